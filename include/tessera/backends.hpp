@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The backends that were found, usable or not: what `tessera info` prints.
+#pragma once
+
+#include <tessera/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct DeviceInfo {
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+};
+
+struct BackendInfo {
+  std::string name;    ///< as in TESSERA_BACKEND
+  std::string variant; ///< instruction set the file was built for: "v4", or ""
+  std::string path;
+  std::string build_info; ///< compiler and libraries; "" where it could not be loaded
+  bool available = false;
+  std::string reason; ///< why it is not available
+  double score = 0.0; ///< predicted executions per second of a reference problem
+  std::vector<DeviceInfo> devices;
+  std::vector<std::string> gemm_algorithms, stencil_algorithms; ///< in the backend's order of preference
+};
+
+namespace detail {
+
+inline std::vector<std::string> algorithm_names(std::int64_t backend, tessera_op op) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; const char* name = tessera_algorithm_name(backend, op, i); ++i) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace detail
+
+/// One entry per backend, in alphabetical order. Loads the plugins on the first call.
+inline std::vector<BackendInfo> backends() {
+  std::vector<BackendInfo> list;
+  for (std::int64_t index = 0; index < tessera_backend_count(); ++index) {
+    tessera_backend_info c{};
+    c.struct_size = sizeof c;
+    detail::call(tessera_get_backend_info, index, &c);
+    BackendInfo info{c.name,  c.variant, c.path, c.build_info, c.available != 0, c.reason, c.score, {},
+                     detail::algorithm_names(index, TESSERA_OP_GEMM), detail::algorithm_names(index, TESSERA_OP_STENCIL)};
+    for (std::int32_t device = 0; device < c.device_count; ++device) {
+      tessera_device_info d{};
+      d.struct_size = sizeof d;
+      detail::call(tessera_get_device_info, index, device, &d);
+      info.devices.push_back({d.name, d.memory_bytes});
+    }
+    list.push_back(std::move(info));
+  }
+  return list;
+}
+
+}  // namespace tessera

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The exception of the C++ API and the enumerations that name the C constants.
+#pragma once
+
+#include <tessera/tessera.h>
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace tessera {
+
+enum class ErrorCode : std::int32_t {
+  invalid_argument = TESSERA_INVALID_ARGUMENT,
+  unsupported = TESSERA_UNSUPPORTED,
+  backend_unavailable = TESSERA_BACKEND_UNAVAILABLE,
+  out_of_memory = TESSERA_OUT_OF_MEMORY,
+  device_error = TESSERA_DEVICE_ERROR,
+  internal = TESSERA_INTERNAL,
+};
+
+/// Thrown by everything here that can fail. what() names the argument, its value, the bound and the remedy.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ErrorCode code() const noexcept { return code_; }
+
+ private:
+  ErrorCode code_;
+};
+
+enum class DType : std::int32_t { f32 = TESSERA_F32, f64 = TESSERA_F64 };
+enum class Memory : std::int32_t { host = TESSERA_MEMORY_HOST, device = TESSERA_MEMORY_DEVICE };
+enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
+
+/// A distance in memory that the library derives from the sizes: no gaps.
+inline constexpr std::int64_t kPacked = TESSERA_PACKED;
+
+namespace detail {
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::f64;
+};
+
+/// Calls a C function with an error to fill and throws what it reports.
+template <class Function, class... Arguments>
+void call(Function&& function, Arguments&&... arguments) {
+  std::array<char, 1024> message{};
+  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
+  const tessera_status status = function(arguments..., &error);
+  if (status != TESSERA_OK) throw Error(static_cast<ErrorCode>(status), message.data());
+}
+
+}  // namespace detail
+
+/// The element types of matrices and grids: float and double.
+template <class T>
+concept Element = requires { detail::DTypeOf<std::remove_cv_t<T>>::value; };
+
+template <Element T>
+inline constexpr DType kDType = detail::DTypeOf<std::remove_cv_t<T>>::value;
+
+}  // namespace tessera

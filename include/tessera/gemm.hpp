@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// GemmPlan: C <- alpha * op(A) * op(B) + beta * C.
+#pragma once
+
+#include <tessera/plan.hpp>
+
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <version>
+#if defined(__cpp_lib_mdspan)
+#include <mdspan>
+#endif
+
+namespace tessera {
+
+enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
+enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
+
+/// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more. A leading dimension counts the elements from one
+/// row (row-major) or column (column-major) of the stored matrix to the next.
+struct GemmDesc {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  DType dtype = DType::f32;
+  Order order = Order::row_major;
+  Transpose trans_a = Transpose::no;
+  Transpose trans_b = Transpose::no;
+  std::int64_t lda = kPacked;
+  std::int64_t ldb = kPacked;
+  std::int64_t ldc = kPacked;
+  std::int64_t batch = 1;
+  /// Elements from one matrix of the batch to the next; 0 repeats the one matrix (A and B only).
+  std::int64_t stride_a = kPacked;
+  std::int64_t stride_b = kPacked;
+  std::int64_t stride_c = kPacked;
+  Compute compute = Compute::strict;
+};
+
+/// A matrix product, validated once and executed many times, by one thread at a time.
+/// BLAS semantics: beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B; NaN and Inf propagate.
+/// C may share no element with A or B; blocks of one parent array are fine.
+/// Error, element by element: (k + 4) u (|alpha| |A||B| + |beta| |C|), u the unit roundoff of the type.
+class GemmPlan : public Plan {
+ public:
+  /// The backend is the environment's choice, else the best for this descriptor with host operands.
+  explicit GemmPlan(const GemmDesc& desc, const PlanOptions& options = {}) : GemmPlan(nullptr, desc, options) {}
+  GemmPlan(const Context& context, const GemmDesc& desc, const PlanOptions& options = {})
+      : GemmPlan(&context, desc, options) {}
+
+  /// Host operands: complete on return. Device operands: queued on the context's stream.
+  template <Element T>
+  void execute(std::type_identity_t<T> alpha, std::type_identity_t<const T*> a, std::type_identity_t<const T*> b,
+               std::type_identity_t<T> beta, T* c) {
+    const tessera_operand operands[] = {operand(a), operand(b), operand<T>(c)};
+    const tessera_scalar scalars[] = {scalar(alpha), scalar(beta)};
+    run(operands, 3, scalars, 2);
+  }
+
+  /// The same on contiguous host ranges (vectors, arrays, spans), whose sizes are checked.
+  template <std::ranges::contiguous_range C, Element T = std::ranges::range_value_t<C>>
+  void execute(std::type_identity_t<T> alpha, std::type_identity_t<std::span<const T>> a,
+               std::type_identity_t<std::span<const T>> b, std::type_identity_t<T> beta, C&& c) {
+    check_size(0, "a", a.size());
+    check_size(1, "b", b.size());
+    check_size(2, "c", std::ranges::size(c));
+    execute<T>(alpha, a.data(), b.data(), beta, std::ranges::data(c));
+  }
+
+#if defined(__cpp_lib_mdspan)
+  /// The same on host matrices, whose extents and layout must be those of the descriptor (without a batch).
+  template <Element T, class EA, class LA, class EB, class LB, class EC, class LC>
+    requires(EA::rank() == 2 && EB::rank() == 2 && EC::rank() == 2)
+  void execute(std::type_identity_t<T> alpha, std::mdspan<const T, EA, LA> a, std::mdspan<const T, EB, LB> b,
+               std::type_identity_t<T> beta, std::mdspan<T, EC, LC> c) {
+    check_matrix("a", a, desc_.trans_a, desc_.m, desc_.k, desc_.lda);
+    check_matrix("b", b, desc_.trans_b, desc_.k, desc_.n, desc_.ldb);
+    check_matrix("c", c, Transpose::no, desc_.m, desc_.n, desc_.ldc);
+    execute<T>(alpha, a.data_handle(), b.data_handle(), beta, c.data_handle());
+  }
+#endif
+
+ private:
+  GemmPlan(const Context* context, const GemmDesc& d, const PlanOptions& options)
+      : Plan(context, Translated(d).get(), options), desc_(d) {}
+
+  struct Translated {
+    tessera_gemm_desc c;
+    explicit Translated(const GemmDesc& d)
+        : c{sizeof c, TESSERA_OP_GEMM, tessera_dtype(d.dtype), tessera_compute(d.compute), tessera_order(d.order),
+            tessera_transpose(d.trans_a), tessera_transpose(d.trans_b), d.m, d.n, d.k, d.lda, d.ldb, d.ldc, d.batch,
+            d.stride_a, d.stride_b, d.stride_c} {}
+    const void* get() const { return &c; }
+  };
+
+#if defined(__cpp_lib_mdspan)
+  template <class Matrix>
+  void check_matrix(const char* name, const Matrix& x, Transpose trans, std::int64_t rows, std::int64_t columns,
+                    std::int64_t ld) const {
+    if (trans == Transpose::yes) std::swap(rows, columns);
+    const bool by_rows = desc_.order == Order::row_major;
+    if (ld == kPacked) ld = by_rows ? columns : rows;
+    const bool shape = std::int64_t(x.extent(0)) == rows && std::int64_t(x.extent(1)) == columns && desc_.batch == 1;
+    const bool layout = (rows < 2 || std::int64_t(x.stride(0)) == (by_rows ? ld : 1)) &&
+                        (columns < 2 || std::int64_t(x.stride(1)) == (by_rows ? 1 : ld));
+    if (!shape || !layout)
+      throw Error(ErrorCode::invalid_argument, std::string(name) + " does not have the descriptor's shape (" +
+                                                   std::to_string(rows) + " x " + std::to_string(columns) +
+                                                   ") and leading dimension " + std::to_string(ld));
+  }
+#endif
+
+  GemmDesc desc_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What GemmPlan and StencilPlan share: options, and what a plan tells of itself.
+#pragma once
+
+#include <tessera/context.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace tessera {
+
+struct PlanOptions {
+  /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
+  Memory operands = Memory::host;
+  /// "[backend/]name[:key=value,...]" as describe() prints it; empty: the environment's or the backend's choice.
+  std::string algorithm = {};
+  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: 64 MiB.
+  std::uint64_t workspace_limit = 0;
+  /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the plan.
+  void* workspace = nullptr;
+  std::uint64_t workspace_bytes = 0;
+};
+
+/// Base of the plans. Move-only. Destruction waits for the plan's queued work.
+class Plan {
+ public:
+  std::string backend() const { return info().backend; }
+  int device() const { return info().device; }
+  /// Name with all parameters, "tiled_shared:tile=32": what PlanOptions::algorithm takes.
+  std::string algorithm() const { return info().algorithm; }
+  std::uint64_t workspace_bytes() const { return info().workspace_bytes; }
+  /// One line: operation, shapes, type, backend, algorithm, workspace.
+  std::string describe() const { return info().description; }
+  tessera_plan* get() const { return handle_.get(); }
+
+  /// Elements [first, last) that an execution may touch, counted from the operand's pointer.
+  std::pair<std::int64_t, std::int64_t> operand_range(int operand) const {
+    std::pair<std::int64_t, std::int64_t> range;
+    detail::call(tessera_plan_operand_range, get(), std::uint64_t(operand), &range.first, &range.second);
+    return range;
+  }
+
+ protected:
+  Plan(const Context* context, const void* desc, const PlanOptions& options) {
+    tessera_plan_options c{};
+    c.struct_size = sizeof c;
+    c.operands = static_cast<tessera_memory>(options.operands);
+    c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
+    c.workspace_limit = options.workspace_limit;
+    c.workspace = options.workspace;
+    c.workspace_bytes = options.workspace_bytes;
+    tessera_plan* made = nullptr;
+    detail::call(tessera_plan_create, context == nullptr ? nullptr : context->get(),
+                 static_cast<const tessera_desc*>(desc), &c, &made);
+    handle_.reset(made);
+  }
+
+  void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,
+           std::uint64_t scalar_count) {
+    const tessera_execution execution{sizeof execution,       operands, sizeof *operands, operand_count, scalars,
+                                      sizeof(tessera_scalar), scalar_count, nullptr,      0};
+    detail::call(tessera_plan_execute, get(), &execution);
+  }
+
+  template <Element T>
+  static tessera_operand operand(const T* data) {
+    return {const_cast<std::remove_const_t<T>*>(data), static_cast<tessera_dtype>(kDType<T>), 0};
+  }
+  template <Element T>
+  static tessera_scalar scalar(T value) {
+    return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
+  }
+
+  /// Throws unless `size` elements behind the pointer cover what the plan touches.
+  void check_size(int index, const char* name, std::size_t size) const {
+    const auto [first, last] = operand_range(index);
+    if (first < 0)
+      throw Error(ErrorCode::invalid_argument, std::string(name) + " has a halo before its first point: pass a pointer");
+    if (std::uint64_t(last) > size)
+      throw Error(ErrorCode::invalid_argument, std::string(name) + " has " + std::to_string(size) +
+                                                   " elements; the plan needs " + std::to_string(last));
+  }
+
+ private:
+  tessera_plan_info info() const {
+    tessera_plan_info c{};
+    c.struct_size = sizeof c;
+    detail::call(tessera_get_plan_info, get(), &c);
+    return c;
+  }
+  struct Destroy {
+    void operator()(tessera_plan* plan) const { tessera_plan_destroy(plan); }
+  };
+  std::unique_ptr<tessera_plan, Destroy> handle_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,143 @@
+/* SPDX-FileCopyrightText: The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/** @file
+ * The contract between the core and a backend plugin, version 1. Pure C.
+ *
+ * A plugin is a shared library libtessera_backend_<name>[-v2|-v3|-v4].so that exports exactly one
+ * symbol, tessera_backend_v1, which returns a table of functions. The core loads it once, never
+ * unloads it, and calls any function of the table from any thread.
+ *
+ * The core validates and canonicalises before it calls. A plugin may rely on:
+ * - GEMM: row-major (column-major problems arrive as their transpose), explicit leading dimensions
+ *   and strides, sizes 0 and more; A and B may be null when k or alpha is 0;
+ * - stencil: explicit, non-overlapping strides, axes ordered so that the last has the smallest in-stride
+ *   where the boundaries allow it, at least one tap, no offset twice, finite coefficients, one step or
+ *   more, one step only where there is a halo;
+ * - operands: in the memory of the context's device, right number and types, aligned to their
+ *   element, in and out without a common element; executions with an empty output never arrive.
+ */
+#ifndef TESSERA_PLUGIN_ABI_H
+#define TESSERA_PLUGIN_ABI_H
+
+#include <tessera/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TESSERA_BACKEND_ABI_VERSION 1
+
+/** Flags of tessera_backend.flags. */
+enum {
+  TESSERA_BACKEND_ON_HOST = 1 /**< the device's memory is the host's: operands are never staged */
+};
+
+typedef struct tessera_backend_context tessera_backend_context; /**< defined by the plugin */
+typedef struct tessera_backend_plan tessera_backend_plan;       /**< defined by the plugin */
+
+typedef struct tessera_backend_context_desc {
+  uint64_t struct_size;
+  void* native_stream; /**< the caller's stream, when wrap_stream is set */
+  int32_t wrap_stream;
+  int32_t device;
+  int32_t threads; /**< CPU threads; 0: the backend's own default */
+} tessera_backend_context_desc;
+
+/** Directions of tessera_copy. */
+enum { TESSERA_COPY_TO_DEVICE = 0, TESSERA_COPY_TO_HOST = 1 };
+
+#define TESSERA_COPY_MAX_RANK 4
+
+/** Copies a strided array between host and device memory. Elements between the rows of the target
+ * are left alone. Strides in elements, 0 and more; an extent of 0 copies nothing. */
+typedef struct tessera_copy {
+  uint64_t struct_size;
+  int32_t direction;
+  int32_t rank;
+  uint64_t element_size;
+  void* target;
+  const void* source;
+  int64_t extents[TESSERA_COPY_MAX_RANK];
+  int64_t target_strides[TESSERA_COPY_MAX_RANK];
+  int64_t source_strides[TESSERA_COPY_MAX_RANK];
+} tessera_copy;
+
+/** One key=value of a forced algorithm. */
+typedef struct tessera_parameter {
+  const char* key;
+  int64_t value;
+} tessera_parameter;
+
+typedef struct tessera_plan_request {
+  uint64_t struct_size;
+  const tessera_desc* desc;
+  const char* algorithm; /**< null: the backend chooses */
+  const tessera_parameter* parameters;
+  uint64_t parameter_size; /**< sizeof(tessera_parameter) */
+  uint64_t parameter_count;
+  uint64_t workspace_limit; /**< GEMM plans ask for no more; a stencil plan takes what it needs */
+} tessera_plan_request;
+
+/** What the plugin says of a plan it made. */
+typedef struct tessera_plan_reply {
+  uint64_t struct_size;
+  const char* algorithm; /**< with parameters; lives as long as the plan */
+  uint64_t workspace_bytes; /**< the core hands this much, 256-byte aligned, to every execution */
+} tessera_plan_reply;
+
+typedef struct tessera_backend {
+  uint64_t struct_size;
+  uint32_t abi_version; /**< TESSERA_BACKEND_ABI_VERSION */
+  uint32_t flags;
+  const char* name;
+  const char* build_info;
+
+  /** TESSERA_OK, or a failure whose message is the reason. Touches no device more than it must. */
+  tessera_status (*available)(tessera_error* error);
+  int32_t (*device_count)(void);
+  tessera_status (*device_info)(int32_t device, tessera_device_info* info, tessera_error* error);
+
+  uint64_t (*algorithm_count)(tessera_op op);
+  const char* (*algorithm_name)(tessera_op op, uint64_t index);
+  /** TESSERA_OK, or TESSERA_UNSUPPORTED with the reason. */
+  tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device,
+                                       const tessera_desc* desc, tessera_error* error);
+  /** Predicted executions per second for operands in `memory`, transfers included; 0 or less: cannot.
+   * Backends are compared by this figure, so it is an honest guess, not a rank. */
+  double (*score)(int32_t device, const tessera_desc* desc, tessera_memory memory);
+
+  tessera_status (*context_create)(const tessera_backend_context_desc* desc,
+                                   tessera_backend_context** context, tessera_error* error);
+  void (*context_destroy)(tessera_backend_context* context);
+  /** Waits for everything queued on the context. */
+  tessera_status (*synchronize)(tessera_backend_context* context, tessera_error* error);
+
+  tessera_status (*buffer_allocate)(tessera_backend_context* context, uint64_t bytes, void** data,
+                                    tessera_error* error);
+  void (*buffer_free)(tessera_backend_context* context, void* data);
+  /** Behind all work queued before; returns when the copy is complete. */
+  tessera_status (*copy)(tessera_backend_context* context, const tessera_copy* copy, tessera_error* error);
+
+  tessera_status (*plan_create)(tessera_backend_context* context, const tessera_plan_request* request,
+                                tessera_backend_plan** plan, tessera_plan_reply* reply,
+                                tessera_error* error);
+  /** Queues the work and returns; allocates nothing. */
+  tessera_status (*plan_execute)(tessera_backend_plan* plan, const tessera_execution* execution,
+                                 tessera_error* error);
+  /** Called with no work of the plan in flight and its context still there. */
+  void (*plan_destroy)(tessera_backend_plan* plan);
+
+  /* Optional from here on: a table may end here, or hold null. */
+
+  tessera_status (*native_stream)(tessera_backend_context* context, void** stream, tessera_error* error);
+} tessera_backend;
+
+/** The one symbol that a plugin exports. */
+typedef const tessera_backend* (*tessera_backend_entry)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

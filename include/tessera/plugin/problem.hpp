@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The canonical descriptors of abi.h as C++ values that a plan may keep.
+#pragma once
+
+#include <tessera/plugin/boundary.hpp>
+#include <tessera/plugin/error.hpp>
+#include <tessera/plugin/structs.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tessera::plugin {
+
+constexpr std::size_t size_of(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 8 : 4; }
+
+/// C <- alpha * op(A) * op(B) + beta * C, row-major. See tessera_gemm_desc for the fields.
+struct GemmProblem {
+  static constexpr tessera_op kOp = TESSERA_OP_GEMM;
+  tessera_dtype dtype;
+  bool trans_a, trans_b;
+  std::int64_t m, n, k;
+  std::int64_t lda, ldb, ldc;
+  std::int64_t batch;
+  std::int64_t stride_a, stride_b, stride_c;
+
+  explicit GemmProblem(const tessera_desc* source) {
+    const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
+    if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
+      throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
+    if (desc.compute != TESSERA_COMPUTE_STRICT)
+      throw Error(TESSERA_UNSUPPORTED, "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+    dtype = desc.dtype;
+    trans_a = desc.trans_a == TESSERA_TRANSPOSE;
+    trans_b = desc.trans_b == TESSERA_TRANSPOSE;
+    m = desc.m, n = desc.n, k = desc.k;
+    lda = desc.lda, ldb = desc.ldb, ldc = desc.ldc;
+    batch = desc.batch;
+    stride_a = desc.stride_a, stride_b = desc.stride_b, stride_c = desc.stride_c;
+  }
+
+  double flops() const { return 2.0 * double(m) * double(n) * double(k) * double(batch); }
+  /// Each operand once, C read and written.
+  double bytes() const {
+    return double(batch) * double(size_of(dtype)) *
+           (double(m) * double(k) + double(k) * double(n) + 2.0 * double(m) * double(n));
+  }
+};
+
+using Index3 = std::array<std::int64_t, kAxes>;
+
+struct Tap {
+  Index3 offset;
+  double coefficient;
+};
+
+/// A stencil on a domain of three axes; a lower rank has leading axes of extent 1 and stride 0.
+struct StencilProblem {
+  static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
+  tessera_dtype dtype;
+  int rank; ///< of the caller's domain: axes [3 - rank, 3) are his
+  Domain domain;
+  Index3 in_strides, out_strides; ///< elements
+  std::vector<Tap> taps;
+  std::int64_t steps;
+
+  explicit StencilProblem(const tessera_desc* source) {
+    const auto desc = read_struct<tessera_stencil_desc>(source, "the stencil descriptor");
+    if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
+      throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
+    if (desc.compute != TESSERA_COMPUTE_STRICT)
+      throw Error(TESSERA_UNSUPPORTED, "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+    dtype = desc.dtype;
+    rank = desc.rank;
+    steps = desc.steps;
+    const int lead = kAxes - rank;
+    for (int axis = 0; axis < kAxes; ++axis) {
+      const bool real = axis >= lead;
+      domain.extents[axis] = real ? desc.extents[axis - lead] : 1;
+      in_strides[axis] = real ? desc.in_strides[axis - lead] : 0;
+      out_strides[axis] = real ? desc.out_strides[axis - lead] : 0;
+      for (int side = 0; side < 2; ++side) {
+        domain.reach[axis][side] = 0;
+        domain.mode[axis][side] = real ? desc.boundary[axis - lead][side] : TESSERA_BOUNDARY_NEAREST;
+        domain.value[axis][side] = real ? desc.boundary_value[axis - lead][side] : 0.0;
+      }
+    }
+    const auto* bytes = reinterpret_cast<const unsigned char*>(desc.taps);
+    for (std::int64_t t = 0; t < desc.tap_count; ++t) {
+      tessera_tap given{};
+      std::memcpy(&given, bytes + std::size_t(t) * desc.tap_size, std::min<std::size_t>(sizeof given, desc.tap_size));
+      Tap tap{{0, 0, 0}, given.coefficient};
+      for (int axis = lead; axis < kAxes; ++axis) tap.offset[axis] = given.offset[axis - lead];
+      taps.push_back(tap);
+      for (int axis = 0; axis < kAxes; ++axis) {
+        domain.reach[axis][0] = (std::max)(domain.reach[axis][0], -tap.offset[axis]);
+        domain.reach[axis][1] = (std::max)(domain.reach[axis][1], tap.offset[axis]);
+      }
+    }
+  }
+
+  std::int64_t points() const { return domain.extents[0] * domain.extents[1] * domain.extents[2]; }
+  /// Strides of a packed array of the domain: what the array between two steps has.
+  Index3 packed_strides() const {
+    return {domain.extents[1] * domain.extents[2], domain.extents[2], 1};
+  }
+  /// Bytes of the one array that a plan of several single sweeps needs beside in and out.
+  std::uint64_t sweep_workspace() const {
+    return steps > 1 ? std::uint64_t(points()) * size_of(dtype) : 0;
+  }
+};
+
+/// Runs `steps` single sweeps in -> ... -> out, alternating between out and a packed workspace so
+/// that the last one lands in out and `in` is only read.
+/// Calls sweep(source, source_strides, target, target_strides) for each.
+template <class T, class Sweep>
+void for_each_sweep(const StencilProblem& problem, const T* in, T* out, T* workspace, Sweep&& sweep) {
+  const T* source = in;
+  Index3 source_strides = problem.in_strides;
+  for (std::int64_t left = problem.steps; left > 0; --left) {
+    const bool to_out = left % 2 == 1;
+    T* target = to_out ? out : workspace;
+    const Index3 target_strides = to_out ? problem.out_strides : problem.packed_strides();
+    sweep(source, source_strides, target, target_strides);
+    source = target;
+    source_strides = target_strides;
+  }
+}
+
+}  // namespace tessera::plugin

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// StencilPlan: out[p] = sum over taps of coefficient * in[p + offset], repeated.
+#pragma once
+
+#include <tessera/plan.hpp>
+#include <tessera/taps.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <version>
+#if defined(__cpp_lib_mdspan)
+#include <mdspan>
+#endif
+
+namespace tessera {
+
+/// What a tap reads when it leaves the domain across a side: see tessera_boundary for the exact maps.
+enum class Boundary : std::int32_t {
+  fixed = TESSERA_BOUNDARY_FIXED,
+  constant = TESSERA_BOUNDARY_CONSTANT,
+  periodic = TESSERA_BOUNDARY_PERIODIC,
+  nearest = TESSERA_BOUNDARY_NEAREST,
+  reflect = TESSERA_BOUNDARY_REFLECT,
+  mirror = TESSERA_BOUNDARY_MIRROR,
+  halo = TESSERA_BOUNDARY_HALO,
+};
+
+/// One side of one axis: a mode, and the value where the mode is constant.
+struct BoundarySide {
+  Boundary mode = Boundary::fixed;
+  double value = 0.0;
+  constexpr BoundarySide() = default;
+  constexpr BoundarySide(Boundary m, double v = 0.0) : mode(m), value(v) {}
+};
+
+/// Both sides of one axis: {low, high}, or one for both.
+struct BoundaryAxis {
+  BoundarySide low, high;
+  constexpr BoundaryAxis() = default;
+  constexpr BoundaryAxis(Boundary both) : low(both), high(both) {}
+  constexpr BoundaryAxis(BoundarySide both) : low(both), high(both) {}
+  constexpr BoundaryAxis(BoundarySide l, BoundarySide h) : low(l), high(h) {}
+};
+
+/// The boundary of a domain: one mode for all axes, or one entry per axis.
+///     .boundary = Boundary::periodic
+///     .boundary = BoundarySide(Boundary::constant, 20.0)
+///     .boundary = {Boundary::periodic, BoundaryAxis(Boundary::fixed, Boundary::nearest)}
+class Boundaries {
+ public:
+  Boundaries() = default;
+  Boundaries(Boundary all) : axes_{BoundaryAxis(all)} {}
+  Boundaries(BoundarySide all) : axes_{BoundaryAxis(all)} {}
+  Boundaries(BoundaryAxis all) : axes_{all} {}
+  Boundaries(std::initializer_list<BoundaryAxis> per_axis) : axes_(per_axis) {}
+  explicit Boundaries(std::vector<BoundaryAxis> per_axis) : axes_(std::move(per_axis)) {}
+
+  /// Number of entries: 1 speaks for every axis.
+  std::size_t size() const { return axes_.size(); }
+  const BoundaryAxis& operator[](std::size_t axis) const { return axes_[axes_.size() == 1 ? 0 : axis]; }
+
+ private:
+  std::vector<BoundaryAxis> axes_{BoundaryAxis{}};
+};
+
+/// A domain of 1, 2 or 3 axes, slowest first, and what is done to it.
+struct StencilDesc {
+  std::vector<std::int64_t> extents;
+  Taps taps;
+  Boundaries boundary = Boundary::fixed;
+  /// Applications u <- S(u) per execution; 0 copies.
+  std::int64_t steps = 1;
+  DType dtype = DType::f32;
+  /// Elements from one point to the next along each axis; empty: packed (see tessera_stencil_desc for halos).
+  std::vector<std::int64_t> in_strides = {};
+  std::vector<std::int64_t> out_strides = {};
+  Compute compute = Compute::strict;
+};
+
+/// A stencil, validated once and executed many times, by one thread at a time.
+/// `in` is only read and shares no element with `out`; elements of `out` between its points are left alone. Pointers
+/// address the domain's first point. A plan of several steps holds one array of the domain's size beside them.
+/// Error of one step, point by point: (taps + 2) u sum |c| |x|, u the unit roundoff of the type.
+class StencilPlan : public Plan {
+ public:
+  /// The backend is the environment's choice, else the best for this descriptor with host operands.
+  explicit StencilPlan(const StencilDesc& desc, const PlanOptions& options = {})
+      : Plan(nullptr, Translated(desc).get(), options) {}
+  StencilPlan(const Context& context, const StencilDesc& desc, const PlanOptions& options = {})
+      : Plan(&context, Translated(desc).get(), options) {}
+
+  /// Host operands: complete on return. Device operands: queued on the context's stream.
+  template <Element T>
+  void execute(std::type_identity_t<const T*> in, T* out) {
+    const tessera_operand operands[] = {operand(in), operand<T>(out)};
+    run(operands, 2, nullptr, 0);
+  }
+
+  /// The same on contiguous host ranges (vectors, arrays, spans), whose sizes are checked.
+  template <std::ranges::contiguous_range Out, Element T = std::ranges::range_value_t<Out>>
+  void execute(std::type_identity_t<std::span<const T>> in, Out&& out) {
+    check_size(0, "in", in.size());
+    check_size(1, "out", std::ranges::size(out));
+    execute<T>(in.data(), std::ranges::data(out));
+  }
+
+ private:
+  struct Translated {
+    tessera_stencil_desc c{};
+    explicit Translated(const StencilDesc& d) {
+      static_assert(sizeof(Tap) == sizeof(tessera_tap) && offsetof(Tap, coefficient) == offsetof(tessera_tap, coefficient));
+      const std::size_t rank = d.extents.size();
+      if (rank < 1 || rank > TESSERA_MAX_RANK)
+        throw Error(ErrorCode::invalid_argument, "extents has " + std::to_string(rank) + " axes: must have 1, 2 or 3");
+      if (std::size_t(d.taps.rank()) != rank)
+        throw Error(ErrorCode::invalid_argument, "taps have rank " + std::to_string(d.taps.rank()) + ", extents has " +
+                                                     std::to_string(rank) + " axes: they must agree");
+      check_axes("boundary", d.boundary.size() == 1 ? rank : d.boundary.size(), rank);
+      check_axes("in_strides", d.in_strides.empty() ? rank : d.in_strides.size(), rank);
+      check_axes("out_strides", d.out_strides.empty() ? rank : d.out_strides.size(), rank);
+      c.struct_size = sizeof c;
+      c.op = TESSERA_OP_STENCIL;
+      c.dtype = tessera_dtype(d.dtype);
+      c.compute = tessera_compute(d.compute);
+      c.rank = int(rank);
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        c.extents[axis] = d.extents[axis];
+        c.in_strides[axis] = d.in_strides.empty() ? kPacked : d.in_strides[axis];
+        c.out_strides[axis] = d.out_strides.empty() ? kPacked : d.out_strides[axis];
+        const BoundarySide sides[2] = {d.boundary[axis].low, d.boundary[axis].high};
+        for (int side = 0; side < 2; ++side) {
+          c.boundary[axis][side] = tessera_boundary(sides[side].mode);
+          c.boundary_value[axis][side] = sides[side].value;
+        }
+      }
+      c.taps = reinterpret_cast<const tessera_tap*>(d.taps.data());
+      c.tap_size = sizeof(Tap);
+      c.tap_count = std::int64_t(d.taps.size());
+      c.steps = d.steps;
+    }
+    static void check_axes(const char* name, std::size_t given, std::size_t rank) {
+      if (given != rank)
+        throw Error(ErrorCode::invalid_argument, std::string(name) + " has " + std::to_string(given) +
+                                                     " entries; extents has " + std::to_string(rank) + " axes");
+    }
+    const void* get() const { return &c; }
+  };
+};
+
+}  // namespace tessera

@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/** @file
+ * The C interface of libtessera: contexts, buffers, plans and the list of backends.
+ *
+ * Every function that can fail returns a tessera_status and, when `error` is not null, fills it. No
+ * function prints, exits or aborts, and no C++ exception or type crosses this interface. After a
+ * failure every object is still usable or can be destroyed. C++ programs use tessera/tessera.hpp.
+ */
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include <tessera/types.h>
+#include <tessera/version.h>
+
+#if defined(__GNUC__)
+#define TESSERA_API __attribute__((visibility("default")))
+#else
+#define TESSERA_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** "major.minor.patch" of the library that is loaded, which may be newer than this header. */
+TESSERA_API const char* tessera_version(void);
+
+/* ---- Backends ---------------------------------------------------------------------------- */
+
+/** One backend plugin that was found. Strings live as long as the process. */
+typedef struct tessera_backend_info {
+  uint64_t struct_size;
+  const char* name;       /**< as in TESSERA_BACKEND: "cpu" */
+  const char* variant;    /**< instruction set the file was built for: "v4", or "" */
+  const char* path;       /**< the plugin's file */
+  const char* build_info; /**< compiler and libraries; "" where it could not be loaded */
+  const char* reason;     /**< why it is not available; "" when it is */
+  int32_t available;
+  int32_t device_count;
+  double score; /**< predicted executions per second of a reference problem; larger is faster */
+} tessera_backend_info;
+
+/** Number of backends found, usable or not. Loads their plugins on the first call. */
+TESSERA_API int64_t tessera_backend_count(void);
+TESSERA_API tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info,
+                                                    tessera_error* error);
+TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t device,
+                                                   tessera_device_info* info, tessera_error* error);
+/** Name of a backend's `index`-th algorithm for `op`, or null behind the last one. */
+TESSERA_API const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index);
+
+/* ---- Context: backend + device + stream --------------------------------------------------- */
+
+typedef struct tessera_context tessera_context;
+
+typedef struct tessera_context_options {
+  uint64_t struct_size;
+  /** "name", "name:device", "auto", or null: what TESSERA_BACKEND says, else auto. */
+  const char* backend;
+  /** With `wrap_stream` set: a stream of the backend's own kind (cudaStream_t) that the caller owns
+   * and keeps alive as long as the context, its plans and its buffers. Otherwise the context makes one. */
+  void* native_stream;
+  int32_t wrap_stream;
+  int32_t threads; /**< CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else all */
+} tessera_context_options;
+
+/** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */
+TESSERA_API tessera_status tessera_context_create(const tessera_context_options* options,
+                                                  tessera_context** context, tessera_error* error);
+/** Gives up the caller's hold on the context; null is allowed. */
+TESSERA_API void tessera_context_destroy(tessera_context* context);
+/** Waits for all work of the context; failures of queued work surface here. */
+TESSERA_API tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error);
+TESSERA_API const char* tessera_context_backend(const tessera_context* context);
+TESSERA_API int32_t tessera_context_device(const tessera_context* context);
+/** The stream that the context's work is queued on (cudaStream_t for "cuda"). */
+TESSERA_API tessera_status tessera_context_native_stream(tessera_context* context, void** stream,
+                                                         tessera_error* error);
+
+/* ---- Buffer: memory of a context's device -------------------------------------------------- */
+
+typedef struct tessera_buffer tessera_buffer;
+
+/** Allocates `bytes` (0 and more), not initialised, aligned to 256 bytes at least. */
+TESSERA_API tessera_status tessera_buffer_create(tessera_context* context, int64_t bytes,
+                                                 tessera_buffer** buffer, tessera_error* error);
+/** Waits for queued work of its context, then frees; null is allowed. */
+TESSERA_API void tessera_buffer_destroy(tessera_buffer* buffer);
+TESSERA_API void* tessera_buffer_data(const tessera_buffer* buffer);
+/** Copies host memory into the buffer, behind all work queued before; `source` may be reused on return. */
+TESSERA_API tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes,
+                                                 const void* source, int64_t bytes,
+                                                 tessera_error* error);
+/** Copies the buffer into host memory, behind all work queued before; complete on return. */
+TESSERA_API tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t offset_bytes,
+                                                   void* target, int64_t bytes, tessera_error* error);
+
+/* ---- Plan: one operation, validated and ready to run ---------------------------------------- */
+
+typedef struct tessera_plan tessera_plan;
+
+typedef struct tessera_plan_options {
+  uint64_t struct_size;
+  tessera_memory operands;
+  int32_t reserved;
+  /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM or
+   * TESSERA_STENCIL_ALGORITHM says, else the backend's choice. */
+  const char* algorithm;
+  /** Most device memory a GEMM plan may take beside its operands, in bytes; 0: 64 MiB. */
+  uint64_t workspace_limit;
+  /** Memory of the context's device to use instead of the plan's own; the caller keeps it alive.
+   * It must hold what the plan needs (tessera_plan_info.workspace_bytes), aligned to 256 bytes. */
+  void* workspace;
+  uint64_t workspace_bytes;
+} tessera_plan_options;
+
+typedef struct tessera_plan_info {
+  uint64_t struct_size;
+  const char* backend;     /**< the strings live as long as the plan */
+  const char* algorithm;   /**< "tiled_shared:tile=32": with every parameter */
+  const char* description; /**< one line: operation, shapes, type, backend, algorithm, workspace */
+  uint64_t workspace_bytes;
+  int32_t device;
+  tessera_memory operands;
+} tessera_plan_info;
+
+/** Makes a plan from a tessera_gemm_desc or tessera_stencil_desc. `context` may be null for host
+ * operands: the backend is then chosen for this descriptor. `options` may be null. */
+TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
+                                               const tessera_plan_options* options,
+                                               tessera_plan** plan, tessera_error* error);
+/** Waits for the plan's queued work, then destroys it; null is allowed. */
+TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
+/** Runs the plan. Host operands: complete on return. Device operands: queued on the context's
+ * stream, nothing is allocated. One plan is executed by one thread at a time. */
+TESSERA_API tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution,
+                                                tessera_error* error);
+TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info,
+                                                 tessera_error* error);
+/** Elements [first, last) that the plan may touch, counted from the operand's pointer. */
+TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand,
+                                                      int64_t* first, int64_t* last,
+                                                      tessera_error* error);
+
+/* ---- What TESSERA_VERBOSE prints ------------------------------------------------------------ */
+
+/** Sends the lines of TESSERA_VERBOSE to `callback` instead of stderr; null restores stderr. The
+ * callback is called by any thread, one at a time, with a line without its newline. */
+TESSERA_API void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

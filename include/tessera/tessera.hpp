@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Everything: backends, contexts, buffers, GEMM plans, stencil plans.
+#pragma once
+
+#include <tessera/backends.hpp>
+#include <tessera/buffer.hpp>
+#include <tessera/context.hpp>
+#include <tessera/error.hpp>
+#include <tessera/gemm.hpp>
+#include <tessera/stencil.hpp>
+#include <tessera/taps.hpp>
+#include <tessera/version.h>

@@ -1,0 +1,195 @@
+/* SPDX-FileCopyrightText: The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/** @file
+ * The plain C types that cross both boundaries of the library: from a program to the core
+ * (tessera/tessera.h) and from the core to a backend plugin (tessera/plugin/abi.h).
+ *
+ * Rules of growth, for every struct here:
+ * - its first member is its size in bytes; fields are only ever appended;
+ * - a reader refuses (TESSERA_UNSUPPORTED) non-zero bytes beyond the size that it knows, and takes
+ *   fields beyond the given size as zero, so zero always means "as before this field existed";
+ * - arrays of structs travel with the size of one element.
+ */
+#ifndef TESSERA_TYPES_H
+#define TESSERA_TYPES_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Largest number of axes of a stencil's domain. */
+#define TESSERA_MAX_RANK 3
+
+/** Largest offset of a tap along an axis, in points. */
+#define TESSERA_MAX_RADIUS 1024
+
+/** A leading dimension or stride that the library derives from the sizes: no gaps. */
+#define TESSERA_PACKED INT64_MIN
+
+/* ---- Status ------------------------------------------------------------------------------ */
+
+typedef int32_t tessera_status;
+enum {
+  TESSERA_OK = 0,
+  TESSERA_INVALID_ARGUMENT = 1,    /**< the caller can mend it: the message says how */
+  TESSERA_UNSUPPORTED = 2,         /**< well formed, but nothing here can do it */
+  TESSERA_BACKEND_UNAVAILABLE = 3, /**< the named backend or device cannot be used here */
+  TESSERA_OUT_OF_MEMORY = 4,
+  TESSERA_DEVICE_ERROR = 5, /**< the device or its driver failed; it may have killed the context */
+  TESSERA_INTERNAL = 6      /**< a defect of the library or of a plugin */
+};
+
+/** Flags of tessera_error.flags. */
+enum {
+  TESSERA_ERROR_CONTEXT_DEAD = 1 /**< the context this came from can do no more work */
+};
+
+/** A failure, written by the callee into memory that the caller owns. A message longer than the
+ * buffer is cut; it always ends with NUL. `message` may be null. */
+typedef struct tessera_error {
+  uint64_t struct_size;
+  tessera_status status;
+  uint32_t flags;
+  char* message;
+  uint64_t message_capacity;
+} tessera_error;
+
+/* ---- Vocabulary -------------------------------------------------------------------------- */
+
+typedef int32_t tessera_op;
+enum { TESSERA_OP_GEMM = 1, TESSERA_OP_STENCIL = 2 };
+
+typedef int32_t tessera_dtype;
+enum { TESSERA_F32 = 1, TESSERA_F64 = 2 };
+
+/** Precision of the arithmetic. Strict: every product and sum is rounded to the data's own type or
+ * better; never tf32 or another narrower input format. */
+typedef int32_t tessera_compute;
+enum { TESSERA_COMPUTE_STRICT = 0 };
+
+/** Where an operand lives. On a backend that computes on the host both mean host memory. */
+typedef int32_t tessera_memory;
+enum { TESSERA_MEMORY_HOST = 0, TESSERA_MEMORY_DEVICE = 1 };
+
+typedef int32_t tessera_order;
+enum { TESSERA_ROW_MAJOR = 0, TESSERA_COLUMN_MAJOR = 1 };
+
+typedef int32_t tessera_transpose;
+enum { TESSERA_NO_TRANSPOSE = 0, TESSERA_TRANSPOSE = 1 };
+
+/** What a tap reads when it leaves the domain across a side. n points, d c b a | a b c d. */
+typedef int32_t tessera_boundary;
+enum {
+  TESSERA_BOUNDARY_FIXED = 0,    /**< the point whose tap leaves keeps its value; wins over all others */
+  TESSERA_BOUNDARY_CONSTANT = 1, /**< a given value; wins over the modes below */
+  TESSERA_BOUNDARY_PERIODIC = 2, /**< a b c d | a b c d | a b c d   (scipy.ndimage "wrap") */
+  TESSERA_BOUNDARY_NEAREST = 3,  /**< a a a a | a b c d | d d d d */
+  TESSERA_BOUNDARY_REFLECT = 4,  /**< d c b a | a b c d | d c b a */
+  TESSERA_BOUNDARY_MIRROR = 5,   /**<   d c b | a b c d | c b a */
+  TESSERA_BOUNDARY_HALO = 6      /**< the caller's array holds the ghost points; one step only */
+};
+
+/* ---- Descriptors ------------------------------------------------------------------------- */
+
+/** What every descriptor begins with. */
+typedef struct tessera_desc {
+  uint64_t struct_size;
+  tessera_op op;
+} tessera_desc;
+
+/** C <- alpha * op(A) * op(B) + beta * C, for each matrix of a strided batch.
+ * op(A) is m x k, op(B) is k x n, C is m x n. A leading dimension is the distance, in elements,
+ * from one row (row-major) or column (column-major) of the stored matrix to the next. */
+typedef struct tessera_gemm_desc {
+  uint64_t struct_size;
+  tessera_op op; /**< TESSERA_OP_GEMM */
+  tessera_dtype dtype;
+  tessera_compute compute;
+  tessera_order order;
+  tessera_transpose trans_a;
+  tessera_transpose trans_b;
+  int64_t m;
+  int64_t n;
+  int64_t k;
+  int64_t lda; /**< elements, or TESSERA_PACKED */
+  int64_t ldb;
+  int64_t ldc;
+  int64_t batch; /**< number of products, 0 and more */
+  int64_t stride_a; /**< elements from one matrix of the batch to the next, or TESSERA_PACKED; */
+  int64_t stride_b; /**< 0 repeats the one matrix (A and B only) */
+  int64_t stride_c;
+} tessera_gemm_desc;
+
+/** One term of a stencil: coefficient * in[p + offset]; offsets in the order of the axes. */
+typedef struct tessera_tap {
+  int64_t offset[TESSERA_MAX_RANK]; /**< entries at and beyond the rank are 0 */
+  double coefficient;
+} tessera_tap;
+
+/** out[p] = sum over taps of coefficient * in[p + offset], applied `steps` times.
+ * Axes run from the slowest to the fastest in the default strides (C order). The pointers of an
+ * execution address the domain's first point, also where there is a halo. */
+typedef struct tessera_stencil_desc {
+  uint64_t struct_size;
+  tessera_op op; /**< TESSERA_OP_STENCIL */
+  tessera_dtype dtype;
+  tessera_compute compute;
+  int32_t rank; /**< 1, 2 or 3 */
+  int64_t extents[TESSERA_MAX_RANK];
+  /** Elements from one point to the next along each axis, or TESSERA_PACKED (all axes or none). A
+   * packed input with halo sides is the packed array of the domain extended by the taps' reach. */
+  int64_t in_strides[TESSERA_MAX_RANK];
+  int64_t out_strides[TESSERA_MAX_RANK];
+  const tessera_tap* taps; /**< read during plan creation only */
+  uint64_t tap_size;       /**< sizeof(tessera_tap) */
+  int64_t tap_count;
+  tessera_boundary boundary[TESSERA_MAX_RANK][2]; /**< per axis: low side, high side */
+  double boundary_value[TESSERA_MAX_RANK][2];     /**< read where the mode is constant */
+  int64_t steps;                                  /**< 0 copies */
+} tessera_stencil_desc;
+
+/* ---- Execution --------------------------------------------------------------------------- */
+
+/** A scalar argument, tagged with its type. f32 values are held exactly. */
+typedef struct tessera_scalar {
+  tessera_dtype dtype;
+  int32_t reserved;
+  double real;
+  double imaginary;
+} tessera_scalar;
+
+typedef struct tessera_operand {
+  void* data; /**< read-only operands are not written through this pointer */
+  tessera_dtype dtype;
+  int32_t reserved;
+} tessera_operand;
+
+/** Operands and scalars of one execution.
+ * GEMM: operands A, B, C; scalars alpha, beta. Stencil: operands in, out; no scalars. */
+typedef struct tessera_execution {
+  uint64_t struct_size;
+  const tessera_operand* operands;
+  uint64_t operand_size; /**< sizeof(tessera_operand) */
+  uint64_t operand_count;
+  const tessera_scalar* scalars;
+  uint64_t scalar_size; /**< sizeof(tessera_scalar) */
+  uint64_t scalar_count;
+  void* workspace; /**< program to core: must be null; core to plugin: what the plan asked for */
+  uint64_t workspace_bytes;
+} tessera_execution;
+
+/** A device as a backend describes it. Strings live as long as the process. */
+typedef struct tessera_device_info {
+  uint64_t struct_size;
+  const char* name;
+  uint64_t memory_bytes;
+} tessera_device_info;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
