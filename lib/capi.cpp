@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The C functions of tessera/tessera.h: each turns its arguments into a call of the core, and what the core throws
+/// into a status.
+
+#include <tessera/tessera.h>
+
+#include "check.hpp"
+#include "context.hpp"
+#include "plan.hpp"
+#include "verbose.hpp"
+
+#include <tessera/plugin/structs.hpp>
+
+using namespace tessera;
+using core::Backend;
+using plugin::guard;
+using plugin::read_struct;
+using plugin::write_struct;
+
+struct tessera_context {
+  std::shared_ptr<core::Context> context;
+};
+struct tessera_buffer {
+  core::DeviceMemory memory;
+};
+struct tessera_plan {
+  core::Plan plan;
+};
+
+namespace {
+
+template <class T>
+T& existing(T* object, const char* name) {
+  if (object == nullptr) core::invalid(name, "null", "must be an object that was created");
+  return *object;
+}
+
+Backend& backend_at(std::int64_t index) {
+  const auto& backends = core::Registry::instance().backends();
+  if (index < 0 || std::size_t(index) >= backends.size())
+    core::invalid("backend", index, "must lie in [0, " + std::to_string(backends.size()) + ")");
+  return *backends[std::size_t(index)];
+}
+
+}  // namespace
+
+#define TESSERA_STRING_(x) #x
+#define TESSERA_STRING(x) TESSERA_STRING_(x)
+
+const char* tessera_version(void) {
+  return TESSERA_STRING(TESSERA_VERSION_MAJOR) "." TESSERA_STRING(TESSERA_VERSION_MINOR) "." TESSERA_STRING(
+      TESSERA_VERSION_PATCH);
+}
+
+// ---- Backends
+
+int64_t tessera_backend_count(void) {
+  std::int64_t count = 0;
+  guard(nullptr, [&] { count = std::int64_t(core::Registry::instance().backends().size()); });
+  return count;
+}
+
+tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error) {
+  return guard(error, [&] {
+    Backend& b = backend_at(backend);
+    const tessera_backend* table = b.table();
+    const bool available = b.reason().empty();
+    write_struct({sizeof *info, b.name().c_str(), b.variant().c_str(), b.path().c_str(),
+                  table == nullptr || table->build_info == nullptr ? "" : table->build_info, b.reason().c_str(),
+                  available, b.device_count(), available ? core::reference_score(b, 0) : 0.0},
+                 info, "info");
+  });
+}
+
+tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_device_info* info,
+                                       tessera_error* error) {
+  return guard(error, [&] {
+    Backend& b = backend_at(backend);
+    if (!b.reason().empty()) throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, b.name() + ": " + b.reason());
+    if (device < 0 || device >= b.device_count())
+      core::invalid("device", device, "must lie in [0, " + std::to_string(b.device_count()) + ")");
+    tessera_device_info known{};
+    known.struct_size = sizeof known;
+    if (const auto status = b.table()->device_info(device, &known, nullptr); status != TESSERA_OK)
+      throw plugin::Error(status, b.name() + ":" + std::to_string(device) + " could not be described");
+    write_struct(known, info, "info");
+  });
+}
+
+const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index) {
+  const char* name = nullptr;
+  guard(nullptr, [&] {
+    const tessera_backend* table = backend_at(backend).table();
+    if (table != nullptr && index >= 0 && std::uint64_t(index) < table->algorithm_count(op))
+      name = table->algorithm_name(op, std::uint64_t(index));
+  });
+  return name;
+}
+
+// ---- Context
+
+tessera_status tessera_context_create(const tessera_context_options* options, tessera_context** context,
+                                      tessera_error* error) {
+  return guard(error, [&] {
+    existing(context, "context");
+    const auto o = options == nullptr ? tessera_context_options{}
+                                      : read_struct<tessera_context_options>(options, "the context options");
+    core::ContextRequest request;
+    request.backend =
+        o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
+    request.native_stream = o.native_stream;
+    request.wrap_stream = o.wrap_stream != 0;
+    core::at_least("threads", o.threads, 0);
+    request.threads = o.threads != 0 ? o.threads : core::environment_threads();
+    *context = new tessera_context{core::make_context(request)};
+  });
+}
+
+void tessera_context_destroy(tessera_context* context) { delete context; }
+
+tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error) {
+  return guard(error, [&] { existing(context, "context").context->synchronize(); });
+}
+
+const char* tessera_context_backend(const tessera_context* context) {
+  return context == nullptr ? nullptr : context->context->name().c_str();
+}
+
+int32_t tessera_context_device(const tessera_context* context) {
+  return context == nullptr ? -1 : context->context->device();
+}
+
+tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error) {
+  return guard(error, [&] { existing(stream, "stream") = existing(context, "context").context->native_stream(); });
+}
+
+// ---- Buffer
+
+tessera_status tessera_buffer_create(tessera_context* context, int64_t bytes, tessera_buffer** buffer,
+                                     tessera_error* error) {
+  return guard(error, [&] {
+    existing(buffer, "buffer") = new tessera_buffer{{existing(context, "context").context, bytes}};
+  });
+}
+
+void tessera_buffer_destroy(tessera_buffer* buffer) { delete buffer; }
+
+void* tessera_buffer_data(const tessera_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->memory.data(); }
+
+tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes, const void* source, int64_t bytes,
+                                     tessera_error* error) {
+  return guard(error, [&] { existing(buffer, "buffer").memory.upload(offset_bytes, source, bytes); });
+}
+
+tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t offset_bytes, void* target, int64_t bytes,
+                                       tessera_error* error) {
+  return guard(error, [&] { existing(buffer, "buffer").memory.download(offset_bytes, target, bytes); });
+}
+
+// ---- Plan
+
+tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
+                                   const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
+  return guard(error, [&] {
+    existing(plan, "plan");
+    const auto o =
+        options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
+    const core::PlanOptions core_options{o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit,
+                                         o.workspace, o.workspace_bytes};
+    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, core_options}};
+  });
+}
+
+void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
+
+tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution, tessera_error* error) {
+  return guard(error, [&] {
+    const auto e = read_struct<tessera_execution>(execution, "the execution");
+    if (e.workspace != nullptr || e.workspace_bytes != 0)
+      core::invalid("workspace", "not null", "must be null: a plan's workspace is given when the plan is made");
+    existing(plan, "plan").plan.execute(e);
+  });
+}
+
+tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info, tessera_error* error) {
+  return guard(error, [&] {
+    const core::Plan& p = existing(plan, "plan").plan;
+    write_struct({sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(),
+                  p.workspace_bytes(), p.context().device(), p.operands()},
+                 info, "info");
+  });
+}
+
+tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first, int64_t* last,
+                                          tessera_error* error) {
+  return guard(error, [&] {
+    const core::Layout& layout = existing(plan, "plan").plan.operand_of_caller(operand).layout;
+    existing(first, "first") = layout.empty() ? 0 : layout.origin();
+    existing(last, "last") = layout.empty() ? 0 : layout.origin() + layout.reach() + 1;
+  });
+}
+
+// ---- Verbose
+
+void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user) {
+  core::set_verbose_callback(callback, user);
+}

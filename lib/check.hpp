@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Errors of the form "argument = value: bound or remedy".
+#pragma once
+
+#include <tessera/plugin/error.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::core {
+
+using plugin::Error;
+
+[[noreturn]] inline void invalid(const std::string& argument, const std::string& value, const std::string& remedy) {
+  throw Error(TESSERA_INVALID_ARGUMENT, argument + " = " + value + ": " + remedy);
+}
+[[noreturn]] inline void invalid(const std::string& argument, std::int64_t value, const std::string& remedy) {
+  invalid(argument, std::to_string(value), remedy);
+}
+
+inline void at_least(const std::string& argument, std::int64_t value, std::int64_t bound, const char* meaning = "") {
+  if (value < bound) invalid(argument, value, "must be at least " + std::to_string(bound) + meaning);
+}
+
+inline void one_of(const std::string& argument, std::int64_t value, std::int64_t first, std::int64_t last,
+                   const char* names) {
+  if (value < first || value > last) invalid(argument, value, std::string("must be one of ") + names);
+}
+
+}  // namespace tessera::core

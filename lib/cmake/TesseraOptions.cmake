@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# What a user can set, and the summary that says what came of it.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF) # there are none
+
+option(BUILD_SHARED_LIBS "Build libtessera as a shared library" ON)
+option(TESSERA_BUILD_TESTS "Build the tests; needs Catch2 >= 3.4" OFF)
+option(TESSERA_BUILD_EXAMPLES "Build the examples, the showcase among them" ${PROJECT_IS_TOP_LEVEL})
+option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
+option(TESSERA_INSTALL "Generate install rules" ON)
+option(TESSERA_WARNINGS_AS_ERRORS "Turn warnings into errors" OFF)
+
+foreach(backend CPU CUDA KOKKOS)
+  set(TESSERA_BACKEND_${backend} AUTO CACHE STRING "Build the ${backend} backend: AUTO (where its needs are found), ON or OFF")
+  set_property(CACHE TESSERA_BACKEND_${backend} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT TESSERA_BACKEND_${backend} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "TESSERA_BACKEND_${backend} is '${TESSERA_BACKEND_${backend}}'; it must be AUTO, ON or OFF.")
+  endif()
+endforeach()
+
+# One line of the summary. With ON, a part that cannot be built is an error.
+#   tessera_report(<name> <what was built, or "no: reason">)
+function(tessera_report name text)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_SUMMARY "${name}|${text}")
+endfunction()
+
+function(tessera_skip_backend backend reason)
+  if(TESSERA_BACKEND_${backend} STREQUAL "ON")
+    message(FATAL_ERROR "TESSERA_BACKEND_${backend} is ON, but ${reason}.")
+  endif()
+  string(TOLOWER ${backend} name)
+  tessera_report("backend ${name}" "no: ${reason}")
+endfunction()
+
+function(tessera_print_summary)
+  get_property(lines GLOBAL PROPERTY TESSERA_SUMMARY)
+  message(STATUS "Tessera ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  foreach(line ${lines})
+    string(REPLACE "|" ": " line "${line}")
+    message(STATUS "  ${line}")
+  endforeach()
+endfunction()
+
+# Settings of every target of ours.
+function(tessera_target_defaults target)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # false reports of g++ 12 on std::string
+      $<$<BOOL:${TESSERA_WARNINGS_AS_ERRORS}>:-Werror>>)
+endfunction()

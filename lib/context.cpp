@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "context.hpp"
+
+#include "check.hpp"
+#include "selection.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tessera::core {
+namespace {
+
+/// What the plugin says of an algorithm and a problem: "" when it can run it.
+std::string why_unsupported(const tessera_backend& table, const AlgorithmSpec& algorithm, int device,
+                            const tessera_desc* desc) {
+  for (std::uint64_t i = 0; i < table.algorithm_count(desc->op); ++i) {
+    const char* name = table.algorithm_name(desc->op, i);
+    if (name == nullptr || algorithm.name != name) continue;
+    std::array<char, 1024> message{};
+    tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
+    if (table.algorithm_supports(desc->op, i, device, desc, &error) == TESSERA_OK) return "";
+    return algorithm.name + ": " + message.data();
+  }
+  return "no algorithm '" + algorithm.name + "'";
+}
+
+Candidate describe(Backend& backend, const ContextRequest& request) {
+  Candidate c{backend.name(), backend.variant(), backend.reason(), backend.device_count(), 0.0, {}, ""};
+  if (!c.reason.empty()) return c;
+  const tessera_backend& table = *backend.table();
+  const int device = std::max(request.backend.device, 0);
+  if (device >= c.device_count) return c;
+  if (request.desc == nullptr) {
+    c.score = reference_score(backend, device);
+    return c;
+  }
+  for (std::uint64_t i = 0; i < table.algorithm_count(request.desc->op); ++i)
+    c.algorithms.emplace_back(table.algorithm_name(request.desc->op, i));
+  c.score = table.score(device, request.desc, request.operands);
+  if (concerns(request.algorithm, c.name, c.variant))
+    c.algorithm_reason = why_unsupported(table, request.algorithm, device, request.desc);
+  return c;
+}
+
+std::vector<Candidate> describe(const std::vector<Backend*>& backends, const ContextRequest& request) {
+  std::vector<Candidate> candidates;
+  for (Backend* backend : backends) candidates.push_back(describe(*backend, request));
+  return candidates;
+}
+
+}  // namespace
+
+double reference_score(Backend& backend, int device) {
+  constexpr std::int64_t n = 1024;
+  const tessera_gemm_desc reference{sizeof reference, TESSERA_OP_GEMM, TESSERA_F32, TESSERA_COMPUTE_STRICT,
+                                    TESSERA_ROW_MAJOR, TESSERA_NO_TRANSPOSE, TESSERA_NO_TRANSPOSE,
+                                    n, n, n, n, n, n, 1, n * n, n * n, n * n};
+  return backend.table()->score(device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE);
+}
+
+std::shared_ptr<Context> make_context(const ContextRequest& request) {
+  const Registry& registry = Registry::instance();
+  const std::vector<Backend*> matching = registry.matching(request.backend.name);
+  Request selection{request.backend, request.algorithm};
+  if (request.desc == nullptr) selection.algorithm.name.clear();
+  Choice choice{};
+  try {
+    choice = choose(describe(matching, request), selection);
+  } catch (const Error&) {
+    // An explicit name loads that backend alone; the message lists them all.
+    std::vector<Backend*> all = registry.backends();
+    for (Backend* backend : matching)
+      if (std::find(all.begin(), all.end(), backend) == all.end()) all.push_back(backend);
+    choose(describe(all, request), selection);
+    throw;
+  }
+  return std::make_shared<Context>(*matching[choice.candidate], choice.device, request.native_stream,
+                                   request.wrap_stream, request.threads);
+}
+
+void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc) {
+  ContextRequest request;
+  request.algorithm = algorithm;
+  request.desc = desc;
+  request.backend = {"context", context.name(), context.device()};
+  const Candidate candidate = describe(context.backend(), request);
+  choose({&candidate, 1}, {request.backend, algorithm});
+}
+
+Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads)
+    : backend_(backend), table_(*backend.table()), name_(backend.full_name()), device_(device) {
+  const tessera_backend_context_desc desc{sizeof desc, native_stream, wrap_stream, device, threads};
+  call(table_.context_create, &desc, &handle_);
+}
+
+Context::~Context() {
+  if (handle_ != nullptr) table_.context_destroy(handle_);
+}
+
+void Context::settle() noexcept {
+  if (!dead_.load(std::memory_order_acquire)) table_.synchronize(handle_, nullptr);
+}
+
+void* Context::native_stream() {
+  constexpr std::size_t end = offsetof(tessera_backend, native_stream) + sizeof(tessera_backend::native_stream);
+  if (table_.struct_size < end || table_.native_stream == nullptr)
+    throw Error(TESSERA_UNSUPPORTED, backend_.name() + " has no native stream");
+  void* stream = nullptr;
+  call(table_.native_stream, handle_, &stream);
+  return stream;
+}
+
+void Context::fail(tessera_status status, const tessera_error& error, const char* message) {
+  if ((error.flags & TESSERA_ERROR_CONTEXT_DEAD) != 0) {
+    const std::lock_guard lock(death_mutex_);
+    if (!dead_.load(std::memory_order_relaxed)) cause_of_death_ = message;
+    dead_.store(true, std::memory_order_release);
+  }
+  throw Error(status, message[0] == '\0' ? backend_.name() + " gave no reason" : message, error.flags);
+}
+
+void Context::throw_dead() {
+  const std::lock_guard lock(death_mutex_);
+  throw Error(TESSERA_DEVICE_ERROR,
+              "this context of " + name_ + ":" + std::to_string(device_) +
+                  " can do no more work, destroy what belongs to it; it died of: " + cause_of_death_,
+              TESSERA_ERROR_CONTEXT_DEAD);
+}
+
+DeviceMemory::DeviceMemory(std::shared_ptr<Context> context, std::int64_t bytes)
+    : context_(std::move(context)), bytes_(bytes) {
+  at_least("bytes", bytes, 0);
+  context_->call(context_->table().buffer_allocate, context_->handle(), std::uint64_t(bytes), &data_);
+}
+
+DeviceMemory::~DeviceMemory() {
+  context_->settle();
+  context_->table().buffer_free(context_->handle(), data_);
+}
+
+void DeviceMemory::check(std::int64_t offset, const void* host, std::int64_t bytes) const {
+  if (offset < 0 || bytes < 0 || offset > bytes_ || bytes > bytes_ - offset)
+    invalid("offset_bytes", std::to_string(offset) + " with bytes = " + std::to_string(bytes),
+            "must lie inside the buffer of " + std::to_string(bytes_) + " bytes");
+  if (host == nullptr && bytes > 0) invalid("host pointer", "null", "must point to " + std::to_string(bytes) + " bytes");
+}
+
+void DeviceMemory::upload(std::int64_t offset, const void* source, std::int64_t bytes) {
+  check(offset, source, bytes);
+  const tessera_copy copy{sizeof copy, TESSERA_COPY_TO_DEVICE, 1, 1, static_cast<char*>(data_) + offset, source,
+                          {bytes}, {1}, {1}};
+  if (bytes > 0) context_->call(context_->table().copy, context_->handle(), &copy);
+}
+
+void DeviceMemory::download(std::int64_t offset, void* target, std::int64_t bytes) const {
+  check(offset, target, bytes);
+  const tessera_copy copy{sizeof copy, TESSERA_COPY_TO_HOST, 1, 1, target, static_cast<const char*>(data_) + offset,
+                          {bytes}, {1}, {1}};
+  if (bytes > 0) context_->call(context_->table().copy, context_->handle(), &copy);
+}
+
+}  // namespace tessera::core

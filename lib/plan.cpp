@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan.hpp"
+
+#include "check.hpp"
+#include "environment.hpp"
+#include "selection.hpp"
+#include "verbose.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+
+namespace tessera::core {
+namespace {
+
+constexpr std::uint64_t kDefaultWorkspaceLimit = std::uint64_t{64} << 20;
+constexpr std::uintptr_t kWorkspaceAlignment = 256;
+
+AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
+  return options.algorithm.empty() ? environment_algorithm(op) : parse_algorithm(options.algorithm, "algorithm", true);
+}
+
+template <class T>
+const T& element(const T* array, std::uint64_t size, std::uint64_t index) {
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(array) + index * size);
+}
+
+double scalar_value(const tessera_execution& e, std::uint64_t index) {
+  return element(e.scalars, e.scalar_size, index).real;
+}
+
+}  // namespace
+
+Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
+    : problem_(validate(desc)),
+      context_(std::move(context)),
+      operands_(options.operands),
+      output_empty_(problem_.output_empty()),
+      verbose_(environment_verbose()) {
+  one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
+  const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
+  if (context_ == nullptr) {
+    if (operands_ == TESSERA_MEMORY_DEVICE)
+      invalid("operands", "device without a context", "pass the context whose device holds them");
+    ContextRequest request;
+    request.backend = environment_backend();
+    request.algorithm = algorithm;
+    request.desc = problem_.desc();
+    request.operands = operands_;
+    request.threads = environment_threads();
+    context_ = make_context(request);
+  } else {
+    check_algorithm(algorithm, *context_, problem_.desc());
+  }
+  if (operands_ == TESSERA_MEMORY_HOST && !context_->on_host()) staging_.emplace(context_, problem_);
+  create(options, algorithm);
+  try {
+    take_workspace(options);
+    describe();
+  } catch (...) {
+    context_->table().plan_destroy(handle_);
+    throw;
+  }
+  if (verbose_ >= 1) print_verbose("plan " + description_);
+}
+
+Plan::~Plan() {
+  if (queued_) context_->settle();
+  context_->table().plan_destroy(handle_);
+}
+
+void Plan::create(const PlanOptions& options, const AlgorithmSpec& algorithm) {
+  const Backend& backend = context_->backend();
+  tessera_plan_request request{};
+  request.struct_size = sizeof request;
+  request.desc = staging_ ? staging_->problem().desc() : problem_.desc();
+  request.workspace_limit = options.workspace != nullptr   ? options.workspace_bytes
+                            : options.workspace_limit != 0 ? options.workspace_limit
+                                                           : kDefaultWorkspaceLimit;
+  std::vector<tessera_parameter> parameters;
+  if (concerns(algorithm, backend.name(), backend.variant())) {
+    request.algorithm = algorithm.name.c_str();
+    for (const auto& [key, value] : algorithm.parameters) parameters.push_back({key.c_str(), value});
+    request.parameters = parameters.data();
+    request.parameter_size = sizeof(tessera_parameter);
+    request.parameter_count = parameters.size();
+  }
+  tessera_plan_reply reply{};
+  reply.struct_size = sizeof reply;
+  context_->call(context_->table().plan_create, context_->handle(), &request, &handle_, &reply);
+  algorithm_ = reply.algorithm;
+  workspace_bytes_ = reply.workspace_bytes;
+}
+
+void Plan::take_workspace(const PlanOptions& options) {
+  if (workspace_bytes_ == 0) return;
+  if (options.workspace != nullptr) {
+    if (options.workspace_bytes < workspace_bytes_)
+      invalid("workspace_bytes", std::int64_t(options.workspace_bytes),
+              "this plan needs " + std::to_string(workspace_bytes_));
+    if (reinterpret_cast<std::uintptr_t>(options.workspace) % kWorkspaceAlignment != 0)
+      invalid("workspace", "not aligned", "must be aligned to " + std::to_string(kWorkspaceAlignment) + " bytes");
+    workspace_ = options.workspace;
+    return;
+  }
+  own_workspace_ = std::make_unique<DeviceMemory>(context_, std::int64_t(workspace_bytes_));
+  workspace_ = own_workspace_->data();
+}
+
+void Plan::describe() {
+  description_ = problem_.text + " | " + context_->name() + ":" + std::to_string(context_->device()) + " " + algorithm_ +
+                 " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") + " operands | workspace " +
+                 std::to_string(workspace_bytes_) + " bytes";
+}
+
+const Operand& Plan::operand_of_caller(std::uint64_t index) const {
+  for (const Operand& operand : problem_.operands)
+    if (std::uint64_t(operand.caller_index) == index) return operand;
+  invalid("operand", std::int64_t(index), "must be below " + std::to_string(problem_.operands.size()));
+}
+
+/// beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B.
+bool Plan::reads(const Operand& operand, const tessera_execution& execution) const {
+  if (operand.layout.empty()) return false;
+  if (problem_.op != TESSERA_OP_GEMM) return !operand.written;
+  if (operand.written) return scalar_value(execution, 1) != 0.0;
+  return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;
+}
+
+void Plan::check_operands(const tessera_execution& e, tessera_operand* operands) const {
+  const std::size_t count = problem_.operands.size();
+  if (e.operand_count != count)
+    invalid("operand_count", std::int64_t(e.operand_count), "must be " + std::to_string(count));
+  if (e.scalar_count != problem_.scalar_count)
+    invalid("scalar_count", std::int64_t(e.scalar_count), "must be " + std::to_string(problem_.scalar_count));
+  if (e.operands == nullptr) invalid("operands", "null", "must point to " + std::to_string(count) + " operands");
+  if (e.operand_size < sizeof(tessera_operand))
+    invalid("operand_size", std::int64_t(e.operand_size), "must be sizeof(tessera_operand)");
+  if (problem_.scalar_count > 0 && e.scalars == nullptr)
+    invalid("scalars", "null", "must point to " + std::to_string(problem_.scalar_count) + " scalars");
+  if (problem_.scalar_count > 0 && e.scalar_size < sizeof(tessera_scalar))
+    invalid("scalar_size", std::int64_t(e.scalar_size), "must be sizeof(tessera_scalar)");
+  for (std::size_t i = 0; i < problem_.scalar_count; ++i)
+    if (const auto dtype = element(e.scalars, e.scalar_size, i).dtype; dtype != problem_.dtype)
+      invalid("dtype of scalar " + std::to_string(i), dtype,
+              std::string("the plan is of type ") + dtype_name(problem_.dtype));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operand& known = problem_.operands[i];
+    operands[i] = element(e.operands, e.operand_size, std::uint64_t(known.caller_index));
+    if (operands[i].dtype != problem_.dtype)
+      invalid(std::string("dtype of ") + known.name, operands[i].dtype,
+              std::string("the plan is of type ") + dtype_name(problem_.dtype));
+    const auto address = reinterpret_cast<std::uintptr_t>(operands[i].data);
+    if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))
+      invalid(known.name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
+    if (address % std::uintptr_t(element_size(problem_.dtype)) != 0)
+      invalid(known.name, std::int64_t(address),
+              "must be aligned to its elements of " + std::to_string(element_size(problem_.dtype)) + " bytes");
+  }
+}
+
+void Plan::check_overlap(const tessera_operand* operands) {
+  const std::size_t output = problem_.operands.size() - 1;
+  const std::int64_t size = element_size(problem_.dtype);
+  const Operand& written = problem_.operands[output];
+  for (std::size_t i = 0; i < output; ++i) {
+    if (operands[i].data == nullptr) continue;
+    const auto distance = std::int64_t(reinterpret_cast<std::uintptr_t>(operands[output].data) -
+                                       reinterpret_cast<std::uintptr_t>(operands[i].data));
+    Cleared& cleared = cleared_[i];
+    if (std::find(cleared.bytes.begin(), cleared.bytes.begin() + std::min<std::size_t>(cleared.count, 2), distance) !=
+        cleared.bytes.begin() + std::min<std::size_t>(cleared.count, 2))
+      continue;
+    const Layout& in = problem_.operands[i].layout;
+    if (share_element(in, written.layout, distance / size + written.layout.origin() - in.origin()))
+      invalid(written.name, "an array that overlaps " + std::string(problem_.operands[i].name),
+              "they must not share an element; blocks of one parent array are fine");
+    cleared.bytes[cleared.count++ % 2] = distance;
+  }
+}
+
+void Plan::execute(const tessera_execution& execution) {
+  std::array<tessera_operand, kMaxOperands> operands;
+  check_operands(execution, operands.data());
+  if (output_empty_) return;
+  check_overlap(operands.data());
+  tessera_execution canonical = execution;
+  canonical.operands = operands.data();
+  canonical.operand_size = sizeof(tessera_operand);
+  canonical.operand_count = problem_.operands.size();
+  canonical.workspace = workspace_;
+  canonical.workspace_bytes = workspace_bytes_;
+  if (verbose_ < 2) return run(canonical);
+
+  const auto start = std::chrono::steady_clock::now();
+  run(canonical);
+  context_->synchronize();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::array<char, 64> time{};
+  std::snprintf(time.data(), time.size(), "%.3f ms ", seconds * 1e3);
+  print_verbose("execute " + std::string(time.data()) + description_);
+}
+
+void Plan::run(const tessera_execution& execution) {
+  const tessera_backend& table = context_->table();
+  if (!staging_) {
+    queued_ = true;
+    context_->call(table.plan_execute, handle_, &execution);
+    return;
+  }
+  std::array<tessera_operand, kMaxOperands> staged{};
+  const std::size_t count = problem_.operands.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    staged[i] = execution.operands[i];
+    staged[i].data = staging_->device_pointer(i);
+    if (reads(problem_.operands[i], execution)) staging_->upload(i, execution.operands[i].data);
+  }
+  tessera_execution on_device = execution;
+  on_device.operands = staged.data();
+  queued_ = true;
+  context_->call(table.plan_execute, handle_, &on_device);
+  staging_->download(count - 1, execution.operands[count - 1].data);
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A plan: a validated problem, a context, the plugin's plan and what an execution needs beside it.
+#pragma once
+
+#include "canonical.hpp"
+#include "context.hpp"
+#include "staging.hpp"
+
+#include <array>
+#include <optional>
+
+namespace tessera::core {
+
+struct PlanOptions {
+  tessera_memory operands = TESSERA_MEMORY_HOST;
+  std::string algorithm;
+  std::uint64_t workspace_limit = 0;
+  void* workspace = nullptr;
+  std::uint64_t workspace_bytes = 0;
+};
+
+class Plan {
+ public:
+  /// `context` may be null for host operands: the backend is then chosen for the problem.
+  Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  void execute(const tessera_execution& execution);
+
+  const Problem& problem() const { return problem_; }
+  Context& context() const { return *context_; }
+  tessera_memory operands() const { return operands_; }
+  const std::string& backend_name() const { return context_->name(); }
+  const std::string& algorithm() const { return algorithm_; }
+  const std::string& description() const { return description_; }
+  std::uint64_t workspace_bytes() const { return workspace_bytes_; }
+  const Operand& operand_of_caller(std::uint64_t index) const;
+
+ private:
+  static constexpr std::size_t kMaxOperands = 3;
+
+  void create(const PlanOptions& options, const AlgorithmSpec& algorithm);
+  void take_workspace(const PlanOptions& options);
+  void describe();
+  void check_operands(const tessera_execution& execution, tessera_operand* operands) const;
+  bool reads(const Operand& operand, const tessera_execution& execution) const;
+  void check_overlap(const tessera_operand* operands);
+  void run(const tessera_execution& execution);
+
+  Problem problem_;
+  std::shared_ptr<Context> context_;
+  tessera_memory operands_;
+  tessera_backend_plan* handle_ = nullptr;
+  std::optional<Staging> staging_;
+  std::unique_ptr<DeviceMemory> own_workspace_;
+  void* workspace_ = nullptr;
+  std::uint64_t workspace_bytes_ = 0;
+  bool output_empty_;
+  bool queued_ = false;
+  int verbose_;
+  std::string algorithm_, description_;
+  /// Distances between an input and the output that were found free of shared elements: plans alternate between few.
+  struct Cleared {
+    std::array<std::int64_t, 2> bytes{};
+    std::size_t count = 0;
+  };
+  std::array<Cleared, kMaxOperands> cleared_{};
+};
+
+}  // namespace tessera::core

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Which backend runs a problem: a pure function of what there is and what was asked for.
+#pragma once
+
+#include "environment.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::core {
+
+/// What selection knows of a backend.
+struct Candidate {
+  std::string name;
+  std::string variant;
+  std::string reason;  ///< why it cannot be used here; "" when it can
+  int device_count = 0;
+  double score = 0.0;  ///< predicted executions per second on the device in question; 0 or less: cannot
+  std::vector<std::string> algorithms; ///< for the operation; empty when only a context is made
+  std::string algorithm_reason; ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
+};
+
+struct Request {
+  BackendSpec backend;
+  AlgorithmSpec algorithm;
+};
+
+struct Choice {
+  std::size_t candidate;
+  int device;
+};
+
+/// True when the forced algorithm, if any, concerns plans of that backend.
+bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std::string& variant);
+
+/// The candidate with the best score among those that the request allows; the first of equals. An explicit choice
+/// never falls back: throws plugin::Error (backend_unavailable, unsupported or invalid_argument) with a list of what
+/// there is and why the rest is not.
+Choice choose(std::span<const Candidate> candidates, const Request& request);
+
+}  // namespace tessera::core
