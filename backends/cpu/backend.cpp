@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The CPU backend's table: what it is called, what it has, what it would cost.
+
+#include "context.hpp"
+#include "cost.hpp"
+#include "gemm/algorithms.hpp"
+#include "stencil/algorithms.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <omp.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace tessera::cpu {
+namespace {
+
+using plugin::Algorithm;
+using plugin::GemmProblem;
+using plugin::StencilProblem;
+
+#if defined(__clang__)
+#define TESSERA_CPU_COMPILER "clang " __clang_version__
+#else
+#define TESSERA_CPU_COMPILER "g++ " __VERSION__
+#endif
+
+/// The processor's name as Linux tells it, where it does (not on every aarch64).
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const auto colon = line.find(':');
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos && colon + 2 < line.size())
+      return line.substr(colon + 2);
+  }
+  return "host";
+}
+
+std::uint64_t memory_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
+}
+
+struct Backend {
+  using Context = cpu::Context;
+  static constexpr const char* kName = TESSERA_BACKEND_NAME;
+  static constexpr std::uint32_t kFlags = TESSERA_BACKEND_ON_HOST;
+
+  static const char* build_info() {
+    return TESSERA_CPU_COMPILER ", Eigen " TESSERA_CPU_EIGEN_VERSION ", OpenMP, " TESSERA_CPU_MARCH;
+  }
+  static void require_available() {}
+  static std::vector<plugin::Device> devices() { return {{processor_name(), memory_bytes()}}; }
+
+  static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms() {
+    static constexpr Algorithm<Context, GemmProblem> list[] = {kGemmEigen, kGemmReference};
+    return list;
+  }
+  static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
+    static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilReference};
+    return list;
+  }
+
+  /// Operands are in host memory whatever the caller calls it: nothing travels.
+  static double score(int, const GemmProblem& problem, tessera_memory) {
+    const Work work = work_of(problem);
+    return 1.0 / work.seconds(work.useful_threads(omp_get_max_threads()));
+  }
+  static double score(int, const StencilProblem& problem, tessera_memory) {
+    const Work sweep = work_of_sweep(problem);
+    return 1.0 / (double(std::max<std::int64_t>(1, problem.steps)) *
+                  sweep.seconds(sweep.useful_threads(omp_get_max_threads())));
+  }
+};
+
+}  // namespace
+}  // namespace tessera::cpu
+
+TESSERA_DEFINE_BACKEND(tessera::cpu::Backend)

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// GEMM by its definition, on one thread: what every other algorithm must agree with.
+
+#include "algorithms.hpp"
+
+namespace tessera::cpu {
+namespace {
+
+using plugin::GemmProblem;
+
+template <class T>
+class ReferencePlan final : public plugin::Plan {
+ public:
+  explicit ReferencePlan(const GemmProblem& problem) : problem_(problem) {}
+
+  void execute(const plugin::Execution& execution) override {
+    const GemmProblem& p = problem_;
+    const T alpha = execution.scalar<T>(0), beta = execution.scalar<T>(1);
+    for (std::int64_t item = 0; item < p.batch; ++item) {
+      const T* a = execution.operand<const T>(0) + item * p.stride_a;
+      const T* b = execution.operand<const T>(1) + item * p.stride_b;
+      T* c = execution.operand<T>(2) + item * p.stride_c;
+      for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t j = 0; j < p.n; ++j) {
+          T& element = c[i * p.ldc + j];
+          // beta = 0 overwrites what is there, also NaN; alpha = 0 reads neither A nor B.
+          const T kept = beta == T(0) ? T(0) : beta * element;
+          element = alpha == T(0) || p.k == 0 ? kept : alpha * dot(a, b, i, j) + kept;
+        }
+    }
+  }
+
+ private:
+  T dot(const T* a, const T* b, std::int64_t i, std::int64_t j) const {
+    const GemmProblem& p = problem_;
+    T sum = 0;
+    for (std::int64_t l = 0; l < p.k; ++l)
+      sum += (p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l]) * (p.trans_b ? b[j * p.ldb + l] : b[l * p.ldb + j]);
+    return sum;
+  }
+
+  GemmProblem problem_;
+};
+
+}  // namespace
+
+GemmPlanPointer make_gemm_reference(Context&, const GemmProblem& problem, plugin::PlanOptions) {
+  if (problem.dtype == TESSERA_F32) return std::make_unique<ReferencePlan<float>>(problem);
+  return std::make_unique<ReferencePlan<double>>(problem);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The one place that opens a parallel region.
+#pragma once
+
+#include <omp.h>
+
+#include <cstdint>
+#include <new>
+
+namespace tessera::cpu {
+
+/// One thread's place among those that share the work of an execution.
+struct Team {
+  int rank;
+  int size;
+
+  /// First of `units` pieces of work that this thread does; the next thread's first ends its range.
+  std::int64_t begin(std::int64_t units) const { return share(units, rank); }
+  std::int64_t end(std::int64_t units) const { return share(units, rank + 1); }
+
+  /// Waits until every thread of the team has come here. To be called by all or by none.
+  void barrier() const {
+    if (size > 1) {
+#pragma omp barrier
+    }
+  }
+
+ private:
+  /// Without units * r, which may overflow.
+  std::int64_t share(std::int64_t units, int r) const { return units / size * r + units % size * r / size; }
+};
+
+/// Calls body(Team) on `threads` threads, or on as many as OpenMP gives: one inside a parallel
+/// region of the caller. Results must therefore not depend on Team::size; the pieces of work do not.
+/// OpenMP's settings stay as the caller has them.
+template <class Body>
+void run_team(int threads, Body&& body) {
+  if (threads <= 1 || omp_in_parallel()) return body(Team{0, 1});
+  bool exhausted = false;
+#pragma omp parallel num_threads(threads)
+  {
+    // An exception that leaves the region would end the program; third-party code in here allocates.
+    try {
+      body(Team{omp_get_thread_num(), omp_get_num_threads()});
+    } catch (const std::bad_alloc&) {
+#pragma omp atomic write
+      exhausted = true;
+    }
+  }
+  if (exhausted) throw std::bad_alloc();
+}
+
+}  // namespace tessera::cpu
