@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "context.hpp"
+
+#include "error.hpp"
+#include "transfer.hpp"
+
+#include <string>
+
+namespace tessera::cuda {
+
+Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device), owns_stream_(desc.wrap_stream == 0) {
+  if (const std::string why = why_unusable(device_); !why.empty())
+    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, why);
+  limits_ = device_limits(device_);
+  const DeviceGuard guard(device_);
+  require_kernel_image();
+  TESSERA_CUDA_CHECK(cudaStreamCreateWithFlags(&setup_stream_, cudaStreamNonBlocking));
+  if (!owns_stream_) {
+    stream_ = static_cast<cudaStream_t>(desc.native_stream);
+  } else if (const cudaError_t error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+             error != cudaSuccess) {
+    ignore(cudaStreamDestroy(setup_stream_));
+    fail(error, "cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)");
+  }
+}
+
+Context::~Context() {
+  try {
+    const DeviceGuard guard(device_);
+    staging_.release();
+    ignore(cudaStreamDestroy(setup_stream_));
+    if (owns_stream_) ignore(cudaStreamDestroy(stream_));
+  } catch (const plugin::Error&) {
+    // A lost device: nothing is left to release.
+  }
+}
+
+void* Context::allocate(std::uint64_t bytes) {
+  const DeviceGuard guard(device_);
+  void* data = nullptr;
+  if (bytes == 0) return data;
+  if (const cudaError_t error = cudaMalloc(&data, bytes); error != cudaSuccess)
+    fail_allocation(error, "cudaMalloc", bytes, "device memory");
+  return data;
+}
+
+void Context::free(void* data) noexcept {
+  try {
+    const DeviceGuard guard(device_);
+    ignore(cudaFree(data));
+  } catch (const plugin::Error&) {
+    // A lost device: its memory went with it.
+  }
+}
+
+void Context::copy(const tessera_copy& copy) {
+  const DeviceGuard guard(device_);
+  require_no_capture("a copy between host and device");
+  transfer(copy, stream_, staging_);
+}
+
+void Context::synchronize() {
+  const DeviceGuard guard(device_);
+  require_no_capture("synchronize");
+  TESSERA_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
+/// Refused before it is tried: a forbidden call would also spoil the caller's capture.
+void Context::require_no_capture(const char* what) const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  TESSERA_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
+  if (status != cudaStreamCaptureStatusNone)
+    throw plugin::Error(TESSERA_INVALID_ARGUMENT, std::string(what) +
+                                                      " waits for the device and cannot be part of a captured graph; "
+                                                      "do it before or after the capture");
+}
+
+DeviceTable::DeviceTable(Context& context, const void* data, std::uint64_t bytes)
+    : context_(context), data_(context.allocate(bytes)) {
+  try {
+    const DeviceGuard guard(context.device());
+    TESSERA_CUDA_CHECK(cudaMemcpyAsync(data_, data, bytes, cudaMemcpyHostToDevice, context.setup_stream()));
+    TESSERA_CUDA_CHECK(cudaStreamSynchronize(context.setup_stream()));
+  } catch (...) {
+    context.free(data_);
+    throw;
+  }
+}
+
+DeviceTable::~DeviceTable() { context_.free(data_); }
+
+}  // namespace tessera::cuda

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A device with a stream: what every buffer, copy and plan of the backend belongs to.
+#pragma once
+
+#include <tessera/plugin/abi.h>
+
+#include "device.hpp"
+#include "staging.hpp"
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+class Context {
+ public:
+  explicit Context(const tessera_backend_context_desc& desc);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  const DeviceLimits& limits() const { return limits_; }
+  void* native_stream() { return stream_; }
+
+  void* allocate(std::uint64_t bytes);
+  void free(void* data) noexcept;
+  void copy(const tessera_copy& copy);
+  void synchronize();
+
+  /// The stream on which plans write their tables. Apart from stream(), so that making a plan neither
+  /// waits for queued work nor disturbs a capture.
+  cudaStream_t setup_stream() const { return setup_stream_; }
+
+ private:
+  void require_no_capture(const char* what) const;
+
+  int device_;
+  DeviceLimits limits_{};
+  bool owns_stream_;
+  cudaStream_t stream_ = nullptr;
+  cudaStream_t setup_stream_ = nullptr;
+  Staging staging_;
+};
+
+/// Device memory that a plan fills when it is made: tables of taps.
+class DeviceTable {
+ public:
+  /// Copies; complete when the constructor returns.
+  DeviceTable(Context& context, const void* data, std::uint64_t bytes);
+  ~DeviceTable();
+  DeviceTable(const DeviceTable&) = delete;
+  DeviceTable& operator=(const DeviceTable&) = delete;
+
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
+
+ private:
+  Context& context_;
+  void* data_;
+};
+
+}  // namespace tessera::cuda

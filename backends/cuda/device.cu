@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device.hpp"
+
+#include "error.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+constexpr int kArchitectures[] = {__CUDA_ARCH_LIST__};
+
+#define TESSERA_CUDA_TEXT_(...) #__VA_ARGS__
+#define TESSERA_CUDA_TEXT(...) TESSERA_CUDA_TEXT_(__VA_ARGS__)
+
+__global__ void probe_kernel() {}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  TESSERA_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+DeviceLimits read_limits(int device) {
+  return {attribute(cudaDevAttrComputeCapabilityMajor, device),
+          attribute(cudaDevAttrComputeCapabilityMinor, device),
+          attribute(cudaDevAttrMultiProcessorCount, device),
+          attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+          attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device)};
+}
+
+}  // namespace
+
+DeviceGuard::DeviceGuard(int device) {
+  TESSERA_CUDA_CHECK(cudaGetDevice(&previous_));
+  if (previous_ == device) return;
+  TESSERA_CUDA_CHECK(cudaSetDevice(device));
+  changed_ = true;
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (changed_) ignore(cudaSetDevice(previous_));
+}
+
+int count_devices() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaSuccess && count > 0) return count;
+  ignore(error);
+  std::string reason = "no CUDA device";
+  if (error == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    ignore(cudaDriverGetVersion(&driver));
+    const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
+    reason = driver == 0 ? "no CUDA driver on this machine"
+                         : "the CUDA driver is too old: it knows CUDA " + version(driver) + ", this backend needs " +
+                               version(CUDART_VERSION);
+  }
+  if (error != cudaSuccess) reason += std::string(": ") + cudaGetErrorString(error);
+  throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, reason);
+}
+
+DeviceLimits device_limits(int device) {
+  static std::mutex mutex;
+  static auto* known = new std::vector<DeviceLimits>;  // never destroyed: plans may outlive static objects
+  const std::lock_guard lock(mutex);
+  for (int next = int(known->size()); next <= device; ++next) known->push_back(read_limits(next));
+  return (*known)[std::size_t(device)];
+}
+
+std::string why_unusable(int device) {
+  const DeviceLimits limits = device_limits(device);
+  int lowest = kArchitectures[0];
+  for (const int architecture : kArchitectures) lowest = architecture < lowest ? architecture : lowest;
+  if (limits.major * 100 + limits.minor * 10 >= lowest) return {};
+  return "device " + std::to_string(device) + " has compute capability " + std::to_string(limits.major) + "." +
+         std::to_string(limits.minor) + ", this backend was built for " + std::to_string(lowest / 100) + "." +
+         std::to_string(lowest % 100 / 10) + " and later (CMAKE_CUDA_ARCHITECTURES)";
+}
+
+void require_kernel_image() {
+  cudaFuncAttributes attributes;
+  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, probe_kernel));
+}
+
+const char* compiled_architectures() { return TESSERA_CUDA_TEXT(__CUDA_ARCH_LIST__); }
+
+const char* compiler_version() {
+  return TESSERA_CUDA_TEXT(__CUDACC_VER_MAJOR__) "." TESSERA_CUDA_TEXT(__CUDACC_VER_MINOR__) "." TESSERA_CUDA_TEXT(
+      __CUDACC_VER_BUILD__);
+}
+
+}  // namespace tessera::cuda

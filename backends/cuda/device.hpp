@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What the backend knows of the machine's devices, and the guard that keeps the caller's choice.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+namespace tessera::cuda {
+
+/// Makes a device current and restores the caller's on the way out; one thread-local read when it is
+/// the right one already.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+/// Number of devices; throws BACKEND_UNAVAILABLE with the reason where there is none or no driver.
+int count_devices();
+
+/// Limits that kernels are laid out by. Read without making a context on the device.
+struct DeviceLimits {
+  int major, minor;
+  int multiprocessors;
+  int shared_per_block;  ///< bytes, the opt-in maximum
+  int shared_per_multiprocessor;
+  int threads_per_multiprocessor;
+};
+DeviceLimits device_limits(int device);
+
+/// "" where the compiled kernels can run on a device of that capability, else why not. A quick look
+/// at the number; require_kernel_image() is the proof.
+std::string why_unusable(int device);
+
+/// Throws BACKEND_UNAVAILABLE where the driver finds no code for the current device in this library.
+/// Makes a context on the device.
+void require_kernel_image();
+
+/// "800,900": what nvcc was asked for.
+const char* compiled_architectures();
+/// "13.0.88"
+const char* compiler_version();
+
+}  // namespace tessera::cuda

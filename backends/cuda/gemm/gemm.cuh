@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What the GEMM kernels have in common: arguments, the walk over the tiles of all batches, and
+/// BLAS's rules for the final update of C.
+#pragma once
+
+#include "../context.hpp"
+#include "../launch.cuh"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+template <class T>
+struct GemmArguments {
+  std::int64_t m, n, k;  ///< k is 0 where alpha is: A and B are not read
+  std::int64_t lda, ldb, ldc;
+  std::int64_t batch, stride_a, stride_b, stride_c;
+  const T* a;
+  const T* b;
+  T* c;
+  T alpha, beta;
+};
+
+/// A tile of C: the place of its first element and the matrix of the batch that it is in.
+struct GemmTile {
+  std::int64_t row, column, batch;
+};
+
+__host__ __device__ inline std::int64_t tiles_along(std::int64_t extent, int tile) {
+  return (extent + tile - 1) / tile;
+}
+
+template <class T>
+__host__ __device__ std::int64_t tile_count(const GemmArguments<T>& g, int tile) {
+  return tiles_along(g.m, tile) * tiles_along(g.n, tile) * g.batch;
+}
+
+/// Tiles are numbered along the rows of C, so that neighbouring blocks share rows of A in the L2.
+template <class T>
+__device__ GemmTile tile_at(const GemmArguments<T>& g, int tile, std::int64_t number) {
+  const std::int64_t columns = tiles_along(g.n, tile), rows = tiles_along(g.m, tile);
+  const std::int64_t row = number / columns;
+  return {row % rows * tile, number % columns * tile, row / rows};
+}
+
+/// beta = 0 does not read C; without a product (k or alpha is 0) alpha takes no part either.
+template <class T>
+__device__ void update(T* c, T sum, const GemmArguments<T>& g) {
+  T value = g.k == 0 ? T(0) : g.alpha * sum;
+  if (g.beta != T(0)) value = fma(g.beta, *c, value);
+  *c = value;
+}
+
+/// A plan that launches one kernel of `tile` x `tile` elements a block.
+template <class T>
+class GemmPlan final : public plugin::Plan {
+ public:
+  using Kernel = void (*)(GemmArguments<T>);
+
+  GemmPlan(Context& context, const plugin::GemmProblem& problem, Kernel kernel, int tile, dim3 block)
+      : context_(context), problem_(problem), kernel_(kernel), tile_(tile), block_(block) {
+    const DeviceGuard guard(context.device());
+    prepare(kernel);
+  }
+
+  void execute(const plugin::Execution& e) override {
+    const auto& p = problem_;
+    const T alpha = e.scalar<T>(0);
+    const GemmArguments<T> g{p.m,
+                             p.n,
+                             p.k * (alpha != T(0)),
+                             p.lda,
+                             p.ldb,
+                             p.ldc,
+                             p.batch,
+                             p.stride_a,
+                             p.stride_b,
+                             p.stride_c,
+                             e.operand<const T>(0),
+                             e.operand<const T>(1),
+                             e.operand<T>(2),
+                             alpha,
+                             e.scalar<T>(1)};
+    const DeviceGuard guard(context_.device());
+    const auto blocks = unsigned(std::min(tile_count(g, tile_), kMaxGridX));
+    launch(kernel_, dim3(blocks), block_, 0, context_.stream(), g);
+  }
+
+ private:
+  Context& context_;
+  plugin::GemmProblem problem_;
+  Kernel kernel_;
+  int tile_;
+  dim3 block_;
+};
+
+/// Calls make(type tag, trans_a, trans_b), the last two as std::bool_constant.
+template <class Make>
+auto with_gemm_types(const plugin::GemmProblem& problem, Make&& make) {
+  const auto with_b = [&](auto tag, auto trans_a) {
+    return problem.trans_b ? make(tag, trans_a, std::true_type{}) : make(tag, trans_a, std::false_type{});
+  };
+  const auto with_a = [&](auto tag) {
+    return problem.trans_a ? with_b(tag, std::true_type{}) : with_b(tag, std::false_type{});
+  };
+  return problem.dtype == TESSERA_F64 ? with_a(std::type_identity<double>{}) : with_a(std::type_identity<float>{});
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// One thread computes one element of C from global memory, as the first matrix product of the CUDA
+/// C++ Programming Guide (section "Shared Memory") does. The yardstick, and the answer for shapes
+/// that nothing else takes.
+#include "algorithms.hpp"
+#include "gemm.cuh"
+
+namespace tessera::cuda {
+namespace {
+
+constexpr int kTile = 16;
+
+template <class T, bool kTransA, bool kTransB>
+__global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_constant__ GemmArguments<T> g) {
+  const std::int64_t tiles = tile_count(g, kTile);
+  for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const GemmTile tile = tile_at(g, kTile, number);
+    const std::int64_t row = tile.row + threadIdx.y, column = tile.column + threadIdx.x;
+    if (row >= g.m || column >= g.n) continue;
+
+    const std::int64_t a_step = kTransA ? g.lda : 1, b_step = kTransB ? 1 : g.ldb;
+    const T* a = g.a + tile.batch * g.stride_a + row * (kTransA ? 1 : g.lda);
+    const T* b = g.b + tile.batch * g.stride_b + column * (kTransB ? g.ldb : 1);
+    T sum = 0;
+#pragma unroll 4
+    for (std::int64_t p = 0; p < g.k; ++p, a += a_step, b += b_step) sum = fma(*a, *b, sum);
+    update(g.c + tile.batch * g.stride_c + row * g.ldc + column, sum, g);
+  }
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
+  return with_gemm_types(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
+    using T = typename decltype(tag)::type;
+    return std::make_unique<GemmPlan<T>>(context, problem, gemm_naive_kernel<T, trans_a.value, trans_b.value>, kTile,
+                                         dim3(kTile, kTile));
+  });
+}
+
+}  // namespace
+
+const GemmAlgorithm kGemmNaive{"naive", plugin::supports_all<plugin::GemmProblem>, make};
+
+}  // namespace tessera::cuda

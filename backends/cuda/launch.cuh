@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Preparing and launching kernels. For .cu files alone.
+#pragma once
+
+#include "error.hpp"
+#include "launch_limits.hpp"
+
+#include <cuda_runtime.h>
+
+#include <utility>
+
+namespace tessera::cuda {
+
+/// Done when a plan is made, so that executing it loads no module, sets no attribute and is safe
+/// inside a graph capture. The shared-memory limit is raised to the same value by every plan of a
+/// kernel (the device's maximum), so plans cannot lower one another's.
+template <class... P>
+void prepare(void (*kernel)(P...), int shared_limit = 0) {
+  const void* const function = reinterpret_cast<const void*>(kernel);
+  cudaFuncAttributes attributes;
+  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, function));
+  if (shared_limit > 0)
+    TESSERA_CUDA_CHECK(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            shared_limit - int(attributes.sharedSizeBytes)));
+}
+
+/// Launches and checks the launch's own status: errors that were pending before are not looked at.
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+            A&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+}
+
+}  // namespace tessera::cuda
