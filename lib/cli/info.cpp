@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "commands.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+namespace {
+
+void print_json(const std::vector<BackendInfo>& found) {
+  using Json = nlohmann::ordered_json;
+  Json root{{"version", tessera_version()}, {"backends", Json::array()}};
+  for (const BackendInfo& b : found) {
+    Json devices = Json::array();
+    for (const DeviceInfo& d : b.devices) devices.push_back({{"name", d.name}, {"memory_bytes", d.memory_bytes}});
+    root["backends"].push_back({{"name", b.name},
+                                {"variant", b.variant},
+                                {"available", b.available},
+                                {"reason", b.reason},
+                                {"score", b.score},
+                                {"devices", devices},
+                                {"algorithms", {{"gemm", b.gemm_algorithms}, {"stencil", b.stencil_algorithms}}},
+                                {"path", b.path},
+                                {"build", b.build_info}});
+  }
+  // Names of devices and files need not be UTF-8.
+  std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string line;
+  for (const std::string& name : names) line += (line.empty() ? "" : ", ") + name;
+  return line.empty() ? "none" : line;
+}
+
+std::string memory(std::uint64_t bytes) {
+  char line[32];
+  std::snprintf(line, sizeof line, "%.1f GiB", double(bytes) / double(1 << 30));
+  return line;
+}
+
+void print_text(const std::vector<BackendInfo>& found) {
+  std::printf("tessera %s\n", tessera_version());
+  if (found.empty())
+    std::printf("\nNo backend was found. TESSERA_BACKEND_PATH names further directories to search.\n");
+  for (const BackendInfo& b : found) {
+    const auto row = [](const std::string& key, const std::string& value) {
+      if (!value.empty()) std::printf("  %-10s%s\n", key.c_str(), value.c_str());
+    };
+    std::printf("\n%s: %s\n", (b.name + (b.variant.empty() ? "" : " (" + b.variant + ")")).c_str(),
+                b.available ? "usable" : "not usable");
+    row("reason", b.reason);
+    for (std::size_t i = 0; i < b.devices.size(); ++i)
+      row("device " + std::to_string(i), b.devices[i].name + ", " + memory(b.devices[i].memory_bytes));
+    if (b.available) {
+      char score[32];
+      std::snprintf(score, sizeof score, "%.3g", b.score);
+      row("score", score);
+      row("gemm", joined(b.gemm_algorithms));
+      row("stencil", joined(b.stencil_algorithms));
+    }
+    row("build", b.build_info);
+    row("file", b.path);
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("info", "Lists backends, why each is or is not usable, devices and algorithms.");
+  const auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "print JSON");
+  command->callback([json, &run] {
+    run = [json] {
+      const std::vector<BackendInfo> found = backends();
+      *json ? print_json(found) : print_text(found);
+    };
+  });
+}
+
+}  // namespace tessera::cli

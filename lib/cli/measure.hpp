@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The line that gemm and stencil print.
+#pragma once
+
+#include <tessera/plan.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+/// Seconds of an execution, and how they were obtained.
+struct Timing {
+  double seconds;
+  std::string kind;
+};
+
+/// Calls `execute` once and, where that was quick, a few times more; `prepare` precedes each call and is not timed.
+template <class Prepare, class Execute>
+Timing measure(Prepare&& prepare, Execute&& execute) {
+  constexpr int kRuns = 5;
+  constexpr double kPatience = 1.0;  // seconds
+  const auto timed = [&] {
+    prepare();
+    const auto start = std::chrono::steady_clock::now();
+    execute();
+    return std::max(1e-9, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  };
+  const double first = timed();
+  if (first * kRuns > kPatience) return {first, "a single execution"};
+  std::vector<double> seconds;
+  for (int run = 0; run < kRuns; ++run) seconds.push_back(timed());
+  std::nth_element(seconds.begin(), seconds.begin() + kRuns / 2, seconds.end());
+  return {seconds[kRuns / 2], "median of " + std::to_string(kRuns) + " after a warm-up"};
+}
+
+/// "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s". `work` counts what `unit` names, `bytes` the compulsory traffic.
+inline void report(const Plan& plan, const Timing& timing, double work, const char* unit, double bytes) {
+  const double giga = 1e9 * timing.seconds;
+  std::printf("%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.describe().c_str(), timing.seconds * 1e3,
+              timing.kind.c_str(), work / giga, unit, bytes / giga);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "taps_spec.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace tessera::cli {
+namespace {
+
+using Parameters = std::vector<double>;
+
+constexpr double kMaxWhole = 1e6;  // far above any order or radius that taps accept
+
+std::vector<std::string> parameter_names(std::string_view form) {
+  std::vector<std::string> names = split(form, ':');
+  names.erase(names.begin());
+  return names;
+}
+
+}  // namespace
+
+/// One kind of taps. A form's parameter in capitals is a number, any other is a whole number.
+struct NamedTaps::Family {
+  const char* form;
+  const char* meaning;
+  bool takes_spacing;
+  Taps (*make)(int rank, const Parameters& p, double spacing);
+};
+
+const NamedTaps::Family NamedTaps::kFamilies[] = {
+    {"identity", "the field itself", false, [](int rank, const Parameters&, double) { return taps::identity(rank); }},
+    {"laplacian:accuracy", "accuracy order 2, 4, 6 or 8", true,
+     [](int rank, const Parameters& p, double h) { return taps::laplacian(rank, int(p[0]), h); }},
+    {"heat:accuracy:FACTOR", "identity + FACTOR laplacian", true,
+     [](int rank, const Parameters& p, double h) {
+       return taps::identity(rank) + p[1] * taps::laplacian(rank, int(p[0]), h);
+     }},
+    {"derivative:axis:order:accuracy", "central difference along an axis (0 is the slowest)", true,
+     [](int rank, const Parameters& p, double h) {
+       return taps::derivative(rank, int(p[0]), int(p[1]), int(p[2]), h);
+     }},
+    {"box:radius", "mean over a cube", false,
+     [](int rank, const Parameters& p, double) { return taps::box(rank, int(p[0])); }},
+};
+
+NamedTaps::NamedTaps(const std::string& text, std::optional<double> spacing)
+    : family_(nullptr), spacing_(spacing.value_or(1.0)) {
+  const std::vector<std::string> parts = split(text, ':');
+  for (const Family& family : kFamilies)
+    if (split(family.form, ':').front() == parts.front()) family_ = &family;
+  if (family_ == nullptr) throw std::invalid_argument("taps '" + text + "' are unknown; there are\n" + help());
+  const std::vector<std::string> names = parameter_names(family_->form);
+  if (names.size() != parts.size() - 1) throw std::invalid_argument("taps '" + text + "': expected " + family_->form);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double value = parse_number(parts[i + 1], "taps '" + text + "'");
+    const bool whole = names[i][0] >= 'a';
+    if (whole && (value != std::floor(value) || std::abs(value) > kMaxWhole))
+      throw std::invalid_argument("taps '" + text + "': " + names[i] + " must be a whole number");
+    parameters_.push_back(value);
+  }
+  if (spacing && !family_->takes_spacing)
+    throw std::invalid_argument("--spacing has no meaning for taps '" + text + "'");
+}
+
+Taps NamedTaps::make(int rank) const { return family_->make(rank, parameters_, spacing_); }
+
+std::string NamedTaps::help() {
+  std::string lines;
+  for (const Family& family : kFamilies) {
+    std::string form = family.form;
+    form.resize(32, ' ');
+    lines += "  " + form + family.meaning + "\n";
+  }
+  return lines;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// NumPy's .npy files, versions 1 to 3, with elements of type <f4 or <f8.
+/// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+
+#include <tessera/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tessera::npy {
+
+/// The message begins with the file's name and says what was found and what is expected.
+class Error : public std::runtime_error {
+ public:
+  Error(const std::filesystem::path& file, const std::string& message)
+      : std::runtime_error(file.string() + ": " + message) {}
+};
+
+/// An array as it lies in its file: never empty, and never reordered.
+struct Array {
+  std::filesystem::path file;
+  DType dtype = DType::f32;
+  bool fortran_order = false;  ///< the first axis has stride 1, not the last
+  std::vector<std::int64_t> shape;
+  std::int64_t size = 0;  ///< number of elements
+  std::unique_ptr<std::byte[]> bytes;
+
+  template <Element T>
+  const T* data() const {
+    if (kDType<T> != dtype) throw Error(file, "has another element type than the program takes it for");
+    return reinterpret_cast<const T*>(bytes.get());
+  }
+  /// Elements from one point to the next along each axis.
+  std::vector<std::int64_t> strides() const;
+  /// "512 x 256 <f4", with ", Fortran order" where that is the case.
+  std::string describe() const;
+};
+
+/// Reads a regular file. Memory is taken only when the file's size agrees with its header. Throws Error.
+Array read(const std::filesystem::path& file);
+
+/// A file that is written completely or not at all: the contents go to a temporary file in the same folder, which
+/// then takes the place of the target. The target may be a file that is still being read.
+class OutputFile {
+ public:
+  /// Throws Error where the target cannot be written, so that this is known before anything is computed.
+  explicit OutputFile(std::filesystem::path target);
+
+  /// Writes an array in C order; `elements` are those of `shape`. Throws Error and leaves the target as it was.
+  template <Element T>
+  void write(std::span<const T> elements, const std::vector<std::int64_t>& shape) const {
+    write(std::as_bytes(elements), kDType<T>, shape);
+  }
+
+ private:
+  void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape) const;
+
+  std::filesystem::path name_;    ///< as the user wrote it, for messages
+  std::filesystem::path target_;  ///< with symbolic links followed, so that they stay links
+  bool in_place_ = false;         ///< a device or a pipe, which a rename would replace by a file
+};
+
+}  // namespace tessera::npy

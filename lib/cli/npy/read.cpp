@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "npy.hpp"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include <sys/stat.h>
+
+namespace tessera::npy {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are read as they lie in the file");
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kMaxHeader = 1 << 20;  // numpy itself trusts 10000 bytes
+constexpr std::size_t kMaxRank = 64;         // as in numpy
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+/// Parses the header's Python literal, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, and nothing more.
+class HeaderParser {
+ public:
+  HeaderParser(const std::filesystem::path& file, std::string_view text) : file_(file), text_(text) {}
+
+  Header parse() {
+    Header header;
+    bool seen[3] = {};
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !seen[0]) {
+        seen[0] = true;
+        if (peek() != '\'' && peek() != '"') throw Error(file_, "has records for elements; expected <f4 or <f8");
+        header.descr = string();
+      } else if (key == "fortran_order" && !seen[1]) {
+        seen[1] = true;
+        header.fortran_order = boolean();
+      } else if (key == "shape" && !seen[2]) {
+        seen[2] = true;
+        header.shape = tuple();
+      } else {
+        fail("key '" + key + "' is unknown or there twice");
+      }
+      if (!accept(',') && peek() != '}') fail("expected ',' or '}'");
+    }
+    if (peek() != '\0' || at_ != text_.size()) fail("there is text behind the dictionary");
+    if (!seen[0] || !seen[1] || !seen[2]) fail("expected the keys descr, fortran_order and shape");
+    return header;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(file_, "malformed .npy header at character " + std::to_string(at_) + ": " + why);
+  }
+  /// The next character that is not white space; 0 at the end.
+  char peek() {
+    while (at_ < text_.size() && std::strchr(" \t\r\n", text_[at_]) != nullptr && text_[at_] != '\0') ++at_;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) fail(std::string("expected '") + c + "'");
+  }
+  std::string string() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail("expected a string");
+    const std::size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos || end - at_ > 64) fail("expected a short string");
+    std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    for (const char c : result)
+      if (c < ' ' || c > '~') fail("a string has characters that cannot be printed");
+    at_ = end + 1;
+    return result;
+  }
+  bool boolean() {
+    peek();
+    for (const std::string_view word : {"True", "False"})
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return word == "True";
+      }
+    fail("expected True or False");
+  }
+  std::vector<std::int64_t> tuple() {
+    std::vector<std::int64_t> result;
+    expect('(');
+    while (!accept(')')) {
+      if (result.size() == kMaxRank) fail("more than " + std::to_string(kMaxRank) + " axes");
+      peek();
+      std::int64_t value = 0;
+      const char* const end = text_.data() + text_.size();
+      const auto [behind, error] = std::from_chars(text_.data() + at_, end, value);
+      if (error == std::errc::result_out_of_range) fail("an extent does not fit 64 bits");
+      if (error != std::errc() || value < 0) fail("expected an extent of 0 or more");
+      at_ = std::size_t(behind - text_.data());
+      accept('L');  // Python 2 wrote long integers so
+      result.push_back(value);
+      if (!accept(',') && peek() != ')') fail("expected ',' or ')'");
+    }
+    return result;
+  }
+
+  const std::filesystem::path& file_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// A regular file that is read from its beginning; knows how much is left.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& name) : name_(name), file_(std::fopen(name.c_str(), "rbe")) {
+    struct stat status {};
+    if (!file_ || ::fstat(::fileno(file_.get()), &status) != 0)
+      throw Error(name_, std::string("cannot be read: ") + std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) throw Error(name_, "is not a regular file");
+    left_ = std::uint64_t(status.st_size);
+  }
+  std::uint64_t left() const { return left_; }
+  void read(void* target, std::size_t count) {
+    if (count > left_ || std::fread(target, 1, count, file_.get()) != count)
+      throw Error(name_, "is cut off or changed while it was read");
+    left_ -= count;
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::filesystem::path& name_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::uint64_t left_ = 0;
+};
+
+std::string header_text(const std::filesystem::path& file, Reader& reader) {
+  std::array<unsigned char, 8> start{};
+  if (reader.left() < start.size()) throw Error(file, "is not a .npy file: it has fewer than 8 bytes");
+  reader.read(start.data(), start.size());
+  if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0)
+    throw Error(file, "is not a .npy file: it does not begin with \\x93NUMPY");
+  const int major = start[6];
+  if (major < 1 || major > 3 || start[7] != 0)
+    throw Error(file, "has .npy format version " + std::to_string(major) + "." + std::to_string(start[7]) +
+                          "; versions 1.0, 2.0 and 3.0 can be read");
+  std::array<unsigned char, 4> raw{};
+  const std::size_t width = major == 1 ? 2 : 4;
+  if (reader.left() < width) throw Error(file, "is cut off within the .npy header");
+  reader.read(raw.data(), width);
+  const std::size_t length = raw[0] | std::size_t(raw[1]) << 8 | std::size_t(raw[2]) << 16 | std::size_t(raw[3]) << 24;
+  if (length > kMaxHeader) throw Error(file, "malformed .npy header: it claims " + std::to_string(length) + " bytes");
+  if (length > reader.left()) throw Error(file, "is cut off within the .npy header");
+  std::string text(length, '\0');
+  reader.read(text.data(), length);
+  return text;
+}
+
+DType element_type(const std::filesystem::path& file, const std::string& descr) {
+  if (descr == "<f4") return DType::f32;
+  if (descr == "<f8") return DType::f64;
+  const bool swapped = descr == ">f4" || descr == ">f8";
+  throw Error(file, "has elements of type '" + descr + "'" + (swapped ? " (big-endian)" : "") +
+                        "; expected '<f4' (float32) or '<f8' (float64): convert it, with NumPy "
+                        "np.save(file, array.astype('<f4'))");
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Array::strides() const {
+  std::vector<std::int64_t> result(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t axis = fortran_order ? i : shape.size() - 1 - i;
+    result[axis] = stride;
+    stride *= shape[axis];
+  }
+  return result;
+}
+
+std::string Array::describe() const {
+  std::string result;
+  for (const std::int64_t extent : shape) result += (result.empty() ? "" : " x ") + std::to_string(extent);
+  result += result.empty() ? "a single " : " ";
+  result += dtype == DType::f32 ? "<f4" : "<f8";
+  return result + (fortran_order ? ", Fortran order" : "");
+}
+
+Array read(const std::filesystem::path& file) {
+  Reader reader(file);
+  const std::string text = header_text(file, reader);
+  Header header = HeaderParser(file, text).parse();
+
+  Array array{file, element_type(file, header.descr), header.fortran_order, std::move(header.shape), 1, nullptr};
+  const std::int64_t item = array.dtype == DType::f32 ? 4 : 8;
+  for (const std::int64_t extent : array.shape) {
+    if (extent == 0) throw Error(file, "has no elements (" + array.describe() + "); expected one or more");
+    if (extent > std::numeric_limits<std::int64_t>::max() / item / array.size)
+      throw Error(file, "has a shape of more than 2^63 bytes (" + array.describe() + ")");
+    array.size *= extent;
+  }
+  const std::uint64_t expected = std::uint64_t(array.size) * std::uint64_t(item);
+  if (reader.left() != expected)
+    throw Error(file, std::string(reader.left() < expected ? "is cut off" : "has bytes behind the array") + ": " +
+                          array.describe() + " takes " + std::to_string(expected) + " bytes behind the header, found " +
+                          std::to_string(reader.left()));
+  array.bytes = std::make_unique_for_overwrite<std::byte[]>(expected);
+  reader.read(array.bytes.get(), expected);
+  return array;
+}
+
+}  // namespace tessera::npy

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Taps and boundaries as a command line and a JSON file spell them.
+#pragma once
+
+#include <tessera/stencil.hpp>
+#include <tessera/taps.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::cli {
+
+/// Taps by name, "heat:8:0.1"; the rank comes later, from the array.
+class NamedTaps {
+ public:
+  /// Throws std::invalid_argument where the name, the number of parameters or a number is wrong.
+  NamedTaps(const std::string& text, std::optional<double> spacing);
+  /// Throws tessera::Error where the parameters do not suit.
+  Taps make(int rank) const;
+  /// One line for each name.
+  static std::string help();
+
+ private:
+  struct Family;
+  static const Family kFamilies[];
+
+  const Family* family_;
+  std::vector<double> parameters_;
+  double spacing_;
+};
+
+/// Reads [{"offset": [dy, dx], "coefficient": c}, ...]; throws std::runtime_error that names the file and the entry.
+Taps read_taps(const std::filesystem::path& file, int rank);
+
+/// Parses "MODE" or "LOW/HIGH" for all axes or, separated by commas, for each; a mode is fixed, constant[:VALUE],
+/// periodic, nearest, reflect or mirror. Throws std::invalid_argument.
+std::vector<BoundaryAxis> parse_boundaries(const std::string& text, double value);
+
+/// The parts between separators, empty ones included.
+inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// The whole of `text`, which is part of `whole`, as a finite number; throws std::invalid_argument.
+double parse_number(const std::string& text, const std::string& whole);
+
+}  // namespace tessera::cli

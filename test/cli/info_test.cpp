@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "npy_file.hpp"
+#include "program.hpp"
+
+#include <tessera/version.h>
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+
+using namespace tessera::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using nlohmann::json;
+
+namespace {
+
+const std::string kVersion = std::to_string(TESSERA_VERSION_MAJOR) + "." + std::to_string(TESSERA_VERSION_MINOR) + "." +
+                             std::to_string(TESSERA_VERSION_PATCH);
+
+void check_backend(const json& backend) {
+  CAPTURE(backend.dump());
+  CHECK(backend.at("name").is_string());
+  CHECK(backend.at("variant").is_string());
+  CHECK(backend.at("path").is_string());
+  CHECK(backend.at("build").is_string());
+  CHECK(backend.at("score").is_number());
+  CHECK(backend.at("reason").get<std::string>().empty() == backend.at("available").get<bool>());
+  for (const json& device : backend.at("devices")) {
+    CHECK(!device.at("name").get<std::string>().empty());
+    CHECK(device.at("memory_bytes").get<std::uint64_t>() > 0);
+  }
+  for (const char* operation : {"gemm", "stencil"})
+    for (const json& name : backend.at("algorithms").at(operation)) CHECK(!name.get<std::string>().empty());
+  if (!backend.at("available").get<bool>()) return;
+  CHECK(!backend.at("devices").empty());
+  CHECK(backend.at("algorithms").at("gemm").size() + backend.at("algorithms").at("stencil").size() > 0);
+}
+
+}  // namespace
+
+TEST_CASE("JSON and text tell of the same backends", "[info]") {
+  const Outcome outcome = tessera_run({"info", "--json"});
+  CHECK(outcome.errors == "");
+  REQUIRE(outcome.exit_code == 0);
+  const json info = json::parse(outcome.output);
+  CHECK(info.at("version") == kVersion);
+  const Outcome text = tessera_run({"info"});
+  CHECK(text.exit_code == 0);
+  CHECK_THAT(text.output, StartsWith("tessera " + kVersion + "\n"));
+  for (const json& backend : info.at("backends")) {
+    check_backend(backend);
+    CHECK_THAT(text.output, ContainsSubstring("\n" + backend.at("name").get<std::string>()));
+  }
+}
+
+TEST_CASE("a plugin that cannot be loaded is listed with the reason", "[info]") {
+  const TemporaryDirectory folder;
+  write_file(folder.path() / "libtessera_backend_broken.so", "this is not a shared library");
+  const Environment environment{{"TESSERA_BACKEND_PATH", folder.path().string()}};
+  const Outcome outcome = tessera_run({"info", "--json"}, environment);
+  REQUIRE(outcome.exit_code == 0);
+  const json backends = json::parse(outcome.output).at("backends");
+  const auto broken =
+      std::find_if(backends.begin(), backends.end(), [](const json& b) { return b.at("name") == "broken"; });
+  REQUIRE(broken != backends.end());
+  check_backend(*broken);
+  CHECK(broken->at("available") == false);
+  const Outcome text = tessera_run({"info"}, environment);
+  CHECK_THAT(text.output,
+             ContainsSubstring("broken: not usable") && ContainsSubstring(broken->at("reason").get<std::string>()));
+}
+
+TEST_CASE("help and version", "[info]") {
+  CHECK(tessera_run({"--version"}).output == "tessera " + kVersion + "\n");
+  const std::vector<std::vector<std::string>> rows = {{"--help"}, {"gemm", "--help"}, {"stencil", "--help"}};
+  for (const std::vector<std::string>& arguments : rows) {
+    const Outcome outcome = tessera_run(arguments);
+    CHECK(outcome.exit_code == 0);
+    CHECK_THAT(outcome.output, ContainsSubstring("Usage: tessera"));
+  }
+}
+
+TEST_CASE("output that cannot be printed is a failure", "[info]") {
+  if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
+  CHECK(run({"/bin/sh", "-c", std::string(TESSERA_PROGRAM) + " info --json >/dev/full"}).exit_code == 1);
+}

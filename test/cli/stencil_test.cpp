@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Stencils with integer coefficients on small integers, which are exact: compared bit for bit.
+
+#include "npy_file.hpp"
+#include "program.hpp"
+#include "reference.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tessera::test;
+using namespace tessera;
+using Catch::Matchers::Matches;
+
+namespace {
+
+struct Example {
+  std::string json;
+  Taps taps;
+  Shape shape;
+};
+
+/// Lopsided taps, so that a swapped axis or sign shows.
+Example example(int rank) {
+  if (rank == 1)
+    return {R"([{"offset": [-2], "coefficient": 3}, {"offset": [1], "coefficient": -1.0}])",
+            Taps(1, {{{-2, 0, 0}, 3}, {{1, 0, 0}, -1}}),
+            {11}};
+  if (rank == 2)
+    return {R"([{"offset": [0, 0], "coefficient": 2}, {"offset": [-1, 2], "coefficient": 1},
+                {"coefficient": -3, "offset": [2, 0]}, {"offset": [0, 0], "coefficient": 1}])",
+            Taps(2, {{{0, 0, 0}, 3}, {{-1, 2, 0}, 1}, {{2, 0, 0}, -3}}),
+            {6, 7}};
+  return {R"([{"offset": [1, 0, 0], "coefficient": 2}, {"offset": [0, -1, 0], "coefficient": -1},
+              {"offset": [0, 1, 2], "coefficient": 5}])",
+          Taps(3, {{{1, 0, 0}, 2}, {{0, -1, 0}, -1}, {{0, 1, 2}, 5}}),
+          {4, 5, 6}};
+}
+
+template <class T>
+std::vector<T> integers(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(T((i * 7) % 23 - 11));
+  return values;
+}
+
+template <class T>
+std::vector<T> expected(const StencilDesc& desc, const std::vector<T>& in) {
+  const auto value = stencil_reference(desc, in.data(), true).value;
+  return std::vector<T>(value.begin(), value.end());
+}
+
+/// Runs the program on `in` and compares with the reference.
+template <class T>
+void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order, std::vector<std::string> arguments,
+           const std::string& json = "") {
+  const TemporaryDirectory folder;
+  const std::string in_file = folder.path() / "in.npy", out_file = folder.path() / "out.npy",
+                    taps = folder.path() / "t.json";
+  write_npy(in_file, in, desc.extents, fortran_order);
+  arguments.insert(arguments.begin(), {"stencil", in_file, "-o", out_file});
+  if (!json.empty()) {
+    write_file(taps, json);
+    arguments.insert(arguments.end(), {"--taps", taps});
+  }
+  const Outcome outcome = tessera_run(arguments);
+  CHECK(outcome.errors == "");
+  REQUIRE(outcome.exit_code == 0);
+  CHECK_THAT(outcome.output, Matches("stencil .* ms .* GStencil/s, .* GB/s\n"));
+  CHECK(read_npy<T>(out_file, desc.extents) == expected(desc, in));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", float, double) {
+  need_backend();
+  const int rank = GENERATE(1, 2, 3);
+  const bool fortran_order = GENERATE(false, true);
+  const std::int64_t steps = GENERATE(0, 1, 3);
+  CAPTURE(rank, fortran_order, steps);
+  const Example e = example(rank);
+  const StencilDesc desc{
+      .extents = e.shape, .taps = e.taps, .boundary = Boundary::periodic, .steps = steps, .dtype = kDType<TestType>};
+  check(desc, integers<TestType>(e.shape), fortran_order, {"--boundary", "periodic", "--steps", std::to_string(steps)},
+        e.json);
+}
+
+TEST_CASE("boundary modes and values", "[stencil]") {
+  need_backend();
+  const BoundarySide constant(Boundary::constant, 5), other(Boundary::constant, -7);
+  struct Row {
+    std::vector<std::string> arguments;
+    Boundaries boundary;
+  };
+  const std::vector<Row> rows = {
+      {{}, Boundary::fixed},
+      {{"--boundary", "fixed"}, Boundary::fixed},
+      {{"--boundary", "nearest"}, Boundary::nearest},
+      {{"--boundary", "reflect"}, Boundary::reflect},
+      {{"--boundary", "mirror"}, Boundary::mirror},
+      {{"--boundary", "constant"}, BoundarySide(Boundary::constant, 0)},
+      {{"--boundary", "constant", "--value", "5"}, constant},
+      {{"--boundary", "periodic,mirror"}, {Boundary::periodic, Boundary::mirror}},
+      {{"--boundary", "fixed/nearest,reflect"}, {BoundaryAxis(Boundary::fixed, Boundary::nearest), Boundary::reflect}},
+      {{"--boundary", "constant/constant:-7", "--value", "5"}, BoundaryAxis(constant, other)},
+  };
+  const Example e = example(2);
+  for (Row row : rows) {
+    CAPTURE(row.arguments);
+    const StencilDesc desc{.extents = e.shape, .taps = e.taps, .boundary = row.boundary, .steps = 2};
+    row.arguments.insert(row.arguments.end(), {"--steps", "2"});
+    check(desc, integers<float>(e.shape), false, row.arguments, e.json);
+  }
+}
+
+TEST_CASE("named taps", "[stencil]") {
+  need_backend();
+  struct Row {
+    std::vector<std::string> arguments;
+    Taps taps;
+  };
+  // All coefficients are exact in binary, and so are all sums.
+  const std::vector<Row> rows = {
+      {{"--named", "identity"}, taps::identity(2)},
+      {{"--named", "laplacian:2"}, taps::laplacian(2, 2)},
+      {{"--named", "laplacian:2", "--spacing", "0.5"}, taps::laplacian(2, 2, 0.5)},
+      {{"--named", "heat:2:0.125"}, taps::identity(2) + 0.125 * taps::laplacian(2, 2)},
+      {{"--named", "derivative:0:1:2"}, taps::derivative(2, 0, 1, 2)},
+      {{"--named", "derivative:1:2:2", "--spacing", "2"}, taps::derivative(2, 1, 2, 2, 2.0)},
+      {{"--named", "box:0"}, taps::box(2, 0)},
+  };
+  const Shape shape{6, 7};
+  for (Row row : rows) {
+    CAPTURE(row.arguments);
+    const StencilDesc desc{.extents = shape, .taps = row.taps, .boundary = Boundary::nearest, .dtype = DType::f64};
+    row.arguments.insert(row.arguments.end(), {"--boundary", "nearest"});
+    check(desc, integers<double>(shape), false, row.arguments);
+  }
+}
+
+TEST_CASE("the output may be the input", "[stencil]") {
+  need_backend();
+  const Example e = example(2);
+  const auto in = integers<float>(e.shape);
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "u.npy", taps = folder.path() / "t.json";
+  write_npy(file, in, e.shape, true);
+  write_file(taps, e.json);
+  REQUIRE(tessera_run({"stencil", file, "-o", file, "--taps", taps}).exit_code == 0);
+  CHECK(read_npy<float>(file, e.shape) == expected({.extents = e.shape, .taps = e.taps}, in));
+}
