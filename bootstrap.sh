@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# From a fresh machine to a running showcase or a finished test run, unattended. `bootstrap.sh --help` says how.
+#
+# Packages of the machine's own release are installed with apt-get. What the release has too old (CMake and Catch2 on
+# Debian 12, Eigen on all) is fetched through a private apt configuration from the machine's own mirror and unpacked
+# under .deps: neither the machine's package sources nor its installed packages get mixed with another suite's.
+set -euo pipefail
+
+repository="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+deps="$repository/.deps"
+prefix="$deps/prefix/usr"
+build="$(realpath -m -- "${TESSERA_BUILD_DIR:-$repository/build/release}")"
+
+# Name, minimum version, package of Debian and Ubuntu, remark. Libraries have the names by which CMake finds them.
+tools=(
+  "C++ compiler|12|g++|g++, or clang++ >= 15"
+  "cmake|3.28|cmake|"
+  "ninja|1.10|ninja-build|or make >= 4"
+  "pkg-config|0.29|pkg-config|"
+  "git|2.20|git|"
+)
+libraries=(
+  "Eigen3|3.4|libeigen3-dev|5 is faster"
+  "Catch2|3.4|catch2|"
+  "nlohmann_json|3.11|nlohmann-json3-dev|"
+  "CLI11|2.1|libcli11-dev|"
+  "PNG|1.6|libpng-dev|"
+)
+declare -A backports=([cmake]="cmake cmake-data" [catch2]="libcatch2-dev")  # what to unpack for a package above
+best_eigen=5
+declare -A found=(["C++ compiler"]="")  # the version of each tool and library; empty: looked for in vain
+
+usage() {
+  cat <<'END'
+usage: bootstrap.sh deps|build|run|test [CMAKE-OPTION...]
+
+  deps   install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
+  build  deps, then configure and build (Release)
+  run    build, then run the showcase, which writes to build/showcase
+  test   build with tests and examples, then run the tests
+
+  CMAKE-OPTION                 is given to the configure step, for example -DTESSERA_BACKEND_CUDA=OFF
+  TESSERA_BUILD_DIR            build directory (default: build/release)
+  TESSERA_BOOTSTRAP_OFFLINE=1  never use the network; list what is missing, exit 1
+  CXX, CUDACXX                 the compilers to use (nvcc is looked for on PATH, in CUDA_HOME and in /usr/local/cuda)
+END
+}
+
+say() { printf 'bootstrap: %s\n' "$*"; }
+die() { say "error: $*" >&2; exit 1; }
+
+# at_least HAVE WANT: compares version numbers; an empty HAVE is older than anything.
+at_least() { [[ -n "$1" ]] && printf '%s\n%s\n' "$2" "$1" | sort -V -C; }
+
+# quietly COMMAND...: keeps its output in .deps/last.log and shows the end of it when the command fails.
+quietly() {
+  mkdir -p "$deps"
+  if ! "$@" >"$deps/last.log" 2>&1 </dev/null; then
+    say "failed: $*" >&2
+    tail -n 15 "$deps/last.log" >&2
+    return 1
+  fi
+}
+
+os_release() { sed -nE "s/^$1=\"?([^\"]*)\"?\$/\1/p" /etc/os-release 2>/dev/null || true; }
+
+# --- What is there ---
+
+version_of() { "$1" --version 2>/dev/null | sed -nE '1s/^[^0-9]*([0-9]+(\.[0-9]+)*).*/\1/p' || true; }
+
+# Finds a compiler that is new enough and exports CXX where it is not the default one.
+find_compiler() {
+  local candidate version minimum candidates=(c++ g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16,15})
+  [[ -z "${CXX:-}" ]] || candidates=("$CXX")
+  for candidate in "${candidates[@]}"; do
+    version="$("$candidate" -dumpversion 2>/dev/null)" || continue
+    minimum=12
+    [[ "$("$candidate" --version)" != *clang* ]] || minimum=15
+    at_least "$version" "$minimum" || continue
+    found["C++ compiler"]="$version"
+    [[ "$candidate" == c++ ]] || export CXX="$candidate"
+    return
+  done
+}
+
+find_nvcc() {
+  local nvcc="" usual=/usr/local/cuda
+  read -r nvcc < <(command -v "${CUDACXX:-nvcc}" "${CUDA_HOME:-$usual}/bin/nvcc" "$usual/bin/nvcc") || true
+  say "nvcc: ${nvcc:-none found}"
+  [[ -z "$nvcc" ]] || export CUDACXX="$nvcc"
+}
+
+check_tools() {
+  local tool
+  [[ ! -x "$prefix/bin/cmake" ]] || PATH="$prefix/bin:$PATH"
+  find_compiler
+  for tool in cmake ninja pkg-config git; do found["$tool"]="$(version_of "$tool")"; done
+  export CMAKE_GENERATOR=Ninja  # for new build directories; an old one keeps its own
+  [[ -n "${found[ninja]}" ]] || { found[ninja]="$(version_of make)" && CMAKE_GENERATOR="Unix Makefiles"; }
+}
+
+# Asks CMake, because what CMake finds is what the build uses. Without CMake and a compiler nothing can be asked.
+check_libraries() {
+  local row name minimum version probe="$deps/probe"
+  [[ -n "${found["C++ compiler"]}" ]] && at_least "${found[cmake]}" 3.28 || return 0
+  rm -rf "$probe"
+  mkdir -p "$probe"
+  {
+    printf '%s\n' "cmake_minimum_required(VERSION 3.28)" "project(probe LANGUAGES CXX)"
+    for row in "${libraries[@]}"; do
+      IFS='|' read -r name minimum _ <<<"$row"
+      [[ "$name" != Eigen3 ]] || minimum=""  # a search for version 3.4 refuses 5
+      printf '%s\n' "find_package($name $minimum QUIET)" \
+        "file(APPEND found \"$name \${${name}_VERSION} \${${name}_VERSION_STRING}\\n\")"
+    done
+  } >"$probe/CMakeLists.txt"
+  quietly env -C "$probe" cmake . || die "CMake cannot use this C++ compiler"
+  while read -r name version _; do found["$name"]="$version"; done <"$probe/found"
+}
+
+# missing ROW...: those rows whose tool or library is absent or too old.
+missing() {
+  local row name minimum
+  for row in "$@"; do
+    IFS='|' read -r name minimum _ <<<"$row"
+    at_least "${found["$name"]:-}" "$minimum" || printf '%s\n' "$row"
+  done
+}
+
+# Lists what is missing, if anything, and ends the script.
+report_missing() {
+  local rows row name minimum package remark have
+  mapfile -t rows < <(missing "${tools[@]}" "${libraries[@]}")
+  [[ ${#rows[@]} != 0 ]] || return 0
+  say "${why_no_install:-Installing did not help.} Missing:" >&2
+  for row in "${rows[@]}"; do
+    IFS='|' read -r name minimum package remark <<<"$row"
+    have="${found["$name"]-not looked for, as that takes CMake and a compiler}"
+    printf '  %s >= %s%s; found: %s; package on Debian and Ubuntu: %s\n' \
+      "$name" "$minimum" "${remark:+ ($remark)}" "${have:-none}" "$package" >&2
+  done
+  exit 1
+}
+
+# --- Getting what is not ---
+
+why_no_install=""
+if [[ "${TESSERA_BOOTSTRAP_OFFLINE:-0}" == 1 ]]; then
+  why_no_install="TESSERA_BOOTSTRAP_OFFLINE=1: nothing is installed."
+elif [[ ! "$(os_release ID) $(os_release VERSION_ID)" =~ ^("debian 12"|"debian 13"|"ubuntu 24.04")$ ]]; then
+  why_no_install="Packages are installed on Debian 12 and 13 and Ubuntu 24.04, but this is '$(os_release PRETTY_NAME)'."
+fi
+
+may_become_root() { [[ "$(id -u)" == 0 ]] || command -v sudo >/dev/null; }
+as_root() { if [[ "$(id -u)" == 0 ]]; then "$@"; else sudo "$@"; fi; }
+
+refresh_package_lists() {
+  [[ -z "${lists_are_fresh:-}" ]] && may_become_root || return 0
+  say "apt-get update"
+  quietly as_root apt-get update || say "going on with the package lists that there are"
+  lists_are_fresh=yes
+}
+
+apt_install() {
+  may_become_root || { why_no_install="Neither root nor sudo to install $*." && report_missing && exit 1; }
+  say "apt-get install $*"
+  quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
+    -o DPkg::Lock::Timeout=300 "$@" || die "apt-get install failed"
+}
+
+# offered PACKAGE: the version that the machine's own release has.
+offered() { LC_ALL=C apt-cache policy "$1" | sed -nE 's/^  Candidate: ([0-9]+:)?([0-9].*)/\2/p'; }
+is_installed() { [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
+private_apt() { quietly apt-get -c "$deps/apt/apt.conf" "$@"; }
+
+# Points a private apt at SUITE on the mirror of the machine's own release. Signatures are checked as for the machine
+# itself: with the Signed-By keyrings in the source's file, else with the keys that apt trusts.
+set_up_private_apt() {
+  local suite="$1" mirror file keyrings
+  [[ -n "$(offered libeigen3-dev)" ]] || refresh_package_lists  # apt names no mirrors before its first update
+  # shellcheck disable=SC2016  # apt expands these
+  IFS='|' read -r mirror file < <(apt-get indextargets --format '$(REPO_URI)|$(SOURCESENTRY)' "Created-By: Packages" \
+    "Origin: Debian" "Codename: $(os_release VERSION_CODENAME)" "Component: main") || return 1
+  keyrings="$(sed -nE 's/^Signed-By:\s*(\/.*)/\1/Ip; s/^deb .*signed-by=(\/[^] ]+).*/\1/p' "${file%:*}" | tr '\n' ' ')"
+  mkdir -p "$deps"/apt/{sources,state/lists/partial,cache/archives/partial}
+  printf '%s\n' "Types: deb" "URIs: $mirror" "Suites: $suite" "Components: main" "Targets: Packages" "Languages: none" \
+    ${keyrings:+"Signed-By: $keyrings"} >"$deps/apt/sources/private.sources"
+  cat >"$deps/apt/apt.conf" <<END
+Dir::State "$deps/apt/state/";
+Dir::Cache "$deps/apt/cache/";
+Dir::Etc::sourcelist "/dev/null";
+Dir::Etc::sourceparts "$deps/apt/sources/";
+APT::Sandbox::User "root";  // apt's own user may be unable to enter this directory
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+END
+  private_apt update
+}
+
+# unpack_from SUITE PACKAGE...: unpacks packages, which apt has checked, over a copy of the prefix and swaps the two, so
+# that an interrupted run leaves no half. The shared libraries they need come from the machine's own release.
+unpack_from() {
+  local suite="$1" deb names name needs=() staged="$deps/prefix.new"
+  shift
+  say "unpacking under .deps, from $suite: $*"
+  rm -rf "$staged" "$deps/apt" "$deps/download"
+  mkdir -p "$deps/prefix" "$deps/download"
+  set_up_private_apt "$suite" || return 1
+  (cd "$deps/download" && private_apt download "${@/%//$suite}") || return 1  # package/suite
+  cp -a "$deps/prefix" "$staged" || return 1
+  for deb in "$deps"/download/*.deb; do
+    quietly dpkg-deb -x "$deb" "$staged" || return 1
+    mapfile -t names < <(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -nE 's/^ *([^ (|]+).*/\1/p')
+    for name in "${names[@]}"; do
+      [[ " $* " == *" $name "* ]] || is_installed "$name" || needs+=("$name")
+    done
+  done
+  [[ ${#needs[@]} == 0 ]] || apt_install "${needs[@]}"
+  rm -rf "$deps/prefix" "$deps/apt" "$deps/download" && mv "$staged" "$deps/prefix"
+}
+
+# install_missing ROW...: from the machine's own release where that is new enough, else from its backports.
+install_missing() {
+  local rows row minimum package packages ordinary=() newer=()
+  mapfile -t rows < <(missing "$@")
+  [[ ${#rows[@]} != 0 && -z "$why_no_install" ]] || return 0
+  refresh_package_lists
+  for row in "${rows[@]}"; do
+    IFS='|' read -r _ minimum package _ <<<"$row"
+    if at_least "$(offered "$package")" "$minimum"; then
+      ordinary+=("$package")
+    else
+      [[ -n "${backports["$package"]:-}" ]] || die "the package sources of this machine have no $package >= $minimum"
+      read -ra packages <<<"${backports["$package"]}"
+      newer+=("${packages[@]}")
+    fi
+  done
+  [[ ${#ordinary[@]} == 0 ]] || apt_install "${ordinary[@]}"
+  [[ ${#newer[@]} == 0 ]] || unpack_from "$(os_release VERSION_CODENAME)-backports" "${newer[@]}" ||
+    die "this machine's mirror did not provide: ${newer[*]}"
+}
+
+# Eigen is headers for any architecture, so that sid's package serves every release. A vain attempt is noted in .deps.
+prefer_new_eigen() {
+  local tried="$deps/no-eigen-$best_eigen"
+  [[ "$(os_release ID)" == debian && -z "$why_no_install" && ! -e "$tried" ]] || return 0
+  at_least "${found[Eigen3]:-}" "$best_eigen" && return
+  unpack_from sid libeigen3-dev && check_libraries
+  at_least "${found[Eigen3]:-}" "$best_eigen" || touch "$tried"
+}
+
+ensure_dependencies() {
+  local row summary=""
+  check_tools
+  install_missing "${tools[@]}"
+  check_tools
+  check_libraries
+  prefer_new_eigen
+  install_missing "${libraries[@]}"
+  check_libraries
+  report_missing
+  for row in "${tools[@]}" "${libraries[@]}"; do summary+=" | ${row%%|*} ${found["${row%%|*}"]}"; done
+  say "found$summary"
+  at_least "${found[Eigen3]}" "$best_eigen" ||
+    say "Eigen $best_eigen was not to be had, so the cpu backend's GEMM uses Eigen ${found[Eigen3]}, which is slower"
+}
+
+# --- What to do with it ---
+
+configure_and_build() {
+  cmake -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$prefix" "$@"
+  cmake --build "$build" --parallel "$(nproc)"
+}
+
+main() {
+  local command="${1:---help}"
+  case "$command" in
+    deps | build | run | test) shift ;;
+    -h | --help | help) usage && return ;;
+    *) usage >&2 && die "unknown command: $command" ;;
+  esac
+  # For the probe and for CMake runs that tests start; the -D above stays in the build directory for later runs by hand.
+  export CMAKE_PREFIX_PATH="$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
+  ensure_dependencies
+  [[ "$command" != deps ]] || return 0
+  find_nvcc
+  [[ "$command" == build ]] || set -- -DTESSERA_BUILD_EXAMPLES=ON "$@"
+  [[ "$command" != test ]] || set -- -DTESSERA_BUILD_TESTS=ON "$@"
+  configure_and_build "$@"
+  case "$command" in
+    run) "$build/bin/tessera-showcase" --output "$repository/build/showcase" ;;
+    test) ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" ;;
+  esac
+}
+
+main "$@"
