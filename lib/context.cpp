@@ -80,6 +80,15 @@ std::shared_ptr<Context> make_context(const ContextRequest& request) {
                                    request.wrap_stream, request.threads);
 }
 
+void check_backend_known(const AlgorithmSpec& algorithm) {
+  const Registry& registry = Registry::instance();
+  if (algorithm.backend.empty() || !registry.matching(algorithm.backend).empty()) return;
+  std::string names;
+  for (const Backend* backend : registry.backends()) names += (names.empty() ? "" : ", ") + backend->name();
+  throw Error(TESSERA_BACKEND_UNAVAILABLE, algorithm.source + " = '" + algorithm.backend + "/" + algorithm.name +
+                                               "': there is no backend '" + algorithm.backend + "'; there is: " + names);
+}
+
 void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc) {
   ContextRequest request;
   request.algorithm = algorithm;

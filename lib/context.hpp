@@ -101,6 +101,9 @@ std::shared_ptr<Context> make_context(const ContextRequest& request);
 /// The score that stands for a backend where no problem is at hand: a 1024^3 f32 GEMM on device operands.
 double reference_score(Backend& backend, int device);
 
+/// Throws when the forced algorithm names a backend that was not found.
+void check_backend_known(const AlgorithmSpec& algorithm);
+
 /// Throws unless the forced algorithm, if any, can run the problem on that context.
 void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc);
 

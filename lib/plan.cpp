@@ -42,6 +42,7 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
       verbose_(environment_verbose()) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
+  check_backend_known(algorithm);
   if (context_ == nullptr) {
     if (operands_ == TESSERA_MEMORY_DEVICE)
       invalid("operands", "device without a context", "pass the context whose device holds them");

@@ -31,6 +31,14 @@ std::string list_backends(std::span<const Candidate> candidates) {
                       : "there is: " + text;
 }
 
+/// " (no CUDA device)": why those that a name means are not usable. First in a message that may be cut.
+std::string reasons(std::span<const Candidate> candidates, const std::string& name) {
+  std::string text;
+  for (const Candidate& c : candidates)
+    if (matches(name, c.name, c.variant)) text += (text.empty() ? "" : "; ") + c.reason;
+  return " (" + text + ")";
+}
+
 std::string list_algorithms(std::span<const Candidate> candidates) {
   std::string text;
   for (const Candidate& c : candidates) {
@@ -75,7 +83,8 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
     throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend; " + list_backends(candidates));
   if (!usable)
     throw Error(TESSERA_BACKEND_UNAVAILABLE,
-                (spec.name.empty() ? "no backend is usable" : asked + ": not usable here") + "; " + list_backends(candidates));
+                (spec.name.empty() ? "no backend is usable" : asked + ": not usable here" + reasons(candidates, spec.name)) +
+                    "; " + list_backends(candidates));
   if (!has_device)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
                                                  ": there is no such device; " + list_backends(candidates));

@@ -20,7 +20,7 @@ constexpr double kTapCost = 0.15;
 
 /// Predicted time of a sweep, in arbitrary units.
 double cost(const plugin::StencilProblem& problem, const DeviceLimits& limits, const Tile& tile) {
-  const double tiles = double(tile.count(problem));
+  const double tiles = std::max(1.0, double(tile.count(problem)));  // an empty domain takes any tile
   // Rows of the tile begin and end inside 32-byte sectors: one more than their length is moved.
   const double row = tile.cells[2] + 32.0 / double(plugin::size_of(problem.dtype));
   const double work =

@@ -7,6 +7,7 @@
 
 #include <tessera/types.h>
 
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>
