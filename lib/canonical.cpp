@@ -62,9 +62,12 @@ Problem validate(const tessera_desc* desc) {
   if (size < offsetof(tessera_desc, op) + sizeof(tessera_op))
     invalid("struct_size", std::int64_t(size), "must be the size of the descriptor");
   switch (desc->op) {
-    case TESSERA_OP_GEMM: return validate_gemm(desc);
-    case TESSERA_OP_STENCIL: return validate_stencil(desc);
-    default: invalid("op", desc->op, "must be TESSERA_OP_GEMM (1) or TESSERA_OP_STENCIL (2)");
+    case TESSERA_OP_GEMM:
+      return validate_gemm(desc);
+    case TESSERA_OP_STENCIL:
+      return validate_stencil(desc);
+    default:
+      invalid("op", desc->op, "must be TESSERA_OP_GEMM (1) or TESSERA_OP_STENCIL (2)");
   }
 }
 

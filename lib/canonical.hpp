@@ -17,8 +17,8 @@ namespace tessera::core {
 
 /// One operand of a problem, in the plugin's order.
 struct Operand {
-  const char* name; ///< the caller's name for it: "a", "b", "c", "in", "out"
-  int caller_index; ///< its place in the caller's array of operands
+  const char* name;  ///< the caller's name for it: "a", "b", "c", "in", "out"
+  int caller_index;  ///< its place in the caller's array of operands
   bool written;
   Layout layout;
 };
@@ -29,9 +29,9 @@ struct Problem {
   tessera_dtype dtype = 0;
   std::vector<Operand> operands;
   std::size_t scalar_count = 0;
-  std::string text;     ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
-  double work = 0.0;    ///< flops (GEMM) or point updates (stencil)
-  double traffic = 0.0; ///< compulsory bytes of one execution
+  std::string text;      ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
+  double work = 0.0;     ///< flops (GEMM) or point updates (stencil)
+  double traffic = 0.0;  ///< compulsory bytes of one execution
   tessera_gemm_desc gemm{};
   tessera_stencil_desc stencil{};
   std::vector<tessera_tap> taps;

@@ -32,8 +32,10 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
   one.add_axis(lines, ld);
   one.add_axis(length, 1);
   const auto too_large = [&] {
-    invalid(std::string("the extent of ") + x.name, std::to_string(lines) + " lines, " + x.ld_name + " = " +
-            std::to_string(ld) + ", batch = " + std::to_string(batch), "must stay below 2^63 bytes");
+    invalid(std::string("the extent of ") + x.name,
+            std::to_string(lines) + " lines, " + x.ld_name + " = " + std::to_string(ld) +
+                ", batch = " + std::to_string(batch),
+            "must stay below 2^63 bytes");
   };
   if (!addressable(one, size)) too_large();
   const std::int64_t stride = x.stride == TESSERA_PACKED ? std::max<std::int64_t>(lines, 1) * ld : x.stride;

@@ -17,8 +17,7 @@
 namespace tessera::core {
 namespace {
 
-constexpr const char* kModes =
-    "fixed (0), constant (1), periodic (2), nearest (3), reflect (4), mirror (5), halo (6)";
+constexpr const char* kModes = "fixed (0), constant (1), periodic (2), nearest (3), reflect (4), mirror (5), halo (6)";
 
 std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
 
@@ -35,7 +34,8 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
   if (d.tap_count < 1) invalid("tap_count", d.tap_count, "must be at least 1; taps::identity() is the field itself");
   if (d.taps == nullptr) invalid("taps", "null", "must point to " + std::to_string(d.tap_count) + " taps");
   if (d.tap_size < sizeof(tessera_tap))
-    invalid("tap_size", std::int64_t(d.tap_size), "must be sizeof(tessera_tap), " + std::to_string(sizeof(tessera_tap)));
+    invalid("tap_size", std::int64_t(d.tap_size),
+            "must be sizeof(tessera_tap), " + std::to_string(sizeof(tessera_tap)));
   std::vector<tessera_tap> taps(std::size_t(d.tap_count));
   const auto* bytes = reinterpret_cast<const unsigned char*>(d.taps);
   for (std::int64_t t = 0; t < d.tap_count; ++t) {

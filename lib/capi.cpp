@@ -109,8 +109,7 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     const auto o = options == nullptr ? tessera_context_options{}
                                       : read_struct<tessera_context_options>(options, "the context options");
     core::ContextRequest request;
-    request.backend =
-        o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
+    request.backend = o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
     request.native_stream = o.native_stream;
     request.wrap_stream = o.wrap_stream != 0;
     core::at_least("threads", o.threads, 0);

@@ -54,9 +54,23 @@ std::vector<Candidate> describe(const std::vector<Backend*>& backends, const Con
 
 double reference_score(Backend& backend, int device) {
   constexpr std::int64_t n = 1024;
-  const tessera_gemm_desc reference{sizeof reference, TESSERA_OP_GEMM, TESSERA_F32, TESSERA_COMPUTE_STRICT,
-                                    TESSERA_ROW_MAJOR, TESSERA_NO_TRANSPOSE, TESSERA_NO_TRANSPOSE,
-                                    n, n, n, n, n, n, 1, n * n, n * n, n * n};
+  const tessera_gemm_desc reference{sizeof reference,
+                                    TESSERA_OP_GEMM,
+                                    TESSERA_F32,
+                                    TESSERA_COMPUTE_STRICT,
+                                    TESSERA_ROW_MAJOR,
+                                    TESSERA_NO_TRANSPOSE,
+                                    TESSERA_NO_TRANSPOSE,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    1,
+                                    n * n,
+                                    n * n,
+                                    n * n};
   return backend.table()->score(device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE);
 }
 
@@ -86,7 +100,8 @@ void check_backend_known(const AlgorithmSpec& algorithm) {
   std::string names;
   for (const Backend* backend : registry.backends()) names += (names.empty() ? "" : ", ") + backend->name();
   throw Error(TESSERA_BACKEND_UNAVAILABLE, algorithm.source + " = '" + algorithm.backend + "/" + algorithm.name +
-                                               "': there is no backend '" + algorithm.backend + "'; there is: " + names);
+                                               "': there is no backend '" + algorithm.backend +
+                                               "'; there is: " + names);
 }
 
 void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc) {
@@ -153,20 +168,21 @@ void DeviceMemory::check(std::int64_t offset, const void* host, std::int64_t byt
   if (offset < 0 || bytes < 0 || offset > bytes_ || bytes > bytes_ - offset)
     invalid("offset_bytes", std::to_string(offset) + " with bytes = " + std::to_string(bytes),
             "must lie inside the buffer of " + std::to_string(bytes_) + " bytes");
-  if (host == nullptr && bytes > 0) invalid("host pointer", "null", "must point to " + std::to_string(bytes) + " bytes");
+  if (host == nullptr && bytes > 0)
+    invalid("host pointer", "null", "must point to " + std::to_string(bytes) + " bytes");
 }
 
 void DeviceMemory::upload(std::int64_t offset, const void* source, std::int64_t bytes) {
   check(offset, source, bytes);
-  const tessera_copy copy{sizeof copy, TESSERA_COPY_TO_DEVICE, 1, 1, static_cast<char*>(data_) + offset, source,
-                          {bytes}, {1}, {1}};
+  const tessera_copy copy{
+      sizeof copy, TESSERA_COPY_TO_DEVICE, 1, 1, static_cast<char*>(data_) + offset, source, {bytes}, {1}, {1}};
   if (bytes > 0) context_->call(context_->table().copy, context_->handle(), &copy);
 }
 
 void DeviceMemory::download(std::int64_t offset, void* target, std::int64_t bytes) const {
   check(offset, target, bytes);
-  const tessera_copy copy{sizeof copy, TESSERA_COPY_TO_HOST, 1, 1, target, static_cast<const char*>(data_) + offset,
-                          {bytes}, {1}, {1}};
+  const tessera_copy copy{
+      sizeof copy, TESSERA_COPY_TO_HOST, 1, 1, target, static_cast<const char*>(data_) + offset, {bytes}, {1}, {1}};
   if (bytes > 0) context_->call(context_->table().copy, context_->handle(), &copy);
 }
 

@@ -39,7 +39,7 @@ bool parse_integer(std::string_view text, Integer& value) {
 }  // namespace
 
 BackendSpec parse_backend(std::string_view text, std::string_view source) {
-  static constexpr const char* kForm = "must be 'auto', 'name' or 'name:device' (cpu, cuda:1)";
+  static constexpr const char* kForm = "must be 'auto', 'name' or 'name:device'";
   BackendSpec spec{std::string(source), "", -1};
   if (text.empty() || text == "auto") return spec;
   const auto colon = text.find(':');
@@ -109,9 +109,7 @@ AlgorithmSpec environment_algorithm(std::int32_t op) {
   return parse_algorithm(variable(name), name, false);
 }
 
-int environment_threads() {
-  return parse_number(variable("TESSERA_NUM_THREADS"), "TESSERA_NUM_THREADS", 1, 1024, 0);
-}
+int environment_threads() { return parse_number(variable("TESSERA_NUM_THREADS"), "TESSERA_NUM_THREADS", 1, 1024, 0); }
 
 int environment_verbose() { return parse_number(variable("TESSERA_VERBOSE"), "TESSERA_VERBOSE", 0, 2, 0); }
 

@@ -18,14 +18,14 @@ namespace tessera::core {
 struct BackendSpec {
   std::string source;
   std::string name;
-  int device = -1; ///< -1: not given
+  int device = -1;  ///< -1: not given
 };
 
 /// A forced algorithm, or none (empty name).
 struct AlgorithmSpec {
   std::string source;
   bool from_code = false;
-  std::string backend; ///< "": whichever backend runs the plan
+  std::string backend;  ///< "": whichever backend runs the plan
   std::string name;
   std::vector<std::pair<std::string, std::int64_t>> parameters;
 };

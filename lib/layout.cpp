@@ -50,7 +50,9 @@ bool intersect(const Box& a, const Box& b) {
 
 }  // namespace
 
-bool Layout::empty() const { return std::any_of(extents, extents + rank, [](std::int64_t e) { return e == 0; }); }
+bool Layout::empty() const {
+  return std::any_of(extents, extents + rank, [](std::int64_t e) { return e == 0; });
+}
 
 std::int64_t Layout::origin() const {
   std::int64_t sum = 0;

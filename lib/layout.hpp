@@ -14,8 +14,8 @@ struct Layout {
   static constexpr int kMaxRank = 4;
   int rank = 0;
   std::int64_t extents[kMaxRank] = {};
-  std::int64_t strides[kMaxRank] = {}; ///< elements, 0 and more
-  std::int64_t before[kMaxRank] = {};  ///< elements along the axis before the operand's pointer: a halo
+  std::int64_t strides[kMaxRank] = {};  ///< elements, 0 and more
+  std::int64_t before[kMaxRank] = {};   ///< elements along the axis before the operand's pointer: a halo
 
   void add_axis(std::int64_t extent, std::int64_t stride, std::int64_t halo = 0) {
     extents[rank] = extent;
@@ -42,7 +42,8 @@ bool addressable(const Layout& layout, std::int64_t element_size);
 bool nested(const Layout& layout);
 
 /// True when an element of `a` is one of `b`, where the box of `b` begins `distance` elements behind that of `a`.
-/// Exact; halves the boxes until they are apart or single rows, so blocks of one parent array cost their number of rows.
+/// Exact; halves the boxes until they are apart or single rows, so blocks of one parent array cost their number of
+/// rows.
 bool share_element(const Layout& a, const Layout& b, std::int64_t distance);
 
 }  // namespace tessera::core

@@ -22,7 +22,8 @@ std::string last_dl_error() {
 std::string missing_entry(void* library) {
   for (int version = 2; version <= 9; ++version)
     if (dlsym(library, ("tessera_backend_v" + std::to_string(version)).c_str()) != nullptr)
-      return "ABI v" + std::to_string(version) + ", this library speaks v" + std::to_string(TESSERA_BACKEND_ABI_VERSION);
+      return "ABI v" + std::to_string(version) + ", this library speaks v" +
+             std::to_string(TESSERA_BACKEND_ABI_VERSION);
   return "it exports no tessera_backend_v1: not a Tessera backend";
 }
 
@@ -37,7 +38,8 @@ std::string check(const tessera_backend* table, const std::string& name) {
     return "ABI v" + std::to_string(table->abi_version) + ", this library speaks v" +
            std::to_string(TESSERA_BACKEND_ABI_VERSION);
   if (table->name == nullptr || table->name != name)
-    return "it calls itself '" + std::string(table->name == nullptr ? "" : table->name) + "', its file says '" + name + "'";
+    return "it calls itself '" + std::string(table->name == nullptr ? "" : table->name) + "', its file says '" + name +
+           "'";
   const auto* bytes = reinterpret_cast<const unsigned char*>(table);
   for (std::size_t at = offsetof(tessera_backend, available); at < required; at += sizeof(void*)) {
     void* function = nullptr;
@@ -64,8 +66,8 @@ std::string own_directory() {
   Dl_info info{};
   link_map* map = nullptr;
   std::error_code ignored;
-  const bool known =
-      dladdr1(reinterpret_cast<const void*>(&own_directory), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
+  const bool known = dladdr1(reinterpret_cast<const void*>(&own_directory), &info, reinterpret_cast<void**>(&map),
+                             RTLD_DL_LINKMAP) != 0;
   // The main program's link map has no name, and its argv[0] need not be a path.
   const bool program = !known || map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0';
   const fs::path file = program ? fs::read_symlink("/proc/self/exe", ignored) : fs::canonical(map->l_name, ignored);

@@ -112,9 +112,9 @@ void Plan::take_workspace(const PlanOptions& options) {
 }
 
 void Plan::describe() {
-  description_ = problem_.text + " | " + context_->name() + ":" + std::to_string(context_->device()) + " " + algorithm_ +
-                 " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") + " operands | workspace " +
-                 std::to_string(workspace_bytes_) + " bytes";
+  description_ = problem_.text + " | " + context_->name() + ":" + std::to_string(context_->device()) + " " +
+                 algorithm_ + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
+                 " operands | workspace " + std::to_string(workspace_bytes_) + " bytes";
 }
 
 const Operand& Plan::operand_of_caller(std::uint64_t index) const {

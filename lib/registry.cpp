@@ -123,7 +123,8 @@ Registry& Registry::instance() {
 }
 
 Registry::Registry(const std::vector<std::string>& directories, int processor_level) {
-  for (PluginFile& file : scan(directories)) all_.push_back(std::make_unique<Backend>(std::move(file), processor_level));
+  for (PluginFile& file : scan(directories))
+    all_.push_back(std::make_unique<Backend>(std::move(file), processor_level));
   // By name; within a name the variants that fit first, the highest of them foremost.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
     const auto rank = [](const Backend& backend) {

@@ -20,8 +20,8 @@ namespace tessera::core {
 /// The name in a plugin's file name: libtessera_backend_<name>[-v2|-v3|-v4].so.
 struct PluginFile {
   std::string name;
-  std::string variant; ///< "v2", "v3", "v4" or ""
-  std::string path;    ///< absolute
+  std::string variant;  ///< "v2", "v3", "v4" or ""
+  std::string path;     ///< absolute
 };
 
 /// False when the file name is not a plugin's.

@@ -82,9 +82,10 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
   if (!named && !spec.name.empty())
     throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend; " + list_backends(candidates));
   if (!usable)
-    throw Error(TESSERA_BACKEND_UNAVAILABLE,
-                (spec.name.empty() ? "no backend is usable" : asked + ": not usable here" + reasons(candidates, spec.name)) +
-                    "; " + list_backends(candidates));
+    throw Error(
+        TESSERA_BACKEND_UNAVAILABLE,
+        (spec.name.empty() ? "no backend is usable" : asked + ": not usable here" + reasons(candidates, spec.name)) +
+            "; " + list_backends(candidates));
   if (!has_device)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
                                                  ": there is no such device; " + list_backends(candidates));

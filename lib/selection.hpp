@@ -20,8 +20,8 @@ struct Candidate {
   std::string reason;  ///< why it cannot be used here; "" when it can
   int device_count = 0;
   double score = 0.0;  ///< predicted executions per second on the device in question; 0 or less: cannot
-  std::vector<std::string> algorithms; ///< for the operation; empty when only a context is made
-  std::string algorithm_reason; ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
+  std::vector<std::string> algorithms;  ///< for the operation; empty when only a context is made
+  std::string algorithm_reason;  ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
 };
 
 struct Request {

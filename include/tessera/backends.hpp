@@ -19,15 +19,15 @@ struct DeviceInfo {
 };
 
 struct BackendInfo {
-  std::string name;    ///< as in TESSERA_BACKEND
-  std::string variant; ///< instruction set the file was built for: "v4", or ""
+  std::string name;     ///< as in TESSERA_BACKEND
+  std::string variant;  ///< instruction set the file was built for: "v4", or ""
   std::string path;
-  std::string build_info; ///< compiler and libraries; "" where it could not be loaded
+  std::string build_info;  ///< compiler and libraries; "" where it could not be loaded
   bool available = false;
-  std::string reason; ///< why it is not available
-  double score = 0.0; ///< predicted executions per second of a reference problem
+  std::string reason;  ///< why it is not available
+  double score = 0.0;  ///< predicted executions per second of a reference problem
   std::vector<DeviceInfo> devices;
-  std::vector<std::string> gemm_algorithms, stencil_algorithms; ///< in the backend's order of preference
+  std::vector<std::string> gemm_algorithms, stencil_algorithms;  ///< in the backend's order of preference
 };
 
 namespace detail {
@@ -47,8 +47,16 @@ inline std::vector<BackendInfo> backends() {
     tessera_backend_info c{};
     c.struct_size = sizeof c;
     detail::call(tessera_get_backend_info, index, &c);
-    BackendInfo info{c.name,  c.variant, c.path, c.build_info, c.available != 0, c.reason, c.score, {},
-                     detail::algorithm_names(index, TESSERA_OP_GEMM), detail::algorithm_names(index, TESSERA_OP_STENCIL)};
+    BackendInfo info{c.name,
+                     c.variant,
+                     c.path,
+                     c.build_info,
+                     c.available != 0,
+                     c.reason,
+                     c.score,
+                     {},
+                     detail::algorithm_names(index, TESSERA_OP_GEMM),
+                     detail::algorithm_names(index, TESSERA_OP_STENCIL)};
     for (std::int32_t device = 0; device < c.device_count; ++device) {
       tessera_device_info d{};
       d.struct_size = sizeof d;

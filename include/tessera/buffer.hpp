@@ -19,7 +19,7 @@ namespace tessera {
 /// `size` elements in the memory of a context's device, not initialised. Move-only; destruction waits
 /// for queued work of the context.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 class Buffer {
  public:
   Buffer(Context& context, std::int64_t size) : size_(size) {
@@ -53,8 +53,8 @@ class Buffer {
  private:
   void check(std::size_t count, std::int64_t first) const {
     if (first < 0 || first > size_ || count > std::uint64_t(size_ - first))
-      throw Error(ErrorCode::invalid_argument, "elements [" + std::to_string(first) + ", " + std::to_string(first) + " + " +
-                                                   std::to_string(count) + ") lie outside the buffer of " +
+      throw Error(ErrorCode::invalid_argument, "elements [" + std::to_string(first) + ", " + std::to_string(first) +
+                                                   " + " + std::to_string(count) + ") lie outside the buffer of " +
                                                    std::to_string(size_));
   }
   struct Destroy {

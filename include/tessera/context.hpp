@@ -28,7 +28,8 @@ class Context {
   /// The environment's choice: TESSERA_BACKEND, else the backend with the best score here.
   Context() : Context(ContextOptions{}, nullptr) {}
   /// `backend`: "name", "name:device" or "auto". Never falls back: throws backend_unavailable with the reason.
-  explicit Context(const std::string& backend, const ContextOptions& options = {}) : Context(options, backend.c_str()) {}
+  explicit Context(const std::string& backend, const ContextOptions& options = {})
+      : Context(options, backend.c_str()) {}
   explicit Context(const ContextOptions& options) : Context(options, nullptr) {}
 
   /// Waits for all queued work; failures of queued work are thrown here.

@@ -68,7 +68,9 @@ void call(Function&& function, Arguments&&... arguments) {
 
 /// The element types of matrices and grids: float and double.
 template <class T>
-concept Element = requires { detail::DTypeOf<std::remove_cv_t<T>>::value; };
+concept Element = requires {
+  detail::DTypeOf<std::remove_cv_t<T>>::value;
+};
 
 template <Element T>
 inline constexpr DType kDType = detail::DTypeOf<std::remove_cv_t<T>>::value;

@@ -75,9 +75,10 @@ class GemmPlan : public Plan {
 #if defined(__cpp_lib_mdspan)
   /// The same on host matrices, whose extents and layout must be those of the descriptor (without a batch).
   template <Element T, class EA, class LA, class EB, class LB, class EC, class LC>
-    requires(EA::rank() == 2 && EB::rank() == 2 && EC::rank() == 2)
-  void execute(std::type_identity_t<T> alpha, std::mdspan<const T, EA, LA> a, std::mdspan<const T, EB, LB> b,
-               std::type_identity_t<T> beta, std::mdspan<T, EC, LC> c) {
+  requires(EA::rank() == 2 && EB::rank() == 2 &&
+           EC::rank() == 2) void execute(std::type_identity_t<T> alpha, std::mdspan<const T, EA, LA> a,
+                                         std::mdspan<const T, EB, LB> b, std::type_identity_t<T> beta,
+                                         std::mdspan<T, EC, LC> c) {
     check_matrix("a", a, desc_.trans_a, desc_.m, desc_.k, desc_.lda);
     check_matrix("b", b, desc_.trans_b, desc_.k, desc_.n, desc_.ldb);
     check_matrix("c", c, Transpose::no, desc_.m, desc_.n, desc_.ldc);
@@ -92,9 +93,23 @@ class GemmPlan : public Plan {
   struct Translated {
     tessera_gemm_desc c;
     explicit Translated(const GemmDesc& d)
-        : c{sizeof c, TESSERA_OP_GEMM, tessera_dtype(d.dtype), tessera_compute(d.compute), tessera_order(d.order),
-            tessera_transpose(d.trans_a), tessera_transpose(d.trans_b), d.m, d.n, d.k, d.lda, d.ldb, d.ldc, d.batch,
-            d.stride_a, d.stride_b, d.stride_c} {}
+        : c{sizeof c,
+            TESSERA_OP_GEMM,
+            tessera_dtype(d.dtype),
+            tessera_compute(d.compute),
+            tessera_order(d.order),
+            tessera_transpose(d.trans_a),
+            tessera_transpose(d.trans_b),
+            d.m,
+            d.n,
+            d.k,
+            d.lda,
+            d.ldb,
+            d.ldc,
+            d.batch,
+            d.stride_a,
+            d.stride_b,
+            d.stride_c} {}
     const void* get() const { return &c; }
   };
 

@@ -21,7 +21,8 @@ struct PlanOptions {
   std::string algorithm = {};
   /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: 64 MiB.
   std::uint64_t workspace_limit = 0;
-  /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the plan.
+  /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the
+  /// plan.
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
 };
@@ -62,8 +63,9 @@ class Plan {
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,
            std::uint64_t scalar_count) {
-    const tessera_execution execution{sizeof execution,       operands, sizeof *operands, operand_count, scalars,
-                                      sizeof(tessera_scalar), scalar_count, nullptr,      0};
+    const tessera_execution execution{sizeof execution, operands, sizeof *operands,
+                                      operand_count,    scalars,  sizeof(tessera_scalar),
+                                      scalar_count,     nullptr,  0};
     detail::call(tessera_plan_execute, get(), &execution);
   }
 
@@ -80,7 +82,8 @@ class Plan {
   void check_size(int index, const char* name, std::size_t size) const {
     const auto [first, last] = operand_range(index);
     if (first < 0)
-      throw Error(ErrorCode::invalid_argument, std::string(name) + " has a halo before its first point: pass a pointer");
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(name) + " has a halo before its first point: pass a pointer");
     if (std::uint64_t(last) > size)
       throw Error(ErrorCode::invalid_argument, std::string(name) + " has " + std::to_string(size) +
                                                    " elements; the plan needs " + std::to_string(last));

@@ -115,7 +115,8 @@ class StencilPlan : public Plan {
   struct Translated {
     tessera_stencil_desc c{};
     explicit Translated(const StencilDesc& d) {
-      static_assert(sizeof(Tap) == sizeof(tessera_tap) && offsetof(Tap, coefficient) == offsetof(tessera_tap, coefficient));
+      static_assert(sizeof(Tap) == sizeof(tessera_tap) &&
+                    offsetof(Tap, coefficient) == offsetof(tessera_tap, coefficient));
       const std::size_t rank = d.extents.size();
       if (rank < 1 || rank > TESSERA_MAX_RANK)
         throw Error(ErrorCode::invalid_argument, "extents has " + std::to_string(rank) + " axes: must have 1, 2 or 3");

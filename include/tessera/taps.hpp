@@ -19,7 +19,7 @@
 namespace tessera {
 
 struct Tap {
-  std::array<std::int64_t, TESSERA_MAX_RANK> offset; ///< in the order of the axes; 0 at and beyond the rank
+  std::array<std::int64_t, TESSERA_MAX_RANK> offset;  ///< in the order of the axes; 0 at and beyond the rank
   double coefficient;
 };
 
@@ -60,8 +60,8 @@ class Taps {
 
   Taps& operator+=(const Taps& other) {
     if (other.rank_ != rank_)
-      throw Error(ErrorCode::invalid_argument, "taps of rank " + std::to_string(rank_) + " and " +
-                                                   std::to_string(other.rank_) + " cannot be added");
+      throw Error(ErrorCode::invalid_argument,
+                  "taps of rank " + std::to_string(rank_) + " and " + std::to_string(other.rank_) + " cannot be added");
     const Taps addend = other;
     for (const Tap& tap : addend) add(tap.offset, tap.coefficient);
     return *this;
@@ -90,7 +90,7 @@ namespace detail {
 inline std::vector<double> central_weights(int order, int radius) {
   const int count = 2 * radius + 1;
   std::vector<long double> nodes;
-  for (int j = 0; j <= radius; ++j) { // from the centre outwards, which keeps the recurrence accurate
+  for (int j = 0; j <= radius; ++j) {  // from the centre outwards, which keeps the recurrence accurate
     nodes.push_back(j);
     if (j > 0) nodes.push_back(-j);
   }
@@ -112,8 +112,7 @@ inline std::vector<double> central_weights(int order, int radius) {
     }
     for (int k = most; k >= 0; --k) {
       const std::size_t s = std::size_t(k);
-      w[std::size_t(i)][s] =
-          c1 / c2 * ((k > 0 ? k * previous[s - 1] : 0.0L) - nodes[std::size_t(i - 1)] * previous[s]);
+      w[std::size_t(i)][s] = c1 / c2 * ((k > 0 ? k * previous[s - 1] : 0.0L) - nodes[std::size_t(i - 1)] * previous[s]);
     }
     c1 = c2;
   }
@@ -171,7 +170,8 @@ inline Taps laplacian(int rank, int accuracy = 2, double spacing = 1.0) {
 
 /// Mean over the (2 radius + 1)^rank points around a point.
 inline Taps box(int rank, int radius) {
-  if (radius < 0) throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": must be 0 or more");
+  if (radius < 0)
+    throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": must be 0 or more");
   Taps result(rank);
   const std::int64_t r = radius;
   double count = 1.0;
@@ -189,7 +189,8 @@ inline Taps from_dense(std::span<const double> values, std::span<const std::int6
   std::int64_t count = 1;
   for (const std::int64_t extent : extents) {
     if (extent < 1 || extent > std::int64_t(values.size()))
-      throw Error(ErrorCode::invalid_argument, "extent " + std::to_string(extent) + " of the dense taps: must lie in [1, " +
+      throw Error(ErrorCode::invalid_argument, "extent " + std::to_string(extent) +
+                                                   " of the dense taps: must lie in [1, " +
                                                    std::to_string(values.size()) + "]");
     count *= extent;
     if (count > std::int64_t(values.size())) break;

@@ -44,10 +44,9 @@ typedef struct tessera_backend_info {
 
 /** Number of backends found, usable or not. Loads their plugins on the first call. */
 TESSERA_API int64_t tessera_backend_count(void);
-TESSERA_API tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info,
-                                                    tessera_error* error);
-TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t device,
-                                                   tessera_device_info* info, tessera_error* error);
+TESSERA_API tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error);
+TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_device_info* info,
+                                                   tessera_error* error);
 /** Name of a backend's `index`-th algorithm for `op`, or null behind the last one. */
 TESSERA_API const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index);
 
@@ -67,8 +66,8 @@ typedef struct tessera_context_options {
 } tessera_context_options;
 
 /** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */
-TESSERA_API tessera_status tessera_context_create(const tessera_context_options* options,
-                                                  tessera_context** context, tessera_error* error);
+TESSERA_API tessera_status tessera_context_create(const tessera_context_options* options, tessera_context** context,
+                                                  tessera_error* error);
 /** Gives up the caller's hold on the context; null is allowed. */
 TESSERA_API void tessera_context_destroy(tessera_context* context);
 /** Waits for all work of the context; failures of queued work surface here. */
@@ -76,26 +75,24 @@ TESSERA_API tessera_status tessera_context_synchronize(tessera_context* context,
 TESSERA_API const char* tessera_context_backend(const tessera_context* context);
 TESSERA_API int32_t tessera_context_device(const tessera_context* context);
 /** The stream that the context's work is queued on (cudaStream_t for "cuda"). */
-TESSERA_API tessera_status tessera_context_native_stream(tessera_context* context, void** stream,
-                                                         tessera_error* error);
+TESSERA_API tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error);
 
 /* ---- Buffer: memory of a context's device -------------------------------------------------- */
 
 typedef struct tessera_buffer tessera_buffer;
 
 /** Allocates `bytes` (0 and more), not initialised, aligned to 256 bytes at least. */
-TESSERA_API tessera_status tessera_buffer_create(tessera_context* context, int64_t bytes,
-                                                 tessera_buffer** buffer, tessera_error* error);
+TESSERA_API tessera_status tessera_buffer_create(tessera_context* context, int64_t bytes, tessera_buffer** buffer,
+                                                 tessera_error* error);
 /** Waits for queued work of its context, then frees; null is allowed. */
 TESSERA_API void tessera_buffer_destroy(tessera_buffer* buffer);
 TESSERA_API void* tessera_buffer_data(const tessera_buffer* buffer);
 /** Copies host memory into the buffer, behind all work queued before; `source` may be reused on return. */
-TESSERA_API tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes,
-                                                 const void* source, int64_t bytes,
-                                                 tessera_error* error);
+TESSERA_API tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes, const void* source,
+                                                 int64_t bytes, tessera_error* error);
 /** Copies the buffer into host memory, behind all work queued before; complete on return. */
-TESSERA_API tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t offset_bytes,
-                                                   void* target, int64_t bytes, tessera_error* error);
+TESSERA_API tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t offset_bytes, void* target,
+                                                   int64_t bytes, tessera_error* error);
 
 /* ---- Plan: one operation, validated and ready to run ---------------------------------------- */
 
@@ -129,8 +126,8 @@ typedef struct tessera_plan_info {
 /** Makes a plan from a tessera_gemm_desc or tessera_stencil_desc. `context` may be null for host
  * operands: the backend is then chosen for this descriptor. `options` may be null. */
 TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
-                                               const tessera_plan_options* options,
-                                               tessera_plan** plan, tessera_error* error);
+                                               const tessera_plan_options* options, tessera_plan** plan,
+                                               tessera_error* error);
 /** Waits for the plan's queued work, then destroys it; null is allowed. */
 TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
 /** Runs the plan. Host operands: complete on return. Device operands: queued on the context's
@@ -140,9 +137,8 @@ TESSERA_API tessera_status tessera_plan_execute(tessera_plan* plan, const tesser
 TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info,
                                                  tessera_error* error);
 /** Elements [first, last) that the plan may touch, counted from the operand's pointer. */
-TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand,
-                                                      int64_t* first, int64_t* last,
-                                                      tessera_error* error);
+TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first,
+                                                      int64_t* last, tessera_error* error);
 
 /* ---- What TESSERA_VERBOSE prints ------------------------------------------------------------ */
 

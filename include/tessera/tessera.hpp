@@ -5,6 +5,7 @@
 /// Everything: backends, contexts, buffers, GEMM plans, stencil plans.
 #pragma once
 
+#include <tessera/version.h>
 #include <tessera/backends.hpp>
 #include <tessera/buffer.hpp>
 #include <tessera/context.hpp>
@@ -12,4 +13,3 @@
 #include <tessera/gemm.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/taps.hpp>
-#include <tessera/version.h>

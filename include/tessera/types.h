@@ -117,7 +117,7 @@ typedef struct tessera_gemm_desc {
   int64_t lda; /**< elements, or TESSERA_PACKED */
   int64_t ldb;
   int64_t ldc;
-  int64_t batch; /**< number of products, 0 and more */
+  int64_t batch;    /**< number of products, 0 and more */
   int64_t stride_a; /**< elements from one matrix of the batch to the next, or TESSERA_PACKED; */
   int64_t stride_b; /**< 0 repeats the one matrix (A and B only) */
   int64_t stride_c;

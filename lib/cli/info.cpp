@@ -48,8 +48,7 @@ std::string memory(std::uint64_t bytes) {
 
 void print_text(const std::vector<BackendInfo>& found) {
   std::printf("tessera %s\n", tessera_version());
-  if (found.empty())
-    std::printf("\nNo backend was found. TESSERA_BACKEND_PATH names further directories to search.\n");
+  if (found.empty()) std::printf("\nNo backend was found. TESSERA_BACKEND_PATH names further directories to search.\n");
   for (const BackendInfo& b : found) {
     const auto row = [](const std::string& key, const std::string& value) {
       if (!value.empty()) std::printf("  %-10s%s\n", key.c_str(), value.c_str());

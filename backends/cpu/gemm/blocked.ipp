@@ -22,8 +22,8 @@ template <class T, int kOrderB, int kOrderA>
 void multiply_add(const TileProduct<T>& tile) {
   const View<T, kOrderB> b(tile.b, tile.n, tile.k, Eigen::OuterStride<>(tile.ldb));
   const View<T, kOrderA> a(tile.a, tile.k, tile.m, Eigen::OuterStride<>(tile.lda));
-  Eigen::Map<Matrix<T, Eigen::ColMajor>, Eigen::Unaligned, Eigen::OuterStride<>> c(
-      tile.c, tile.n, tile.m, Eigen::OuterStride<>(tile.ldc));
+  Eigen::Map<Matrix<T, Eigen::ColMajor>, Eigen::Unaligned, Eigen::OuterStride<>> c(tile.c, tile.n, tile.m,
+                                                                                   Eigen::OuterStride<>(tile.ldc));
   c.noalias() += tile.alpha * b * a;
 }
 

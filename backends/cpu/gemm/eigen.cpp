@@ -25,7 +25,7 @@ std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) *
 /// Tiles of one matrix C.
 struct Grid {
   std::int64_t tile_m, tile_n;
-  std::int64_t rows, columns; ///< how many tiles
+  std::int64_t rows, columns;  ///< how many tiles
 
   std::int64_t tiles() const { return rows * columns; }
 };
@@ -97,8 +97,8 @@ class EigenPlan final : public plugin::Plan {
     if (p_.k == 0 || arguments.alpha == T(0)) return scale_tile(m, n, arguments.beta, c, p_.ldc);
     const T* a = arguments.a + item * p_.stride_a + (p_.trans_a ? i : i * p_.lda);
     const T* b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb : j);
-    const TileProduct<T> product{p_.trans_a, p_.trans_b, m,      n, p_.k, arguments.alpha, a,
-                                 p_.lda,     b,          p_.ldb, arguments.beta,           c, p_.ldc};
+    const TileProduct<T> product{p_.trans_a, p_.trans_b,     m, n,     p_.k, arguments.alpha, a, p_.lda, b,
+                                 p_.ldb,     arguments.beta, c, p_.ldc};
     small_ ? multiply_small(product) : multiply_blocked(product);
   }
 

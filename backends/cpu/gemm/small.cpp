@@ -16,9 +16,9 @@ namespace {
 template <class T>
 struct Small {
   const TileProduct<T>& tile;
-  std::int64_t a_row, a_depth; ///< strides of op(A)
+  std::int64_t a_row, a_depth;  ///< strides of op(A)
   const T* b;
-  std::int64_t b_depth; ///< stride of op(B) from row to row
+  std::int64_t b_depth;  ///< stride of op(B) from row to row
 };
 
 /// kRows x kWidth elements of C at (i, j). The vectors are as wide as the block, the compiler

@@ -16,8 +16,7 @@ StencilPlanPointer make_stencil_reference(Context&, const plugin::StencilProblem
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
-inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>,
-                                               make_stencil_rows};
+inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows};
 inline constexpr StencilAlgorithm kStencilReference{"reference", plugin::supports_all<plugin::StencilProblem>,
                                                     make_stencil_reference};
 

@@ -69,8 +69,8 @@ template <class T, bool kAdd>
 constexpr auto kGroups = make_groups<T, kAdd>(std::make_index_sequence<kGroup + 1>{});
 
 template <class T>
-void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T init, T* out,
-                   std::int64_t out_stride, std::int64_t n) {
+void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T init, T* out, std::int64_t out_stride,
+                   std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     T sum = init;
     for (std::int64_t t = 0; t < taps.count; ++t) sum += taps.coefficient[t] * in[taps.offset[t] + i * in_stride];
@@ -91,7 +91,7 @@ void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T in
     kGroups<T, false>[first](in + i, taps.offset, taps.coefficient, init, out + i, length);
     for (std::int64_t t = first; t < taps.count; t += kGroup)
       kGroups<T, true>[std::min<std::int64_t>(kGroup, taps.count - t)](in + i, taps.offset + t, taps.coefficient + t,
-                                                                      init, out + i, length);
+                                                                       init, out + i, length);
   }
 }
 

@@ -29,7 +29,7 @@ template <class T>
 struct RowTerms {
   std::vector<std::int64_t> offset, row, along;
   std::vector<T> coefficient;
-  T init = T(-0.0); ///< sum of the constant terms; -0.0 is the neutral element of addition
+  T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
 
   explicit RowTerms(std::size_t capacity = 0) {
     offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
@@ -73,7 +73,7 @@ class RowsPlan final : public plugin::Plan {
     tabulate_beyond();
     cut_rows();
     scratch_.reserve(std::size_t(threads));
-    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_.taps.size()); // a copy would lose the capacity
+    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_.taps.size());  // a copy would lose the capacity
   }
 
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
@@ -127,8 +127,8 @@ class RowsPlan final : public plugin::Plan {
     std::int64_t begin = first % segments_ * segment_;
     std::int64_t j = first / segments_ % d_.extents[1], i = first / segments_ / d_.extents[1];
     for (std::int64_t unit = first; unit < last; ++unit) {
-      const Line line{in,  in + i * source.strides[0] + j * source.strides[1], source.strides[2],
-                      out + i * out_strides[0] + j * out_strides[1],           out_strides[2]};
+      const Line line{in, in + i * source.strides[0] + j * source.strides[1], source.strides[2],
+                      out + i * out_strides[0] + j * out_strides[1], out_strides[2]};
       segment(line, source, i, j, begin, std::min(begin + segment_, d_.extents[2]), scratch);
       if ((begin += segment_) < d_.extents[2]) continue;
       begin = 0;
@@ -139,7 +139,7 @@ class RowsPlan final : public plugin::Plan {
 
   /// A row of in and of out.
   struct Line {
-    const T* in; ///< the array's first point
+    const T* in;  ///< the array's first point
     const T* row;
     std::int64_t in_stride;
     T* out;
@@ -216,13 +216,13 @@ class RowsPlan final : public plugin::Plan {
     return sum;
   }
 
-  StencilProblem p_; ///< taps sorted by offset
+  StencilProblem p_;  ///< taps sorted by offset
   Domain d_;
   int threads_;
-  std::int64_t segment_ = 0, segments_ = 0; ///< points of a segment, segments of a row
-  std::vector<Source<T>> sources_;          ///< of in, out and the packed workspace
+  std::int64_t segment_ = 0, segments_ = 0;  ///< points of a segment, segments of a row
+  std::vector<Source<T>> sources_;           ///< of in, out and the packed workspace
   std::vector<Beyond<T>> beyond_;
-  std::vector<RowTerms<T>> scratch_; ///< a thread's own row of taps, with room for all
+  std::vector<RowTerms<T>> scratch_;  ///< a thread's own row of taps, with room for all
 };
 
 }  // namespace

@@ -82,7 +82,7 @@ typedef struct tessera_plan_request {
 /** What the plugin says of a plan it made. */
 typedef struct tessera_plan_reply {
   uint64_t struct_size;
-  const char* algorithm; /**< with parameters; lives as long as the plan */
+  const char* algorithm;    /**< with parameters; lives as long as the plan */
   uint64_t workspace_bytes; /**< the core hands this much, 256-byte aligned, to every execution */
 } tessera_plan_reply;
 
@@ -101,14 +101,14 @@ typedef struct tessera_backend {
   uint64_t (*algorithm_count)(tessera_op op);
   const char* (*algorithm_name)(tessera_op op, uint64_t index);
   /** TESSERA_OK, or TESSERA_UNSUPPORTED with the reason. */
-  tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device,
-                                       const tessera_desc* desc, tessera_error* error);
+  tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
+                                       tessera_error* error);
   /** Predicted executions per second for operands in `memory`, transfers included; 0 or less: cannot.
    * Backends are compared by this figure, so it is an honest guess, not a rank. */
   double (*score)(int32_t device, const tessera_desc* desc, tessera_memory memory);
 
-  tessera_status (*context_create)(const tessera_backend_context_desc* desc,
-                                   tessera_backend_context** context, tessera_error* error);
+  tessera_status (*context_create)(const tessera_backend_context_desc* desc, tessera_backend_context** context,
+                                   tessera_error* error);
   void (*context_destroy)(tessera_backend_context* context);
   /** Waits for everything queued on the context. */
   tessera_status (*synchronize)(tessera_backend_context* context, tessera_error* error);
@@ -120,11 +120,9 @@ typedef struct tessera_backend {
   tessera_status (*copy)(tessera_backend_context* context, const tessera_copy* copy, tessera_error* error);
 
   tessera_status (*plan_create)(tessera_backend_context* context, const tessera_plan_request* request,
-                                tessera_backend_plan** plan, tessera_plan_reply* reply,
-                                tessera_error* error);
+                                tessera_backend_plan** plan, tessera_plan_reply* reply, tessera_error* error);
   /** Queues the work and returns; allocates nothing. */
-  tessera_status (*plan_execute)(tessera_backend_plan* plan, const tessera_execution* execution,
-                                 tessera_error* error);
+  tessera_status (*plan_execute)(tessera_backend_plan* plan, const tessera_execution* execution, tessera_error* error);
   /** Called with no work of the plan in flight and its context still there. */
   void (*plan_destroy)(tessera_backend_plan* plan);
 

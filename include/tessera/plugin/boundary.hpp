@@ -23,16 +23,16 @@ inline constexpr int kAxes = 3;
 
 /// What a tap finds at a point, after the boundary modes had their say.
 struct Sample {
-  bool constant;         ///< the value is `value`, no memory is read
-  double value;          ///< rounded to the plan's type by the reader
-  std::int64_t index[kAxes]; ///< otherwise: the point to read
+  bool constant;              ///< the value is `value`, no memory is read
+  double value;               ///< rounded to the plan's type by the reader
+  std::int64_t index[kAxes];  ///< otherwise: the point to read
 };
 
 /// Extents, boundary modes and the taps' reach. Trivially copyable: kernels take it by value.
 struct Domain {
   std::int64_t extents[kAxes];
-  std::int64_t reach[kAxes][2]; ///< how far taps leave a point downwards and upwards, both >= 0
-  std::int32_t mode[kAxes][2];  ///< tessera_boundary of the low and the high side
+  std::int64_t reach[kAxes][2];  ///< how far taps leave a point downwards and upwards, both >= 0
+  std::int32_t mode[kAxes][2];   ///< tessera_boundary of the low and the high side
   double value[kAxes][2];
 
   /// True for a point that keeps its value: a tap of it leaves the domain across a fixed side.
@@ -57,8 +57,7 @@ struct Domain {
     return begin < extents[axis] ? begin : extents[axis];
   }
   TESSERA_HOST_DEVICE std::int64_t plain_end(int axis) const {
-    const std::int64_t end = mode[axis][1] == TESSERA_BOUNDARY_HALO ? extents[axis]
-                                                                   : extents[axis] - reach[axis][1];
+    const std::int64_t end = mode[axis][1] == TESSERA_BOUNDARY_HALO ? extents[axis] : extents[axis] - reach[axis][1];
     return end > plain_begin(axis) ? end : plain_begin(axis);
   }
 
@@ -87,8 +86,10 @@ struct Domain {
   TESSERA_HOST_DEVICE std::int64_t mapped(int axis, std::int64_t i) const {
     const std::int64_t n = extents[axis];
     switch (mode[axis][i < 0 ? 0 : 1]) {
-      case TESSERA_BOUNDARY_PERIODIC: return modulo(i, n);
-      case TESSERA_BOUNDARY_NEAREST: return i < 0 ? 0 : n - 1;
+      case TESSERA_BOUNDARY_PERIODIC:
+        return modulo(i, n);
+      case TESSERA_BOUNDARY_NEAREST:
+        return i < 0 ? 0 : n - 1;
       case TESSERA_BOUNDARY_REFLECT: {
         const std::int64_t r = modulo(i, 2 * n);
         return r < n ? r : 2 * n - 1 - r;
@@ -98,7 +99,8 @@ struct Domain {
         const std::int64_t r = modulo(i, 2 * (n - 1));
         return r < n ? r : 2 * (n - 1) - r;
       }
-      default: return i;
+      default:
+        return i;
     }
   }
 

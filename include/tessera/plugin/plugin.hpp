@@ -234,8 +234,9 @@ class Table {
 
   static void check_device(std::int32_t device) {
     if (device < 0 || std::size_t(device) >= devices().size())
-      throw Error(TESSERA_BACKEND_UNAVAILABLE, std::string(Backend::kName) + " has no device " + std::to_string(device) +
-                                                   "; it has " + std::to_string(devices().size()));
+      throw Error(TESSERA_BACKEND_UNAVAILABLE, std::string(Backend::kName) + " has no device " +
+                                                   std::to_string(device) + "; it has " +
+                                                   std::to_string(devices().size()));
   }
 
   /// Calls body(list of algorithms, problem type tag) for the operation.
@@ -366,7 +367,7 @@ class Table {
 }  // namespace tessera::plugin
 
 /// Defines the one symbol that the plugin exports.
-#define TESSERA_DEFINE_BACKEND(Backend)                                                           \
+#define TESSERA_DEFINE_BACKEND(Backend)                                                               \
   extern "C" __attribute__((visibility("default"))) const tessera_backend* tessera_backend_v1(void) { \
-    return tessera::plugin::Table<Backend>::get();                                                \
+    return tessera::plugin::Table<Backend>::get();                                                    \
   }

@@ -34,7 +34,8 @@ struct GemmProblem {
     if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
       throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
     if (desc.compute != TESSERA_COMPUTE_STRICT)
-      throw Error(TESSERA_UNSUPPORTED, "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+      throw Error(TESSERA_UNSUPPORTED,
+                  "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
     dtype = desc.dtype;
     trans_a = desc.trans_a == TESSERA_TRANSPOSE;
     trans_b = desc.trans_b == TESSERA_TRANSPOSE;
@@ -63,9 +64,9 @@ struct Tap {
 struct StencilProblem {
   static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
   tessera_dtype dtype;
-  int rank; ///< of the caller's domain: axes [3 - rank, 3) are his
+  int rank;  ///< of the caller's domain: axes [3 - rank, 3) are his
   Domain domain;
-  Index3 in_strides, out_strides; ///< elements
+  Index3 in_strides, out_strides;  ///< elements
   std::vector<Tap> taps;
   std::int64_t steps;
 
@@ -74,7 +75,8 @@ struct StencilProblem {
     if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
       throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
     if (desc.compute != TESSERA_COMPUTE_STRICT)
-      throw Error(TESSERA_UNSUPPORTED, "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+      throw Error(TESSERA_UNSUPPORTED,
+                  "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
     dtype = desc.dtype;
     rank = desc.rank;
     steps = desc.steps;
@@ -106,13 +108,9 @@ struct StencilProblem {
 
   std::int64_t points() const { return domain.extents[0] * domain.extents[1] * domain.extents[2]; }
   /// Strides of a packed array of the domain: what the array between two steps has.
-  Index3 packed_strides() const {
-    return {domain.extents[1] * domain.extents[2], domain.extents[2], 1};
-  }
+  Index3 packed_strides() const { return {domain.extents[1] * domain.extents[2], domain.extents[2], 1}; }
   /// Bytes of the one array that a plan of several single sweeps needs beside in and out.
-  std::uint64_t sweep_workspace() const {
-    return steps > 1 ? std::uint64_t(points()) * size_of(dtype) : 0;
-  }
+  std::uint64_t sweep_workspace() const { return steps > 1 ? std::uint64_t(points()) * size_of(dtype) : 0; }
 };
 
 /// Runs `steps` single sweeps in -> ... -> out, alternating between out and a packed workspace so
