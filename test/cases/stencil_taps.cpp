@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stencil_cases.hpp"
+
+#include <algorithm>
+
+namespace tessera::test {
+
+namespace {
+
+using Offset = std::array<std::int64_t, TESSERA_MAX_RANK>;
+
+Taps weighted(int rank, const std::vector<Offset>& offsets, Weights weights) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < offsets.size(); ++i) sum += double(i + 1);
+  Taps taps(rank);
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const double integer = i % 2 == 0 ? double(i + 1) : -double(i + 1);
+    taps.add(offsets[i], weights == Weights::integer ? integer : integer / sum);
+  }
+  return taps;
+}
+
+/// Offsets along `axis` from `low` to `high`, without 0.
+void add_arm(std::vector<Offset>& offsets, int axis, std::int64_t low, std::int64_t high) {
+  for (std::int64_t j = low; j <= high; ++j) {
+    if (j == 0) continue;
+    Offset offset{};
+    offset[std::size_t(axis)] = j;
+    offsets.push_back(offset);
+  }
+}
+
+}  // namespace
+
+Taps star(int rank, int radius, Weights weights) {
+  std::vector<Offset> offsets{Offset{}};
+  for (int axis = 0; axis < rank; ++axis) add_arm(offsets, axis, -radius, radius);
+  return weighted(rank, offsets, weights);
+}
+
+Taps box(int rank, int radius, Weights weights) {
+  std::vector<Offset> offsets;
+  const std::int64_t r = radius, r1 = rank > 1 ? r : 0, r2 = rank > 2 ? r : 0;
+  for (std::int64_t i = -r; i <= r; ++i)
+    for (std::int64_t j = -r1; j <= r1; ++j)
+      for (std::int64_t l = -r2; l <= r2; ++l) offsets.push_back({i, j, l});
+  return weighted(rank, offsets, weights);
+}
+
+Taps scattered(int rank, Weights weights) {
+  const std::vector<Offset> in_space = {{-4, 3, 1},  {-3, -2, 5}, {-2, 0, -4}, {-1, 5, 0},  {-1, -1, 2},
+                                        {0, 0, 0},   {0, 4, -3},  {1, 1, 1},   {1, -5, -2}, {2, 2, -5},
+                                        {3, -3, 3},  {4, 1, -1},  {5, -4, 4}};
+  constexpr std::int64_t on_a_line[] = {-8, -7, -5, -4, -3, -1, 0, 1, 2, 4, 6, 7, 8};
+  std::vector<Offset> offsets;
+  for (Offset offset : in_space) {
+    if (rank == 1) offset = {on_a_line[offsets.size()], 0, 0};
+    if (rank == 2) offset[2] = 0;
+    offsets.push_back(offset);
+  }
+  return weighted(rank, offsets, weights);
+}
+
+Taps line(int rank, int axis, int radius, Weights weights) {
+  std::vector<Offset> offsets{Offset{}};
+  add_arm(offsets, axis, -radius, radius);
+  return weighted(rank, offsets, weights);
+}
+
+Taps one_sided(int rank, Weights weights) {
+  std::vector<Offset> offsets{Offset{}};
+  for (int axis = 0; axis < rank; ++axis) add_arm(offsets, axis, 0, 3 - axis);
+  return weighted(rank, offsets, weights);
+}
+
+Taps off_centre(int rank, Weights weights) {
+  return weighted(rank, {Offset{rank == 1 ? -3 : 1, rank > 1 ? -2 : 0, rank > 2 ? 3 : 0}}, weights);
+}
+
+StencilLayout layout_of(const StencilDesc& desc) {
+  StencilLayout layout;
+  const std::size_t rank = desc.extents.size();
+  for (const Tap& tap : desc.taps)
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      layout.reach[axis][0] = std::max(layout.reach[axis][0], -tap.offset[axis]);
+      layout.reach[axis][1] = std::max(layout.reach[axis][1], tap.offset[axis]);
+    }
+  std::int64_t in_stride = 1, out_stride = 1, in_last = 0, out_last = 0;
+  bool empty = false;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    const std::int64_t extent = layout.extents[axis] = desc.extents[axis];
+    const BoundarySide sides[2] = {desc.boundary[axis].low, desc.boundary[axis].high};
+    for (std::size_t side = 0; side < 2; ++side)
+      layout.halo[axis][side] = sides[side].mode == Boundary::halo ? layout.reach[axis][side] : 0;
+    layout.in_strides[axis] = desc.in_strides.empty() ? in_stride : desc.in_strides[axis];
+    layout.out_strides[axis] = desc.out_strides.empty() ? out_stride : desc.out_strides[axis];
+    in_stride *= extent + layout.halo[axis][0] + layout.halo[axis][1];
+    out_stride *= extent;
+    empty = empty || extent == 0;
+    layout.in_first += layout.halo[axis][0] * layout.in_strides[axis];
+    in_last += (extent - 1 + layout.halo[axis][1]) * layout.in_strides[axis];
+    out_last += (extent - 1) * layout.out_strides[axis];
+  }
+  layout.in_first = empty ? 0 : layout.in_first;
+  layout.in_span = empty ? 0 : layout.in_first + in_last + 1;
+  layout.out_span = empty ? 0 : out_last + 1;
+  return layout;
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every case over every algorithm of the backend under test, in both types, on host and device operands.
+
+#include "runner.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+namespace tessera::test {
+
+namespace {
+
+constexpr int kMostFailures = 10; ///< of one algorithm, before the rest of its cases is left out
+
+struct Gemm {
+  static constexpr tessera_op kOp = TESSERA_OP_GEMM;
+  using Case = GemmCase;
+  using Plan = GemmPlan;
+  template <class T>
+  using Trial = GemmTrial<T>;
+  static std::vector<Case> cases() { return gemm_cases(); }
+};
+
+struct Stencil {
+  static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
+  using Case = StencilCase;
+  using Plan = StencilPlan;
+  template <class T>
+  using Trial = StencilTrial<T>;
+  static std::vector<Case> cases() { return stencil_cases(); }
+};
+
+const char* text(Memory memory) { return memory == Memory::host ? "host" : "device"; }
+
+/// Runs one plan; its algorithm as printed, or "" when it does not support the case or takes no such parameter.
+template <class Op, class T>
+std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, const std::string& algorithm, Memory memory,
+                    bool parameters_are_guesses, Tally& tally) {
+  const std::string name = algorithm.substr(0, algorithm.find(':'));
+  std::string problem, printed;
+  try {
+    typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory, .algorithm = algorithm});
+    subject.check_forced(plan, name);
+    printed = plan.algorithm();
+    problem = trial.run(subject.context(), plan, memory);
+    ++tally.run;
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (message.empty()) problem = "an error without a message";
+    if (error.code() == ErrorCode::unsupported && printed.empty()) {
+      ++tally.refused[message.substr(0, 160)];
+      return "";
+    }
+    if (parameters_are_guesses && error.code() == ErrorCode::invalid_argument && printed.empty()) return "";
+    problem = "threw: " + message;
+  }
+  if (!problem.empty()) {
+    ++tally.failed;
+    FAIL_CHECK("algorithm " << (printed.empty() ? algorithm : printed) << ", " << text(memory) << " operands: " << problem);
+  }
+  return printed;
+}
+
+/// All cases, or each every-th of the essential ones.
+template <class Op>
+std::vector<typename Op::Case> selected(std::size_t every) {
+  auto all = Op::cases();
+  if (every == 0) return all;
+  std::vector<typename Op::Case> result;
+  std::size_t turn = 0;
+  for (auto& c : all)
+    if (c.essential && turn++ % every == 0) result.push_back(std::move(c));
+  return result;
+}
+
+/// The backend's own choice must exist for every case, and be one of its list.
+template <class Op, class T>
+void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial, const std::vector<std::string>& names) {
+  for (const Memory memory : {Memory::host, Memory::device}) {
+    typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory});
+    const std::string chosen = plan.algorithm();
+    CHECK(std::find(names.begin(), names.end(), chosen.substr(0, chosen.find(':'))) != names.end());
+    CHECK_FALSE(plan.describe().empty());
+  }
+}
+
+template <class Op, class T>
+void run_all(Subject& subject, std::size_t every) {
+  const auto names = subject.algorithms(Op::kOp);
+  std::vector<Tally> tallies(names.size());
+  for (const auto& c : selected<Op>(every)) {
+    INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
+    typename Op::template Trial<T> trial(c);
+    check_automatic<Op, T>(subject, trial, names);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (const Memory memory : {Memory::host, Memory::device})
+        if (tallies[i].failed < kMostFailures) run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    report(subject.spec() + "/" + names[i] + (kDType<T> == DType::f32 ? " f32" : " f64"), tallies[i]);
+}
+
+/// "tile=32" is one of the entries of "tiled:stages=2,tile=32", and the only one of that key.
+bool has_parameter(const std::string& printed, const std::string& entry) {
+  const std::string list = "," + printed.substr(printed.find(':') + 1) + ",", key = "," + entry.substr(0, entry.find('=') + 1);
+  const auto at = list.find("," + entry + ",");
+  return at != std::string::npos && list.find(key) == at && list.rfind(key) == at;
+}
+
+/// What plans print as their parameters is what they take, and other values work as well.
+template <class Op, class T>
+void run_parameters(Subject& subject) {
+  for (const std::string& name : subject.algorithms(Op::kOp)) {
+    Tally tally;
+    for (const auto& c : selected<Op>(std::max<std::size_t>(7, short_list()))) {
+      if (tally.failed >= kMostFailures) break;
+      INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
+      typename Op::template Trial<T> trial(c);
+      const std::string printed = run_one<Op, T>(subject, trial, name, Memory::device, false, tally);
+      if (printed.empty()) continue;
+      CHECK(run_one<Op, T>(subject, trial, printed, Memory::device, false, tally) == printed);
+      for (const std::string& other : neighbours(printed)) {
+        const std::string taken = run_one<Op, T>(subject, trial, other, Memory::device, true, tally);
+        if (!taken.empty()) CHECK(has_parameter(taken, other.substr(other.find(':') + 1)));
+      }
+    }
+    report(subject.spec() + "/" + name + " with other parameters", tally);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("every algorithm multiplies matrices", "[gemm]", float, double) {
+  Subject subject;
+  run_all<Gemm, TestType>(subject, short_list());
+}
+
+TEMPLATE_TEST_CASE("every algorithm applies stencils", "[stencil]", float, double) {
+  Subject subject;
+  run_all<Stencil, TestType>(subject, short_list());
+}
+
+TEST_CASE("parameters round-trip, and other values give right results", "[parameters]") {
+  Subject subject;
+  run_parameters<Gemm, float>(subject);
+  run_parameters<Stencil, float>(subject);
+}
+
+TEST_CASE("a number of threads that divides nothing evenly", "[threads]") {
+  if (short_list() > 0) SKIP("only with the full list: the code is the same in every variant");
+  Subject subject(3);
+  run_all<Gemm, float>(subject, 1);
+  run_all<Stencil, float>(subject, 1);
+}
+
+}  // namespace tessera::test

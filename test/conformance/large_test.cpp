@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// More than 2^31 elements in one operand, on a device with the memory for it. Inputs are functions of the index, made
+/// and checked in pieces.
+
+#include "runner.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+namespace tessera::test {
+
+namespace {
+
+constexpr std::uint64_t kNeeded = std::uint64_t{32} << 30;
+constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+
+void skip_without_memory(const Subject& subject) {
+  if (subject.device_memory_bytes() < kNeeded)
+    SKIP("the device has " << (subject.device_memory_bytes() >> 30) << " GiB, this test wants " << (kNeeded >> 30));
+}
+
+bool on_a_host(Context& context) {
+  try {
+    return context.native_stream() == nullptr;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::unsupported) throw;
+    return true;
+  }
+}
+
+/// Small integers without a short period.
+float value_at(std::int64_t i) {
+  const std::uint64_t mixed = std::uint64_t(i) * 0x9e3779b97f4a7c15u;
+  return float(std::int64_t(mixed >> 56) - 128);
+}
+
+template <class Value>
+void upload(Buffer<float>& buffer, Value&& value) {
+  std::vector<float> piece;
+  for (std::int64_t first = 0; first < buffer.size(); first += kPiece) {
+    piece.clear();
+    for (std::int64_t i = first; i < std::min(first + kPiece, buffer.size()); ++i) piece.push_back(value(i));
+    buffer.upload(piece, first);
+  }
+}
+
+/// Windows to compare: the ends, both sides of 2^31 and of 2^32 bytes, and some at random.
+std::vector<std::int64_t> windows(std::int64_t size, std::int64_t width) {
+  std::vector<std::int64_t> firsts = {0, size - width};
+  for (const int bit : {29, 30, 31}) firsts.push_back(std::clamp<std::int64_t>((std::int64_t{1} << bit) - width / 2, 0, size - width));
+  Random random("windows");
+  for (int i = 0; i < 100; ++i) firsts.push_back(random.integer(0, size - width));
+  return firsts;
+}
+
+}  // namespace
+
+TEST_CASE("a stencil on 2^31 + 1001 points", "[.large]") {
+  Subject subject;
+  if (on_a_host(subject.context())) SKIP("only on a device with memory of its own; [sparse] covers the host");
+  skip_without_memory(subject);
+  constexpr std::int64_t n = (std::int64_t{1} << 31) + 1001, width = 4096;
+  const Taps taps = line(1, 0, 3, Weights::integer);
+  Buffer<float> in(subject.context(), n), out(subject.context(), n);
+  upload(in, value_at);
+  INFO("repeat with TESSERA_TEST_SEED=" << seed());
+  for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL)) {
+    INFO("algorithm " << name);
+    StencilPlan plan(subject.context(), {.extents = {n}, .taps = taps, .boundary = Boundary::periodic},
+                     {.operands = Memory::device, .algorithm = name});
+    plan.execute<float>(in.data(), out.data());
+    std::vector<float> got(width);
+    for (const std::int64_t first : windows(n, width)) {
+      out.download(got, first);
+      std::int64_t wrong = 0;
+      for (std::int64_t i = 0; i < width; ++i) {
+        float expected = 0.0f;
+        for (const Tap& tap : taps) expected += float(tap.coefficient) * value_at((first + i + tap.offset[0] + n) % n);
+        wrong += got[std::size_t(i)] != expected;
+      }
+      INFO("points from " << first << " on");
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("a product of more than 2^31 elements", "[.large]") {
+  Subject subject;
+  if (on_a_host(subject.context())) SKIP("only on a device with memory of its own; [sparse] covers the host");
+  skip_without_memory(subject);
+  constexpr std::int64_t n = 46400, k = 3, width = 4096;
+  Buffer<float> a(subject.context(), n * k), b(subject.context(), k * n), c(subject.context(), n * n);
+  upload(a, value_at);
+  upload(b, [](std::int64_t i) { return value_at(i + 7); });
+  INFO("repeat with TESSERA_TEST_SEED=" << seed());
+  for (const std::string& name : subject.algorithms(TESSERA_OP_GEMM)) {
+    INFO("algorithm " << name);
+    GemmPlan plan(subject.context(), {.m = n, .n = n, .k = k}, {.operands = Memory::device, .algorithm = name});
+    plan.execute<float>(1.0f, a.data(), b.data(), 0.0f, c.data());
+    std::vector<float> got(width);
+    for (const std::int64_t first : windows(n * n, width)) {
+      c.download(got, first);
+      std::int64_t wrong = 0;
+      for (std::int64_t i = first; i < first + width; ++i) {
+        float expected = 0.0f;
+        for (std::int64_t p = 0; p < k; ++p) expected += value_at(i / n * k + p) * value_at(p * n + i % n + 7);
+        wrong += got[std::size_t(i - first)] != expected;
+      }
+      INFO("elements from " << first << " on");
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Runs plans on guarded arrays and says what is wrong with what they did.
+#pragma once
+
+#include "guarded.hpp"
+#include "random.hpp"
+#include "reference.hpp"
+#include "subject.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+/// A copy of a guarded array in device memory, between zones that nobody may write.
+template <class T>
+class DeviceArray {
+ public:
+  /// `shift` elements away from the buffer's alignment: plans must not count on more than that of an element.
+  DeviceArray(Context& context, const GuardedArray<T>& array, std::int64_t shift);
+  T* data() { return buffer_.data() + first_; }
+  /// Copies back into `array`; false when the zones have changed.
+  bool download(GuardedArray<T>& array) const;
+
+ private:
+  static constexpr std::int64_t kZone = 128;
+  std::int64_t first_;
+  Buffer<T> buffer_;
+  std::vector<T> zones_before_;
+};
+
+/// Arrays lie against either guard page, so that both ends and both alignments are seen.
+inline GuardedBytes::Against any_side(Random& random) {
+  return random.bits() % 2 == 0 ? GuardedBytes::Against::end : GuardedBytes::Against::begin;
+}
+
+/// One case with its data and what must come of it, for element type T. Made once, run by every algorithm.
+template <class T>
+class GemmTrial {
+ public:
+  explicit GemmTrial(const GemmCase& c);
+  /// Executes twice, each time on poisoned outputs. Returns "" or what is wrong.
+  std::string run(Context& context, GemmPlan& plan, Memory memory);
+  const GemmDesc& desc() const { return desc_; }
+
+ private:
+  void fill(const GemmCase& c);
+  std::string judge() const;
+
+  GemmDesc desc_;
+  GemmLayout layout_;
+  T alpha_, beta_;
+  bool exact_, null_inputs_;
+  Random random_;
+  std::int64_t shift_;
+  GuardedArray<T> a_, b_, c_;
+  std::vector<T> a_before_, b_before_, c_before_;
+  Expected<T> expected_;
+};
+
+template <class T>
+class StencilTrial {
+ public:
+  explicit StencilTrial(const StencilCase& c);
+  std::string run(Context& context, StencilPlan& plan, Memory memory);
+  const StencilDesc& desc() const { return desc_; }
+
+ private:
+  void fill(StencilData data);
+  std::string judge() const;
+
+  StencilDesc desc_;
+  StencilLayout layout_;
+  bool exact_;
+  Random random_;
+  std::int64_t shift_;
+  GuardedArray<T> in_, out_;
+  std::vector<T> in_before_, out_before_;
+  Expected<T> expected_;
+};
+
+extern template class DeviceArray<float>;
+extern template class DeviceArray<double>;
+extern template class GemmTrial<float>;
+extern template class GemmTrial<double>;
+extern template class StencilTrial<float>;
+extern template class StencilTrial<double>;
+
+/// "computed 1.5, expected 2 +- 1e-7".
+template <class T>
+std::string disagreement(T computed, Wide<T> value, Wide<T> bound);
+
+}  // namespace tessera::test

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Several plans at the same time: on one stream, on two, and from two threads.
+
+#include "runner.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+namespace tessera::test {
+
+namespace {
+
+constexpr std::int64_t kRows = 61, kColumns = 67;
+
+/// A stencil on device memory whose result tells which coefficients it used: out = factor * in, shifted.
+struct Job {
+  Job(Context& context, const std::string& algorithm, double factor, std::int64_t shift)
+      : in(context, kRows * kColumns),
+        out(context, kRows * kColumns),
+        plan(context, desc(factor, shift), {.operands = Memory::device, .algorithm = algorithm}) {
+    std::vector<float> values(std::size_t(kRows * kColumns), -1.0f);
+    out.upload(values);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i % 1000);
+    in.upload(values);
+    for (std::int64_t i = 0; i < kRows; ++i)
+      for (std::int64_t j = 0; j < kColumns; ++j)
+        expected.push_back(float(factor) * values[std::size_t(i * kColumns + (j + shift) % kColumns)]);
+  }
+  static StencilDesc desc(double factor, std::int64_t shift) {
+    return {.extents = {kRows, kColumns}, .taps = Taps(2, {{{0, shift, 0}, factor}}), .boundary = Boundary::periodic};
+  }
+  void queue() { plan.execute<float>(in.data(), out.data()); }
+  bool right() {
+    std::vector<float> values(expected.size());
+    out.download(values);
+    return values == expected;
+  }
+
+  Buffer<float> in, out;
+  std::vector<float> expected;
+  StencilPlan plan;
+};
+
+}  // namespace
+
+TEST_CASE("plans with different coefficients on two contexts do not disturb each other", "[streams]") {
+  Subject subject, other;
+  for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL)) {
+    INFO("algorithm " << name);
+    std::optional<Job> jobs[4];
+    for (int i = 0; i < 4; ++i)
+      jobs[i].emplace(i % 2 == 0 ? subject.context() : other.context(), name, 2.0 + i, 1 + i);
+    for (int round = 0; round < 50; ++round)
+      for (auto& job : jobs) job->queue();
+    for (auto& job : jobs) CHECK(job->right());
+  }
+}
+
+TEST_CASE("plans of one device run from several threads at once", "[streams]") {
+  Subject subject;
+  const std::string name = subject.algorithms(TESSERA_OP_STENCIL).front();
+  std::atomic<int> wrong{0};
+  const auto work = [&](int me) {
+    Context own(subject.spec());
+    for (int round = 0; round < 10; ++round) {
+      Job job(own, name, 2.0 + me + round, 1 + me);
+      for (int i = 0; i < 10; ++i) job.queue();
+      if (!job.right()) ++wrong;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int me = 0; me < 3; ++me) threads.emplace_back(work, me);
+  threads.clear(); // joins
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("plans and buffers may go while their work is queued", "[streams]") {
+  Subject subject;
+  std::optional<Context> context(std::in_place, subject.spec());
+  std::optional<Job> job(std::in_place, *context, subject.algorithms(TESSERA_OP_STENCIL).front(), 3.0, 2);
+  context.reset(); // the job keeps what it needs
+  for (int i = 0; i < 100; ++i) job->queue();
+  CHECK(job->right());
+  for (int i = 0; i < 100; ++i) job->queue();
+  job.reset();
+}
+
+TEST_CASE("uploads, executions and downloads of a context happen in order", "[streams]") {
+  Subject subject;
+  Job job(subject.context(), subject.algorithms(TESSERA_OP_STENCIL).front(), 5.0, 3);
+  const std::vector<float> zeros(job.expected.size(), 0.0f);
+  std::vector<float> input(job.expected.size()), output(job.expected.size());
+  job.in.download(input);
+  for (int round = 0; round < 20; ++round) {
+    job.in.upload(zeros);
+    job.queue();
+    job.out.download(output);
+    CHECK(output == zeros);
+    job.in.upload(input);
+    job.queue();
+    CHECK(job.right());
+  }
+}
+
+TEST_CASE("a stencil plan of many steps needs one more array at most", "[workspace]") {
+  Subject subject;
+  for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL))
+    for (const std::int64_t steps : {2, 9, 100}) {
+      StencilDesc desc{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps};
+      StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
+      INFO(plan.describe());
+      CHECK(plan.workspace_bytes() <= 300 * 400 * sizeof(float) + 4096); // and padding
+    }
+}
+
+TEST_CASE("a GEMM plan's workspace keeps to its limit, or to what the caller hands in", "[workspace]") {
+  Subject subject;
+  const GemmDesc desc{.m = 64, .n = 64, .k = 65536}; // invites a split of k
+  for (const std::string& name : subject.algorithms(TESSERA_OP_GEMM))
+    for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20}) {
+      INFO("algorithm " << name << ", limit " << limit);
+      try {
+        GemmPlan plan(subject.context(), desc,
+                      {.operands = Memory::device, .algorithm = name, .workspace_limit = limit});
+        CHECK(plan.workspace_bytes() <= (limit == 0 ? std::uint64_t{64} << 20 : limit));
+      } catch (const Error& error) { // an algorithm that cannot do without says so
+        CHECK(error.code() == ErrorCode::unsupported);
+      }
+    }
+}
+
+}  // namespace tessera::test

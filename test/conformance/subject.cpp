@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "subject.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+namespace tessera::test {
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool begins_with_word(const std::string& text, const std::string& word, char separator) {
+  return text == word || text.starts_with(word + separator);
+}
+
+std::string spec_of_this_run() {
+  const std::string spec = variable("TESSERA_TEST_BACKEND");
+  if (spec.empty()) FAIL("TESSERA_TEST_BACKEND must name the backend to test, for example cpu-v3");
+  return spec;
+}
+
+bool is_required(const std::string& spec) {
+  const auto required = required_backends();
+  return std::any_of(required.begin(), required.end(), [&](const auto& name) { return begins_with_word(spec, name, '-'); });
+}
+
+Context open(const std::string& spec, int threads) {
+  try {
+    ContextOptions options;
+    options.threads = threads;
+    return Context(spec, options);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::backend_unavailable || is_required(spec)) FAIL(spec << ": " << error.what());
+    SKIP(spec << " is not available: " << error.what());
+  }
+  throw std::logic_error("not reached: FAIL and SKIP leave by an exception");
+}
+
+std::int64_t registry_index(const std::string& spec) {
+  for (std::int64_t i = 0; i < tessera_backend_count(); ++i) {
+    tessera_backend_info info{};
+    info.struct_size = sizeof info;
+    REQUIRE(tessera_get_backend_info(i, &info, nullptr) == TESSERA_OK);
+    if (begins_with_word(spec, info.name, '-') || std::string(info.name).starts_with(spec + "-")) return i;
+  }
+  FAIL("the registry does not list " << spec);
+  return -1;
+}
+
+}  // namespace
+
+std::vector<std::string> required_backends() {
+  std::vector<std::string> names;
+  std::stringstream list(variable("TESSERA_REQUIRE_BACKENDS"));
+  for (std::string name; std::getline(list, name, ',');)
+    if (!name.empty()) names.push_back(name);
+  return names;
+}
+
+std::size_t short_list() {
+  const std::string text = variable("TESSERA_TEST_SHORT");
+  return text.empty() ? 0 : std::stoul(text);
+}
+
+Subject::Subject(int threads)
+    : spec_(spec_of_this_run()), index_(registry_index(spec_)), context_(open(spec_, threads)) {
+  if (!begins_with_word(context_.backend(), spec_, '-')) FAIL("asked for " << spec_ << ", got " << context_.backend());
+}
+
+std::vector<std::string> Subject::algorithms(tessera_op op) const {
+  std::vector<std::string> names;
+  while (const char* name = tessera_algorithm_name(index_, op, std::int64_t(names.size()))) names.emplace_back(name);
+  if (names.empty()) FAIL(spec_ << " lists no algorithm for operation " << op);
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) FAIL(spec_ << " lists a name twice");
+  return names;
+}
+
+std::uint64_t Subject::device_memory_bytes() const {
+  tessera_device_info info{};
+  info.struct_size = sizeof info;
+  REQUIRE(tessera_get_device_info(index_, context_.device(), &info, nullptr) == TESSERA_OK);
+  return info.memory_bytes;
+}
+
+void Subject::check_forced(const Plan& plan, const std::string& algorithm) const {
+  if (!begins_with_word(plan.backend(), spec_, '-'))
+    FAIL("forced backend " << spec_ << ", but the plan runs on " << plan.backend());
+  if (!begins_with_word(plan.algorithm(), algorithm, ':'))
+    FAIL("forced algorithm " << algorithm << ", but the plan runs " << plan.algorithm());
+}
+
+void report(const std::string& what, const Tally& tally) {
+  std::cout << what << ": " << tally.run << " runs, " << tally.failed << " failed\n";
+  for (const auto& [reason, count] : tally.refused) std::cout << "    " << count << " not supported: " << reason << "\n";
+  std::cout.flush();
+  INFO(what);
+  CHECK(tally.run > 0);
+}
+
+std::vector<std::string> neighbours(const std::string& text) {
+  std::vector<std::string> result;
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) return result;
+  std::stringstream parameters(text.substr(colon + 1));
+  for (std::string entry; std::getline(parameters, entry, ',');) {
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos) FAIL("the plan prints its algorithm as " << text << ": no key=value");
+    const std::int64_t value = std::stoll(entry.substr(equals + 1));
+    for (const std::int64_t other : std::set<std::int64_t>{1, 2, 3, 4, 8, value / 2, value - 1, value + 1, value * 2})
+      if (other != value)
+        result.push_back(text.substr(0, colon + 1) + entry.substr(0, equals + 1) + std::to_string(other));
+  }
+  return result;
+}
+
+}  // namespace tessera::test

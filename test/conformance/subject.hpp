@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a run of tessera-conformance examines: one backend, all its algorithms.
+#pragma once
+
+#include <tessera/tessera.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+/// What TESSERA_TEST_BACKEND names ("cpu", "cpu-v3", "cuda"), opened. Where it cannot be used, the running test case is
+/// skipped with the reason; if TESSERA_REQUIRE_BACKENDS names the backend, it fails.
+class Subject {
+ public:
+  explicit Subject(int threads = 0);
+  Context& context() { return context_; }
+  const std::string& spec() const { return spec_; }
+  /// Names of the algorithms, asked from the registry; never empty.
+  std::vector<std::string> algorithms(tessera_op op) const;
+  std::uint64_t device_memory_bytes() const;
+  /// Ends the test case unless the plan runs where and how it was asked to.
+  void check_forced(const Plan& plan, const std::string& algorithm) const;
+
+ private:
+  std::string spec_;
+  std::int64_t index_; ///< in the registry
+  Context context_;
+};
+
+/// The backend's entries of TESSERA_REQUIRE_BACKENDS.
+std::vector<std::string> required_backends();
+
+/// TESSERA_TEST_SHORT = n: only each n-th of the essential cases; 0 when it is not set: all cases.
+std::size_t short_list();
+
+/// Counts what an algorithm did, so that none passes by refusing everything.
+struct Tally {
+  int run = 0;
+  int failed = 0;
+  std::map<std::string, int> refused; ///< by reason
+};
+
+/// Prints the tally and fails where nothing was run.
+void report(const std::string& what, const Tally& tally);
+
+/// Other settings of a plan's parameters: from "tile:width=32,stages=3" all of "tile:width=16", "tile:width=33",
+/// "tile:stages=2" and so on, whether the algorithm takes them or not.
+std::vector<std::string> neighbours(const std::string& algorithm_with_parameters);
+
+}  // namespace tessera::test

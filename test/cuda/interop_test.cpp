@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The library beside a program's own use of CUDA: its streams, its graphs, its current device, its memory.
+
+#include "cuda_support.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+constexpr std::int64_t kSize = 200;
+
+struct Stream {
+  Stream() { succeed(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(handle); }
+  cudaStream_t handle = nullptr;
+};
+
+ContextOptions wrapping(const Stream& stream) {
+  ContextOptions options;
+  options.native_stream = stream.handle;
+  return options;
+}
+
+std::vector<std::string> algorithms(tessera_op op) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < tessera_backend_count(); ++i) {
+    tessera_backend_info info{};
+    info.struct_size = sizeof info;
+    REQUIRE(tessera_get_backend_info(i, &info, nullptr) == TESSERA_OK);
+    if (std::string(info.name) != "cuda") continue;
+    while (const char* name = tessera_algorithm_name(i, op, std::int64_t(names.size()))) names.emplace_back(name);
+  }
+  REQUIRE_FALSE(names.empty());
+  return names;
+}
+
+/// C = A B with all elements of A one, so that C(i, j) is the sum of B's column j.
+struct Product {
+  Product(Context& context, const std::string& algorithm)
+      : a(context, kSize * kSize),
+        b(context, kSize * kSize),
+        c(context, kSize * kSize),
+        plan(context, {.m = kSize, .n = kSize, .k = kSize}, {.operands = Memory::device, .algorithm = algorithm}) {
+    a.upload(std::vector<float>(std::size_t(kSize * kSize), 1.0f));
+    set_b(1.0f);
+  }
+  void set_b(float value) { b.upload(std::vector<float>(std::size_t(kSize * kSize), value)); }
+  void clear() { c.upload(std::vector<float>(std::size_t(kSize * kSize), -1.0f)); }
+  void execute() { plan.execute<float>(1.0f, a.data(), b.data(), 0.0f, c.data()); }
+  bool is(float expected) {
+    std::vector<float> values(std::size_t(kSize * kSize));
+    c.download(values);
+    return std::all_of(values.begin(), values.end(), [&](float v) { return v == expected; });
+  }
+  Buffer<float> a, b, c;
+  GemmPlan plan;
+};
+
+/// What was captured while `body` ran.
+template <class Body>
+cudaGraphExec_t captured(cudaStream_t stream, Body&& body) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  body();
+  succeed(cudaStreamEndCapture(stream, &graph));
+  std::size_t nodes = 0;
+  succeed(cudaGraphGetNodes(graph, nullptr, &nodes));
+  CHECK(nodes > 0);
+  succeed(cudaGraphInstantiate(&executable, graph, 0));
+  succeed(cudaGraphDestroy(graph));
+  return executable;
+}
+
+}  // namespace
+
+TEST_CASE("a wrapped stream carries the work, and stays the caller's") {
+  open_cuda();
+  const Stream stream;
+  {
+    Context context = open_cuda(wrapping(stream));
+    CHECK(context.native_stream() == stream.handle);
+    Product product(context, "");
+    product.clear();
+    product.execute();
+    succeed(cudaStreamSynchronize(stream.handle)); // the library is not asked
+    std::vector<float> values(std::size_t(kSize * kSize));
+    succeed(cudaMemcpy(values.data(), product.c.data(), values.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    CHECK(values.front() == float(kSize));
+    CHECK(values.back() == float(kSize));
+  }
+  succeed(cudaStreamSynchronize(stream.handle));
+}
+
+TEST_CASE("the default stream can be wrapped as well") {
+  open_cuda();
+  ContextOptions options;
+  options.native_stream = nullptr; // cudaStream_t 0
+  Context context = open_cuda(options);
+  CHECK(context.native_stream() == nullptr);
+  Product product(context, "");
+  product.execute();
+  CHECK(product.is(float(kSize)));
+}
+
+TEST_CASE("GEMM executions can be captured into a graph and replayed") {
+  open_cuda();
+  const Stream stream;
+  Context context = open_cuda(wrapping(stream));
+  for (const std::string& name : algorithms(TESSERA_OP_GEMM)) {
+    INFO("algorithm " << name);
+    Product product(context, name);
+    product.execute();
+    context.synchronize();
+    const cudaGraphExec_t graph = captured(stream.handle, [&] { product.execute(); });
+    for (const float value : {2.0f, 3.0f}) {
+      product.clear();
+      product.set_b(value);
+      succeed(cudaGraphLaunch(graph, stream.handle));
+      CHECK(product.is(value * float(kSize)));
+    }
+    succeed(cudaGraphExecDestroy(graph));
+  }
+}
+
+TEST_CASE("stencil executions can be captured into a graph and replayed") {
+  open_cuda();
+  const Stream stream;
+  Context context = open_cuda(wrapping(stream));
+  constexpr std::int64_t n = 100;
+  Buffer<float> in(context, n * n), out(context, n * n);
+  std::vector<float> values(std::size_t(n * n));
+  for (const std::string& name : algorithms(TESSERA_OP_STENCIL))
+    for (const std::int64_t steps : {1, 4}) {
+      INFO("algorithm " << name << ", steps " << steps);
+      const Taps twice(2, {{{0, 1, 0}, 1.0}, {{1, 0, 0}, 1.0}}); // doubles a constant field each step
+      StencilPlan plan(context, {.extents = {n, n}, .taps = twice, .boundary = Boundary::periodic, .steps = steps},
+                       {.operands = Memory::device, .algorithm = name});
+      const cudaGraphExec_t graph = captured(stream.handle, [&] { plan.execute<float>(in.data(), out.data()); });
+      for (const float value : {1.0f, 5.0f}) {
+        in.upload(std::vector<float>(values.size(), value));
+        succeed(cudaGraphLaunch(graph, stream.handle));
+        out.download(values);
+        const float expected = value * float(std::int64_t{1} << steps);
+        CHECK(std::all_of(values.begin(), values.end(), [&](float v) { return v == expected; }));
+      }
+      succeed(cudaGraphExecDestroy(graph));
+    }
+}
+
+TEST_CASE("the caller's current device is left alone") {
+  open_cuda();
+  int count = 0;
+  succeed(cudaGetDeviceCount(&count));
+  for (int mine = 0; mine < count; ++mine) {
+    succeed(cudaSetDevice(mine));
+    const auto unchanged = [&](const char* what) {
+      int current = -1;
+      succeed(cudaGetDevice(&current));
+      INFO("after " << what);
+      CHECK(current == mine);
+    };
+    Context context("cuda:" + std::to_string(count - 1 - mine));
+    unchanged("making a context");
+    std::optional<Product> product(std::in_place, context, "");
+    unchanged("making plans and buffers");
+    product->execute();
+    unchanged("executing");
+    CHECK(product->is(float(kSize)));
+    unchanged("downloading");
+    product.reset();
+    unchanged("destroying");
+  }
+  succeed(cudaSetDevice(0));
+}
+
+TEST_CASE("memory of the caller's own can be an operand") {
+  Context context = open_cuda();
+  const std::vector<double> in = {1, 2, 3, 4, 5, 6};
+  std::vector<double> out(6);
+  double* device = nullptr;
+  succeed(cudaMalloc(reinterpret_cast<void**>(&device), 12 * sizeof(double)));
+  succeed(cudaMemcpy(device, in.data(), 6 * sizeof(double), cudaMemcpyHostToDevice));
+  StencilPlan plan(context, {.extents = {6}, .taps = Taps(1, {{{1, 0, 0}, 2.0}}), .boundary = Boundary::periodic, .dtype = DType::f64},
+                   {.operands = Memory::device});
+  plan.execute<double>(device, device + 6);
+  context.synchronize();
+  succeed(cudaMemcpy(out.data(), device + 6, 6 * sizeof(double), cudaMemcpyDeviceToHost));
+  CHECK(out == std::vector<double>{4, 6, 8, 10, 12, 2});
+  succeed(cudaFree(device));
+}
+
+TEST_CASE("plans may be destroyed while a long queue still runs") {
+  Context context = open_cuda();
+  constexpr std::int64_t n = 2048;
+  Buffer<float> in(context, n * n), out(context, n * n);
+  in.upload(std::vector<float>(std::size_t(n * n), 1.0f));
+  for (const std::string& name : algorithms(TESSERA_OP_STENCIL)) {
+    INFO("algorithm " << name);
+    {
+      StencilPlan plan(context,
+                       {.extents = {n, n}, .taps = taps::identity(2), .boundary = Boundary::periodic, .steps = 200},
+                       {.operands = Memory::device, .algorithm = name});
+      plan.execute<float>(in.data(), out.data());
+    }
+    std::vector<float> values(std::size_t(n * n));
+    out.download(values);
+    CHECK(std::all_of(values.begin(), values.end(), [](float v) { return v == 1.0f; }));
+  }
+}
+
+TEST_CASE("more than the device's memory is an error that gives both figures") {
+  Context context = open_cuda();
+  std::size_t free = 0, total = 0;
+  succeed(cudaMemGetInfo(&free, &total));
+  try {
+    Buffer<char> buffer(context, std::int64_t(total) * 4);
+    FAIL_CHECK("nothing was thrown");
+  } catch (const Error& error) {
+    INFO(error.what());
+    CHECK(error.code() == ErrorCode::out_of_memory);
+    CHECK(std::string(error.what()).find(std::to_string(total * 4)) != std::string::npos);
+  }
+  Product product(context, "");
+  product.execute();
+  CHECK(product.is(float(kSize)));
+}
+
+}  // namespace tessera::test

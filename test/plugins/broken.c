@@ -1,0 +1,120 @@
+/* SPDX-FileCopyrightText: The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/* Plugins in C that break one rule each, chosen by a macro. TESSERA_OLD_TABLE breaks none: its table ends before the
+ * optional part, as that of a plugin built with an older header would. */
+
+#include <tessera/plugin/abi.h>
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static tessera_status available(tessera_error* error) { return (void)error, TESSERA_OK; }
+static int32_t device_count(void) { return 1; }
+static tessera_status device_info(int32_t device, tessera_device_info* info, tessera_error* error) {
+  (void)device, (void)error;
+  info->name = "a device in C";
+  info->memory_bytes = 4096;
+  return TESSERA_OK;
+}
+static uint64_t algorithm_count(tessera_op op) { return op == TESSERA_OP_GEMM; }
+static const char* algorithm_name(tessera_op op, uint64_t index) { return op == TESSERA_OP_GEMM && index == 0 ? "zero" : NULL; }
+static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
+                                         tessera_error* error) {
+  return (void)op, (void)index, (void)device, (void)desc, (void)error, TESSERA_OK;
+}
+static double score(int32_t device, const tessera_desc* desc, tessera_memory memory) {
+  (void)device, (void)memory;
+  return desc->op == TESSERA_OP_GEMM ? 1e-9 : 0.0;
+}
+static tessera_status context_create(const tessera_backend_context_desc* desc, tessera_backend_context** context,
+                                     tessera_error* error) {
+  (void)desc, (void)error;
+  *context = (tessera_backend_context*)malloc(1);
+  return TESSERA_OK;
+}
+static void context_destroy(tessera_backend_context* context) { free(context); }
+static tessera_status synchronize(tessera_backend_context* context, tessera_error* error) {
+  return (void)context, (void)error, TESSERA_OK;
+}
+static tessera_status buffer_allocate(tessera_backend_context* context, uint64_t bytes, void** data, tessera_error* error) {
+  (void)context, (void)error;
+  *data = malloc(bytes + 1);
+  return TESSERA_OK;
+}
+static void buffer_free(tessera_backend_context* context, void* data) {
+  (void)context;
+  free(data);
+}
+static tessera_status copy(tessera_backend_context* context, const tessera_copy* c, tessera_error* error) {
+  (void)context, (void)error;
+  if (c->rank == 1) memcpy(c->target, c->source, (size_t)c->extents[0] * c->element_size);
+  return TESSERA_OK;
+}
+static tessera_status plan_create(tessera_backend_context* context, const tessera_plan_request* request,
+                                  tessera_backend_plan** plan, tessera_plan_reply* reply, tessera_error* error) {
+  (void)context, (void)request, (void)error;
+  *plan = (tessera_backend_plan*)malloc(1);
+  reply->algorithm = "zero";
+  reply->workspace_bytes = 0;
+  return TESSERA_OK;
+}
+static tessera_status plan_execute(tessera_backend_plan* plan, const tessera_execution* execution, tessera_error* error) {
+  return (void)plan, (void)execution, (void)error, TESSERA_OK;
+}
+static void plan_destroy(tessera_backend_plan* plan) { free(plan); }
+
+static tessera_backend table = {.struct_size = sizeof(tessera_backend),
+                                .abi_version = TESSERA_BACKEND_ABI_VERSION,
+                                .flags = TESSERA_BACKEND_ON_HOST,
+                                .name = TESSERA_BACKEND_NAME,
+                                .build_info = "C",
+                                .available = available,
+                                .device_count = device_count,
+                                .device_info = device_info,
+                                .algorithm_count = algorithm_count,
+                                .algorithm_name = algorithm_name,
+                                .algorithm_supports = algorithm_supports,
+                                .score = score,
+                                .context_create = context_create,
+                                .context_destroy = context_destroy,
+                                .synchronize = synchronize,
+                                .buffer_allocate = buffer_allocate,
+                                .buffer_free = buffer_free,
+                                .copy = copy,
+                                .plan_create = plan_create,
+                                .plan_execute = plan_execute,
+                                .plan_destroy = plan_destroy};
+
+#if defined(TESSERA_WRONG_VERSION)
+EXPORT const tessera_backend* tessera_backend_v2(void) { return &table; }
+#elif defined(TESSERA_NO_ENTRY)
+EXPORT const tessera_backend* something_else(void) { return &table; }
+#else
+EXPORT const tessera_backend* tessera_backend_v1(void) {
+#if defined(TESSERA_OLD_TABLE)
+  table.struct_size = offsetof(tessera_backend, native_stream);
+#elif defined(TESSERA_SHORT_TABLE)
+  table.struct_size = offsetof(tessera_backend, plan_execute);
+#elif defined(TESSERA_HOLE_IN_TABLE)
+  table.plan_execute = NULL;
+#elif defined(TESSERA_OTHER_NAME)
+  table.name = "somebody";
+#elif defined(TESSERA_TABLE_SAYS_V2)
+  table.abi_version = 2;
+#elif defined(TESSERA_NULL_TABLE)
+  return NULL;
+#elif defined(TESSERA_NO_DEVICE)
+  extern int32_t tessera_no_device(void);
+  table.device_count = tessera_no_device;
+#endif
+  return &table;
+}
+#endif
+
+#if defined(TESSERA_NO_DEVICE)
+int32_t tessera_no_device(void) { return 0; }
+#endif

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
+/// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
+/// With TESSERA_FAKE_FATAL the first execution kills the context.
+
+#include "fake_stats.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace {
+
+using namespace tessera::plugin;
+using tessera::test::FakeStats;
+
+/// Set in every device pointer: no address of a process on x86-64 or aarch64 has it, so the host faults on a touch.
+constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 54;
+
+struct FakeContext {
+  explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
+    stats_.threads = desc.threads;
+    stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
+  }
+  int device() const { return device_; }
+  void* native_stream() { return &stats_; }
+
+  void* allocate(std::uint64_t bytes) {
+    if (bytes > (std::uint64_t{1} << 30))
+      throw Error(TESSERA_OUT_OF_MEMORY, std::to_string(bytes) + " bytes asked for; the device has 1073741824");
+    char* const memory = static_cast<char*>(std::aligned_alloc(256, (bytes / 256 + 1) * 256));
+    if (memory == nullptr) throw std::bad_alloc();
+    std::memset(memory, 0xff, (bytes / 256 + 1) * 256);
+    allocations_[memory] = bytes;
+    ++stats_.live_allocations, ++stats_.allocations;
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) | kDeviceBit);
+  }
+  void free(void* data) noexcept {
+    char* const memory = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(data) & ~kDeviceBit);
+    if (allocations_.erase(memory) == 0) return;
+    --stats_.live_allocations;
+    std::free(memory);
+  }
+
+  /// The host's view of [pointer + first, pointer + last), which must lie in one allocation.
+  char* resolve(const void* pointer, std::int64_t first, std::int64_t last) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if ((address & kDeviceBit) == 0) throw Error(TESSERA_DEVICE_ERROR, "a host pointer was given to the device");
+    char* const memory = reinterpret_cast<char*>(address & ~kDeviceBit);
+    auto after = allocations_.upper_bound(memory);
+    if (after == allocations_.begin()) throw Error(TESSERA_DEVICE_ERROR, "illegal address");
+    --after;
+    const std::int64_t offset = memory - after->first;
+    if (offset + first < 0 || offset + last > std::int64_t(after->second))
+      throw Error(TESSERA_DEVICE_ERROR, "illegal address: outside the allocation");
+    return memory;
+  }
+
+  void synchronize() {
+    std::vector<std::function<void()>> work;
+    work.swap(queue_);
+    for (const auto& item : work) item();
+  }
+  void copy(const tessera_copy& c) {
+    synchronize();
+    ++stats_.copies;
+    const bool to_device = c.direction == TESSERA_COPY_TO_DEVICE;
+    std::int64_t index[TESSERA_COPY_MAX_RANK] = {}, reach = 0;
+    for (int axis = 0; axis < c.rank; ++axis) {
+      if (c.extents[axis] == 0) return;
+      reach += (c.extents[axis] - 1) * (to_device ? c.target_strides : c.source_strides)[axis];
+    }
+    const std::int64_t bytes = (reach + 1) * std::int64_t(c.element_size);
+    char* const target = to_device ? resolve(c.target, 0, bytes) : static_cast<char*>(c.target);
+    const char* const source = to_device ? static_cast<const char*>(c.source) : resolve(c.source, 0, bytes);
+    for (bool more = true; more;) {
+      std::int64_t to = 0, from = 0;
+      for (int axis = 0; axis < c.rank; ++axis) {
+        to += index[axis] * c.target_strides[axis];
+        from += index[axis] * c.source_strides[axis];
+      }
+      std::memcpy(target + to * std::int64_t(c.element_size), source + from * std::int64_t(c.element_size), c.element_size);
+      more = false;
+      for (int axis = c.rank; axis-- > 0 && !more;) {
+        if (++index[axis] < c.extents[axis])
+          more = true;
+        else
+          index[axis] = 0;
+      }
+    }
+  }
+
+  FakeStats stats_;
+  std::set<const void*> plans_;
+  std::vector<std::function<void()>> queue_;
+
+ private:
+  int device_;
+  std::map<char*, std::uint64_t> allocations_;
+};
+
+/// A plan whose work runs when the context is waited for.
+class QueuedPlan : public Plan {
+ public:
+  explicit QueuedPlan(FakeContext& context) : context_(context) {
+    context_.plans_.insert(this);
+    ++context_.stats_.live_plans;
+  }
+  ~QueuedPlan() override {
+    context_.plans_.erase(this);
+    --context_.stats_.live_plans;
+  }
+
+ protected:
+  void queue(std::function<void()> work) {
+    ++context_.stats_.executions;
+#if defined(TESSERA_FAKE_FATAL)
+    context_.queue_.push_back([] {
+      throw Error(TESSERA_DEVICE_ERROR, "the device fell off the bus", TESSERA_ERROR_CONTEXT_DEAD);
+    });
+#endif
+    context_.queue_.push_back([this, &context = context_, work = std::move(work)] {
+      if (context.plans_.count(this) == 0)
+        ++context.stats_.executions_of_dead_plans;
+      else
+        work();
+    });
+  }
+  template <class T>
+  T* device(const void* pointer, std::int64_t elements) const {
+    return reinterpret_cast<T*>(context_.resolve(pointer, 0, elements * std::int64_t(sizeof(T))));
+  }
+  FakeContext& context_;
+};
+
+template <class T>
+class FakeGemm : public QueuedPlan {
+ public:
+  FakeGemm(FakeContext& context, const GemmProblem& problem, std::uint64_t workspace)
+      : QueuedPlan(context), p_(problem), workspace_(workspace) {}
+  std::uint64_t workspace_bytes() const override { return workspace_; }
+  void execute(const Execution& e) override {
+    if (workspace_ > 0) device<char>(e.workspace<char>(), std::int64_t(workspace_));
+    queue([this, alpha = e.scalar<T>(0), beta = e.scalar<T>(1), a = e.operand<T>(0), b = e.operand<T>(1),
+           c = e.operand<T>(2)] { multiply(alpha, a, b, beta, c); });
+  }
+
+ private:
+  void multiply(T alpha, const T* a, const T* b, T beta, T* c) const {
+    c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
+    const bool product = alpha != T(0) && p_.k > 0;
+    if (product) {
+      a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
+      b = device<T>(b, (p_.batch - 1) * p_.stride_b + (p_.trans_b ? p_.n - 1 : p_.k - 1) * p_.ldb + 1);
+    }
+    for (std::int64_t l = 0; l < p_.batch; ++l)
+      for (std::int64_t i = 0; i < p_.m; ++i)
+        for (std::int64_t j = 0; j < p_.n; ++j) {
+          T sum = 0;
+          for (std::int64_t q = 0; product && q < p_.k; ++q)
+            sum += a[l * p_.stride_a + (p_.trans_a ? q * p_.lda + i : i * p_.lda + q)] *
+                   b[l * p_.stride_b + (p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j)];
+          T& target = c[l * p_.stride_c + i * p_.ldc + j];
+          target = (product ? alpha * sum : T(0)) + (beta == T(0) ? T(0) : beta * target);
+        }
+  }
+  GemmProblem p_;
+  std::uint64_t workspace_;
+};
+
+template <class T>
+class FakeStencil : public QueuedPlan {
+ public:
+  FakeStencil(FakeContext& context, const StencilProblem& problem) : QueuedPlan(context), p_(problem) {}
+  std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
+  void execute(const Execution& e) override {
+    queue([this, in = e.operand<T>(0), out = e.operand<T>(1), workspace = e.workspace<T>()] {
+      for_each_sweep<T>(p_, in, out, workspace, [this](const T* x, const Index3& xs, T* y, const Index3& ys) {
+        sweep(device<T>(x, 1), xs, device<T>(y, 1), ys);
+      });
+    });
+  }
+
+ private:
+  void sweep(const T* x, const Index3& xs, T* y, const Index3& ys) const {
+    const Domain& d = p_.domain;
+    for (std::int64_t i = 0; i < d.extents[0]; ++i)
+      for (std::int64_t j = 0; j < d.extents[1]; ++j)
+        for (std::int64_t l = 0; l < d.extents[2]; ++l) {
+          T sum = d.frozen(i, j, l) ? x[i * xs[0] + j * xs[1] + l * xs[2]] : T(0);
+          for (const Tap& tap : p_.taps) {
+            if (d.frozen(i, j, l)) break;
+            const Sample s = d.sample(i + tap.offset[0], j + tap.offset[1], l + tap.offset[2]);
+            const T value = s.constant ? T(s.value) : x[s.index[0] * xs[0] + s.index[1] * xs[1] + s.index[2] * xs[2]];
+            sum += T(tap.coefficient) * value;
+          }
+          y[i * ys[0] + j * ys[1] + l * ys[2]] = sum;
+        }
+  }
+  StencilProblem p_;
+};
+
+std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std::uint64_t workspace) {
+  if (p.dtype == TESSERA_F32) return std::make_unique<FakeGemm<float>>(context, p, workspace);
+  return std::make_unique<FakeGemm<double>>(context, p, workspace);
+}
+
+std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p) {
+  if (p.dtype == TESSERA_F32) return std::make_unique<FakeStencil<float>>(context, p);
+  return std::make_unique<FakeStencil<double>>(context, p);
+}
+
+using Gemm = Algorithm<FakeContext, GemmProblem>;
+using Stencil = Algorithm<FakeContext, StencilProblem>;
+
+const Gemm kPlain = {"plain", supports_all<GemmProblem>,
+                     [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
+/// Parameters of both kinds, and a workspace.
+const Gemm kTuned = {"tuned", supports_all<GemmProblem>, [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
+                       static constexpr std::int64_t tiles[] = {8, 16, 32};
+                       options.parameters.take("tile", 16, tiles);
+                       const std::int64_t split = options.parameters.take("split", 1, 1, 4);
+                       const std::uint64_t wanted = std::uint64_t(split) * 4096;
+                       if (wanted > options.workspace_limit)
+                         throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
+                       return make_gemm(context, p, wanted);
+                     }};
+const Gemm kPicky = {"picky", [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
+                     [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
+const Stencil kSweep = {"sweep", supports_all<StencilProblem>,
+                        [](FakeContext& context, const StencilProblem& p, PlanOptions) { return make_stencil(context, p); }};
+
+struct Fake {
+  static constexpr const char* kName = TESSERA_BACKEND_NAME;
+  static constexpr std::uint32_t kFlags = 0;
+  static const char* build_info() { return "an emulated device"; }
+  static void require_available() {}
+  static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
+  using Context = FakeContext;
+  static std::span<const Gemm> gemm_algorithms() {
+    static const Gemm list[] = {kPlain, kTuned, kPicky};
+    return list;
+  }
+  static std::span<const Stencil> stencil_algorithms() { return {&kSweep, 1}; }
+  /// Poor enough never to be anybody's automatic choice beside a real backend.
+  static double score(int, const GemmProblem&, tessera_memory) { return 1e-3; }
+  static double score(int, const StencilProblem&, tessera_memory) { return 1e-3; }
+};
+
+}  // namespace
+
+TESSERA_DEFINE_BACKEND(Fake)

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the core uses a device: staging, lifetimes, queued work, parameters. The emulated device keeps count.
+
+#include "fake_stats.hpp"
+
+#include <tessera/tessera.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <optional>
+#include <vector>
+
+using namespace tessera;
+using Catch::Matchers::ContainsSubstring;
+using tessera::test::FakeStats;
+
+namespace {
+
+const FakeStats& stats(Context& context) { return *static_cast<const FakeStats*>(context.native_stream()); }
+
+template <class Body>
+std::string message_of(ErrorCode code, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    CHECK(error.code() == code);
+    return error.what();
+  }
+  FAIL_CHECK("nothing was thrown");
+  return "";
+}
+
+const GemmDesc kSmall{.m = 2, .n = 3, .k = 2};
+const float kA[4] = {1, 2, 3, 4}, kB[6] = {1, 2, 3, 4, 5, 6}, kProduct[6] = {9, 12, 15, 19, 26, 33};
+
+}  // namespace
+
+TEST_CASE("host operands are staged, and only what is read is copied") {
+  Context context("fake");
+  GemmPlan plan(context, kSmall);
+  float c[6] = {1, 1, 1, 1, 1, 1};
+  const auto copies = [&](float alpha, float beta, const float* a, const float* b) {
+    const std::int64_t before = stats(context).copies;
+    plan.execute<float>(alpha, a, b, beta, c);
+    return stats(context).copies - before;
+  };
+  CHECK(copies(1, 0, kA, kB) == 3); // A, B up, C down
+  for (int i = 0; i < 6; ++i) CHECK(c[i] == kProduct[i]);
+  CHECK(copies(1, 1, kA, kB) == 4); // C up as well
+  CHECK(c[5] == 66);
+  CHECK(copies(0, 2, nullptr, nullptr) == 2); // only C
+  CHECK(c[5] == 132);
+  CHECK(copies(0, 0, nullptr, nullptr) == 1);
+  CHECK(c[5] == 0);
+}
+
+TEST_CASE("executions allocate nothing, and everything is freed at the end") {
+  Context context("fake");
+  {
+    GemmPlan plan(context, kSmall, {.algorithm = "tuned"});
+    Buffer<float> buffer(context, 10);
+    float c[6];
+    plan.execute<float>(1, kA, kB, 0, c);
+    const std::int64_t allocations = stats(context).allocations;
+    for (int i = 0; i < 5; ++i) plan.execute<float>(1, kA, kB, 0, c);
+    CHECK(stats(context).allocations == allocations);
+    CHECK(stats(context).live_allocations > 0);
+    CHECK(stats(context).live_plans == 1);
+  }
+  CHECK(stats(context).live_allocations == 0);
+  CHECK(stats(context).live_plans == 0);
+}
+
+TEST_CASE("device operands are queued, and pass through the core untouched") {
+  Context context("fake");
+  Buffer<float> a(context, 4), b(context, 6), c(context, 6);
+  a.upload(kA);
+  b.upload(kB);
+  GemmPlan plan(context, kSmall, {.operands = Memory::device});
+  const std::int64_t copies = stats(context).copies;
+  plan.execute<float>(1, a.data(), b.data(), 0, c.data());
+  CHECK(stats(context).copies == copies);
+  float result[6];
+  c.download(result);
+  for (int i = 0; i < 6; ++i) CHECK(result[i] == kProduct[i]);
+}
+
+TEST_CASE("a plan that is destroyed waits for its queued work") {
+  Context context("fake");
+  Buffer<float> a(context, 4), b(context, 6), c(context, 6);
+  a.upload(kA);
+  b.upload(kB);
+  for (const char* algorithm : {"plain", "tuned"}) { // without and with a workspace
+    const std::vector<float> zeros(6, 0.0f);
+    c.upload(zeros);
+    std::optional<GemmPlan> plan(std::in_place, context, kSmall,
+                                 PlanOptions{.operands = Memory::device, .algorithm = algorithm});
+    plan->execute<float>(1, a.data(), b.data(), 0, c.data());
+    plan.reset();
+    CHECK(stats(context).executions_of_dead_plans == 0);
+    float result[6];
+    c.download(result);
+    for (int i = 0; i < 6; ++i) CHECK(result[i] == kProduct[i]);
+  }
+}
+
+TEST_CASE("a buffer that is destroyed waits for queued work that uses it") {
+  Context context("fake");
+  Buffer<float> a(context, 4), c(context, 6);
+  std::optional<Buffer<float>> b(std::in_place, context, 6);
+  a.upload(kA);
+  b->upload(kB);
+  GemmPlan plan(context, kSmall, {.operands = Memory::device});
+  plan.execute<float>(1, a.data(), b->data(), 0, c.data());
+  b.reset();
+  float result[6];
+  c.download(result);
+  CHECK(result[5] == kProduct[5]);
+}
+
+TEST_CASE("plans and buffers keep their context alive") {
+  std::optional<Context> context(std::in_place, "fake");
+  Buffer<float> buffer(*context, 6);
+  GemmPlan plan(*context, kSmall);
+  context.reset();
+  buffer.upload(kB);
+  float c[6];
+  plan.execute<float>(1, kA, kB, 0, c);
+  CHECK(c[5] == kProduct[5]);
+  buffer.download(c);
+  CHECK(c[5] == 6);
+}
+
+TEST_CASE("an illegal device pointer is reported when the work is waited for, and the context lives on") {
+  Context context("fake");
+  Buffer<float> c(context, 6);
+  GemmPlan plan(context, kSmall, {.operands = Memory::device});
+  plan.execute<float>(1, kA, kB, 0, c.data()); // host pointers
+  CHECK_THAT(message_of(ErrorCode::device_error, [&] { context.synchronize(); }), ContainsSubstring("host pointer"));
+  context.synchronize();
+}
+
+TEST_CASE("forced algorithms, parameters and workspaces") {
+  Context context("fake");
+  const auto made = [&](const std::string& algorithm, const PlanOptions& others = {}) {
+    PlanOptions options = others;
+    options.algorithm = algorithm;
+    return GemmPlan(context, kSmall, options).algorithm();
+  };
+  CHECK(made("plain") == "plain");
+  CHECK(made("fake/plain") == "plain");
+  CHECK(made("") == "plain");
+  CHECK(made("tuned") == "tuned:tile=16,split=1");
+  CHECK(made("tuned:split=3") == "tuned:tile=16,split=3");
+  CHECK(made("fake/tuned:split=2,tile=32") == "tuned:tile=32,split=2");
+  CHECK(made("picky") == "picky");
+
+  const auto fails = [&](ErrorCode code, const std::string& algorithm, const char* part, const PlanOptions& others = {}) {
+    INFO(algorithm);
+    CHECK_THAT(message_of(code, [&] { made(algorithm, others); }), ContainsSubstring(part));
+  };
+  fails(ErrorCode::unsupported, "nosuch", "plain, tuned, picky");
+  fails(ErrorCode::unsupported, "throwing/throws", "throwing/throws");
+  fails(ErrorCode::invalid_argument, "tuned:tile=7", "must be one of 8, 16, 32");
+  fails(ErrorCode::invalid_argument, "tuned:split=5", "must lie in [1, 4]");
+  fails(ErrorCode::invalid_argument, "tuned:width=5", "has no parameter width; it has tile, split");
+  fails(ErrorCode::invalid_argument, "plain:tile=8", "it has none");
+  for (const char* malformed : {"tuned:", "tuned:tile", "tuned:tile=", "tuned:tile=8,", "tuned:tile=8x", "/tuned", "fake/",
+                                "tuned:=8", "tuned:tile=8,tile=8", "tu ned", "fake/tuned/x", "tuned:tile=99999999999999999999"})
+    fails(ErrorCode::invalid_argument, malformed, malformed);
+  CHECK_THAT(message_of(ErrorCode::unsupported,
+                        [&] { GemmPlan(context, {.m = 3, .n = 3, .k = 3}, {.algorithm = "picky"}); }),
+             ContainsSubstring("m must be even"));
+
+  fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
+  Buffer<char> memory(context, 8192);
+  GemmPlan plan(context, kSmall,
+                {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
+  CHECK(plan.workspace_bytes() == 8192);
+  float c[6];
+  plan.execute<float>(1, kA, kB, 0, c);
+  CHECK(c[5] == kProduct[5]);
+}
+
+TEST_CASE("a plan tells what it is") {
+  Context context("fake:1");
+  GemmPlan plan(context, kSmall, {.operands = Memory::device, .algorithm = "tuned"});
+  CHECK(plan.backend() == "fake");
+  CHECK(plan.device() == 1);
+  CHECK(plan.workspace_bytes() == 4096);
+  CHECK(plan.algorithm() == "tuned:tile=16,split=1");
+  const std::string line = plan.describe();
+  for (const char* part : {"gemm", "f32", "2", "3", "fake", "tuned:tile=16,split=1", "4096", "device"})
+    CHECK_THAT(line, ContainsSubstring(part));
+  CHECK(line.find('\n') == std::string::npos);
+  CHECK(plan.operand_range(0) == std::pair<std::int64_t, std::int64_t>(0, 4));
+  CHECK(plan.operand_range(2) == std::pair<std::int64_t, std::int64_t>(0, 6));
+
+  StencilPlan stencil(context, {.extents = {4, 5}, .taps = taps::laplacian(2), .boundary = Boundary::halo});
+  CHECK(stencil.operand_range(0) == std::pair<std::int64_t, std::int64_t>(-8, 34));
+  CHECK(stencil.operand_range(1) == std::pair<std::int64_t, std::int64_t>(0, 20));
+  CHECK_THAT(stencil.describe(), ContainsSubstring("stencil") && ContainsSubstring("4x5"));
+}
+
+TEST_CASE("streams and thread counts reach the backend") {
+  int mine = 0;
+  ContextOptions options;
+  options.native_stream = &mine;
+  options.threads = 5;
+  Context context("fake", options);
+  CHECK(stats(context).wrapped_stream == &mine);
+  CHECK(stats(context).threads == 5);
+}
+
+TEST_CASE("too much memory is an error, and the context lives on") {
+  Context context("fake");
+  for (const std::int64_t bytes : {std::int64_t{1} << 31, INT64_MAX})
+    message_of(ErrorCode::out_of_memory, [&] { Buffer<char> buffer(context, bytes); });
+  message_of(ErrorCode::out_of_memory, [&] { GemmPlan plan(context, {.m = 65536, .n = 65536, .k = 1}); });
+  CHECK(stats(context).live_allocations == 0);
+  CHECK(stats(context).live_plans == 0);
+  CHECK(Buffer<float>(context, 0).size() == 0);
+}

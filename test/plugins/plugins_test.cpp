@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Plugins that are broken, hostile or old, all in one process: each stays in the list with its reason, none does harm.
+
+#include <tessera/tessera.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+struct Listed {
+  bool available;
+  std::string reason;
+  std::int64_t index;
+};
+
+std::map<std::string, Listed> listed() {
+  std::map<std::string, Listed> result;
+  for (std::int64_t i = 0; i < tessera_backend_count(); ++i) {
+    tessera_backend_info info{};
+    info.struct_size = sizeof info;
+    REQUIRE(tessera_get_backend_info(i, &info, nullptr) == TESSERA_OK);
+    CHECK(result.emplace(info.name, Listed{info.available != 0, info.reason, i}).second);
+  }
+  return result;
+}
+
+/// The message of the error with that code that `body` must throw.
+template <class Body>
+std::string message_of(ErrorCode code, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    CHECK(error.code() == code);
+    return error.what();
+  }
+  FAIL_CHECK("nothing was thrown");
+  return "";
+}
+
+const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
+const float kValues[4] = {1, 2, 3, 4};
+
+}  // namespace
+
+TEST_CASE("plugins that cannot be used stay in the list with the reason") {
+  const std::map<std::string, std::string> reasons = {
+      {"unavailable", "the moon is not full"},
+      {"unloadable", "libtessera_test_missing"},
+      {"wrongversion", "ABI v2, this library speaks v1"},
+      {"tablesaysv2", "ABI v2, this library speaks v1"},
+      {"noentry", "tessera_backend_v1"},
+      {"garbage", "libtessera_backend_garbage.so"},
+      {"empty", "libtessera_backend_empty.so"},
+      {"shorttable", "bytes"},
+      {"holeintable", "lacks a required function"},
+      {"othername", "somebody"},
+      {"nulltable", "null"},
+      {"nodevice", "no device"},
+  };
+  const auto all = listed();
+  for (const auto& [name, reason] : reasons) {
+    INFO(name);
+    REQUIRE(all.contains(name));
+    CHECK_FALSE(all.at(name).available);
+    CHECK_THAT(all.at(name).reason, ContainsSubstring(reason));
+    CHECK_THAT(message_of(ErrorCode::backend_unavailable, [&n = name] { Context context(n); }), ContainsSubstring(reason));
+    tessera_device_info device{};
+    device.struct_size = sizeof device;
+    CHECK(tessera_get_device_info(all.at(name).index, 0, &device, nullptr) != TESSERA_OK);
+    tessera_algorithm_name(all.at(name).index, TESSERA_OP_GEMM, 0); // must not crash
+  }
+  CHECK_FALSE(all.contains("something"));
+}
+
+TEST_CASE("usable plugins are listed as such, in alphabetical order") {
+  const auto all = listed();
+  for (const char* name : {"fake", "fakestatic", "fatal", "throwing", "throwingstatic", "oldtable"}) {
+    INFO(name);
+    REQUIRE(all.contains(name));
+    CHECK(all.at(name).reason == "");
+    CHECK(all.at(name).available);
+  }
+  std::int64_t expected = 0;
+  for (const auto& [name, backend] : all) CHECK(backend.index == expected++);
+}
+
+TEST_CASE("an unknown backend is an error that lists what there is") {
+  const std::string message = message_of(ErrorCode::backend_unavailable, [] { Context context("nosuch"); });
+  for (const char* part : {"nosuch", "fake", "the moon is not full", "unloadable", "garbage"})
+    CHECK_THAT(message, ContainsSubstring(part));
+  CHECK_THAT(message_of(ErrorCode::backend_unavailable, [] { Context context("fake:2"); }), ContainsSubstring("fake:2"));
+  CHECK(Context("fake:1").device() == 1);
+}
+
+TEST_CASE("a plugin with an older, shorter table works without what came later") {
+  Context context("oldtable");
+  CHECK(context.backend() == "oldtable");
+  GemmPlan plan(context, kSmall);
+  float c[4] = {5, 6, 7, 8};
+  plan.execute<float>(1, kValues, kValues, 0, c);
+  CHECK(plan.algorithm() == "zero");
+  const std::string message = message_of(ErrorCode::unsupported, [&] { context.native_stream(); });
+  CHECK_THAT(message, ContainsSubstring("oldtable"));
+  CHECK_THROWS_AS(StencilPlan(context, {.extents = {4}, .taps = taps::identity(1)}), Error);
+}
+
+TEST_CASE("whatever a plugin throws arrives as an error, and everything can be used after") {
+  for (const std::string name : {"throwing", "throwingstatic"}) {
+    INFO(name);
+    const auto check = [&](std::int64_t kind, const char* where, auto&& body) {
+      INFO(where << ", kind " << kind);
+      const ErrorCode codes[] = {ErrorCode::internal, ErrorCode::internal, ErrorCode::out_of_memory};
+      const std::string parts[] = {std::string("thrown by ") + where, "unknown type", "memory"};
+      CHECK_THAT(message_of(codes[kind], body), ContainsSubstring(parts[kind]));
+    };
+    Context context(name);
+    float c[4] = {};
+    for (std::int64_t kind = 0; kind < 3; ++kind) {
+      check(kind, "the context", [&] { Context other(name + ":" + std::to_string(kind + 1)); });
+      check(kind, "allocate", [&] { Buffer<char> buffer(context, 1000 + kind); });
+      check(kind, "make", [&] { GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind)}); });
+      GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind + 3)});
+      for (int repeat = 0; repeat < 2; ++repeat)
+        check(kind, "execute", [&] { plan.execute<float>(1, kValues, kValues, 0, c); });
+      Buffer<char> buffer(context, 6);
+      char bytes[6] = {};
+      check(kind, "copy", [&] { buffer.upload(std::span<const char>(bytes, std::size_t(3 + kind))); });
+      check(kind, "copy", [&] { buffer.download(std::span<char>(bytes, std::size_t(3 + kind))); });
+    }
+    check(0, "synchronize", [&] { context.synchronize(); });
+    check(1, "native_stream", [&] { context.native_stream(); });
+    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, kSmall, {.algorithm = "undecided"}); });
+    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); }); // its score throws
+  }
+}
+
+TEST_CASE("a device fault that kills the context is said by everything of it from then on") {
+  Context dead("fatal");
+  Buffer<float> buffer(dead, 4), other(dead, 4), target(dead, 4);
+  buffer.upload(kValues);
+  GemmPlan plan(dead, kSmall, {.operands = Memory::device}), idle(dead, kSmall);
+  plan.execute<float>(1, buffer.data(), other.data(), 0, target.data()); // asynchronous: nothing is known yet
+  const std::string first = message_of(ErrorCode::device_error, [&] { dead.synchronize(); });
+  CHECK_THAT(first, ContainsSubstring("fell off the bus"));
+  float values[4];
+  const auto says_so = [](auto&& body) {
+    const std::string message = message_of(ErrorCode::device_error, body);
+    CHECK_THAT(message, ContainsSubstring("no more work") && ContainsSubstring("fell off the bus"));
+  };
+  says_so([&] { dead.synchronize(); });
+  says_so([&] { plan.execute<float>(1, buffer.data(), other.data(), 0, target.data()); });
+  says_so([&] { idle.execute<float>(1, kValues, kValues, 0, values); });
+  says_so([&] { buffer.download(values); });
+  says_so([&] { buffer.upload(kValues); });
+  says_so([&] { Buffer<float> more(dead, 4); });
+  says_so([&] { GemmPlan more(dead, kSmall); });
+  says_so([&] { dead.native_stream(); });
+  CHECK_FALSE(plan.describe().empty()); // what needs no device still answers
+
+  Context alive("fatal"); // another context of the same backend lives
+  Buffer<float> works(alive, 4);
+  works.upload(kValues);
+  works.download(values);
+  CHECK(values[3] == 4);
+}

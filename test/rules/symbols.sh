@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# symbols.sh library NM FILE      exports tessera_* functions alone
+# symbols.sh objects NM FILE...   call nothing that prints or ends the process
+# symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
+# symbols.sh needed READELF FILE PATTERN   every DT_NEEDED entry matches PATTERN (an extended regular expression)
+set -euo pipefail
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+
+library() {
+  local exported stray
+  exported="$("$1" -D --defined-only "$2" | awk '{print $2, $3}')"
+  [[ -n "$exported" ]] || fail "$2 exports nothing"
+  stray="$(grep -v '^T tessera_[a-z0-9_]*$' <<<"$exported" || true)"
+  [[ -z "$stray" ]] || fail "$2 exports more than tessera_* functions: $stray"
+}
+
+objects() {
+  local nm="$1" used forbidden
+  shift
+  used="$("$nm" -u "$@" | awk '{print $2}')"
+  grep -q memcpy <<<"$used" || fail "no undefined symbols in $*: not the core's objects?"
+  # fprintf is TESSERA_VERBOSE's. Mangled names: std::cout, std::cerr, std::clog, std::terminate.
+  forbidden="$(grep -xE 'abort|exit|_exit|_Exit|quick_exit|printf|vprintf|puts|putchar|perror|__printf_chk|__assert_fail|_ZSt4cout|_ZSt4cerr|_ZSt4clog|_ZSt9terminatev' <<<"$used" || true)"
+  [[ -z "$forbidden" ]] || fail "the core uses $forbidden"
+}
+
+plugins() {
+  local file count=0 symbols
+  for file in "$2"/libtessera_backend_*.so; do
+    [[ -e "$file" ]] || continue
+    count=$((count + 1))
+    symbols="$("$1" -D --defined-only "$file" | awk '{print $2, $3}')"
+    # No line of type u either: such symbols are shared by all libraries of a process.
+    [[ "$symbols" == "T tessera_backend_v1" ]] || fail "$file exports: $symbols"
+  done
+  printf '%d plugins\n' "$count"
+  [[ $count -gt 0 || "${3:-}" == none ]] || fail "no plugin in $2"
+}
+
+needed() {
+  local entries stray
+  entries="$("$1" -d "$2" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p')"
+  [[ -n "$entries" ]] || fail "$2 needs nothing: not a dynamic file?"
+  stray="$(grep -vxE "$3" <<<"$entries" || true)"
+  [[ -z "$stray" ]] || fail "$2 needs $stray"
+}
+
+"$@"

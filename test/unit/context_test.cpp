@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Contexts, buffers, the choice by environment, and the lines of TESSERA_VERBOSE.
+
+#include "errors.hpp"
+
+#include "process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
+
+/// The lines of TESSERA_VERBOSE while it lives.
+class Listener {
+ public:
+  Listener() {
+    tessera_set_verbose_callback([](const char* line, void* user) { static_cast<Listener*>(user)->lines.emplace_back(line); },
+                                 this);
+  }
+  ~Listener() { tessera_set_verbose_callback(nullptr, nullptr); }
+  std::vector<std::string> lines;
+};
+
+}  // namespace
+
+TEST_CASE("what cannot be a backend is refused", "[context]") {
+  check_throws("an unknown name", ErrorCode::backend_unavailable, {"backend", "nosuch", "fake"}, [] { Context c("nosuch"); });
+  check_throws("a device too many", ErrorCode::backend_unavailable, {"fake:7", "device"}, [] { Context c("fake:7"); });
+  check_throws("a malformed device", ErrorCode::invalid_argument, {"backend", "fake:x"}, [] { Context c("fake:x"); });
+  check_throws("a path", ErrorCode::invalid_argument, {"../fake"}, [] { Context c("../fake"); });
+  ContextOptions options;
+  options.threads = -1;
+  check_throws("negative threads", ErrorCode::invalid_argument, {"threads", "-1", "at least 0"},
+               [&] { Context c("fake", options); });
+  CHECK(fake().backend() == "fake");
+}
+
+TEST_CASE("malformed variables are errors, not ignored", "[environment]") {
+  struct Bad {
+    const char* name;
+    const char* value;
+  };
+  for (const Bad& bad : {Bad{"TESSERA_BACKEND", "fake:one"}, Bad{"TESSERA_BACKEND", "nosuch"}}) {
+    const ScopedVariable variable(bad.name, bad.value);
+    INFO(bad.name << "=" << bad.value);
+    CHECK_THROWS_AS(Context(), Error);
+    CHECK_THROWS_AS(GemmPlan(kSmall), Error);
+  }
+  Context context = fake();
+  for (const Bad& bad : {Bad{"TESSERA_GEMM_ALGORITHM", "tuned:"}, Bad{"TESSERA_GEMM_ALGORITHM", "nosuch"},
+                         Bad{"TESSERA_GEMM_ALGORITHM", "tuned:tile=7"}, Bad{"TESSERA_VERBOSE", "loud"}}) {
+    const ScopedVariable variable(bad.name, bad.value);
+    check_throws(bad.value, std::string(bad.value) == "nosuch" ? ErrorCode::unsupported : ErrorCode::invalid_argument, {},
+                 [&] { GemmPlan plan(context, kSmall); });
+  }
+  const ScopedVariable threads("TESSERA_NUM_THREADS", "none");
+  check_throws("threads", ErrorCode::invalid_argument, {"TESSERA_NUM_THREADS", "none"}, [] { Context c("fake"); });
+}
+
+TEST_CASE("the environment chooses where code does not, and code beats it", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake:1"), algorithm("TESSERA_GEMM_ALGORITHM", "fake/tuned:split=2");
+  CHECK(Context().backend() == "fake");
+  CHECK(Context().device() == 1);
+  CHECK(Context("fake").device() == 0);
+  CHECK(GemmPlan(kSmall).backend() == "fake");
+  CHECK(GemmPlan(kSmall).device() == 1);
+  CHECK(GemmPlan(kSmall).algorithm() == "tuned:tile=16,split=2");
+  CHECK(GemmPlan(kSmall, {.algorithm = "plain"}).algorithm() == "plain");
+  CHECK(StencilPlan({.extents = {4}, .taps = taps::identity(1)}).algorithm() == "sweep"); // the other variable's business
+  const ScopedVariable other("TESSERA_GEMM_ALGORITHM", "throwing/throws");
+  CHECK(GemmPlan(kSmall).algorithm() == "plain"); // it concerns another backend's plans alone
+}
+
+TEST_CASE("an algorithm of a backend that does not exist is an error", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake"), algorithm("TESSERA_GEMM_ALGORITHM", "nosuch/plain");
+  check_throws("nosuch/plain", ErrorCode::backend_unavailable, {"nosuch", "fake"}, [] { GemmPlan plan(kSmall); });
+}
+
+TEST_CASE("device operands need a context", "[context]") {
+  check_throws("none", ErrorCode::invalid_argument, {"operands", "context"},
+               [] { GemmPlan plan(kSmall, {.operands = Memory::device}); });
+}
+
+TEST_CASE("buffers check sizes and ranges", "[buffer]") {
+  Context context = fake();
+  check_throws("a negative size", ErrorCode::invalid_argument, {"size", "-1"}, [&] { Buffer<float> b(context, -1); });
+  check_throws("a size beyond memory", ErrorCode::invalid_argument, {"size"}, [&] { Buffer<float> b(context, INT64_MAX); });
+  Buffer<float> buffer(context, 10);
+  std::vector<float> values(10, 1.0f), eleven(11);
+  buffer.upload(values);
+  const auto refused = [&](const char* what, auto&& body) { check_throws(what, ErrorCode::invalid_argument, {"10"}, body); };
+  refused("too much up", [&] { buffer.upload(eleven); });
+  refused("too much down", [&] { buffer.download(eleven); });
+  refused("beyond the end", [&] { buffer.upload(values, 1); });
+  refused("before the beginning", [&] { buffer.download(values, -1); });
+  refused("an overflow", [&] { buffer.upload(values, INT64_MAX); });
+  buffer.upload(std::span<const float>(), 10);
+  std::vector<float> back(3);
+  buffer.download(back, 7);
+  CHECK(back == std::vector<float>(3, 1.0f));
+  CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256 == 0);
+  ErrorText error;
+  tessera_buffer* made = nullptr;
+  check_error("negative bytes", tessera_buffer_create(context.get(), -8, &made, error.get()), error, TESSERA_INVALID_ARGUMENT,
+              {"bytes", "-8", "0"});
+}
+
+TEST_CASE("null objects of the C interface", "[context]") {
+  ErrorText error;
+  const auto refused = [&](const char* what, tessera_status status) {
+    check_error(what, status, error, TESSERA_INVALID_ARGUMENT, {"null"});
+  };
+  Context context = fake();
+  refused("a place for the context", tessera_context_create(nullptr, nullptr, error.get()));
+  refused("a context", tessera_context_synchronize(nullptr, error.get()));
+  refused("a place for the plan", tessera_plan_create(context.get(), nullptr, nullptr, nullptr, error.get()));
+  tessera_plan* plan = nullptr;
+  refused("a descriptor", tessera_plan_create(context.get(), nullptr, nullptr, &plan, error.get()));
+  refused("a buffer", tessera_buffer_upload(nullptr, 0, nullptr, 0, error.get()));
+  refused("an info", tessera_get_backend_info(0, nullptr, error.get()));
+  tessera_context_destroy(nullptr);
+  tessera_buffer_destroy(nullptr);
+  tessera_plan_destroy(nullptr);
+  CHECK(tessera_algorithm_name(-1, TESSERA_OP_GEMM, 0) == nullptr);
+  CHECK(tessera_algorithm_name(0, 99, 0) == nullptr);
+  CHECK(tessera_get_backend_info(-1, nullptr, nullptr) == TESSERA_INVALID_ARGUMENT);
+  CHECK(std::string(tessera_version()).find('.') != std::string::npos);
+}
+
+TEST_CASE("messages are cut to the room there is", "[errors]") {
+  char text[8] = "xxxxxxx";
+  tessera_error error{sizeof error, TESSERA_OK, 0, text, 5};
+  tessera_context_options options{};
+  options.struct_size = sizeof options;
+  options.backend = "nosuch";
+  tessera_context* context = nullptr;
+  CHECK(tessera_context_create(&options, &context, &error) == TESSERA_BACKEND_UNAVAILABLE);
+  CHECK(std::string(text).size() == 4);
+  CHECK(text[5] == 'x');
+  tessera_error silent{sizeof silent, TESSERA_OK, 0, nullptr, 0};
+  CHECK(tessera_context_create(&options, &context, &silent) == TESSERA_BACKEND_UNAVAILABLE);
+  CHECK(silent.status == TESSERA_BACKEND_UNAVAILABLE);
+}
+
+TEST_CASE("TESSERA_VERBOSE prints plans, then executions, to the callback", "[verbose]") {
+  const float a[4] = {1, 2, 3, 4};
+  float c[4];
+  for (const int level : {0, 1, 2}) {
+    INFO("level " << level);
+    const ScopedVariable variable("TESSERA_VERBOSE", std::to_string(level));
+    Listener listener;
+    Context context = fake();
+    GemmPlan plan(context, kSmall, {.algorithm = "tuned"});
+    plan.execute<float>(1, a, a, 0, c);
+    plan.execute<float>(1, a, a, 0, c);
+    REQUIRE(listener.lines.size() == std::size_t(level == 0 ? 0 : level == 1 ? 1 : 3));
+    if (level >= 1) check_message(listener.lines[0], {"gemm", "tuned:tile=16,split=1", "fake"});
+    if (level == 2) check_message(listener.lines[2], {"ms", "tuned"});
+    for (const std::string& line : listener.lines) CHECK(line.find('\n') == std::string::npos);
+  }
+}
+
+}  // namespace tessera::test

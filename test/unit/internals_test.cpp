@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Pure functions inside the core: what the environment holds, which processor this is, which backend runs.
+
+#include "cpu_level.hpp"
+#include "environment.hpp"
+#include "registry.hpp"
+#include "selection.hpp"
+
+#include "process.hpp"
+
+#include <tessera/plugin/error.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace tessera::test {
+
+using namespace tessera::core;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// The message of the plugin::Error with that status that `body` must throw.
+template <class Body>
+std::string refusal(tessera_status status, Body&& body) {
+  try {
+    body();
+  } catch (const plugin::Error& error) {
+    INFO(error.what());
+    CHECK(error.status() == status);
+    return error.what();
+  }
+  FAIL_CHECK("nothing was thrown");
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("backend specifications", "[environment]") {
+  CHECK(parse_backend("", "V").name == "");
+  CHECK(parse_backend("auto", "V").name == "");
+  CHECK(parse_backend("cpu", "V").name == "cpu");
+  CHECK(parse_backend("cpu", "V").device == -1);
+  CHECK(parse_backend("kokkos-cuda:3", "V").name == "kokkos-cuda");
+  CHECK(parse_backend("kokkos-cuda:3", "V").device == 3);
+  for (const char* bad : {":", ":0", "cpu:", "cpu:x", "cpu:-1", "cpu:1x", "cpu: 1", " cpu", "cpu ", "c pu", "auto:0", "cpu:0:1",
+                          "../cpu", "cpu,cuda", "cpu:99999999999"}) {
+    INFO("'" << bad << "'");
+    const std::string message = refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_backend(bad, "TESSERA_BACKEND"); });
+    CHECK_THAT(message, ContainsSubstring("TESSERA_BACKEND") && ContainsSubstring(bad));
+  }
+}
+
+TEST_CASE("algorithm specifications", "[environment]") {
+  CHECK(parse_algorithm("", "V", false).name == "");
+  const AlgorithmSpec full = parse_algorithm("cuda/tiled_shared:tile=32,stages=-3", "V", true);
+  CHECK(full.backend == "cuda");
+  CHECK(full.name == "tiled_shared");
+  CHECK(full.from_code);
+  CHECK(full.parameters == std::vector<std::pair<std::string, std::int64_t>>{{"tile", 32}, {"stages", -3}});
+  CHECK(parse_algorithm("simple", "V", false).backend == "");
+  for (const char* bad : {"/", "a/", "/a", "a:", "a:b", "a:b=", "a:=1", "a:b=1,", "a:b=1,,c=2", "a:b=1.5", "a:b=0x8", "a b", "a:b=1,b=1",
+                          "a/b/c", "a:b=9223372036854775808"}) {
+    INFO("'" << bad << "'");
+    const std::string message = refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_algorithm(bad, "TESSERA_GEMM_ALGORITHM", false); });
+    CHECK_THAT(message, ContainsSubstring("TESSERA_GEMM_ALGORITHM") && ContainsSubstring(bad));
+  }
+}
+
+TEST_CASE("numbers and paths", "[environment]") {
+  CHECK(parse_number("", "V", 1, 9, 4) == 4);
+  CHECK(parse_number("1", "V", 1, 9, 4) == 1);
+  CHECK(parse_number("9", "V", 1, 9, 4) == 9);
+  for (const char* bad : {"0", "10", "-1", "x", "1x", " 1", "1 ", "1e1", "99999999999999999999"}) {
+    INFO("'" << bad << "'");
+    CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_number(bad, "V", 1, 9, 4); }),
+               ContainsSubstring("V") && ContainsSubstring(bad) && ContainsSubstring("[1, 9]"));
+  }
+  CHECK(parse_path("").empty());
+  CHECK(parse_path(":::").empty());
+  CHECK(parse_path("/a:/b c::d:") == std::vector<std::string>{"/a", "/b c", "d"});
+}
+
+TEST_CASE("variables are read when they are needed", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "cpu-v3:0"), gemm("TESSERA_GEMM_ALGORITHM", "cpu/eigen");
+  const ScopedVariable stencil("TESSERA_STENCIL_ALGORITHM", std::nullopt), threads("TESSERA_NUM_THREADS", "3");
+  CHECK(environment_backend().name == "cpu-v3");
+  CHECK(environment_backend().source == "TESSERA_BACKEND");
+  CHECK(environment_algorithm(TESSERA_OP_GEMM).name == "eigen");
+  CHECK(environment_algorithm(TESSERA_OP_STENCIL).name == "");
+  CHECK(environment_threads() == 3);
+  for (const char* bad : {"0", "-2", "many", "2000000000"}) {
+    const ScopedVariable wrong("TESSERA_NUM_THREADS", bad);
+    CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [] { environment_threads(); }), ContainsSubstring("TESSERA_NUM_THREADS"));
+  }
+  const ScopedVariable verbose("TESSERA_VERBOSE", "3");
+  CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [] { environment_verbose(); }), ContainsSubstring("TESSERA_VERBOSE"));
+}
+
+TEST_CASE("instruction set levels from CPUID", "[cpu]") {
+  // Bits by the Intel manual's numbers; levels as the x86-64 psABI defines them.
+  constexpr std::uint32_t sse3 = 1u << 0, ssse3 = 1u << 9, fma = 1u << 12, cx16 = 1u << 13, sse41 = 1u << 19,
+                          sse42 = 1u << 20, movbe = 1u << 22, popcnt = 1u << 23, osxsave = 1u << 27, avx = 1u << 28,
+                          f16c = 1u << 29;
+  constexpr std::uint32_t bmi1 = 1u << 3, avx2 = 1u << 5, bmi2 = 1u << 8, avx512f = 1u << 16, avx512dq = 1u << 17,
+                          avx512cd = 1u << 28, avx512bw = 1u << 30, avx512vl = 1u << 31;
+  constexpr std::uint32_t lahf = 1u << 0, lzcnt = 1u << 5;
+  const CpuidWords v2{sse3 | ssse3 | cx16 | sse41 | sse42 | popcnt, 0, lahf, 0};
+  const CpuidWords v3{v2.leaf1_ecx | fma | movbe | osxsave | avx | f16c, bmi1 | avx2 | bmi2, lahf | lzcnt, 0x7};
+  const CpuidWords v4{v3.leaf1_ecx, v3.leaf7_ebx | avx512f | avx512dq | avx512cd | avx512bw | avx512vl, v3.extended1_ecx, 0xe7};
+  CHECK(x86_level({}) == 1);
+  CHECK(x86_level(v2) == 2);
+  CHECK(x86_level(v3) == 3);
+  CHECK(x86_level(v4) == 4);
+  for (const std::uint32_t bit : {sse3, ssse3, cx16, sse41, sse42, popcnt})
+    CHECK(x86_level({v4.leaf1_ecx & ~bit, v4.leaf7_ebx, v4.extended1_ecx, v4.xcr0}) == 1);
+  for (const std::uint32_t bit : {fma, movbe, osxsave, avx, f16c})
+    CHECK(x86_level({v4.leaf1_ecx & ~bit, v4.leaf7_ebx, v4.extended1_ecx, v4.xcr0}) == 2);
+  for (const std::uint32_t bit : {bmi1, avx2, bmi2})
+    CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx & ~bit, v4.extended1_ecx, v4.xcr0}) == 2);
+  for (const std::uint32_t bit : {avx512f, avx512dq, avx512cd, avx512bw, avx512vl})
+    CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx & ~bit, v4.extended1_ecx, v4.xcr0}) == 3);
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, lahf, v4.xcr0}) == 2);
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, lzcnt, v4.xcr0}) == 1);
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x3}) == 2); // the system saves no AVX registers
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x7}) == 3); // and here no AVX-512 registers
+#if defined(__x86_64__)
+  CHECK(processor_level() >= 1);
+  CHECK(processor_level() <= 4);
+  CHECK((processor_level() >= 2) == bool(__builtin_cpu_supports("x86-64-v2")));
+  CHECK((processor_level() >= 3) == bool(__builtin_cpu_supports("x86-64-v3")));
+  CHECK((processor_level() >= 4) == bool(__builtin_cpu_supports("x86-64-v4")));
+#else
+  CHECK(processor_level() == 0);
+#endif
+  CHECK(variant_level("v2") == 2);
+  CHECK(variant_level("v4") == 4);
+  CHECK(variant_level("") == 0);
+}
+
+TEST_CASE("plugin file names", "[registry]") {
+  PluginFile file;
+  REQUIRE(parse_plugin_name("libtessera_backend_cpu-v3.so", file));
+  CHECK(file.name == "cpu");
+  CHECK(file.variant == "v3");
+  REQUIRE(parse_plugin_name("libtessera_backend_kokkos-cuda.so", file));
+  CHECK(file.name == "kokkos-cuda");
+  CHECK(file.variant == "");
+  REQUIRE(parse_plugin_name("libtessera_backend_kokkos-openmp-v4.so", file));
+  CHECK(file.name == "kokkos-openmp");
+  CHECK(file.variant == "v4");
+  for (const char* other : {"libtessera.so", "libtessera_backend_.so", "libtessera_backend_cpu.so.1", "tessera_backend_cpu.so",
+                            "libtessera_backend_cpu.a", "", "libtessera_backend_cpu"}) {
+    INFO(other);
+    CHECK_FALSE(parse_plugin_name(other, file));
+  }
+}
+
+TEST_CASE("names that mean a backend", "[registry]") {
+  CHECK(matches("cpu", "cpu", "v3"));
+  CHECK(matches("cpu-v3", "cpu", "v3"));
+  CHECK_FALSE(matches("cpu-v3", "cpu", "v4"));
+  CHECK_FALSE(matches("cpu-v3", "cpu", ""));
+  CHECK(matches("kokkos", "kokkos-cuda", ""));
+  CHECK_FALSE(matches("kok", "kokkos-cuda", ""));
+  CHECK_FALSE(matches("cpu", "cpus", ""));
+  CHECK_FALSE(matches("cpu-v", "cpu", "v3"));
+}
+
+TEST_CASE("directories are searched in order, and earlier ones hide names", "[registry]") {
+  const TemporaryDirectory first, second;
+  const auto touch = [](const std::filesystem::path& path) { std::ofstream(path) << "not a library"; };
+  touch(first.path() / "libtessera_backend_one-v3.so");
+  touch(first.path() / "libtessera_backend_two.so");
+  touch(first.path() / "readme.txt");
+  touch(second.path() / "libtessera_backend_one-v2.so");
+  touch(second.path() / "libtessera_backend_three.so");
+  const auto found = scan({"/nowhere/at/all", first.path(), second.path(), first.path()});
+  std::vector<std::string> names;
+  for (const PluginFile& file : found) names.push_back(file.name + file.variant);
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"onev3", "three", "two"});
+  for (const PluginFile& file : found) CHECK(std::filesystem::path(file.path).is_absolute());
+}
+
+TEST_CASE("the best variant that fits the processor stands for a name", "[registry]") {
+  const TemporaryDirectory directory;
+  for (const char* variant : {"-v2", "-v3", "-v4"})
+    std::ofstream(directory.path() / (std::string("libtessera_backend_many") + variant + ".so")) << "x";
+  std::ofstream(directory.path() / "libtessera_backend_alone-v4.so") << "x";
+  for (int level = 1; level <= 4; ++level) {
+    INFO("level " << level);
+    const Registry registry({directory.path()}, level);
+    REQUIRE(registry.backends().size() == 2);
+    CHECK(registry.backends()[0]->full_name() == "alone-v4");
+    CHECK(registry.backends()[1]->full_name() == "many-v" + std::to_string(level < 2 ? 2 : level));
+    CHECK(registry.backends()[1]->fits_processor() == (level >= 2));
+    REQUIRE(registry.matching("many-v4").size() == 1);
+    CHECK(registry.matching("many-v4")[0]->fits_processor() == (level == 4));
+    if (level < 4) CHECK_THAT(registry.matching("many-v4")[0]->reason(), ContainsSubstring("v4") && ContainsSubstring("v" + std::to_string(level)));
+    CHECK(registry.matching("nosuch").empty());
+    CHECK(registry.matching("").size() == 2);
+  }
+}
+
+TEST_CASE("the best score wins among what is allowed", "[selection]") {
+  const Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
+  const Candidate gpu{"gpu", "", "", 2, 50.0, {"tiled"}, ""};
+  const Candidate broken{"broken", "", "no device", 0, 0.0, {}, ""};
+  const std::vector<Candidate> all = {cpu, gpu, broken};
+  const auto asked = [&](const char* backend, const char* algorithm = "", bool from_code = false) {
+    return Request{parse_backend(backend, "TESSERA_BACKEND"), parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
+  };
+  CHECK(choose(all, asked("")).candidate == 1);
+  CHECK(choose(all, asked("")).device == 0);
+  CHECK(choose(all, asked("cpu")).candidate == 0);
+  CHECK(choose(all, asked("cpu-v3")).candidate == 0);
+  CHECK(choose(all, asked("gpu:1")).device == 1);
+  CHECK(choose(std::vector{gpu, gpu}, asked("")).candidate == 0); // the first of equals
+
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("nosuch")); }),
+             ContainsSubstring("nosuch") && ContainsSubstring("cpu-v3 (usable)") && ContainsSubstring("broken (no device)"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }), ContainsSubstring("no device"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("gpu:2")); }), ContainsSubstring("gpu:2"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose({}, asked("")); }), ContainsSubstring("TESSERA_BACKEND_PATH"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(std::vector{broken}, asked("")); }), ContainsSubstring("no device"));
+}
+
+TEST_CASE("a forced algorithm narrows the choice and never falls back", "[selection]") {
+  Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
+  Candidate gpu{"gpu", "", "", 1, 50.0, {"tiled"}, ""};
+  const auto asked = [](const char* backend, const char* algorithm, bool from_code) {
+    return Request{parse_backend(backend, "TESSERA_BACKEND"), parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
+  };
+  gpu.algorithm_reason = "no algorithm 'plain'"; // as the registry says of an unqualified "plain"
+  CHECK(choose(std::vector{cpu, gpu}, asked("", "plain", false)).candidate == 0);
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("gpu", "plain", false)); }),
+             ContainsSubstring("plain") && ContainsSubstring("tiled"));
+  gpu.algorithm_reason = "";
+  // The environment's words to one backend leave the others alone; code means that backend and no other.
+  CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", false)).candidate == 1);
+  CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true)).candidate == 0);
+  cpu.algorithm_reason = "plain: k is too large";
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true)); }),
+             ContainsSubstring("cpu/plain") && ContainsSubstring("k is too large"));
+  gpu.score = cpu.score = 0.0;
+  cpu.algorithm_reason = "";
+  refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "", false)); });
+}
+
+}  // namespace tessera::test

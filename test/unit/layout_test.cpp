@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether two strided boxes share an element: against the answer from listing the elements.
+
+#include "layout.hpp"
+
+#include "random.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <limits>
+#include <set>
+
+namespace tessera::test {
+
+using core::Layout;
+
+namespace {
+
+Layout box(std::initializer_list<std::pair<std::int64_t, std::int64_t>> axes) {
+  Layout layout;
+  for (const auto& [extent, stride] : axes) layout.add_axis(extent, stride);
+  return layout;
+}
+
+/// Places of all elements, counted from the box's first one; repeated ones once.
+std::multiset<std::int64_t> places(const Layout& layout) {
+  std::multiset<std::int64_t> result = {0};
+  for (int axis = 0; axis < layout.rank; ++axis) {
+    std::multiset<std::int64_t> next;
+    for (const std::int64_t place : result)
+      for (std::int64_t i = 0; i < layout.extents[axis]; ++i) next.insert(place + i * layout.strides[axis]);
+    result.swap(next);
+  }
+  return result;
+}
+
+bool meet(const Layout& a, const Layout& b, std::int64_t distance) {
+  const auto of_a = places(a);
+  for (const std::int64_t place : places(b))
+    if (of_a.contains(place + distance)) return true;
+  return false;
+}
+
+/// Up to three axes of nested strides, in any order, some of one element.
+Layout random_box(Random& random) {
+  Layout layout;
+  std::int64_t least = random.integer(1, 3);
+  for (std::int64_t axis = random.integer(1, 3); axis-- > 0;) {
+    const std::int64_t extent = random.integer(1, 4), stride = least + random.integer(0, 6);
+    layout.add_axis(extent, stride);
+    least += extent * stride;
+  }
+  for (int axis = 1; axis < layout.rank; ++axis)
+    if (random.bits() % 2 == 0) {
+      std::swap(layout.extents[axis], layout.extents[axis - 1]);
+      std::swap(layout.strides[axis], layout.strides[axis - 1]);
+    }
+  return layout;
+}
+
+}  // namespace
+
+TEST_CASE("shared elements are found, and only those", "[layout]") {
+  Random random("layouts");
+  INFO("repeat with TESSERA_TEST_SEED=" << seed());
+  int yes = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const Layout a = random_box(random), b = random_box(random);
+    const std::int64_t distance = random.integer(-60, 60);
+    const bool expected = meet(a, b, distance);
+    yes += expected;
+    if (core::share_element(a, b, distance) != expected) FAIL("trial " << trial << ", distance " << distance);
+  }
+  CHECK(yes > 100); // the trials are of both kinds
+  CHECK(yes < 2900);
+}
+
+TEST_CASE("empty boxes share nothing", "[layout]") {
+  const Layout some = box({{3, 4}, {4, 1}}), none = box({{3, 4}, {0, 1}});
+  CHECK_FALSE(core::share_element(some, none, 0));
+  CHECK_FALSE(core::share_element(none, some, 0));
+  CHECK(none.empty());
+  CHECK(none.reach() == -1);
+}
+
+TEST_CASE("interleaved blocks of huge arrays are told apart quickly", "[layout]") {
+  const std::int64_t n = std::int64_t{1} << 20;
+  const Layout left = box({{n, 2 * n}, {n, 1}});
+  CHECK_FALSE(core::share_element(left, left, n));
+  CHECK(core::share_element(left, left, n - 1));
+  CHECK(core::share_element(left, left, -(2 * n)));
+}
+
+TEST_CASE("boxes that reach an element twice are not nested", "[layout]") {
+  CHECK(core::nested(box({{3, 4}, {4, 1}})));
+  CHECK(core::nested(box({{4, 1}, {3, 4}})));
+  CHECK_FALSE(core::nested(box({{3, 3}, {4, 1}})));
+  CHECK_FALSE(core::nested(box({{2, 0}, {4, 1}})));
+  CHECK(core::nested(box({{1, 0}, {4, 1}}))); // one element along an axis repeats nothing
+}
+
+TEST_CASE("what does not fit in 63 bits is seen", "[layout]") {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  CHECK(core::addressable(box({{1000, 1000}, {1000, 1}}), 8));
+  CHECK_FALSE(core::addressable(box({{std::int64_t{1} << 32, std::int64_t{1} << 32}}), 4));
+  CHECK_FALSE(core::addressable(box({{2, most}}), 4));
+  CHECK_FALSE(core::addressable(box({{most / 4, 1}}), 8));
+  CHECK_FALSE(core::addressable(box({{2, most / 8}, {2, most / 8}}), 8));
+  CHECK(core::addressable(box({{0, most}, {most, 1}}), 1));
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The algebra of taps: known formulas, exactness on polynomials, sums and products, and what is refused.
+
+#include "errors.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+using Offset = std::array<std::int64_t, 3>;
+
+std::map<Offset, double> as_map(const Taps& taps) {
+  std::map<Offset, double> result;
+  for (const Tap& tap : taps) CHECK(result.emplace(tap.offset, tap.coefficient).second);
+  return result;
+}
+
+/// Weights along axis 0 of a 1D list, from -radius to radius.
+std::vector<double> weights(const Taps& taps, std::int64_t radius) {
+  std::vector<double> result(std::size_t(2 * radius + 1), 0.0);
+  for (const Tap& tap : taps) result.at(std::size_t(tap.offset[0] + radius)) = tap.coefficient;
+  return result;
+}
+
+/// Known formulas are fractions: the nearest doubles, up to the rounding of the last operation.
+void check_weights(const Taps& taps, const std::vector<double>& expected) {
+  const std::int64_t radius = std::int64_t(expected.size()) / 2;
+  const auto computed = weights(taps, radius);
+  REQUIRE(computed.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    INFO("weight " << i);
+    CHECK(std::abs(computed[i] - expected[i]) <= 2e-16 * std::abs(expected[i]));
+  }
+}
+
+double factorial(int n) { return n == 0 ? 1.0 : n * factorial(n - 1); }
+
+}  // namespace
+
+TEST_CASE("derivatives have the coefficients of the textbooks", "[taps]") {
+  check_weights(taps::derivative(1, 0, 1, 2), {-0.5, 0, 0.5});
+  check_weights(taps::derivative(1, 0, 1, 4), {1. / 12, -2. / 3, 0, 2. / 3, -1. / 12});
+  check_weights(taps::derivative(1, 0, 1, 6), {-1. / 60, 3. / 20, -3. / 4, 0, 3. / 4, -3. / 20, 1. / 60});
+  check_weights(taps::derivative(1, 0, 1, 8),
+                {1. / 280, -4. / 105, 1. / 5, -4. / 5, 0, 4. / 5, -1. / 5, 4. / 105, -1. / 280});
+  check_weights(taps::derivative(1, 0, 2, 2), {1, -2, 1});
+  check_weights(taps::derivative(1, 0, 2, 4), {-1. / 12, 4. / 3, -5. / 2, 4. / 3, -1. / 12});
+  check_weights(taps::derivative(1, 0, 2, 6), {1. / 90, -3. / 20, 3. / 2, -49. / 18, 3. / 2, -3. / 20, 1. / 90});
+  check_weights(taps::derivative(1, 0, 2, 8), {-1. / 560, 8. / 315, -1. / 5, 8. / 5, -205. / 72, 8. / 5, -1. / 5, 8. / 315,
+                                               -1. / 560});
+  check_weights(taps::derivative(1, 0, 3, 2), {-0.5, 1, 0, -1, 0.5});
+  check_weights(taps::derivative(1, 0, 4, 2), {1, -4, 6, -4, 1});
+  check_weights(taps::derivative(1, 0, 4, 4), {-1. / 6, 2, -13. / 2, 28. / 3, -13. / 2, 2, -1. / 6});
+}
+
+TEST_CASE("derivatives are exact on polynomials up to their accuracy", "[taps]") {
+  for (int order = 1; order <= 8; ++order)
+    for (const int accuracy : {2, 4, 6, 8}) {
+      INFO("order " << order << ", accuracy " << accuracy);
+      const Taps taps = taps::derivative(1, 0, order, accuracy);
+      for (int power = 0; power < order + accuracy; ++power) {
+        long double sum = 0.0L, size = 0.0L; // of x^power at 0
+        for (const Tap& tap : taps) {
+          const long double term = (long double)tap.coefficient * std::pow((long double)tap.offset[0], power);
+          sum += term, size += std::abs(term);
+        }
+        const long double expected = power == order ? factorial(order) : 0.0;
+        INFO("power " << power);
+        CHECK(std::abs(sum - expected) <= 1.2e-16L * size); // each coefficient is rounded once, to half an ulp
+      }
+    }
+}
+
+TEST_CASE("derivatives know axes, ranks and spacing", "[taps]") {
+  const auto second = as_map(taps::derivative(3, 1, 2, 2, 0.5));
+  CHECK(second == std::map<Offset, double>{{{0, -1, 0}, 4.0}, {{0, 0, 0}, -8.0}, {{0, 1, 0}, 4.0}});
+  const auto slope = as_map(taps::derivative(2, 0, 1, 2, 4.0));
+  CHECK(slope == std::map<Offset, double>{{{-1, 0, 0}, -0.125}, {{1, 0, 0}, 0.125}});
+}
+
+TEST_CASE("Laplacians, means and the identity", "[taps]") {
+  CHECK(as_map(taps::laplacian(2)) == std::map<Offset, double>{{{-1, 0, 0}, 1.0},
+                                                               {{0, -1, 0}, 1.0},
+                                                               {{0, 0, 0}, -4.0},
+                                                               {{0, 1, 0}, 1.0},
+                                                               {{1, 0, 0}, 1.0}});
+  for (int rank = 1; rank <= 3; ++rank) {
+    CHECK(taps::laplacian(rank, 8).size() == std::size_t(1 + 8 * rank));
+    CHECK(as_map(taps::identity(rank)) == std::map<Offset, double>{{{0, 0, 0}, 1.0}});
+    for (const int radius : {0, 1, 3}) {
+      const Taps box = taps::box(rank, radius);
+      const double count = std::pow(2.0 * radius + 1, rank);
+      CHECK(box.size() == std::size_t(count));
+      for (const Tap& tap : box) CHECK(tap.coefficient == 1.0 / count);
+    }
+  }
+}
+
+TEST_CASE("taps can be added, subtracted and scaled", "[taps]") {
+  const Taps a(2, {{{0, 1, 0}, 2.0}, {{0, 0, 0}, 1.0}}), b(2, {{{0, 1, 0}, 0.5}, {{-1, 0, 0}, 3.0}});
+  CHECK(as_map(a + b) == std::map<Offset, double>{{{-1, 0, 0}, 3.0}, {{0, 0, 0}, 1.0}, {{0, 1, 0}, 2.5}});
+  CHECK(as_map(a - b) == std::map<Offset, double>{{{-1, 0, 0}, -3.0}, {{0, 0, 0}, 1.0}, {{0, 1, 0}, 1.5}});
+  CHECK(as_map(2.0 * a) == std::map<Offset, double>{{{0, 0, 0}, 2.0}, {{0, 1, 0}, 4.0}});
+  CHECK(as_map(a * -1.0) == std::map<Offset, double>{{{0, 0, 0}, -1.0}, {{0, 1, 0}, -2.0}});
+  Taps doubled = a;
+  doubled += doubled;
+  CHECK(as_map(doubled) == as_map(2.0 * a));
+  CHECK(as_map(Taps(1, {{{2, 0, 0}, 1.0}, {{2, 0, 0}, 4.0}})) == std::map<Offset, double>{{{2, 0, 0}, 5.0}});
+}
+
+TEST_CASE("taps from a dense array", "[taps]") {
+  const Taps sobel = taps::from_dense({-1, 0, 1, -2, 0, 2, -1, 0, 1}, {3, 3});
+  CHECK(as_map(sobel) == std::map<Offset, double>{{{-1, -1, 0}, -1.0},
+                                                  {{-1, 1, 0}, 1.0},
+                                                  {{0, -1, 0}, -2.0},
+                                                  {{0, 1, 0}, 2.0},
+                                                  {{1, -1, 0}, -1.0},
+                                                  {{1, 1, 0}, 1.0}});
+  CHECK(as_map(taps::from_dense({1, 2, 3, 4}, {4})) ==
+        std::map<Offset, double>{{{-2, 0, 0}, 1.0}, {{-1, 0, 0}, 2.0}, {{0, 0, 0}, 3.0}, {{1, 0, 0}, 4.0}});
+  CHECK(as_map(taps::from_dense({5, 6}, {1, 2, 1})) == std::map<Offset, double>{{{0, -1, 0}, 5.0}, {{0, 0, 0}, 6.0}});
+}
+
+TEST_CASE("bad taps are refused", "[taps]") {
+  const auto refused = [](const char* what, const std::vector<std::string>& parts, auto&& body) {
+    check_throws(what, ErrorCode::invalid_argument, parts, body);
+  };
+  refused("rank 0", {"rank", "0"}, [] { Taps taps(0); });
+  refused("rank 4", {"rank", "4"}, [] { Taps taps(4); });
+  refused("an offset beyond the rank", {"axis 1", "5", "rank 1"}, [] { Taps taps(1, {{{0, 5, 0}, 1.0}}); });
+  refused("two ranks", {"2", "3"}, [] { taps::identity(2) + taps::identity(3); });
+  refused("a negative axis", {"axis", "-1", "[0, 2)"}, [] { taps::derivative(2, -1, 1, 2); });
+  refused("an axis too many", {"axis", "2", "[0, 2)"}, [] { taps::derivative(2, 2, 1, 2); });
+  refused("order 0", {"order", "0", "[1, 8]"}, [] { taps::derivative(1, 0, 0, 2); });
+  refused("order 9", {"order", "9"}, [] { taps::derivative(1, 0, 9, 2); });
+  refused("accuracy 3", {"accuracy", "3", "2, 4, 6 or 8"}, [] { taps::derivative(1, 0, 1, 3); });
+  refused("accuracy 0", {"accuracy", "0"}, [] { taps::laplacian(1, 0); });
+  refused("accuracy 10", {"accuracy", "10"}, [] { taps::laplacian(1, 10); });
+  refused("spacing 0", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, 0.0); });
+  refused("spacing NaN", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, NAN); });
+  refused("a negative radius", {"radius", "-1"}, [] { taps::box(2, -1); });
+  refused("too few dense values", {"5", "extents"}, [] { taps::from_dense({1, 2, 3, 4, 5}, {2, 3}); });
+  refused("an extent of 0", {"extent", "0"}, [] { taps::from_dense({1}, {0}); });
+  refused("dense values of rank 4", {"rank", "4"}, [] { taps::from_dense({1}, {1, 1, 1, 1}); });
+}
+
+}  // namespace tessera::test
