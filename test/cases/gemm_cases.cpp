@@ -55,16 +55,15 @@ void add_transposes(List& list) {
 
 void add_odd_shapes(List& list) {
   const GemmDesc shapes[] = {
-      sizes(1, 1, 1),     sizes(1, 1, 2),      sizes(2, 1, 1),     sizes(1, 2, 1),     sizes(2, 3, 5),
-      sizes(7, 11, 13),   sizes(31, 37, 41),   sizes(61, 67, 71),  sizes(101, 103, 107),
-      sizes(1, 257, 64),  sizes(257, 1, 64),   sizes(1, 100, 1),   sizes(100, 1, 1),   sizes(1, 1, 1000),
-      sizes(2, 1021, 3),  sizes(1021, 2, 3),   sizes(4, 1000, 129), sizes(1000, 4, 129), sizes(16, 16, 1),
-      sizes(130, 130, 2), sizes(3, 5, 10007),  sizes(17, 33, 4099), sizes(128, 128, 2048), sizes(257, 263, 269),
-      sizes(513, 769, 130)};
+      sizes(1, 1, 1),     sizes(1, 1, 2),      sizes(2, 1, 1),        sizes(1, 2, 1),       sizes(2, 3, 5),
+      sizes(7, 11, 13),   sizes(31, 37, 41),   sizes(61, 67, 71),     sizes(101, 103, 107), sizes(1, 257, 64),
+      sizes(257, 1, 64),  sizes(1, 100, 1),    sizes(100, 1, 1),      sizes(1, 1, 1000),    sizes(2, 1021, 3),
+      sizes(1021, 2, 3),  sizes(4, 1000, 129), sizes(1000, 4, 129),   sizes(16, 16, 1),     sizes(130, 130, 2),
+      sizes(3, 5, 10007), sizes(17, 33, 4099), sizes(128, 128, 2048), sizes(257, 263, 269), sizes(513, 769, 130)};
   for (const GemmDesc& desc : shapes)
     add_exact_and_random(list, "shape " + shape(desc.m, desc.n, desc.k), desc,
                          desc.m == 61 || desc.k == 4099 || desc.k == 2048 || desc.n == 769);
-  add_exact_and_random(list, "blocked 300x1100x1000", sizes(300, 1100, 1000), false); // beyond usual cache blocks
+  add_exact_and_random(list, "blocked 300x1100x1000", sizes(300, 1100, 1000), false);  // beyond usual cache blocks
 }
 
 void add_empty(List& list) {
@@ -92,7 +91,7 @@ void add_leading_dimensions(List& list) {
         desc.lda = 1031, desc.ldb = 517, desc.ldc = 2053;
         list.push_back({"ld much larger " + kind(desc), desc, 1.0, 0.5, GemmData::random});
       }
-  GemmDesc aligned = sizes(128, 128, 64); // sizes of a full tile, but rows that no vector load is aligned with
+  GemmDesc aligned = sizes(128, 128, 64);  // sizes of a full tile, but rows that no vector load is aligned with
   aligned.lda = 65, aligned.ldb = 129, aligned.ldc = 131;
   add_exact_and_random(list, "ld odd", aligned, true);
 }
@@ -115,7 +114,7 @@ void add_batches(List& list) {
       desc.stride_a = 1801, desc.stride_b = kPacked, desc.stride_c = 2000;
       add_exact_and_random(list, name + " ld and gaps", desc, batch == 3);
     }
-  GemmDesc interleaved = sizes(19, 23, 29); // row i of every matrix, then row i + 1 of every matrix
+  GemmDesc interleaved = sizes(19, 23, 29);  // row i of every matrix, then row i + 1 of every matrix
   interleaved.batch = 3;
   interleaved.lda = 3 * 29, interleaved.stride_a = 29;
   interleaved.ldb = 3 * 23, interleaved.stride_b = 23;
@@ -145,7 +144,8 @@ void add_special_values(List& list) {
     list.push_back({"alpha 0, beta 0, NaN in A and B" + name, desc, 0.0, 0.0, GemmData::nan_everywhere, true});
     list.push_back({"alpha 0, no A and B" + name, desc, 0.0, -2.0, GemmData::null_a_and_b, true});
     list.push_back({"k 0, no A and B" + name, sizes(desc.m, desc.n, 0), 2.0, 0.25, GemmData::null_a_and_b, true});
-    list.push_back({"k 0, beta 0, no A and B" + name, sizes(desc.m, desc.n, 0), 2.0, 0.0, GemmData::null_a_and_b, true});
+    list.push_back(
+        {"k 0, beta 0, no A and B" + name, sizes(desc.m, desc.n, 0), 2.0, 0.0, GemmData::null_a_and_b, true});
     list.push_back({"NaN and Inf" + name, desc, 1.0, 0.0, GemmData::nan_and_inf, true});
     list.push_back({"NaN and Inf, beta" + name, desc, -0.5, 1.5, GemmData::nan_and_inf});
     list.push_back({"denormals" + name, desc, 1.0, 0.0, GemmData::denormal, true});
@@ -160,7 +160,7 @@ MatrixLayout layout(Order order, Transpose trans, std::int64_t rows, std::int64_
   const bool by_rows = order == Order::row_major;
   if (ld == kPacked) ld = by_rows ? stored_columns : stored_rows;
   if (stride == kPacked) stride = ld * (by_rows ? stored_rows : stored_columns);
-  const bool contiguous_columns = by_rows != swapped; // of op(X)
+  const bool contiguous_columns = by_rows != swapped;  // of op(X)
   return {rows, columns, batch, contiguous_columns ? ld : 1, contiguous_columns ? 1 : ld, stride};
 }
 

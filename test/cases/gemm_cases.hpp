@@ -16,19 +16,19 @@ namespace tessera::test {
 
 /// What the operands hold.
 enum class GemmData {
-  random,         ///< uniform in [-1, 1]: compared within the rounding bound
-  wide_a,         ///< integers, A with 13 (f64: 29) significant bits, every partial sum exact: compared bit for bit
-  wide_b,         ///< the same with B the wide operand
-  denormal,       ///< products, sums and C are denormal numbers and exact: compared bit for bit
-  nan_and_inf,    ///< random, with a NaN and infinities in the first and last rows and columns of A and B
-  nan_in_c,       ///< random A and B, C all NaN: beta = 0 must not read it
-  nan_everywhere, ///< A and B all NaN: alpha = 0 must not read them
-  null_a_and_b,   ///< A and B are null pointers: alpha = 0 or k = 0 must not need them
+  random,          ///< uniform in [-1, 1]: compared within the rounding bound
+  wide_a,          ///< integers, A with 13 (f64: 29) significant bits, every partial sum exact: compared bit for bit
+  wide_b,          ///< the same with B the wide operand
+  denormal,        ///< products, sums and C are denormal numbers and exact: compared bit for bit
+  nan_and_inf,     ///< random, with a NaN and infinities in the first and last rows and columns of A and B
+  nan_in_c,        ///< random A and B, C all NaN: beta = 0 must not read it
+  nan_everywhere,  ///< A and B all NaN: alpha = 0 must not read them
+  null_a_and_b,    ///< A and B are null pointers: alpha = 0 or k = 0 must not need them
 };
 
 struct GemmCase {
   std::string name;
-  GemmDesc desc; ///< dtype is the runner's to set
+  GemmDesc desc;  ///< dtype is the runner's to set
   double alpha = 1.0;
   double beta = 0.0;
   GemmData data = GemmData::random;
@@ -53,7 +53,7 @@ struct MatrixLayout {
 };
 
 struct GemmLayout {
-  MatrixLayout a, b, c; ///< a and b transposed as the descriptor says: m x k and k x n
+  MatrixLayout a, b, c;  ///< a and b transposed as the descriptor says: m x k and k x n
 };
 
 GemmLayout layout_of(const GemmDesc& desc);

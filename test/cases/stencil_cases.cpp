@@ -83,7 +83,8 @@ void add_physics(List& list) {
     for (const int accuracy : {2, 8}) {
       const Taps heat = taps::identity(rank) + (0.2 / rank) * taps::laplacian(rank, accuracy);
       const std::string name = std::to_string(rank) + "d accuracy " + std::to_string(accuracy);
-      list.push_back({name + " heat", {.extents = medium(rank), .taps = heat, .boundary = Boundary::periodic, .steps = 4}});
+      list.push_back(
+          {name + " heat", {.extents = medium(rank), .taps = heat, .boundary = Boundary::periodic, .steps = 4}});
       list.push_back({name + " slope",
                       {.extents = medium(rank),
                        .taps = taps::derivative(rank, rank - 1, 1, accuracy, 0.125),
@@ -99,14 +100,16 @@ Taps reaching(int rank) { return star(rank, 2, Weights::integer) + off_centre(ra
 /// Extents of nothing, one point, less than the reach, primes, and around block sizes.
 void add_extents(List& list) {
   std::vector<Extents> all;
-  for (const std::int64_t n : {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1009})
+  for (const std::int64_t n :
+       {0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1009})
     all.push_back({n});
   for (const std::int64_t n : {1, 2, 3, 5, 8, 31, 32, 33, 127, 129})
     all.insert(all.end(), {{n, n}, {n, 7}, {3, n}, {1, n}, {n, 1}});
   all.insert(all.end(), {{0, 5}, {5, 0}, {67, 255}, {66, 257}, {257, 64}});
   for (const std::int64_t n : {1, 2, 3, 7, 16, 31, 33})
     all.insert(all.end(), {{n, 3, 5}, {3, n, 4}, {2, 5, n}, {1, n, n}, {n, 1, n}, {n, n, 1}});
-  all.insert(all.end(), {{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {17, 19, 67}, {9, 33, 129}, {1, 1, 131}, {131, 1, 1}, {1, 131, 1}});
+  all.insert(all.end(),
+             {{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {17, 19, 67}, {9, 33, 129}, {1, 1, 131}, {131, 1, 1}, {1, 131, 1}});
   std::size_t turn = 0;
   for (const Extents& extents : all) {
     const int rank = int(extents.size());
@@ -181,14 +184,12 @@ void add_steps(List& list) {
                                  {"scattered", scattered(rank, Weights::contracting)},
                                  {"star2", star(rank, 2, Weights::contracting)}};
         const Named& named = choices[(m + std::size_t(steps)) % 3];
-        list.push_back({std::to_string(rank) + "d " + std::to_string(steps) + " steps " + named.name + " " + text(kModes[m]),
-                        {.extents = large[rank - 1],
-                         .taps = named.taps,
-                         .boundary = everywhere(kModes[m], rank),
-                         .steps = steps},
-                        StencilData::random,
-                        steps == 5 || steps == 10});
-        if (steps > 3) continue; // beyond, exact sums outgrow f32
+        list.push_back(
+            {std::to_string(rank) + "d " + std::to_string(steps) + " steps " + named.name + " " + text(kModes[m]),
+             {.extents = large[rank - 1], .taps = named.taps, .boundary = everywhere(kModes[m], rank), .steps = steps},
+             StencilData::random,
+             steps == 5 || steps == 10});
+        if (steps > 3) continue;  // beyond, exact sums outgrow f32
         list.push_back({std::to_string(rank) + "d " + std::to_string(steps) + " exact steps " + text(kModes[m]),
                         {.extents = large[rank - 1],
                          .taps = star(rank, 1, Weights::integer),
@@ -197,7 +198,7 @@ void add_steps(List& list) {
                         StencilData::integers,
                         steps == 2});
       }
-  for (const std::int64_t steps : {4, 7}) // more steps than the domain is wide: every point is a boundary point
+  for (const std::int64_t steps : {4, 7})  // more steps than the domain is wide: every point is a boundary point
     for (std::size_t m = 0; m + 1 < kModeCount; ++m)
       list.push_back({"narrow " + std::to_string(steps) + " steps " + text(kModes[m]),
                       {.extents = {3, 4, 35},
@@ -216,7 +217,8 @@ void add_strided(List& list, const std::string& name, StencilDesc desc) {
       desc.taps = reaching(rank);
       desc.boundary = everywhere(mode, rank);
       desc.steps = steps;
-      list.push_back({name + " " + text(mode) + (steps > 1 ? " 2 steps" : ""), desc, StencilData::integers, steps == 2});
+      list.push_back(
+          {name + " " + text(mode) + (steps > 1 ? " 2 steps" : ""), desc, StencilData::integers, steps == 2});
     }
 }
 
@@ -227,7 +229,8 @@ void add_strides(List& list) {
   add_strided(list, "gaps in in only", {.extents = {19, 35}, .taps = {}, .in_strides = {200, 2}});
   add_strided(list, "gaps in out only", {.extents = {9, 12, 14}, .taps = {}, .out_strides = {700, 17, 1}});
   add_strided(list, "Fortran order", {.extents = {21, 33}, .taps = {}, .in_strides = {1, 27}, .out_strides = {1, 21}});
-  add_strided(list, "C to Fortran order", {.extents = {21, 33}, .taps = {}, .in_strides = {41, 1}, .out_strides = {1, 21}});
+  add_strided(list, "C to Fortran order",
+              {.extents = {21, 33}, .taps = {}, .in_strides = {41, 1}, .out_strides = {1, 21}});
   add_strided(list, "axes 1 2 0",
               {.extents = {9, 12, 14}, .taps = {}, .in_strides = {1, 400, 20}, .out_strides = {1, 126, 9}});
   add_strided(list, "axes 2 0 1",
@@ -247,7 +250,7 @@ void add_special_values(List& list) {
       list.push_back({"NaN and Inf " + name + " 3 steps", desc, StencilData::nan_and_inf, m == 2});
       desc.steps = 2;
       desc.boundary = Boundaries(std::vector<BoundaryAxis>(std::size_t(rank), BoundaryAxis(kModes[m])));
-      list.push_back({"denormals " + name, desc, StencilData::denormal, true}); // constant sides are 0 here
+      list.push_back({"denormals " + name, desc, StencilData::denormal, true});  // constant sides are 0 here
     }
 }
 
@@ -259,8 +262,9 @@ void add_large(List& list) {
                     {.extents = {517, 523}, .taps = star(2, 1, Weights::contracting), .boundary = mode, .steps = 8}});
     list.push_back({std::string("large 2d box ") + text(mode),
                     {.extents = {301, 1033}, .taps = box(2, 1, Weights::contracting), .boundary = mode, .steps = 3}});
-    list.push_back({std::string("large 3d ") + text(mode),
-                    {.extents = {67, 65, 131}, .taps = star(3, 4, Weights::contracting), .boundary = mode, .steps = 2}});
+    list.push_back(
+        {std::string("large 3d ") + text(mode),
+         {.extents = {67, 65, 131}, .taps = star(3, 4, Weights::contracting), .boundary = mode, .steps = 2}});
   }
 }
 

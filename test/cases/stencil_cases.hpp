@@ -17,15 +17,15 @@ namespace tessera::test {
 
 /// What the input holds.
 enum class StencilData {
-  random,      ///< uniform in [-1, 1]: compared within the rounding bound
-  integers,    ///< integers (as the coefficients are) with every partial sum exact: compared bit for bit
-  denormal,    ///< the same, scaled into the denormal numbers
-  nan_and_inf, ///< random, with a NaN, an Inf and a -Inf at a corner, a face and inside
+  random,       ///< uniform in [-1, 1]: compared within the rounding bound
+  integers,     ///< integers (as the coefficients are) with every partial sum exact: compared bit for bit
+  denormal,     ///< the same, scaled into the denormal numbers
+  nan_and_inf,  ///< random, with a NaN, an Inf and a -Inf at a corner, a face and inside
 };
 
 struct StencilCase {
   std::string name;
-  StencilDesc desc; ///< dtype is the runner's to set
+  StencilDesc desc;  ///< dtype is the runner's to set
   StencilData data = StencilData::random;
   /// Part of the short list, for runs that repeat the same code (variants of a backend, tile parameters).
   bool essential = false;
@@ -36,26 +36,26 @@ std::vector<StencilCase> stencil_cases();
 /// How a list's coefficients are chosen. Both kinds are different at every offset: a symmetric list would hide
 /// swapped taps.
 enum class Weights {
-  contracting, ///< sum |c| = 1: errors do not grow with the steps
-  integer,     ///< 1, -2, 3, -4, ...
+  contracting,  ///< sum |c| = 1: errors do not grow with the steps
+  integer,      ///< 1, -2, 3, -4, ...
 };
 
 /// Lists that the cases are made from.
 Taps star(int rank, int radius, Weights weights);
 Taps box(int rank, int radius, Weights weights);
-Taps scattered(int rank, Weights weights);             ///< 13 taps, radius 8 in 1D, else 5; no pattern
-Taps line(int rank, int axis, int radius, Weights weights); ///< all taps of one axis
-Taps one_sided(int rank, Weights weights);             ///< reads only at or above a point, differently far on each axis
-Taps off_centre(int rank, Weights weights);            ///< a single tap that is not the point itself
+Taps scattered(int rank, Weights weights);                   ///< 13 taps, radius 8 in 1D, else 5; no pattern
+Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis
+Taps one_sided(int rank, Weights weights);   ///< reads only at or above a point, differently far on each axis
+Taps off_centre(int rank, Weights weights);  ///< a single tap that is not the point itself
 
 /// Where the points lie. Axes of the caller's domain; unused entries are 1 (extents) or 0.
 struct StencilLayout {
   std::array<std::int64_t, TESSERA_MAX_RANK> extents{1, 1, 1};
-  std::array<std::array<std::int64_t, 2>, TESSERA_MAX_RANK> reach{}; ///< of the taps, low and high, 0 and more
-  std::array<std::array<std::int64_t, 2>, TESSERA_MAX_RANK> halo{};  ///< ghost points that `in` holds
+  std::array<std::array<std::int64_t, 2>, TESSERA_MAX_RANK> reach{};  ///< of the taps, low and high, 0 and more
+  std::array<std::array<std::int64_t, 2>, TESSERA_MAX_RANK> halo{};   ///< ghost points that `in` holds
   std::array<std::int64_t, TESSERA_MAX_RANK> in_strides{}, out_strides{};
-  std::int64_t in_first = 0; ///< elements of `in` before the domain's first point
-  std::int64_t in_span = 0;  ///< elements of `in`, ghost points included
+  std::int64_t in_first = 0;  ///< elements of `in` before the domain's first point
+  std::int64_t in_span = 0;   ///< elements of `in`, ghost points included
   std::int64_t out_span = 0;
 
   std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }

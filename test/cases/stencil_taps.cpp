@@ -50,9 +50,9 @@ Taps box(int rank, int radius, Weights weights) {
 }
 
 Taps scattered(int rank, Weights weights) {
-  const std::vector<Offset> in_space = {{-4, 3, 1},  {-3, -2, 5}, {-2, 0, -4}, {-1, 5, 0},  {-1, -1, 2},
-                                        {0, 0, 0},   {0, 4, -3},  {1, 1, 1},   {1, -5, -2}, {2, 2, -5},
-                                        {3, -3, 3},  {4, 1, -1},  {5, -4, 4}};
+  const std::vector<Offset> in_space = {{-4, 3, 1}, {-3, -2, 5}, {-2, 0, -4}, {-1, 5, 0},  {-1, -1, 2},
+                                        {0, 0, 0},  {0, 4, -3},  {1, 1, 1},   {1, -5, -2}, {2, 2, -5},
+                                        {3, -3, 3}, {4, 1, -1},  {5, -4, 4}};
   constexpr std::int64_t on_a_line[] = {-8, -7, -5, -4, -3, -1, 0, 1, 2, 4, 6, 7, 8};
   std::vector<Offset> offsets;
   for (Offset offset : in_space) {

@@ -14,7 +14,7 @@ namespace tessera::test {
 
 namespace {
 
-constexpr int kMostFailures = 10; ///< of one algorithm, before the rest of its cases is left out
+constexpr int kMostFailures = 10;  ///< of one algorithm, before the rest of its cases is left out
 
 struct Gemm {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
@@ -38,8 +38,8 @@ const char* text(Memory memory) { return memory == Memory::host ? "host" : "devi
 
 /// Runs one plan; its algorithm as printed, or "" when it does not support the case or takes no such parameter.
 template <class Op, class T>
-std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, const std::string& algorithm, Memory memory,
-                    bool parameters_are_guesses, Tally& tally) {
+std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, const std::string& algorithm,
+                    Memory memory, bool parameters_are_guesses, Tally& tally) {
   const std::string name = algorithm.substr(0, algorithm.find(':'));
   std::string problem, printed;
   try {
@@ -60,7 +60,8 @@ std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, con
   }
   if (!problem.empty()) {
     ++tally.failed;
-    FAIL_CHECK("algorithm " << (printed.empty() ? algorithm : printed) << ", " << text(memory) << " operands: " << problem);
+    FAIL_CHECK("algorithm " << (printed.empty() ? algorithm : printed) << ", " << text(memory)
+                            << " operands: " << problem);
   }
   return printed;
 }
@@ -79,7 +80,8 @@ std::vector<typename Op::Case> selected(std::size_t every) {
 
 /// The backend's own choice must exist for every case, and be one of its list.
 template <class Op, class T>
-void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial, const std::vector<std::string>& names) {
+void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial,
+                     const std::vector<std::string>& names) {
   for (const Memory memory : {Memory::host, Memory::device}) {
     typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory});
     const std::string chosen = plan.algorithm();
@@ -106,7 +108,8 @@ void run_all(Subject& subject, std::size_t every) {
 
 /// "tile=32" is one of the entries of "tiled:stages=2,tile=32", and the only one of that key.
 bool has_parameter(const std::string& printed, const std::string& entry) {
-  const std::string list = "," + printed.substr(printed.find(':') + 1) + ",", key = "," + entry.substr(0, entry.find('=') + 1);
+  const std::string list = "," + printed.substr(printed.find(':') + 1) + ",",
+                    key = "," + entry.substr(0, entry.find('=') + 1);
   const auto at = list.find("," + entry + ",");
   return at != std::string::npos && list.find(key) == at && list.rfind(key) == at;
 }

@@ -42,7 +42,7 @@ void fill_integers(const GemmCase& c, const GemmLayout& layout, const GuardedArr
   const std::int64_t largest = std::int64_t{1} << bits;
   const std::int64_t most_terms = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.alpha))) / largest - 1;
   const std::int64_t k = std::max<std::int64_t>(c.desc.k, 1);
-  const std::int64_t every = (k + most_terms - 1) / most_terms; // each every-th term is not zero
+  const std::int64_t every = (k + most_terms - 1) / most_terms;  // each every-th term is not zero
   const std::int64_t small = std::clamp<std::int64_t>(most_terms / ((k + every - 1) / every + 1), 1, 1000);
   const auto wide = [&](std::int64_t, std::int64_t) { return double(wide_integer(random, bits)) * scale; };
   const auto narrow = [&](std::int64_t p) {
@@ -99,15 +99,20 @@ void GemmTrial<T>::fill(const GemmCase& c) {
   const auto uniform = [&](std::int64_t, std::int64_t) { return random_.uniform(); };
   switch (c.data) {
     case GemmData::nan_everywhere:
-    case GemmData::null_a_and_b: set(c_, layout_.c, uniform); return; // A and B stay NaN
+    case GemmData::null_a_and_b:
+      set(c_, layout_.c, uniform);
+      return;  // A and B stay NaN
     case GemmData::wide_a:
-    case GemmData::wide_b: fill_integers(c, layout_, a_, b_, c_, kExact<T>, 1.0, random_); return;
+    case GemmData::wide_b:
+      fill_integers(c, layout_, a_, b_, c_, kExact<T>, 1.0, random_);
+      return;
     case GemmData::denormal: {
       const double least = std::numeric_limits<T>::denorm_min();
       fill_integers(c, layout_, a_, b_, c_, kExact<T> / 4, least, random_);
       return;
     }
-    default: break;
+    default:
+      break;
   }
   set(a_, layout_.a, uniform);
   set(b_, layout_.b, uniform);
@@ -115,7 +120,7 @@ void GemmTrial<T>::fill(const GemmCase& c) {
     plant(a_, layout_.a, true);
     plant(b_, layout_.b, false);
   }
-  if (c.beta != 0.0 && c.data != GemmData::nan_in_c) set(c_, layout_.c, uniform); // else C stays NaN
+  if (c.beta != 0.0 && c.data != GemmData::nan_in_c) set(c_, layout_.c, uniform);  // else C stays NaN
 }
 
 template <class T>
@@ -162,7 +167,8 @@ std::string GemmTrial<T>::judge() const {
                   disagreement<T>(c_[place], expected_.value[at], bound);
       }
   if (wrong > 0) return std::to_string(wrong) + " of " + std::to_string(at) + " elements are wrong; " + first;
-  const bool intact = untouched.empty() || std::memcmp(untouched.data(), c_before_.data(), untouched.size() * sizeof(T)) == 0;
+  const bool intact =
+      untouched.empty() || std::memcmp(untouched.data(), c_before_.data(), untouched.size() * sizeof(T)) == 0;
   return intact ? "" : "an element of the gaps in C was written";
 }
 

@@ -50,7 +50,8 @@ void upload(Buffer<float>& buffer, Value&& value) {
 /// Windows to compare: the ends, both sides of 2^31 and of 2^32 bytes, and some at random.
 std::vector<std::int64_t> windows(std::int64_t size, std::int64_t width) {
   std::vector<std::int64_t> firsts = {0, size - width};
-  for (const int bit : {29, 30, 31}) firsts.push_back(std::clamp<std::int64_t>((std::int64_t{1} << bit) - width / 2, 0, size - width));
+  for (const int bit : {29, 30, 31})
+    firsts.push_back(std::clamp<std::int64_t>((std::int64_t{1} << bit) - width / 2, 0, size - width));
   Random random("windows");
   for (int i = 0; i < 100; ++i) firsts.push_back(random.integer(0, size - width));
   return firsts;

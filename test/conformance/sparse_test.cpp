@@ -24,7 +24,8 @@ template <class T>
 class SparseArray {
  public:
   explicit SparseArray(std::int64_t size) : bytes_(std::size_t(size) * sizeof(T)) {
-    void* const made = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const made =
+        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED)
       SKIP("this system does not reserve " << (bytes_ >> 30) << " GiB of address space: " << std::strerror(errno));
     data_ = static_cast<T*>(made);
@@ -110,7 +111,8 @@ TEMPLATE_TEST_CASE("GEMM with more than 2^31 elements between rows or matrices",
   GemmDesc columns = rows;
   columns.order = Order::column_major;
   columns.trans_a = columns.trans_b = Transpose::yes;
-  const GemmDesc matrices{.m = 3, .n = 5, .k = 4, .batch = 3, .stride_a = kFar, .stride_b = kFar + 7, .stride_c = kFar + 1};
+  const GemmDesc matrices{
+      .m = 3, .n = 5, .k = 4, .batch = 3, .stride_a = kFar, .stride_b = kFar + 7, .stride_c = kFar + 1};
   for (const GemmDesc& desc : {rows, columns, matrices})
     with_every_algorithm(subject, TESSERA_OP_GEMM,
                          [&](const std::string& name) { check_gemm<TestType>(subject, desc, name); });

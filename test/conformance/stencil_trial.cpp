@@ -13,7 +13,8 @@ namespace {
 
 /// Calls body(index of the point in packed order, place in an array of those strides).
 template <class Body>
-void for_each_point(const StencilLayout& layout, const std::array<std::int64_t, TESSERA_MAX_RANK>& strides, Body&& body) {
+void for_each_point(const StencilLayout& layout, const std::array<std::int64_t, TESSERA_MAX_RANK>& strides,
+                    Body&& body) {
   std::size_t at = 0;
   for (std::int64_t i = 0; i < layout.extents[0]; ++i)
     for (std::int64_t j = 0; j < layout.extents[1]; ++j)
@@ -24,8 +25,10 @@ void for_each_point(const StencilLayout& layout, const std::array<std::int64_t, 
 template <class T, class Value>
 void set(const GuardedArray<T>& in, const StencilLayout& layout, Value&& value) {
   StencilLayout all = layout;
-  for (std::size_t axis = 0; axis < all.extents.size(); ++axis) all.extents[axis] += layout.halo[axis][0] + layout.halo[axis][1];
-  if (layout.points() > 0) for_each_point(all, all.in_strides, [&](std::size_t, std::int64_t place) { in[place] = T(value()); });
+  for (std::size_t axis = 0; axis < all.extents.size(); ++axis)
+    all.extents[axis] += layout.halo[axis][0] + layout.halo[axis][1];
+  if (layout.points() > 0)
+    for_each_point(all, all.in_strides, [&](std::size_t, std::int64_t place) { in[place] = T(value()); });
 }
 
 /// The largest integer that keeps |sum| below `limit` in every step, boundary values included.
@@ -61,7 +64,8 @@ void StencilTrial<T>::fill(StencilData data) {
     const std::int64_t most = largest_integer(desc_, limit);
     double boundary = 0.0;
     for (std::size_t axis = 0; axis < desc_.extents.size(); ++axis)
-      boundary = std::max({boundary, std::abs(desc_.boundary[axis].low.value), std::abs(desc_.boundary[axis].high.value)});
+      boundary =
+          std::max({boundary, std::abs(desc_.boundary[axis].low.value), std::abs(desc_.boundary[axis].high.value)});
     if (double(most) < std::max(boundary, 1.0)) throw std::logic_error("the sums of this case are not exact");
     const double scale = data == StencilData::denormal ? double(std::numeric_limits<T>::denorm_min()) : 1.0;
     set(in_, layout_, [&] { return double(random_.integer(-most, most)) * scale; });

@@ -53,8 +53,7 @@ TEST_CASE("plans with different coefficients on two contexts do not disturb each
   for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL)) {
     INFO("algorithm " << name);
     std::optional<Job> jobs[4];
-    for (int i = 0; i < 4; ++i)
-      jobs[i].emplace(i % 2 == 0 ? subject.context() : other.context(), name, 2.0 + i, 1 + i);
+    for (int i = 0; i < 4; ++i) jobs[i].emplace(i % 2 == 0 ? subject.context() : other.context(), name, 2.0 + i, 1 + i);
     for (int round = 0; round < 50; ++round)
       for (auto& job : jobs) job->queue();
     for (auto& job : jobs) CHECK(job->right());
@@ -75,7 +74,7 @@ TEST_CASE("plans of one device run from several threads at once", "[streams]") {
   };
   std::vector<std::jthread> threads;
   for (int me = 0; me < 3; ++me) threads.emplace_back(work, me);
-  threads.clear(); // joins
+  threads.clear();  // joins
   CHECK(wrong == 0);
 }
 
@@ -83,7 +82,7 @@ TEST_CASE("plans and buffers may go while their work is queued", "[streams]") {
   Subject subject;
   std::optional<Context> context(std::in_place, subject.spec());
   std::optional<Job> job(std::in_place, *context, subject.algorithms(TESSERA_OP_STENCIL).front(), 3.0, 2);
-  context.reset(); // the job keeps what it needs
+  context.reset();  // the job keeps what it needs
   for (int i = 0; i < 100; ++i) job->queue();
   CHECK(job->right());
   for (int i = 0; i < 100; ++i) job->queue();
@@ -114,13 +113,13 @@ TEST_CASE("a stencil plan of many steps needs one more array at most", "[workspa
       StencilDesc desc{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps};
       StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
       INFO(plan.describe());
-      CHECK(plan.workspace_bytes() <= 300 * 400 * sizeof(float) + 4096); // and padding
+      CHECK(plan.workspace_bytes() <= 300 * 400 * sizeof(float) + 4096);  // and padding
     }
 }
 
 TEST_CASE("a GEMM plan's workspace keeps to its limit, or to what the caller hands in", "[workspace]") {
   Subject subject;
-  const GemmDesc desc{.m = 64, .n = 64, .k = 65536}; // invites a split of k
+  const GemmDesc desc{.m = 64, .n = 64, .k = 65536};  // invites a split of k
   for (const std::string& name : subject.algorithms(TESSERA_OP_GEMM))
     for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20}) {
       INFO("algorithm " << name << ", limit " << limit);
@@ -128,7 +127,7 @@ TEST_CASE("a GEMM plan's workspace keeps to its limit, or to what the caller han
         GemmPlan plan(subject.context(), desc,
                       {.operands = Memory::device, .algorithm = name, .workspace_limit = limit});
         CHECK(plan.workspace_bytes() <= (limit == 0 ? std::uint64_t{64} << 20 : limit));
-      } catch (const Error& error) { // an algorithm that cannot do without says so
+      } catch (const Error& error) {  // an algorithm that cannot do without says so
         CHECK(error.code() == ErrorCode::unsupported);
       }
     }

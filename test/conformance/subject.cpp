@@ -33,7 +33,8 @@ std::string spec_of_this_run() {
 
 bool is_required(const std::string& spec) {
   const auto required = required_backends();
-  return std::any_of(required.begin(), required.end(), [&](const auto& name) { return begins_with_word(spec, name, '-'); });
+  return std::any_of(required.begin(), required.end(),
+                     [&](const auto& name) { return begins_with_word(spec, name, '-'); });
 }
 
 Context open(const std::string& spec, int threads) {
@@ -103,7 +104,8 @@ void Subject::check_forced(const Plan& plan, const std::string& algorithm) const
 
 void report(const std::string& what, const Tally& tally) {
   std::cout << what << ": " << tally.run << " runs, " << tally.failed << " failed\n";
-  for (const auto& [reason, count] : tally.refused) std::cout << "    " << count << " not supported: " << reason << "\n";
+  for (const auto& [reason, count] : tally.refused)
+    std::cout << "    " << count << " not supported: " << reason << "\n";
   std::cout.flush();
   INFO(what);
   CHECK(tally.run > 0);

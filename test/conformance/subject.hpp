@@ -30,7 +30,7 @@ class Subject {
 
  private:
   std::string spec_;
-  std::int64_t index_; ///< in the registry
+  std::int64_t index_;  ///< in the registry
   Context context_;
 };
 
@@ -44,7 +44,7 @@ std::size_t short_list();
 struct Tally {
   int run = 0;
   int failed = 0;
-  std::map<std::string, int> refused; ///< by reason
+  std::map<std::string, int> refused;  ///< by reason
 };
 
 /// Prints the tally and fails where nothing was run.

@@ -6,7 +6,8 @@
 # PLUGINS empty: the program must find the backends by itself.
 
 file(REMOVE_RECURSE ${BUILD})
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR} ${ARGUMENTS} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR} ${ARGUMENTS}
+  COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
 
 unset(ENV{TESSERA_BACKEND})

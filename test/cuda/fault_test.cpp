@@ -19,7 +19,8 @@ TEST_CASE("an illegal device pointer kills the context, which says so from then 
   Context context = open_cuda();
   constexpr std::int64_t n = 1024;
   Buffer<float> buffer(context, n * n), target(context, n * n);
-  GemmPlan plan(context, {.m = n, .n = n, .k = n}, {.operands = Memory::device}), other(context, {.m = 2, .n = 2, .k = 2});
+  GemmPlan plan(context, {.m = n, .n = n, .k = n}, {.operands = Memory::device}),
+      other(context, {.m = 2, .n = 2, .k = 2});
   auto* const illegal = reinterpret_cast<float*>(std::uintptr_t{0x10});
   std::vector<float> values(4, 1.0f), result(4);
 

@@ -89,7 +89,7 @@ TEST_CASE("a wrapped stream carries the work, and stays the caller's") {
     Product product(context, "");
     product.clear();
     product.execute();
-    succeed(cudaStreamSynchronize(stream.handle)); // the library is not asked
+    succeed(cudaStreamSynchronize(stream.handle));  // the library is not asked
     std::vector<float> values(std::size_t(kSize * kSize));
     succeed(cudaMemcpy(values.data(), product.c.data(), values.size() * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(values.front() == float(kSize));
@@ -101,7 +101,7 @@ TEST_CASE("a wrapped stream carries the work, and stays the caller's") {
 TEST_CASE("the default stream can be wrapped as well") {
   open_cuda();
   ContextOptions options;
-  options.native_stream = nullptr; // cudaStream_t 0
+  options.native_stream = nullptr;  // cudaStream_t 0
   Context context = open_cuda(options);
   CHECK(context.native_stream() == nullptr);
   Product product(context, "");
@@ -139,7 +139,7 @@ TEST_CASE("stencil executions can be captured into a graph and replayed") {
   for (const std::string& name : algorithms(TESSERA_OP_STENCIL))
     for (const std::int64_t steps : {1, 4}) {
       INFO("algorithm " << name << ", steps " << steps);
-      const Taps twice(2, {{{0, 1, 0}, 1.0}, {{1, 0, 0}, 1.0}}); // doubles a constant field each step
+      const Taps twice(2, {{{0, 1, 0}, 1.0}, {{1, 0, 0}, 1.0}});  // doubles a constant field each step
       StencilPlan plan(context, {.extents = {n, n}, .taps = twice, .boundary = Boundary::periodic, .steps = steps},
                        {.operands = Memory::device, .algorithm = name});
       const cudaGraphExec_t graph = captured(stream.handle, [&] { plan.execute<float>(in.data(), out.data()); });
@@ -187,8 +187,10 @@ TEST_CASE("memory of the caller's own can be an operand") {
   double* device = nullptr;
   succeed(cudaMalloc(reinterpret_cast<void**>(&device), 12 * sizeof(double)));
   succeed(cudaMemcpy(device, in.data(), 6 * sizeof(double), cudaMemcpyHostToDevice));
-  StencilPlan plan(context, {.extents = {6}, .taps = Taps(1, {{{1, 0, 0}, 2.0}}), .boundary = Boundary::periodic, .dtype = DType::f64},
-                   {.operands = Memory::device});
+  StencilPlan plan(
+      context,
+      {.extents = {6}, .taps = Taps(1, {{{1, 0, 0}, 2.0}}), .boundary = Boundary::periodic, .dtype = DType::f64},
+      {.operands = Memory::device});
   plan.execute<double>(device, device + 6);
   context.synchronize();
   succeed(cudaMemcpy(out.data(), device + 6, 6 * sizeof(double), cudaMemcpyDeviceToHost));

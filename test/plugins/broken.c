@@ -21,7 +21,9 @@ static tessera_status device_info(int32_t device, tessera_device_info* info, tes
   return TESSERA_OK;
 }
 static uint64_t algorithm_count(tessera_op op) { return op == TESSERA_OP_GEMM; }
-static const char* algorithm_name(tessera_op op, uint64_t index) { return op == TESSERA_OP_GEMM && index == 0 ? "zero" : NULL; }
+static const char* algorithm_name(tessera_op op, uint64_t index) {
+  return op == TESSERA_OP_GEMM && index == 0 ? "zero" : NULL;
+}
 static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
                                          tessera_error* error) {
   return (void)op, (void)index, (void)device, (void)desc, (void)error, TESSERA_OK;
@@ -40,7 +42,8 @@ static void context_destroy(tessera_backend_context* context) { free(context); }
 static tessera_status synchronize(tessera_backend_context* context, tessera_error* error) {
   return (void)context, (void)error, TESSERA_OK;
 }
-static tessera_status buffer_allocate(tessera_backend_context* context, uint64_t bytes, void** data, tessera_error* error) {
+static tessera_status buffer_allocate(tessera_backend_context* context, uint64_t bytes, void** data,
+                                      tessera_error* error) {
   (void)context, (void)error;
   *data = malloc(bytes + 1);
   return TESSERA_OK;
@@ -62,7 +65,8 @@ static tessera_status plan_create(tessera_backend_context* context, const tesser
   reply->workspace_bytes = 0;
   return TESSERA_OK;
 }
-static tessera_status plan_execute(tessera_backend_plan* plan, const tessera_execution* execution, tessera_error* error) {
+static tessera_status plan_execute(tessera_backend_plan* plan, const tessera_execution* execution,
+                                   tessera_error* error) {
   return (void)plan, (void)execution, (void)error, TESSERA_OK;
 }
 static void plan_destroy(tessera_backend_plan* plan) { free(plan); }

@@ -84,7 +84,8 @@ struct FakeContext {
         to += index[axis] * c.target_strides[axis];
         from += index[axis] * c.source_strides[axis];
       }
-      std::memcpy(target + to * std::int64_t(c.element_size), source + from * std::int64_t(c.element_size), c.element_size);
+      std::memcpy(target + to * std::int64_t(c.element_size), source + from * std::int64_t(c.element_size),
+                  c.element_size);
       more = false;
       for (int axis = c.rank; axis-- > 0 && !more;) {
         if (++index[axis] < c.extents[axis])
@@ -120,9 +121,8 @@ class QueuedPlan : public Plan {
   void queue(std::function<void()> work) {
     ++context_.stats_.executions;
 #if defined(TESSERA_FAKE_FATAL)
-    context_.queue_.push_back([] {
-      throw Error(TESSERA_DEVICE_ERROR, "the device fell off the bus", TESSERA_ERROR_CONTEXT_DEAD);
-    });
+    context_.queue_.push_back(
+        [] { throw Error(TESSERA_DEVICE_ERROR, "the device fell off the bus", TESSERA_ERROR_CONTEXT_DEAD); });
 #endif
     context_.queue_.push_back([this, &context = context_, work = std::move(work)] {
       if (context.plans_.count(this) == 0)
@@ -221,7 +221,8 @@ using Stencil = Algorithm<FakeContext, StencilProblem>;
 const Gemm kPlain = {"plain", supports_all<GemmProblem>,
                      [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
 /// Parameters of both kinds, and a workspace.
-const Gemm kTuned = {"tuned", supports_all<GemmProblem>, [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
+const Gemm kTuned = {"tuned", supports_all<GemmProblem>,
+                     [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
                        static constexpr std::int64_t tiles[] = {8, 16, 32};
                        options.parameters.take("tile", 16, tiles);
                        const std::int64_t split = options.parameters.take("split", 1, 1, 4);
@@ -230,10 +231,12 @@ const Gemm kTuned = {"tuned", supports_all<GemmProblem>, [](FakeContext& context
                          throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
                        return make_gemm(context, p, wanted);
                      }};
-const Gemm kPicky = {"picky", [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
+const Gemm kPicky = {"picky",
+                     [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
                      [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
-const Stencil kSweep = {"sweep", supports_all<StencilProblem>,
-                        [](FakeContext& context, const StencilProblem& p, PlanOptions) { return make_stencil(context, p); }};
+const Stencil kSweep = {
+    "sweep", supports_all<StencilProblem>,
+    [](FakeContext& context, const StencilProblem& p, PlanOptions) { return make_stencil(context, p); }};
 
 struct Fake {
   static constexpr const char* kName = TESSERA_BACKEND_NAME;

@@ -47,11 +47,11 @@ TEST_CASE("host operands are staged, and only what is read is copied") {
     plan.execute<float>(alpha, a, b, beta, c);
     return stats(context).copies - before;
   };
-  CHECK(copies(1, 0, kA, kB) == 3); // A, B up, C down
+  CHECK(copies(1, 0, kA, kB) == 3);  // A, B up, C down
   for (int i = 0; i < 6; ++i) CHECK(c[i] == kProduct[i]);
-  CHECK(copies(1, 1, kA, kB) == 4); // C up as well
+  CHECK(copies(1, 1, kA, kB) == 4);  // C up as well
   CHECK(c[5] == 66);
-  CHECK(copies(0, 2, nullptr, nullptr) == 2); // only C
+  CHECK(copies(0, 2, nullptr, nullptr) == 2);  // only C
   CHECK(c[5] == 132);
   CHECK(copies(0, 0, nullptr, nullptr) == 1);
   CHECK(c[5] == 0);
@@ -93,7 +93,7 @@ TEST_CASE("a plan that is destroyed waits for its queued work") {
   Buffer<float> a(context, 4), b(context, 6), c(context, 6);
   a.upload(kA);
   b.upload(kB);
-  for (const char* algorithm : {"plain", "tuned"}) { // without and with a workspace
+  for (const char* algorithm : {"plain", "tuned"}) {  // without and with a workspace
     const std::vector<float> zeros(6, 0.0f);
     c.upload(zeros);
     std::optional<GemmPlan> plan(std::in_place, context, kSmall,
@@ -138,7 +138,7 @@ TEST_CASE("an illegal device pointer is reported when the work is waited for, an
   Context context("fake");
   Buffer<float> c(context, 6);
   GemmPlan plan(context, kSmall, {.operands = Memory::device});
-  plan.execute<float>(1, kA, kB, 0, c.data()); // host pointers
+  plan.execute<float>(1, kA, kB, 0, c.data());  // host pointers
   CHECK_THAT(message_of(ErrorCode::device_error, [&] { context.synchronize(); }), ContainsSubstring("host pointer"));
   context.synchronize();
 }
@@ -158,7 +158,8 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
   CHECK(made("fake/tuned:split=2,tile=32") == "tuned:tile=32,split=2");
   CHECK(made("picky") == "picky");
 
-  const auto fails = [&](ErrorCode code, const std::string& algorithm, const char* part, const PlanOptions& others = {}) {
+  const auto fails = [&](ErrorCode code, const std::string& algorithm, const char* part,
+                         const PlanOptions& others = {}) {
     INFO(algorithm);
     CHECK_THAT(message_of(code, [&] { made(algorithm, others); }), ContainsSubstring(part));
   };
@@ -168,17 +169,17 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
   fails(ErrorCode::invalid_argument, "tuned:split=5", "must lie in [1, 4]");
   fails(ErrorCode::invalid_argument, "tuned:width=5", "has no parameter width; it has tile, split");
   fails(ErrorCode::invalid_argument, "plain:tile=8", "it has none");
-  for (const char* malformed : {"tuned:", "tuned:tile", "tuned:tile=", "tuned:tile=8,", "tuned:tile=8x", "/tuned", "fake/",
-                                "tuned:=8", "tuned:tile=8,tile=8", "tu ned", "fake/tuned/x", "tuned:tile=99999999999999999999"})
+  for (const char* malformed :
+       {"tuned:", "tuned:tile", "tuned:tile=", "tuned:tile=8,", "tuned:tile=8x", "/tuned", "fake/", "tuned:=8",
+        "tuned:tile=8,tile=8", "tu ned", "fake/tuned/x", "tuned:tile=99999999999999999999"})
     fails(ErrorCode::invalid_argument, malformed, malformed);
-  CHECK_THAT(message_of(ErrorCode::unsupported,
-                        [&] { GemmPlan(context, {.m = 3, .n = 3, .k = 3}, {.algorithm = "picky"}); }),
-             ContainsSubstring("m must be even"));
+  CHECK_THAT(
+      message_of(ErrorCode::unsupported, [&] { GemmPlan(context, {.m = 3, .n = 3, .k = 3}, {.algorithm = "picky"}); }),
+      ContainsSubstring("m must be even"));
 
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
   Buffer<char> memory(context, 8192);
-  GemmPlan plan(context, kSmall,
-                {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
+  GemmPlan plan(context, kSmall, {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
   CHECK(plan.workspace_bytes() == 8192);
   float c[6];
   plan.execute<float>(1, kA, kB, 0, c);

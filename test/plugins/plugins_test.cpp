@@ -73,11 +73,12 @@ TEST_CASE("plugins that cannot be used stay in the list with the reason") {
     REQUIRE(all.contains(name));
     CHECK_FALSE(all.at(name).available);
     CHECK_THAT(all.at(name).reason, ContainsSubstring(reason));
-    CHECK_THAT(message_of(ErrorCode::backend_unavailable, [&n = name] { Context context(n); }), ContainsSubstring(reason));
+    CHECK_THAT(message_of(ErrorCode::backend_unavailable, [&n = name] { Context context(n); }),
+               ContainsSubstring(reason));
     tessera_device_info device{};
     device.struct_size = sizeof device;
     CHECK(tessera_get_device_info(all.at(name).index, 0, &device, nullptr) != TESSERA_OK);
-    tessera_algorithm_name(all.at(name).index, TESSERA_OP_GEMM, 0); // must not crash
+    tessera_algorithm_name(all.at(name).index, TESSERA_OP_GEMM, 0);  // must not crash
   }
   CHECK_FALSE(all.contains("something"));
 }
@@ -98,7 +99,8 @@ TEST_CASE("an unknown backend is an error that lists what there is") {
   const std::string message = message_of(ErrorCode::backend_unavailable, [] { Context context("nosuch"); });
   for (const char* part : {"nosuch", "fake", "the moon is not full", "unloadable", "garbage"})
     CHECK_THAT(message, ContainsSubstring(part));
-  CHECK_THAT(message_of(ErrorCode::backend_unavailable, [] { Context context("fake:2"); }), ContainsSubstring("fake:2"));
+  CHECK_THAT(message_of(ErrorCode::backend_unavailable, [] { Context context("fake:2"); }),
+             ContainsSubstring("fake:2"));
   CHECK(Context("fake:1").device() == 1);
 }
 
@@ -128,7 +130,8 @@ TEST_CASE("whatever a plugin throws arrives as an error, and everything can be u
     for (std::int64_t kind = 0; kind < 3; ++kind) {
       check(kind, "the context", [&] { Context other(name + ":" + std::to_string(kind + 1)); });
       check(kind, "allocate", [&] { Buffer<char> buffer(context, 1000 + kind); });
-      check(kind, "make", [&] { GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind)}); });
+      check(kind, "make",
+            [&] { GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind)}); });
       GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind + 3)});
       for (int repeat = 0; repeat < 2; ++repeat)
         check(kind, "execute", [&] { plan.execute<float>(1, kValues, kValues, 0, c); });
@@ -140,7 +143,7 @@ TEST_CASE("whatever a plugin throws arrives as an error, and everything can be u
     check(0, "synchronize", [&] { context.synchronize(); });
     check(1, "native_stream", [&] { context.native_stream(); });
     message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, kSmall, {.algorithm = "undecided"}); });
-    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); }); // its score throws
+    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); });  // its score throws
   }
 }
 
@@ -149,7 +152,7 @@ TEST_CASE("a device fault that kills the context is said by everything of it fro
   Buffer<float> buffer(dead, 4), other(dead, 4), target(dead, 4);
   buffer.upload(kValues);
   GemmPlan plan(dead, kSmall, {.operands = Memory::device}), idle(dead, kSmall);
-  plan.execute<float>(1, buffer.data(), other.data(), 0, target.data()); // asynchronous: nothing is known yet
+  plan.execute<float>(1, buffer.data(), other.data(), 0, target.data());  // asynchronous: nothing is known yet
   const std::string first = message_of(ErrorCode::device_error, [&] { dead.synchronize(); });
   CHECK_THAT(first, ContainsSubstring("fell off the bus"));
   float values[4];
@@ -165,9 +168,9 @@ TEST_CASE("a device fault that kills the context is said by everything of it fro
   says_so([&] { Buffer<float> more(dead, 4); });
   says_so([&] { GemmPlan more(dead, kSmall); });
   says_so([&] { dead.native_stream(); });
-  CHECK_FALSE(plan.describe().empty()); // what needs no device still answers
+  CHECK_FALSE(plan.describe().empty());  // what needs no device still answers
 
-  Context alive("fatal"); // another context of the same backend lives
+  Context alive("fatal");  // another context of the same backend lives
   Buffer<float> works(alive, 4);
   works.upload(kValues);
   works.download(values);

@@ -68,9 +68,11 @@ struct Throwing {
   static std::vector<Device> devices() { return std::vector<Device>(4, Device{"thrower", 1}); }
   using Context = ThrowingContext;
   static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms() { return kAlgorithms<GemmProblem>; }
-  static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() { return kAlgorithms<StencilProblem>; }
+  static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
+    return kAlgorithms<StencilProblem>;
+  }
   static double score(int, const GemmProblem& p, tessera_memory) {
-    if (p.m == 7) fail(1, "score"); // counts as "cannot"
+    if (p.m == 7) fail(1, "score");  // counts as "cannot"
     return 1e-6;
   }
   static double score(int, const StencilProblem&, tessera_memory) { return 1e-6; }

@@ -39,10 +39,12 @@ find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |
   rule "the core names no backend" || true
-find_lines '\b(printf|fprintf|puts|fputs|putchar|perror|abort|exit|_exit|_Exit|quick_exit|terminate|assert) *\(|std::(cout|cerr|clog)\b' \
-  "${core_files[@]}" | grep -v '^lib/verbose\.cpp:' |
+prints='printf|fprintf|puts|fputs|putchar|perror'
+ends='abort|exit|_exit|_Exit|quick_exit|terminate|assert'
+find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | grep -v '^lib/verbose\.cpp:' |
   rule "the core prints in verbose.cpp alone and never ends the process" || true
-find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' "${core_files[@]}" include | grep -v '^lib/environment\.cpp:' |
+find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' "${core_files[@]}" include |
+  grep -v '^lib/environment\.cpp:' |
   rule "the core reads the environment in environment.cpp alone" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' "${core_files[@]}" include | grep -v '^lib/loader\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true
@@ -53,5 +55,9 @@ find backends -name '*.[ch]*' -type f -exec awk '
 grep -rL 'SPDX-License-Identifier: Apache-2.0' --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' \
   --include='*.cu' --include='*.cuh' --include='*.cmake' --include='CMakeLists.txt' include lib backends test |
   rule "every source file names its licence" || true
+
+# diff's status is 1 where there is something to print.
+{ diff <(awk '/^```cpp$/ { on = 1; next } /^```$/ && on { exit } on' README.md) <(tail -n +4 docs/examples/quickstart.cpp) ||
+  true; } | rule "the README's program is docs/examples/quickstart.cpp" || true
 
 exit $broken

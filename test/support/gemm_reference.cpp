@@ -73,11 +73,12 @@ Expected<T> reference_in(const GemmDesc& desc, T alpha, const T* a, const T* b, 
 /// and a denormal number for each product that may underflow.
 template <class T>
 Expected<T> gemm_reference(const GemmDesc& desc, T alpha, const T* a, const T* b, T beta, const T* c, bool exact) {
-  if (exact) return reference_in<T, double>(desc, alpha, a, b, beta, c, exact); // fast, and exact in any type
+  if (exact) return reference_in<T, double>(desc, alpha, a, b, beta, c, exact);  // fast, and exact in any type
   return reference_in<T, Wide<T>>(desc, alpha, a, b, beta, c, exact);
 }
 
 template Expected<float> gemm_reference(const GemmDesc&, float, const float*, const float*, float, const float*, bool);
-template Expected<double> gemm_reference(const GemmDesc&, double, const double*, const double*, double, const double*, bool);
+template Expected<double> gemm_reference(const GemmDesc&, double, const double*, const double*, double, const double*,
+                                         bool);
 
 }  // namespace tessera::test

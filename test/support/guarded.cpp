@@ -23,7 +23,7 @@ std::size_t page() {
 }  // namespace
 
 GuardedBytes::GuardedBytes(std::size_t bytes, Against side) : bytes_(bytes) {
-  const std::size_t usable = (bytes / page() + 1) * page(); // at least one byte of pattern
+  const std::size_t usable = (bytes / page() + 1) * page();  // at least one byte of pattern
   mapped_ = usable + 2 * page();
   void* const made = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap of a guarded array");

@@ -21,7 +21,10 @@ class GuardedBytes {
   GuardedBytes(std::size_t bytes, Against side);
   ~GuardedBytes();
   GuardedBytes(GuardedBytes&& other) noexcept
-      : mapping_(std::exchange(other.mapping_, nullptr)), mapped_(other.mapped_), data_(other.data_), bytes_(other.bytes_) {}
+      : mapping_(std::exchange(other.mapping_, nullptr)),
+        mapped_(other.mapped_),
+        data_(other.data_),
+        bytes_(other.bytes_) {}
   GuardedBytes& operator=(GuardedBytes&&) = delete;
 
   std::byte* data() const { return data_; }

@@ -46,7 +46,8 @@ void set_variable(const std::string& name, const std::optional<std::string>& val
 
 }  // namespace
 
-Outcome run(const std::vector<std::string>& argv, const std::map<std::string, std::optional<std::string>>& environment) {
+Outcome run(const std::vector<std::string>& argv,
+            const std::map<std::string, std::optional<std::string>>& environment) {
   const TemporaryDirectory directory;
   const std::string output = directory.path() / "stdout", errors = directory.path() / "stderr";
   const pid_t child = fork();

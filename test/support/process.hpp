@@ -14,14 +14,15 @@
 namespace tessera::test {
 
 struct Outcome {
-  int exit_code = -1; ///< -1 when a signal ended it
+  int exit_code = -1;  ///< -1 when a signal ended it
   int signal = 0;
-  std::string output; ///< of stdout
-  std::string errors; ///< of stderr
+  std::string output;  ///< of stdout
+  std::string errors;  ///< of stderr
 };
 
 /// Runs a program (argv[0] is its path) with variables set on top of this environment; an empty optional unsets one.
-Outcome run(const std::vector<std::string>& argv, const std::map<std::string, std::optional<std::string>>& environment = {});
+Outcome run(const std::vector<std::string>& argv,
+            const std::map<std::string, std::optional<std::string>>& environment = {});
 
 /// A new empty directory, removed with all it holds.
 class TemporaryDirectory {

@@ -29,7 +29,8 @@ std::uint64_t seed() {
 }
 
 Random::Random(std::string_view stream) : state_(seed() ^ 0xcbf29ce484222325u) {
-  for (const char c : stream) state_ = (state_ ^ std::uint64_t(static_cast<unsigned char>(c))) * 0x100000001b3u; // FNV-1a
+  for (const char c : stream)
+    state_ = (state_ ^ std::uint64_t(static_cast<unsigned char>(c))) * 0x100000001b3u;  // FNV-1a
   bits();
 }
 

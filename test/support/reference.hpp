@@ -41,17 +41,19 @@ Expected<T> gemm_reference(const GemmDesc& desc, T alpha, const T* a, const T* b
 template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact);
 
-extern template Expected<float> gemm_reference(const GemmDesc&, float, const float*, const float*, float, const float*, bool);
+extern template Expected<float> gemm_reference(const GemmDesc&, float, const float*, const float*, float, const float*,
+                                               bool);
 extern template Expected<double> gemm_reference(const GemmDesc&, double, const double*, const double*, double,
                                                 const double*, bool);
 extern template Expected<float> stencil_reference(const StencilDesc&, const float*, bool);
 extern template Expected<double> stencil_reference(const StencilDesc&, const double*, bool);
 
-/// True when `computed` is what is expected at a point: within the bound, and NaN or the same infinity where that is due.
+/// True when `computed` is what is expected at a point: within the bound, and NaN or the same infinity where that is
+/// due.
 template <class T>
 bool acceptable(T computed, Wide<T> value, Wide<T> bound) {
   if (value != value) return computed != computed;
-  if (Wide<T>(computed) == value) return true; // also infinities, and zeros of either sign
+  if (Wide<T>(computed) == value) return true;  // also infinities, and zeros of either sign
   const Wide<T> error = Wide<T>(computed) - value;
   return -bound <= error && error <= bound;
 }

@@ -36,7 +36,7 @@ std::vector<std::int64_t> outwards(Boundary mode, int side, std::int64_t extent,
   const std::int64_t edge = side == 0 ? 0 : extent - 1;
   if (mode != Boundary::periodic && mode != Boundary::reflect && mode != Boundary::mirror)
     return std::vector<std::int64_t>(std::size_t(distance), edge);
-  std::vector<std::int64_t> cell; // a b c d, a b c d d c b a or a b c d c b
+  std::vector<std::int64_t> cell;  // a b c d, a b c d d c b a or a b c d c b
   for (std::int64_t i = 0; i < extent; ++i) cell.push_back(i);
   if (mode == Boundary::reflect)
     for (std::int64_t i = extent - 1; i >= 0; --i) cell.push_back(i);
@@ -79,12 +79,14 @@ Grid<W> padded(const Grid<W>& grid, std::size_t axis, const BoundaryAxis& bounda
   return result;
 }
 
-/// Pads all axes, the last one first: so constants of an earlier axis win in the corners, and index maps copy constants.
+/// Pads all axes, the last one first: so constants of an earlier axis win in the corners, and index maps copy
+/// constants.
 template <class T, class W>
 Grid<W> padded(Grid<W> grid, const StencilDesc& desc, const StencilLayout& layout, bool with_values) {
   for (std::size_t axis = desc.extents.size(); axis-- > 0;) {
     const BoundaryAxis& boundary = desc.boundary[axis];
-    const W constants[2] = {with_values ? W(T(boundary.low.value)) : W(0), with_values ? W(T(boundary.high.value)) : W(0)};
+    const W constants[2] = {with_values ? W(T(boundary.low.value)) : W(0),
+                            with_values ? W(T(boundary.high.value)) : W(0)};
     grid = padded(grid, axis, boundary, layout.reach[axis][0] - layout.halo[axis][0],
                   layout.reach[axis][1] - layout.halo[axis][1], constants, layout.extents[axis],
                   grid.extents[axis] == layout.extents[axis] ? 0 : layout.halo[axis][0]);
@@ -112,7 +114,8 @@ Grid<W> applied(const Grid<W>& source, const StencilDesc& desc, const StencilLay
       for (p[1] = 0; p[1] < layout.extents[1]; ++p[1]) {
         p[2] = 0;
         Index q;
-        for (std::size_t axis = 0; axis < q.size(); ++axis) q[axis] = p[axis] + layout.reach[axis][0] + tap.offset[axis];
+        for (std::size_t axis = 0; axis < q.size(); ++axis)
+          q[axis] = p[axis] + layout.reach[axis][0] + tap.offset[axis];
         const W* const from = source.values.data() + source.at(q);
         W* const to = result.values.data() + result.at(p);
         if (magnitudes)
@@ -133,7 +136,8 @@ Grid<W> gathered(const StencilLayout& layout, const T* in) {
   Grid<W> grid(extents);
   for_each_point(extents, [&](const Index& p) {
     std::int64_t at = 0;
-    for (std::size_t axis = 0; axis < p.size(); ++axis) at += (p[axis] - layout.halo[axis][0]) * layout.in_strides[axis];
+    for (std::size_t axis = 0; axis < p.size(); ++axis)
+      at += (p[axis] - layout.halo[axis][0]) * layout.in_strides[axis];
     grid.values[std::size_t(grid.at(p))] = in[at];
   });
   return grid;
@@ -158,13 +162,12 @@ Grid<double> next_error(const Grid<double>& error, const Grid<W>& around, const 
   const double relative = terms * double(kRoundoff<T> + std::numeric_limits<W>::epsilon());
   const double underflow = terms * double(std::numeric_limits<T>::denorm_min());
   const Grid<double> error_around = padded<T>(error, desc, layout, false);
-  Grid<double> largest(around.extents); // |x| + e
+  Grid<double> largest(around.extents);  // |x| + e
   for (std::size_t i = 0; i < largest.values.size(); ++i)
     largest.values[i] = std::abs(double(around.values[i])) + error_around.values[i];
   Grid<double> result = applied<T>(error_around, desc, layout, true);
   const Grid<double> magnitude = applied<T>(largest, desc, layout, true);
-  for (std::size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] += relative * magnitude.values[i] + underflow;
+  for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] += relative * magnitude.values[i] + underflow;
   return result;
 }
 
@@ -178,7 +181,7 @@ Expected<T> reference_in(const StencilDesc& desc, const T* in, bool exact) {
     expected.untouched.push_back(desc.steps == 0 || keeps_value(desc, layout, p));
   });
   Grid<W> field = gathered<W>(layout, in);
-  Grid<double> error(field.extents); // zero: the input is exact
+  Grid<double> error(field.extents);  // zero: the input is exact
   for (std::int64_t step = 0; step < desc.steps; ++step) {
     const Grid<W> around = padded<T>(field, desc, layout, true);
     Grid<W> next = applied<T>(around, desc, layout, false);
@@ -204,7 +207,7 @@ Expected<T> reference_in(const StencilDesc& desc, const T* in, bool exact) {
 /// denormal number for each product that may underflow.
 template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact) {
-  if (exact) return reference_in<T, double>(desc, in, exact); // fast, and exact in any type
+  if (exact) return reference_in<T, double>(desc, in, exact);  // fast, and exact in any type
   return reference_in<T, Wide<T>>(desc, in, exact);
 }
 

@@ -89,7 +89,8 @@ int main(void) {
   difference(context, &error);
   tessera_context_destroy(context);
   options.backend = "nosuch";
-  expect(tessera_context_create(&options, &context, &error) == TESSERA_BACKEND_UNAVAILABLE, "an unknown backend", &error);
+  expect(tessera_context_create(&options, &context, &error) == TESSERA_BACKEND_UNAVAILABLE, "an unknown backend",
+         &error);
   expect(strstr(message, "nosuch") != NULL, "the message names it", &error);
   printf("%s: %d failures\n", tessera_version(), failures);
   return failures != 0;

@@ -23,8 +23,8 @@ const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
 class Listener {
  public:
   Listener() {
-    tessera_set_verbose_callback([](const char* line, void* user) { static_cast<Listener*>(user)->lines.emplace_back(line); },
-                                 this);
+    tessera_set_verbose_callback(
+        [](const char* line, void* user) { static_cast<Listener*>(user)->lines.emplace_back(line); }, this);
   }
   ~Listener() { tessera_set_verbose_callback(nullptr, nullptr); }
   std::vector<std::string> lines;
@@ -33,7 +33,8 @@ class Listener {
 }  // namespace
 
 TEST_CASE("what cannot be a backend is refused", "[context]") {
-  check_throws("an unknown name", ErrorCode::backend_unavailable, {"backend", "nosuch", "fake"}, [] { Context c("nosuch"); });
+  check_throws("an unknown name", ErrorCode::backend_unavailable, {"backend", "nosuch", "fake"},
+               [] { Context c("nosuch"); });
   check_throws("a device too many", ErrorCode::backend_unavailable, {"fake:7", "device"}, [] { Context c("fake:7"); });
   check_throws("a malformed device", ErrorCode::invalid_argument, {"backend", "fake:x"}, [] { Context c("fake:x"); });
   check_throws("a path", ErrorCode::invalid_argument, {"../fake"}, [] { Context c("../fake"); });
@@ -59,8 +60,8 @@ TEST_CASE("malformed variables are errors, not ignored", "[environment]") {
   for (const Bad& bad : {Bad{"TESSERA_GEMM_ALGORITHM", "tuned:"}, Bad{"TESSERA_GEMM_ALGORITHM", "nosuch"},
                          Bad{"TESSERA_GEMM_ALGORITHM", "tuned:tile=7"}, Bad{"TESSERA_VERBOSE", "loud"}}) {
     const ScopedVariable variable(bad.name, bad.value);
-    check_throws(bad.value, std::string(bad.value) == "nosuch" ? ErrorCode::unsupported : ErrorCode::invalid_argument, {},
-                 [&] { GemmPlan plan(context, kSmall); });
+    check_throws(bad.value, std::string(bad.value) == "nosuch" ? ErrorCode::unsupported : ErrorCode::invalid_argument,
+                 {}, [&] { GemmPlan plan(context, kSmall); });
   }
   const ScopedVariable threads("TESSERA_NUM_THREADS", "none");
   check_throws("threads", ErrorCode::invalid_argument, {"TESSERA_NUM_THREADS", "none"}, [] { Context c("fake"); });
@@ -75,9 +76,10 @@ TEST_CASE("the environment chooses where code does not, and code beats it", "[en
   CHECK(GemmPlan(kSmall).device() == 1);
   CHECK(GemmPlan(kSmall).algorithm() == "tuned:tile=16,split=2");
   CHECK(GemmPlan(kSmall, {.algorithm = "plain"}).algorithm() == "plain");
-  CHECK(StencilPlan({.extents = {4}, .taps = taps::identity(1)}).algorithm() == "sweep"); // the other variable's business
+  CHECK(StencilPlan({.extents = {4}, .taps = taps::identity(1)}).algorithm() ==
+        "sweep");  // the other variable's business
   const ScopedVariable other("TESSERA_GEMM_ALGORITHM", "throwing/throws");
-  CHECK(GemmPlan(kSmall).algorithm() == "plain"); // it concerns another backend's plans alone
+  CHECK(GemmPlan(kSmall).algorithm() == "plain");  // it concerns another backend's plans alone
 }
 
 TEST_CASE("an algorithm of a backend that does not exist is an error", "[environment]") {
@@ -93,11 +95,14 @@ TEST_CASE("device operands need a context", "[context]") {
 TEST_CASE("buffers check sizes and ranges", "[buffer]") {
   Context context = fake();
   check_throws("a negative size", ErrorCode::invalid_argument, {"size", "-1"}, [&] { Buffer<float> b(context, -1); });
-  check_throws("a size beyond memory", ErrorCode::invalid_argument, {"size"}, [&] { Buffer<float> b(context, INT64_MAX); });
+  check_throws("a size beyond memory", ErrorCode::invalid_argument, {"size"},
+               [&] { Buffer<float> b(context, INT64_MAX); });
   Buffer<float> buffer(context, 10);
   std::vector<float> values(10, 1.0f), eleven(11);
   buffer.upload(values);
-  const auto refused = [&](const char* what, auto&& body) { check_throws(what, ErrorCode::invalid_argument, {"10"}, body); };
+  const auto refused = [&](const char* what, auto&& body) {
+    check_throws(what, ErrorCode::invalid_argument, {"10"}, body);
+  };
   refused("too much up", [&] { buffer.upload(eleven); });
   refused("too much down", [&] { buffer.download(eleven); });
   refused("beyond the end", [&] { buffer.upload(values, 1); });
@@ -110,8 +115,8 @@ TEST_CASE("buffers check sizes and ranges", "[buffer]") {
   CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256 == 0);
   ErrorText error;
   tessera_buffer* made = nullptr;
-  check_error("negative bytes", tessera_buffer_create(context.get(), -8, &made, error.get()), error, TESSERA_INVALID_ARGUMENT,
-              {"bytes", "-8", "0"});
+  check_error("negative bytes", tessera_buffer_create(context.get(), -8, &made, error.get()), error,
+              TESSERA_INVALID_ARGUMENT, {"bytes", "-8", "0"});
 }
 
 TEST_CASE("null objects of the C interface", "[context]") {

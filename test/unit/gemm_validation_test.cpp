@@ -19,15 +19,29 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 tessera_gemm_desc good() {
-  return {sizeof(tessera_gemm_desc), TESSERA_OP_GEMM, TESSERA_F32, TESSERA_COMPUTE_STRICT, TESSERA_ROW_MAJOR,
-          TESSERA_NO_TRANSPOSE, TESSERA_NO_TRANSPOSE, 2, 3, 4, TESSERA_PACKED, TESSERA_PACKED, TESSERA_PACKED, 1,
-          TESSERA_PACKED, TESSERA_PACKED, TESSERA_PACKED};
+  return {sizeof(tessera_gemm_desc),
+          TESSERA_OP_GEMM,
+          TESSERA_F32,
+          TESSERA_COMPUTE_STRICT,
+          TESSERA_ROW_MAJOR,
+          TESSERA_NO_TRANSPOSE,
+          TESSERA_NO_TRANSPOSE,
+          2,
+          3,
+          4,
+          TESSERA_PACKED,
+          TESSERA_PACKED,
+          TESSERA_PACKED,
+          1,
+          TESSERA_PACKED,
+          TESSERA_PACKED,
+          TESSERA_PACKED};
 }
 
 struct Bad {
   const char* what;
   std::function<void(tessera_gemm_desc&)> spoil;
-  std::vector<std::string> parts; ///< of the message
+  std::vector<std::string> parts;  ///< of the message
   tessera_status code = TESSERA_INVALID_ARGUMENT;
 };
 
@@ -40,9 +54,15 @@ const Bad kBad[] = {
     {"ldb too small", [](auto& d) { d.ldb = 2; }, {"ldb", "2", "3"}},
     {"ldc too small", [](auto& d) { d.ldc = 0; }, {"ldc", "0", "3"}},
     {"negative lda", [](auto& d) { d.lda = -4; }, {"lda", "-4", "4"}},
-    {"lda too small for the transpose", [](auto& d) { d.trans_a = TESSERA_TRANSPOSE, d.m = 5, d.lda = 4; }, {"lda", "4", "5"}},
-    {"lda too small by columns", [](auto& d) { d.order = TESSERA_COLUMN_MAJOR, d.m = 9, d.lda = 8; }, {"lda", "8", "9"}},
-    {"ldc too small by columns", [](auto& d) { d.order = TESSERA_COLUMN_MAJOR, d.m = 9, d.ldc = 8; }, {"ldc", "8", "9"}},
+    {"lda too small for the transpose",
+     [](auto& d) { d.trans_a = TESSERA_TRANSPOSE, d.m = 5, d.lda = 4; },
+     {"lda", "4", "5"}},
+    {"lda too small by columns",
+     [](auto& d) { d.order = TESSERA_COLUMN_MAJOR, d.m = 9, d.lda = 8; },
+     {"lda", "8", "9"}},
+    {"ldc too small by columns",
+     [](auto& d) { d.order = TESSERA_COLUMN_MAJOR, d.m = 9, d.ldc = 8; },
+     {"ldc", "8", "9"}},
     {"negative stride_a", [](auto& d) { d.batch = 2, d.stride_a = -8; }, {"stride_a", "-8", "at least 0"}},
     {"matrices of C overlap", [](auto& d) { d.batch = 2, d.stride_c = 5; }, {"stride_c", "5"}},
     {"one C for the whole batch", [](auto& d) { d.batch = 2, d.stride_c = 0; }, {"stride_c", "0"}},
@@ -118,10 +138,11 @@ TEST_CASE("a descriptor of an older version means what it meant", "[validation]"
   Context context = fake();
   tessera_gemm_desc desc = good();
   desc.struct_size = offsetof(tessera_gemm_desc, batch);
-  desc.batch = desc.stride_a = desc.stride_b = desc.stride_c = -99; // beyond the size: not to be read
+  desc.batch = desc.stride_a = desc.stride_b = desc.stride_c = -99;  // beyond the size: not to be read
   tessera_plan* plan = nullptr;
   ErrorText error;
-  CHECK(tessera_plan_create(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr, &plan, error.get()) == TESSERA_OK);
+  CHECK(tessera_plan_create(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr, &plan, error.get()) ==
+        TESSERA_OK);
   tessera_plan_destroy(plan);
 }
 
@@ -137,9 +158,13 @@ TEST_CASE("bad operands of a GEMM are refused, and the plan works on", "[validat
   refused("null C", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, none); }, {"c", "null", "6"});
   refused("null C with alpha 0", [&] { w.plan.execute<float>(0, none, none, 0, none); }, {"c", "null"});
   refused("C is A", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, w.a.data()); }, {"c", "overlaps a"});
-  refused("C overlaps B's end", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, w.b.data() + 11); }, {"c", "overlaps b"});
+  refused("C overlaps B's end", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, w.b.data() + 11); },
+          {"c", "overlaps b"});
   refused("a misaligned pointer",
-          [&] { w.plan.execute<float>(1, reinterpret_cast<float*>(reinterpret_cast<char*>(w.a.data()) + 2), w.b.data(), 0, w.c.data()); },
+          [&] {
+            w.plan.execute<float>(1, reinterpret_cast<float*>(reinterpret_cast<char*>(w.a.data()) + 2), w.b.data(), 0,
+                                  w.c.data());
+          },
           {"a", "aligned", "4 bytes"});
   std::vector<double> doubles(12);
   refused("doubles for a plan of floats",
@@ -172,18 +197,19 @@ TEST_CASE("blocks of one parent array are legal, and one shared element is not",
   plan.execute<float>(1, &parent[0], &parent[4], 0, &parent[32]);
   CHECK(parent[32] == 4.0f);
   CHECK(parent[36] == 1.0f);
-  plan.execute<float>(1, &parent[0], &parent[32], 0, &parent[4]); // C between the rows of A
+  plan.execute<float>(1, &parent[0], &parent[32], 0, &parent[4]);  // C between the rows of A
   CHECK(parent[4] == 16.0f);
   check_throws("one column shared", ErrorCode::invalid_argument, {"c", "overlaps a"},
                [&] { plan.execute<float>(1, &parent[0], &parent[36], 0, &parent[3]); });
   check_throws("one element shared", ErrorCode::invalid_argument, {"c", "overlaps a"},
                [&] { plan.execute<float>(1, &parent[0], &parent[4], 0, &parent[27]); });
-  plan.execute<float>(1, &parent[0], &parent[0], 0, &parent[36]); // A and B may share
+  plan.execute<float>(1, &parent[0], &parent[0], 0, &parent[36]);  // A and B may share
 }
 
 TEST_CASE("bad executions through the C interface", "[validation]") {
   Working w;
-  tessera_operand operands[3] = {{w.a.data(), TESSERA_F32, 0}, {w.b.data(), TESSERA_F32, 0}, {w.c.data(), TESSERA_F32, 0}};
+  tessera_operand operands[3] = {
+      {w.a.data(), TESSERA_F32, 0}, {w.b.data(), TESSERA_F32, 0}, {w.c.data(), TESSERA_F32, 0}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution fine{sizeof fine, operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0};
   const auto refused = [&](const char* what, auto&& spoil, const std::vector<std::string>& parts) {
@@ -204,8 +230,10 @@ TEST_CASE("bad executions through the C interface", "[validation]") {
   refused("a scalar of another type", [](auto&) {}, {"scalar 1", "f32"});
   scalars[1].dtype = TESSERA_F32;
   ErrorText error;
-  check_error("no execution", tessera_plan_execute(w.plan.get(), nullptr, error.get()), error, TESSERA_INVALID_ARGUMENT, {"null"});
-  check_error("no plan", tessera_plan_execute(nullptr, &fine, error.get()), error, TESSERA_INVALID_ARGUMENT, {"plan", "null"});
+  check_error("no execution", tessera_plan_execute(w.plan.get(), nullptr, error.get()), error, TESSERA_INVALID_ARGUMENT,
+              {"null"});
+  check_error("no plan", tessera_plan_execute(nullptr, &fine, error.get()), error, TESSERA_INVALID_ARGUMENT,
+              {"plan", "null"});
   w.check();
 }
 

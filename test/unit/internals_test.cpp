@@ -49,8 +49,8 @@ TEST_CASE("backend specifications", "[environment]") {
   CHECK(parse_backend("cpu", "V").device == -1);
   CHECK(parse_backend("kokkos-cuda:3", "V").name == "kokkos-cuda");
   CHECK(parse_backend("kokkos-cuda:3", "V").device == 3);
-  for (const char* bad : {":", ":0", "cpu:", "cpu:x", "cpu:-1", "cpu:1x", "cpu: 1", " cpu", "cpu ", "c pu", "auto:0", "cpu:0:1",
-                          "../cpu", "cpu,cuda", "cpu:99999999999"}) {
+  for (const char* bad : {":", ":0", "cpu:", "cpu:x", "cpu:-1", "cpu:1x", "cpu: 1", " cpu", "cpu ", "c pu", "auto:0",
+                          "cpu:0:1", "../cpu", "cpu,cuda", "cpu:99999999999"}) {
     INFO("'" << bad << "'");
     const std::string message = refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_backend(bad, "TESSERA_BACKEND"); });
     CHECK_THAT(message, ContainsSubstring("TESSERA_BACKEND") && ContainsSubstring(bad));
@@ -65,10 +65,11 @@ TEST_CASE("algorithm specifications", "[environment]") {
   CHECK(full.from_code);
   CHECK(full.parameters == std::vector<std::pair<std::string, std::int64_t>>{{"tile", 32}, {"stages", -3}});
   CHECK(parse_algorithm("simple", "V", false).backend == "");
-  for (const char* bad : {"/", "a/", "/a", "a:", "a:b", "a:b=", "a:=1", "a:b=1,", "a:b=1,,c=2", "a:b=1.5", "a:b=0x8", "a b", "a:b=1,b=1",
-                          "a/b/c", "a:b=9223372036854775808"}) {
+  for (const char* bad : {"/", "a/", "/a", "a:", "a:b", "a:b=", "a:=1", "a:b=1,", "a:b=1,,c=2", "a:b=1.5", "a:b=0x8",
+                          "a b", "a:b=1,b=1", "a/b/c", "a:b=9223372036854775808"}) {
     INFO("'" << bad << "'");
-    const std::string message = refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_algorithm(bad, "TESSERA_GEMM_ALGORITHM", false); });
+    const std::string message =
+        refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_algorithm(bad, "TESSERA_GEMM_ALGORITHM", false); });
     CHECK_THAT(message, ContainsSubstring("TESSERA_GEMM_ALGORITHM") && ContainsSubstring(bad));
   }
 }
@@ -97,7 +98,8 @@ TEST_CASE("variables are read when they are needed", "[environment]") {
   CHECK(environment_threads() == 3);
   for (const char* bad : {"0", "-2", "many", "2000000000"}) {
     const ScopedVariable wrong("TESSERA_NUM_THREADS", bad);
-    CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [] { environment_threads(); }), ContainsSubstring("TESSERA_NUM_THREADS"));
+    CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [] { environment_threads(); }),
+               ContainsSubstring("TESSERA_NUM_THREADS"));
   }
   const ScopedVariable verbose("TESSERA_VERBOSE", "3");
   CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [] { environment_verbose(); }), ContainsSubstring("TESSERA_VERBOSE"));
@@ -113,7 +115,8 @@ TEST_CASE("instruction set levels from CPUID", "[cpu]") {
   constexpr std::uint32_t lahf = 1u << 0, lzcnt = 1u << 5;
   const CpuidWords v2{sse3 | ssse3 | cx16 | sse41 | sse42 | popcnt, 0, lahf, 0};
   const CpuidWords v3{v2.leaf1_ecx | fma | movbe | osxsave | avx | f16c, bmi1 | avx2 | bmi2, lahf | lzcnt, 0x7};
-  const CpuidWords v4{v3.leaf1_ecx, v3.leaf7_ebx | avx512f | avx512dq | avx512cd | avx512bw | avx512vl, v3.extended1_ecx, 0xe7};
+  const CpuidWords v4{v3.leaf1_ecx, v3.leaf7_ebx | avx512f | avx512dq | avx512cd | avx512bw | avx512vl,
+                      v3.extended1_ecx, 0xe7};
   CHECK(x86_level({}) == 1);
   CHECK(x86_level(v2) == 2);
   CHECK(x86_level(v3) == 3);
@@ -128,8 +131,8 @@ TEST_CASE("instruction set levels from CPUID", "[cpu]") {
     CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx & ~bit, v4.extended1_ecx, v4.xcr0}) == 3);
   CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, lahf, v4.xcr0}) == 2);
   CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, lzcnt, v4.xcr0}) == 1);
-  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x3}) == 2); // the system saves no AVX registers
-  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x7}) == 3); // and here no AVX-512 registers
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x3}) == 2);  // the system saves no AVX registers
+  CHECK(x86_level({v4.leaf1_ecx, v4.leaf7_ebx, v4.extended1_ecx, 0x7}) == 3);  // and here no AVX-512 registers
 #if defined(__x86_64__)
   CHECK(processor_level() >= 1);
   CHECK(processor_level() <= 4);
@@ -155,8 +158,8 @@ TEST_CASE("plugin file names", "[registry]") {
   REQUIRE(parse_plugin_name("libtessera_backend_kokkos-openmp-v4.so", file));
   CHECK(file.name == "kokkos-openmp");
   CHECK(file.variant == "v4");
-  for (const char* other : {"libtessera.so", "libtessera_backend_.so", "libtessera_backend_cpu.so.1", "tessera_backend_cpu.so",
-                            "libtessera_backend_cpu.a", "", "libtessera_backend_cpu"}) {
+  for (const char* other : {"libtessera.so", "libtessera_backend_.so", "libtessera_backend_cpu.so.1",
+                            "tessera_backend_cpu.so", "libtessera_backend_cpu.a", "", "libtessera_backend_cpu"}) {
     INFO(other);
     CHECK_FALSE(parse_plugin_name(other, file));
   }
@@ -203,7 +206,9 @@ TEST_CASE("the best variant that fits the processor stands for a name", "[regist
     CHECK(registry.backends()[1]->fits_processor() == (level >= 2));
     REQUIRE(registry.matching("many-v4").size() == 1);
     CHECK(registry.matching("many-v4")[0]->fits_processor() == (level == 4));
-    if (level < 4) CHECK_THAT(registry.matching("many-v4")[0]->reason(), ContainsSubstring("v4") && ContainsSubstring("v" + std::to_string(level)));
+    if (level < 4)
+      CHECK_THAT(registry.matching("many-v4")[0]->reason(),
+                 ContainsSubstring("v4") && ContainsSubstring("v" + std::to_string(level)));
     CHECK(registry.matching("nosuch").empty());
     CHECK(registry.matching("").size() == 2);
   }
@@ -215,39 +220,51 @@ TEST_CASE("the best score wins among what is allowed", "[selection]") {
   const Candidate broken{"broken", "", "no device", 0, 0.0, {}, ""};
   const std::vector<Candidate> all = {cpu, gpu, broken};
   const auto asked = [&](const char* backend, const char* algorithm = "", bool from_code = false) {
-    return Request{parse_backend(backend, "TESSERA_BACKEND"), parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
+    return Request{parse_backend(backend, "TESSERA_BACKEND"),
+                   parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
   };
   CHECK(choose(all, asked("")).candidate == 1);
   CHECK(choose(all, asked("")).device == 0);
   CHECK(choose(all, asked("cpu")).candidate == 0);
   CHECK(choose(all, asked("cpu-v3")).candidate == 0);
   CHECK(choose(all, asked("gpu:1")).device == 1);
-  CHECK(choose(std::vector{gpu, gpu}, asked("")).candidate == 0); // the first of equals
+  CHECK(choose(std::vector{gpu, gpu}, asked("")).candidate == 0);  // the first of equals
 
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("nosuch")); }),
-             ContainsSubstring("nosuch") && ContainsSubstring("cpu-v3 (usable)") && ContainsSubstring("broken (no device)"));
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }), ContainsSubstring("no device"));
+  CHECK_THAT(
+      refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("nosuch")); }),
+      ContainsSubstring("nosuch") && ContainsSubstring("cpu-v3 (usable)") && ContainsSubstring("broken (no device)"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }),
+             ContainsSubstring("no device"));
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("gpu:2")); }), ContainsSubstring("gpu:2"));
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose({}, asked("")); }), ContainsSubstring("TESSERA_BACKEND_PATH"));
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(std::vector{broken}, asked("")); }), ContainsSubstring("no device"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose({}, asked("")); }),
+             ContainsSubstring("TESSERA_BACKEND_PATH"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(std::vector{broken}, asked("")); }),
+             ContainsSubstring("no device"));
 }
 
 TEST_CASE("a forced algorithm narrows the choice and never falls back", "[selection]") {
   Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
   Candidate gpu{"gpu", "", "", 1, 50.0, {"tiled"}, ""};
   const auto asked = [](const char* backend, const char* algorithm, bool from_code) {
-    return Request{parse_backend(backend, "TESSERA_BACKEND"), parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
+    return Request{parse_backend(backend, "TESSERA_BACKEND"),
+                   parse_algorithm(algorithm, "TESSERA_GEMM_ALGORITHM", from_code)};
   };
-  gpu.algorithm_reason = "no algorithm 'plain'"; // as the registry says of an unqualified "plain"
+  gpu.algorithm_reason = "no algorithm 'plain'";  // as the registry says of an unqualified "plain"
   CHECK(choose(std::vector{cpu, gpu}, asked("", "plain", false)).candidate == 0);
-  CHECK_THAT(refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("gpu", "plain", false)); }),
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
+                     [&] {
+                       choose(std::vector{cpu, gpu}, asked("gpu", "plain", false));
+                     }),
              ContainsSubstring("plain") && ContainsSubstring("tiled"));
   gpu.algorithm_reason = "";
   // The environment's words to one backend leave the others alone; code means that backend and no other.
   CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", false)).candidate == 1);
   CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true)).candidate == 0);
   cpu.algorithm_reason = "plain: k is too large";
-  CHECK_THAT(refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true)); }),
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
+                     [&] {
+                       choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true));
+                     }),
              ContainsSubstring("cpu/plain") && ContainsSubstring("k is too large"));
   gpu.score = cpu.score = 0.0;
   cpu.algorithm_reason = "";

@@ -73,7 +73,7 @@ TEST_CASE("shared elements are found, and only those", "[layout]") {
     yes += expected;
     if (core::share_element(a, b, distance) != expected) FAIL("trial " << trial << ", distance " << distance);
   }
-  CHECK(yes > 100); // the trials are of both kinds
+  CHECK(yes > 100);  // the trials are of both kinds
   CHECK(yes < 2900);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("boxes that reach an element twice are not nested", "[layout]") {
   CHECK(core::nested(box({{4, 1}, {3, 4}})));
   CHECK_FALSE(core::nested(box({{3, 3}, {4, 1}})));
   CHECK_FALSE(core::nested(box({{2, 0}, {4, 1}})));
-  CHECK(core::nested(box({{1, 0}, {4, 1}}))); // one element along an axis repeats nothing
+  CHECK(core::nested(box({{1, 0}, {4, 1}})));  // one element along an axis repeats nothing
 }
 
 TEST_CASE("what does not fit in 63 bits is seen", "[layout]") {

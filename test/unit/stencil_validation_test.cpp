@@ -63,27 +63,41 @@ const Bad kBad[] = {
     {"a short tap_size", [](auto& g) { g.d.tap_size = 8; }, {"tap_size", "8"}},
     {"a NaN coefficient", [](auto& g) { g.taps[2].coefficient = kNaN; }, {"taps[2].coefficient", "nan", "finite"}},
     {"an infinite coefficient", [](auto& g) { g.taps[1].coefficient = -kInfinity; }, {"taps[1].coefficient", "inf"}},
-    {"a coefficient that f32 cannot hold", [](auto& g) { g.taps[0].coefficient = 1e300; }, {"taps[0].coefficient", "f32"}},
+    {"a coefficient that f32 cannot hold",
+     [](auto& g) { g.taps[0].coefficient = 1e300; },
+     {"taps[0].coefficient", "f32"}},
     {"an offset beyond the rank", [](auto& g) { g.taps[3].offset[2] = 1; }, {"taps[3].offset[2]", "1", "rank"}},
-    {"a huge offset", [](auto& g) { g.taps[0].offset[0] = std::int64_t{1} << 40; }, {"taps[0].offset[0]", "1099511627776"}},
+    {"a huge offset",
+     [](auto& g) { g.taps[0].offset[0] = std::int64_t{1} << 40; },
+     {"taps[0].offset[0]", "1099511627776"}},
     {"the smallest offset", [](auto& g) { g.taps[0].offset[1] = INT64_MIN; }, {"taps[0].offset[1]"}},
     {"an unknown boundary", [](auto& g) { g.d.boundary[1][0] = 7; }, {"boundary[1][0]", "7", "periodic"}},
     {"a negative boundary", [](auto& g) { g.d.boundary[0][1] = -1; }, {"boundary[0][1]", "-1"}},
-    {"a halo and two steps", [](auto& g) { g.d.boundary[0][1] = TESSERA_BOUNDARY_HALO, g.d.steps = 2; }, {"steps", "2", "halo"}},
+    {"a halo and two steps",
+     [](auto& g) { g.d.boundary[0][1] = TESSERA_BOUNDARY_HALO, g.d.steps = 2; },
+     {"steps", "2", "halo"}},
     {"one stride packed, one not", [](auto& g) { g.d.in_strides[0] = 9; }, {"in_strides", "packed"}},
-    {"a zero stride", [](auto& g) { g.d.out_strides[0] = 7, g.d.out_strides[1] = 0; }, {"out_strides[1]", "0", "at least 1"}},
+    {"a zero stride",
+     [](auto& g) { g.d.out_strides[0] = 7, g.d.out_strides[1] = 0; },
+     {"out_strides[1]", "0", "at least 1"}},
     {"a negative stride", [](auto& g) { g.d.in_strides[0] = -7, g.d.in_strides[1] = 1; }, {"in_strides[0]", "-7"}},
     {"rows that overlap", [](auto& g) { g.d.out_strides[0] = 6, g.d.out_strides[1] = 1; }, {"out_strides", "overlap"}},
-    {"ghost points that overlap", [](auto& g) {
+    {"ghost points that overlap",
+     [](auto& g) {
        g.d.in_strides[0] = 7, g.d.in_strides[1] = 1;
        g.d.boundary[1][1] = TESSERA_BOUNDARY_HALO;
-     }, {"in_strides", "overlap"}},
+     },
+     {"in_strides", "overlap"}},
     {"points overflow", [](auto& g) { g.d.extents[0] = g.d.extents[1] = std::int64_t{1} << 32; }, {"2^63"}},
-    {"bytes overflow though points do not", [](auto& g) { g.d.extents[0] = std::int64_t{1} << 61, g.d.extents[1] = 1; }, {"2^63"}},
-    {"an extent whose halo overflows", [](auto& g) {
+    {"bytes overflow though points do not",
+     [](auto& g) { g.d.extents[0] = std::int64_t{1} << 61, g.d.extents[1] = 1; },
+     {"2^63"}},
+    {"an extent whose halo overflows",
+     [](auto& g) {
        g.d.extents[0] = INT64_MAX, g.d.extents[1] = 1;
        g.d.boundary[0][0] = g.d.boundary[0][1] = TESSERA_BOUNDARY_HALO;
-     }, {"2^63"}},
+     },
+     {"2^63"}},
     {"strides overflow", [](auto& g) { g.d.in_strides[0] = INT64_MAX, g.d.in_strides[1] = 1; }, {"in_strides"}},
     {"unknown dtype", [](auto& g) { g.d.dtype = 0; }, {"dtype", "0"}},
     {"unknown compute mode", [](auto& g) { g.d.compute = 1; }, {"compute", "1"}},
@@ -111,9 +125,10 @@ TEST_CASE("taps of one offset are added before they are checked", "[validation]"
   Context context = fake();
   Given g;
   g.taps[1] = {{0, 0, 0}, 3e38};
-  g.taps[0] = {{0, 0, 0}, 3e38}; // each fits in f32, their sum does not
+  g.taps[0] = {{0, 0, 0}, 3e38};  // each fits in f32, their sum does not
   ErrorText error;
-  check_error("a sum that f32 cannot hold", create(context, g, error), error, TESSERA_INVALID_ARGUMENT, {"coefficient"});
+  check_error("a sum that f32 cannot hold", create(context, g, error), error, TESSERA_INVALID_ARGUMENT,
+              {"coefficient"});
 }
 
 TEST_CASE("taps of a newer version are taken only if their new fields are zero", "[validation]") {
@@ -190,7 +205,9 @@ TEST_CASE("the C++ descriptor is checked for its shape", "[validation]") {
   refused("four extents", {"extents", "4"}, [](auto& d) { d.extents = {1, 1, 1, 1}; });
   refused("taps of another rank", {"taps", "3", "2"}, [](auto& d) { d.taps = taps::identity(3); });
   refused("no taps", {"tap_count", "0"}, [](auto& d) { d.taps = Taps(2); });
-  refused("three boundaries", {"boundary", "3", "2"}, [](auto& d) { d.boundary = {Boundary::fixed, Boundary::fixed, Boundary::fixed}; });
+  refused("three boundaries", {"boundary", "3", "2"}, [](auto& d) {
+    d.boundary = {Boundary::fixed, Boundary::fixed, Boundary::fixed};
+  });
   refused("one stride", {"in_strides", "1", "2"}, [](auto& d) { d.in_strides = {4}; });
   refused("three strides", {"out_strides", "3", "2"}, [](auto& d) { d.out_strides = {4, 1, 1}; });
 }

@@ -55,8 +55,8 @@ TEST_CASE("derivatives have the coefficients of the textbooks", "[taps]") {
   check_weights(taps::derivative(1, 0, 2, 2), {1, -2, 1});
   check_weights(taps::derivative(1, 0, 2, 4), {-1. / 12, 4. / 3, -5. / 2, 4. / 3, -1. / 12});
   check_weights(taps::derivative(1, 0, 2, 6), {1. / 90, -3. / 20, 3. / 2, -49. / 18, 3. / 2, -3. / 20, 1. / 90});
-  check_weights(taps::derivative(1, 0, 2, 8), {-1. / 560, 8. / 315, -1. / 5, 8. / 5, -205. / 72, 8. / 5, -1. / 5, 8. / 315,
-                                               -1. / 560});
+  check_weights(taps::derivative(1, 0, 2, 8),
+                {-1. / 560, 8. / 315, -1. / 5, 8. / 5, -205. / 72, 8. / 5, -1. / 5, 8. / 315, -1. / 560});
   check_weights(taps::derivative(1, 0, 3, 2), {-0.5, 1, 0, -1, 0.5});
   check_weights(taps::derivative(1, 0, 4, 2), {1, -4, 6, -4, 1});
   check_weights(taps::derivative(1, 0, 4, 4), {-1. / 6, 2, -13. / 2, 28. / 3, -13. / 2, 2, -1. / 6});
@@ -68,14 +68,14 @@ TEST_CASE("derivatives are exact on polynomials up to their accuracy", "[taps]")
       INFO("order " << order << ", accuracy " << accuracy);
       const Taps taps = taps::derivative(1, 0, order, accuracy);
       for (int power = 0; power < order + accuracy; ++power) {
-        long double sum = 0.0L, size = 0.0L; // of x^power at 0
+        long double sum = 0.0L, size = 0.0L;  // of x^power at 0
         for (const Tap& tap : taps) {
           const long double term = (long double)tap.coefficient * std::pow((long double)tap.offset[0], power);
           sum += term, size += std::abs(term);
         }
         const long double expected = power == order ? factorial(order) : 0.0;
         INFO("power " << power);
-        CHECK(std::abs(sum - expected) <= 1.2e-16L * size); // each coefficient is rounded once, to half an ulp
+        CHECK(std::abs(sum - expected) <= 1.2e-16L * size);  // each coefficient is rounded once, to half an ulp
       }
     }
 }
@@ -88,11 +88,9 @@ TEST_CASE("derivatives know axes, ranks and spacing", "[taps]") {
 }
 
 TEST_CASE("Laplacians, means and the identity", "[taps]") {
-  CHECK(as_map(taps::laplacian(2)) == std::map<Offset, double>{{{-1, 0, 0}, 1.0},
-                                                               {{0, -1, 0}, 1.0},
-                                                               {{0, 0, 0}, -4.0},
-                                                               {{0, 1, 0}, 1.0},
-                                                               {{1, 0, 0}, 1.0}});
+  CHECK(as_map(taps::laplacian(2)) ==
+        std::map<Offset, double>{
+            {{-1, 0, 0}, 1.0}, {{0, -1, 0}, 1.0}, {{0, 0, 0}, -4.0}, {{0, 1, 0}, 1.0}, {{1, 0, 0}, 1.0}});
   for (int rank = 1; rank <= 3; ++rank) {
     CHECK(taps::laplacian(rank, 8).size() == std::size_t(1 + 8 * rank));
     CHECK(as_map(taps::identity(rank)) == std::map<Offset, double>{{{0, 0, 0}, 1.0}});

@@ -19,6 +19,15 @@ namespace tessera::plugin {
 
 constexpr std::size_t size_of(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 8 : 4; }
 
+/// Throws for a type or a compute mode of a newer version.
+inline void require_known(tessera_dtype dtype, tessera_compute compute) {
+  const auto refuse = [](const char* what, std::int32_t value) {
+    throw Error(TESSERA_UNSUPPORTED, std::string(what) + " " + std::to_string(value) + " is not known to this backend");
+  };
+  if (dtype != TESSERA_F32 && dtype != TESSERA_F64) refuse("dtype", dtype);
+  if (compute != TESSERA_COMPUTE_STRICT) refuse("compute mode", compute);
+}
+
 /// C <- alpha * op(A) * op(B) + beta * C, row-major. See tessera_gemm_desc for the fields.
 struct GemmProblem {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
@@ -31,11 +40,7 @@ struct GemmProblem {
 
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
-    if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
-      throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
-    if (desc.compute != TESSERA_COMPUTE_STRICT)
-      throw Error(TESSERA_UNSUPPORTED,
-                  "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+    require_known(desc.dtype, desc.compute);
     dtype = desc.dtype;
     trans_a = desc.trans_a == TESSERA_TRANSPOSE;
     trans_b = desc.trans_b == TESSERA_TRANSPOSE;
@@ -72,11 +77,7 @@ struct StencilProblem {
 
   explicit StencilProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_stencil_desc>(source, "the stencil descriptor");
-    if (desc.dtype != TESSERA_F32 && desc.dtype != TESSERA_F64)
-      throw Error(TESSERA_UNSUPPORTED, "dtype " + std::to_string(desc.dtype) + " is not known to this backend");
-    if (desc.compute != TESSERA_COMPUTE_STRICT)
-      throw Error(TESSERA_UNSUPPORTED,
-                  "compute mode " + std::to_string(desc.compute) + " is not known to this backend");
+    require_known(desc.dtype, desc.compute);
     dtype = desc.dtype;
     rank = desc.rank;
     steps = desc.steps;
