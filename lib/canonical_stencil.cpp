@@ -17,6 +17,8 @@
 namespace tessera::core {
 namespace {
 
+/// Leaves room for the points of a halo on both sides.
+constexpr std::int64_t kMaxExtent = INT64_MAX - 2 * TESSERA_MAX_RADIUS;
 constexpr const char* kModes = "fixed (0), constant (1), periodic (2), nearest (3), reflect (4), mirror (5), halo (6)";
 
 std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
@@ -189,6 +191,8 @@ void validate_fields(const tessera_stencil_desc& d) {
   at_least("steps", d.steps, 0);
   for (int axis = 0; axis < d.rank; ++axis) {
     at_least(indexed("extents", axis), d.extents[axis], 0);
+    if (d.extents[axis] > kMaxExtent)
+      invalid(indexed("extents", axis), d.extents[axis], "must be at most " + std::to_string(kMaxExtent));
     for (int side = 0; side < 2; ++side) {
       const std::string name = indexed("boundary", axis) + "[" + std::to_string(side) + "]";
       one_of(name, d.boundary[axis][side], TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_HALO, kModes);

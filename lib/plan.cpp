@@ -123,9 +123,9 @@ const Operand& Plan::operand_of_caller(std::uint64_t index) const {
   invalid("operand", std::int64_t(index), "must be below " + std::to_string(problem_.operands.size()));
 }
 
-/// beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B.
+/// beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B; an empty output reads nothing.
 bool Plan::reads(const Operand& operand, const tessera_execution& execution) const {
-  if (operand.layout.empty()) return false;
+  if (output_empty_ || operand.layout.empty()) return false;
   if (problem_.op != TESSERA_OP_GEMM) return !operand.written;
   if (operand.written) return scalar_value(execution, 1) != 0.0;
   return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;

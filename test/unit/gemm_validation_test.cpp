@@ -184,8 +184,8 @@ TEST_CASE("operands that need not exist may be null", "[validation]") {
   w.c.assign(6, 1.0f);
   no_k.execute<float>(1, none, none, 3, w.c.data());
   CHECK(w.c == std::vector<float>(6, 3.0f));
-  GemmPlan(w.context, {.m = 0, .n = 3, .k = 4}).execute<float>(1, none, w.b.data(), 0, none);
-  GemmPlan(w.context, {.m = 2, .n = 0, .k = 4}).execute<float>(1, w.a.data(), none, 0, none);
+  GemmPlan(w.context, {.m = 0, .n = 3, .k = 4}).execute<float>(1, none, none, 0, none);
+  GemmPlan(w.context, {.m = 2, .n = 0, .k = 4}).execute<float>(1, none, none, 0, none);
   GemmPlan(w.context, {.m = 2, .n = 3, .k = 4, .batch = 0}).execute<float>(1, none, none, 0, none);
 }
 

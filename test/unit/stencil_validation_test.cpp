@@ -97,7 +97,7 @@ const Bad kBad[] = {
        g.d.extents[0] = INT64_MAX, g.d.extents[1] = 1;
        g.d.boundary[0][0] = g.d.boundary[0][1] = TESSERA_BOUNDARY_HALO;
      },
-     {"2^63"}},
+     {"extents[0]", "9223372036854775807"}},
     {"strides overflow", [](auto& g) { g.d.in_strides[0] = INT64_MAX, g.d.in_strides[1] = 1; }, {"in_strides"}},
     {"unknown dtype", [](auto& g) { g.d.dtype = 0; }, {"dtype", "0"}},
     {"unknown compute mode", [](auto& g) { g.d.compute = 1; }, {"compute", "1"}},
