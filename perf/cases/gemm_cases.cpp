@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cases.hpp"
+
+#include <string>
+
+namespace tessera::perf {
+
+namespace {
+
+struct Row {
+  std::int64_t m, n, k;
+  Size size = Size::any;
+  bool quick = false;
+  std::int64_t batch = 1;
+  const char* transposes = "NN";
+  std::int64_t padding = 0;  ///< elements between the rows of each matrix
+};
+
+// clang-format off
+constexpr Row kRows[] = {
+  // squares
+  {16, 16, 16},
+  {32, 32, 32},
+  {64, 64, 64, Size::any, true},
+  {128, 128, 128},
+  {256, 256, 256, Size::any, true},
+  {512, 512, 512},
+  {1024, 1024, 1024, Size::any, true},
+  {2048, 2048, 2048, Size::any, true},
+  {4096, 4096, 4096, Size::any},
+  {4096, 4096, 4096, Size::gpu, true, 1, "NT"},
+  {8192, 8192, 8192, Size::gpu},
+  {16384, 16384, 16384, Size::gpu},
+  // odd
+  {127, 127, 127},
+  {1000, 1000, 1000, Size::any, true},
+  {2047, 2047, 2047, Size::host},
+  {4095, 4095, 4095, Size::gpu, true},
+  {4097, 4097, 4097, Size::gpu},
+  // skinny and deep
+  {1, 2048, 2048, Size::host},
+  {1, 8192, 8192, Size::any, true},
+  {16, 8192, 8192, Size::gpu},
+  {64, 8192, 8192, Size::gpu, true},
+  {8192, 16, 8192, Size::gpu},
+  {8192, 8192, 64, Size::gpu},
+  {16, 2048, 2048, Size::host, true},
+  {2048, 16, 2048, Size::host},
+  {2048, 2048, 16, Size::host},
+  {128, 128, 65536, Size::any, true},
+  {2048, 8192, 1024},
+  {512, 32000, 4096, Size::gpu},
+  {512, 4096, 1024, Size::host},
+  // transposes
+  {1024, 1024, 1024, Size::host, false, 1, "NT"},
+  {1024, 1024, 1024, Size::host, true, 1, "TN"},
+  {1024, 1024, 1024, Size::host, false, 1, "TT"},
+  {4096, 4096, 4096, Size::gpu, false, 1, "TN"},
+  {4096, 4096, 4096, Size::gpu, false, 1, "TT"},
+  // leading dimensions
+  {1000, 1000, 1000, Size::any, false, 1, "NN", 24},
+  {1024, 1024, 1024, Size::any, false, 1, "NN", 7},
+  // strided batches
+  {4, 4, 4, Size::any, false, 10000},
+  {8, 8, 8, Size::any, false, 10000},
+  {16, 16, 16, Size::any, true, 10000},
+  {32, 32, 32, Size::any, false, 10000},
+  {64, 64, 64, Size::gpu, false, 10000},
+  {64, 64, 64, Size::host, false, 1000},
+  {128, 128, 128, Size::gpu, true, 1000},
+  {256, 256, 256, Size::gpu, false, 1000},
+};
+// clang-format on
+
+std::string name_of(const Row& row) {
+  std::string name = row.m == row.n && row.n == row.k
+                         ? std::to_string(row.m)
+                         : std::to_string(row.m) + "x" + std::to_string(row.n) + "x" + std::to_string(row.k);
+  if (row.batch > 1) name += "_batch" + std::to_string(row.batch);
+  if (row.padding > 0) name += "_ld+" + std::to_string(row.padding);
+  if (const std::string transposes = row.transposes; transposes != "NN") name += "_" + transposes;
+  return name;
+}
+
+}  // namespace
+
+std::vector<Case> gemm_cases() {
+  std::vector<Case> cases;
+  for (const Row& row : kRows) {
+    GemmShape g{row.m, row.n, row.k, row.transposes[0] == 'T', row.transposes[1] == 'T'};
+    g.lda = (g.trans_a ? g.m : g.k) + row.padding;
+    g.ldb = (g.trans_b ? g.k : g.n) + row.padding;
+    g.ldc = g.n + row.padding;
+    g.batch = row.batch;
+    g.stride_a = (g.trans_a ? g.k : g.m) * g.lda;
+    g.stride_b = (g.trans_b ? g.n : g.k) * g.ldb;
+    g.stride_c = g.m * g.ldc;
+    Case c;
+    c.problem.op = Op::gemm;
+    c.problem.name = name_of(row);
+    c.problem.gemm = g;
+    c.size = row.size;
+    c.quick = row.quick;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+}  // namespace tessera::perf

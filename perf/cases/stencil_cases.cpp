@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cases.hpp"
+#include "taps.hpp"
+
+#include <string>
+
+namespace tessera::perf {
+
+namespace {
+
+struct Row {
+  Pattern pattern;
+  int rank, radius;
+  std::int64_t extent;  ///< of every axis
+  Size size;
+  bool quick = false;
+  bool periodic = false;
+  std::int64_t steps = 1;
+};
+
+constexpr auto star = Pattern::star;
+constexpr auto box = Pattern::box;
+constexpr auto gpu = Size::gpu;
+constexpr auto host = Size::host;
+
+// clang-format off
+constexpr Row kRows[] = {
+  // one step, domains far beyond the caches
+  {Pattern::derivative, 1, 4, 1 << 28, gpu, true},
+  {star, 1, 1, 1 << 28, gpu},
+  {star, 1, 2, 1 << 28, gpu},
+  {star, 1, 3, 1 << 28, gpu},
+  {star, 1, 4, 1 << 28, gpu, true},
+  {star, 2, 1, 16384, gpu, true},
+  {star, 2, 2, 16384, gpu},
+  {star, 2, 3, 16384, gpu},
+  {star, 2, 4, 16384, gpu, true},
+  {box, 2, 1, 16384, gpu, true},
+  {box, 2, 2, 16384, gpu},
+  {box, 2, 3, 16384, gpu},
+  {star, 3, 1, 768, gpu, true},
+  {star, 3, 2, 768, gpu},
+  {star, 3, 3, 768, gpu},
+  {star, 3, 4, 768, gpu},
+  {box, 3, 1, 768, gpu, true},
+  {star, 1, 4, 1 << 28, gpu, false, true},
+  {star, 2, 1, 16384, gpu, true, true},
+  {star, 3, 1, 768, gpu, false, true},
+  {box, 3, 1, 768, gpu, false, true},
+  {Pattern::derivative, 1, 4, 1 << 26, host, true},
+  {star, 1, 1, 1 << 26, host},
+  {star, 1, 2, 1 << 26, host},
+  {star, 1, 3, 1 << 26, host},
+  {star, 1, 4, 1 << 26, host, true},
+  {star, 2, 1, 8192, host, true},
+  {star, 2, 2, 8192, host},
+  {star, 2, 3, 8192, host},
+  {star, 2, 4, 8192, host},
+  {box, 2, 1, 8192, host, true},
+  {box, 2, 2, 8192, host},
+  {box, 2, 3, 8192, host},
+  {star, 3, 1, 384, host, true},
+  {star, 3, 2, 384, host},
+  {star, 3, 3, 384, host},
+  {star, 3, 4, 384, host},
+  {box, 3, 1, 384, host, true},
+  {star, 1, 4, 1 << 26, host, false, true},
+  {star, 2, 1, 8192, host, false, true},
+  {star, 3, 1, 384, host, false, true},
+  // odd extents, domains that a cache holds (measured cold and hot)
+  {star, 1, 4, 1000003, Size::any},
+  {star, 2, 1, 1021, Size::any},
+  {star, 3, 1, 101, Size::any},
+  {star, 2, 1, 1024, Size::any, true},
+  {star, 3, 1, 128, Size::any},
+  {star, 1, 4, 1 << 24, host},
+  {star, 2, 1, 4096, host},
+  {star, 3, 1, 256, host},
+  // many steps
+  {star, 2, 1, 16384, gpu, true, false, 100},
+  {box, 2, 1, 16384, gpu, false, false, 100},
+  {star, 2, 2, 16384, gpu, false, false, 100},
+  {box, 2, 2, 16384, gpu, false, false, 100},
+  {star, 2, 1, 8192, gpu, false, false, 12},
+  {star, 3, 1, 512, gpu, true, false, 24},
+  {box, 3, 1, 512, gpu, false, false, 24},
+  {star, 2, 1, 16384, gpu, false, true, 100},
+  {star, 3, 1, 512, gpu, false, true, 24},
+  {star, 2, 1, 4096, host, true, false, 20},
+  {box, 2, 1, 4096, host, false, false, 20},
+  {star, 3, 1, 256, host, true, false, 20},
+  {star, 2, 1, 4096, host, false, true, 20},
+  {star, 2, 1, 1024, Size::any, false, false, 100},
+  {star, 3, 1, 128, Size::any, false, false, 24},
+};
+// clang-format on
+
+std::string name_of(const Row& row) {
+  std::string name = std::to_string(row.rank) + "d_";
+  name += row.pattern == Pattern::star ? "star" : row.pattern == Pattern::box ? "box" : "derivative";
+  name += "_r" + std::to_string(row.radius) + "_";
+  const bool power = (row.extent & (row.extent - 1)) == 0;
+  if (row.rank == 1 && power)
+    name += "2^" + std::to_string(__builtin_ctzll(static_cast<unsigned long long>(row.extent)));
+  else
+    name += std::to_string(row.extent) + (row.rank > 1 ? "^" + std::to_string(row.rank) : "");
+  name += row.periodic ? "_periodic" : "_fixed";
+  if (row.steps > 1) name += "_steps" + std::to_string(row.steps);
+  return name;
+}
+
+Problem resolve_gemm(Problem p) {
+  const GemmShape& g = p.gemm;
+  const double size = double(p.element_size());
+  const double batch = double(g.batch);
+  p.inputs = 2;
+  p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b};
+  p.out_count = g.batch * g.stride_c;
+  p.out_gaps = g.batch * g.m * (g.ldc - g.n);
+  p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
+  p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n));
+  p.write_bytes = size * batch * double(g.m) * double(g.n);
+  return p;
+}
+
+Problem resolve_stencil(Problem p) {
+  const StencilShape& s = p.stencil;
+  const double points = double(s.points());
+  p.inputs = 1;
+  p.in_count = {s.points(), 0};
+  p.out_count = s.points();
+  p.out_gaps = 0;
+  p.work = points * double(s.steps);
+  p.flops = 2.0 * tap_count(s.pattern, s.rank, s.radius) * p.work;
+  p.read_bytes = p.write_bytes = double(p.element_size()) * points;
+  return p;
+}
+
+}  // namespace
+
+std::vector<Case> stencil_cases() {
+  std::vector<Case> cases;
+  for (const Row& row : kRows) {
+    StencilShape s;
+    s.pattern = row.pattern;
+    s.rank = row.rank;
+    s.radius = row.radius;
+    for (int axis = 3 - row.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
+    s.periodic = row.periodic;
+    s.steps = row.steps;
+    Case c;
+    c.problem.op = Op::stencil;
+    c.problem.name = name_of(row);
+    c.problem.stencil = s;
+    c.size = row.size;
+    c.quick = row.quick;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
+Problem resolve(const Case& c, bool f64) {
+  Problem p = c.problem;
+  p.f64 = f64;
+  return p.op == Op::gemm ? resolve_gemm(p) : resolve_stencil(p);
+}
+
+}  // namespace tessera::perf

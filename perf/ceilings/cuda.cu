@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cuda_ceilings.hpp"
+
+#include "../devices/cuda_error.hpp"
+
+namespace tessera::perf {
+
+namespace {
+
+constexpr int kThreads = 256, kBlocksPerMultiprocessor = 8, kChains = 8, kRounds = 2048;
+
+template <class T>
+__global__ void __launch_bounds__(kThreads) fma_kernel(float* sink, T scale, T shift) {
+  T chain[kChains];
+  for (int i = 0; i < kChains; ++i) chain[i] = T(threadIdx.x + i);
+#pragma unroll 4
+  for (int round = 0; round < kRounds; ++round)
+#pragma unroll
+    for (int i = 0; i < kChains; ++i) chain[i] = chain[i] * scale + shift;
+  T sum = 0;
+  for (int i = 0; i < kChains; ++i) sum += chain[i];
+  if (sum == T(-1)) *sink = float(sum);  // never, which the compiler cannot know
+}
+
+/// D (16x8) += A (16x16) B (16x8) in f64 a warp: the shape that reaches the full rate from sm_90 on.
+__global__ void __launch_bounds__(kThreads) f64_mma_kernel(float* sink, double scale) {
+#if __CUDA_ARCH__ >= 900
+  double a[8], b[4], d[4][4]{};
+  for (double& x : a) x = scale * threadIdx.x;
+  for (double& x : b) x = scale;
+#pragma unroll 2
+  for (int round = 0; round < kRounds / 8; ++round)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
+          "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
+          : "+d"(d[i][0]), "+d"(d[i][1]), "+d"(d[i][2]), "+d"(d[i][3])
+          : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+            "d"(b[2]), "d"(b[3]));
+  double sum = 0;
+  for (auto& row : d)
+    for (double x : row) sum += x;
+  if (sum == -1.0) *sink = float(sum);
+#else
+  if (scale == -1.0) *sink = 0.0f;
+#endif
+}
+
+__global__ void copy_kernel(const float4* __restrict__ in, float4* __restrict__ out) {
+  const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
+/// Four words a thread, so that enough reads are under way.
+__global__ void read_kernel(const float4* __restrict__ in, float4* sink) {
+  const std::size_t i = std::size_t(blockIdx.x) * blockDim.x * 4 + threadIdx.x;
+  float4 x[4];
+#pragma unroll
+  for (int j = 0; j < 4; ++j) x[j] = in[i + std::size_t(j) * blockDim.x];
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 4; ++j) sum += x[j].x + x[j].y + x[j].z + x[j].w;
+  if (sum == -1e30f) *sink = x[0];  // never: the data are in [-1, 1)
+}
+__global__ void write_kernel(float4* out, float value) {
+  const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
+  out[i] = make_float4(value, value, value, value);
+}
+
+}  // namespace
+
+double enqueue_arithmetic(Ceiling ceiling, bool f64, float* sink, cudaStream_t stream) {
+  int device = 0, count = 0, major = 0;
+  succeed(cudaGetDevice(&device));
+  succeed(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  succeed(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  const int blocks = count * kBlocksPerMultiprocessor;
+  const double threads = double(blocks) * kThreads;
+  double operations = 2.0 * kChains * kRounds * threads;
+  if (ceiling == Ceiling::matrix_unit) {
+    if (!f64 || major < 9) return 0.0;
+    f64_mma_kernel<<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-3);
+    operations = 2.0 * 16 * 8 * 16 * 4 * (kRounds / 8) * (threads / 32);
+  } else if (f64) {
+    fma_kernel<double><<<unsigned(blocks), kThreads, 0, stream>>>(sink, 0.999, 0.001);
+  } else {
+    fma_kernel<float><<<unsigned(blocks), kThreads, 0, stream>>>(sink, 0.999f, 0.001f);
+  }
+  succeed(cudaGetLastError());
+  return operations;
+}
+
+void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream) {
+  auto* const a = static_cast<float4*>(in);
+  auto* const b = static_cast<float4*>(out);
+  const auto blocks = unsigned(half / 4096);  // 256 threads of 16 bytes each
+  switch (ceiling) {
+    case Ceiling::copy: succeed(cudaMemcpyAsync(out, in, half, cudaMemcpyDeviceToDevice, stream)); break;
+    case Ceiling::copy_streaming: copy_kernel<<<blocks, 256, 0, stream>>>(a, b); break;
+    case Ceiling::read:
+      read_kernel<<<blocks, 64, 0, stream>>>(a, b);
+      read_kernel<<<blocks, 64, 0, stream>>>(b, a);
+      break;
+    default:
+      write_kernel<<<blocks, 256, 0, stream>>>(a, 0.5f);
+      write_kernel<<<blocks, 256, 0, stream>>>(b, 0.25f);
+      break;
+  }
+  succeed(cudaGetLastError());
+}
+
+}  // namespace tessera::perf

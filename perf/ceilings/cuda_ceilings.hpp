@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Kernels that do one thing as fast as the device can. Each enqueues one run.
+#pragma once
+
+#include "device.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace tessera::perf {
+
+/// FMAs on registers alone; returns the floating-point operations of the run. matrix_unit: f64 MMA, 0 where the device
+/// has none.
+double enqueue_arithmetic(Ceiling ceiling, bool f64, float* sink, cudaStream_t stream);
+
+/// One pass over two halves of `half` bytes (multiples of 4096). copy: cudaMemcpy, copy_streaming: a kernel.
+void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream);
+
+}  // namespace tessera::perf

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_ceilings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace tessera::perf {
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(kVectorBytes), aligned(kVectorBytes), may_alias));
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+
+#if defined(__x86_64__)
+#if defined(__AVX512F__)
+#define TESSERA_PERF_REGISTER "v"
+#else
+#define TESSERA_PERF_REGISTER "x"
+#endif
+#else
+#define TESSERA_PERF_REGISTER "w"
+#endif
+
+// More chains than latency x width of any processor of today, fewer than registers.
+constexpr int kChains = 12;
+
+template <class T>
+[[gnu::noinline]] T fma_chains(std::int64_t rounds, T scale, T shift) {
+  const Vector<T> f = scale - Vector<T>{}, a = shift - Vector<T>{};
+  // Variables, not an array, which g++ would keep in memory.
+  Vector<T> c0 = f, c1 = f + 1, c2 = f + 2, c3 = f + 3, c4 = f + 4, c5 = f + 5;
+  Vector<T> c6 = f + 6, c7 = f + 7, c8 = f + 8, c9 = f + 9, c10 = f + 10, c11 = f + 11;
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    c0 = c0 * f + a, c1 = c1 * f + a, c2 = c2 * f + a, c3 = c3 * f + a, c4 = c4 * f + a, c5 = c5 * f + a;
+    c6 = c6 * f + a, c7 = c7 * f + a, c8 = c8 * f + a, c9 = c9 * f + a, c10 = c10 * f + a, c11 = c11 * f + a;
+    // Every round happens, in registers: the compiler may not close the recurrences in another way.
+    asm volatile("" : "+" TESSERA_PERF_REGISTER(c0), "+" TESSERA_PERF_REGISTER(c3), "+" TESSERA_PERF_REGISTER(c6),
+                 "+" TESSERA_PERF_REGISTER(c9));
+  }
+  const Vector<T> sum = ((c0 + c1) + (c2 + c3)) + ((c4 + c5) + (c6 + c7)) + ((c8 + c9) + (c10 + c11));
+  T total = 0;
+  for (std::size_t i = 0; i < kVectorBytes / sizeof(T); ++i) total += sum[i];
+  return total;
+}
+
+template <class T>
+double fma_rate_as(int threads) {
+  constexpr std::int64_t rounds = 200000;
+  double best = 0.0;
+  volatile T scale = T(0.999), shift = T(0.001);
+  for (int repeat = 0; repeat < 8; ++repeat) {
+    T sink = 0;
+    const auto begin = std::chrono::steady_clock::now();
+#pragma omp parallel num_threads(threads) reduction(+ : sink)
+    sink += fma_chains<T>(rounds, scale, shift);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    volatile T keep = sink;
+    (void)keep;
+    best = std::max(best, 2.0 * kChains * double(kVectorBytes / sizeof(T)) * double(rounds) * threads / seconds);
+  }
+  return best;
+}
+
+constexpr std::int64_t kPage = 4096;
+using Word = Vector<float>;
+
+#if defined(__x86_64__)
+inline void store_past_caches(Word* out, Word value) {
+#if defined(__AVX512F__)
+  asm volatile("vmovntps %1, %0" : "=m"(*out) : "v"(value));
+#elif defined(__AVX__)
+  asm volatile("vmovntps %1, %0" : "=m"(*out) : "x"(value));
+#else
+  asm volatile("movntps %1, %0" : "=m"(*out) : "x"(value));
+#endif
+}
+#else
+inline void store_past_caches(Word* out, Word value) { *out = value; }
+#endif
+
+void copy_page(const Word* __restrict in, Word* __restrict out) {
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) out[i] = in[i];
+}
+void copy_page_streaming(const Word* __restrict in, Word* __restrict out) {
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_past_caches(out + i, in[i]);
+}
+void read_page(const Word* in) {
+  Word sum[4]{};
+  for (std::size_t i = 0; i < kPage / sizeof(Word); i += 4)
+    for (std::size_t j = 0; j < 4; ++j) sum[j] += in[i + j];
+  Word total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  asm volatile("" : : TESSERA_PERF_REGISTER(total));
+}
+void write_page(Word* out, float value) {
+  const Word word = value - Word{};
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_past_caches(out + i, word);
+}
+
+}  // namespace
+
+double fma_rate(bool f64, int threads) { return f64 ? fma_rate_as<double>(threads) : fma_rate_as<float>(threads); }
+
+void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads) {
+  const std::int64_t pages = std::int64_t(half) / kPage;
+  char* const source = static_cast<char*>(in);
+  char* const target = static_cast<char*>(out);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t page = 0; page < pages; ++page) {
+    Word* const from = reinterpret_cast<Word*>(source + page * kPage);
+    Word* const to = reinterpret_cast<Word*>(target + page * kPage);
+    switch (ceiling) {
+      case Ceiling::copy: copy_page(from, to); break;
+      case Ceiling::copy_streaming: copy_page_streaming(from, to); break;
+      case Ceiling::read:
+        read_page(from);
+        read_page(to);
+        break;
+      default:
+        write_page(from, 0.5f);
+        write_page(to, 0.25f);
+        break;
+    }
+  }
+}
+
+}  // namespace tessera::perf

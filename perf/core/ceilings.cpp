@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "place.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tessera::perf {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+const char* name_of(Ceiling ceiling) {
+  switch (ceiling) {
+    case Ceiling::fma: return "fma";
+    case Ceiling::fma_one_thread: return "fma_1_thread";
+    case Ceiling::matrix_unit: return "matrix_unit";
+    case Ceiling::copy: return "copy";
+    case Ceiling::copy_streaming: return "copy_streaming";
+    case Ceiling::read: return "read";
+    case Ceiling::write: return "write";
+  }
+  return "?";
+}
+
+double Ceilings::rate(Ceiling ceiling, bool f64, std::size_t footprint) {
+  const auto offered = place_->clock->ceilings(f64);
+  if (std::find(offered.begin(), offered.end(), ceiling) == offered.end()) return 0.0;
+  const bool memory = ceiling >= Ceiling::copy;
+  Measured& m = measured_[{ceiling, !memory && f64, footprint}];
+  // A figure of up to a second ago counts as measured beside the row; the clock of a GPU does not swing. Arithmetic
+  // has one peak: what is below it was disturbed.
+  const double age = now() - m.when;
+  if (m.rate == 0.0 || (place_->clock->interleave() && age > (memory ? 1.0 : 5.0))) {
+    const double measured = place_->clock->measure(ceiling, f64, footprint);
+    m.rate = memory ? measured : std::max(m.rate, measured);
+    m.when = now();
+  }
+  return m.rate;
+}
+
+Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
+  // Operands in a cache are measured against a copy in the same cache: one of the same footprint.
+  const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
+  const double bytes = problem.read_bytes + problem.write_bytes;
+  const bool reads = problem.write_bytes < 0.1 * bytes;
+  const double memory =
+      reads ? rate(Ceiling::read, problem.f64, footprint)
+            : std::max(rate(Ceiling::copy, problem.f64, footprint), rate(Ceiling::copy_streaming, problem.f64, footprint));
+  const double fma = rate(Ceiling::fma, problem.f64, 0);
+  const double units = problem.op == Op::gemm ? rate(Ceiling::matrix_unit, problem.f64, 0) : 0.0;
+  const double compute = std::max(fma, units);
+  const double memory_time = bytes / memory, compute_time = problem.flops / compute;
+  if (compute_time >= memory_time) return {compute_time, units > fma ? "matrix_unit" : "fma", compute};
+  return {memory_time, std::string(reads ? "read" : "copy") + (hot ? " in cache" : ""), memory};
+}
+
+}  // namespace tessera::perf

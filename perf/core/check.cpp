@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "check.hpp"
+
+#include "random.hpp"
+#include "window.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace tessera::perf {
+
+namespace {
+
+template <class T, class Wide>
+void gemm_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
+                  std::int64_t j, long double& value, long double& bound) {
+  Wide sum = 0, magnitude = 0;
+  for (std::int64_t t = 0; t < g.k; ++t) {
+    const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
+    const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
+    const Wide product = Wide(T(random_value(seed_a, std::uint64_t(at_a)))) * Wide(T(random_value(seed_b, std::uint64_t(at_b))));
+    sum += product;
+    magnitude += product < 0 ? -product : product;
+  }
+  value = sum;
+  bound = static_cast<long double>(g.k + 4) * (std::numeric_limits<T>::epsilon() / 2) * magnitude;
+}
+
+}  // namespace
+
+std::uint64_t input_seed(std::uint64_t seed, int input) { return seed * 0x2545f4914f6cdd1du + std::uint64_t(input); }
+
+Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
+  problem.op == Op::gemm ? sample_gemm() : sample_stencil();
+}
+
+void Reference::add(std::int64_t where, long double value, long double bound) {
+  where_.push_back(where);
+  value_.push_back(value);
+  bound_.push_back(bound);
+}
+
+void Reference::sample_gemm() {
+  const GemmShape& g = problem_.gemm;
+  const std::int64_t elements = g.m * g.n * g.batch;
+  const std::int64_t count = std::min(elements, std::clamp<std::int64_t>(3000000 / g.k, 48, 1024));
+  for (std::int64_t s = 0; s < count; ++s) {
+    // The corners of the first and the last matrix, then anywhere.
+    std::int64_t l = s & 4 ? g.batch - 1 : 0, i = s & 2 ? g.m - 1 : 0, j = s & 1 ? g.n - 1 : 0;
+    if (s >= 8 || elements <= count) {
+      const double u = 0.5 + 0.5 * random_value(seed_ + 77, std::uint64_t(s));
+      const std::int64_t e = elements <= count ? s : std::min(elements - 1, std::int64_t(u * double(elements)));
+      l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
+    }
+    long double value, bound;
+    if (problem_.f64)
+      gemm_element<double, long double>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
+    else
+      gemm_element<float, double>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
+    add(l * g.stride_c + i * g.ldc + j, value, bound);
+  }
+}
+
+void Reference::sample_stencil() {
+  for (const Window& window : stencil_windows(problem_, input_seed(seed_, 0)))
+    for (std::size_t i = 0; i < window.where.size(); ++i) add(window.where[i], window.value[i], window.bound[i]);
+}
+
+Verdict Reference::check(Device& device, const void* out) const {
+  char text[200];
+  const std::int64_t gaps = device.count_nan(out, problem_.f64, problem_.out_count) - problem_.out_gaps;
+  if (gaps != 0) {
+    std::snprintf(text, sizeof text, gaps > 0 ? "%lld elements were not written (or are NaN)"
+                                              : "%lld elements between the rows were overwritten",
+                  static_cast<long long>(std::abs(gaps)));
+    return {0.0, text};
+  }
+  std::vector<double> computed(where_.size());
+  device.read(out, problem_.f64, where_, computed.data());
+  Verdict verdict;
+  for (std::size_t i = 0; i < where_.size(); ++i) {
+    const long double error = std::abs(static_cast<long double>(computed[i]) - value_[i]);
+    if (error == 0) continue;
+    const double relative = double(error / bound_[i]);
+    verdict.error = std::max(verdict.error, relative);
+    if (!(relative <= 1.0) && verdict.failure.empty()) {
+      std::snprintf(text, sizeof text, "wrong result: element %lld is %.17g, must be %.17g within %.3g",
+                    static_cast<long long>(where_[i]), computed[i], double(value_[i]), double(bound_[i]));
+      verdict.failure = text;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a problem's result must be, at sampled points, in higher precision and with a bound on the rounding errors that
+/// a correct implementation may make.
+#pragma once
+
+#include "device.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tessera::perf {
+
+struct Verdict {
+  double error = 0.0;   ///< largest error relative to its bound; at most 1
+  std::string failure;  ///< "" where the result is right
+};
+
+/// Seed of an input of the problems.
+std::uint64_t input_seed(std::uint64_t seed, int input);
+
+class Reference {
+ public:
+  Reference(const Problem& problem, std::uint64_t seed);
+  /// `out` was poisoned before the execution: elements that were not written are found wherever they are.
+  Verdict check(Device& device, const void* out) const;
+
+ private:
+  void sample_gemm();
+  void sample_stencil();
+  void add(std::int64_t where, long double value, long double bound);
+
+  Problem problem_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> where_;
+  std::vector<long double> value_, bound_;
+};
+
+}  // namespace tessera::perf

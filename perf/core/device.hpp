@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a place to measure on must offer, and what competes there. Implemented in devices/ and peers/, in modules that
+/// are loaded at run time, so that one program serves machines with and without them.
+#pragma once
+
+#include "problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::perf {
+
+/// Rates that no code exceeds. FLOP/s or bytes/s (copy: read + write).
+enum class Ceiling { fma, fma_one_thread, matrix_unit, copy, copy_streaming, read, write };
+
+/// Where operands live, and the clock of the work on them.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;
+  virtual std::size_t cache_bytes() const = 0;  ///< of the last level: beyond it an operand is cold
+  virtual std::size_t free_bytes() const = 0;
+  virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }  ///< for the report's head
+
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) = 0;
+  /// Element i becomes random_value(seed, i).
+  virtual void fill(void* data, bool f64, std::int64_t count, std::uint64_t seed) = 0;
+  virtual void poison(void* data, std::size_t bytes) = 0;  ///< every element a NaN
+  virtual std::int64_t count_nan(const void* data, bool f64, std::int64_t count) = 0;
+  virtual void read(const void* data, bool f64, std::span<const std::int64_t> where, double* values) = 0;
+
+  /// Seconds that the work enqueued by `work` takes, waited for.
+  virtual double time(const std::function<void()>& work) = 0;
+
+  virtual std::vector<Ceiling> ceilings(bool f64) const = 0;
+  /// Measures now. `footprint`: bytes that the loop walks over, so that caches count as for the rows beside it; 0: far
+  /// beyond the caches.
+  virtual double measure(Ceiling ceiling, bool f64, std::size_t footprint) = 0;
+  /// True where the memory rates swing with other users of the machine and must be measured beside each row.
+  virtual bool interleave() const = 0;
+  /// Copies between pinned host memory and the device, bytes/s; 0 where there is no bus.
+  virtual double bus_rate(bool /*to_device*/, std::size_t /*bytes*/) { return 0.0; }
+};
+
+/// out = f(in...). Enqueues on a device; complete on return on the host.
+using Execute = std::function<void(const void* const* in, void* out)>;
+
+/// An implementation: one algorithm of Tessera, or a peer.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual std::string name() const = 0;  ///< "tessera:cpu:eigen", "peer:openblas"
+  /// Why it does not take part in the problem; "" where it does.
+  virtual std::string unsupported(const Problem& problem) const = 0;
+  virtual Execute prepare(const Problem& problem) = 0;
+};
+
+using Subjects = std::vector<std::unique_ptr<Subject>>;
+
+extern "C" {
+/// What modules export. `stream` is the native stream to work on (devices), `threads` the CPU threads (hosts).
+using MakeDevice = Device*(void* stream, int device, int threads);
+using AddPeers = void(Subjects* subjects, void* stream, int device, int threads);
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace tessera::perf {
+
+int parse(int argc, char** argv, Options& options) {
+  CLI::App app("Measures every backend and algorithm of Tessera beside its peers and the machine's ceilings.");
+  app.add_option("--backend", options.backends, "cpu, cpu-v3, cuda, cuda:1 ...; default: TESSERA_BACKEND, else all")
+      ->delimiter(',');
+  app.add_option("--algorithm", options.algorithms, "algorithms whose name matches (peers stay)")->delimiter(',');
+  app.add_option("--case", options.cases, "cases whose <op>/<case>/<dtype>/<cache> matches: a glob or a part of it")
+      ->delimiter(',');
+  app.add_flag("--quick", options.quick, "the most telling cases, under a minute per backend");
+  app.add_flag("!--no-peers", options.peers, "Tessera and the ceilings alone");
+  app.add_flag("--list", options.list, "print the names of what would run");
+  app.add_option("--json", options.json, "write the results there, also while the run goes on");
+  app.add_option("--repetitions", options.repetitions, "samples of each row (default: what the budget allows)")
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--budget", options.budget, "seconds of measuring for each row")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "CPU threads of everything (default: all)")->check(CLI::Range(1, 4096));
+  app.add_option("--first-use", options.first_use)->group("");  // the child process of the first-use measurement
+  app.allow_extras();
+  app.footer("Flags that begin with --benchmark_ go to Google Benchmark. Exit codes: 0 ok, 1 something failed or was wrong, "
+             "2 usage.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  for (const std::string& flag : app.remaining()) {
+    if (flag.rfind("--benchmark_", 0) != 0) throw UsageError{"unknown argument " + flag + " (see --help)"};
+    options.benchmark_flags.push_back(flag);
+    if (flag.rfind("--benchmark_filter=", 0) == 0) options.filter = flag.substr(flag.find('=') + 1);
+  }
+  if (options.budget <= 0.0) options.budget = options.quick ? 0.06 : 0.3;
+  return -1;
+}
+
+bool matches(const std::string& pattern, const std::string& text) {
+  if (pattern.find_first_of("*?") != std::string::npos) return fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  return text.find(pattern) != std::string::npos;
+}
+
+bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return matches(p, text); });
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "place.hpp"
+
+#include "module.hpp"
+#include "taps.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tessera::perf {
+
+tessera::GemmDesc gemm_desc(const Problem& problem) {
+  const GemmShape& g = problem.gemm;
+  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.f64 ? DType::f64 : DType::f32};
+  desc.trans_a = g.trans_a ? Transpose::yes : Transpose::no;
+  desc.trans_b = g.trans_b ? Transpose::yes : Transpose::no;
+  desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
+  desc.batch = g.batch;
+  desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
+  return desc;
+}
+
+tessera::StencilDesc stencil_desc(const Problem& problem) {
+  const StencilShape& s = problem.stencil;
+  Taps taps(s.rank);
+  with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() {
+    for (const ConstantTap& tap : constant_taps<kPattern, kRank, kRadius>()) {
+      const std::array<std::int64_t, 3> offset{tap.z, tap.y, tap.x};
+      std::array<std::int64_t, 3> own{};
+      std::copy(offset.begin() + (3 - s.rank), offset.end(), own.begin());
+      taps.add(own, tap.coefficient);
+    }
+  });
+  return {.extents = {s.extents.begin() + (3 - s.rank), s.extents.end()},
+          .taps = taps,
+          .boundary = s.periodic ? Boundary::periodic : Boundary::fixed,
+          .steps = s.steps,
+          .dtype = problem.f64 ? DType::f64 : DType::f32};
+}
+
+namespace {
+
+/// One algorithm of a backend, as the registry names it.
+class Algorithm : public Subject {
+ public:
+  Algorithm(const Place& place, Op op, std::string algorithm)
+      : context_(&place.context), memory_(place.device ? Memory::device : Memory::host), op_(op),
+        algorithm_(std::move(algorithm)), name_("tessera:" + place.backend + ":" + algorithm_) {}
+
+  std::string name() const override { return name_; }
+  std::string unsupported(const Problem& problem) const override {
+    return problem.op == op_ ? "" : "it is of the other operation";
+  }
+  Execute prepare(const Problem& problem) override {
+    const PlanOptions options{.operands = memory_, .algorithm = algorithm_};
+    if (op_ == Op::gemm) {
+      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), options);
+      return problem.f64 ? gemm_call<double>(plan) : gemm_call<float>(plan);
+    }
+    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), options);
+    return problem.f64 ? stencil_call<double>(plan) : stencil_call<float>(plan);
+  }
+
+ private:
+  template <class T>
+  static Execute gemm_call(const std::shared_ptr<GemmPlan>& plan) {
+    return [plan](const void* const* in, void* out) {
+      plan->execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
+    };
+  }
+  template <class T>
+  static Execute stencil_call(const std::shared_ptr<StencilPlan>& plan) {
+    return [plan](const void* const* in, void* out) {
+      plan->execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out));
+    };
+  }
+  const tessera::Context* context_;
+  Memory memory_;
+  Op op_;
+  std::string algorithm_, name_;
+};
+
+void* stream_of(tessera::Context& context) {
+  try {
+    return context.native_stream();
+  } catch (const tessera::Error& error) {
+    if (error.code() == ErrorCode::unsupported) return nullptr;  // it computes on the host
+    throw;
+  }
+}
+
+void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
+  struct Maker {
+    const char* name;
+    LibraryPeer (*make)(const std::string&, int);
+  };
+  for (const auto& [name, make] : {Maker{"openblas", make_openblas}, {"blis", make_blis}, {"onednn", make_onednn}}) {
+    const std::string path = library_path(name);
+    try {
+      if (path.empty()) throw std::runtime_error("CMake did not find it");
+      LibraryPeer peer = make(path, place.threads);
+      place.peers.push_back(std::move(peer.subject));
+      facts.emplace_back(name, peer.version);
+    } catch (const std::exception& error) {
+      left_out.emplace_back(std::string("peer:") + name, error.what());
+    }
+  }
+}
+
+}  // namespace
+
+void open_place(std::vector<Place>& places, const std::string& backend, int threads, Facts& facts, LeftOut& left_out) {
+  ContextOptions options;
+  options.threads = threads;
+  Place& place = places.emplace_back(tessera::Context(backend, options));
+  place.backend = backend.substr(0, backend.find(':'));
+  place.threads = threads;
+  void* const stream = stream_of(place.context);
+  place.device = stream != nullptr;
+  const std::string kind = place.device ? "cuda" : "host";
+  const Library module = open_module(kind);
+  place.clock.reset(module.find<MakeDevice>("tessera_perf_device")(stream, place.context.device(), threads));
+  module.find<AddPeers>("tessera_perf_peers")(&place.peers, stream, place.context.device(), threads);
+  if (place.device) {
+    try {
+      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&place.peers, stream, place.context.device(), threads);
+    } catch (const std::exception& error) {
+      left_out.emplace_back("peer:cublas, peer:cublaslt", error.what());
+    }
+  } else {
+    add_library_peers(place, facts, left_out);
+  }
+  for (const auto& fact : place.clock->facts()) facts.push_back(fact);
+
+  const std::string opened = place.context.backend();
+  for (const BackendInfo& info : tessera::backends()) {
+    if (info.name != opened && info.name + "-" + info.variant != opened) continue;
+    facts.emplace_back("backend_" + info.name, info.build_info);
+    for (const std::string& name : info.gemm_algorithms)
+      place.tessera.push_back(std::make_unique<Algorithm>(place, Op::gemm, name));
+    for (const std::string& name : info.stencil_algorithms)
+      place.tessera.push_back(std::make_unique<Algorithm>(place, Op::stencil, name));
+  }
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Random data as a pure function of the index, the same on host and device: operands are made where they live, and a
+/// check on the host knows any element without reading it back.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define TESSERA_PERF_BOTH __host__ __device__
+#else
+#define TESSERA_PERF_BOTH
+#endif
+
+namespace tessera::perf {
+
+/// Uniform in [-1, 1): splitmix64 (Steele, Lea, Flood, 2014) at position `index`.
+TESSERA_PERF_BOTH inline double random_value(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return double(std::int64_t(z) >> 10) * 0x1p-53;
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "suite.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+
+namespace tessera::perf {
+
+std::atomic<bool> Suite::interrupted{false};
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void leave_out(benchmark::State& state, const std::string& reason) { state.SkipWithError((kLeftOut + reason).c_str()); }
+
+Suite::Suite(const Options& options, std::vector<Place>& places, Recorder& recorder)
+    : options_(&options), recorder_(&recorder), seed_(std::random_device{}()) {
+  for (Place& place : places) seats_.push_back(std::make_unique<Seat>(Seat{&place, Ceilings(place), ""}));
+  if (options.filter.empty()) return;
+  try {
+    filter_ = std::make_unique<std::regex>(options.filter, std::regex::extended);
+  } catch (const std::regex_error& error) {
+    throw UsageError{"--benchmark_filter=" + options.filter + ": " + error.what()};
+  }
+}
+
+bool Suite::wanted(const std::string& name) const {
+  const std::string without_subject = name.substr(0, name.rfind('/'));
+  const std::string subject = name.substr(name.rfind('/') + 1);
+  if (filter_ != nullptr && !std::regex_search(name, *filter_)) return false;
+  if (!matches_any(options_->cases, without_subject)) return false;
+  if (subject.rfind("peer:", 0) == 0) return options_->peers;
+  if (subject.rfind("tessera:", 0) == 0 && !options_->algorithms.empty())
+    return matches_any(options_->algorithms, subject.substr(subject.rfind(':') + 1));
+  return true;
+}
+
+void Suite::enroll_row(const std::string& name, std::function<void(benchmark::State&)> body, Seat& seat) {
+  if (!wanted(name)) return;
+  names_.push_back(name);
+  const auto guarded = [this, name, body = std::move(body), &seat](benchmark::State& state) {
+    if (interrupted) return leave_out(state, "the run was interrupted");
+    if (!seat.dead.empty()) return state.SkipWithError(("the device is lost since: " + seat.dead).c_str());
+    progress(name);
+    try {
+      body(state);
+    } catch (const tessera::Error& error) {
+      bench_.reset();
+      bench_key_.clear();
+      if (error.code() == ErrorCode::unsupported) return leave_out(state, error.what());
+      if (error.code() == ErrorCode::device_error) seat.dead = error.what();
+      state.SkipWithError(error.what());
+    } catch (const std::exception& error) {
+      bench_.reset();
+      bench_key_.clear();
+      state.SkipWithError(error.what());
+    }
+  };
+  benchmark::RegisterBenchmark(name.c_str(), guarded)->UseManualTime()->Iterations(1)->Unit(benchmark::kMicrosecond);
+}
+
+void Suite::enroll() {
+  for (const auto& seat : seats_) {
+    enroll_ceilings(*seat);
+    enroll_cases(*seat, gemm_cases());
+    enroll_cases(*seat, stencil_cases());
+    enroll_overheads(*seat);
+  }
+  for (const std::string& name : names_)
+    if (name.rfind("ceiling/", 0) != 0 || !options_->cases.empty()) return;
+  if (names_.empty() || !options_->algorithms.empty() || filter_ != nullptr)
+    throw UsageError{"no backend, algorithm and case match what was asked for; --list without it prints all"};
+}
+
+void Suite::enroll_ceilings(Seat& seat) {
+  const std::string where = seat.place->device ? seat.place->backend : "host";
+  for (const bool f64 : {false, true})
+    for (const Ceiling ceiling : seat.place->clock->ceilings(f64)) {
+      const bool memory = ceiling >= Ceiling::copy;
+      if (memory && f64) continue;  // bytes are bytes
+      const std::string name = std::string("ceiling/") + name_of(ceiling) + (f64 ? "/f64/" : "/f32/") +
+                               (memory ? "cold" : "hot") + "/ceiling:" + where;
+      enroll_row(name, [this, &seat, ceiling, f64, memory](benchmark::State& state) {
+        std::vector<double> samples;
+        double rate = 0.0;
+        for (int i = 0; i < 3; ++i) {
+          rate = seat.place->clock->measure(ceiling, f64, 0);
+          if (!(rate > 0.0)) return leave_out(state, "this device has none");
+          samples.push_back(1.0 / rate);
+        }
+        report(state, condense(samples, 1));
+        state.counters["rate"] = 1e-9 / condense(samples, 1).median;
+        state.SetLabel(memory ? "GB/s" : "GFLOP/s");
+      }, seat);
+    }
+}
+
+void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
+  Place& place = *seat.place;
+  for (const Case& c : cases) {
+    if (c.size != Size::any && (c.size == Size::gpu) != place.device) continue;
+    if (options_->quick && !c.quick) continue;
+    for (const bool f64 : {false, true}) {
+      const Problem problem = resolve(c, f64);
+      const bool fits = Workbench::bytes(*place.clock, problem) + problem.footprint() < 0.85 * double(place.clock->free_bytes());
+      const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
+                                (f64 ? "/f64" : "/f32");
+      if (!fits) {
+        if (wanted(title + "/cold/tessera:" + place.backend + ":"))
+          recorder_->leave_out(title, "it does not fit in the memory of " + place.clock->name());
+        continue;
+      }
+      enroll_problem(seat, problem, false);
+      if (problem.footprint() <= 0.5 * double(place.clock->cache_bytes()) && !options_->quick)
+        enroll_problem(seat, problem, true);
+    }
+  }
+}
+
+void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
+  const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
+                            (problem.f64 ? "/f64/" : "/f32/") + (hot ? "hot/" : "cold/");
+  for (const Subjects* subjects : {&seat.place->tessera, &seat.place->peers})
+    for (const auto& subject : *subjects) {
+      if (!subject->unsupported(problem).empty()) continue;
+      enroll_row(title + subject->name(), [this, &seat, problem, hot, subject = subject.get()](benchmark::State& state) {
+        run_row(state, seat, problem, hot, *subject);
+      }, seat);
+    }
+}
+
+void Suite::report(benchmark::State& state, const Statistics& s) const {
+  for (auto _ : state) state.SetIterationTime(s.median);
+  state.counters["min"] = s.min * 1e6;
+  state.counters["max"] = s.max * 1e6;
+  state.counters["spread"] = s.spread;
+  state.counters["repetitions"] = double(s.repetitions);
+  state.counters["batch"] = double(s.batch);
+}
+
+Workbench& Suite::bench_for(Place& place, const Problem& problem) {
+  const std::string key = place.backend + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
+  if (bench_ == nullptr || key != bench_key_) {
+    bench_.reset();  // before the next one takes its memory
+    bench_ = std::make_unique<Workbench>(*place.clock, problem, seed_);
+    bench_key_ = key;
+  }
+  return *bench_;
+}
+
+void Suite::run_row(benchmark::State& state, Seat& seat, const Problem& problem, bool hot, Subject& subject) {
+  Budget budget;
+  budget.seconds = options_->budget;
+  budget.repetitions = options_->repetitions;
+  Speed& speed = speeds_[subject.name() + (problem.f64 ? "/f64" : "/f32")];
+  // Small problems understate: the rate may still grow, more so the farther away this one is.
+  const double growth = problem.work > 200.0 * speed.work ? 30.0 : 4.0;
+  if (speed.rate > 0.0 && problem.work / (growth * speed.rate) > budget.hopeless * budget.seconds)
+    return leave_out(state, "an execution would take longer than " + std::to_string(int(budget.hopeless)) +
+                                " times the budget of a row");
+  Device& device = *seat.place->clock;
+  Workbench& bench = bench_for(*seat.place, problem);
+  const Execute execute = subject.prepare(problem);
+  double first = 0.0;
+  const Verdict verdict = bench.check(execute, first);
+  if (!verdict.failure.empty()) return state.SkipWithError(verdict.failure.c_str());
+  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours is
+  // a measurement all the same.
+  if (first < budget.hopeless * budget.seconds || subject.name().rfind("peer:", 0) == 0)
+    first = device.time([&] { bench.execute(execute, 1, hot); });
+
+  const Ceilings::Floor floor = seat.ceilings.floor(problem, hot);
+  const Statistics s = measure(device, [&](std::int64_t i) { bench.execute(execute, i + 2, hot); }, first, budget);
+  if (problem.work >= speed.work) speed = {std::max(problem.work / s.median, speed.rate), problem.work};
+
+  report(state, s);
+  state.counters["rate"] = problem.work / s.median * 1e-9;
+  state.counters["traffic"] = (problem.read_bytes + problem.write_bytes) / s.median * 1e-9;
+  state.counters["ceiling"] = floor.seconds / s.median;
+  state.counters["ceiling_rate"] = floor.rate * 1e-9;
+  state.counters["max_error"] = verdict.error;
+  state.SetLabel(floor.binding);
+}
+
+void Suite::progress(const std::string& name) {
+  if (started_ == 0) begin_ = now();
+  const double elapsed = now() - begin_;
+  const double left = started_ == 0 ? 0.0 : elapsed / double(started_) * double(names_.size() - started_);
+  ++started_;
+  const auto clock = [](double s) { return std::to_string(int(s) / 60) + (int(s) % 60 < 10 ? ":0" : ":") + std::to_string(int(s) % 60); };
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  std::fprintf(stderr, "%s[%zu/%zu] %s, about %s left  %s%s", terminal ? "\r\033[K" : "", started_, names_.size(),
+               clock(elapsed).c_str(), clock(left).c_str(), name.c_str(), terminal && started_ < names_.size() ? "" : "\n");
+}
+
+}  // namespace tessera::perf

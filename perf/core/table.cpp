@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "recorder.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tessera::perf {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double number(const Json& row, const char* key) { return row.contains(key) ? row[key].get<double>() : 0.0; }
+
+struct Group {
+  std::string title;
+  std::vector<const Json*> rows;
+};
+
+std::vector<Group> grouped(const Json& rows) {
+  std::vector<Group> groups;
+  std::map<std::string, std::size_t> index;
+  for (const Json& row : rows) {
+    if (row["run_type"] != "iteration") continue;
+    const std::string name = row["run_name"];
+    const std::string title = name.substr(0, name.rfind('/'));
+    const auto [at, added] = index.emplace(title, groups.size());
+    if (added) groups.push_back({title, {}});
+    groups[at->second].rows.push_back(&row);
+  }
+  return groups;
+}
+
+std::string subject_of(const Json& row) {
+  const std::string name = row["run_name"];
+  return name.substr(name.rfind('/') + 1);
+}
+
+void print_group(const Group& group, std::FILE* file) {
+  std::vector<const Json*> rows = group.rows;
+  std::stable_sort(rows.begin(), rows.end(), [](const Json* a, const Json* b) {
+    const bool wrong_a = a->contains("error_message"), wrong_b = b->contains("error_message");
+    return wrong_a != wrong_b ? wrong_b : number(*a, "real_time") < number(*b, "real_time");
+  });
+  double best_peer = 0.0;
+  for (const Json* row : rows)
+    if (subject_of(*row).rfind("peer:", 0) == 0) best_peer = std::max(best_peer, number(*row, "rate"));
+  const bool gemm = group.title.rfind("gemm/", 0) == 0;
+  std::fprintf(file, "\n%s\n", group.title.c_str());
+  for (const Json* row : rows) {
+    const std::string subject = subject_of(*row);
+    if (row->contains("error_message")) {
+      std::fprintf(file, "  %-34s FAILED: %s\n", subject.c_str(), (*row)["error_message"].get<std::string>().c_str());
+      continue;
+    }
+    if (group.title.rfind("ceiling/", 0) == 0) {
+      std::fprintf(file, "  %-34s %11.1f %s  +-%.1f %%\n", subject.c_str(), number(*row, "rate"),
+                   (*row)["label"].get<std::string>().c_str(), 100.0 * number(*row, "spread"));
+      continue;
+    }
+    std::fprintf(file, "  %-34s %11.2f us", subject.c_str(), number(*row, "real_time"));
+    if (row->contains("rate"))
+      std::fprintf(file, " %10.1f %s", number(*row, "rate"), gemm ? "GFLOP/s  " : "GStencil/s");
+    if (row->contains("traffic")) std::fprintf(file, " %8.1f GB/s", number(*row, "traffic"));
+    if (best_peer > 0.0) std::fprintf(file, "  %5.2f of best peer", number(*row, "rate") / best_peer);
+    if (row->contains("ceiling"))
+      std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(*row, "ceiling"), (*row)["label"].get<std::string>().c_str());
+    std::fprintf(file, "  +-%.1f %%", 100.0 * number(*row, "spread"));
+    if (number(*row, "repetitions") < 3) std::fprintf(file, "  (%.0f repetitions)", number(*row, "repetitions"));
+    std::fprintf(file, "\n");
+  }
+}
+
+}  // namespace
+
+void Recorder::print_tables(std::FILE* file) const {
+  for (const Group& group : grouped(rows_)) print_group(group, file);
+  if (left_out_.empty()) return;
+  std::map<std::string, std::vector<std::string>> reasons;
+  for (const Json& entry : left_out_) reasons[entry["reason"]].push_back(entry["name"]);
+  std::fprintf(file, "\nleft out\n");
+  for (const auto& [reason, names] : reasons) {
+    std::fprintf(file, "  %s:\n", reason.c_str());
+    constexpr std::size_t shown = 12;
+    for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) std::fprintf(file, "    %s\n", names[i].c_str());
+    if (names.size() > shown) std::fprintf(file, "    and %zu more (the JSON has all)\n", names.size() - shown);
+  }
+}
+
+}  // namespace tessera::perf

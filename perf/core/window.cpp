@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "window.hpp"
+
+#include "random.hpp"
+#include "taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <limits>
+#include <span>
+
+namespace tessera::perf {
+
+namespace {
+
+using Point = std::array<std::int64_t, 3>;
+
+struct Box {
+  Point low, high;  // high is outside
+  std::int64_t size(int axis) const { return high[std::size_t(axis)] - low[std::size_t(axis)]; }
+  std::int64_t points() const { return size(0) * size(1) * size(2); }
+  std::int64_t at(std::int64_t z, std::int64_t y, std::int64_t x) const {
+    return ((z - low[0]) * size(1) + y - low[1]) * size(2) + x - low[2];
+  }
+  template <class F>
+  void each(F&& f) const {
+    for (std::int64_t z = low[0]; z < high[0]; ++z)
+      for (std::int64_t y = low[1]; y < high[1]; ++y)
+        for (std::int64_t x = low[2]; x < high[2]; ++x) f(z, y, x);
+  }
+};
+
+/// The box from which `reach` more steps of the stencil can be taken.
+Box grow(const Box& core, const StencilShape& s, std::int64_t steps) {
+  Box box = core;
+  for (int axis = 3 - s.rank; axis < 3; ++axis) {
+    const std::size_t a = std::size_t(axis);
+    box.low[a] -= s.radius * steps;
+    box.high[a] += s.radius * steps;
+    if (s.periodic) continue;  // coordinates beyond the domain stand for its repetitions
+    box.low[a] = std::max<std::int64_t>(box.low[a], 0);
+    box.high[a] = std::min(box.high[a], s.extents[a]);
+  }
+  return box;
+}
+
+std::int64_t wrap(std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; }
+
+bool keeps_its_value(const StencilShape& s, const Point& p) {
+  if (s.periodic) return false;
+  for (int axis = 3 - s.rank; axis < 3; ++axis)
+    if (p[std::size_t(axis)] < s.radius || p[std::size_t(axis)] >= s.extents[std::size_t(axis)] - s.radius) return true;
+  return false;
+}
+
+template <class T, class Wide>
+Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
+  const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+    return (wrap(z, s.extents[0]) * s.extents[1] + wrap(y, s.extents[1])) * s.extents[2] + wrap(x, s.extents[2]);
+  };
+  Box box = grow(core, s, s.steps);
+  std::vector<Wide> field, next, magnitude;
+  field.reserve(std::size_t(box.points()));
+  box.each([&](auto z, auto y, auto x) { field.push_back(Wide(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
+  std::vector<std::int64_t> offsets(taps.size());
+  for (std::int64_t step = 1; step <= s.steps; ++step) {
+    const Box inner = grow(core, s, s.steps - step);
+    for (std::size_t t = 0; t < taps.size(); ++t)
+      offsets[t] = (taps[t].z * box.size(1) + taps[t].y) * box.size(2) + taps[t].x;
+    next.clear();
+    magnitude.clear();
+    inner.each([&](auto z, auto y, auto x) {
+      const std::int64_t own = box.at(z, y, x);
+      Wide sum = 0, size = 0;
+      if (keeps_its_value(s, {z, y, x})) {
+        sum = field[std::size_t(own)];
+      } else {
+        for (std::size_t t = 0; t < taps.size(); ++t) {
+          const Wide term = Wide(T(taps[t].coefficient)) * field[std::size_t(own + offsets[t])];
+          sum += term;
+          size += term < 0 ? -term : term;
+        }
+      }
+      next.push_back(sum);
+      if (s.steps == 1) magnitude.push_back(size);
+    });
+    field.swap(next);
+    box = inner;
+  }
+  Window window;
+  std::size_t i = 0;
+  const long double unit = static_cast<long double>(taps.size() + 2) * (std::numeric_limits<T>::epsilon() / 2);
+  box.each([&](auto z, auto y, auto x) {
+    window.where.push_back(index(z, y, x));
+    window.value.push_back(field[i]);
+    // Several steps: sum |c| = 1 (a little more after rounding) and |x| <= 1, so that each adds its unit at most.
+    window.bound.push_back(s.steps == 1 ? unit * magnitude[i] : unit * 1.01L * static_cast<long double>(s.steps));
+    ++i;
+  });
+  return window;
+}
+
+/// Corners of the domain first, then places at random.
+Box place(const StencilShape& s, std::int64_t number, std::int64_t edge, std::uint64_t seed) {
+  Box core{{0, 0, 0}, {1, 1, 1}};
+  for (int axis = 3 - s.rank; axis < 3; ++axis) {
+    const std::size_t a = std::size_t(axis);
+    const std::int64_t room = std::max<std::int64_t>(s.extents[a] - edge, 0);
+    const double u = 0.5 + 0.5 * random_value(seed + 99, std::uint64_t(3 * number + axis));
+    core.low[a] = number == 0 ? 0 : number == 1 ? room : std::int64_t(u * double(room + 1));
+    core.high[a] = std::min(core.low[a] + edge, s.extents[a]);
+  }
+  return core;
+}
+
+}  // namespace
+
+std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed) {
+  const StencilShape& s = problem.stencil;
+  std::vector<ConstantTap> taps;
+  with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() {
+    constexpr auto list = constant_taps<kPattern, kRank, kRadius>();
+    taps.assign(list.begin(), list.end());
+  });
+  const std::int64_t edge = s.rank == 1 ? 200 : s.rank == 2 ? 24 : 10;
+  const double side = double(edge) + double(s.radius) * double(s.steps);  // of the middle step
+  const double cost = std::pow(side, s.rank) * double(s.steps) * double(taps.size());
+  const std::int64_t count = std::clamp<std::int64_t>(std::int64_t(1e7 / cost), 4, 40);
+
+  std::vector<std::future<Window>> futures;
+  for (std::int64_t number = 0; number < count; ++number)
+    futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
+      const Box core = place(s, number, edge, input_seed);
+      return problem.f64 ? evolve<double, long double>(s, taps, input_seed, core)
+                         : evolve<float, double>(s, taps, input_seed, core);
+    }));
+  std::vector<Window> windows;
+  for (auto& future : futures) windows.push_back(future.get());
+  return windows;
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A stencil's result in small windows of its domain, from the definition: every step of it needs only what lies within
+/// steps x radius of the window.
+#pragma once
+
+#include "problem.hpp"
+
+#include <vector>
+
+namespace tessera::perf {
+
+struct Window {
+  std::vector<std::int64_t> where;
+  std::vector<long double> value, bound;
+};
+
+/// Windows at corners, edges and inside.
+std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed);
+
+}  // namespace tessera::perf

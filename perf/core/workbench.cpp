@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "workbench.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::perf {
+
+namespace {
+
+/// Sets of operands begin at multiples of this.
+constexpr std::int64_t kAlignment = 256;
+
+std::int64_t padded(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+std::int64_t Workbench::sets(const Device& device, const Problem& problem) {
+  const double beyond = 2.0 * double(device.cache_bytes());
+  return std::max<std::int64_t>(1, std::int64_t(std::ceil(beyond / std::max(problem.footprint(), 3.0 * kAlignment))));
+}
+
+double Workbench::bytes(const Device& device, const Problem& problem) {
+  return double(sets(device, problem)) * (problem.footprint() + 3.0 * kAlignment);
+}
+
+Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
+    : device_(&device), problem_(problem), sets_(sets(device, problem)), reference_(problem, seed) {
+  const std::int64_t size = std::int64_t(problem.element_size());
+  const std::int64_t counts[] = {problem.in_count[0], problem.inputs > 1 ? problem.in_count[1] : 0, problem.out_count};
+  for (std::size_t operand = 0; operand < 3; ++operand) {
+    if (counts[operand] == 0) continue;
+    distance_[operand] = padded(counts[operand] * size);
+    memory_[operand] = static_cast<char*>(device.allocate(std::size_t(sets_ * distance_[operand])));
+    if (operand < 2)
+      device.fill(memory_[operand], problem.f64, sets_ * distance_[operand] / size, input_seed(seed, int(operand)));
+    else
+      device.poison(memory_[operand], std::size_t(sets_ * distance_[operand]));
+  }
+}
+
+Workbench::~Workbench() {
+  for (char* memory : memory_)
+    if (memory != nullptr) device_->release(memory);
+}
+
+void Workbench::execute(const Execute& function, std::int64_t i, bool hot) const {
+  const std::int64_t set = hot ? 0 : i % sets_;
+  const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1]};
+  function(in, memory_[2] + set * distance_[2]);
+}
+
+Verdict Workbench::check(const Execute& function, double& seconds) {
+  device_->poison(memory_[2], std::size_t(problem_.out_count) * problem_.element_size());
+  seconds = device_->time([&] { execute(function, 0, true); });
+  return reference_.check(*device_, memory_[2]);
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The operands of one problem on one device, and what its result must be: shared by all that compete on it.
+#pragma once
+
+#include "check.hpp"
+#include "place.hpp"
+
+namespace tessera::perf {
+
+class Workbench {
+ public:
+  Workbench(Device& device, const Problem& problem, std::uint64_t seed);
+  ~Workbench();
+  Workbench(const Workbench&) = delete;
+  Workbench& operator=(const Workbench&) = delete;
+
+  /// Bytes that it takes. One operand set where it is far larger than the cache, else as many as are.
+  static double bytes(const Device& device, const Problem& problem);
+
+  /// The i-th execution: on its own operands, or always on the first ones where they shall be hot.
+  void execute(const Execute& function, std::int64_t i, bool hot) const;
+  /// Poisons the output, executes, and compares. Also the time of that execution.
+  Verdict check(const Execute& function, double& seconds);
+
+  Device& device() const { return *device_; }
+  const Problem& problem() const { return problem_; }
+
+ private:
+  static std::int64_t sets(const Device& device, const Problem& problem);
+  Device* device_;
+  Problem problem_;
+  std::int64_t sets_;
+  std::array<std::int64_t, 3> distance_{};  ///< bytes between the sets of each operand
+  std::array<char*, 3> memory_{};
+  Reference reference_;
+};
+
+}  // namespace tessera::perf

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "machine.hpp"
+#include "overheads.hpp"
+#include "suite.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+namespace tessera::perf {
+namespace {
+
+std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_out) {
+  if (!options.backends.empty()) return options.backends;
+  if (const char* given = std::getenv("TESSERA_BACKEND"); given != nullptr && *given != '\0' && std::string(given) != "auto")
+    return {given};
+  std::vector<std::string> names;
+  for (const BackendInfo& info : tessera::backends())
+    if (info.available)
+      names.push_back(info.name);
+    else
+      left_out.emplace_back("backend " + info.name, info.reason);
+  return names;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  if (const int code = parse(argc, argv, options); code >= 0) return code;
+  if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
+  if (options.threads == 0) {
+    const char* given = std::getenv("TESSERA_NUM_THREADS");
+    if (given == nullptr) given = std::getenv("OMP_NUM_THREADS");
+    options.threads = given != nullptr && std::atoi(given) > 0 ? std::atoi(given) : int(std::thread::hardware_concurrency());
+  }
+
+  Facts facts = machine_facts();
+  LeftOut left_out;
+  std::vector<Place> places;
+  const auto names = chosen_backends(options, left_out);
+  places.reserve(names.size());  // subjects point to their places
+  for (const std::string& name : names) {
+    const std::size_t before = places.size();
+    try {
+      open_place(places, name, options.threads, facts, left_out);
+    } catch (const std::exception& error) {
+      if (names.size() == 1) throw;  // asked for: never falls back
+      while (places.size() > before) places.pop_back();
+      left_out.emplace_back("backend " + name, error.what());
+    }
+  }
+  if (places.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
+  facts.emplace_back("threads", std::to_string(options.threads));
+
+  Recorder recorder(options.json, facts);
+  for (const auto& [name, reason] : left_out) recorder.leave_out(name, reason);
+  for (const auto& [key, value] : facts) benchmark::AddCustomContext(key, value);
+  Suite suite(options, places, recorder);
+  suite.enroll();
+  if (options.list) {
+    for (const std::string& name : suite.names()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { Suite::interrupted = true; });
+  std::vector<char*> arguments{argv[0]};
+  for (std::string& flag : options.benchmark_flags) arguments.push_back(flag.data());
+  int count = int(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  benchmark::RunSpecifiedBenchmarks(&recorder);
+  recorder.write();
+  std::fprintf(stderr, "\n");
+  recorder.print_tables(stdout);
+  return recorder.failed() || Suite::interrupted ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace tessera::perf
+
+int main(int argc, char** argv) {
+  try {
+    return tessera::perf::run(argc, argv);
+  } catch (const tessera::perf::UsageError& error) {
+    std::fprintf(stderr, "tessera-perf: %s\n", error.message.c_str());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tessera-perf: %s\n", error.what());
+    return 1;
+  }
+}

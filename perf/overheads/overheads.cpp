@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What it costs to use the library, beside the work itself.
+
+#include "overheads.hpp"
+#include "suite.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+namespace tessera::perf {
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Problem square(std::int64_t n, bool f64) {
+  Case c;
+  c.problem.name = std::to_string(n);
+  c.problem.gemm = {n, n, n, false, false, n, n, n, 1, n * n, n * n, n * n};
+  return resolve(c, f64);
+}
+
+tessera::StencilDesc heat(std::int64_t n) {
+  return {.extents = {n, n}, .taps = taps::identity(2) + 0.1 * taps::laplacian(2), .dtype = DType::f32};
+}
+
+/// Seconds that a fresh process measured, of context and first plan.
+double first_use_of_child(const std::string& backend, int threads) {
+  const std::string program = std::filesystem::canonical("/proc/self/exe").string();
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe for the child process");
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    const std::string count = std::to_string(threads);
+    execl(program.c_str(), program.c_str(), "--first-use", backend.c_str(), "--threads", count.c_str(), nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  char text[64] = "";
+  std::size_t length = 0;
+  for (ssize_t got; length + 1 < sizeof text && (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0;)
+    length += std::size_t(got);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const double seconds = std::atof(text);
+  if (status != 0 || !(seconds > 0.0)) throw std::runtime_error("the child process failed");
+  return seconds;
+}
+
+}  // namespace
+
+int print_first_use(const std::string& backend, int threads) {
+  const double begin = now();
+  ContextOptions options;
+  options.threads = threads;
+  tessera::Context context(backend, options);
+  const tessera::GemmPlan plan(context, {.m = 64, .n = 64, .k = 64});
+  std::printf("%.9f\n", now() - begin);
+  return 0;
+}
+
+std::vector<Overhead> overheads(Place& place, const Options& options) {
+  std::vector<Overhead> list;
+  const int repetitions = options.quick ? 10 : 30;
+  tessera::Context& context = place.context;
+  const PlanOptions own{.operands = place.device ? Memory::device : Memory::host};
+  const auto repeated = [repetitions](auto work) {
+    std::vector<double> samples;
+    work();
+    for (int i = 0; i < repetitions; ++i) {
+      const double begin = now();
+      work();
+      samples.push_back(now() - begin);
+    }
+    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
+  };
+  list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
+    return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
+  }});
+  list.push_back({"stencil_plan_creation/f32/hot", [=, &context] {
+    return repeated([&] { StencilPlan(context, heat(1024), own); });
+  }});
+  list.push_back({"first_use/f32/cold", [&place] {
+    std::vector<double> samples;
+    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(place.backend, place.threads));
+    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
+  }});
+  if (!place.device) return list;
+  list.push_back({"host_operands/f32/cold", [&place, repeated, &context] {
+    const std::int64_t n = 8192;  // 256 MiB each way
+    std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
+    StencilPlan plan(context, heat(n));
+    Overhead::Result result = repeated([&] { plan.execute(in, out); });
+    const double bytes = double(in.size()) * sizeof(float);
+    result.bytes = 2.0 * bytes;
+    // The two directions of a bus work side by side, so the slower one is the floor.
+    result.floor = bytes / std::min(place.clock->bus_rate(true, in.size() * 4), place.clock->bus_rate(false, in.size() * 4));
+    return result;
+  }});
+  return list;
+}
+
+void Suite::enroll_overheads(Seat& seat) {
+  Place& place = *seat.place;
+  for (const Overhead& overhead : overheads(place, *options_))
+    enroll_row("overhead/" + overhead.name + "/tessera:" + place.backend, [this, overhead](benchmark::State& state) {
+      const Overhead::Result result = overhead.run();
+      report(state, result.time);
+      if (result.bytes == 0.0) return;
+      state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
+      state.counters["ceiling"] = result.floor / result.time.median;
+      state.SetLabel("bus");
+    }, seat);
+  // Host time of a small product: enqueued on a device, executed on a host.
+  const Problem problem = square(place.device ? 64 : 4, false);
+  const std::string title = std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
+  for (const Subjects* subjects : {&place.tessera, &place.peers})
+    for (const auto& subject : *subjects)
+      if (subject->unsupported(problem).empty())
+        enroll_row(title + subject->name(), [this, &seat, problem, subject = subject.get()](benchmark::State& state) {
+          run_enqueue(state, seat, problem, *subject);
+        }, seat);
+}
+
+void Suite::run_enqueue(benchmark::State& state, Seat& seat, const Problem& problem, Subject& subject) {
+  Workbench& bench = bench_for(*seat.place, problem);
+  const Execute execute = subject.prepare(problem);
+  double first = 0.0;
+  const Verdict verdict = bench.check(execute, first);
+  if (!verdict.failure.empty()) return state.SkipWithError(verdict.failure.c_str());
+  constexpr int count = 100;  // fewer than a device's queue holds
+  std::vector<double> samples;
+  for (int i = 0; i < 30; ++i)
+    bench.device().time([&] {
+      const double begin = now();
+      for (int j = 0; j < count; ++j) bench.execute(execute, 0, true);
+      samples.push_back((now() - begin) / count);
+    });
+  report(state, condense(samples, count));
+  state.counters["max_error"] = verdict.error;
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "library_peers.hpp"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+namespace tessera::perf {
+
+Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND)) {
+  if (handle_ == nullptr) throw std::runtime_error(dlerror());
+}
+
+void* Library::symbol(const char* name) const {
+  void* const found = dlsym(handle_, name);
+  if (found == nullptr) throw std::runtime_error(dlerror());
+  return found;
+}
+
+namespace {
+
+template <class T>
+using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
+                  int ldb, T beta, T* c, int ldc);
+
+class Cblas : public Subject {
+ public:
+  Cblas(std::string name, const Library& library)
+      : name_(std::move(name)),
+        sgemm_(library.find<Gemm<float>>("cblas_sgemm")),
+        dgemm_(library.find<Gemm<double>>("cblas_dgemm")) {}
+
+  std::string name() const override { return name_; }
+  std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
+  Execute prepare(const Problem& p) override {
+    if (p.f64) return prepare_as(dgemm_, p.gemm);
+    return prepare_as(sgemm_, p.gemm);
+  }
+
+ private:
+  template <class T>
+  static Execute prepare_as(Gemm<T>* gemm, const GemmShape& g) {
+    return [gemm, g](const void* const* in, void* out) {
+      constexpr int row_major = 101, no = 111, yes = 112;
+      for (std::int64_t l = 0; l < g.batch; ++l)
+        gemm(row_major, g.trans_a ? yes : no, g.trans_b ? yes : no, int(g.m), int(g.n), int(g.k), T(1),
+             static_cast<const T*>(in[0]) + l * g.stride_a, int(g.lda), static_cast<const T*>(in[1]) + l * g.stride_b,
+             int(g.ldb), T(0), static_cast<T*>(out) + l * g.stride_c, int(g.ldc));
+    };
+  }
+  std::string name_;
+  Gemm<float>* sgemm_;
+  Gemm<double>* dgemm_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> make_cblas(std::string name, const Library& library) {
+  return std::make_unique<Cblas>(std::move(name), library);
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_peers.hpp"
+
+#include <omp.h>
+
+namespace tessera::perf {
+
+void use_threads(int threads) {
+  if (threads > 0) omp_set_num_threads(threads);
+}
+
+}  // namespace tessera::perf
+
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects, void*, int,
+                                                                          int threads) {
+  subjects->push_back(tessera::perf::make_openmp_loop(threads));
+#if defined(TESSERA_PERF_EIGEN)
+  subjects->push_back(tessera::perf::make_eigen(threads));
+#endif
+}

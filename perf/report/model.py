@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a file of tessera-perf holds: rows, and groups of rows that compete with each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+OPS = {"gemm": "GEMM", "stencil": "Stencils", "overhead": "Overheads", "ceiling": "Ceilings"}
+RATE_UNITS = {"gemm": "GFLOP/s", "stencil": "GStencil/s", "ceiling": "GFLOP/s"}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was measured: an algorithm of a backend, a peer or a ceiling."""
+
+    text: str
+    kind: str  # "tessera", "peer" or "ceiling"
+    backend: str = ""
+    name: str = ""  # the algorithm, the peer or the ceiling's place
+    params: str = ""
+
+    @property
+    def short(self) -> str:
+        """Without the kind: `cuda tiled_shared tile=16`, `cublas`."""
+        return " ".join(part for part in (self.backend, self.name, self.params) if part)
+
+    @property
+    def ours(self) -> bool:
+        return self.kind == "tessera"
+
+
+@dataclass(frozen=True)
+class Row:
+    op: str
+    case: str
+    dtype: str
+    cache: str
+    subject: Subject
+    seconds: float | None = None
+    rate: float | None = None  # GFLOP/s or GStencil/s
+    traffic: float | None = None  # GB/s of compulsory traffic
+    ceiling: float | None = None  # fraction of the binding ceiling
+    binds: str = ""  # that ceiling's name
+    max_error: float | None = None
+    spread: dict[str, float] = field(default_factory=dict)  # coefficients of variation: "time", "rate", "ceiling", ...
+    repetitions: int = 0
+    error: str = ""
+    place: str = ""  # where it ran, in a file of several places
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str]:
+        return (self.op, self.case, self.dtype, self.cache, self.subject.text)
+
+    @property
+    def name(self) -> str:
+        return "/".join(self.key)
+
+    @property
+    def speed(self) -> float | None:
+        """More is better: the rate, else the traffic, else executions a second."""
+        for value in (self.rate, self.traffic):
+            if value:
+                return value
+        return 1 / self.seconds if self.seconds else None
+
+    @property
+    def cv(self) -> float | None:
+        return self.spread.get("time", self.spread.get("rate"))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of one case, dtype, cache state and place: what may be compared with each other."""
+
+    op: str
+    case: str
+    dtype: str
+    cache: str
+    place: str
+    rows: list[Row]
+
+    def _best(self, kind: str) -> Row | None:
+        rows = [row for row in self.rows if row.subject.kind == kind and row.speed]
+        return max(rows, key=lambda row: row.speed or 0.0, default=None)
+
+    @property
+    def best_ours(self) -> Row | None:
+        return self._best("tessera")
+
+    @property
+    def best_peer(self) -> Row | None:
+        return self._best("peer")
+
+    def ratio(self, row: Row | None) -> float | None:
+        """The row's speed over the best peer's."""
+        peer = self.best_peer
+        return row.speed / peer.speed if row and row.speed and peer and peer.speed else None
+
+
+@dataclass(frozen=True)
+class Result:
+    path: Path
+    context: dict[str, Any]
+    rows: list[Row]
+    ignored: list[str]  # benchmark names that are not ours
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> what was not measured
+
+    def of(self, op: str) -> list[Row]:
+        return [row for row in self.rows if row.op == op]
+
+    def groups(self, op: str) -> list[Group]:
+        """In the order of the file."""
+        found: dict[tuple[str, str, str, str], list[Row]] = {}
+        for row in self.of(op):
+            found.setdefault((row.case, row.dtype, row.cache, row.place), []).append(row)
+        return [Group(op, *key, rows) for key, rows in found.items()]

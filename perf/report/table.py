@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the Markdown tables of docs/performance.md from a JSON file of tessera-perf."""
+
+from __future__ import annotations
+
+import argparse
+
+import formatting as text
+from model import OPS, RATE_UNITS, Group, Result, Row
+from results import ResultError, fail, load, run
+
+
+def _ceiling(row: Row) -> str:
+    return f"{text.percent(row.ceiling)} % {row.binds}".strip() if row.ceiling is not None else text.NONE
+
+
+def _bold(value: str, wanted: bool) -> str:
+    return f"**{value}**" if wanted else value
+
+
+def _values(row: Row) -> list[str]:
+    """Rate and traffic, or the time."""
+    return [text.significant(row.rate), text.significant(row.traffic)] if row.op in RATE_UNITS else [text.duration(row.seconds)]
+
+
+def _group(group: Group) -> str:
+    """The best of ours beside the best peer; what failed is said, not left out."""
+    best, peer, ratio = group.best_ours, group.best_peer, group.ratio(group.best_ours)
+    if best:
+        ours = [*_values(best), _ceiling(best), best.subject.short]
+    else:
+        failed = any(row.error and row.subject.ours for row in group.rows)
+        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + ["failed" if failed else text.NONE]
+    theirs = [_values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
+    last = _bold(text.ratio(ratio), ratio is not None and ratio >= 1)
+    return f"| {' | '.join((f'{group.case} {group.place}'.strip(), group.dtype, group.cache, *ours, *theirs, last))} |"
+
+
+def _table(result: Result, op: str) -> list[str]:
+    rated = op in RATE_UNITS
+    values = [f"{RATE_UNITS[op]}", "GB/s"] if rated else ["time"]
+    theirs = "peer's rate" if rated else "peer's time"
+    head = ["case", "dtype", "cache", *values, "of ceiling", "best of ours", theirs, "best peer", "ratio"]
+    marks = ["---"] * 3 + ["--:"] * (len(values) + 1) + ["---", "--:", "---", "--:"]
+    return [f"### {OPS[op]}", "", f"| {' | '.join(head)} |", f"|{'|'.join(marks)}|", *map(_group, result.groups(op)), ""]
+
+
+def _ceilings(result: Result) -> list[str]:
+    lines = ["### Ceilings", "", "| ceiling | dtype | cache | GFLOP/s | GB/s |", "|---|---|---|--:|--:|"]
+    for row in result.of("ceiling"):
+        rates = ("failed", "") if row.error else (text.significant(row.rate or None), text.significant(row.traffic or None))
+        name = f"{row.case} {row.place}".strip()
+        lines.append(f"| {name} | {row.dtype} | {row.cache} | {rates[0]} | {rates[1]} |")
+    return [*lines, ""]
+
+
+def render(result: Result, op: str | None = None) -> str:
+    facts = "; ".join(f"{title} {value}" for title, value in text.facts(result.context) if title != "Host")
+    lines = [f"## {text.machine(result.context)}", "", f"{text.revision(result.context)}. {facts}.", ""]
+    lines += [f"Caution: {caution}\n" for caution in text.cautions(result.context)]
+    for name in (op,) if op else OPS:
+        if result.of(name):
+            lines += _ceilings(result) if name == "ceiling" else _table(result, name)
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("result", metavar="RESULT.json")
+    parser.add_argument("--op", choices=tuple(OPS), help="one operation's table alone")
+    options = parser.parse_args(arguments)
+    try:
+        print(render(load(options.result), options.op))
+    except ResultError as error:
+        fail(error)
+    return 0
+
+
+if __name__ == "__main__":
+    run(main)

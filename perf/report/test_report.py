@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and says why."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import compare
+import formatting as text
+import table
+from results import ResultError, load, parse_subject, strip_suffixes
+from test_synthetic import REPETITIONS, Document, document
+
+HERE = Path(__file__).parent
+try:
+    import page
+    import plots
+    MISSING = ""
+except ImportError as error:
+    MISSING = f"no page was drawn: Python finds no {error.name}"
+
+
+class Files(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, content: Document | str, name: str = "new.json") -> Path:
+        path = self.folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    def load(self, content: Document, name: str = "new.json") -> Any:
+        return load(self.write(content, name))
+
+    def program(self, name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(HERE / name), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def one_row(name: str, **values: Any) -> Document:
+    entry = {"name": name, "run_name": name, "run_type": "iteration", "real_time": 2.0, "time_unit": "us"}
+    return {"context": {}, "benchmarks": [entry | values]}
+
+
+class Parsing(Files):
+    def test_names(self) -> None:
+        self.assertEqual(strip_suffixes("a/b/min_time:0.1/repeats:3/manual_time/threads:2"), "a/b")
+        subject = parse_subject("tessera:cuda:1:tiled_shared:tile=16,split=2")
+        self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
+        self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
+        self.assertEqual(parse_subject("peer:cublaslt-best").name, "cublaslt-best")
+        self.assertIsNone(parse_subject("eigen"))
+
+    def test_condensed_row(self) -> None:
+        row = self.load(one_row("gemm/64/f32/hot/peer:blis/iterations:1/manual_time", rate=50.5, traffic=4.0, ceiling=0.5,
+                                spread=0.03, repetitions=7.0, label="copy in cache", max_error=1e-7)).rows[0]
+        self.assertEqual(row.key, ("gemm", "64", "f32", "hot", "peer:blis"))
+        self.assertEqual((row.seconds, row.rate, row.cv, row.repetitions), (2e-6, 50.5, 0.03, 7))
+        self.assertEqual((row.binds, row.max_error), ("copy in cache", 1e-7))
+
+    def test_both_forms_agree(self) -> None:
+        condensed, aggregated = (self.load(document(aggregates=form)) for form in (False, True))
+        self.assertEqual([row.key for row in condensed.rows], [row.key for row in aggregated.rows])
+        for one, other in zip(condensed.rows, aggregated.rows):
+            if not one.error:
+                self.assertAlmostEqual(one.speed, other.speed)
+                self.assertAlmostEqual(one.cv, other.cv)
+                self.assertEqual(other.repetitions, REPETITIONS)
+
+    def test_aggregates_alone(self) -> None:
+        content = document(aggregates=True)
+        content["benchmarks"] = [entry for entry in content["benchmarks"] if entry["run_type"] == "aggregate"]
+        for one, other in zip(self.load(content).rows, self.load(document()).rows):
+            if not other.error:
+                self.assertAlmostEqual(one.seconds, other.seconds)
+                self.assertAlmostEqual(one.cv, other.cv)
+
+    def test_one_repetition_has_no_spread(self) -> None:
+        row = self.load(one_row("gemm/64/f32/hot/peer:blis", rate=1.0, spread=0.0, repetitions=1.0)).rows[0]
+        self.assertIsNone(row.cv)
+
+    def test_failures_are_not_fast(self) -> None:
+        content = one_row("gemm/64/f32/hot/tessera:cpu:eigen", rate=1e9, error_occurred=True, error_message="wrong")
+        result = self.load(content)
+        self.assertEqual((result.rows[0].error, result.rows[0].speed), ("wrong", None))
+        self.assertIsNone(result.groups("gemm")[0].best_ours)
+
+    def test_places_do_not_compete(self) -> None:
+        content = document()
+        one = "gemm/1024/f32/cold/"
+        for name, rate, label in (("ceiling/copy/f32/cold/ceiling:host", 40.0, "GB/s"), (one + "tessera:cpu:eigen", 400.0, "fma"),
+                                  (one + "peer:openblas", 440.0, "fma")):
+            content["benchmarks"] += one_row(name, rate=rate, label=label)["benchmarks"]
+        groups = [group for group in self.load(content).groups("gemm") if (group.case, group.dtype) == ("1024", "f32")]
+        best = {group.place: group.best_peer.subject.name for group in groups}
+        self.assertEqual(best, {"cuda": "cublaslt-best", "host": "openblas"})
+
+    def test_ceilings_have_units(self) -> None:
+        rows = {row.case: row for row in self.load(document()).of("ceiling")}
+        self.assertIsNone(rows["copy"].rate)
+        self.assertAlmostEqual(rows["copy"].traffic, 3028, delta=100)
+        self.assertIsNone(rows["fma"].traffic)
+
+    def test_malformed(self) -> None:
+        cases = {"{": "is not JSON: line 1", "[]": 'no list "benchmarks"', '{"benchmarks": []}': 'no object "context"',
+                 '{"context": {}, "benchmarks": [3]}': "benchmarks[0] is not an object", '{"context": {}, "benchmarks": []}':
+                 "holds no row", json.dumps(one_row("BM_Copy/8")): "holds no row"}
+        for content, message in cases.items():
+            with self.subTest(content=content), self.assertRaisesRegex(ResultError, re.escape(message)):
+                load(self.write(content))
+        with self.assertRaisesRegex(ResultError, "no such file"):
+            load(self.folder / "none.json")
+
+    def test_programs_say_what_is_wrong(self) -> None:
+        bad, good = self.write("not JSON", "bad.json"), self.write(document())
+        for name, arguments in (("table.py", [bad]), ("compare.py", [good, bad]), ("report.py", [bad, "-o", self.folder / "page"])):
+            done = self.program(name, *arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+            self.assertRegex(done.stderr, rf"^{name}: .*bad\.json: is not JSON: line 1, column 1")
+
+
+class Comparing(Files):
+    def compared(self, new: Document, old: Document | None = None, **options: Any) -> list[compare.Change]:
+        return compare.changes(self.load(old or document(), "old.json"), self.load(new), **options)
+
+    def verdicts(self, *arguments: Any, **options: Any) -> set[str]:
+        return {item.verdict for item in self.compared(*arguments, **options) if item.new.subject.ours}
+
+    def test_the_same_program_does_not_differ(self) -> None:
+        for seed in range(2, 6):
+            self.assertEqual(self.verdicts(document(seed=seed)), {compare.SAME})
+
+    def test_five_per_cent_are_found(self) -> None:
+        for slower, verdict in ((1.05, compare.SLOWER), (1 / 1.05, compare.FASTER)):
+            found = [item.verdict for item in self.compared(document(seed=2, slower=slower)) if item.new.subject.ours]
+            self.assertGreater(found.count(verdict), 0.95 * len(found))
+            self.assertLessEqual(set(found), {verdict, compare.SAME})
+
+    def test_noise_hides_five_per_cent(self) -> None:
+        noisy = {"noise": 0.08}
+        found = [item.verdict for item in self.compared(document(seed=2, slower=1.05, **noisy), document(**noisy))]
+        self.assertLess(found.count(compare.SLOWER), 0.05 * len(found))
+
+    def test_the_floor_and_the_spread_of_the_row(self) -> None:
+        def pair(rate: float, spread: float) -> str:
+            name = "gemm/64/f32/hot/tessera:cpu:eigen"
+            old, new = (one_row(name, rate=value, spread=spread, repetitions=9) for value in (100.0, rate))
+            return self.compared(new, old, by="rate")[0].verdict
+        self.assertEqual(pair(98.5, 0.0), compare.SAME)
+        self.assertEqual(pair(97.5, 0.0), compare.SLOWER)
+        self.assertEqual(pair(95.0, 0.02), compare.SAME)  # 2 sqrt(2) 0.02 = 5.7 %
+        self.assertEqual(pair(93.0, 0.02), compare.SLOWER)
+
+    def test_shares_of_ceilings(self) -> None:
+        name = "stencil/2d/f32/cold/tessera:cpu:rows"
+        old = one_row(name, rate=10.0, ceiling=0.80, label="copy", spread=0.01, repetitions=9)
+        swung = one_row(name, rate=6.0, ceiling=0.79, label="copy", spread=0.01, repetitions=9)
+        slower = one_row(name, rate=10.0, ceiling=0.68, label="copy", spread=0.01, repetitions=9)
+        self.assertEqual(self.verdicts(swung, old), {compare.SAME})
+        self.assertEqual(self.verdicts(swung, old, by="rate"), {compare.SLOWER})
+        self.assertEqual(self.verdicts(slower, old), {compare.SLOWER})
+
+    def test_exit_codes(self) -> None:
+        old, slow = self.write(document(), "old.json"), self.write(document(seed=2, slower=1.05), "slow.json")
+        broken = document()
+        broken["benchmarks"] = [entry for entry in broken["benchmarks"] if "stencil/2d_star_r1" not in entry["name"]]
+        name = "gemm/1024/f32/cold/tessera:cuda:naive"
+        broken["benchmarks"] = [entry for entry in broken["benchmarks"] if not entry["name"].startswith(name)]
+        broken["benchmarks"] += one_row(name, error_occurred=True, error_message="wrong")["benchmarks"]
+        self.assertEqual(self.program("compare.py", old, old).returncode, 0)
+        done = self.program("compare.py", old, slow, "--markdown")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("| **SLOWER** |", done.stdout)
+        self.assertEqual(self.program("compare.py", old, slow, "--allow-slower").returncode, 0)
+        done = self.program("compare.py", old, self.write(broken, "broken.json"))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, rf"{name} .* FAILS NOW")
+        self.assertIn("only in the old file:\n  stencil/2d_star_r1", done.stdout)
+
+    def test_warnings(self) -> None:
+        old, new = self.load(document(), "old.json"), self.load(document(seed=2, driver="590.1", threads=8, commit="c0ffee"))
+        said = compare.warnings(old, new, compare.changes(old, new))
+        self.assertEqual(said, ["driver differs: 580.65 -> 590.1", "threads differs: 16 -> 8"])
+
+    def test_sorted_by_size(self) -> None:
+        sizes = [item.size for item in self.compared(document(seed=2, slower=1.2))]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+
+class Tables(Files):
+    def test_markdown(self) -> None:
+        lines = table.render(self.load(document())).splitlines()
+        row = next(line for line in lines if line.startswith("| 4095 | f32"))
+        self.assertRegex(row, r"\| 86 % fma \| cuda register_blocked \| .* \| cublaslt-best \| \*\*1\.\d\d×\*\* \|$")
+        for start in (index for index, line in enumerate(lines) if line.startswith("|---")):
+            widths = {line.count("|") for line in lines[start - 1:start + 4] if line}
+            self.assertEqual(len(widths), 1)
+
+    def test_numbers(self) -> None:
+        shown = [text.significant(value) for value in (51912.3, 312.4, 49.53, 1.379, 0.1234, 0.02711, 0.0, None)]
+        self.assertEqual(shown, ["51\u202f912", "312", "49.5", "1.38", "0.123", "0.0271", "0.00", "–"])
+        self.assertEqual([text.duration(value) for value in (2.0, 0.0105, 8.13e-6, 4e-9)], ["2 s", "10.5 ms", "8.13 µs", "4 ns"])
+        self.assertEqual([len(text.aligned(value, 2)) for value in ("7", "1.5", "1.25")], [4, 4, 4])
+
+
+class Outline(HTMLParser):
+    """The identifiers, references and open elements of a page."""
+
+    VOID = {"meta", "br", "path", "use", "rect", "line", "circle"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for key, value in attrs:
+            if key == "id":
+                self.ids.append(value or "")
+            elif key in ("href", "src", "xlink:href"):
+                self.links.append(value or "")
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Pages(Files):
+    def outline(self, *contents: Document) -> tuple[str, Outline]:
+        drawn = page.render([self.load(content, f"{index}.json") for index, content in enumerate(contents)])
+        outline = Outline()
+        outline.feed(drawn)
+        return drawn, outline
+
+    def test_self_contained_and_whole(self) -> None:
+        drawn, outline = self.outline(document(), document(seed=2))
+        self.assertFalse([link for link in outline.links if not link.startswith("#")])
+        self.assertFalse({"script", "link", "iframe", "img"} & set(outline.tags))
+        self.assertNotRegex(drawn, r"@import|url\((?!#)")
+        self.assertEqual(len(outline.ids), len(set(outline.ids)))
+        self.assertLessEqual({link[1:] for link in outline.links}, set(outline.ids))
+        for expected in ("NVIDIA H100", "580.65", "b924f7c0ffee", "2026-11-21", "1980 MHz", "13.1.0", "wrong result: error 3.1",
+                         "peer:magma", "Square GEMM, f32", "Roofline of GEMM, f64", "Stencils, f32", "★"):
+            self.assertIn(expected, drawn)
+        self.assertEqual(outline.tags.count("figure"), 2 * 8)
+
+    def test_without_peers_and_ceilings(self) -> None:
+        drawn, _ = self.outline(document(peers=False, ceilings=False, dirty="true"))
+        self.assertIn("no peer was measured", drawn)
+        self.assertIn("there are no rooflines", drawn)
+        self.assertIn("with local changes", drawn)
+        self.assertNotIn("Roofline of", drawn)
+
+    def test_one_row_and_hostile_text(self) -> None:
+        content = one_row("gemm/<b>64&/f32/hot/peer:a\"b", rate=1.0)
+        content["context"] = {"cpu": "<script>alert(1)</script>", "none": None}
+        drawn, outline = self.outline(content)
+        self.assertNotIn("script", outline.tags)
+        self.assertIn("&lt;b&gt;64&amp;", drawn)
+
+    def test_square_sizes(self) -> None:
+        self.assertEqual([plots.square_size(case) for case in ("4096", "64^3", "nn_512x512x512")], [4096, 64, 512])
+        for case in ("4096_NT", "16_batch10000", "1000_ld+24", "1x64x64", "skinny"):
+            self.assertIsNone(plots.square_size(case), case)
+
+    def test_program(self) -> None:
+        target = self.folder / "page.html"
+        done = self.program("report.py", self.write(document()), "-o", target)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("</html>", target.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(exit=False).result
+    if MISSING:
+        print(f"SKIPPED: {MISSING} (pip install -r {HERE.name}/requirements.txt)")
+    sys.exit(1 if not outcome.wasSuccessful() else 77 if MISSING else 0)
