@@ -101,11 +101,17 @@ void copy_page_streaming(const Word* __restrict in, Word* __restrict out) {
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_past_caches(out + i, in[i]);
 }
-void read_page(const Word* in) {
-  Word sum[4]{};
-  for (std::size_t i = 0; i < kPage / sizeof(Word); i += 4)
-    for (std::size_t j = 0; j < 4; ++j) sum[j] += in[i + j];
-  Word total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+/// Eight streams side by side: one alone does not keep enough reads under way.
+void read_pages(const Word* first, const Word* second) {
+  constexpr std::size_t part = kPage / sizeof(Word) / 4;
+  Word sum[8]{};
+  for (std::size_t i = 0; i < part; ++i)
+#pragma GCC unroll 4
+    for (std::size_t j = 0; j < 4; ++j) {
+      sum[j] += first[j * part + i];
+      sum[4 + j] += second[j * part + i];
+    }
+  Word total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
   asm volatile("" : : TESSERA_PERF_REGISTER(total));
 }
 void write_page(Word* out, float value) {
@@ -129,10 +135,7 @@ void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads)
     switch (ceiling) {
       case Ceiling::copy: copy_page(from, to); break;
       case Ceiling::copy_streaming: copy_page_streaming(from, to); break;
-      case Ceiling::read:
-        read_page(from);
-        read_page(to);
-        break;
+      case Ceiling::read: read_pages(from, to); break;
       default:
         write_page(from, 0.5f);
         write_page(to, 0.25f);

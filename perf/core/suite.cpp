@@ -164,7 +164,8 @@ void Suite::run_row(benchmark::State& state, Seat& seat, const Problem& problem,
   Speed& speed = speeds_[subject.name() + (problem.f64 ? "/f64" : "/f32")];
   // Small problems understate: the rate may still grow, more so the farther away this one is.
   const double growth = problem.work > 200.0 * speed.work ? 30.0 : 4.0;
-  if (speed.rate > 0.0 && problem.work / (growth * speed.rate) > budget.hopeless * budget.seconds)
+  const bool like_hopeless = problem.work > 0.25 * speed.hopeless;
+  if (like_hopeless || (speed.rate > 0.0 && problem.work / (growth * speed.rate) > budget.hopeless * budget.seconds))
     return leave_out(state, "an execution would take longer than " + std::to_string(int(budget.hopeless)) +
                                 " times the budget of a row");
   Device& device = *seat.place->clock;
@@ -180,7 +181,9 @@ void Suite::run_row(benchmark::State& state, Seat& seat, const Problem& problem,
 
   const Ceilings::Floor floor = seat.ceilings.floor(problem, hot);
   const Statistics s = measure(device, [&](std::int64_t i) { bench.execute(execute, i + 2, hot); }, first, budget);
-  if (problem.work >= speed.work) speed = {std::max(problem.work / s.median, speed.rate), problem.work};
+  if (s.median > budget.hopeless * budget.seconds) speed.hopeless = std::min(speed.hopeless, problem.work);
+  speed.rate = std::max(problem.work / s.median, speed.rate);
+  speed.work = std::max(problem.work, speed.work);
 
   report(state, s);
   state.counters["rate"] = problem.work / s.median * 1e-9;

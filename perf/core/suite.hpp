@@ -38,6 +38,7 @@ class Suite {
   };
   struct Speed {
     double rate = 0.0, work = 0.0;  ///< of the largest problem so far
+    double hopeless = 1e300;        ///< work of the smallest problem that took far too long
   };
 
   bool wanted(const std::string& name) const;
