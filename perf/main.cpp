@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_out) {
   if (!options.backends.empty()) return options.backends;
-  if (const char* given = std::getenv("TESSERA_BACKEND"); given != nullptr && *given != '\0' && std::string(given) != "auto")
+  if (const char* given = std::getenv("TESSERA_BACKEND");
+      given != nullptr && *given != '\0' && std::string(given) != "auto")
     return {given};
   std::vector<std::string> names;
   for (const BackendInfo& info : tessera::backends())
@@ -34,7 +35,8 @@ int run(int argc, char** argv) {
   if (options.threads == 0) {
     const char* given = std::getenv("TESSERA_NUM_THREADS");
     if (given == nullptr) given = std::getenv("OMP_NUM_THREADS");
-    options.threads = given != nullptr && std::atoi(given) > 0 ? std::atoi(given) : int(std::thread::hardware_concurrency());
+    options.threads =
+        given != nullptr && std::atoi(given) > 0 ? std::atoi(given) : int(std::thread::hardware_concurrency());
   }
 
   Facts facts = machine_facts();

@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kThreads) f64_mma_kernel(float* sink, double s
           "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
           "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
           : "+d"(d[i][0]), "+d"(d[i][1]), "+d"(d[i][2]), "+d"(d[i][3])
-          : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-            "d"(b[2]), "d"(b[3]));
+          : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
+            "d"(b[1]), "d"(b[2]), "d"(b[3]));
   double sum = 0;
   for (auto& row : d)
     for (double x : row) sum += x;
@@ -97,8 +97,12 @@ void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cuda
   auto* const b = static_cast<float4*>(out);
   const auto blocks = unsigned(half / 4096);  // 256 threads of 16 bytes each
   switch (ceiling) {
-    case Ceiling::copy: succeed(cudaMemcpyAsync(out, in, half, cudaMemcpyDeviceToDevice, stream)); break;
-    case Ceiling::copy_streaming: copy_kernel<<<blocks, 256, 0, stream>>>(a, b); break;
+    case Ceiling::copy:
+      succeed(cudaMemcpyAsync(out, in, half, cudaMemcpyDeviceToDevice, stream));
+      break;
+    case Ceiling::copy_streaming:
+      copy_kernel<<<blocks, 256, 0, stream>>>(a, b);
+      break;
     case Ceiling::read:
       read_kernel<<<blocks, 64, 0, stream>>>(a, b);
       read_kernel<<<blocks, 64, 0, stream>>>(b, a);

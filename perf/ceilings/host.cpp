@@ -49,8 +49,9 @@ template <class T>
     c0 = c0 * f + a, c1 = c1 * f + a, c2 = c2 * f + a, c3 = c3 * f + a, c4 = c4 * f + a, c5 = c5 * f + a;
     c6 = c6 * f + a, c7 = c7 * f + a, c8 = c8 * f + a, c9 = c9 * f + a, c10 = c10 * f + a, c11 = c11 * f + a;
     // Every round happens, in registers: the compiler may not close the recurrences in another way.
-    asm volatile("" : "+" TESSERA_PERF_REGISTER(c0), "+" TESSERA_PERF_REGISTER(c3), "+" TESSERA_PERF_REGISTER(c6),
-                 "+" TESSERA_PERF_REGISTER(c9));
+    asm volatile(""
+                 : "+" TESSERA_PERF_REGISTER(c0), "+" TESSERA_PERF_REGISTER(c3), "+" TESSERA_PERF_REGISTER(c6),
+                   "+" TESSERA_PERF_REGISTER(c9));
   }
   const Vector<T> sum = ((c0 + c1) + (c2 + c3)) + ((c4 + c5) + (c6 + c7)) + ((c8 + c9) + (c10 + c11));
   T total = 0;
@@ -133,9 +134,15 @@ void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads)
     Word* const from = reinterpret_cast<Word*>(source + page * kPage);
     Word* const to = reinterpret_cast<Word*>(target + page * kPage);
     switch (ceiling) {
-      case Ceiling::copy: copy_page(from, to); break;
-      case Ceiling::copy_streaming: copy_page_streaming(from, to); break;
-      case Ceiling::read: read_pages(from, to); break;
+      case Ceiling::copy:
+        copy_page(from, to);
+        break;
+      case Ceiling::copy_streaming:
+        copy_page_streaming(from, to);
+        break;
+      case Ceiling::read:
+        read_pages(from, to);
+        break;
       default:
         write_page(from, 0.5f);
         write_page(to, 0.25f);

@@ -10,21 +10,26 @@ namespace tessera::perf {
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
 const char* name_of(Ceiling ceiling) {
   switch (ceiling) {
-    case Ceiling::fma: return "fma";
-    case Ceiling::fma_one_thread: return "fma_1_thread";
-    case Ceiling::matrix_unit: return "matrix_unit";
-    case Ceiling::copy: return "copy";
-    case Ceiling::copy_streaming: return "copy_streaming";
-    case Ceiling::read: return "read";
-    case Ceiling::write: return "write";
+    case Ceiling::fma:
+      return "fma";
+    case Ceiling::fma_one_thread:
+      return "fma_1_thread";
+    case Ceiling::matrix_unit:
+      return "matrix_unit";
+    case Ceiling::copy:
+      return "copy";
+    case Ceiling::copy_streaming:
+      return "copy_streaming";
+    case Ceiling::read:
+      return "read";
+    case Ceiling::write:
+      return "write";
   }
   return "?";
 }
@@ -50,9 +55,9 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
   const double bytes = problem.read_bytes + problem.write_bytes;
   const bool reads = problem.write_bytes < 0.1 * bytes;
-  const double memory =
-      reads ? rate(Ceiling::read, problem.f64, footprint)
-            : std::max(rate(Ceiling::copy, problem.f64, footprint), rate(Ceiling::copy_streaming, problem.f64, footprint));
+  const double memory = reads ? rate(Ceiling::read, problem.f64, footprint)
+                              : std::max(rate(Ceiling::copy, problem.f64, footprint),
+                                         rate(Ceiling::copy_streaming, problem.f64, footprint));
   const double fma = rate(Ceiling::fma, problem.f64, 0);
   const double units = problem.op == Op::gemm ? rate(Ceiling::matrix_unit, problem.f64, 0) : 0.0;
   const double compute = std::max(fma, units);

@@ -22,7 +22,8 @@ void gemm_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    const Wide product = Wide(T(random_value(seed_a, std::uint64_t(at_a)))) * Wide(T(random_value(seed_b, std::uint64_t(at_b))));
+    const Wide product =
+        Wide(T(random_value(seed_a, std::uint64_t(at_a)))) * Wide(T(random_value(seed_b, std::uint64_t(at_b))));
     sum += product;
     magnitude += product < 0 ? -product : product;
   }
@@ -74,9 +75,10 @@ Verdict Reference::check(Device& device, const void* out) const {
   char text[200];
   const std::int64_t gaps = device.count_nan(out, problem_.f64, problem_.out_count) - problem_.out_gaps;
   if (gaps != 0) {
-    std::snprintf(text, sizeof text, gaps > 0 ? "%lld elements were not written (or are NaN)"
-                                              : "%lld elements between the rows were overwritten",
-                  static_cast<long long>(std::abs(gaps)));
+    std::snprintf(
+        text, sizeof text,
+        gaps > 0 ? "%lld elements were not written (or are NaN)" : "%lld elements between the rows were overwritten",
+        static_cast<long long>(std::abs(gaps)));
     return {0.0, text};
   }
   std::vector<double> computed(where_.size());

@@ -25,7 +25,8 @@ Statistics condense(std::vector<double> samples, std::int64_t batch) {
   return s;
 }
 
-Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first, const Budget& budget) {
+Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first,
+                   const Budget& budget) {
   if (first > 2.0 * budget.seconds && budget.repetitions == 0) return condense({first}, 1);
   std::int64_t done = 0;
   const auto sample = [&](std::int64_t batch) {

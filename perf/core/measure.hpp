@@ -18,13 +18,14 @@ struct Statistics {
 Statistics condense(std::vector<double> samples, std::int64_t batch);
 
 struct Budget {
-  double seconds = 0.4;        ///< of measuring, for one row
-  double sample = 1e-3;        ///< shortest time that is trusted
+  double seconds = 0.4;          ///< of measuring, for one row
+  double sample = 1e-3;          ///< shortest time that is trusted
   std::int64_t repetitions = 0;  ///< asked for; 0: what the budget allows, 3 to 30
-  double hopeless = 10.0;      ///< an execution longer than that many budgets is left out
+  double hopeless = 10.0;        ///< an execution longer than that many budgets is left out
 };
 
 /// `execute(i)` runs the i-th execution, `first` is the time of a warm one.
-Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first, const Budget& budget);
+Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first,
+                   const Budget& budget);
 
 }  // namespace tessera::perf

@@ -15,8 +15,9 @@ namespace {
 bool processor_has(const std::string& level) {
 #if defined(__x86_64__)
   if (level == "-v4")
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
   if (level == "-v3")
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
 #endif
@@ -38,7 +39,8 @@ Library open_module(const std::string& name) {
 
 std::string library_path(const std::string& name) {
   std::string variable = "TESSERA_PERF_" + name;
-  std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char c) { return char(std::toupper(c)); });
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](unsigned char c) { return char(std::toupper(c)); });
   if (const char* given = std::getenv(variable.c_str())) return given;
   if (name == "openblas") return TESSERA_PERF_OPENBLAS;
   if (name == "blis") return TESSERA_PERF_BLIS;

@@ -28,8 +28,9 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--threads", options.threads, "CPU threads of everything (default: all)")->check(CLI::Range(1, 4096));
   app.add_option("--first-use", options.first_use)->group("");  // the child process of the first-use measurement
   app.allow_extras();
-  app.footer("Flags that begin with --benchmark_ go to Google Benchmark. Exit codes: 0 ok, 1 something failed or was wrong, "
-             "2 usage.");
+  app.footer(
+      "Flags that begin with --benchmark_ go to Google Benchmark. Exit codes: 0 ok, 1 something failed or was wrong, "
+      "2 usage.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -50,7 +51,8 @@ bool matches(const std::string& pattern, const std::string& text) {
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
-  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return matches(p, text); });
+  return patterns.empty() ||
+         std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return matches(p, text); });
 }
 
 }  // namespace tessera::perf

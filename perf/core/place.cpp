@@ -46,8 +46,11 @@ namespace {
 class Algorithm : public Subject {
  public:
   Algorithm(const Place& place, Op op, std::string algorithm)
-      : context_(&place.context), memory_(place.device ? Memory::device : Memory::host), op_(op),
-        algorithm_(std::move(algorithm)), name_("tessera:" + place.backend + ":" + algorithm_) {}
+      : context_(&place.context),
+        memory_(place.device ? Memory::device : Memory::host),
+        op_(op),
+        algorithm_(std::move(algorithm)),
+        name_("tessera:" + place.backend + ":" + algorithm_) {}
 
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& problem) const override {

@@ -44,9 +44,9 @@ class Ceilings {
   double rate(Ceiling ceiling, bool f64, std::size_t footprint);
 
   struct Floor {
-    double seconds = 0.0;    ///< no execution is faster
-    std::string binding;     ///< "fma", "copy"...
-    double rate = 0.0;       ///< of the binding ceiling
+    double seconds = 0.0;  ///< no execution is faster
+    std::string binding;   ///< "fma", "copy"...
+    double rate = 0.0;     ///< of the binding ceiling
   };
   Floor floor(const Problem& problem, bool hot);
 

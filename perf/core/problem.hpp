@@ -44,9 +44,9 @@ struct Problem {
   int inputs = 2;
   std::array<std::int64_t, 2> in_count{};  ///< elements of each input
   std::int64_t out_count = 0;
-  std::int64_t out_gaps = 0;  ///< elements of the output that must stay as they are (between rows)
-  double flops = 0.0;         ///< of one execution; an FMA counts 2
-  double work = 0.0;          ///< what `rate` counts: flops, or points x steps
+  std::int64_t out_gaps = 0;                   ///< elements of the output that must stay as they are (between rows)
+  double flops = 0.0;                          ///< of one execution; an FMA counts 2
+  double work = 0.0;                           ///< what `rate` counts: flops, or points x steps
   double read_bytes = 0.0, write_bytes = 0.0;  ///< compulsory traffic: each element once
 
   std::size_t element_size() const { return f64 ? 8 : 4; }

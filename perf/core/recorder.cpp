@@ -38,9 +38,7 @@ std::string date() {
   return text;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -49,7 +47,8 @@ Recorder::Recorder(std::string path, const Facts& facts) : path_(std::move(path)
   for (const auto& [key, value] : facts) context_[key] = value;
   if (path_.empty()) return;
   const std::string partial = path_ + ".partial";
-  if (!std::ofstream(partial)) throw std::runtime_error("--json: cannot write " + partial + ": " + std::strerror(errno));
+  if (!std::ofstream(partial))
+    throw std::runtime_error("--json: cannot write " + partial + ": " + std::strerror(errno));
   std::filesystem::remove(partial);
 }
 

@@ -24,7 +24,7 @@ class Recorder : public benchmark::BenchmarkReporter {
   void leave_out(const std::string& name, const std::string& reason);
   bool failed() const { return failed_; }
   std::size_t size() const { return rows_.size(); }
-  void write();               ///< the JSON, whole or not at all
+  void write();  ///< the JSON, whole or not at all
   void print_tables(std::FILE* file) const;
 
   bool ReportContext(const Context& context) override;

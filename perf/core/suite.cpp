@@ -14,9 +14,7 @@ std::atomic<bool> Suite::interrupted{false};
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -89,18 +87,21 @@ void Suite::enroll_ceilings(Seat& seat) {
       if (memory && f64) continue;  // bytes are bytes
       const std::string name = std::string("ceiling/") + name_of(ceiling) + (f64 ? "/f64/" : "/f32/") +
                                (memory ? "cold" : "hot") + "/ceiling:" + where;
-      enroll_row(name, [this, &seat, ceiling, f64, memory](benchmark::State& state) {
-        std::vector<double> samples;
-        double rate = 0.0;
-        for (int i = 0; i < 3; ++i) {
-          rate = seat.place->clock->measure(ceiling, f64, 0);
-          if (!(rate > 0.0)) return leave_out(state, "this device has none");
-          samples.push_back(1.0 / rate);
-        }
-        report(state, condense(samples, 1));
-        state.counters["rate"] = 1e-9 / condense(samples, 1).median;
-        state.SetLabel(memory ? "GB/s" : "GFLOP/s");
-      }, seat);
+      enroll_row(
+          name,
+          [this, &seat, ceiling, f64, memory](benchmark::State& state) {
+            std::vector<double> samples;
+            double rate = 0.0;
+            for (int i = 0; i < 3; ++i) {
+              rate = seat.place->clock->measure(ceiling, f64, 0);
+              if (!(rate > 0.0)) return leave_out(state, "this device has none");
+              samples.push_back(1.0 / rate);
+            }
+            report(state, condense(samples, 1));
+            state.counters["rate"] = 1e-9 / condense(samples, 1).median;
+            state.SetLabel(memory ? "GB/s" : "GFLOP/s");
+          },
+          seat);
     }
 }
 
@@ -111,9 +112,10 @@ void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
     if (options_->quick && !c.quick) continue;
     for (const bool f64 : {false, true}) {
       const Problem problem = resolve(c, f64);
-      const bool fits = Workbench::bytes(*place.clock, problem) + problem.footprint() < 0.85 * double(place.clock->free_bytes());
-      const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
-                                (f64 ? "/f64" : "/f32");
+      const bool fits =
+          Workbench::bytes(*place.clock, problem) + problem.footprint() < 0.85 * double(place.clock->free_bytes());
+      const std::string title =
+          std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name + (f64 ? "/f64" : "/f32");
       if (!fits) {
         if (wanted(title + "/cold/tessera:" + place.backend + ":"))
           recorder_->leave_out(title, "it does not fit in the memory of " + place.clock->name());
@@ -132,9 +134,12 @@ void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
   for (const Subjects* subjects : {&seat.place->tessera, &seat.place->peers})
     for (const auto& subject : *subjects) {
       if (!subject->unsupported(problem).empty()) continue;
-      enroll_row(title + subject->name(), [this, &seat, problem, hot, subject = subject.get()](benchmark::State& state) {
-        run_row(state, seat, problem, hot, *subject);
-      }, seat);
+      enroll_row(
+          title + subject->name(),
+          [this, &seat, problem, hot, subject = subject.get()](benchmark::State& state) {
+            run_row(state, seat, problem, hot, *subject);
+          },
+          seat);
     }
 }
 
@@ -148,7 +153,8 @@ void Suite::report(benchmark::State& state, const Statistics& s) const {
 }
 
 Workbench& Suite::bench_for(Place& place, const Problem& problem) {
-  const std::string key = place.backend + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
+  const std::string key =
+      place.backend + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
   if (bench_ == nullptr || key != bench_key_) {
     bench_.reset();  // before the next one takes its memory
     bench_ = std::make_unique<Workbench>(*place.clock, problem, seed_);
@@ -174,13 +180,14 @@ void Suite::run_row(benchmark::State& state, Seat& seat, const Problem& problem,
   double first = 0.0;
   const Verdict verdict = bench.check(execute, first);
   if (!verdict.failure.empty()) return state.SkipWithError(verdict.failure.c_str());
-  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours is
-  // a measurement all the same.
+  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours
+  // is a measurement all the same.
   if (first < budget.hopeless * budget.seconds || subject.name().rfind("peer:", 0) == 0)
     first = device.time([&] { bench.execute(execute, 1, hot); });
 
   const Ceilings::Floor floor = seat.ceilings.floor(problem, hot);
-  const Statistics s = measure(device, [&](std::int64_t i) { bench.execute(execute, i + 2, hot); }, first, budget);
+  const Statistics s = measure(
+      device, [&](std::int64_t i) { bench.execute(execute, i + 2, hot); }, first, budget);
   if (s.median > budget.hopeless * budget.seconds) speed.hopeless = std::min(speed.hopeless, problem.work);
   speed.rate = std::max(problem.work / s.median, speed.rate);
   speed.work = std::max(problem.work, speed.work);
@@ -199,10 +206,13 @@ void Suite::progress(const std::string& name) {
   const double elapsed = now() - begin_;
   const double left = started_ == 0 ? 0.0 : elapsed / double(started_) * double(names_.size() - started_);
   ++started_;
-  const auto clock = [](double s) { return std::to_string(int(s) / 60) + (int(s) % 60 < 10 ? ":0" : ":") + std::to_string(int(s) % 60); };
+  const auto clock = [](double s) {
+    return std::to_string(int(s) / 60) + (int(s) % 60 < 10 ? ":0" : ":") + std::to_string(int(s) % 60);
+  };
   const bool terminal = isatty(STDERR_FILENO) != 0;
   std::fprintf(stderr, "%s[%zu/%zu] %s, about %s left  %s%s", terminal ? "\r\033[K" : "", started_, names_.size(),
-               clock(elapsed).c_str(), clock(left).c_str(), name.c_str(), terminal && started_ < names_.size() ? "" : "\n");
+               clock(elapsed).c_str(), clock(left).c_str(), name.c_str(),
+               terminal && started_ < names_.size() ? "" : "\n");
 }
 
 }  // namespace tessera::perf

@@ -66,7 +66,8 @@ void print_group(const Group& group, std::FILE* file) {
     if (row->contains("traffic")) std::fprintf(file, " %8.1f GB/s", number(*row, "traffic"));
     if (best_peer > 0.0) std::fprintf(file, "  %5.2f of best peer", number(*row, "rate") / best_peer);
     if (row->contains("ceiling"))
-      std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(*row, "ceiling"), (*row)["label"].get<std::string>().c_str());
+      std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(*row, "ceiling"),
+                   (*row)["label"].get<std::string>().c_str());
     std::fprintf(file, "  +-%.1f %%", 100.0 * number(*row, "spread"));
     if (number(*row, "repetitions") < 3) std::fprintf(file, "  (%.0f repetitions)", number(*row, "repetitions"));
     std::fprintf(file, "\n");

@@ -64,7 +64,8 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
   Box box = grow(core, s, s.steps);
   std::vector<Wide> field, next, magnitude;
   field.reserve(std::size_t(box.points()));
-  box.each([&](auto z, auto y, auto x) { field.push_back(Wide(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
+  box.each(
+      [&](auto z, auto y, auto x) { field.push_back(Wide(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
   std::vector<std::int64_t> offsets(taps.size());
   for (std::int64_t step = 1; step <= s.steps; ++step) {
     const Box inner = grow(core, s, s.steps - step);

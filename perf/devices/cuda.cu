@@ -19,13 +19,15 @@ namespace {
 
 template <class T>
 __global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
-  for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += std::int64_t(gridDim.x) * blockDim.x)
+  for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t(gridDim.x) * blockDim.x)
     data[i] = T(random_value(seed, std::uint64_t(i)));
 }
 template <class T>
 __global__ void count_nan_kernel(const T* data, std::int64_t count, unsigned long long* found) {
   unsigned long long own = 0;
-  for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += std::int64_t(gridDim.x) * blockDim.x)
+  for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += std::int64_t(gridDim.x) * blockDim.x)
     own += data[i] != data[i];
   if (own != 0) atomicAdd(found, own);
 }
@@ -112,9 +114,11 @@ class Cuda : public Device {
     succeed(cudaMemcpyAsync(indices, where.data(), where.size_bytes(), cudaMemcpyHostToDevice, stream_));
     const auto blocks = unsigned((where.size() + 255) / 256);
     if (f64)
-      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const double*>(data), indices, std::int64_t(where.size()), gathered);
+      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const double*>(data), indices, std::int64_t(where.size()),
+                                                 gathered);
     else
-      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const float*>(data), indices, std::int64_t(where.size()), gathered);
+      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const float*>(data), indices, std::int64_t(where.size()),
+                                                 gathered);
     succeed(cudaGetLastError());
     succeed(cudaMemcpyAsync(values, gathered, where.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_));
     succeed(cudaStreamSynchronize(stream_));
@@ -139,7 +143,8 @@ class Cuda : public Device {
   }
   double measure(Ceiling ceiling, bool f64, std::size_t footprint) override {
     const bool memory = ceiling >= Ceiling::copy;
-    const std::size_t half = (footprint == 0 ? std::size_t{512} << 20 : std::max<std::size_t>(footprint / 2, 4096)) / 4096 * 4096;
+    const std::size_t half =
+        (footprint == 0 ? std::size_t{512} << 20 : std::max<std::size_t>(footprint / 2, 4096)) / 4096 * 4096;
     if (memory && half > half_) grow(half);
     // Small ones in a row, so that launches do not count more than they do for the rows beside them.
     const int batch = memory ? std::clamp(int(3e8 / double(2 * half)), 1, 200) : 2;
@@ -193,10 +198,11 @@ class Cuda : public Device {
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(void* stream, int device, int) {
+extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(void* stream, int device,
+                                                                                             int) {
   return new tessera::perf::Cuda(static_cast<cudaStream_t>(stream), device);
 }
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects, void* stream,
-                                                                          int, int) {
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+                                                                          void* stream, int, int) {
   subjects->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
 }

@@ -5,8 +5,8 @@
 /// The host as a device, compiled once for each instruction set: its ceilings are those of the best one that the
 /// processor has.
 
-#include "host_ceilings.hpp"
 #include "device.hpp"
+#include "host_ceilings.hpp"
 #include "random.hpp"
 
 #include <omp.h>
@@ -24,9 +24,7 @@ namespace tessera::perf {
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T>
 void fill_as(T* data, std::int64_t count, std::uint64_t seed) {
@@ -118,7 +116,8 @@ class Host : public Device {
   }
 
   std::vector<Ceiling> ceilings(bool) const override {
-    return {Ceiling::fma, Ceiling::fma_one_thread, Ceiling::copy, Ceiling::copy_streaming, Ceiling::read, Ceiling::write};
+    return {Ceiling::fma,  Ceiling::fma_one_thread, Ceiling::copy, Ceiling::copy_streaming,
+            Ceiling::read, Ceiling::write};
   }
   double measure(Ceiling ceiling, bool f64, std::size_t footprint) override {
     if (ceiling == Ceiling::fma) return fma_rate(f64, threads_);

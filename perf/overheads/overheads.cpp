@@ -18,9 +18,7 @@ namespace tessera::perf {
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 Problem square(std::int64_t n, bool f64) {
   Case c;
@@ -86,51 +84,58 @@ std::vector<Overhead> overheads(Place& place, const Options& options) {
     return Overhead::Result{condense(samples, 1), 0.0, 0.0};
   };
   list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
-    return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
-  }});
-  list.push_back({"stencil_plan_creation/f32/hot", [=, &context] {
-    return repeated([&] { StencilPlan(context, heat(1024), own); });
-  }});
+                    return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
+                  }});
+  list.push_back({"stencil_plan_creation/f32/hot",
+                  [=, &context] { return repeated([&] { StencilPlan(context, heat(1024), own); }); }});
   list.push_back({"first_use/f32/cold", [&place] {
-    std::vector<double> samples;
-    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(place.backend, place.threads));
-    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
-  }});
+                    std::vector<double> samples;
+                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(place.backend, place.threads));
+                    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
+                  }});
   if (!place.device) return list;
   list.push_back({"host_operands/f32/cold", [&place, repeated, &context] {
-    const std::int64_t n = 8192;  // 256 MiB each way
-    std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
-    StencilPlan plan(context, heat(n));
-    Overhead::Result result = repeated([&] { plan.execute(in, out); });
-    const double bytes = double(in.size()) * sizeof(float);
-    result.bytes = 2.0 * bytes;
-    // The two directions of a bus work side by side, so the slower one is the floor.
-    result.floor = bytes / std::min(place.clock->bus_rate(true, in.size() * 4), place.clock->bus_rate(false, in.size() * 4));
-    return result;
-  }});
+                    const std::int64_t n = 8192;  // 256 MiB each way
+                    std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
+                    StencilPlan plan(context, heat(n));
+                    Overhead::Result result = repeated([&] { plan.execute(in, out); });
+                    const double bytes = double(in.size()) * sizeof(float);
+                    result.bytes = 2.0 * bytes;
+                    // The two directions of a bus work side by side, so the slower one is the floor.
+                    result.floor = bytes / std::min(place.clock->bus_rate(true, in.size() * 4),
+                                                    place.clock->bus_rate(false, in.size() * 4));
+                    return result;
+                  }});
   return list;
 }
 
 void Suite::enroll_overheads(Seat& seat) {
   Place& place = *seat.place;
   for (const Overhead& overhead : overheads(place, *options_))
-    enroll_row("overhead/" + overhead.name + "/tessera:" + place.backend, [this, overhead](benchmark::State& state) {
-      const Overhead::Result result = overhead.run();
-      report(state, result.time);
-      if (result.bytes == 0.0) return;
-      state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
-      state.counters["ceiling"] = result.floor / result.time.median;
-      state.SetLabel("bus");
-    }, seat);
+    enroll_row(
+        "overhead/" + overhead.name + "/tessera:" + place.backend,
+        [this, overhead](benchmark::State& state) {
+          const Overhead::Result result = overhead.run();
+          report(state, result.time);
+          if (result.bytes == 0.0) return;
+          state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
+          state.counters["ceiling"] = result.floor / result.time.median;
+          state.SetLabel("bus");
+        },
+        seat);
   // Host time of a small product: enqueued on a device, executed on a host.
   const Problem problem = square(place.device ? 64 : 4, false);
-  const std::string title = std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
+  const std::string title =
+      std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
   for (const Subjects* subjects : {&place.tessera, &place.peers})
     for (const auto& subject : *subjects)
       if (subject->unsupported(problem).empty())
-        enroll_row(title + subject->name(), [this, &seat, problem, subject = subject.get()](benchmark::State& state) {
-          run_enqueue(state, seat, problem, *subject);
-        }, seat);
+        enroll_row(
+            title + subject->name(),
+            [this, &seat, problem, subject = subject.get()](benchmark::State& state) {
+              run_enqueue(state, seat, problem, *subject);
+            },
+            seat);
 }
 
 void Suite::run_enqueue(benchmark::State& state, Seat& seat, const Problem& problem, Subject& subject) {

@@ -50,8 +50,8 @@ std::unique_ptr<Subject> make_cublas(cudaStream_t stream) { return std::make_uni
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects, void* stream,
-                                                                          int device, int) {
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+                                                                          void* stream, int device, int) {
   using namespace tessera::perf;
   cudaSetDevice(device);
   subjects->push_back(make_cublas(static_cast<cudaStream_t>(stream)));

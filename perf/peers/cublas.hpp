@@ -19,7 +19,8 @@ std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best);
 /// Both libraries share the status type, an enumeration of which 0 is success.
 template <class Status>
 void succeed_blas(Status status, const char* what) {
-  if (int(status) != 0) throw std::runtime_error(std::string(what) + " failed with status " + std::to_string(int(status)));
+  if (int(status) != 0)
+    throw std::runtime_error(std::string(what) + " failed with status " + std::to_string(int(status)));
 }
 
 }  // namespace tessera::perf

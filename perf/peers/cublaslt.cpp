@@ -52,9 +52,11 @@ cublasLtMatrixLayout_t layout(cudaDataType type, bool trans, std::int64_t rows, 
   succeed_blas(cublasLtMatrixLayoutCreate(&made, type, std::uint64_t(rows), std::uint64_t(columns), ld), "a layout");
   if (batch > 1) {
     const auto count = std::int32_t(batch);
-    succeed_blas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count), "a layout");
-    succeed_blas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride),
+    succeed_blas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
                  "a layout");
+    succeed_blas(
+        cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride),
+        "a layout");
   }
   return made;
 }
@@ -81,21 +83,28 @@ class CublasLt : public Subject {
     const auto type = p.f64 ? CUDA_R_64F : CUDA_R_32F;
     x.handle = handle_;
     x.f64 = p.f64;
-    succeed_blas(cublasLtMatmulDescCreate(&x.desc, p.f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type), "a description");
-    const cublasOperation_t first = g.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-    succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first), "a description");
-    succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second), "a description");
+    succeed_blas(cublasLtMatmulDescCreate(&x.desc, p.f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type),
+                 "a description");
+    const cublasOperation_t first = g.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            second = g.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+                 "a description");
+    succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+                 "a description");
     x.a = layout(type, g.trans_b, g.n, g.k, g.ldb, g.batch, g.stride_b);
     x.b = layout(type, g.trans_a, g.k, g.m, g.lda, g.batch, g.stride_a);
     x.c = layout(type, false, g.n, g.m, g.ldc, g.batch, g.stride_c);
-    if (cudaMalloc(&x.workspace, kWorkspace) != cudaSuccess) throw std::runtime_error("no memory for cuBLASLt's workspace");
+    if (cudaMalloc(&x.workspace, kWorkspace) != cudaSuccess)
+      throw std::runtime_error("no memory for cuBLASLt's workspace");
 
     cublasLtMatmulPreference_t preference{};
     succeed_blas(cublasLtMatmulPreferenceCreate(&preference), "a preference");
-    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace, sizeof kWorkspace);
+    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
+                                         sizeof kWorkspace);
     cublasLtMatmulHeuristicResult_t found[kCandidates];
     int count = 0;
-    const auto status = cublasLtMatmulAlgoGetHeuristic(handle_, x.desc, x.a, x.b, x.c, x.c, preference, kCandidates, found, &count);
+    const auto status =
+        cublasLtMatmulAlgoGetHeuristic(handle_, x.desc, x.a, x.b, x.c, x.c, preference, kCandidates, found, &count);
     cublasLtMatmulPreferenceDestroy(preference);
     succeed_blas(status, "cublasLtMatmulAlgoGetHeuristic");
     if (count == 0) throw std::runtime_error("cuBLASLt has no algorithm for this problem");
@@ -138,6 +147,8 @@ class CublasLt : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best) { return std::make_unique<CublasLt>(stream, best); }
+std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best) {
+  return std::make_unique<CublasLt>(stream, best);
+}
 
 }  // namespace tessera::perf

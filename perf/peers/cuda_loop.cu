@@ -38,7 +38,8 @@ __device__ T wrapped_sum(const T* in, const Domain& d, int z, int y, int x, std:
     return in[(std::size_t(wrap(z + dz, d.nz)) * d.ny + wrap(y + dy, d.ny)) * d.nx + wrap(x + dx, d.nx)];
   };
   T sum = 0;
-  ((sum += T(std::get<kTap>(taps).coefficient) * at(std::get<kTap>(taps).z, std::get<kTap>(taps).y, std::get<kTap>(taps).x)),
+  ((sum +=
+    T(std::get<kTap>(taps).coefficient) * at(std::get<kTap>(taps).z, std::get<kTap>(taps).y, std::get<kTap>(taps).x)),
    ...);
   return sum;
 }
@@ -52,7 +53,8 @@ __global__ void __launch_bounds__(256) step(const T* __restrict__ in, T* __restr
   const int z = int(blockIdx.z);
   if (x >= d.nx || y >= d.ny) return;
   const std::size_t own = (std::size_t(z) * d.ny + y) * d.nx + x;
-  const bool inside = x >= r && x < d.nx - r && (kRank < 2 || (y >= r && y < d.ny - r)) && (kRank < 3 || (z >= r && z < d.nz - r));
+  const bool inside =
+      x >= r && x < d.nx - r && (kRank < 2 || (y >= r && y < d.ny - r)) && (kRank < 3 || (z >= r && z < d.nz - r));
   if (inside)
     out[own] = inner_sum<T, kPattern, kRank, kRadius>(in + own, d.nx, std::ptrdiff_t(d.ny) * d.nx, Taps{});
   else if (d.periodic)

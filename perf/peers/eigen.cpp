@@ -21,8 +21,10 @@ template <class T>
 void multiply(const GemmShape& g, const T* a, const T* b, T* c) {
   const auto rows = [](bool trans, std::int64_t r, std::int64_t cols) { return trans ? cols : r; };
   for (std::int64_t l = 0; l < g.batch; ++l) {
-    const View<T> A(a + l * g.stride_a, rows(g.trans_a, g.m, g.k), rows(g.trans_a, g.k, g.m), Eigen::OuterStride<>(g.lda));
-    const View<T> B(b + l * g.stride_b, rows(g.trans_b, g.k, g.n), rows(g.trans_b, g.n, g.k), Eigen::OuterStride<>(g.ldb));
+    const View<T> A(a + l * g.stride_a, rows(g.trans_a, g.m, g.k), rows(g.trans_a, g.k, g.m),
+                    Eigen::OuterStride<>(g.lda));
+    const View<T> B(b + l * g.stride_b, rows(g.trans_b, g.k, g.n), rows(g.trans_b, g.n, g.k),
+                    Eigen::OuterStride<>(g.ldb));
     Eigen::Map<Matrix<T>, Eigen::Unaligned, Eigen::OuterStride<>> C(c + l * g.stride_c, g.m, g.n,
                                                                     Eigen::OuterStride<>(g.ldc));
     if (g.trans_a && g.trans_b)

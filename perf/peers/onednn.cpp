@@ -11,8 +11,9 @@ struct Version {
   int major, minor, patch;
 };
 
-using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha, const float* a,
-                  std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                  const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
+                  std::int64_t ldc);
 
 class OneDNN : public Subject {
  public:

@@ -93,9 +93,7 @@ class OpenMPLoop : public Subject {
  public:
   explicit OpenMPLoop(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:openmp_loop"; }
-  std::string unsupported(const Problem& p) const override {
-    return p.op == Op::stencil ? "" : "it is a stencil";
-  }
+  std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
   Execute prepare(const Problem& p) override { return p.f64 ? prepare_as<double>(p) : prepare_as<float>(p); }
 
  private:
