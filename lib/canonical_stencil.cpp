@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
 
 namespace tessera::core {
 namespace {

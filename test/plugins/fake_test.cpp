@@ -4,6 +4,7 @@
 /// How the core uses a device: staging, lifetimes, queued work, parameters. The emulated device keeps count.
 
 #include "fake_stats.hpp"
+#include "message_of.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -16,22 +17,11 @@
 using namespace tessera;
 using Catch::Matchers::ContainsSubstring;
 using tessera::test::FakeStats;
+using tessera::test::message_of;
 
 namespace {
 
 const FakeStats& stats(Context& context) { return *static_cast<const FakeStats*>(context.native_stream()); }
-
-template <class Body>
-std::string message_of(ErrorCode code, Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  FAIL_CHECK("nothing was thrown");
-  return "";
-}
 
 const GemmDesc kSmall{.m = 2, .n = 3, .k = 2};
 const float kA[4] = {1, 2, 3, 4}, kB[6] = {1, 2, 3, 4, 5, 6}, kProduct[6] = {9, 12, 15, 19, 26, 33};

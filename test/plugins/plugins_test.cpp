@@ -3,6 +3,8 @@
 
 /// Plugins that are broken, hostile or old, all in one process: each stays in the list with its reason, none does harm.
 
+#include "message_of.hpp"
+
 #include <tessera/tessera.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -14,6 +16,7 @@
 
 using namespace tessera;
 using Catch::Matchers::ContainsSubstring;
+using tessera::test::message_of;
 
 namespace {
 
@@ -32,19 +35,6 @@ std::map<std::string, Listed> listed() {
     CHECK(result.emplace(info.name, Listed{info.available != 0, info.reason, i}).second);
   }
   return result;
-}
-
-/// The message of the error with that code that `body` must throw.
-template <class Body>
-std::string message_of(ErrorCode code, Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  FAIL_CHECK("nothing was thrown");
-  return "";
 }
 
 const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
