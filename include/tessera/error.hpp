@@ -9,6 +9,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -55,10 +56,14 @@ struct DTypeOf<double> {
   static constexpr DType value = DType::f64;
 };
 
+/// Room for a message that lists every plugin with the path of each that could not be loaded.
+inline constexpr std::size_t kMessageCapacity = 8192;
+
 /// Calls a C function with an error to fill and throws what it reports.
 template <class Function, class... Arguments>
 void call(Function&& function, Arguments&&... arguments) {
-  std::array<char, 1024> message{};
+  std::array<char, kMessageCapacity> message;  // not cleared: `execute` passes here, too
+  message[0] = '\0';
   tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
   const tessera_status status = function(arguments..., &error);
   if (status != TESSERA_OK) throw Error(static_cast<ErrorCode>(status), message.data());

@@ -89,6 +89,9 @@ TEST_CASE("an unknown backend is an error that lists what there is") {
   const std::string message = message_of(ErrorCode::backend_unavailable, [] { Context context("nosuch"); });
   for (const char* part : {"nosuch", "fake", "the moon is not full", "unloadable", "garbage"})
     CHECK_THAT(message, ContainsSubstring(part));
+  const std::string long_name(2000, 'x');  // as long as the paths of a deep directory may make the list
+  CHECK_THAT(message_of(ErrorCode::backend_unavailable, [&] { Context context(long_name); }),
+             ContainsSubstring(long_name) && ContainsSubstring("unloadable"));
   CHECK_THAT(message_of(ErrorCode::backend_unavailable, [] { Context context("fake:2"); }),
              ContainsSubstring("fake:2"));
   CHECK(Context("fake:1").device() == 1);
