@@ -23,6 +23,9 @@
 ///       // In order of preference; the first that supports a problem is the automatic choice ...
 ///       static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms();
 ///       static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms();
+///       // ... unless the backend chooses: the name of one that supports the problem. Both may be left out.
+///       static std::string_view preferred(int device, const GemmProblem&);
+///       static std::string_view preferred(int device, const StencilProblem&);
 ///       // Predicted executions per second.
 ///       static double score(int device, const GemmProblem&, tessera_memory);
 ///       static double score(int device, const StencilProblem&, tessera_memory);
@@ -38,6 +41,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -332,11 +336,20 @@ class Table {
     });
   }
 
+  /// "" where the order of the list decides.
+  template <class Problem>
+  static std::string_view preferred(int device, const Problem& problem) {
+    if constexpr (requires { Backend::preferred(device, problem); }) return Backend::preferred(device, problem);
+    return {};
+  }
+
   template <class List, class Problem>
   static OwnedPlan make_plan(Context& context, List list, const Problem& problem, const tessera_plan_request& request) {
+    const std::string_view wanted =
+        request.algorithm != nullptr ? request.algorithm : preferred(context.device(), problem);
     std::string rejected;
     for (const auto& algorithm : list) {
-      if (request.algorithm != nullptr && std::strcmp(request.algorithm, algorithm.name) != 0) continue;
+      if (!wanted.empty() && wanted != algorithm.name) continue;
       if (const std::string why = algorithm.why_unsupported(problem, context.device()); !why.empty()) {
         rejected += (rejected.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + why;
         continue;
