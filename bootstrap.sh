@@ -28,6 +28,7 @@ libraries=(
   "nlohmann_json|3.11|nlohmann-json3-dev|"
   "CLI11|2.1|libcli11-dev|"
   "PNG|1.6|libpng-dev|"
+  "benchmark|1.6|libbenchmark-dev|"
 )
 declare -A backports=([cmake]="cmake cmake-data" [catch2]="libcatch2-dev")  # what to unpack for a package above
 best_eigen=5
@@ -40,7 +41,7 @@ usage: bootstrap.sh deps|build|run|test [CMAKE-OPTION...]
   deps   install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
   build  deps, then configure and build (Release)
   run    build, then run the showcase, which writes to build/showcase
-  test   build with tests and examples, then run the tests
+  test   build with tests, examples and the perf suite, then run the tests
 
   CMAKE-OPTION                 is given to the configure step, for example -DTESSERA_BACKEND_CUDA=OFF
   TESSERA_BUILD_DIR            build directory (default: build/release)
@@ -288,7 +289,7 @@ main() {
   [[ "$command" != deps ]] || return 0
   find_nvcc
   [[ "$command" == build ]] || set -- -DTESSERA_BUILD_EXAMPLES=ON "$@"
-  [[ "$command" != test ]] || set -- -DTESSERA_BUILD_TESTS=ON "$@"
+  [[ "$command" != test ]] || set -- -DTESSERA_BUILD_TESTS=ON -DTESSERA_BUILD_PERF=ON "$@"
   configure_and_build "$@"
   case "$command" in
     run) "$build/bin/tessera-showcase" --output "$repository/build/showcase" ;;

@@ -14,7 +14,20 @@
 namespace tessera::perf {
 namespace {
 
+/// A name that stands for no backend is a mistake of the command line, one that cannot run here is not.
+void require_known(const std::string& asked) {
+  const std::string name = asked.substr(0, asked.find(':'));
+  std::string known;
+  for (const BackendInfo& info : tessera::backends()) {
+    // "cpu" and "cpu-v3", or a family that "kokkos-openmp" is of.
+    if (name == info.name || name.rfind(info.name + "-", 0) == 0 || info.name.rfind(name + "-", 0) == 0) return;
+    known += (known.empty() ? "" : ", ") + info.name;
+  }
+  throw UsageError{"--backend " + asked + ": there is no such backend; there is: " + known};
+}
+
 std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_out) {
+  for (const std::string& name : options.backends) require_known(name);
   if (!options.backends.empty()) return options.backends;
   if (const char* given = std::getenv("TESSERA_BACKEND");
       given != nullptr && *given != '\0' && std::string(given) != "auto")

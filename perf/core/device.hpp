@@ -59,7 +59,8 @@ using Execute = std::function<void(const void* const* in, void* out)>;
 class Subject {
  public:
   virtual ~Subject() = default;
-  virtual std::string name() const = 0;  ///< "tessera:cpu:eigen", "peer:openblas"
+  virtual std::string name() const = 0;               ///< "tessera:cpu:eigen", "peer:openblas"
+  virtual std::string version() const { return {}; }  ///< of a peer's library, for the report's head
   /// Why it does not take part in the problem; "" where it does.
   virtual std::string unsupported(const Problem& problem) const = 0;
   virtual Execute prepare(const Problem& problem) = 0;

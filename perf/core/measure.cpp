@@ -25,32 +25,37 @@ Statistics condense(std::vector<double> samples, std::int64_t batch) {
   return s;
 }
 
-Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first,
-                   const Budget& budget) {
-  if (first > 2.0 * budget.seconds && budget.repetitions == 0) return condense({first}, 1);
-  std::int64_t done = 0;
-  const auto sample = [&](std::int64_t batch) {
-    const double seconds = device.time([&] {
-      for (std::int64_t i = 0; i < batch; ++i) execute(done + i);
-    });
-    done += batch;
-    return seconds / double(batch);
-  };
-  // The first execution overstates: grow the batch until a sample is long enough.
-  std::int64_t batch = 1;
-  double seconds = first;
-  while (seconds * double(batch) < budget.sample && batch < (std::int64_t{1} << 20)) {
-    const double wanted = std::ceil(budget.sample / std::max(seconds, 1e-9));
-    batch = std::clamp<std::int64_t>(std::int64_t(wanted * 1.1), batch + 1, 64 * batch);
-    seconds = std::max(sample(batch), 1e-9);
+Measurement::Measurement(Device& device, std::function<void(std::int64_t)> execute, double first, const Budget& budget)
+    : device_(&device), execute_(std::move(execute)) {
+  if (first > 2.0 * budget.seconds && budget.repetitions == 0) {
+    samples_.push_back(first);
+    return;
   }
-  std::int64_t repetitions = budget.repetitions;
-  if (repetitions <= 0)
-    repetitions = std::clamp<std::int64_t>(std::int64_t(budget.seconds / (seconds * double(batch))), 3, 30);
-  if (budget.repetitions <= 0 && 3.0 * seconds * double(batch) > 2.0 * budget.seconds) repetitions = 2;
-  std::vector<double> samples;
-  for (std::int64_t i = 0; i < repetitions; ++i) samples.push_back(sample(batch));
-  return condense(samples, batch);
+  // The first execution overstates: grow the batch until a sample is long enough.
+  double seconds = first;
+  while (seconds * double(batch_) < budget.sample && batch_ < (std::int64_t{1} << 20)) {
+    const double wanted = std::ceil(budget.sample / std::max(seconds, 1e-9));
+    batch_ = std::clamp<std::int64_t>(std::int64_t(wanted * 1.1), batch_ + 1, 64 * batch_);
+    seconds = std::max(time_of(batch_), 1e-9);
+  }
+  const double sample = seconds * double(batch_);
+  repetitions_ = budget.repetitions;
+  if (repetitions_ > 0) return;
+  repetitions_ = std::clamp<std::int64_t>(std::int64_t(budget.seconds / sample), 3, 30);
+  if (3.0 * sample > 2.0 * budget.seconds) repetitions_ = 2;
+}
+
+double Measurement::time_of(std::int64_t batch) {
+  const double seconds = device_->time([&] {
+    for (std::int64_t i = 0; i < batch; ++i) execute_(done_ + i);
+  });
+  done_ += batch;
+  return seconds / double(batch);
+}
+
+void Measurement::sample() {
+  if (batch_ > 1) time_of(1);
+  samples_.push_back(time_of(batch_));
 }
 
 }  // namespace tessera::perf

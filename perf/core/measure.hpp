@@ -24,8 +24,25 @@ struct Budget {
   double hopeless = 10.0;        ///< an execution longer than that many budgets is left out
 };
 
-/// `execute(i)` runs the i-th execution, `first` is the time of a warm one.
-Statistics measure(Device& device, const std::function<void(std::int64_t)>& execute, double first,
-                   const Budget& budget);
+/// The samples of one row, taken one by one, so that those of others may come in between.
+class Measurement {
+ public:
+  /// `execute(i)` runs the i-th execution, `first` is the time of a warm one. Finds how many executions make a sample,
+  /// and how many samples the budget allows; an execution far beyond the budget is the only sample itself.
+  Measurement(Device& device, std::function<void(std::int64_t)> execute, double first, const Budget& budget);
+
+  bool wants_more() const { return std::int64_t(samples_.size()) < repetitions_; }
+  /// Others have run since the last sample: where it is short, an execution that does not count comes first.
+  void sample();
+  Statistics statistics() const { return condense(samples_, batch_); }
+
+ private:
+  double time_of(std::int64_t batch);
+
+  Device* device_;
+  std::function<void(std::int64_t)> execute_;
+  std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1;
+  std::vector<double> samples_;
+};
 
 }  // namespace tessera::perf

@@ -136,6 +136,9 @@ void open_place(std::vector<Place>& places, const std::string& backend, int thre
     add_library_peers(place, facts, left_out);
   }
   for (const auto& fact : place.clock->facts()) facts.push_back(fact);
+  for (const auto& peer : place.peers)
+    if (const std::string version = peer->version(); !version.empty())
+      facts.emplace_back(peer->name().substr(peer->name().find(':') + 1), version);
 
   const std::string opened = place.context.backend();
   for (const BackendInfo& info : tessera::backends()) {

@@ -5,7 +5,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <random>
 
 namespace tessera::perf {
@@ -50,6 +52,7 @@ void Suite::enroll_row(const std::string& name, std::function<void(benchmark::St
     if (!seat.dead.empty()) return state.SkipWithError(("the device is lost since: " + seat.dead).c_str());
     progress(name);
     try {
+      warm_up(seat);
       body(state);
     } catch (const tessera::Error& error) {
       bench_.reset();
@@ -73,9 +76,8 @@ void Suite::enroll() {
     enroll_cases(*seat, stencil_cases());
     enroll_overheads(*seat);
   }
-  for (const std::string& name : names_)
-    if (name.rfind("ceiling/", 0) != 0 || !options_->cases.empty()) return;
-  if (names_.empty() || !options_->algorithms.empty() || filter_ != nullptr)
+  const auto ours = [](const std::string& name) { return name.find("/tessera:") != std::string::npos; };
+  if (names_.empty() || (!options_->algorithms.empty() && std::none_of(names_.begin(), names_.end(), ours)))
     throw UsageError{"no backend, algorithm and case match what was asked for; --list without it prints all"};
 }
 
@@ -131,13 +133,14 @@ void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
 void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
   const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
                             (problem.f64 ? "/f64/" : "/f32/") + (hot ? "hot/" : "cold/");
+  const auto contest = std::make_shared<Contest>(problem, hot);
   for (const Subjects* subjects : {&seat.place->tessera, &seat.place->peers})
     for (const auto& subject : *subjects) {
-      if (!subject->unsupported(problem).empty()) continue;
+      if (!subject->unsupported(problem).empty() || !wanted(title + subject->name())) continue;
       enroll_row(
           title + subject->name(),
-          [this, &seat, problem, hot, subject = subject.get()](benchmark::State& state) {
-            run_row(state, seat, problem, hot, *subject);
+          [this, &seat, contest, number = contest->add(*subject)](benchmark::State& state) {
+            run_row(state, seat, *contest, number);
           },
           seat);
     }
@@ -163,42 +166,38 @@ Workbench& Suite::bench_for(Place& place, const Problem& problem) {
   return *bench_;
 }
 
-void Suite::run_row(benchmark::State& state, Seat& seat, const Problem& problem, bool hot, Subject& subject) {
-  Budget budget;
-  budget.seconds = options_->budget;
-  budget.repetitions = options_->repetitions;
-  Speed& speed = speeds_[subject.name() + (problem.f64 ? "/f64" : "/f32")];
-  // Small problems understate: the rate may still grow, more so the farther away this one is.
-  const double growth = problem.work > 200.0 * speed.work ? 30.0 : 4.0;
-  const bool like_hopeless = problem.work > 0.25 * speed.hopeless;
-  if (like_hopeless || (speed.rate > 0.0 && problem.work / (growth * speed.rate) > budget.hopeless * budget.seconds))
-    return leave_out(state, "an execution would take longer than " + std::to_string(int(budget.hopeless)) +
-                                " times the budget of a row");
-  Device& device = *seat.place->clock;
-  Workbench& bench = bench_for(*seat.place, problem);
-  const Execute execute = subject.prepare(problem);
-  double first = 0.0;
-  const Verdict verdict = bench.check(execute, first);
-  if (!verdict.failure.empty()) return state.SkipWithError(verdict.failure.c_str());
-  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours
-  // is a measurement all the same.
-  if (first < budget.hopeless * budget.seconds || subject.name().rfind("peer:", 0) == 0)
-    first = device.time([&] { bench.execute(execute, 1, hot); });
+void Suite::run_row(benchmark::State& state, Seat& seat, Contest& contest, std::size_t subject) {
+  const Problem& problem = contest.problem();
+  if (!contest.done()) {
+    Budget budget;
+    budget.seconds = options_->budget;
+    budget.repetitions = options_->repetitions;
+    contest.run(bench_for(*seat.place, problem), seat.ceilings, speeds_, budget, interrupted);
+  }
+  const Outcome& outcome = contest.outcome(subject);
+  if (outcome.device_lost) seat.dead = outcome.failure;
+  if (!outcome.failure.empty()) return state.SkipWithError(outcome.failure.c_str());
+  if (!outcome.left_out.empty()) return leave_out(state, outcome.left_out);
+  const double seconds = outcome.time.median;
+  report(state, outcome.time);
+  state.counters["rate"] = problem.work / seconds * 1e-9;
+  state.counters["traffic"] = (problem.read_bytes + problem.write_bytes) / seconds * 1e-9;
+  state.counters["ceiling"] = outcome.floor.seconds / seconds;
+  state.counters["ceiling_rate"] = outcome.floor.rate * 1e-9;
+  state.counters["max_error"] = outcome.max_error;
+  state.SetLabel(outcome.floor.binding);
+}
 
-  const Ceilings::Floor floor = seat.ceilings.floor(problem, hot);
-  const Statistics s = measure(
-      device, [&](std::int64_t i) { bench.execute(execute, i + 2, hot); }, first, budget);
-  if (s.median > budget.hopeless * budget.seconds) speed.hopeless = std::min(speed.hopeless, problem.work);
-  speed.rate = std::max(problem.work / s.median, speed.rate);
-  speed.work = std::max(problem.work, speed.work);
-
-  report(state, s);
-  state.counters["rate"] = problem.work / s.median * 1e-9;
-  state.counters["traffic"] = (problem.read_bytes + problem.write_bytes) / s.median * 1e-9;
-  state.counters["ceiling"] = floor.seconds / s.median;
-  state.counters["ceiling_rate"] = floor.rate * 1e-9;
-  state.counters["max_error"] = verdict.error;
-  state.SetLabel(floor.binding);
+/// A clock that was idle takes a while to settle, and would favour whoever comes last.
+void Suite::warm_up(Seat& seat) {
+  if (seat.warm) return;
+  seat.warm = true;
+  const double begin = now();
+  double before = 0.0, rate = 0.0;
+  do {
+    before = rate;
+    for (const double stop = now() + 0.25; now() < stop;) rate = seat.place->clock->measure(Ceiling::fma, false, 0);
+  } while (std::abs(rate - before) > 0.01 * rate && now() - begin < 2.0);
 }
 
 void Suite::progress(const std::string& name) {

@@ -6,15 +6,13 @@
 #pragma once
 
 #include "cases.hpp"
-#include "measure.hpp"
+#include "contest.hpp"
 #include "options.hpp"
 #include "recorder.hpp"
-#include "workbench.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <atomic>
-#include <map>
 #include <regex>
 
 namespace tessera::perf {
@@ -35,10 +33,7 @@ class Suite {
     Place* place;
     Ceilings ceilings;
     std::string dead;  ///< why nothing can run there any more
-  };
-  struct Speed {
-    double rate = 0.0, work = 0.0;  ///< of the largest problem so far
-    double hopeless = 1e300;        ///< work of the smallest problem that took far too long
+    bool warm = false;
   };
 
   bool wanted(const std::string& name) const;
@@ -47,18 +42,19 @@ class Suite {
   void enroll_cases(Seat& seat, const std::vector<Case>& cases);
   void enroll_problem(Seat& seat, const Problem& problem, bool hot);
   void enroll_overheads(Seat& seat);
-  void run_row(benchmark::State& state, Seat& seat, const Problem& problem, bool hot, Subject& subject);
+  void run_row(benchmark::State& state, Seat& seat, Contest& contest, std::size_t subject);
   void run_enqueue(benchmark::State& state, Seat& seat, const Problem& problem, Subject& subject);
   void report(benchmark::State& state, const Statistics& s) const;
   Workbench& bench_for(Place& place, const Problem& problem);
   void progress(const std::string& name);
+  void warm_up(Seat& seat);
 
   const Options* options_;
   Recorder* recorder_;
   std::vector<std::unique_ptr<Seat>> seats_;
   std::unique_ptr<Workbench> bench_;
   std::string bench_key_;
-  std::map<std::string, Speed> speeds_;
+  Speeds speeds_;
   std::vector<std::string> names_;
   std::unique_ptr<std::regex> filter_;
   std::uint64_t seed_;

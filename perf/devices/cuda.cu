@@ -10,6 +10,7 @@
 #include "random.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 namespace tessera::perf {
 
@@ -35,6 +36,14 @@ template <class T>
 __global__ void gather_kernel(const T* data, const std::int64_t* where, std::int64_t count, double* values) {
   const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) values[i] = double(data[where[i]]);
+}
+
+/// "580.159.04" out of the kernel module's own line, which the CUDA runtime does not tell.
+std::string driver_release() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;)
+    if (word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos) return word;
+  return "unknown";
 }
 
 class Cuda : public Device {
@@ -70,6 +79,7 @@ class Cuda : public Device {
             {"gpu_l2_bytes", std::to_string(properties_.l2CacheSize)},
             {"gpu_clock_mhz", std::to_string(clock / 1000)},
             {"gpu_memory_clock_mhz", std::to_string(memory_clock / 1000)},
+            {"gpu_driver", driver_release()},
             {"cuda_driver", std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10)},
             {"cuda_runtime", std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10)}};
   }

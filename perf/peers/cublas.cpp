@@ -18,6 +18,11 @@ class Cublas : public Subject {
   }
   ~Cublas() override { cublasDestroy(handle_); }
   std::string name() const override { return "peer:cublas"; }
+  std::string version() const override {
+    int v = 0;
+    succeed_blas(cublasGetVersion(handle_, &v), "cublasGetVersion");
+    return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
+  }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
   /// Row-major C = A B is column-major C^T = B^T A^T: the operands change places.
   Execute prepare(const Problem& p) override {

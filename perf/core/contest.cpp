@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "contest.hpp"
+
+#include <algorithm>
+
+namespace tessera::perf {
+
+namespace {
+
+template <class Body>
+void attempt(Outcome& outcome, Body&& body) {
+  try {
+    body();
+  } catch (const tessera::Error& error) {
+    (error.code() == ErrorCode::unsupported ? outcome.left_out : outcome.failure) = error.what();
+    outcome.device_lost = error.code() == ErrorCode::device_error;
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
+}
+
+Ceilings::Floor median(std::vector<Ceilings::Floor> floors) {
+  if (floors.empty()) return {};
+  const auto middle = floors.begin() + std::ptrdiff_t(floors.size() / 2);
+  std::nth_element(floors.begin(), middle, floors.end(),
+                   [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return *middle;
+}
+
+}  // namespace
+
+bool Speed::too_slow(double next, const Budget& budget) const {
+  // Small problems understate: the rate may still grow, more so the farther away this one is.
+  const double growth = next > 200.0 * work ? 30.0 : 4.0;
+  return next > 0.25 * hopeless || (rate > 0.0 && next / (growth * rate) > budget.hopeless * budget.seconds);
+}
+
+void Speed::learn(double done, double seconds, const Budget& budget) {
+  if (seconds > budget.hopeless * budget.seconds) hopeless = std::min(hopeless, done);
+  rate = std::max(done / seconds, rate);
+  work = std::max(done, work);
+}
+
+std::size_t Contest::add(Subject& subject) {
+  entries_.push_back({&subject, subject.name() + (problem_.f64 ? "/f64" : "/f32"), {}, {}, {}});
+  return entries_.size() - 1;
+}
+
+void Contest::prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budget& budget) const {
+  if (speeds[entry.speed_key].too_slow(problem_.work, budget)) {
+    entry.outcome.left_out =
+        "an execution would take longer than " + std::to_string(int(budget.hopeless)) + " times the budget of a row";
+    return;
+  }
+  entry.execute = entry.subject->prepare(problem_);
+  double first = 0.0;
+  const Verdict verdict = bench.check(entry.execute, first);
+  entry.outcome.failure = verdict.failure;
+  entry.outcome.max_error = verdict.error;
+  if (!verdict.failure.empty()) return;
+  const auto execute = [&bench, &entry, hot = hot_](std::int64_t i) { bench.execute(entry.execute, i + 2, hot); };
+  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours
+  // is a measurement all the same.
+  if (first < budget.hopeless * budget.seconds || entry.subject->name().rfind("peer:", 0) == 0)
+    first = bench.device().time([&] { bench.execute(entry.execute, 1, hot_); });
+  entry.measurement.emplace(bench.device(), execute, first, budget);
+}
+
+void Contest::run(Workbench& bench, Ceilings& ceilings, Speeds& speeds, const Budget& budget,
+                  const std::atomic<bool>& stop) {
+  done_ = true;
+  for (Entry& entry : entries_) attempt(entry.outcome, [&] { prepare(entry, bench, speeds, budget); });
+  std::vector<Ceilings::Floor> floors;
+  const auto wants_more = [](const Entry& entry) { return entry.wants_more(); };
+  do {
+    floors.push_back(ceilings.floor(problem_, hot_));
+    // Everybody is first, and last, as often as the others.
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      Entry& entry = entries_[(i + floors.size()) % entries_.size()];
+      if (entry.wants_more()) attempt(entry.outcome, [&] { entry.measurement->sample(); });
+    }
+  } while (!stop && std::any_of(entries_.begin(), entries_.end(), wants_more));
+
+  const Ceilings::Floor floor = median(std::move(floors));
+  for (Entry& entry : entries_) {
+    Outcome& outcome = entry.outcome;
+    if (!entry.measurement || !outcome.failure.empty()) continue;
+    outcome.time = entry.measurement->statistics();
+    outcome.floor = floor;
+    if (outcome.time.repetitions == 0)
+      outcome.left_out = "the run was interrupted";
+    else
+      speeds[entry.speed_key].learn(problem_.work, outcome.time.median, budget);
+    entry.measurement.reset();
+    entry.execute = nullptr;  // and with it the plan's memory
+  }
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// All that compete on one problem, measured in turns, so that clocks, temperature and neighbours treat them alike.
+#pragma once
+
+#include "measure.hpp"
+#include "workbench.hpp"
+
+#include <atomic>
+#include <map>
+#include <optional>
+
+namespace tessera::perf {
+
+/// What is known of a subject from the problems that it had so far: enough not to start what would take for ever.
+struct Speed {
+  double rate = 0.0, work = 0.0;  ///< of the largest problem so far
+  double hopeless = 1e300;        ///< work of the smallest problem that took far too long
+
+  bool too_slow(double work, const Budget& budget) const;
+  void learn(double work, double seconds, const Budget& budget);
+};
+using Speeds = std::map<std::string, Speed>;
+
+/// What came of one subject.
+struct Outcome {
+  std::string left_out;  ///< why it was not measured, which is no failure
+  std::string failure;
+  bool device_lost = false;
+  Statistics time;
+  Ceilings::Floor floor;  ///< of the same minutes
+  double max_error = 0.0;
+};
+
+class Contest {
+ public:
+  Contest(Problem problem, bool hot) : problem_(std::move(problem)), hot_(hot) {}
+
+  const Problem& problem() const { return problem_; }
+  /// Returns the subject's number.
+  std::size_t add(Subject& subject);
+  bool done() const { return done_; }
+  /// Measures all; `stop` ends it early.
+  void run(Workbench& bench, Ceilings& ceilings, Speeds& speeds, const Budget& budget, const std::atomic<bool>& stop);
+  const Outcome& outcome(std::size_t subject) const { return entries_[subject].outcome; }
+
+ private:
+  struct Entry {
+    Subject* subject;
+    std::string speed_key;
+    Execute execute;
+    std::optional<Measurement> measurement;
+    Outcome outcome;
+
+    bool wants_more() const { return measurement && outcome.failure.empty() && measurement->wants_more(); }
+  };
+
+  void prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budget& budget) const;
+
+  Problem problem_;
+  bool hot_, done_ = false;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tessera::perf

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The perf suite as a program: its rows are complete and checked, wrong results are failures, bad input is refused,
+/// and an interrupted run keeps what it had. Nothing here looks at a speed.
+
+#include "process.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+using namespace tessera::test;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+namespace {
+
+Outcome perf(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TESSERA_PERF_PROGRAM);
+  return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS}, {"TESSERA_BACKEND", std::nullopt}});
+}
+
+/// The rows of the plugins that are only there for tests would not end.
+void need_cpu() {
+  if (perf({"--backend", "cpu", "--list"}).exit_code == 0) return;
+  const char* const required = std::getenv("TESSERA_REQUIRE_BACKENDS");
+  if (required != nullptr && std::string(required).find("cpu") != std::string::npos) FAIL("the cpu backend is missing");
+  SKIP("the cpu backend is not usable");
+}
+
+std::set<std::string> lines_of(const std::string& text) {
+  std::set<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("every row of a run is measured, checked and written") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const std::vector<std::string> selection = {"--backend", "cpu", "--case", "gemm/64/*,stencil/2d_star_r1_1021*"};
+  std::vector<std::string> listing = selection, measuring = selection;
+  listing.push_back("--list");
+  measuring.insert(measuring.end(), {"--budget", "0.01", "--json", file});
+
+  const std::set<std::string> names = lines_of(perf(listing).output);
+  REQUIRE(names.contains("gemm/64/f64/hot/tessera:cpu:reference"));
+  REQUIRE(names.contains("stencil/2d_star_r1_1021^2_fixed/f32/cold/peer:openmp_loop"));
+  const Outcome outcome = perf(measuring);
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 0);
+  const json result = json::parse(std::ifstream(file));
+  std::set<std::string> found;
+  for (const json& row : result.at("benchmarks")) {
+    CAPTURE(row);
+    found.insert(row.at("name"));
+    CHECK_FALSE(row.contains("error_occurred"));
+    CHECK(row.at("real_time").get<double>() > 0.0);
+    CHECK(row.at("rate").get<double>() > 0.0);
+    CHECK(row.at("ceiling").get<double>() > 0.0);
+    CHECK(row.at("repetitions").get<double>() >= 1.0);
+    CHECK(row.at("label").get<std::string>() != "");
+  }
+  for (const json& row : result.at("left_out")) found.insert(row.at("name").get<std::string>());
+  for (const std::string& name : names) CHECK(found.contains(name));
+  CHECK(result.at("context").at("git_commit").get<std::string>() != "");
+}
+
+TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const Outcome outcome =
+      perf({"--backend", "oldtable", "--no-peers", "--case", "gemm/16/f32/cold", "--budget", "0.01", "--json", file});
+  CHECK(outcome.exit_code == 1);
+  const json result = json::parse(std::ifstream(file));
+  REQUIRE(result.at("benchmarks").size() == 1);
+  const json& row = result.at("benchmarks").front();
+  CHECK(row.at("name") == "gemm/16/f32/cold/tessera:oldtable:zero");
+  CHECK(row.at("error_occurred") == true);
+  CHECK_FALSE(row.contains("rate"));
+}
+
+TEST_CASE("bad input is refused with what would be right") {
+  const TemporaryDirectory folder;
+  struct Row {
+    std::vector<std::string> arguments;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Row> rows = {
+      {{"--backend", "cpuu"}, 2, "there is no such backend; there is: "},
+      {{"--backend", "unavailable"}, 1, "the moon is not full"},
+      {{"--backend", "oldtable", "--case", "gemm/nosuch"}, 2, "--list"},
+      {{"--backend", "oldtable", "--algorithm", "nosuch"}, 2, "--list"},
+      {{"--benchmark_filter=("}, 2, "--benchmark_filter=("},
+      {{"--nosuch"}, 2, "--nosuch"},
+      {{"--repetitions", "0"}, 2, "--repetitions"},
+      {{"--json", folder.path() / "no" / "such" / "folder.json", "--case", "gemm/16"}, 1, "cannot write"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.arguments);
+    const Outcome outcome = perf(row.arguments);
+    CHECK(outcome.exit_code == row.exit_code);
+    CHECK_THAT(outcome.errors, ContainsSubstring(row.message));
+  }
+}
+
+TEST_CASE("an interrupted run keeps the rows that were finished") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  // Ends the run once a first row is in the file; a run that never writes one ends by itself, and fails below.
+  const char* const script = R"("$0" --backend cpu --case stencil --budget 0.05 --json "$1" & run=$!
+while kill -0 $run 2>/dev/null && ! grep -qs max_error "$1"; do sleep 0.1; done
+kill -TERM $run; wait $run)";
+  const Outcome outcome = run({"/bin/sh", "-c", script, TESSERA_PERF_PROGRAM, file});
+  CHECK(outcome.exit_code == 1);
+  const json result = json::parse(std::ifstream(file));
+  CHECK_FALSE(result.at("benchmarks").empty());
+  bool interrupted = false;
+  for (const json& row : result.at("left_out"))
+    interrupted = interrupted || row.at("reason") == "the run was interrupted";
+  CHECK(interrupted);
+  CHECK_FALSE(std::filesystem::exists(file + ".partial"));
+}
