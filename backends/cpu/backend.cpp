@@ -58,9 +58,10 @@ struct Backend {
   static std::vector<plugin::Device> devices() { return {{processor_name(), memory_bytes()}}; }
 
   static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms() {
-    static constexpr Algorithm<Context, GemmProblem> list[] = {kGemmEigen, kGemmReference};
+    static constexpr Algorithm<Context, GemmProblem> list[] = {kGemmPacked, kGemmDirect, kGemmEigen, kGemmReference};
     return list;
   }
+  static std::string_view preferred(int, const GemmProblem& problem) { return preferred_gemm(problem); }
   static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
     static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilReference};
     return list;

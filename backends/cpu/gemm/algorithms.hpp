@@ -11,11 +11,18 @@ namespace tessera::cpu {
 
 using GemmPlanPointer = std::unique_ptr<plugin::Plan>;
 
+GemmPlanPointer make_gemm_packed(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
+GemmPlanPointer make_gemm_direct(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
 GemmPlanPointer make_gemm_eigen(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
 GemmPlanPointer make_gemm_reference(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
 
+/// The algorithm that measurements favour for a problem; a pure function of the problem and the caches.
+std::string_view preferred_gemm(const plugin::GemmProblem&);
+
 using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
 
+inline constexpr GemmAlgorithm kGemmPacked{"packed", plugin::supports_all<plugin::GemmProblem>, make_gemm_packed};
+inline constexpr GemmAlgorithm kGemmDirect{"direct", plugin::supports_all<plugin::GemmProblem>, make_gemm_direct};
 inline constexpr GemmAlgorithm kGemmEigen{"eigen", plugin::supports_all<plugin::GemmProblem>, make_gemm_eigen};
 inline constexpr GemmAlgorithm kGemmReference{"reference", plugin::supports_all<plugin::GemmProblem>,
                                               make_gemm_reference};

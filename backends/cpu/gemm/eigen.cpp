@@ -8,68 +8,30 @@
 #include "../cost.hpp"
 #include "../parallel.hpp"
 #include "algorithms.hpp"
+#include "grid.hpp"
 #include "tile.hpp"
-
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace tessera::cpu {
 namespace {
 
 using plugin::GemmProblem;
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
-
-/// Tiles of one matrix C.
-struct Grid {
-  std::int64_t tile_m, tile_n;
-  std::int64_t rows, columns;  ///< how many tiles
-
-  std::int64_t tiles() const { return rows * columns; }
-};
-
 /// Edges of tiles in elements: whole registers of Eigen's kernel, whole cache lines of C.
-constexpr std::int64_t kAlignM = 8, kAlignN = 48;
-
-Grid cut(std::int64_t m, std::int64_t n, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t tile_m = std::min(m, round_up(divide_up(m, rows), kAlignM));
-  const std::int64_t tile_n = std::min(n, round_up(divide_up(n, columns), kAlignN));
-  return {tile_m, tile_n, divide_up(m, tile_m), divide_up(n, tile_n)};
-}
-
-/// The cut of C into `parts` tiles whose largest is smallest, and among those the one that packs
-/// least of A and B.
-Grid choose_grid(const GemmProblem& p, std::int64_t parts) {
-  Grid best = cut(p.m, p.n, 1, 1);
-  for (std::int64_t rows = 1; rows <= parts; ++rows) {
-    if (parts % rows != 0) continue;
-    const Grid grid = cut(p.m, p.n, rows, parts / rows);
-    const auto cost = [](const Grid& g) { return std::pair(g.tile_m * g.tile_n, g.tile_m + g.tile_n); };
-    if (cost(grid) < cost(best)) best = grid;
-  }
-  return best;
-}
-
-/// Tiles per matrix that share a batch evenly among the threads. A long batch needs none.
-std::int64_t parts_per_matrix(std::int64_t batch, int threads) {
-  return batch >= 8 * std::int64_t(threads) ? 1 : threads / std::gcd(batch, std::int64_t(threads));
-}
+constexpr GridLimits kLimits{.align_m = 8, .align_n = 48, .most_slices = 1};
 
 template <class T>
 class EigenPlan final : public plugin::Plan {
  public:
   EigenPlan(const GemmProblem& problem, int threads) : p_(problem), threads_(threads) {
     if (p_.m == 0 || p_.n == 0 || p_.batch == 0) return;
-    grid_ = choose_grid(p_, parts_per_matrix(p_.batch, threads));
+    grid_ = choose_grid(p_, parts_per_product(p_.batch, threads), kLimits);
     small_ = is_small(grid_.tile_m, grid_.tile_n, p_.k);
   }
 
   void execute(const plugin::Execution& execution) override {
     const Arguments arguments{execution.scalar<T>(0), execution.scalar<T>(1), execution.operand<const T>(0),
                               execution.operand<const T>(1), execution.operand<T>(2)};
-    const std::int64_t units = grid_.tiles() * p_.batch;
+    const std::int64_t units = grid_.units() * p_.batch;
     run_team(threads_, [&](Team team) {
       for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit) compute(unit, arguments);
     });
@@ -90,7 +52,7 @@ class EigenPlan final : public plugin::Plan {
   }
 
   void compute(std::int64_t unit, const Arguments& arguments) const {
-    const std::int64_t item = unit / grid_.tiles(), tile = unit % grid_.tiles();
+    const std::int64_t item = unit / grid_.units(), tile = unit % grid_.units();
     const std::int64_t i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
     const std::int64_t m = std::min(grid_.tile_m, p_.m - i), n = std::min(grid_.tile_n, p_.n - j);
     T* c = arguments.c + item * p_.stride_c + i * p_.ldc + j;

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Copies of blocks of op(A) and op(B) in the order in which the micro-kernel reads them. What a
+/// last panel lacks is left as it is: the kernels for the edge do not use it.
+#pragma once
+
+#include "micro_kernel.hpp"
+
+#include <utility>
+
+namespace tessera::cpu {
+
+/// A group of kN neighbouring elements.
+template <class T, int kN>
+struct GroupOf {
+  using type [[gnu::vector_size(kN * sizeof(T))]] = T;
+};
+template <class T, int kN>
+using Group = typename GroupOf<T, kN>::type;
+
+/// Row i of kN x kN elements becomes column i: log2(kN) times the perfect shuffle of all of them.
+template <class T, int kN, std::size_t... kI>
+inline void transpose(Group<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
+#pragma GCC unroll 4
+  for (int step = 1; step < kN; step *= 2) {
+    Group<T, kN> next[kN];
+#pragma GCC unroll 8
+    for (int i = 0; i < kN / 2; ++i) {
+      const Group<T, kN> a = rows[i], b = rows[i + kN / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, (int(kI / 2) + (kI % 2 ? kN : 0))...);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, (int(kN / 2 + kI / 2) + (kI % 2 ? kN : 0))...);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kN; ++i) rows[i] = next[i];
+  }
+}
+
+/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < depth.
+template <class T, int kN>
+inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int64_t depth, T* target,
+                            std::int64_t step) {
+  std::int64_t l = 0;
+  for (; l + kN <= depth; l += kN) {
+    Group<T, kN> block[kN] = {};
+#pragma GCC unroll 16
+    for (int r = 0; r < kN; ++r)
+      if (r < rows) std::memcpy(&block[r], source + r * ld + l, sizeof block[r]);
+    transpose<T, kN>(block, std::make_index_sequence<kN>{});
+#pragma GCC unroll 16
+    for (int i = 0; i < kN; ++i) std::memcpy(target + (l + i) * step, &block[i], sizeof block[i]);
+  }
+  for (; l < depth; ++l)
+    for (int r = 0; r < rows; ++r) target[l * step + r] = source[r * ld + l];
+}
+
+/// target[l * step + i] = source[l * ld + i] for i < columns (at most kN) and l < depth.
+template <class T, int kN>
+inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t depth, T* target,
+                      std::int64_t step) {
+  for (std::int64_t l = 0; l < depth; ++l, source += ld, target += step) {
+    if (columns == kN)
+      std::memcpy(target, source, kN * sizeof(T));
+    else
+      std::memcpy(target, source, std::size_t(columns) * sizeof(T));
+  }
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "panels.ipp"
+
+namespace tessera::cpu {
+
+template Blocks choose_blocks<float>(std::int64_t, std::int64_t, std::int64_t, bool, bool, std::uint64_t);
+template void multiply_panels(const TileProduct<float>&, const Blocks&, float*);
+
+}  // namespace tessera::cpu

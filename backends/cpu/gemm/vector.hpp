@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// One register of the instruction set that the backend is built for, as a GCC vector. Parts of a
+/// register are the only place that needs intrinsics: masked access never touches what it leaves out.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace tessera::cpu {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / int(sizeof(T));
+
+template <class T>
+struct VectorOf {
+  using type [[gnu::vector_size(kVectorBytes)]] = T;
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+
+template <class T>
+inline Vector<T> load(const T* p) {
+  Vector<T> v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <class T>
+inline void store(T* p, Vector<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+/// The first `count` lanes of a register, 1 to kLanes.
+template <class T>
+class Part {
+ public:
+#if defined(__AVX512F__)
+  explicit Part(int count) : mask_(static_cast<Mask>((1u << count) - 1u)) {}
+
+  /// Zeros in the other lanes.
+  Vector<T> load(const T* p) const {
+    if constexpr (sizeof(T) == 4)
+      return _mm512_maskz_loadu_ps(mask_, p);
+    else
+      return _mm512_maskz_loadu_pd(mask_, p);
+  }
+  void store(T* p, Vector<T> v) const {
+    if constexpr (sizeof(T) == 4)
+      _mm512_mask_storeu_ps(p, mask_, v);
+    else
+      _mm512_mask_storeu_pd(p, mask_, v);
+  }
+
+ private:
+  using Mask = std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>;
+  Mask mask_;
+#elif defined(__AVX2__)
+  explicit Part(int count) {
+    static constexpr std::int32_t kOnes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    std::memcpy(&mask_, kOnes + 8 - count * int(sizeof(T) / 4), sizeof mask_);
+  }
+
+  /// Zeros in the other lanes.
+  Vector<T> load(const T* p) const {
+    if constexpr (sizeof(T) == 4)
+      return _mm256_maskload_ps(p, mask_);
+    else
+      return _mm256_maskload_pd(p, mask_);
+  }
+  void store(T* p, Vector<T> v) const {
+    if constexpr (sizeof(T) == 4)
+      _mm256_maskstore_ps(p, mask_, v);
+    else
+      _mm256_maskstore_pd(p, mask_, v);
+  }
+
+ private:
+  __m256i mask_;
+#else
+  explicit Part(int count) : count_(count) {}
+
+  /// Zeros in the other lanes.
+  Vector<T> load(const T* p) const {
+    Vector<T> v{};
+    for (int i = 0; i < kLanes<T>; ++i)
+      if (i < count_) v[i] = p[i];
+    return v;
+  }
+  void store(T* p, Vector<T> v) const {
+    for (int i = 0; i < kLanes<T>; ++i)
+      if (i < count_) p[i] = v[i];
+  }
+
+ private:
+  int count_;
+#endif
+};
+
+}  // namespace tessera::cpu
