@@ -29,8 +29,10 @@ struct Team {
   }
 
  private:
-  /// Without units * r, which may overflow.
-  std::int64_t share(std::int64_t units, int r) const { return units / size * r + units % size * r / size; }
+  /// Without units * r, which may overflow. Divisions are dear to a plan of one thread and few units.
+  std::int64_t share(std::int64_t units, int r) const {
+    return size == 1 ? units * r : units / size * r + units % size * r / size;
+  }
 };
 
 /// Calls body(Team) on `threads` threads, or on as many as OpenMP gives: one inside a parallel

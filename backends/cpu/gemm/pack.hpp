@@ -8,6 +8,7 @@
 
 #include "micro_kernel.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::cpu {
@@ -37,7 +38,8 @@ inline void transpose(Group<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
   }
 }
 
-/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < depth.
+/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < depth. Where rows are fewer, what
+/// follows them in the target is overwritten.
 template <class T, int kN>
 inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int64_t depth, T* target,
                             std::int64_t step) {
@@ -55,16 +57,18 @@ inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int
     for (int r = 0; r < rows; ++r) target[l * step + r] = source[r * ld + l];
 }
 
-/// target[l * step + i] = source[l * ld + i] for i < columns (at most kN) and l < depth.
+/// Neighbouring columns of all rows to panels of kN columns, each with its rows one after the other. Eight panels at a
+/// time: whole cache lines of the source, and few enough targets for the ways of a first-level cache.
 template <class T, int kN>
-inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t depth, T* target,
-                      std::int64_t step) {
-  for (std::int64_t l = 0; l < depth; ++l, source += ld, target += step) {
-    if (columns == kN)
-      std::memcpy(target, source, kN * sizeof(T));
-    else
-      std::memcpy(target, source, std::size_t(columns) * sizeof(T));
-  }
+inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t depth, T* target) {
+  for (std::int64_t first = 0; first < columns; first += 8 * kN)
+    for (std::int64_t l = 0; l < depth; ++l) {
+      const T* from = source + l * ld + first;
+      T* to = target + first * depth + l * kN;
+      std::int64_t left = std::min<std::int64_t>(8 * kN, columns - first);
+      for (; left >= kN; left -= kN, from += kN, to += kN * depth) std::memcpy(to, from, kN * sizeof(T));
+      std::memcpy(to, from, std::size_t(left) * sizeof(T));
+    }
 }
 
 }  // namespace tessera::cpu

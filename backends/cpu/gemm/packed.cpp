@@ -21,6 +21,9 @@ using plugin::GemmProblem;
 
 /// Threads' workspaces begin on pages of their own.
 constexpr std::int64_t kPage = 4096;
+/// Products of a batch that go through one register tile after the other together: they should stay in the
+/// first-level cache.
+constexpr std::int64_t kTogetherBytes = 16384;
 /// Depth below which a slice of k is not worth a partial result.
 constexpr std::int64_t kShortestSlice = 1024;
 
@@ -41,6 +44,10 @@ class PanelsPlan final : public plugin::Plan {
     blocks_ = choose_blocks<T>(grid_.tile_m, grid_.tile_n, grid_.slice_k, pack, pack || p_.trans_b,
                                room - room % std::uint64_t(kPage));
     const std::int64_t packed = (blocks_.packed_a + blocks_.packed_b) * std::int64_t(sizeof(T));
+    if (packed == 0 && grid_.units() == 1) {
+      const double bytes = p_.bytes() / double(p_.batch);
+      together_ = std::max<std::int64_t>(1, std::int64_t(double(kTogetherBytes) / bytes));
+    }
     if (packed > std::int64_t(kStackBytes)) own_ = std::uint64_t(round_up(packed, kPage));
   }
 
@@ -52,8 +59,8 @@ class PanelsPlan final : public plugin::Plan {
     const std::int64_t units = grid_.units() * p_.batch;
     run_team(threads_, [&](Team team) {
       T* own = own_ == 0 ? nullptr : arguments.workspace + (partials_ + own_ * std::uint64_t(team.rank)) / sizeof(T);
-      for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit)
-        compute(unit, arguments, own);
+      for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; unit += together_)
+        compute(unit, std::min(together_, end - unit), arguments, own);
       if (grid_.slices == 1 || arguments.alpha == T(0)) return;
       team.barrier();
       add_partials(team, arguments);
@@ -67,11 +74,14 @@ class PanelsPlan final : public plugin::Plan {
     T *c, *workspace;
   };
 
-  /// The first slice goes to C, the others to partial results.
-  void compute(std::int64_t unit, const Arguments& arguments, T* own) const {
-    const std::int64_t tiles = grid_.rows * grid_.columns;
-    const std::int64_t item = unit / grid_.units(), slice = unit / tiles % grid_.slices, tile = unit % tiles;
-    const std::int64_t i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
+  /// `count` units from `unit` on. The first slice goes to C, the others to partial results.
+  void compute(std::int64_t unit, std::int64_t count, const Arguments& arguments, T* own) const {
+    std::int64_t item = unit, slice = 0, i = 0, j = 0;
+    if (grid_.units() > 1) {
+      const std::int64_t tiles = grid_.rows * grid_.columns, tile = unit % tiles;
+      item = unit / grid_.units(), slice = unit / tiles % grid_.slices;
+      i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
+    }
     const std::int64_t l = slice * grid_.slice_k;
     TileProduct<T> product{.trans_a = p_.trans_a,
                            .trans_b = p_.trans_b,
@@ -87,7 +97,8 @@ class PanelsPlan final : public plugin::Plan {
                            .c = arguments.c + item * p_.stride_c + i * p_.ldc + j,
                            .ldc = p_.ldc};
     if (p_.k == 0 || arguments.alpha == T(0)) {
-      if (slice == 0) scale_tile(product.m, product.n, product.beta, product.c, product.ldc);
+      for (; slice == 0 && count > 0; --count, product.c += p_.stride_c)
+        scale_tile(product.m, product.n, product.beta, product.c, product.ldc);
       return;
     }
     product.a = arguments.a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l);
@@ -97,7 +108,7 @@ class PanelsPlan final : public plugin::Plan {
       product.c = arguments.workspace + ((slice - 1) * p_.m + i) * p_.n + j;
       product.ldc = p_.n;
     }
-    multiply_panels(product, blocks_, own);
+    multiply_panels(product, blocks_, own, {count, p_.stride_a, p_.stride_b, p_.stride_c});
   }
 
   /// In the order of the slices, row by row.
@@ -115,6 +126,7 @@ class PanelsPlan final : public plugin::Plan {
   int threads_;
   Grid grid_{};
   Blocks blocks_{};
+  std::int64_t together_ = 1;             ///< products of the batch that one call of the kernels' loops takes
   std::uint64_t partials_ = 0, own_ = 0;  ///< bytes of workspace: partial results of slices, packed blocks of a thread
 };
 
@@ -137,7 +149,8 @@ bool lies_in_cache(std::int64_t rows, std::int64_t ld, std::size_t element) {
 /// so that rereading it misses the cache.
 std::string_view preferred_gemm(const GemmProblem& p) {
   const std::size_t element = plugin::size_of(p.dtype);
-  const bool few_rows = p.m <= 2 * kRows, few_columns = p.n * std::int64_t(element) <= kVectors * kVectorBytes;
+  const bool few_rows = p.m <= kFewRows && !p.trans_b,
+             few_columns = p.n * std::int64_t(element) <= kVectors * kVectorBytes;
   const bool a_is_near = !p.trans_a || lies_in_cache(p.k, p.lda, element);
   const bool b_is_near = few_rows || lies_in_cache(p.trans_b ? p.n : p.k, p.ldb, element);
   return (a_is_near && b_is_near) || (few_columns && !p.trans_a) ? "direct" : "packed";

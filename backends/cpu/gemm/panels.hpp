@@ -5,6 +5,7 @@
 /// The single-threaded product by blocks and panels that `packed` and `direct` are made of.
 #pragma once
 
+#include "micro_kernel.hpp"
 #include "tile.hpp"
 
 #include <cstdint>
@@ -18,6 +19,9 @@ struct Blocks {
   std::int64_t packed_a, packed_b;
 };
 
+/// Rows of C up to which B is worth reading only where it lies.
+inline constexpr std::int64_t kFewRows = 2 * kRows;
+
 /// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
 inline constexpr std::uint64_t kStackBytes = 16384;
 
@@ -25,8 +29,13 @@ inline constexpr std::uint64_t kStackBytes = 16384;
 template <class T>
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes);
 
+/// Products of a batch that go together; more than one only where nothing is packed.
+struct Items {
+  std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
+};
+
 /// C <- alpha * op(A) * op(B) + beta * C. `workspace` holds the packed copies; null where they live on the stack.
 template <class T>
-void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace);
+void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace, const Items& items);
 
 }  // namespace tessera::cpu

@@ -20,64 +20,67 @@ constexpr std::int64_t kWidth = kVectors* kLanes<T>;
 template <class T>
 using TileKernel = void (*)(std::int64_t, const TileOperands<T>&, Epilogue<T>, int);
 
-/// Kernels by rows - 1 and vectors - 1; the last entry of a row is the full width without a mask.
+/// Kernels by rows - 1 and vectors - 1: first those whose last vector is a part, then those of whole ones.
 template <class T, bool kRowsAdjacent>
 struct KernelTable {
-  std::array<std::array<TileKernel<T>, kVectors + 1>, kRows> kernel;
+  std::array<std::array<TileKernel<T>, 2 * kVectors>, kRows> kernel;
 
   constexpr KernelTable() : kernel(make(std::make_index_sequence<kRows>{})) {}
 
  private:
   template <std::size_t... kR>
   static constexpr auto make(std::index_sequence<kR...>) {
-    return std::array{make_row<int(kR) + 1>(std::make_index_sequence<kVectors>{})...};
+    return std::array{make_row<int(kR) + 1>(std::make_index_sequence<2 * kVectors>{})...};
   }
-  template <int kR, std::size_t... kV>
-  static constexpr std::array<TileKernel<T>, kVectors + 1> make_row(std::index_sequence<kV...>) {
-    return {multiply_tile<T, kR, int(kV) + 1, kRowsAdjacent, true>...,
-            multiply_tile<T, kR, kVectors, kRowsAdjacent, false>};
+  template <int kR, std::size_t... kI>
+  static constexpr std::array<TileKernel<T>, 2 * kVectors> make_row(std::index_sequence<kI...>) {
+    return {multiply_tile<T, kR, int(kI) % kVectors + 1, kRowsAdjacent, (kI < kVectors)>...};
   }
 };
 
-/// The two kinds of panels that `rows` are cut into: as equal as can be, for a lower tile than full loses less.
+/// How the rows of a block are cut into panels: packed ones are full but the last, others as equal as can be, since a
+/// low tile wastes registers.
 struct RowPanels {
-  std::int64_t count, height, higher;  ///< the first `higher` have a row more than `height`
+  std::int64_t count, height, higher;  ///< the first `higher` panels have a row more than `height`
+  std::int64_t rows;
 
-  explicit RowPanels(std::int64_t rows) : count(divide_up(rows, kRows)), height(rows / count), higher(rows % count) {}
+  RowPanels(std::int64_t all, bool packed) : count(1), height(all), higher(0), rows(all) {
+    if (all <= kRows) return;
+    count = divide_up(all, kRows);
+    height = packed ? kRows : all / count;
+    higher = packed ? 0 : all % count;
+  }
   std::int64_t first(std::int64_t panel) const { return panel * height + std::min(panel, higher); }
-  int rows(std::int64_t panel) const { return int(height + (panel < higher)); }
+  std::int64_t height_of(std::int64_t panel) const { return std::min(height + (panel < higher), rows - first(panel)); }
 };
 
 /// A block of op(A) as the kernels read it.
 template <class T>
 struct BlockA {
   const T* data;
-  std::int64_t row;     ///< distance of panels, per row or (packed) per panel
-  std::int64_t stride;  ///< the kernel's
-  bool rows_adjacent, packed;
-
-  const T* panel(const RowPanels& rows, std::int64_t p) const { return data + (packed ? p : rows.first(p)) * row; }
+  std::int64_t row;     ///< distance of rows, for packed ones on the average of a panel
+  std::int64_t stride;  ///< the kernels': of depths where rows are adjacent, else of rows
+  bool rows_adjacent;
 };
 
 template <class T>
-BlockA<T> pack_a(const TileProduct<T>& p, const RowPanels& rows, std::int64_t i, std::int64_t l, std::int64_t depth,
-                 T* target) {
-  const T* a = p.a + (p.trans_a ? l * p.lda + i : i * p.lda + l);
-  for (std::int64_t panel = 0; panel < rows.count; ++panel) {
-    T* packed = target + panel * kRows * depth;
-    const std::int64_t first = rows.first(panel);
-    if (p.trans_a)
-      pack_rows<T, kRows>(a + first, p.lda, rows.rows(panel), depth, packed, kRows);
-    else
-      pack_transposed<T, kRows>(a + first * p.lda, p.lda, rows.rows(panel), depth, packed, kRows);
+[[gnu::noinline]] BlockA<T> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
+                                   std::int64_t depth, T* target) {
+  if (p.trans_a) {
+    pack_rows<T, kRows>(p.a + l * p.lda + i, p.lda, rows, depth, target);
+  } else {
+    const T* a = p.a + i * p.lda + l;
+    for (std::int64_t first = 0; first < rows; first += kRows)
+      pack_transposed<T, kRows>(a + first * p.lda, p.lda, int(std::min<std::int64_t>(kRows, rows - first)), depth,
+                                target + first * depth, kRows);
   }
-  return {target, kRows * depth, kRows, true, true};
+  return {target, depth, kRows, true};
 }
 
 template <class T>
 BlockA<T> block_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l) {
-  if (p.trans_a) return {p.a + l * p.lda + i, 1, p.lda, true, false};
-  return {p.a + i * p.lda + l, p.lda, p.lda, false, false};
+  if (p.trans_a) return {p.a + l * p.lda + i, 1, p.lda, true};
+  return {p.a + i * p.lda + l, p.lda, p.lda, false};
 }
 
 /// A block of op(B) as the kernels read it.
@@ -85,48 +88,62 @@ template <class T>
 struct BlockB {
   const T* data;
   std::int64_t panel, depth;  ///< distances of panels and of depths
+  bool packed;
 };
 
 template <class T>
-BlockB<T> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j, std::int64_t depth, std::int64_t columns,
-                 T* target) {
-  const T* b = p.b + (p.trans_b ? j * p.ldb + l : l * p.ldb + j);
+[[gnu::noinline]] BlockB<T> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j, std::int64_t columns,
+                                   std::int64_t depth, T* target) {
   constexpr std::int64_t width = kWidth<T>;
-  for (std::int64_t first = 0; first < columns; first += width) {
-    T* packed = target + first * depth;
-    const std::int64_t in_panel = std::min(width, columns - first);
-    if (!p.trans_b) {
-      pack_rows<T, int(width)>(b + first, p.ldb, in_panel, depth, packed, width);
-      continue;
-    }
-    for (std::int64_t k = 0; k < in_panel; k += kLanes<T>)
-      pack_transposed<T, kLanes<T>>(b + (first + k) * p.ldb, p.ldb,
-                                    int(std::min<std::int64_t>(kLanes<T>, in_panel - k)), depth, packed + k, width);
+  if (!p.trans_b) {
+    pack_rows<T, int(width)>(p.b + l * p.ldb + j, p.ldb, columns, depth, target);
+  } else {
+    const T* b = p.b + j * p.ldb + l;
+    for (std::int64_t first = 0; first < columns; first += kLanes<T>)
+      pack_transposed<T, kLanes<T>>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(kLanes<T>, columns - first)),
+                                    depth, target + first / width * width * depth + first % width, width);
   }
-  return {target, width * depth, width};
+  return {target, width * depth, width, true};
 }
 
-/// C += op(A) * op(B) for one block of each, tile by tile: a panel of A waits in the first-level cache, the block
-/// of B in the second.
+/// Depth from which a tile takes long enough for its part of C to arrive from memory meanwhile.
+constexpr std::int64_t kPrefetchDepth = 64;
+
+template <class T>
+void prefetch_full_tile(const T* c, std::int64_t ldc, std::int64_t rows) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < kWidth<T>; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, 1);
+}
+
+/// C <- alpha * op(A) * op(B) + beta * C for one block of each, tile by tile: a panel of A waits in the first-level
+/// cache, the block of B in the second.
 template <class T>
 void multiply_block(const BlockA<T>& a, const RowPanels& rows, const BlockB<T>& b, std::int64_t columns,
-                    std::int64_t depth, Epilogue<T> epilogue, T* c, std::int64_t ldc) {
+                    std::int64_t depth, Epilogue<T> epilogue, T* c, std::int64_t ldc, const Items& items) {
   static constexpr KernelTable<T, true> kAdjacent;
   static constexpr KernelTable<T, false> kApart;
   const auto& table = a.rows_adjacent ? kAdjacent.kernel : kApart.kernel;
-  constexpr std::int64_t width = kWidth<T>;
+  constexpr std::int64_t lanes = kLanes<T>;
   for (std::int64_t panel = 0; panel < rows.count; ++panel) {
-    const auto& kernels = table[std::size_t(rows.rows(panel) - 1)];
-    TileOperands<T> tile{a.panel(rows, panel), a.stride, b.data, b.depth, c + rows.first(panel) * ldc, ldc};
-    std::int64_t left = columns;
-    for (; left >= width; left -= width) {
-      kernels[kVectors](depth, tile, epilogue, kLanes<T>);
-      tile.b += b.panel;
-      tile.c += width;
+    const std::int64_t first = rows.first(panel), height = rows.height_of(panel);
+    TileOperands<T> tile{a.data + first * a.row, a.stride, b.data, b.depth, c + first * ldc, ldc};
+    for (std::int64_t left = columns; left > 0;) {
+      // A register more than a full tile goes in two tiles of about one width, where the panels allow it.
+      const int wanted = int(divide_up(left, lanes));
+      const int vectors = std::min(wanted, wanted == kVectors + 1 && !b.packed ? (wanted + 1) / 2 : kVectors);
+      const std::int64_t taken = std::min(left, vectors * lanes), last_lanes = taken - (vectors - 1) * lanes;
+      if (depth >= kPrefetchDepth && vectors == kVectors && last_lanes == lanes)
+        prefetch_full_tile(tile.c, ldc, height);
+      const auto kernel = table[std::size_t(height - 1)][std::size_t(vectors - 1 + (last_lanes == lanes) * kVectors)];
+      TileOperands<T> one = tile;
+      for (std::int64_t item = 0; item < items.count; ++item) {
+        kernel(depth, one, epilogue, int(last_lanes));
+        one.a += items.stride_a, one.b += items.stride_b, one.c += items.stride_c;
+      }
+      tile.b += vectors == kVectors ? b.panel : taken;
+      tile.c += taken;
+      left -= taken;
     }
-    if (left == 0) continue;
-    const int vectors = int(divide_up(left, kLanes<T>));
-    kernels[std::size_t(vectors - 1)](depth, tile, epilogue, int(left) - (vectors - 1) * kLanes<T>);
   }
 }
 
@@ -137,8 +154,12 @@ Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a
   constexpr std::int64_t width = kWidth<T>;
   const std::int64_t size = sizeof(T);
   // A third of the first-level cache for a panel of A, beside what streams through; half of the second for a block of
-  // B. Rows: enough to use a packed block of B often.
-  const std::int64_t most_k = std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * size) / 64 * 64);
+  // B. A block of A is read once for a block of B: 2048 rows repay packing B.
+  std::int64_t most_k = std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * size));
+  // B used up at once streams from memory: so many rows as hardware prefetchers follow.
+  if (!pack_b && m <= kFewRows && n * k * size > caches().level2 / 4) most_k = 16;
+  // A used up at once: long pieces of its rows, while the one panel of B stays in the second-level cache.
+  if (!pack_a && n <= width) most_k = caches().level2 / 4 / (width * size);
   Blocks b{};
   b.k = round_up(divide_up(k, divide_up(k, most_k)), 8);
   const std::int64_t most_n = std::max(width, caches().level2 / 2 / (b.k * size) / width * width);
@@ -159,20 +180,21 @@ Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a
 }
 
 template <class T>
-void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace) {
+void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace, const Items& items) {
   alignas(64) T stack[kStackBytes / sizeof(T)];
   if (workspace == nullptr) workspace = stack;
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
     const std::int64_t depth = std::min(blocks.k, p.k - l);
     const Epilogue<T> epilogue{p.alpha, l == 0 ? p.beta : T(1)};
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
-      const RowPanels rows(std::min(blocks.m, p.m - i));
-      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, rows, i, l, depth, workspace) : block_a(p, i, l);
+      const std::int64_t height = std::min(blocks.m, p.m - i);
+      const RowPanels rows(height, blocks.packed_a > 0);
+      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, height, depth, workspace) : block_a(p, i, l);
       for (std::int64_t j = 0; j < p.n; j += blocks.n) {
         const std::int64_t columns = std::min(blocks.n, p.n - j);
-        const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, depth, columns, workspace + blocks.packed_a)
-                                                : BlockB<T>{p.b + l * p.ldb + j, kWidth<T>, p.ldb};
-        multiply_block(a, rows, b, columns, depth, epilogue, p.c + i * p.ldc + j, p.ldc);
+        const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, columns, depth, workspace + blocks.packed_a)
+                                                : BlockB<T>{p.b + l * p.ldb + j, kWidth<T>, p.ldb, false};
+        multiply_block(a, rows, b, columns, depth, epilogue, p.c + i * p.ldc + j, p.ldc, items);
       }
     }
   }
