@@ -9,7 +9,7 @@
 #include "../parallel.hpp"
 #include "algorithms.hpp"
 #include "grid.hpp"
-#include "tile.hpp"
+#include "panels.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -26,6 +26,7 @@ class EigenPlan final : public plugin::Plan {
     if (p_.m == 0 || p_.n == 0 || p_.batch == 0) return;
     grid_ = choose_grid(p_, parts_per_product(p_.batch, threads), kLimits);
     small_ = is_small(grid_.tile_m, grid_.tile_n, p_.k);
+    if (small_) blocks_ = choose_blocks<T>(grid_.tile_m, grid_.tile_n, p_.k, false, p_.trans_b, 0);
   }
 
   void execute(const plugin::Execution& execution) override {
@@ -48,7 +49,7 @@ class EigenPlan final : public plugin::Plan {
   /// measured on AVX-512. It also keeps Eigen off its way for m + n + k < 20, whose sums depend on
   /// the alignment of the operands.
   static bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return k * n <= kSmallOperand && m * n * k * std::int64_t(sizeof(T)) <= 64000;
+    return k > 0 && k * n <= 1024 && m * n * k * std::int64_t(sizeof(T)) <= 64000;
   }
 
   void compute(std::int64_t unit, const Arguments& arguments) const {
@@ -61,13 +62,14 @@ class EigenPlan final : public plugin::Plan {
     const T* b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb : j);
     const TileProduct<T> product{p_.trans_a, p_.trans_b,     m, n,     p_.k, arguments.alpha, a, p_.lda, b,
                                  p_.ldb,     arguments.beta, c, p_.ldc};
-    small_ ? multiply_small(product) : multiply_blocked(product);
+    small_ ? multiply_panels<T>(product, blocks_, nullptr, {}) : multiply_blocked(product);
   }
 
   GemmProblem p_;
   int threads_;
   Grid grid_{};
   bool small_ = false;
+  Blocks blocks_{};  ///< of small products
 };
 
 }  // namespace

@@ -28,10 +28,11 @@ double cost(const Grid& g) {
 
 }  // namespace
 
+// Among equals the one with the most rows: each thread streams whole rows of C.
 Grid choose_grid(const plugin::GemmProblem& p, std::int64_t parts, const GridLimits& limits) {
   Grid best = cut(p, 1, 1, 1, limits);
   for (std::int64_t slices = 1; slices <= std::min(parts, limits.most_slices); ++slices)
-    for (std::int64_t rows = 1; rows <= parts / slices; ++rows) {
+    for (std::int64_t rows = parts / slices; rows > 0; --rows) {
       const Grid grid = cut(p, rows, parts / slices / rows, slices, limits);
       if (cost(grid) < cost(best)) best = grid;
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The single-threaded products that the eigen algorithm is made of.
+/// One tile of a product, and the single-threaded product that the eigen algorithm is made of.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,5 @@ void scale_tile(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc) 
 /// Any size, by Eigen: packs blocks of A and B (and allocates room for them).
 template <class T>
 void multiply_blocked(const TileProduct<T>& tile);
-
-/// Small products from registers alone: no packing, no allocation. For k * n <= kSmallOperand.
-inline constexpr std::int64_t kSmallOperand = 1024;
-template <class T>
-void multiply_small(const TileProduct<T>& tile);
 
 }  // namespace tessera::cpu
