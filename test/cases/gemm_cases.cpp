@@ -63,6 +63,9 @@ void add_odd_shapes(List& list) {
   for (const GemmDesc& desc : shapes)
     add_exact_and_random(list, "shape " + shape(desc.m, desc.n, desc.k), desc,
                          desc.m == 61 || desc.k == 4099 || desc.k == 2048 || desc.n == 769);
+  add_exact_and_random(list, "few rows 5x1031x300", sizes(5, 1031, 300), false);       // B outgrows a cache
+  add_exact_and_random(list, "few columns 300x9x2900", sizes(300, 9, 2900), false);    // so does a panel of B
+  add_exact_and_random(list, "tall 2309x33x40", sizes(2309, 33, 40), false);           // beyond a block of rows
   add_exact_and_random(list, "blocked 300x1100x1000", sizes(300, 1100, 1000), false);  // beyond usual cache blocks
 }
 

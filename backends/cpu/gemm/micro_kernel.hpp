@@ -29,13 +29,13 @@ struct Epilogue {
   T alpha, beta;
 };
 
-/// What a tile reads and writes. op(A)(r, l) is at a[r * a_row + l * a_depth], op(B)(l, j) at b[l * b_depth + j].
+/// What a tile reads and writes: rows of op(A), op(B) from its first column on, and C.
 template <class T>
 struct TileOperands {
   const T* a;
-  std::int64_t a_stride;  ///< from row to row, or from depth to depth: the other one is 1
+  std::int64_t a_stride;  ///< from row to row, or from depth to depth; the other one is 1
   const T* b;
-  std::int64_t b_depth;
+  std::int64_t b_depth;  ///< distance of depths, that of columns is 1
   T* c;
   std::int64_t ldc;
 };
