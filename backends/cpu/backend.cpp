@@ -4,6 +4,7 @@
 /// @file
 /// The CPU backend's table: what it is called, what it has, what it would cost.
 
+#include "caches.hpp"
 #include "context.hpp"
 #include "cost.hpp"
 #include "gemm/algorithms.hpp"
@@ -63,8 +64,16 @@ struct Backend {
   }
   static std::string_view preferred(int, const GemmProblem& problem) { return preferred_gemm(problem); }
   static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
-    static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilReference};
+    static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilStreaming, kStencilReference};
     return list;
+  }
+
+  /// A sweep's results go past the caches where in and out would not stay in half of the last one, which
+  /// others use as well.
+  static std::string_view preferred(int device, const StencilProblem& problem) {
+    const double bytes = 2.0 * double(problem.points()) * double(plugin::size_of(problem.dtype));
+    const bool stream = bytes > 0.5 * double(host_caches().last) && why_not_streaming(problem, device).empty();
+    return stream ? kStencilStreaming.name : kStencilRows.name;
   }
 
   /// Operands are in host memory whatever the caller calls it: nothing travels.

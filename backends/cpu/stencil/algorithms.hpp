@@ -12,11 +12,16 @@ namespace tessera::cpu {
 using StencilPlanPointer = std::unique_ptr<plugin::Plan>;
 
 StencilPlanPointer make_stencil_rows(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
+StencilPlanPointer make_stencil_streaming(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
 StencilPlanPointer make_stencil_reference(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
+
+/// "", or why the streaming algorithm cannot: its rows must be contiguous.
+std::string why_not_streaming(const plugin::StencilProblem&, int device);
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
 inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows};
+inline constexpr StencilAlgorithm kStencilStreaming{"streaming", why_not_streaming, make_stencil_streaming};
 inline constexpr StencilAlgorithm kStencilReference{"reference", plugin::supports_all<plugin::StencilProblem>,
                                                     make_stencil_reference};
 

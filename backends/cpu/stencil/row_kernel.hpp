@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The inner loop of the rows algorithm.
+/// The inner loops of the algorithms that go row by row.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +22,15 @@ struct RowTaps {
 template <class T>
 void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T init, T* out, std::int64_t out_stride,
                std::int64_t n);
+
+/// The same bits for unit strides and the points of one cache line, wherever that starts.
+template <class T>
+void apply_line(const T* in, const RowTaps<T>& taps, T init, T* out);
+
+/// The same bits for unit strides, stored past the caches: `out` is the start of a cache line, and n
+/// points fill whole lines. Of all taps the last one should read what no row before has read: it is
+/// fetched ahead of use. stream_fence() must follow.
+template <class T>
+void stream_row(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n);
 
 }  // namespace tessera::cpu

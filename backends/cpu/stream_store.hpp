@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Vectors of the instruction set at hand, and stores that go past the caches: the line is not read
+/// before it is written, and nothing useful is evicted for it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tessera::cpu {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+/// What a cache holds and memory moves at once; a streamed line should be written whole.
+inline constexpr std::int64_t kLineBytes = 64;
+
+template <class T, int kLanes>
+struct VectorOf {
+  using Type [[gnu::vector_size(kLanes * sizeof(T))]] = T;
+};
+template <class T, int kLanes = kVectorBytes / int(sizeof(T))>
+using Vector = typename VectorOf<T, kLanes>::Type;
+
+/// Stores a vector of kVectorBytes at an address that is a multiple of that.
+template <class V>
+inline void stream_store(void* to, V value) {
+  static_assert(sizeof(V) == kVectorBytes);
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, static_cast<V*>(to));
+#elif defined(__AVX512F__)
+  _mm512_stream_si512(static_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#elif defined(__AVX__)
+  _mm256_stream_si256(static_cast<__m256i*>(to), reinterpret_cast<__m256i>(value));
+#elif defined(__x86_64__)
+  _mm_stream_si128(static_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
+#else
+  std::memcpy(to, &value, sizeof value);
+#endif
+}
+
+/// Copies a line to an aligned address, from an aligned one.
+inline void stream_line(void* to, const void* from) {
+  for (std::int64_t at = 0; at < kLineBytes; at += kVectorBytes) {
+    Vector<unsigned char> value;
+    std::memcpy(&value, static_cast<const unsigned char*>(from) + at, sizeof value);
+    stream_store(static_cast<unsigned char*>(to) + at, value);
+  }
+}
+
+/// To be called by a thread behind its streamed stores, before it tells others that they are there.
+inline void stream_fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace tessera::cpu
