@@ -4,7 +4,6 @@
 /// @file
 /// The CPU backend's table: what it is called, what it has, what it would cost.
 
-#include "caches.hpp"
 #include "context.hpp"
 #include "cost.hpp"
 #include "gemm/algorithms.hpp"
@@ -62,19 +61,12 @@ struct Backend {
     static constexpr Algorithm<Context, GemmProblem> list[] = {kGemmPacked, kGemmDirect, kGemmEigen, kGemmReference};
     return list;
   }
-  static std::string_view preferred(int, const GemmProblem& problem) { return preferred_gemm(problem); }
   static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
     static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilStreaming, kStencilReference};
     return list;
   }
-
-  /// A sweep's results go past the caches where in and out would not stay in half of the last one, which
-  /// others use as well.
-  static std::string_view preferred(int device, const StencilProblem& problem) {
-    const double bytes = 2.0 * double(problem.points()) * double(plugin::size_of(problem.dtype));
-    const bool stream = bytes > 0.5 * double(host_caches().last) && why_not_streaming(problem, device).empty();
-    return stream ? kStencilStreaming.name : kStencilRows.name;
-  }
+  static std::string_view preferred(int, const GemmProblem& problem) { return preferred_gemm(problem); }
+  static std::string_view preferred(int, const StencilProblem& problem) { return preferred_stencil(problem); }
 
   /// Operands are in host memory whatever the caller calls it: nothing travels.
   static double score(int, const GemmProblem& problem, tessera_memory) {

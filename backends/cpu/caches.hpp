@@ -12,19 +12,22 @@
 namespace tessera::cpu {
 
 struct Caches {
-  std::int64_t core;  ///< bytes of the second level, which a core has for itself
-  std::int64_t last;  ///< bytes of the last level, which the cores share
+  std::int64_t level1, level2;  ///< bytes of data that a core has for itself
+  std::int64_t level3;          ///< bytes that the cores share
 };
 
-/// As the C library tells them; where it does not (some systems on aarch64, some virtual machines), what most
-/// processors have.
-inline Caches host_caches() {
-  const auto size = [](int name, std::int64_t fallback) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? std::int64_t(bytes) : fallback;
-  };
-  const std::int64_t core = size(_SC_LEVEL2_CACHE_SIZE, std::int64_t{1} << 20);
-  return {core, size(_SC_LEVEL3_CACHE_SIZE, std::int64_t{32} << 20)};
+/// As the C library tells them; where it does not (some systems on aarch64, some virtual machines), what small ones of
+/// today's processors have.
+inline const Caches& caches() {
+  static const Caches found = [] {
+    const auto size = [](int name, std::int64_t fallback) {
+      const long bytes = sysconf(name);
+      return bytes > 0 ? std::int64_t(bytes) : fallback;
+    };
+    return Caches{size(_SC_LEVEL1_DCACHE_SIZE, 32 << 10), size(_SC_LEVEL2_CACHE_SIZE, 1 << 20),
+                  size(_SC_LEVEL3_CACHE_SIZE, 32 << 20)};
+  }();
+  return found;
 }
 
 }  // namespace tessera::cpu

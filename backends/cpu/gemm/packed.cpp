@@ -6,10 +6,10 @@
 /// on how many threads OpenMP gives to an execution. `packed` copies blocks of both operands into the order in
 /// which the kernels read them; `direct` reads operands where they lie, but for a transposed B.
 
+#include "../caches.hpp"
 #include "../cost.hpp"
 #include "../parallel.hpp"
 #include "algorithms.hpp"
-#include "caches.hpp"
 #include "grid.hpp"
 #include "micro_kernel.hpp"
 #include "panels.hpp"

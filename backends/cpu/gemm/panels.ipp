@@ -3,7 +3,7 @@
 
 // multiply_panels for one type: included by a file per type.
 
-#include "caches.hpp"
+#include "../caches.hpp"
 #include "grid.hpp"
 #include "pack.hpp"
 #include "panels.hpp"

@@ -18,6 +18,10 @@ StencilPlanPointer make_stencil_reference(Context&, const plugin::StencilProblem
 /// "", or why the streaming algorithm cannot: its rows must be contiguous.
 std::string why_not_streaming(const plugin::StencilProblem&, int device);
 
+/// A sweep's results go past the caches where in and out would not stay in half of the last one, which others use as
+/// well. A pure function of the problem and the caches.
+std::string_view preferred_stencil(const plugin::StencilProblem&);
+
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
 inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows};

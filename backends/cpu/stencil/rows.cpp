@@ -325,7 +325,7 @@ StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin:
   const int automatic = work_of_sweep(problem).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
   Cut cut{1, 1, 1, 1};
-  if (problem.points() > 0) cut = cut_of(problem, threads, host_caches().core);
+  if (problem.points() > 0) cut = cut_of(problem, threads, caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
   if (problem.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(problem, threads, cut);
   return std::make_unique<RowsPlan<double, kStream>>(problem, threads, cut);
