@@ -62,7 +62,8 @@ struct Backend {
     return list;
   }
   static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
-    static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilStreaming, kStencilReference};
+    static constexpr Algorithm<Context, StencilProblem> list[] = {kStencilRows, kStencilStreaming, kStencilTemporal,
+                                                                  kStencilReference};
     return list;
   }
   static std::string_view preferred(int, const GemmProblem& problem) { return preferred_gemm(problem); }

@@ -268,6 +268,28 @@ void add_large(List& list) {
   }
 }
 
+/// Many steps on domains of several tiles, where passes of many steps have a remainder.
+void add_many_steps(List& list) {
+  const struct {
+    Extents extents;
+    std::int64_t steps;
+  } shapes[] = {{{5003}, 45}, {{41, 2101}, 35}, {{13, 151, 99}, 11}};
+  for (const auto& [extents, steps] : shapes)
+    for (std::size_t m = 0; m + 1 < kModeCount; ++m) {
+      const int rank = int(extents.size());
+      BoundaryAxis sides(BoundarySide(kModes[m], 1.0), BoundarySide(kModes[(m + 1) % (kModeCount - 1)], -1.0));
+      std::vector<BoundaryAxis> axes(std::size_t(rank), BoundaryAxis(BoundarySide(kModes[m], 2.0)));
+      if (rank > 1) axes[m % std::size_t(rank)] = sides;
+      list.push_back({std::to_string(steps) + " steps on " + text(extents) + " " + text(kModes[m]),
+                      {.extents = extents,
+                       .taps = m % 2 == 0 ? star(rank, 1, Weights::contracting) : one_sided(rank, Weights::contracting),
+                       .boundary = Boundaries(axes),
+                       .steps = steps},
+                      StencilData::random,
+                      m == 0 && rank == 2});
+    }
+}
+
 }  // namespace
 
 std::vector<StencilCase> stencil_cases() {
@@ -281,6 +303,7 @@ std::vector<StencilCase> stencil_cases() {
   add_strides(list);
   add_special_values(list);
   add_large(list);
+  add_many_steps(list);
   return list;
 }
 

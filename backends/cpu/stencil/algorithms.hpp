@@ -13,19 +13,24 @@ using StencilPlanPointer = std::unique_ptr<plugin::Plan>;
 
 StencilPlanPointer make_stencil_rows(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
 StencilPlanPointer make_stencil_streaming(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
+StencilPlanPointer make_stencil_temporal(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
 StencilPlanPointer make_stencil_reference(Context&, const plugin::StencilProblem&, plugin::PlanOptions);
 
 /// "", or why the streaming algorithm cannot: its rows must be contiguous.
 std::string why_not_streaming(const plugin::StencilProblem&, int device);
+/// A domain with a halo has one step only.
+std::string why_not_temporal(const plugin::StencilProblem&, int device);
 
-/// A sweep's results go past the caches where in and out would not stay in half of the last one, which others use as
-/// well. A pure function of the problem and the caches.
+/// Several steps in a pass where the domain does not stay in a core's cache, but a tile of them does. Else single
+/// sweeps, whose results go past the caches where in and out would not stay in half of the last one, which others use
+/// as well. A pure function of the problem and the caches.
 std::string_view preferred_stencil(const plugin::StencilProblem&);
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
 inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows};
 inline constexpr StencilAlgorithm kStencilStreaming{"streaming", why_not_streaming, make_stencil_streaming};
+inline constexpr StencilAlgorithm kStencilTemporal{"temporal", why_not_temporal, make_stencil_temporal};
 inline constexpr StencilAlgorithm kStencilReference{"reference", plugin::supports_all<plugin::StencilProblem>,
                                                     make_stencil_reference};
 

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the temporal algorithm cuts a domain, and when that pays.
+#pragma once
+
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+/// The problem with the axis that tiles stream along first: a domain of rank 2 becomes one of single-row planes.
+plugin::StencilProblem streamed(plugin::StencilProblem problem);
+
+/// Steps of a pass, and the points of a tile on axes 1 and 2 of streamed().
+struct TemporalShape {
+  std::int64_t depth, tile, width;
+};
+
+/// The shape of least estimated time whose tile fits in `cache_bytes`; depth 1 where none does.
+TemporalShape choose_shape(const plugin::StencilProblem& streamed, std::int64_t cache_bytes);
+
+/// Bytes of a core's own cache, of which a tile should leave some.
+std::int64_t tile_cache_bytes();
+
+/// Several steps over a domain that does not fit in a core's cache, with room for two steps or more in a tile.
+bool temporal_pays(const plugin::StencilProblem& problem);
+
+inline constexpr std::int64_t kMostPlanes = 8;
+
+/// Points and elements of a tile's buffer.
+struct TileLayout {
+  std::int64_t pitch;   ///< elements from row to row
+  std::int64_t rows;    ///< of a plane
+  std::int64_t group;   ///< planes that a level computes at a time, kMostPlanes or fewer
+  std::int64_t planes;  ///< of a ring that all levels share
+  std::int64_t margin;  ///< elements before a row's first coordinate, rounded down to whole lines
+  std::int64_t elements() const { return planes * rows * pitch; }
+};
+TileLayout tile_layout(const plugin::StencilProblem& streamed, const TemporalShape& shape);
+
+}  // namespace tessera::cpu
