@@ -157,7 +157,8 @@ void Plan::check_operands(const tessera_execution& e, tessera_operand* operands)
     const auto address = reinterpret_cast<std::uintptr_t>(operands[i].data);
     if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))
       invalid(known.name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
-    if (address % std::uintptr_t(element_size(problem_.dtype)) != 0)
+    // A power of two: no division on the way of a product that takes 50 ns itself.
+    if ((address & (std::uintptr_t(element_size(problem_.dtype)) - 1)) != 0)
       invalid(known.name, std::int64_t(address),
               "must be aligned to its elements of " + std::to_string(element_size(problem_.dtype)) + " bytes");
   }
