@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Vectors of the instruction set at hand, and stores that go past the caches: the line is not read
-/// before it is written, and nothing useful is evicted for it.
+/// Stores that go past the caches: the line is not read before it is written, and nothing useful is
+/// evicted for it.
 #pragma once
+
+#include "vector.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -15,23 +17,8 @@
 
 namespace tessera::cpu {
 
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
 /// What a cache holds and memory moves at once; a streamed line should be written whole.
 inline constexpr std::int64_t kLineBytes = 64;
-
-template <class T, int kLanes>
-struct VectorOf {
-  using Type [[gnu::vector_size(kLanes * sizeof(T))]] = T;
-};
-template <class T, int kLanes = kVectorBytes / int(sizeof(T))>
-using Vector = typename VectorOf<T, kLanes>::Type;
 
 /// Stores a vector of kVectorBytes at an address that is a multiple of that.
 template <class V>

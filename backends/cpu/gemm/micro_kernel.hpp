@@ -5,7 +5,7 @@
 /// The innermost product: a tile of C that fits into registers.
 #pragma once
 
-#include "vector.hpp"
+#include "../vector.hpp"
 
 #include <array>
 #include <cstdint>

@@ -27,12 +27,13 @@ inline constexpr int kVectorBytes = 16;
 template <class T>
 inline constexpr int kLanes = kVectorBytes / int(sizeof(T));
 
-template <class T>
+template <class T, int kCount>
 struct VectorOf {
-  using type [[gnu::vector_size(kVectorBytes)]] = T;
+  using Type [[gnu::vector_size(kCount * sizeof(T))]] = T;
 };
-template <class T>
-using Vector = typename VectorOf<T>::type;
+/// kCount elements, a register's where nothing else is said.
+template <class T, int kCount = kLanes<T>>
+using Vector = typename VectorOf<T, kCount>::Type;
 
 template <class T>
 inline Vector<T> load(const T* p) {
