@@ -22,14 +22,14 @@ using plugin::GemmProblem;
 using plugin::StencilProblem;
 
 // Rates of the algorithms here on an H100, for score().
-constexpr double kGemmFlops32 = 8e12;
-constexpr double kGemmFlops64 = 5e12;
+constexpr double kGemmFlops32 = 45e12;
+constexpr double kGemmFlops64 = 50e12;
 constexpr double kMemoryRate = 2e12;  ///< bytes/s of a stencil sweep, or of a GEMM that is all memory
 constexpr double kTapRate = 3e12;     ///< taps of points a second: the limit of long lists
 constexpr double kLaunchSeconds = 5e-6;
 constexpr double kTransferRate = 25e9;  ///< bytes/s between host and device
 constexpr double kTransferSeconds = 20e-6;
-constexpr double kGemmTile = 16.0;     ///< smallest tile, for the share of the device that is busy
+constexpr double kGemmTile = 32.0;     ///< smallest tile, for the share of the device that is busy
 constexpr double kBlocksToFill = 4.0;  ///< blocks a multiprocessor
 
 double executions_per_second(double device_seconds, double host_bytes, tessera_memory memory) {
@@ -72,7 +72,7 @@ struct Backend {
   }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static const std::array list{kGemmTiledShared, kGemmNaive};
+    static const std::array list{kGemmMultistage, kGemmTiledShared, kGemmNaive};
     return list;
   }
 
@@ -80,6 +80,8 @@ struct Backend {
     static const std::array list{kStencilRestrict, kStencilSharedConstant, kStencilSharedLdg, kStencilNaive};
     return list;
   }
+
+  static std::string_view preferred(int, const GemmProblem& p) { return preferred_gemm(p); }
 
   static double score(int device, const GemmProblem& p, tessera_memory memory) {
     const double blocks = std::ceil(double(p.m) / kGemmTile) * std::ceil(double(p.n) / kGemmTile) * double(p.batch);

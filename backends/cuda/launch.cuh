@@ -27,16 +27,33 @@ void prepare(void (*kernel)(P...), int shared_limit = 0) {
                                             shared_limit - int(attributes.sharedSizeBytes)));
 }
 
+/// Blocks that are scheduled together and see one another's shared memory; above 1 from compute
+/// capability 9.0 on.
+struct ClusterSize {
+  unsigned blocks;
+};
+
 /// Launches and checks the launch's own status: errors that were pending before are not looked at.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-            A&&... arguments) {
+            ClusterSize cluster, A&&... arguments) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster.blocks, 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = cluster.blocks > 1 ? 1 : 0;
   TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+}
+
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+            A&&... arguments) {
+  launch(kernel, grid, block, shared_bytes, stream, ClusterSize{1}, std::forward<A>(arguments)...);
 }
 
 }  // namespace tessera::cuda

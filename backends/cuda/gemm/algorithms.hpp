@@ -13,7 +13,11 @@ namespace tessera::cuda {
 
 using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
 
+extern const GemmAlgorithm kGemmMultistage;   // multistage.cu
 extern const GemmAlgorithm kGemmNaive;        // naive.cu
 extern const GemmAlgorithm kGemmTiledShared;  // tiled_shared.cu
+
+/// The automatic choice; "" for the first of the backend's list that supports the problem.
+std::string_view preferred_gemm(const plugin::GemmProblem&);  // preferred.cpp
 
 }  // namespace tessera::cuda

@@ -57,6 +57,26 @@ __device__ void update(T* c, T sum, const GemmArguments<T>& g) {
   *c = value;
 }
 
+template <class T>
+GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execution& e) {
+  const T alpha = e.scalar<T>(0);
+  return {p.m,
+          p.n,
+          p.k * (alpha != T(0)),
+          p.lda,
+          p.ldb,
+          p.ldc,
+          p.batch,
+          p.stride_a,
+          p.stride_b,
+          p.stride_c,
+          e.operand<const T>(0),
+          e.operand<const T>(1),
+          e.operand<T>(2),
+          alpha,
+          e.scalar<T>(1)};
+}
+
 /// A plan that launches one kernel of `tile` x `tile` elements a block.
 template <class T>
 class GemmPlan final : public plugin::Plan {
@@ -70,23 +90,7 @@ class GemmPlan final : public plugin::Plan {
   }
 
   void execute(const plugin::Execution& e) override {
-    const auto& p = problem_;
-    const T alpha = e.scalar<T>(0);
-    const GemmArguments<T> g{p.m,
-                             p.n,
-                             p.k * (alpha != T(0)),
-                             p.lda,
-                             p.ldb,
-                             p.ldc,
-                             p.batch,
-                             p.stride_a,
-                             p.stride_b,
-                             p.stride_c,
-                             e.operand<const T>(0),
-                             e.operand<const T>(1),
-                             e.operand<T>(2),
-                             alpha,
-                             e.scalar<T>(1)};
+    const GemmArguments<T> g = arguments_of<T>(problem_, e);
     const DeviceGuard guard(context_.device());
     const auto blocks = unsigned(std::min(tile_count(g, tile_), kMaxGridX));
     launch(kernel_, dim3(blocks), block_, 0, context_.stream(), g);

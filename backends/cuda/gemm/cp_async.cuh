@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Copies from global to shared memory that a thread starts and waits for later (PTX cp.async).
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// Copies kBytes (4, 8 or 16; both addresses aligned to it), or writes zeros where the source does not
+/// exist and is not looked at.
+template <int kBytes>
+__device__ __forceinline__ void cp_async(std::uint32_t shared, const void* global, bool exists) {
+  if constexpr (kBytes == 16)  // past the first-level cache: nobody else on this multiprocessor reads it
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(exists ? kBytes : 0));
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes),
+                 "r"(exists ? kBytes : 0));
+}
+
+/// Closes a group of the copies started since the last one.
+__device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;"); }
+
+/// Waits until at most the last kGroups groups of this thread are under way.
+template <int kGroups>
+__device__ __forceinline__ void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* p) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
+}
+
+}  // namespace tessera::cuda

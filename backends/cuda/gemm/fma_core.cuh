@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The inner product of tiles on the multiply-add units: each thread keeps kThreadM x kThreadN elements
+/// of C in registers.
+#pragma once
+
+#include "tile_loader.cuh"
+
+namespace tessera::cuda {
+
+/// kM x kN tiles of C, kDepth of k at a time; a warp computes kWarpM x kWarpN of it, a thread
+/// kThreadM x kThreadN in groups of 4 x 4, so that a warp reads 16-byte words that lie next to one another.
+template <int kMValue, int kNValue, int kDepthValue, int kWarpM, int kWarpN, int kThreadM, int kThreadN,
+          bool kADepthValue, bool kBDepthValue>
+class FmaCore {
+ public:
+  using T = float;
+  static constexpr int kM = kMValue, kN = kNValue, kDepth = kDepthValue;
+  static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
+  static constexpr bool kADepth = kADepthValue, kBDepth = kBDepthValue;     ///< contiguous in memory: the depth?
+  static constexpr int kWideA = kADepth ? 1 : 4, kWideB = kBDepth ? 1 : 4;  ///< elements of the widest copy
+  static constexpr int kSteps = kDepth;
+  /// A tile's copies are spread over so many steps. Chosen by measurement, with an eye on the compiler: some
+  /// choices leave operands in one bank of the register file, at a cost of 8 %.
+  static constexpr int kCopyParts = kBDepth ? 1 : 4;
+  // Along the extent in shared memory in any case: an operand whose depth is contiguous is turned on its
+  // way, word by word.
+  using LayoutA = DepthRows<kM, kDepth, kADepth ? 4 : 0>;
+  using LayoutB = DepthRows<kN, kDepth, kBDepth ? 4 : 0>;
+  static constexpr int kPieceWidth = 4;
+  static constexpr int kPieces = kThreadM * kThreadN / kPieceWidth;
+
+  struct Fragment {
+    T a[kThreadM], b[kThreadN];
+  };
+
+  __device__ FmaCore() {
+    const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+    row_ = warp / kWarpsN * kWarpM + lane / kLanesN * 4;
+    column_ = warp % kWarpsN * kWarpN + lane % kLanesN * 4;
+#pragma unroll
+    for (int i = 0; i < kThreadM; ++i)
+#pragma unroll
+      for (int j = 0; j < kThreadN; ++j) sum_[i][j] = T(0);
+  }
+
+  /// What step `step` multiplies.
+  __device__ __forceinline__ void read(Fragment& f, const T* a, const T* b, int step) const {
+#pragma unroll
+    for (int g = 0; g < kThreadM / 4; ++g)
+      *reinterpret_cast<float4*>(f.a + 4 * g) =
+          *reinterpret_cast<const float4*>(a + LayoutA::offset(row_ + g * 4 * kLanesM, step));
+#pragma unroll
+    for (int g = 0; g < kThreadN / 4; ++g)
+      *reinterpret_cast<float4*>(f.b + 4 * g) =
+          *reinterpret_cast<const float4*>(b + LayoutB::offset(column_ + g * 4 * kLanesN, step));
+  }
+
+  __device__ __forceinline__ void multiply(const Fragment& f) {
+#pragma unroll
+    for (int i = 0; i < kThreadM; ++i)
+#pragma unroll
+      for (int j = 0; j < kThreadN; ++j) {
+        const int back = i % 2 ? kThreadN - 1 - j : j;  // back and forth: operands stay in the reuse cache
+        sum_[i][back] = fma(f.a[i], f.b[back], sum_[i][back]);
+      }
+  }
+
+  /// The thread's elements as pieces of kPieceWidth neighbours in a row.
+  __device__ __forceinline__ int row(int piece) const {
+    const int i = piece / kGroupsN;
+    return row_ + i / 4 * (4 * kLanesM) + i % 4;
+  }
+  __device__ __forceinline__ int column(int piece) const { return column_ + piece % kGroupsN * (4 * kLanesN); }
+  __device__ __forceinline__ T element(int piece, int i) const {
+    return sum_[piece / kGroupsN][piece % kGroupsN * 4 + i];
+  }
+
+ private:
+  static constexpr int kWarpsN = kN / kWarpN;
+  static constexpr int kLanesM = kWarpM / kThreadM, kLanesN = kWarpN / kThreadN, kGroupsN = kThreadN / 4;
+  static_assert(kLanesM * kLanesN == 32);
+
+  int row_, column_;
+  T sum_[kThreadM][kThreadN];
+};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The choice of tile and slices of k for the algorithm multistage: pure functions of the problem and
+/// the device, without CUDA.
+#pragma once
+
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace tessera::cuda {
+
+/// What the choice knows of a tile size. Times are microseconds on an H100, rates multiply-adds a
+/// microsecond of one multiprocessor.
+struct MultistageTile {
+  int size;            ///< a block computes size x size elements of C
+  int depth;           ///< k goes by in pieces of it
+  int resident;        ///< blocks that a multiprocessor holds at once
+  int shared_bytes;    ///< what one of them needs
+  double rate;         ///< with `resident` blocks
+  double rate_of_one;  ///< with one
+  double fixed_time;   ///< before the first product and after the last
+};
+
+std::span<const MultistageTile> multistage_tiles(tessera_dtype dtype);
+
+/// The most slices of k that a plan takes.
+inline constexpr std::int64_t kMultistageMostSplit = 256;
+
+/// Slices that a cluster of blocks adds through its shared memory; more are added by a second kernel.
+inline constexpr std::int64_t kMultistageMostInCluster = 8;
+
+struct MultistageDevice {
+  int multiprocessors;
+  int shared_per_block;
+  bool clusters;  ///< from compute capability 9.0 on
+};
+
+struct MultistageChoice {
+  int tile;            ///< MultistageTile::size
+  std::int64_t split;  ///< slices of k, whose sums are added in order
+};
+
+/// Elements of a row of the slices' sums: rows stay aligned to 16 bytes.
+constexpr std::int64_t multistage_partial_ld(std::int64_t n) { return (n + 3) / 4 * 4; }
+
+/// Whether the sums of the slices go through memory, to a second kernel.
+bool multistage_uses_workspace(const MultistageDevice& device, std::int64_t split);
+
+/// Bytes that the sums of the slices take there.
+std::uint64_t multistage_workspace(const plugin::GemmProblem& problem, const MultistageDevice& device,
+                                   std::int64_t split);
+
+/// The most slices whose sums fit into the limit; at least 1.
+std::int64_t most_slices(const plugin::GemmProblem& problem, const MultistageDevice& device,
+                         std::uint64_t workspace_limit);
+
+/// Predicted time of an execution.
+double multistage_time(const plugin::GemmProblem& problem, const MultistageDevice& device, const MultistageTile& tile,
+                       std::int64_t split);
+
+/// The tile and split of the least predicted time, among those that fit into the limits. `tile` and
+/// `split` are taken as given where they are not 0.
+MultistageChoice choose_multistage(const plugin::GemmProblem& problem, const MultistageDevice& device,
+                                   std::uint64_t workspace_limit, int tile = 0, std::int64_t split = 0);
+
+}  // namespace tessera::cuda

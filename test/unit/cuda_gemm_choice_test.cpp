@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the CUDA backend cuts a product: pure functions, tested without a device.
+#include <multistage.hpp>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+
+using namespace tessera;
+using namespace tessera::cuda;
+
+namespace {
+
+constexpr MultistageDevice kH100{132, 232448, true}, kA100{108, 166912, false};
+constexpr std::uint64_t kLimit = 64 << 20;
+
+plugin::GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k,
+                            std::int64_t batch = 1) {
+  tessera_gemm_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.op = TESSERA_OP_GEMM;
+  desc.dtype = dtype;
+  desc.m = m, desc.n = n, desc.k = k;
+  desc.lda = k, desc.ldb = n, desc.ldc = n;
+  desc.batch = batch;
+  desc.stride_a = m * k, desc.stride_b = k * n, desc.stride_c = m * n;
+  return plugin::GemmProblem(reinterpret_cast<const tessera_desc*>(&desc));
+}
+
+}  // namespace
+
+TEST_CASE("multistage takes the tile and split of the least predicted time") {
+  std::mt19937_64 random(Catch::getSeed());
+  std::uniform_real_distribution<double> exponent(0.0, 13.0);
+  const auto size = [&] { return std::int64_t(std::exp2(exponent(random))); };
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (const MultistageDevice& device : {kH100, kA100})
+      for (int i = 0; i < 50; ++i) {
+        const auto p = problem(dtype, size(), size(), size());
+        CAPTURE(p.m, p.n, p.k, dtype, device.clusters);
+        const MultistageChoice choice = choose_multistage(p, device, kLimit);
+        double chosen = 0.0, least = 1e300;
+        for (const MultistageTile& tile : multistage_tiles(dtype))
+          for (std::int64_t split = 1; split <= std::max(std::int64_t(1), (p.k + tile.depth - 1) / tile.depth) &&
+                                       split <= most_slices(p, device, kLimit);
+               ++split) {
+            const double time = multistage_time(p, device, tile, split);
+            least = std::min(least, time);
+            if (tile.size == choice.tile && split == choice.split) chosen = time;
+          }
+        REQUIRE(chosen == least);
+        REQUIRE(multistage_workspace(p, device, choice.split) <= kLimit);
+      }
+}
+
+TEST_CASE("multistage keeps to the limits that it is given") {
+  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
+  const auto deep = problem(dtype, 128, 128, 65536);
+
+  SECTION("a tile fits into the device's shared memory") {
+    const MultistageDevice small{132, 49152, false};
+    for (const std::int64_t n : {64, 512, 4096}) {
+      const MultistageChoice choice = choose_multistage(problem(dtype, n, n, n), small, kLimit);
+      for (const MultistageTile& tile : multistage_tiles(dtype))
+        if (tile.size == choice.tile) REQUIRE(tile.shared_bytes <= small.shared_per_block);
+    }
+  }
+  SECTION("without workspace a cluster adds the slices, or there is one") {
+    REQUIRE(choose_multistage(deep, kH100, kLimit).split > kMultistageMostInCluster);
+    REQUIRE(choose_multistage(deep, kH100, 0).split <= kMultistageMostInCluster);
+    REQUIRE(choose_multistage(deep, kA100, 0).split == 1);
+    REQUIRE(multistage_workspace(deep, kH100, kMultistageMostInCluster) == 0);
+    REQUIRE(multistage_workspace(deep, kA100, 2) == 2 * 128 * 128 * plugin::size_of(dtype));
+  }
+  SECTION("what is given is taken") {
+    for (const MultistageTile& tile : multistage_tiles(dtype)) {
+      REQUIRE(choose_multistage(deep, kH100, kLimit, tile.size).tile == tile.size);
+      REQUIRE(choose_multistage(deep, kH100, kLimit, tile.size, 3).split == 3);
+    }
+  }
+  SECTION("an empty product has a choice, too") {
+    for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)}) {
+      REQUIRE(choose_multistage(p, kH100, kLimit).tile != 0);
+      REQUIRE(choose_multistage(p, kH100, kLimit).split == 1);
+    }
+  }
+}
+
+TEST_CASE("multistage on an H100 takes what was measured to be best") {
+  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
+  for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
+    const MultistageChoice choice = choose_multistage(problem(dtype, n, n, n), kH100, kLimit);
+    CHECK(choice.tile == 128);
+    CHECK(choice.split == 1);
+  }
+  CHECK(choose_multistage(problem(dtype, 256, 256, 256), kH100, kLimit).tile == 32);
+  CHECK(choose_multistage(problem(dtype, 128, 128, 65536), kH100, kLimit).split >= 64);
+}
