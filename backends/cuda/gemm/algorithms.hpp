@@ -15,6 +15,7 @@ using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
 
 extern const GemmAlgorithm kGemmMultistage;   // multistage.cu
 extern const GemmAlgorithm kGemmNaive;        // naive.cu
+extern const GemmAlgorithm kGemmThin;         // thin.cu
 extern const GemmAlgorithm kGemmTiledShared;  // tiled_shared.cu
 
 /// The automatic choice; "" for the first of the backend's list that supports the problem.

@@ -18,32 +18,6 @@
 namespace tessera::cuda {
 namespace {
 
-/// C from the sums of the slices. One thread an element; neighbours read neighbours.
-template <class T>
-__global__ void __launch_bounds__(256)
-    gemm_add_slices_kernel(const __grid_constant__ MultistageArguments<T> arguments) {
-  constexpr int kAhead = 8;  // reads under way
-  const GemmArguments<T>& g = arguments.g;
-  const Epilogue<T> epilogue(g);
-  const std::int64_t elements = g.batch * g.m * g.n, slice_elements = g.batch * g.m * arguments.partial_ld;
-  for (std::int64_t i = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; i < elements;
-       i += std::int64_t(gridDim.x) * blockDim.x) {
-    const std::int64_t row = i / g.n, column = i % g.n;  // row: of all matrices
-    const T* p = arguments.partial + row * arguments.partial_ld + column;
-    T sum = T(0);
-    for (int slice = 0; slice < arguments.slices; slice += kAhead) {
-      T part[kAhead];
-#pragma unroll
-      for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : T(0);
-#pragma unroll
-      for (int s = 0; s < kAhead; ++s)
-        if (slice + s < arguments.slices) sum += part[s];
-    }
-    T* const c = g.c + row / g.m * g.stride_c + row % g.m * g.ldc + column;
-    *c = epilogue(sum, epilogue.reads_c() ? *c : T(0));
-  }
-}
-
 template <class T>
 class MultistagePlan final : public plugin::Plan {
  public:
@@ -74,8 +48,8 @@ class MultistagePlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const auto& p = problem_;
-    MultistageArguments<T> x{arguments_of<T>(p, e), int(split_), 0, workspace_bytes_ > 0 ? e.workspace<T>() : nullptr,
-                             multistage_partial_ld(p.n)};
+    SlicedArguments<T> x{arguments_of<T>(p, e), int(split_), 0, workspace_bytes_ > 0 ? e.workspace<T>() : nullptr,
+                         multistage_partial_ld(p.n)};
     const std::int64_t steps = tiles_along(x.g.k, kernels_.depth);
     x.slice_depth = (steps + split_ - 1) / split_ * kernels_.depth;
     const std::int64_t blocks = tiles_along(p.m, kernels_.tile) * tiles_along(p.n, kernels_.tile) * p.batch * split_;
@@ -84,9 +58,7 @@ class MultistagePlan final : public plugin::Plan {
            std::size_t(kernels_.shared_bytes[cluster_]), context_.stream(),
            ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
     if (workspace_bytes_ == 0) return;
-    const std::int64_t elements = p.batch * p.m * p.n;
-    launch(gemm_add_slices_kernel<T>, dim3(unsigned(std::min((elements + 255) / 256, kMaxGridX))), dim3(256), 0,
-           context_.stream(), x);
+    launch_add_slices(x, context_.stream());
   }
 
  private:

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gemm.cuh"
+#include "slices.cuh"
 #include "tile_loader.cuh"
 
 #include <cooperative_groups.h>
@@ -16,18 +17,6 @@
 #include <type_traits>
 
 namespace tessera::cuda {
-
-/// How the blocks of a launch share the work: block number b computes slice b % slices of tile b / slices.
-template <class T>
-struct MultistageArguments {
-  GemmArguments<T> g;
-  int slices;                ///< pieces of k
-  std::int64_t slice_depth;  ///< a multiple of the tile's depth
-  /// Sums of the slices, for a second kernel that adds them: slices x batch x m rows of partial_ld. Null
-  /// where the slices of a tile are a cluster's blocks and add them through shared memory.
-  T* partial;
-  std::int64_t partial_ld;
-};
 
 /// Bands of kBand rows of tiles, in a band down the rows first: blocks that run at the same time
 /// read few rows and few columns, which stay in the L2.
@@ -39,24 +28,6 @@ __device__ inline GemmTile banded_tile(std::int64_t m, std::int64_t n, int tile_
   const std::int64_t height = rows - band * kBand < kBand ? rows - band * kBand : kBand;
   return {(band * kBand + in_band % height) * tile_m, in_band / height * tile_n, batch};
 }
-
-/// What becomes of an element of alpha op(A) op(B) + beta C once its sum is known. The one place for
-/// what may follow: a bias, an activation.
-template <class T>
-struct Epilogue {
-  T alpha, beta;
-  bool product;  ///< false where k or alpha is 0
-
-  __device__ explicit Epilogue(const GemmArguments<T>& g) : alpha(g.alpha), beta(g.beta), product(g.k != 0) {}
-  /// The sum itself: for the sums of slices.
-  __device__ Epilogue() : alpha(1), beta(0), product(true) {}
-
-  __device__ __forceinline__ bool reads_c() const { return beta != T(0); }
-  __device__ __forceinline__ T operator()(T sum, T c) const {
-    const T value = product ? alpha * sum : T(0);
-    return beta != T(0) ? fma(beta, c, value) : value;
-  }
-};
 
 /// Writes a piece of neighbours in a row of C, of which `left` exist.
 template <class T, int kWidth>
@@ -123,7 +94,7 @@ __device__ __forceinline__ void add_in_cluster(const Core& core, typename Core::
 /// the loop registers).
 template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster>
 __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
-    gemm_multistage_kernel(const __grid_constant__ MultistageArguments<typename Core::T> arguments) {
+    gemm_multistage_kernel(const __grid_constant__ SlicedArguments<typename Core::T> arguments) {
   using T = typename Core::T;
   using LayoutA = typename Core::LayoutA;
   using LayoutB = typename Core::LayoutB;
@@ -227,7 +198,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
 /// copied 16 bytes at a time and for any.
 template <class T>
 struct MultistageKernels {
-  using Kernel = void (*)(MultistageArguments<T>);
+  using Kernel = void (*)(SlicedArguments<T>);
   int tile, depth, threads;
   int shared_bytes[2];  ///< [cluster]
   Kernel wide[2][2][2], narrow[2][2][2];

@@ -13,6 +13,9 @@ std::string_view preferred_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
   const std::int64_t tiny = p.dtype == TESSERA_F64 ? 8 : 16;
   if (std::max(p.m, p.n) <= tiny && p.k <= kShortDepth) return "naive";
+  // The large operand is read once, at the rate of memory, and has enough of it to keep the device busy.
+  constexpr std::int64_t kThin = 16, kLong = 1024;
+  if (std::min(p.m, p.n) <= kThin && p.k >= kLong && std::max(p.m, p.n) >= kLong) return "thin";
   return {};
 }
 

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What algorithms have in common that cut the depth of a product into slices, and what becomes of an
+/// element once its sum is known.
+#pragma once
+
+#include "gemm.cuh"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// A product whose depth is cut into slices: block number b of a launch computes slice b % slices of
+/// tile b / slices.
+template <class T>
+struct SlicedArguments {
+  GemmArguments<T> g;
+  int slices;                ///< pieces of k
+  std::int64_t slice_depth;  ///< what each but the last few has
+  /// Sums of the slices, for a second kernel that adds them: slices x batch x m rows of partial_ld. Null
+  /// where the slices of a tile are a cluster's blocks and add them through shared memory.
+  T* partial;
+  std::int64_t partial_ld;
+};
+
+/// What becomes of an element of alpha op(A) op(B) + beta C once its sum is known. The one place for
+/// what may follow: a bias, an activation.
+template <class T>
+struct Epilogue {
+  T alpha, beta;
+  bool product;  ///< false where k or alpha is 0
+
+  __device__ explicit Epilogue(const GemmArguments<T>& g) : alpha(g.alpha), beta(g.beta), product(g.k != 0) {}
+  /// The sum itself: for the sums of slices.
+  __device__ Epilogue() : alpha(1), beta(0), product(true) {}
+
+  __device__ __forceinline__ bool reads_c() const { return beta != T(0); }
+  __device__ __forceinline__ T operator()(T sum, T c) const {
+    const T value = product ? alpha * sum : T(0);
+    return beta != T(0) ? fma(beta, c, value) : value;
+  }
+};
+
+/// C from the sums of the slices. One thread an element; neighbours read neighbours.
+template <class T>
+__global__ void __launch_bounds__(256) gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
+  constexpr int kAhead = 8;  // reads under way
+  const GemmArguments<T>& g = arguments.g;
+  const Epilogue<T> epilogue(g);
+  const std::int64_t elements = g.batch * g.m * g.n, slice_elements = g.batch * g.m * arguments.partial_ld;
+  for (std::int64_t i = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; i < elements;
+       i += std::int64_t(gridDim.x) * blockDim.x) {
+    const std::int64_t row = i / g.n, column = i % g.n;  // row: of all matrices
+    const T* p = arguments.partial + row * arguments.partial_ld + column;
+    T sum = T(0);
+    for (int slice = 0; slice < arguments.slices; slice += kAhead) {
+      T part[kAhead];
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : T(0);
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s)
+        if (slice + s < arguments.slices) sum += part[s];
+    }
+    T* const c = g.c + row / g.m * g.stride_c + row % g.m * g.ldc + column;
+    *c = epilogue(sum, epilogue.reads_c() ? *c : T(0));
+  }
+}
+
+template <class T>
+void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream) {
+  const std::int64_t blocks = std::min((x.g.batch * x.g.m * x.g.n + 255) / 256, kMaxGridX);
+  launch(gemm_add_slices_kernel<T>, dim3(unsigned(blocks)), dim3(256), 0, stream, x);
+}
+
+}  // namespace tessera::cuda
