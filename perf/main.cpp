@@ -44,6 +44,8 @@ std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_o
 int run(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
+  // All algorithms are forced in turn; what a backend takes where none is shall be its own choice.
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
   if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
   if (options.threads == 0) {
     const char* given = std::getenv("TESSERA_NUM_THREADS");

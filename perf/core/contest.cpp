@@ -49,7 +49,9 @@ std::size_t Contest::add(Subject& subject) {
 }
 
 void Contest::prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budget& budget) const {
-  if (speeds[entry.speed_key].too_slow(problem_.work, budget)) {
+  entry.outcome.automatic = entry.subject->automatic(problem_);
+  // What a user gets who forces nothing is measured however long it takes.
+  if (!entry.outcome.automatic && speeds[entry.speed_key].too_slow(problem_.work, budget)) {
     entry.outcome.left_out =
         "an execution would take longer than " + std::to_string(int(budget.hopeless)) + " times the budget of a row";
     return;

@@ -32,6 +32,7 @@ struct Outcome {
   Statistics time;
   Ceilings::Floor floor;  ///< of the same minutes
   double max_error = 0.0;
+  bool automatic = false;  ///< the backend's own choice for the problem
 };
 
 class Contest {

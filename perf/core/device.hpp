@@ -64,6 +64,8 @@ class Subject {
   /// Why it does not take part in the problem; "" where it does.
   virtual std::string unsupported(const Problem& problem) const = 0;
   virtual Execute prepare(const Problem& problem) = 0;
+  /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
+  virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
 using Subjects = std::vector<std::unique_ptr<Subject>>;

@@ -57,16 +57,24 @@ class Algorithm : public Subject {
     return problem.op == op_ ? "" : "it is of the other operation";
   }
   Execute prepare(const Problem& problem) override {
-    const PlanOptions options{.operands = memory_, .algorithm = algorithm_};
     if (op_ == Op::gemm) {
-      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), options);
+      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), forcing(algorithm_));
       return problem.f64 ? gemm_call<double>(plan) : gemm_call<float>(plan);
     }
-    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), options);
+    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), forcing(algorithm_));
     return problem.f64 ? stencil_call<double>(plan) : stencil_call<float>(plan);
+  }
+  /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
+  bool automatic(const Problem& problem) const override {
+    return planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
   }
 
  private:
+  PlanOptions forcing(const std::string& algorithm) const { return {.operands = memory_, .algorithm = algorithm}; }
+  std::string planned(const Problem& problem, const PlanOptions& options) const {
+    if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
+    return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
+  }
   template <class T>
   static Execute gemm_call(const std::shared_ptr<GemmPlan>& plan) {
     return [plan](const void* const* in, void* out) {

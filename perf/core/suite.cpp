@@ -185,6 +185,7 @@ void Suite::run_row(benchmark::State& state, Seat& seat, Contest& contest, std::
   state.counters["ceiling"] = outcome.floor.seconds / seconds;
   state.counters["ceiling_rate"] = outcome.floor.rate * 1e-9;
   state.counters["max_error"] = outcome.max_error;
+  if (outcome.automatic) state.counters["automatic"] = 1.0;
   state.SetLabel(outcome.floor.binding);
 }
 

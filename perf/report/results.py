@@ -118,9 +118,10 @@ def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]
     counters["max_error"] = max(errors, default=counters["max_error"])
     labels = [str(entry["label"]) for entry in (*middle, *runs) if entry.get("label")]
     repetitions = max(len(runs), int(number(middle[0].get("repetitions")) or 1))
+    automatic = any(number(entry.get("automatic")) for entry in middle)
     if name[0] == "ceiling" and "GB/s" in labels:
         counters |= {"traffic": counters["rate"], "rate": None}
-    return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "",
+    return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "", automatic=automatic,
                spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions)
 
 
