@@ -26,7 +26,7 @@ std::vector<Group> grouped(const Json& rows) {
   for (const Json& row : rows) {
     if (row["run_type"] != "iteration") continue;
     const std::string name = row["run_name"];
-    const std::string title = name.substr(0, name.rfind('/'));
+    const std::string title = name.substr(0, name.rfind('/')) + " on " + row["place"].get<std::string>();
     const auto [at, added] = index.emplace(title, groups.size());
     if (added) groups.push_back({title, {}});
     groups[at->second].rows.push_back(&row);

@@ -46,7 +46,7 @@ def _group(group: Group) -> str:
         ours = [*_values(best), _ceiling(best), best.subject.short]
     else:
         failed = any(row.error and row.subject.ours for row in group.rows)
-        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + ["failed" if failed else text.NONE]
+        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + [f"{group.backends[0]} failed" if failed else text.NONE]
     theirs = [_values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
     chosen = _automatic(group) if group.op in RATE_UNITS else []
     cells = (f"{group.case} {group.place}".strip(), group.dtype, group.cache, *ours, *theirs, _ratio(group, best), *chosen)

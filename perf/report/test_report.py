@@ -107,6 +107,19 @@ class Parsing(Files):
         best = {group.place: group.best_peer.subject.name for group in groups}
         self.assertEqual(best, {"cuda": "cublaslt-best", "host": "openblas"})
 
+    def test_rows_say_their_place(self) -> None:
+        content = {"context": {}, "benchmarks": []}
+        for subject, rate, place in (("tessera:kokkos-cuda:team", 7.0, "cuda"), ("tessera:cpu:packed", 2.0, "host"),
+                                     ("peer:blis", 1.0, "host"), ("tessera:kokkos-openmp:team", 3.0, "host"),
+                                     ("peer:cublas", 9.0, "cuda")):
+            content["benchmarks"] += one_row(f"gemm/64/f32/cold/{subject}", rate=rate, place=place)["benchmarks"]
+        groups = {group.place: group for group in self.load(content).groups("gemm")}
+        best = {place: (group.best_ours.subject.backend, group.best_peer.subject.name) for place, group in groups.items()}
+        self.assertEqual(best, {"cuda": ("kokkos-cuda", "cublas"), "host": ("kokkos-openmp", "blis")})
+        for entry in content["benchmarks"]:
+            entry["place"] = "host"
+        self.assertEqual([group.place for group in self.load(content).groups("gemm")], [""])
+
     def test_ceilings_have_units(self) -> None:
         rows = {row.case: row for row in self.load(document()).of("ceiling")}
         self.assertIsNone(rows["copy"].rate)

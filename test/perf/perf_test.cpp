@@ -10,6 +10,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -99,6 +100,35 @@ TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
   CHECK_FALSE(row.contains("rate"));
 }
 
+TEST_CASE("backends of one place compete with one set of peers") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const Outcome outcome = perf({"--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*",
+                                "--budget", "0.01", "--json", file});
+  CHECK(outcome.exit_code == 1);  // oldtable computes nonsense
+  const json result = json::parse(std::ifstream(file));
+  std::map<std::string, int> rows;
+  for (const json& row : result.at("benchmarks")) {
+    CHECK(row.at("place") == "host");
+    ++rows[row.at("name").get<std::string>()];
+  }
+  CHECK(rows.contains("gemm/16/f32/cold/tessera:cpu:packed"));
+  CHECK(rows.contains("gemm/16/f32/cold/tessera:oldtable:zero"));
+  CHECK(rows.contains("ceiling/copy/f32/cold/ceiling:host"));
+  for (const auto& [name, count] : rows) {
+    CAPTURE(name);
+    CHECK(count == 1);
+  }
+  // A stream of its own makes no backend one of CUDA's.
+  const json& left_out = result.at("left_out");
+  const auto fake = std::find_if(left_out.begin(), left_out.end(),
+                                 [](const json& entry) { return entry.at("name") == "backend fake"; });
+  REQUIRE(fake != left_out.end());
+  CHECK_THAT(fake->at("reason").get<std::string>(),
+             ContainsSubstring("fake computes on a device that the suite cannot measure"));
+}
+
 TEST_CASE("bad input is refused with what would be right") {
   const TemporaryDirectory folder;
   struct Row {
@@ -109,6 +139,7 @@ TEST_CASE("bad input is refused with what would be right") {
   const std::vector<Row> rows = {
       {{"--backend", "cpuu"}, 2, "there is no such backend; there is: "},
       {{"--backend", "unavailable"}, 1, "the moon is not full"},
+      {{"--backend", "fake"}, 1, "a device that the suite cannot measure"},
       {{"--backend", "oldtable", "--case", "gemm/nosuch"}, 2, "--list"},
       {{"--backend", "oldtable", "--algorithm", "nosuch"}, 2, "--list"},
       {{"--benchmark_filter=("}, 2, "--benchmark_filter=("},
