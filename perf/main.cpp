@@ -44,6 +44,8 @@ std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_o
 int run(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
+  // All algorithms are forced in turn; what a backend takes where none is shall be its own choice.
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
   if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
   if (options.threads == 0) {
     const char* given = std::getenv("TESSERA_NUM_THREADS");
@@ -54,19 +56,17 @@ int run(int argc, char** argv) {
 
   Facts facts = machine_facts();
   LeftOut left_out;
-  std::vector<Place> places;
+  Places places;
   const auto names = chosen_backends(options, left_out);
-  places.reserve(names.size());  // subjects point to their places
   for (const std::string& name : names) {
-    const std::size_t before = places.size();
     try {
-      open_place(places, name, options.threads, facts, left_out);
+      open_backend(places, name, options.threads, facts, left_out);
     } catch (const std::exception& error) {
       if (names.size() == 1) throw;  // asked for: never falls back
-      while (places.size() > before) places.pop_back();
       left_out.emplace_back("backend " + name, error.what());
     }
   }
+  std::erase_if(places, [](const auto& place) { return place->backends.empty(); });
   if (places.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
   facts.emplace_back("threads", std::to_string(options.threads));
 

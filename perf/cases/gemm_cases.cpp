@@ -42,9 +42,11 @@ constexpr Row kRows[] = {
   // skinny and deep
   {1, 2048, 2048, Size::host},
   {1, 8192, 8192, Size::any, true},
-  {16, 8192, 8192, Size::gpu},
+  {16, 8192, 8192, Size::gpu, true},
   {64, 8192, 8192, Size::gpu, true},
+  {8192, 1, 8192, Size::gpu},
   {8192, 16, 8192, Size::gpu},
+  {8192, 64, 8192, Size::gpu},
   {8192, 8192, 64, Size::gpu},
   {16, 2048, 2048, Size::host, true},
   {2048, 16, 2048, Size::host},
@@ -67,6 +69,10 @@ constexpr Row kRows[] = {
   {8, 8, 8, Size::any, false, 10000},
   {16, 16, 16, Size::any, true, 10000},
   {32, 32, 32, Size::any, false, 10000},
+  {4, 4, 4, Size::gpu, false, 1400000},  // from here on 256 MiB of f32 operands at least
+  {8, 8, 8, Size::gpu, false, 350000},
+  {16, 16, 16, Size::gpu, false, 87500},
+  {32, 32, 32, Size::gpu, false, 22000},
   {64, 64, 64, Size::gpu, false, 10000},
   {64, 64, 64, Size::host, false, 1000},
   {128, 128, 128, Size::gpu, true, 1000},

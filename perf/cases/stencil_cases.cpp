@@ -80,8 +80,6 @@ constexpr Row kRows[] = {
   {star, 3, 1, 256, host},
   // many steps
   {star, 2, 1, 16384, gpu, true, false, 100},
-  {box, 2, 1, 16384, gpu, false, false, 100},
-  {star, 2, 2, 16384, gpu, false, false, 100},
   {box, 2, 2, 16384, gpu, false, false, 100},
   {star, 2, 1, 8192, gpu, false, false, 12},
   {star, 3, 1, 512, gpu, true, false, 24},
@@ -94,6 +92,12 @@ constexpr Row kRows[] = {
   {star, 2, 1, 4096, host, false, true, 20},
   {star, 2, 1, 1024, Size::any, false, false, 100},
   {star, 3, 1, 128, Size::any, false, false, 24},
+  {star, 2, 1, 16384, gpu, false, false, 1000},
+  {box, 2, 1, 16384, gpu, false, false, 1000},
+  {star, 2, 2, 16384, gpu, false, false, 1000},
+  {star, 3, 1, 512, gpu, false, false, 1000},
+  {star, 2, 1, 8192, host, false, false, 100},
+  {star, 3, 1, 384, host, false, false, 100},
 };
 // clang-format on
 

@@ -24,12 +24,17 @@ std::uint64_t input_seed(std::uint64_t seed, int input);
 class Reference {
  public:
   Reference(const Problem& problem, std::uint64_t seed);
+  /// False where so many steps cannot be followed in higher precision: adopt() is needed before check().
+  bool complete() const { return value_.size() == where_.size(); }
+  /// Takes `out`, of executions of the problem's parts in a row, for right within the rounding errors of as many steps.
+  void adopt(Device& device, const void* out);
   /// `out` was poisoned before the execution: elements that were not written are found wherever they are.
   Verdict check(Device& device, const void* out) const;
 
  private:
   void sample_gemm();
   void sample_stencil();
+  void sample_many_steps();
   void add(std::int64_t where, long double value, long double bound);
 
   Problem problem_;

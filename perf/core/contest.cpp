@@ -31,14 +31,14 @@ Ceilings::Floor median(std::vector<Ceilings::Floor> floors) {
 
 }  // namespace
 
-bool Speed::too_slow(double next, const Budget& budget) const {
+bool Speed::too_slow(double next, double limit) const {
   // Small problems understate: the rate may still grow, more so the farther away this one is.
   const double growth = next > 200.0 * work ? 30.0 : 4.0;
-  return next > 0.25 * hopeless || (rate > 0.0 && next / (growth * rate) > budget.hopeless * budget.seconds);
+  return next / limit > 0.25 * hopeless || (rate > 0.0 && next / (growth * rate) > limit);
 }
 
-void Speed::learn(double done, double seconds, const Budget& budget) {
-  if (seconds > budget.hopeless * budget.seconds) hopeless = std::min(hopeless, done);
+void Speed::learn(double done, double seconds, double limit) {
+  if (seconds > limit) hopeless = std::min(hopeless, done / limit);
   rate = std::max(done / seconds, rate);
   work = std::max(done, work);
 }
@@ -48,10 +48,39 @@ std::size_t Contest::add(Subject& subject) {
   return entries_.size() - 1;
 }
 
-void Contest::prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budget& budget) const {
-  if (speeds[entry.speed_key].too_slow(problem_.work, budget)) {
-    entry.outcome.left_out =
-        "an execution would take longer than " + std::to_string(int(budget.hopeless)) + " times the budget of a row";
+/// Peers come last in the list, and are none of the slow ones.
+void Contest::find_reference(Workbench& bench) {
+  for (auto entry = entries_.rbegin(); entry != entries_.rend() && !bench.has_reference(); ++entry) {
+    try {
+      bench.chain(entry->subject->prepare(problem_.part()));
+    } catch (const std::exception&) {
+      // The next one may do; what this one cannot, it says when its own turn comes.
+    }
+  }
+}
+
+/// Many steps take long also at the ceilings, and are given some times as long.
+double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
+  const double steps = problem_.op == Op::stencil ? double(problem_.stencil.steps) : 1.0;
+  Problem sweep = problem_;
+  sweep.flops /= steps;
+  return std::max(budget.hopeless * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
+}
+
+bool Contest::too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const {
+  if (speed.rate == 0.0 && problem_.has_parts()) {
+    const Problem part = problem_.part();
+    const Execute execute = entry.subject->prepare(part);
+    speed.learn(part.work, bench.device().time([&] { bench.execute(execute, 0, hot_); }), limit);
+  }
+  return speed.too_slow(problem_.work, limit);
+}
+
+void Contest::prepare(Entry& entry, Workbench& bench, Speed& speed, const Budget& budget, double limit) const {
+  entry.outcome.automatic = entry.subject->automatic(problem_);
+  // What a user gets who forces nothing is measured however long it takes.
+  if (!entry.outcome.automatic && too_slow(entry, bench, speed, limit)) {
+    entry.outcome.left_out = "an execution would take far longer than the budget of a row";
     return;
   }
   entry.execute = entry.subject->prepare(problem_);
@@ -71,7 +100,10 @@ void Contest::prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budg
 void Contest::run(Workbench& bench, Ceilings& ceilings, Speeds& speeds, const Budget& budget,
                   const std::atomic<bool>& stop) {
   done_ = true;
-  for (Entry& entry : entries_) attempt(entry.outcome, [&] { prepare(entry, bench, speeds, budget); });
+  if (!bench.has_reference()) find_reference(bench);
+  const double limit = this->limit(ceilings, budget);
+  for (Entry& entry : entries_)
+    attempt(entry.outcome, [&] { prepare(entry, bench, speeds[entry.speed_key], budget, limit); });
   std::vector<Ceilings::Floor> floors;
   const auto wants_more = [](const Entry& entry) { return entry.wants_more(); };
   do {
@@ -92,7 +124,7 @@ void Contest::run(Workbench& bench, Ceilings& ceilings, Speeds& speeds, const Bu
     if (outcome.time.repetitions == 0)
       outcome.left_out = "the run was interrupted";
     else
-      speeds[entry.speed_key].learn(problem_.work, outcome.time.median, budget);
+      speeds[entry.speed_key].learn(problem_.work, outcome.time.median, limit);
     entry.measurement.reset();
     entry.execute = nullptr;  // and with it the plan's memory
   }

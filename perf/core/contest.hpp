@@ -17,10 +17,11 @@ namespace tessera::perf {
 /// What is known of a subject from the problems that it had so far: enough not to start what would take for ever.
 struct Speed {
   double rate = 0.0, work = 0.0;  ///< of the largest problem so far
-  double hopeless = 1e300;        ///< work of the smallest problem that took far too long
+  double hopeless = 1e300;        ///< the lowest rate that a problem's limit asked for and that was missed
 
-  bool too_slow(double work, const Budget& budget) const;
-  void learn(double work, double seconds, const Budget& budget);
+  /// `limit`: seconds that an execution of that work may take.
+  bool too_slow(double work, double limit) const;
+  void learn(double work, double seconds, double limit);
 };
 using Speeds = std::map<std::string, Speed>;
 
@@ -32,6 +33,7 @@ struct Outcome {
   Statistics time;
   Ceilings::Floor floor;  ///< of the same minutes
   double max_error = 0.0;
+  bool automatic = false;  ///< the backend's own choice for the problem
 };
 
 class Contest {
@@ -57,7 +59,10 @@ class Contest {
     bool wants_more() const { return measurement && outcome.failure.empty() && measurement->wants_more(); }
   };
 
-  void prepare(Entry& entry, Workbench& bench, Speeds& speeds, const Budget& budget) const;
+  void find_reference(Workbench& bench);
+  double limit(Ceilings& ceilings, const Budget& budget) const;
+  bool too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const;
+  void prepare(Entry& entry, Workbench& bench, Speed& speed, const Budget& budget, double limit) const;
 
   Problem problem_;
   bool hot_, done_ = false;

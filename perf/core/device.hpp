@@ -27,6 +27,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;
+  /// The native stream that all work goes to, so that its clock sees it; null on hosts.
+  virtual void* native_stream() const { return nullptr; }
   virtual std::size_t cache_bytes() const = 0;  ///< of the last level: beyond it an operand is cold
   virtual std::size_t free_bytes() const = 0;
   virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }  ///< for the report's head
@@ -64,14 +66,18 @@ class Subject {
   /// Why it does not take part in the problem; "" where it does.
   virtual std::string unsupported(const Problem& problem) const = 0;
   virtual Execute prepare(const Problem& problem) = 0;
+  /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
+  virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
 using Subjects = std::vector<std::unique_ptr<Subject>>;
 
 extern "C" {
 /// What modules export. `stream` is the native stream to work on (devices), `threads` the CPU threads (hosts).
-using MakeDevice = Device*(void* stream, int device, int threads);
+using MakeDevice = Device*(int device, int threads);
 using AddPeers = void(Subjects* subjects, void* stream, int device, int threads);
+/// Whether memory that a backend gave out is of the module's kind (devices).
+using OwnsMemory = bool(const void* memory);
 }
 
 }  // namespace tessera::perf

@@ -21,7 +21,7 @@ struct Budget {
   double seconds = 0.4;          ///< of measuring, for one row
   double sample = 1e-3;          ///< shortest time that is trusted
   std::int64_t repetitions = 0;  ///< asked for; 0: what the budget allows, 3 to 30
-  double hopeless = 10.0;        ///< an execution longer than that many budgets is left out
+  double hopeless = 10.0;        ///< an execution longer than that many budgets may be left out
 };
 
 /// The samples of one row, taken one by one, so that those of others may come in between.

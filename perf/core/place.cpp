@@ -45,28 +45,36 @@ namespace {
 /// One algorithm of a backend, as the registry names it.
 class Algorithm : public Subject {
  public:
-  Algorithm(const Place& place, Op op, std::string algorithm)
-      : context_(&place.context),
-        memory_(place.device ? Memory::device : Memory::host),
+  Algorithm(const Backend& backend, Memory memory, Op op, std::string algorithm)
+      : context_(&backend.context),
+        memory_(memory),
         op_(op),
         algorithm_(std::move(algorithm)),
-        name_("tessera:" + place.backend + ":" + algorithm_) {}
+        name_("tessera:" + backend.name + ":" + algorithm_) {}
 
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& problem) const override {
     return problem.op == op_ ? "" : "it is of the other operation";
   }
   Execute prepare(const Problem& problem) override {
-    const PlanOptions options{.operands = memory_, .algorithm = algorithm_};
     if (op_ == Op::gemm) {
-      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), options);
+      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), forcing(algorithm_));
       return problem.f64 ? gemm_call<double>(plan) : gemm_call<float>(plan);
     }
-    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), options);
+    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), forcing(algorithm_));
     return problem.f64 ? stencil_call<double>(plan) : stencil_call<float>(plan);
+  }
+  /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
+  bool automatic(const Problem& problem) const override {
+    return planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
   }
 
  private:
+  PlanOptions forcing(const std::string& algorithm) const { return {.operands = memory_, .algorithm = algorithm}; }
+  std::string planned(const Problem& problem, const PlanOptions& options) const {
+    if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
+    return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
+  }
   template <class T>
   static Execute gemm_call(const std::shared_ptr<GemmPlan>& plan) {
     return [plan](const void* const* in, void* out) {
@@ -85,13 +93,28 @@ class Algorithm : public Subject {
   std::string algorithm_, name_;
 };
 
-void* stream_of(tessera::Context& context) {
+bool has_stream(tessera::Context& context) {
   try {
-    return context.native_stream();
+    context.native_stream();
+    return true;
   } catch (const tessera::Error& error) {
-    if (error.code() == ErrorCode::unsupported) return nullptr;  // it computes on the host
+    if (error.code() == ErrorCode::unsupported) return false;
     throw;
   }
+}
+
+/// The part of the suite that measures where a context computes. A stream alone may be of any kind, and so may names;
+/// a runtime knows its own memory.
+std::string place_of(tessera::Context& context) {
+  if (!has_stream(context)) return "host";  // whose operands every backend takes
+  std::string reason = "its memory is not CUDA's";
+  try {
+    tessera::Buffer<float> probe(context, 1);
+    if (open_module("cuda").find<OwnsMemory>("tessera_perf_owns")(probe.data())) return "cuda";
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  throw std::runtime_error(context.backend() + " computes on a device that the suite cannot measure: " + reason);
 }
 
 void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
@@ -112,43 +135,76 @@ void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
   }
 }
 
-}  // namespace
-
-void open_place(std::vector<Place>& places, const std::string& backend, int threads, Facts& facts, LeftOut& left_out) {
-  ContextOptions options;
-  options.threads = threads;
-  Place& place = places.emplace_back(tessera::Context(backend, options));
-  place.backend = backend.substr(0, backend.find(':'));
-  place.threads = threads;
-  void* const stream = stream_of(place.context);
-  place.device = stream != nullptr;
-  const std::string kind = place.device ? "cuda" : "host";
-  const Library module = open_module(kind);
-  place.clock.reset(module.find<MakeDevice>("tessera_perf_device")(stream, place.context.device(), threads));
-  module.find<AddPeers>("tessera_perf_peers")(&place.peers, stream, place.context.device(), threads);
-  if (place.device) {
+std::unique_ptr<Place> open_place(const std::string& name, int device, int threads, Facts& facts, LeftOut& left_out) {
+  auto place = std::make_unique<Place>();
+  place->name = name;
+  place->index = device;
+  place->threads = threads;
+  const Library module = open_module(name);
+  place->clock.reset(module.find<MakeDevice>("tessera_perf_device")(device, threads));
+  void* const stream = place->clock->native_stream();
+  place->device = stream != nullptr;
+  module.find<AddPeers>("tessera_perf_peers")(&place->peers, stream, device, threads);
+  if (place->device) {
     try {
-      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&place.peers, stream, place.context.device(), threads);
+      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&place->peers, stream, device, threads);
     } catch (const std::exception& error) {
       left_out.emplace_back("peer:cublas, peer:cublaslt", error.what());
     }
   } else {
-    add_library_peers(place, facts, left_out);
+    add_library_peers(*place, facts, left_out);
   }
-  for (const auto& fact : place.clock->facts()) facts.push_back(fact);
-  for (const auto& peer : place.peers)
+  for (const auto& fact : place->clock->facts()) facts.push_back(fact);
+  for (const auto& peer : place->peers)
     if (const std::string version = peer->version(); !version.empty())
       facts.emplace_back(peer->name().substr(peer->name().find(':') + 1), version);
+  return place;
+}
 
-  const std::string opened = place.context.backend();
+void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
+  const std::string opened = backend.context.backend();
   for (const BackendInfo& info : tessera::backends()) {
     if (info.name != opened && info.name + "-" + info.variant != opened) continue;
     facts.emplace_back("backend_" + info.name, info.build_info);
     for (const std::string& name : info.gemm_algorithms)
-      place.tessera.push_back(std::make_unique<Algorithm>(place, Op::gemm, name));
+      backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::gemm, name));
     for (const std::string& name : info.stencil_algorithms)
-      place.tessera.push_back(std::make_unique<Algorithm>(place, Op::stencil, name));
+      backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::stencil, name));
   }
+}
+
+}  // namespace
+
+std::vector<const Subjects*> competitors(const Place& place) {
+  std::vector<const Subjects*> lists;
+  for (const auto& backend : place.backends) lists.push_back(&backend->algorithms);
+  lists.push_back(&place.peers);
+  return lists;
+}
+
+void open_backend(Places& places, const std::string& asked, int threads, Facts& facts, LeftOut& left_out) {
+  ContextOptions options;
+  options.threads = threads;
+  const std::string name = asked.substr(0, asked.find(':'));
+  tessera::Context context(asked, options);
+  const std::string where = place_of(context);
+  auto found = std::find_if(places.begin(), places.end(), [&](const auto& place) { return place->name == where; });
+  if (found == places.end()) {
+    places.push_back(open_place(where, context.device(), threads, facts, left_out));
+    found = places.end() - 1;
+  }
+  Place& place = **found;
+  if (place.index != context.device())
+    throw std::runtime_error("a run measures one device of a kind, and this one is of " + where + ":" +
+                             std::to_string(place.index));
+  for (const auto& backend : place.backends)
+    if (backend->name == name) throw std::runtime_error("it is asked for twice");
+  if (place.device) {
+    options.native_stream = place.clock->native_stream();
+    context = tessera::Context(asked, options);
+  }
+  place.backends.push_back(std::make_unique<Backend>(name, std::move(context)));
+  add_algorithms(*place.backends.back(), place.device ? Memory::device : Memory::host, facts);
 }
 
 }  // namespace tessera::perf

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A backend, where its operands live, and everything that competes there.
+/// A place to measure on: where operands live, and everything that competes there.
 #pragma once
 
 #include "device.hpp"
@@ -10,6 +10,7 @@
 #include <tessera/tessera.hpp>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,22 +20,35 @@ namespace tessera::perf {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-struct Place {
-  explicit Place(tessera::Context c) : context(std::move(c)) {}
-  std::string backend;  ///< as in TESSERA_BACKEND
-  bool device = false;  ///< operands live in memory of its own
+/// A backend, and its algorithms.
+struct Backend {
+  Backend(std::string n, tessera::Context c) : name(std::move(n)), context(std::move(c)) {}
+  std::string name;  ///< as in TESSERA_BACKEND, without the device
   tessera::Context context;
-  std::unique_ptr<Device> clock;  ///< the device as the suite sees it
-  Subjects tessera, peers;
-  int threads = 0;
+  Subjects algorithms;
 };
+
+/// Backends that compute in the same place compete there with each other, and with one set of peers.
+struct Place {
+  std::string name;     ///< "host" or "cuda": the suite's part that measures there
+  bool device = false;  ///< operands live in memory of its own
+  int index = 0;        ///< of the device
+  int threads = 0;
+  std::unique_ptr<Device> clock;  ///< the device as the suite sees it, with the stream that all work goes to
+  std::vector<std::unique_ptr<Backend>> backends;
+  Subjects peers;
+};
+using Places = std::vector<std::unique_ptr<Place>>;
+
+/// The algorithms of all backends of a place, then the peers, each of which is there once.
+std::vector<const Subjects*> competitors(const Place& place);
 
 /// What could not be had, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;
 
-/// Opens a backend ("cpu", "cpu-v3", "cuda:1") at the end of the list, whose elements must not move afterwards. Throws
-/// where it, or the suite's part for its device, is not available.
-void open_place(std::vector<Place>& places, const std::string& backend, int threads, Facts& facts, LeftOut& left_out);
+/// Opens a backend ("cpu", "cpu-v3", "cuda:1") in its place, which is opened for the first backend there. Throws where
+/// the backend, or the suite's part for its device, is not available.
+void open_backend(Places& places, const std::string& backend, int threads, Facts& facts, LeftOut& left_out);
 
 /// Seconds-to-rates: the ceilings of a place, measured when first asked for and, where the machine's memory rates
 /// swing, again beside every row.

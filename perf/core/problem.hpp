@@ -49,6 +49,15 @@ struct Problem {
   double work = 0.0;                           ///< what `rate` counts: flops, or points x steps
   double read_bytes = 0.0, write_bytes = 0.0;  ///< compulsory traffic: each element once
 
+  /// A problem of many steps has parts, kParts of which in a row are the whole: quick to try, and quick to check.
+  static constexpr std::int64_t kParts = 50;
+  bool has_parts() const { return op == Op::stencil && stencil.steps % kParts == 0; }
+  Problem part() const {
+    Problem p = *this;
+    p.stencil.steps /= kParts, p.work /= double(kParts), p.flops /= double(kParts);
+    return p;
+  }
+
   std::size_t element_size() const { return f64 ? 8 : 4; }
   double footprint() const {
     return double(element_size()) * double(in_count[0] + (inputs > 1 ? in_count[1] : 0) + out_count);

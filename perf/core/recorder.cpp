@@ -83,6 +83,7 @@ void Recorder::ReportRuns(const std::vector<Run>& runs) {
     row["run_name"] = base;
     row["run_type"] = run.run_type == Run::RT_Aggregate ? "aggregate" : "iteration";
     if (run.run_type == Run::RT_Aggregate) row["aggregate_name"] = run.aggregate_name;
+    if (const auto place = places_.find(base); place != places_.end()) row["place"] = place->second;
     row["threads"] = run.threads;
     if (has_error(run)) {
       row["error_occurred"] = true;

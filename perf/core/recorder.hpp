@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class Recorder : public benchmark::BenchmarkReporter {
   Recorder(std::string path, const Facts& facts);
 
   void leave_out(const std::string& name, const std::string& reason);
+  /// Tells where the row of that name is measured: peers' names do not say.
+  void locate(const std::string& name, const std::string& place) { places_[name] = place; }
   bool failed() const { return failed_; }
   std::size_t size() const { return rows_.size(); }
   void write();  ///< the JSON, whole or not at all
@@ -34,6 +37,7 @@ class Recorder : public benchmark::BenchmarkReporter {
  private:
   std::string path_;
   nlohmann::ordered_json context_, rows_ = nlohmann::ordered_json::array(), left_out_ = nlohmann::ordered_json::array();
+  std::map<std::string, std::string> places_;  ///< of the rows, by name
   double written_ = 0.0;
   bool failed_ = false;
 };

@@ -22,9 +22,9 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 void leave_out(benchmark::State& state, const std::string& reason) { state.SkipWithError((kLeftOut + reason).c_str()); }
 
-Suite::Suite(const Options& options, std::vector<Place>& places, Recorder& recorder)
+Suite::Suite(const Options& options, Places& places, Recorder& recorder)
     : options_(&options), recorder_(&recorder), seed_(std::random_device{}()) {
-  for (Place& place : places) seats_.push_back(std::make_unique<Seat>(Seat{&place, Ceilings(place), ""}));
+  for (const auto& place : places) seats_.push_back(std::make_unique<Seat>(Seat{place.get(), Ceilings(*place), ""}));
   if (options.filter.empty()) return;
   try {
     filter_ = std::make_unique<std::regex>(options.filter, std::regex::extended);
@@ -47,6 +47,7 @@ bool Suite::wanted(const std::string& name) const {
 void Suite::enroll_row(const std::string& name, std::function<void(benchmark::State&)> body, Seat& seat) {
   if (!wanted(name)) return;
   names_.push_back(name);
+  recorder_->locate(name, seat.place->name);
   const auto guarded = [this, name, body = std::move(body), &seat](benchmark::State& state) {
     if (interrupted) return leave_out(state, "the run was interrupted");
     if (!seat.dead.empty()) return state.SkipWithError(("the device is lost since: " + seat.dead).c_str());
@@ -82,13 +83,12 @@ void Suite::enroll() {
 }
 
 void Suite::enroll_ceilings(Seat& seat) {
-  const std::string where = seat.place->device ? seat.place->backend : "host";
   for (const bool f64 : {false, true})
     for (const Ceiling ceiling : seat.place->clock->ceilings(f64)) {
       const bool memory = ceiling >= Ceiling::copy;
       if (memory && f64) continue;  // bytes are bytes
       const std::string name = std::string("ceiling/") + name_of(ceiling) + (f64 ? "/f64/" : "/f32/") +
-                               (memory ? "cold" : "hot") + "/ceiling:" + where;
+                               (memory ? "cold" : "hot") + "/ceiling:" + seat.place->name;
       enroll_row(
           name,
           [this, &seat, ceiling, f64, memory](benchmark::State& state) {
@@ -119,7 +119,7 @@ void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
       const std::string title =
           std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name + (f64 ? "/f64" : "/f32");
       if (!fits) {
-        if (wanted(title + "/cold/tessera:" + place.backend + ":"))
+        if (wanted(title + "/cold/tessera:" + place.backends.front()->name + ":"))
           recorder_->leave_out(title, "it does not fit in the memory of " + place.clock->name());
         continue;
       }
@@ -134,7 +134,7 @@ void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
   const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
                             (problem.f64 ? "/f64/" : "/f32/") + (hot ? "hot/" : "cold/");
   const auto contest = std::make_shared<Contest>(problem, hot);
-  for (const Subjects* subjects : {&seat.place->tessera, &seat.place->peers})
+  for (const Subjects* subjects : competitors(*seat.place))
     for (const auto& subject : *subjects) {
       if (!subject->unsupported(problem).empty() || !wanted(title + subject->name())) continue;
       enroll_row(
@@ -155,9 +155,9 @@ void Suite::report(benchmark::State& state, const Statistics& s) const {
   state.counters["batch"] = double(s.batch);
 }
 
-Workbench& Suite::bench_for(Place& place, const Problem& problem) {
+Workbench& Suite::bench_for(const Place& place, const Problem& problem) {
   const std::string key =
-      place.backend + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
+      place.name + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
   if (bench_ == nullptr || key != bench_key_) {
     bench_.reset();  // before the next one takes its memory
     bench_ = std::make_unique<Workbench>(*place.clock, problem, seed_);
@@ -185,6 +185,7 @@ void Suite::run_row(benchmark::State& state, Seat& seat, Contest& contest, std::
   state.counters["ceiling"] = outcome.floor.seconds / seconds;
   state.counters["ceiling_rate"] = outcome.floor.rate * 1e-9;
   state.counters["max_error"] = outcome.max_error;
+  if (outcome.automatic) state.counters["automatic"] = 1.0;
   state.SetLabel(outcome.floor.binding);
 }
 

@@ -19,7 +19,7 @@ namespace tessera::perf {
 
 class Suite {
  public:
-  Suite(const Options& options, std::vector<Place>& places, Recorder& recorder);
+  Suite(const Options& options, Places& places, Recorder& recorder);
 
   /// Registers everything that was asked for; throws UsageError where that is nothing.
   void enroll();
@@ -45,7 +45,7 @@ class Suite {
   void run_row(benchmark::State& state, Seat& seat, Contest& contest, std::size_t subject);
   void run_enqueue(benchmark::State& state, Seat& seat, const Problem& problem, Subject& subject);
   void report(benchmark::State& state, const Statistics& s) const;
-  Workbench& bench_for(Place& place, const Problem& problem);
+  Workbench& bench_for(const Place& place, const Problem& problem);
   void progress(const std::string& name);
   void warm_up(Seat& seat);
 

@@ -4,6 +4,7 @@
 #include "recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace tessera::perf {
@@ -25,7 +26,7 @@ std::vector<Group> grouped(const Json& rows) {
   for (const Json& row : rows) {
     if (row["run_type"] != "iteration") continue;
     const std::string name = row["run_name"];
-    const std::string title = name.substr(0, name.rfind('/'));
+    const std::string title = name.substr(0, name.rfind('/')) + " on " + row["place"].get<std::string>();
     const auto [at, added] = index.emplace(title, groups.size());
     if (added) groups.push_back({title, {}});
     groups[at->second].rows.push_back(&row);
@@ -36,6 +37,40 @@ std::vector<Group> grouped(const Json& rows) {
 std::string subject_of(const Json& row) {
   const std::string name = row["run_name"];
   return name.substr(name.rfind('/') + 1);
+}
+
+bool is_tessera(const std::string& subject) { return subject.rfind("tessera:", 0) == 0; }
+
+/// The backend of "tessera:<backend>:<algorithm>".
+std::string backend_of(const std::string& subject) {
+  return subject.substr(subject.find(':') + 1, subject.rfind(':') - subject.find(':') - 1);
+}
+
+/// Of each backend's automatic choices the shares of the rate of its best algorithm.
+std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Group>& groups) {
+  std::map<std::string, std::vector<double>> shares;
+  for (const Group& group : groups) {
+    std::map<std::string, double> best, automatic;
+    for (const Json* row : group.rows) {
+      const std::string subject = subject_of(*row);
+      if (!is_tessera(subject) || !row->contains("rate")) continue;
+      const std::string backend = backend_of(subject);
+      best[backend] = std::max(best[backend], number(*row, "rate"));
+      if (row->contains("automatic")) automatic[backend] = number(*row, "rate");
+    }
+    for (const auto& [backend, rate] : automatic) shares[backend].push_back(rate / best[backend]);
+  }
+  return shares;
+}
+
+void print_automatic(const std::string& backend, const std::vector<double>& shares, std::FILE* file) {
+  double logarithms = 0.0;
+  for (const double share : shares) logarithms += std::log(share);
+  std::fprintf(file, "  %-34s %5.1f %% of its best algorithm (geometric mean of %zu cases), %.1f %% at least, ",
+               ("tessera:" + backend).c_str(), 100.0 * std::exp(logarithms / double(shares.size())), shares.size(),
+               100.0 * *std::min_element(shares.begin(), shares.end()));
+  std::fprintf(file, "%td below 95 %%\n",
+               std::count_if(shares.begin(), shares.end(), [](double share) { return share < 0.95; }));
 }
 
 void print_group(const Group& group, std::FILE* file) {
@@ -60,7 +95,8 @@ void print_group(const Group& group, std::FILE* file) {
                    (*row)["label"].get<std::string>().c_str(), 100.0 * number(*row, "spread"));
       continue;
     }
-    std::fprintf(file, "  %-34s %11.2f us", subject.c_str(), number(*row, "real_time"));
+    std::fprintf(file, "%c %-34s %11.2f us", row->contains("automatic") ? '*' : ' ', subject.c_str(),
+                 number(*row, "real_time"));
     if (row->contains("rate"))
       std::fprintf(file, " %10.1f %s", number(*row, "rate"), gemm ? "GFLOP/s  " : "GStencil/s");
     if (row->contains("traffic")) std::fprintf(file, " %8.1f GB/s", number(*row, "traffic"));
@@ -77,7 +113,12 @@ void print_group(const Group& group, std::FILE* file) {
 }  // namespace
 
 void Recorder::print_tables(std::FILE* file) const {
-  for (const Group& group : grouped(rows_)) print_group(group, file);
+  const std::vector<Group> groups = grouped(rows_);
+  for (const Group& group : groups) print_group(group, file);
+  if (const auto shares = automatic_shares(groups); !shares.empty()) {
+    std::fprintf(file, "\nautomatic choices (*)\n");
+    for (const auto& [backend, of_backend] : shares) print_automatic(backend, of_backend, file);
+  }
   if (left_out_.empty()) return;
   std::map<std::string, std::vector<std::string>> reasons;
   for (const Json& entry : left_out_) reasons[entry["reason"]].push_back(entry["name"]);

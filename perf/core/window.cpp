@@ -117,7 +117,22 @@ Box place(const StencilShape& s, std::int64_t number, std::int64_t edge, std::ui
   return core;
 }
 
+/// Points of a window along each axis.
+std::int64_t edge_of(const StencilShape& s) { return s.rank == 1 ? 200 : s.rank == 2 ? 24 : 10; }
+
+/// Multiply-adds that one window takes, about.
+double cost_of(const StencilShape& s) {
+  double points = 1.0;  // of the middle step
+  for (int axis = 3 - s.rank; axis < 3; ++axis) {
+    const double side = double(edge_of(s)) + double(s.radius) * double(s.steps);
+    points *= s.periodic ? side : std::min(side, double(s.extents[std::size_t(axis)]));
+  }
+  return points * double(s.steps) * tap_count(s.pattern, s.rank, s.radius);
+}
+
 }  // namespace
+
+bool windows_are_affordable(const Problem& problem) { return cost_of(problem.stencil) < 2e9; }
 
 std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed) {
   const StencilShape& s = problem.stencil;
@@ -126,10 +141,8 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
     constexpr auto list = constant_taps<kPattern, kRank, kRadius>();
     taps.assign(list.begin(), list.end());
   });
-  const std::int64_t edge = s.rank == 1 ? 200 : s.rank == 2 ? 24 : 10;
-  const double side = double(edge) + double(s.radius) * double(s.steps);  // of the middle step
-  const double cost = std::pow(side, s.rank) * double(s.steps) * double(taps.size());
-  const std::int64_t count = std::clamp<std::int64_t>(std::int64_t(1e7 / cost), 4, 40);
+  const std::int64_t edge = edge_of(s);
+  const std::int64_t count = std::clamp<std::int64_t>(std::int64_t(1e7 / cost_of(s)), 4, 40);
 
   std::vector<std::future<Window>> futures;
   for (std::int64_t number = 0; number < count; ++number)

@@ -17,6 +17,9 @@ struct Window {
   std::vector<long double> value, bound;
 };
 
+/// False where a window's steps reach so far that following them would take minutes.
+bool windows_are_affordable(const Problem& problem);
+
 /// Windows at corners, edges and inside.
 std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed);
 

@@ -27,7 +27,7 @@ double Workbench::bytes(const Device& device, const Problem& problem) {
 }
 
 Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
-    : device_(&device), problem_(problem), sets_(sets(device, problem)), reference_(problem, seed) {
+    : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)), reference_(problem, seed) {
   const std::int64_t size = std::int64_t(problem.element_size());
   const std::int64_t counts[] = {problem.in_count[0], problem.inputs > 1 ? problem.in_count[1] : 0, problem.out_count};
   for (std::size_t operand = 0; operand < 3; ++operand) {
@@ -56,6 +56,25 @@ Verdict Workbench::check(const Execute& function, double& seconds) {
   device_->poison(memory_[2], std::size_t(problem_.out_count) * problem_.element_size());
   seconds = device_->time([&] { execute(function, 0, true); });
   return reference_.check(*device_, memory_[2]);
+}
+
+Verdict Workbench::chain(const Execute& part) {
+  const std::size_t bytes = std::size_t(problem_.out_count) * problem_.element_size();
+  const auto release = [this](void* memory) { device_->release(memory); };
+  const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);
+  void* const out[] = {memory_[2], second.get()};
+  for (void* const memory : out) device_->poison(memory, bytes);
+  const void* in = memory_[0];
+  Verdict verdict;
+  for (std::int64_t i = 0; i < Problem::kParts; ++i) {
+    part(&in, out[i % 2]);
+    in = out[i % 2];
+    if (i > 0) continue;
+    verdict = Reference(problem_.part(), seed_).check(*device_, in);
+    if (!verdict.failure.empty()) return verdict;
+  }
+  reference_.adopt(*device_, in);
+  return verdict;
 }
 
 }  // namespace tessera::perf

@@ -24,6 +24,10 @@ class Workbench {
   void execute(const Execute& function, std::int64_t i, bool hot) const;
   /// Poisons the output, executes, and compares. Also the time of that execution.
   Verdict check(const Execute& function, double& seconds);
+  /// Whether check() has something to compare with; else chain() makes it.
+  bool has_reference() const { return reference_.complete(); }
+  /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.
+  Verdict chain(const Execute& part);
 
   Device& device() const { return *device_; }
   const Problem& problem() const { return problem_; }
@@ -32,6 +36,7 @@ class Workbench {
   static std::int64_t sets(const Device& device, const Problem& problem);
   Device* device_;
   Problem problem_;
+  std::uint64_t seed_;
   std::int64_t sets_;
   std::array<std::int64_t, 3> distance_{};  ///< bytes between the sets of each operand
   std::array<char*, 3> memory_{};

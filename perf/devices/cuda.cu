@@ -48,8 +48,9 @@ std::string driver_release() {
 
 class Cuda : public Device {
  public:
-  Cuda(cudaStream_t stream, int device) : stream_(stream), device_(device) {
+  explicit Cuda(int device) : device_(device) {
     succeed(cudaSetDevice(device));
+    succeed(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     succeed(cudaGetDeviceProperties(&properties_, device));
     succeed(cudaEventCreate(&begin_));
     succeed(cudaEventCreate(&end_));
@@ -59,9 +60,11 @@ class Cuda : public Device {
     for (void* memory : {in_, out_, sink_}) cudaFree(memory);
     cudaEventDestroy(begin_);
     cudaEventDestroy(end_);
+    cudaStreamDestroy(stream_);
   }
 
   std::string name() const override { return properties_.name; }
+  void* native_stream() const override { return stream_; }
   std::size_t cache_bytes() const override { return std::size_t(properties_.l2CacheSize); }
   std::size_t free_bytes() const override {
     std::size_t free = 0, total = 0;
@@ -196,8 +199,8 @@ class Cuda : public Device {
     }
     half_ = half;
   }
-  cudaStream_t stream_;
   int device_;
+  cudaStream_t stream_{};
   cudaDeviceProp properties_{};
   cudaEvent_t begin_{}, end_{};
   void *sink_ = nullptr, *in_ = nullptr, *out_ = nullptr;
@@ -208,9 +211,14 @@ class Cuda : public Device {
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(void* stream, int device,
-                                                                                             int) {
-  return new tessera::perf::Cuda(static_cast<cudaStream_t>(stream), device);
+extern "C" __attribute__((visibility("default"))) bool tessera_perf_owns(const void* memory) {
+  cudaPointerAttributes attributes{};
+  const bool known = cudaPointerGetAttributes(&attributes, memory) == cudaSuccess;
+  cudaGetLastError();  // a pointer of another kind is no error that a later call should find
+  return known && (attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged);
+}
+extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(int device, int) {
+  return new tessera::perf::Cuda(device);
 }
 extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
                                                                           void* stream, int, int) {

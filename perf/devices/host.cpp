@@ -164,6 +164,6 @@ class Host : public Device {
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(void*, int, int threads) {
+extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(int, int threads) {
   return new tessera::perf::Host(threads);
 }

@@ -68,10 +68,10 @@ int print_first_use(const std::string& backend, int threads) {
   return 0;
 }
 
-std::vector<Overhead> overheads(Place& place, const Options& options) {
+std::vector<Overhead> overheads(Place& place, Backend& backend, const Options& options) {
   std::vector<Overhead> list;
   const int repetitions = options.quick ? 10 : 30;
-  tessera::Context& context = place.context;
+  tessera::Context& context = backend.context;
   const PlanOptions own{.operands = place.device ? Memory::device : Memory::host};
   const auto repeated = [repetitions](auto work) {
     std::vector<double> samples;
@@ -88,9 +88,10 @@ std::vector<Overhead> overheads(Place& place, const Options& options) {
                   }});
   list.push_back({"stencil_plan_creation/f32/hot",
                   [=, &context] { return repeated([&] { StencilPlan(context, heat(1024), own); }); }});
-  list.push_back({"first_use/f32/cold", [&place] {
+  list.push_back({"first_use/f32/cold", [&place, &backend] {
+                    const std::string asked = backend.name + ":" + std::to_string(place.index);
                     std::vector<double> samples;
-                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(place.backend, place.threads));
+                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, place.threads));
                     return Overhead::Result{condense(samples, 1), 0.0, 0.0};
                   }});
   if (!place.device) return list;
@@ -111,23 +112,24 @@ std::vector<Overhead> overheads(Place& place, const Options& options) {
 
 void Suite::enroll_overheads(Seat& seat) {
   Place& place = *seat.place;
-  for (const Overhead& overhead : overheads(place, *options_))
-    enroll_row(
-        "overhead/" + overhead.name + "/tessera:" + place.backend,
-        [this, overhead](benchmark::State& state) {
-          const Overhead::Result result = overhead.run();
-          report(state, result.time);
-          if (result.bytes == 0.0) return;
-          state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
-          state.counters["ceiling"] = result.floor / result.time.median;
-          state.SetLabel("bus");
-        },
-        seat);
+  for (const auto& backend : place.backends)
+    for (const Overhead& overhead : overheads(place, *backend, *options_))
+      enroll_row(
+          "overhead/" + overhead.name + "/tessera:" + backend->name,
+          [this, overhead](benchmark::State& state) {
+            const Overhead::Result result = overhead.run();
+            report(state, result.time);
+            if (result.bytes == 0.0) return;
+            state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
+            state.counters["ceiling"] = result.floor / result.time.median;
+            state.SetLabel("bus");
+          },
+          seat);
   // Host time of a small product: enqueued on a device, executed on a host.
   const Problem problem = square(place.device ? 64 : 4, false);
   const std::string title =
       std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
-  for (const Subjects* subjects : {&place.tessera, &place.peers})
+  for (const Subjects* subjects : competitors(place))
     for (const auto& subject : *subjects)
       if (subject->unsupported(problem).empty())
         enroll_row(

@@ -149,7 +149,8 @@ def row_of(case: Case, name: str, measured: dict[str, Any], sibling: dict[str, A
     points = float(np.prod(case.shape))
     seconds = measured["real_time"] * 1e-6
     floor = sibling["ceiling"] * sibling["real_time"]
-    return {"name": name, "run_name": name, "run_type": "iteration", "threads": 1, "iterations": 1, "time_unit": "us",
+    place = {"place": sibling["place"]} if "place" in sibling else {}
+    return {"name": name, "run_name": name, "run_type": "iteration", **place, "threads": 1, "iterations": 1, "time_unit": "us",
             "cpu_time": measured["real_time"], **measured, "rate": points / seconds * 1e-9,
             "traffic": 2 * points * np.dtype(case.dtype).itemsize / seconds * 1e-9,
             "ceiling": floor / measured["real_time"], "ceiling_rate": sibling["ceiling_rate"], "label": sibling["label"]}
@@ -163,7 +164,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.3, help="of measuring for each row (default: %(default)s)")
     options = parser.parse_args()
     document = json.loads(options.result.read_text(encoding="utf-8"))
-    rows = [row for row in document["benchmarks"] if row.get("ceiling") and CASE.match(row["name"].rpartition("/")[0])]
+    place = "host" if options.device == "cpu" else options.device
+    rows = [row for row in document["benchmarks"] if row.get("ceiling") and row.get("place", place) == place
+            and CASE.match(row["name"].rpartition("/")[0])]
     siblings = {row["name"].rpartition("/")[0]: row for row in rows if options.case in row["name"]}
     left_out = document.setdefault("left_out", [])
     for framework_type in (Torch, Jax):

@@ -90,6 +90,9 @@ def _ratio_line(axes: Axes, y: int, group: Group, styles: Styles) -> None:
     ahead = value >= 1
     axes.plot([1, value], [y, y], color=OURS if ahead else THEIRS, linewidth=1.6, zorder=2)
     axes.plot(value, y, marker=">" if ahead else "<", color=OURS if ahead else THEIRS, markersize=6, zorder=3)
+    for part in group.by_backend():
+        if part.automatic and part.automatic is not best:
+            axes.plot(group.ratio(part.automatic), y, marker="d", color=INK, markersize=4, zorder=4)
     note = f"{text.ratio(value)}  {styles.label(best.subject)} / {styles.label(peer.subject)}"
     axes.text(1.02, y, note, transform=axes.get_yaxis_transform(), va="center", fontsize=8,
               fontweight="bold" if ahead else "normal")
@@ -104,8 +107,8 @@ def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> lis
         for y, group in enumerate(part):
             _ratio_line(axes, y, group, styles)
         _case_axis(axes, part)
-        low = min(0.5, *(group.ratio(group.best_ours) for group in part)) / 1.1
-        high = max(2.0, *(group.ratio(group.best_ours) for group in part)) * 1.1
+        shown = [group.ratio(row) for group in part for row in group.rows if row.automatic or row is group.best_ours]
+        low, high = min(0.5, *shown) / 1.1, max(2.0, *shown) * 1.1
         axes.set(xscale="log", xlim=(low, high), xlabel="best of ours / best peer")
         ticks = [value for value in _nice_ticks() if low <= value <= high]
         axes.set_xticks(ticks, [f"{value:g}×" for value in ticks])
@@ -113,8 +116,8 @@ def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> lis
         axes.axvline(1, color=QUIET, linewidth=1)
         axes.grid(True, axis="x")
         title = f"{OPS[op]} beside the best peer, {name}"
-        plots.append(Plot(title, "▶ right of the line: ours is faster; ◀ left of it: the peer is.",
-                          to_svg(figure, f"{prefix}-q{len(plots)}", title)))
+        plots.append(Plot(title, "▶ right of the line: ours is faster; ◀ left of it: the peer is; "
+                          "◆ an automatic choice that is not the best.", to_svg(figure, f"{prefix}-q{len(plots)}", title)))
     return plots
 
 

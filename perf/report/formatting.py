@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 NONE = "–"
 FIGURE_SPACE, PUNCTUATION_SPACE = "\u2007", "\u2008"  # as wide as a digit, as a full stop
 THIN_SPACE = "\u202f"
+GOOD_SHARE = 0.95  # of the best algorithm's rate: an automatic choice below it is counted as a poor one
 
 # Context keys in the order in which the header shows them; the others follow in the order of the file.
 FIRST_KEYS = ("gpu", "cpu", "host_name", "num_cpus", "threads", "gpu_clock", "mhz_per_cpu", "cpu_scaling_enabled", "driver",
@@ -55,6 +57,14 @@ def percent(fraction: float | None, digits: int = 0) -> str:
 
 def ratio(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}×"
+
+
+def automatic(backend: str, shares: list[float]) -> str:
+    """A sentence on how a backend's automatic choices stand beside the best of its algorithms."""
+    below = sum(share < GOOD_SHARE for share in shares)
+    return (f"{backend}: the automatic choice reaches {percent(statistics.geometric_mean(shares), 1)} % of the best algorithm's "
+            f"rate (geometric mean of {len(shares)} cases), {percent(min(shares), 1)} % at least; "
+            f"it is below {percent(GOOD_SHARE)} % in {below}")
 
 
 def duration(seconds: float | None) -> str:

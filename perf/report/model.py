@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class Row:
     repetitions: int = 0
     error: str = ""
     place: str = ""  # where it ran, in a file of several places
+    automatic: bool = False  # what the backend chooses by itself
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
@@ -94,10 +95,29 @@ class Group:
     def best_peer(self) -> Row | None:
         return self._best("peer")
 
+    @property
+    def automatic(self) -> Row | None:
+        """What the backend chooses by itself; none in files of before the mark. For groups of one backend."""
+        return next((row for row in self.rows if row.automatic and row.speed), None)
+
+    @property
+    def backends(self) -> list[str]:
+        return list(dict.fromkeys(row.subject.backend for row in self.rows if row.subject.ours))
+
+    def by_backend(self) -> list[Group]:
+        """A group for each backend, with its rows and those of the peers."""
+        return [replace(self, rows=[row for row in self.rows if row.subject.backend in ("", backend)])
+                for backend in self.backends or [""]]
+
     def ratio(self, row: Row | None) -> float | None:
         """The row's speed over the best peer's."""
         peer = self.best_peer
         return row.speed / peer.speed if row and row.speed and peer and peer.speed else None
+
+    @property
+    def automatic_share(self) -> float | None:
+        """The automatic choice's speed over that of the best algorithm."""
+        return self.automatic.speed / self.best_ours.speed if self.automatic else None
 
 
 @dataclass(frozen=True)
@@ -117,3 +137,12 @@ class Result:
         for row in self.of(op):
             found.setdefault((row.case, row.dtype, row.cache, row.place), []).append(row)
         return [Group(op, *key, rows) for key, rows in found.items()]
+
+    def automatic_shares(self, op: str) -> dict[str, list[float]]:
+        """backend -> how its automatic choices stand beside the best of its algorithms, a figure a case."""
+        found: dict[str, list[float]] = {}
+        for group in self.groups(op):
+            for part in group.by_backend():
+                if share := part.automatic_share:
+                    found.setdefault(part.backends[0], []).append(share)
+        return found

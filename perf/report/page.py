@@ -14,7 +14,7 @@ import plots
 from model import OPS, RATE_UNITS, Group, Result, Row
 from plots import Plot, Styles
 
-BEST, PEER, FAILED = "★", "○", "✗"
+BEST, AUTOMATIC, PEER, FAILED = "★", "◆", "○", "✗"
 
 
 def _element(tag: str, content: str, css: str = "") -> str:
@@ -55,7 +55,9 @@ def _spread(row: Row) -> str:
 def _mark(group: Group, row: Row) -> str:
     if row.error:
         return FAILED
-    return BEST if row is group.best_ours else PEER if row.subject.kind == "peer" else ""
+    if row.subject.kind == "peer":
+        return PEER
+    return (BEST if row is group.best_ours else "") + (AUTOMATIC if row.automatic else "")
 
 
 def _row(group: Group, row: Row, places: tuple[int, int] | None, peers: bool) -> str:
@@ -126,6 +128,8 @@ def _summary(result: Result) -> str:
         if failed := sum(bool(row.error) for row in result.of(op)):
             sentence += f"; <b>{FAILED} {failed} {'rows' if failed > 1 else 'row'} failed</b>"
         items.append(_element("li", sentence + "."))
+        items += [_element("li", f"{AUTOMATIC} {escape(text.automatic(backend, shares))}.")
+                  for backend, shares in result.automatic_shares(op).items()]
     if above := sum((row.ceiling or 0) > 1.05 for row in result.rows):
         items.append(f"<li>{above} rows are above 105 % of their ceiling: something disturbed the measuring of the ceilings.</li>")
     if not result.of("ceiling"):
@@ -174,9 +178,10 @@ def _contents(results: list[Result]) -> str:
     return "<nav><ul>" + "".join(items) + "</ul></nav>"
 
 
-_KEY = (f"{BEST} and bold: the fastest of ours; {PEER} a peer; {FAILED} failed. Rates are medians over the repetitions, the spread "
-        "is their coefficient of variation (with the number of repetitions where it is below three). Traffic is compulsory: each "
-        "operand once. A ratio above 1 is faster than the fastest peer on the same case, dtype and cache state, in the same run.")
+_KEY = (f"{BEST} and bold: the fastest of ours; {AUTOMATIC} what its backend chooses by itself; {PEER} a peer; {FAILED} failed. "
+        "Rates are medians over the repetitions, the spread is their coefficient of variation (with the number of repetitions "
+        "where it is below three). Traffic is compulsory: each operand once. A ratio above 1 is faster than the fastest peer on "
+        "the same case, dtype and cache state, in the same run.")
 
 
 def render(results: list[Result]) -> str:

@@ -3,7 +3,7 @@
 """Reads the JSON of tessera-perf (Google Benchmark's format) into rows, one per measured name.
 
 A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`, `peer:<name>` or
-`ceiling:<place>` (the case is the ceiling's name then, the place a device's backend or "host"). Values are medians over the
+`ceiling:<place>` (the case is the ceiling's name then). The place is "host" or the kind of device, "cuda". Values are medians over the
 repetitions; the spread is the coefficient of variation (a fraction). tessera-perf condenses the repetitions itself into one
 entry a name (counters `spread`, `repetitions`); files with Google Benchmark's own repetitions and aggregates read as well.
 """
@@ -105,22 +105,24 @@ def _error(entries: list[dict[str, Any]]) -> str:
 
 
 def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]) -> Row:
+    place = str(entries[0].get("place", ""))
     if error := _error(entries):
-        return Row(*name, error=error)
+        return Row(*name, error=error, place=place)
     runs = [entry for entry in entries if entry.get("run_type", "iteration") != "aggregate"]
     aggregates = {str(entry.get("aggregate_name")): entry for entry in entries if entry.get("run_type") == "aggregate"}
     middle = next(([aggregates[kind]] for kind in ("median", "mean") if kind in aggregates), runs)
     seconds = _median(middle, _seconds)
     if not seconds:
-        return Row(*name, error="no time in the file")
+        return Row(*name, error="no time in the file", place=place)
     counters = {key: _median(middle, lambda entry, key=key: number(entry.get(key))) for key in COUNTERS}
     errors = [value for run in runs if (value := number(run.get("max_error"))) is not None]
     counters["max_error"] = max(errors, default=counters["max_error"])
     labels = [str(entry["label"]) for entry in (*middle, *runs) if entry.get("label")]
     repetitions = max(len(runs), int(number(middle[0].get("repetitions")) or 1))
+    automatic = any(number(entry.get("automatic")) for entry in middle)
     if name[0] == "ceiling" and "GB/s" in labels:
         counters |= {"traffic": counters["rate"], "rate": None}
-    return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "",
+    return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "", automatic=automatic, place=place,
                spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions)
 
 
@@ -143,11 +145,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _placed(rows: list[Row]) -> list[Row]:
-    """Tells the rows of several places apart. A backend with ceilings of its own is a place, the others share the host; a peer
-    follows in the file the algorithms that it was measured with."""
+    """Tells the rows of several places apart, by what they say. Rows of older files do not: there a backend with ceilings of its own
+    is a place, the others share the host, and a peer follows in the file the algorithms that it was measured with."""
+    if all(row.place for row in rows):
+        return rows if len({row.place for row in rows}) > 1 else [replace(row, place="") for row in rows]
     places = {row.subject.name for row in rows if row.op == "ceiling"}
     if len(places) < 2:
-        return rows
+        return [replace(row, place="") for row in rows]
     latest: dict[tuple[str, ...], str] = {}
     found = []
     for row in rows:

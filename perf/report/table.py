@@ -25,17 +25,32 @@ def _values(row: Row) -> list[str]:
     return [text.significant(row.rate), text.significant(row.traffic)] if row.op in RATE_UNITS else [text.duration(row.seconds)]
 
 
+def _ratio(group: Group, row: Row | None) -> str:
+    ratio = group.ratio(row)
+    return _bold(text.ratio(ratio), ratio is not None and ratio >= 1)
+
+
+def _automatic(group: Group) -> list[str]:
+    """What a user gets who forces nothing."""
+    row, share = group.automatic, group.automatic_share
+    if not row:
+        return [text.NONE] * 4
+    percent = f"{text.percent(share)} %"
+    return [row.subject.name, _values(row)[0], _bold(percent, share < text.GOOD_SHARE), _ratio(group, row)]
+
+
 def _group(group: Group) -> str:
-    """The best of ours beside the best peer; what failed is said, not left out."""
-    best, peer, ratio = group.best_ours, group.best_peer, group.ratio(group.best_ours)
+    """The best of ours and the automatic choice beside the best peer; what failed is said, not left out."""
+    best, peer = group.best_ours, group.best_peer
     if best:
         ours = [*_values(best), _ceiling(best), best.subject.short]
     else:
         failed = any(row.error and row.subject.ours for row in group.rows)
-        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + ["failed" if failed else text.NONE]
+        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + [f"{group.backends[0]} failed" if failed else text.NONE]
     theirs = [_values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
-    last = _bold(text.ratio(ratio), ratio is not None and ratio >= 1)
-    return f"| {' | '.join((f'{group.case} {group.place}'.strip(), group.dtype, group.cache, *ours, *theirs, last))} |"
+    chosen = _automatic(group) if group.op in RATE_UNITS else []
+    cells = (f"{group.case} {group.place}".strip(), group.dtype, group.cache, *ours, *theirs, _ratio(group, best), *chosen)
+    return f"| {' | '.join(cells)} |"
 
 
 def _table(result: Result, op: str) -> list[str]:
@@ -44,7 +59,13 @@ def _table(result: Result, op: str) -> list[str]:
     theirs = "peer's rate" if rated else "peer's time"
     head = ["case", "dtype", "cache", *values, "of ceiling", "best of ours", theirs, "best peer", "ratio"]
     marks = ["---"] * 3 + ["--:"] * (len(values) + 1) + ["---", "--:", "---", "--:"]
-    return [f"### {OPS[op]}", "", f"| {' | '.join(head)} |", f"|{'|'.join(marks)}|", *map(_group, result.groups(op)), ""]
+    if rated:
+        head += ["automatic", "its rate", "of the best", "its ratio"]
+        marks += ["---", "--:", "--:", "--:"]
+    said = [line for backend, shares in result.automatic_shares(op).items()
+            for line in (f"{text.automatic(backend, shares)}.", "")]
+    lines = [_group(part) for group in result.groups(op) for part in group.by_backend()]
+    return [f"### {OPS[op]}", "", *said, f"| {' | '.join(head)} |", f"|{'|'.join(marks)}|", *lines, ""]
 
 
 def _ceilings(result: Result) -> list[str]:

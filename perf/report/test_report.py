@@ -107,6 +107,19 @@ class Parsing(Files):
         best = {group.place: group.best_peer.subject.name for group in groups}
         self.assertEqual(best, {"cuda": "cublaslt-best", "host": "openblas"})
 
+    def test_rows_say_their_place(self) -> None:
+        content = {"context": {}, "benchmarks": []}
+        for subject, rate, place in (("tessera:kokkos-cuda:team", 7.0, "cuda"), ("tessera:cpu:packed", 2.0, "host"),
+                                     ("peer:blis", 1.0, "host"), ("tessera:kokkos-openmp:team", 3.0, "host"),
+                                     ("peer:cublas", 9.0, "cuda")):
+            content["benchmarks"] += one_row(f"gemm/64/f32/cold/{subject}", rate=rate, place=place)["benchmarks"]
+        groups = {group.place: group for group in self.load(content).groups("gemm")}
+        best = {place: (group.best_ours.subject.backend, group.best_peer.subject.name) for place, group in groups.items()}
+        self.assertEqual(best, {"cuda": ("kokkos-cuda", "cublas"), "host": ("kokkos-openmp", "blis")})
+        for entry in content["benchmarks"]:
+            entry["place"] = "host"
+        self.assertEqual([group.place for group in self.load(content).groups("gemm")], [""])
+
     def test_ceilings_have_units(self) -> None:
         rows = {row.case: row for row in self.load(document()).of("ceiling")}
         self.assertIsNone(rows["copy"].rate)
@@ -203,10 +216,29 @@ class Tables(Files):
     def test_markdown(self) -> None:
         lines = table.render(self.load(document())).splitlines()
         row = next(line for line in lines if line.startswith("| 4095 | f32"))
-        self.assertRegex(row, r"\| 86 % fma \| cuda register_blocked \| .* \| cublaslt-best \| \*\*1\.\d\d×\*\* \|$")
+        self.assertRegex(row, r"\| 86 % fma \| cuda register_blocked \| .* \| cublaslt-best \| \*\*1\.\d\d×\*\* "
+                              r"\| register_blocked \| [^|]* \| 100 % \| \*\*1\.\d\d×\*\* \|$")
         for start in (index for index, line in enumerate(lines) if line.startswith("|---")):
             widths = {line.count("|") for line in lines[start - 1:start + 4] if line}
             self.assertEqual(len(widths), 1)
+
+    def test_automatic_choices(self) -> None:
+        content = {"context": {}, "benchmarks": []}
+        chosen = {"automatic": 1.0}
+        for name, rate, mark in (("64/f32/cold/tessera:cpu:packed", 100.0, chosen), ("64/f32/cold/tessera:cpu:direct", 50.0, {}),
+                                 ("64/f32/cold/tessera:other:plain", 80.0, chosen), ("64/f32/cold/peer:blis", 200.0, {}),
+                                 ("65/f32/cold/tessera:cpu:packed", 100.0, {}), ("65/f32/cold/tessera:cpu:direct", 81.0, chosen),
+                                 ("66/f32/cold/tessera:cpu:packed", 100.0, {})):
+            content["benchmarks"] += one_row(f"gemm/{name}", rate=rate, **mark)["benchmarks"]
+        result = self.load(content)
+        self.assertEqual(result.automatic_shares("gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
+        lines = table.render(result).splitlines()
+        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 cases), "
+                      "81.0 % at least; it is below 95 % in 1.", lines)
+        ends = {line.split(" | ")[0][2:] + " " + line.split(" | ")[6]: line.split(" | ", 9)[9] for line in lines if "f32" in line}
+        self.assertEqual(ends, {"64 cpu packed": "0.50× | packed | 100 | 100 % | 0.50× |",
+                                "64 other plain": "0.40× | plain | 80.0 | 100 % | 0.40× |",
+                                "65 cpu packed": "– | direct | 81.0 | **81 %** | – |", "66 cpu packed": "– | – | – | – | – |"})
 
     def test_numbers(self) -> None:
         shown = [text.significant(value) for value in (51912.3, 312.4, 49.53, 1.379, 0.1234, 0.02711, 0.0, None)]
@@ -261,6 +293,13 @@ class Pages(Files):
         self.assertIn("there are no rooflines", drawn)
         self.assertIn("with local changes", drawn)
         self.assertNotIn("Roofline of", drawn)
+
+    def test_automatic_choices(self) -> None:
+        drawn, _ = self.outline(document())
+        self.assertIn("★◆", drawn)  # register_blocked
+        self.assertIn('<td class="mark">◆</td><td class="subject">cuda restrict</td>', drawn)
+        self.assertIn("◆ cuda: the automatic choice reaches ", drawn)
+        self.assertNotIn('"mark">◆', self.outline(one_row("gemm/64/f32/cold/tessera:cpu:packed", rate=1.0))[0])
 
     def test_one_row_and_hostile_text(self) -> None:
         content = one_row("gemm/<b>64&/f32/hot/peer:a\"b", rate=1.0)

@@ -18,6 +18,7 @@ GEMM_SUBJECTS = {"tessera:cuda:naive": 0.1, "tessera:cuda:tiled_shared:tile=16":
                  "tessera:cuda:register_blocked": 0.86, "peer:cublas": 0.8, "peer:cublaslt-best": 0.83}
 STENCIL_SUBJECTS = {"tessera:cuda:restrict": 0.75, "tessera:cuda:shared_constant": 0.93, "tessera:cuda:shared_ldg": 0.85,
                     "peer:plain-cuda": 0.95}
+AUTOMATIC = {"tessera:cuda:register_blocked", "tessera:cuda:restrict"}
 PEAKS = {"f32": 64100.0, "f64": 62500.0}  # GFLOP/s
 COPY = 3028.0  # GB/s
 BYTES = {"f32": 4, "f64": 8}
@@ -35,7 +36,7 @@ class Writer:
         runs = []
         for _ in range(REPETITIONS):
             factor = slower * (1 + self._random.gauss(0, self._noise))
-            values = {key: value / (1 if key == "max_error" else factor) for key, value in counters.items()}
+            values = {key: value / (1 if key in ("max_error", "automatic") else factor) for key, value in counters.items()}
             runs.append({"real_time": seconds * factor * 1e6, "cpu_time": seconds * factor * 1e6, **values})
         (self._add_aggregates if self._aggregates else self._add_condensed)(name, label, runs)
 
@@ -73,6 +74,10 @@ def _ceilings(writer: Writer) -> None:
         writer.add(f"ceiling/{name}/f32/cold/ceiling:cuda", 1e-3, "GB/s", rate=rate)
 
 
+def _mark(subject: str) -> dict[str, float]:
+    return {"automatic": 1.0} if subject in AUTOMATIC else {}
+
+
 def _gemm(writer: Writer, peers: bool, ceilings: bool) -> None:
     cases = [(str(n), n, n, n) for n in GEMM_SIZES] + [("x".join(map(str, shape)), *shape) for shape in SHAPES]
     for case, m, n, k in cases:
@@ -86,7 +91,7 @@ def _gemm(writer: Writer, peers: bool, ceilings: bool) -> None:
                 rate = roof * share * odd * flops / (flops + 3e-6 * roof * 1e9 * (0.5 if "naive" in subject else 2 if "peer" in subject else 1))
                 limit = {"ceiling": rate / roof, "label": "fma" if roof == peak else "copy"} if ceilings else {}
                 writer.add(f"gemm/{case}/{dtype}/cold/{subject}", flops / rate / 1e9, rate=rate, traffic=rate * size / flops,
-                           max_error=1e-6, **limit)
+                           max_error=1e-6, **limit, **_mark(subject))
 
 
 def _stencils(writer: Writer, peers: bool, ceilings: bool) -> None:
@@ -100,7 +105,7 @@ def _stencils(writer: Writer, peers: bool, ceilings: bool) -> None:
                 rate = COPY / (2 * size) * share
                 limit = {"ceiling": share, "label": "copy"} if ceilings else {}
                 writer.add(f"stencil/{case}/{dtype}/cold/{subject}", 2.0**28 / rate / 1e9, rate=rate, traffic=rate * 2 * size,
-                           max_error=1e-7, **limit)
+                           max_error=1e-7, **limit, **_mark(subject))
 
 
 def _overheads(writer: Writer) -> None:

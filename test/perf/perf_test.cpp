@@ -10,8 +10,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -23,7 +25,9 @@ namespace {
 
 Outcome perf(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), TESSERA_PERF_PROGRAM);
-  return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS}, {"TESSERA_BACKEND", std::nullopt}});
+  return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
+                         {"TESSERA_BACKEND", std::nullopt},
+                         {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
 }
 
 /// The rows of the plugins that are only there for tests would not end.
@@ -60,6 +64,7 @@ TEST_CASE("every row of a run is measured, checked and written") {
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
   std::set<std::string> found;
+  std::map<std::string, std::string> automatic;
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
     found.insert(row.at("name"));
@@ -69,7 +74,13 @@ TEST_CASE("every row of a run is measured, checked and written") {
     CHECK(row.at("ceiling").get<double>() > 0.0);
     CHECK(row.at("repetitions").get<double>() >= 1.0);
     CHECK(row.at("label").get<std::string>() != "");
+    if (!row.contains("automatic")) continue;
+    const std::string name = row.at("name");
+    CHECK(name.find("/tessera:cpu:") != std::string::npos);
+    CHECK(automatic.emplace(name.substr(0, name.rfind('/')), name).second);
   }
+  CHECK(automatic.size() == 8);  // two cases, two types, cold and hot
+  CHECK_FALSE(automatic["gemm/64/f32/cold"].ends_with(":reference"));
   for (const json& row : result.at("left_out")) found.insert(row.at("name").get<std::string>());
   for (const std::string& name : names) CHECK(found.contains(name));
   CHECK(result.at("context").at("git_commit").get<std::string>() != "");
@@ -89,6 +100,35 @@ TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
   CHECK_FALSE(row.contains("rate"));
 }
 
+TEST_CASE("backends of one place compete with one set of peers") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const Outcome outcome = perf({"--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*",
+                                "--budget", "0.01", "--json", file});
+  CHECK(outcome.exit_code == 1);  // oldtable computes nonsense
+  const json result = json::parse(std::ifstream(file));
+  std::map<std::string, int> rows;
+  for (const json& row : result.at("benchmarks")) {
+    CHECK(row.at("place") == "host");
+    ++rows[row.at("name").get<std::string>()];
+  }
+  CHECK(rows.contains("gemm/16/f32/cold/tessera:cpu:packed"));
+  CHECK(rows.contains("gemm/16/f32/cold/tessera:oldtable:zero"));
+  CHECK(rows.contains("ceiling/copy/f32/cold/ceiling:host"));
+  for (const auto& [name, count] : rows) {
+    CAPTURE(name);
+    CHECK(count == 1);
+  }
+  // A stream of its own makes no backend one of CUDA's.
+  const json& left_out = result.at("left_out");
+  const auto fake = std::find_if(left_out.begin(), left_out.end(),
+                                 [](const json& entry) { return entry.at("name") == "backend fake"; });
+  REQUIRE(fake != left_out.end());
+  CHECK_THAT(fake->at("reason").get<std::string>(),
+             ContainsSubstring("fake computes on a device that the suite cannot measure"));
+}
+
 TEST_CASE("bad input is refused with what would be right") {
   const TemporaryDirectory folder;
   struct Row {
@@ -99,6 +139,7 @@ TEST_CASE("bad input is refused with what would be right") {
   const std::vector<Row> rows = {
       {{"--backend", "cpuu"}, 2, "there is no such backend; there is: "},
       {{"--backend", "unavailable"}, 1, "the moon is not full"},
+      {{"--backend", "fake"}, 1, "a device that the suite cannot measure"},
       {{"--backend", "oldtable", "--case", "gemm/nosuch"}, 2, "--list"},
       {{"--backend", "oldtable", "--algorithm", "nosuch"}, 2, "--list"},
       {{"--benchmark_filter=("}, 2, "--benchmark_filter=("},
