@@ -13,9 +13,12 @@ std::string_view preferred_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
   const std::int64_t tiny = p.dtype == TESSERA_F64 ? 8 : 16;
   if (std::max(p.m, p.n) <= tiny && p.k <= kShortDepth) return "naive";
-  // The large operand is read once, at the rate of memory, and has enough of it to keep the device busy.
-  constexpr std::int64_t kThin = 16, kLong = 1024;
-  if (std::min(p.m, p.n) <= kThin && p.k >= kLong && std::max(p.m, p.n) >= kLong) return "thin";
+  // Few rows or columns, a large operand beyond the caches: thin reads it at the rate of memory. With more of them
+  // multistage overtakes it, in f64 soon, since the tensor cores do the arithmetic.
+  constexpr double kBeyondCaches = 16e6;
+  const std::int64_t few = p.dtype == TESSERA_F64 ? 2 : 8;
+  const double large = double(std::max(p.m, p.n)) * double(p.k) * double(p.batch) * double(plugin::size_of(p.dtype));
+  if (std::min(p.m, p.n) <= few && large >= kBeyondCaches) return "thin";
   return {};
 }
 

@@ -24,14 +24,14 @@ constexpr int kWarps = 8, kThreads = 32 * kWarps;
 
 constexpr std::int64_t kThinMostSplit = 128;
 
-/// Slices of k: enough for four blocks a multiprocessor, none shorter than 512.
+/// Slices of k: enough for four blocks a multiprocessor (eight where they hold few sums), none shorter than 256.
 std::int64_t thin_split(const plugin::GemmProblem& p, int multiprocessors) {
   const bool few_rows = p.m <= p.n;
   const bool depth_contiguous = few_rows ? p.trans_b : !p.trans_a;
   const std::int64_t block_length = depth_contiguous ? 4 * kWarps : 32 * 16 / std::int64_t(plugin::size_of(p.dtype));
   const std::int64_t blocks = std::max(std::int64_t(1), tiles_along(std::max(p.m, p.n), int(block_length)) * p.batch);
-  const std::int64_t fill = 4 * multiprocessors / blocks;
-  return std::clamp(std::min(fill, p.k / 512), std::int64_t(1), kThinMostSplit);
+  const std::int64_t fill = (std::min(p.m, p.n) <= 2 ? 8 : 4) * multiprocessors / blocks;
+  return std::clamp(std::min(fill, p.k / 256), std::int64_t(1), kThinMostSplit);
 }
 
 template <class T>
