@@ -180,8 +180,10 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     const int row = core.row(piece), column = core.column(piece);
     if (row < rows_left) write_piece(c + row * ldc + column, sum, columns_left - column, aligned, epilogue);
   };
-  __syncthreads();  // what comes now overwrites what was read
   if constexpr (kCluster) {
+    // The sums overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
+    cp_async_wait<0>();
+    __syncthreads();
     add_in_cluster(core, stages, int(slices), write);
   } else {
 #pragma unroll
