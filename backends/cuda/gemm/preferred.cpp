@@ -11,8 +11,8 @@ namespace tessera::cuda {
 /// The sizes are those at which it overtakes one thread an element on an H100, in batches of 10000.
 std::string_view preferred_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
-  const std::int64_t tiny = p.dtype == TESSERA_F64 ? 8 : 16;
-  if (std::max(p.m, p.n) <= tiny && p.k <= kShortDepth) return "naive";
+  constexpr std::int64_t kTiny = 8;
+  if (std::max(p.m, p.n) <= kTiny && p.k <= kShortDepth) return "naive";
   // Few rows or columns, a large operand beyond the caches: thin reads it at the rate of memory. With more of them
   // multistage overtakes it, in f64 soon, since the tensor cores do the arithmetic.
   constexpr double kBeyondCaches = 16e6;
