@@ -12,13 +12,14 @@ namespace tessera::cuda {
 std::string_view preferred_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
   constexpr std::int64_t kTiny = 8;
-  if (std::max(p.m, p.n) <= kTiny && p.k <= kShortDepth) return "naive";
+  if (std::max(p.m, p.n) <= kTiny && p.k <= kShortDepth) return kGemmNaive.name;
   // Few rows or columns, a large operand beyond the caches: thin reads it at the rate of memory. With more of them
   // multistage overtakes it, in f64 soon, since the tensor cores do the arithmetic.
-  constexpr double kBeyondCaches = 16e6;
+  constexpr double kBeyondCaches = 16e6;  ///< bytes, of each matrix of a batch
   const std::int64_t few = p.dtype == TESSERA_F64 ? 2 : 8;
-  const double large = double(std::max(p.m, p.n)) * double(p.k) * double(p.batch) * double(plugin::size_of(p.dtype));
-  if (std::min(p.m, p.n) <= few && large >= kBeyondCaches) return "thin";
+  const double large = double(std::max(p.m, p.n)) * double(p.k) * double(plugin::size_of(p.dtype));
+  const bool thin = std::min(p.m, p.n) <= few && p.k >= kShortDepth && large >= kBeyondCaches;
+  if (thin && kGemmThin.why_unsupported(p, 0).empty()) return kGemmThin.name;
   return {};
 }
 

@@ -14,6 +14,7 @@
 
 #include "algorithms.hpp"
 
+#include <cmath>
 #include <string>
 
 namespace tessera::cuda {
@@ -283,10 +284,11 @@ std::string why_unsupported(const plugin::GemmProblem& p, int) {
   if (std::min(p.m, p.n) > kMostCount)
     return "C has more than " + std::to_string(kMostCount) + " rows and columns: " + std::to_string(p.m) + " x " +
            std::to_string(p.n);
-  const double blocks = double(std::max(p.m, p.n)) * double(p.batch);
+  // One block for 32 of the larger extent and a slice, at most: what a grid may have, with the most slices.
+  const double blocks = std::ceil(double(std::max(p.m, p.n)) / 32.0) * double(p.batch);
   if (blocks <= double(kMaxGridX) / double(kThinMostSplit)) return {};
-  return "C has more than " + std::to_string(kMaxGridX / kThinMostSplit) +
-         " elements of its larger extent in all matrices";
+  return "the larger extent of C has more than " + std::to_string(kMaxGridX / kThinMostSplit) +
+         " pieces of 32 in all matrices";
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, plugin::PlanOptions options) {
