@@ -7,7 +7,8 @@ A row changed if |log(new / old)| > max(2 sqrt(cv_old^2 + cv_new^2), log(1 + flo
 independent measurements has about that root as its standard deviation, so chance alone passes it in at most 5 % of the rows
 (far fewer, as the values are medians). A few repetitions can agree by chance, so no row's cv counts as smaller than its
 file's median cv; and below the floor a change is not worth a word: 2 %, or 10 % where shares of ceilings are compared (on
-machines whose memory rate swings), for the ceiling's own spread is not in the file.
+machines whose memory rate swings), for the ceiling's own spread is not in the file; 15 % where rates are divided by what
+the peers of the same problem did (`--by peers`): measured in turns with ours, they show what clocks and neighbours did.
 
 Exit code: 0 nothing of ours is slower, 1 something is (or fails now), 2 a file cannot be read.
 """
@@ -23,8 +24,9 @@ import formatting as text
 from model import Result, Row
 from results import ResultError, fail, load, run
 
+Key = tuple[str, ...]  # op, case, dtype, cache; of a row the subject, too
 FASTER, SLOWER, SAME, BROKEN, MENDED = "faster", "SLOWER", "same", "FAILS NOW", "works now"
-FLOORS = {"rate": 0.02, "ceiling": 0.10}
+FLOORS = {"rate": 0.02, "ceiling": 0.10, "peers": 0.15}
 MACHINE_MOVED = "Peers and ceilings moved beyond their spread: the machine, not the code, may have changed."
 
 
@@ -61,18 +63,28 @@ def _cv(row: Row, metric: str, least: float) -> float:
     return max(row.spread.get(metric, row.cv) or 0.0, least)
 
 
-def change(old: Row, new: Row, by: str, least: tuple[float, float], floor: float) -> Change:
+def change(old: Row, new: Row, by: str, least: tuple[float, float], floor: float, drift: float = 1.0) -> Change:
     if old.error or new.error:
         verdict = SAME if old.error and new.error else BROKEN if new.error else MENDED
         return Change(old, new, "speed", None, 0.0, verdict)
     metric = _metric(old, new, by)
     before, after = _value(old, metric), _value(new, metric)
-    ratio = after / before if before and after else None
+    ratio = after / before / drift if before and after else None
     spread = 2 * math.hypot(_cv(old, metric, least[0]), _cv(new, metric, least[1]))
     threshold = max(spread, math.log1p(floor))
     if ratio is None or abs(math.log(ratio)) <= threshold:
         return Change(old, new, metric, ratio, threshold, SAME)
     return Change(old, new, metric, ratio, threshold, FASTER if ratio > 1 else SLOWER)
+
+
+def peers_drift(old: dict[Key, Row], new: Result) -> dict[Key, float]:
+    """Of each problem: new / old of its peers' speeds, their geometric mean."""
+    logs: dict[Key, list[float]] = {}
+    for row in new.rows:
+        before = old.get(row.key)
+        if before and not row.subject.ours and row.op != "ceiling" and before.speed and row.speed:
+            logs.setdefault(row.key[:4], []).append(math.log(row.speed / before.speed))
+    return {problem: math.exp(statistics.fmean(values)) for problem, values in logs.items()}
 
 
 def changes(old: Result, new: Result, by: str = "auto", floor: float | None = None) -> list[Change]:
@@ -82,7 +94,9 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
     floor = FLOORS[by] if floor is None else floor
     least = (typical_cv(old), typical_cv(new))
     before = {row.key: row for row in old.rows}
-    found = [change(before[row.key], row, by, least, floor) for row in new.rows if row.key in before]
+    drift = peers_drift(before, new) if by == "peers" else {}
+    found = [change(before[row.key], row, by, least, floor, drift.get(row.key[:4], 1.0) if row.subject.ours else 1.0)
+             for row in new.rows if row.key in before]
     return sorted(found, key=lambda item: (-item.size, item.new.name))
 
 
@@ -165,11 +179,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", metavar="OLD.json")
     parser.add_argument("new", metavar="NEW.json")
-    parser.add_argument("--by", choices=("auto", "rate", "ceiling"), default="auto",
-                        help="compare rates, or shares of the ceilings measured beside the rows; auto: rates where NEW "
-                             "names a GPU")
+    parser.add_argument("--by", choices=("auto", "rate", "ceiling", "peers"), default="auto",
+                        help="compare rates, or shares of the ceilings measured beside the rows, or rates divided by "
+                             "the change of the same problem's peers; auto: rates where NEW names a GPU, else ceilings")
     parser.add_argument("--floor", type=float, metavar="PERCENT",
-                        help="smaller changes are none (default: 2, by ceiling 10)")
+                        help="smaller changes are none (default: 2, by ceiling 10, by peers 15)")
     parser.add_argument("--all", action="store_true", help="list the rows without a change, too")
     parser.add_argument("--markdown", action="store_true", help="tables in Markdown")
     parser.add_argument("--allow-slower", action="store_true", help="exit with 0 though something got slower")

@@ -185,6 +185,18 @@ class Comparing(Files):
         self.assertEqual(self.verdicts(swung, old, by="rate"), {compare.SLOWER})
         self.assertEqual(self.verdicts(slower, old), {compare.SLOWER})
 
+    def test_peers_show_what_the_machine_did(self) -> None:
+        def pair(ours: float, peer: float) -> Document:
+            rows = [one_row(f"gemm/256/f32/cold/{subject}", rate=rate, spread=0.01, repetitions=9)
+                    for subject, rate in (("tessera:cpu:packed", ours), ("peer:openblas", peer))]
+            rows[0]["benchmarks"] += rows[1]["benchmarks"]
+            return rows[0]
+        old = pair(100.0, 90.0)
+        self.assertEqual(self.verdicts(pair(60.0, 55.0), old, by="peers"), {compare.SAME})
+        self.assertEqual(self.verdicts(pair(60.0, 55.0), old, by="rate"), {compare.SLOWER})
+        self.assertEqual(self.verdicts(pair(60.0, 70.0), old, by="peers"), {compare.SLOWER})
+        self.assertEqual(self.verdicts(pair(100.0, 70.0), old, by="peers"), {compare.FASTER})
+
     def test_exit_codes(self) -> None:
         old, slow = self.write(document(), "old.json"), self.write(document(seed=2, slower=1.05), "slow.json")
         broken = document()
