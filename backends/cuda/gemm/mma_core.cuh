@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The inner product of tiles of doubles on the tensor cores (PTX mma.sync, shape m16n8k8).
+/// The inner product of tiles of doubles on the tensor cores (PTX mma.sync, shape m16n8k4, or m8n8k4
+/// before compute capability 9.0).
 #pragma once
 
 #include "tile_loader.cuh"
+
+#include <type_traits>
 
 namespace tessera::cuda {
 
