@@ -72,7 +72,7 @@ struct Backend {
   }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static const std::array list{kGemmMultistage, kGemmThin, kGemmTiledShared, kGemmNaive};
+    static const std::array list{kGemmMultistage, kGemmSmall, kGemmThin, kGemmTiledShared, kGemmNaive};
     return list;
   }
 

@@ -37,16 +37,19 @@ struct ClusterSize {
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
             ClusterSize cluster, A&&... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {cluster.blocks, 1, 1};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {cluster.blocks, 1, 1};
+  // By default clusters of 4 and more crowd on some multiprocessors while others have none.
+  attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+  attributes[1].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = cluster.blocks > 1 ? 1 : 0;
+  config.attrs = attributes;
+  config.numAttrs = cluster.blocks > 1 ? 2 : 0;
   TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
 }
 

@@ -126,6 +126,14 @@ void add_batches(List& list) {
   GemmDesc many = sizes(4, 4, 4);
   many.batch = 1000;
   add_exact_and_random(list, "batch 1000", many, true);
+  // Small matrices with depths beyond their size, more than a block of a GPU takes at once.
+  for (GemmDesc desc : {sizes(4, 4, 8), sizes(8, 7, 9), sizes(12, 16, 20), sizes(27, 32, 40)})
+    for (const Transpose trans_a : kTransposes)
+      for (const Transpose trans_b : kTransposes) {
+        desc.trans_a = trans_a, desc.trans_b = trans_b;
+        desc.batch = 600 / desc.m + 1;
+        add_exact_and_random(list, "small batch " + kind(desc) + " " + shape(desc.m, desc.n, desc.k), desc, false);
+      }
 }
 
 /// Every pair of the interesting alphas and betas, on a shape with partial tiles on all sides.

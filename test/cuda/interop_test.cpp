@@ -14,7 +14,7 @@ namespace tessera::test {
 namespace {
 
 constexpr std::int64_t kSize = 200;
-constexpr std::int64_t kRows = 16;
+constexpr std::int64_t kRows = 16, kColumns = 16;
 
 struct Stream {
   Stream() { succeed(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking)); }
@@ -41,21 +41,22 @@ std::vector<std::string> algorithms(tessera_op op) {
   return names;
 }
 
-/// C = A B with all elements of A one, so that C(i, j) is the sum of B's column j. Few rows: every algorithm takes it.
+/// C = A B with all elements of A one, so that C(i, j) is the sum of B's column j. Few rows and columns: every
+/// algorithm takes it.
 struct Product {
   Product(Context& context, const std::string& algorithm)
       : a(context, kRows * kSize),
-        b(context, kSize * kSize),
-        c(context, kRows * kSize),
-        plan(context, {.m = kRows, .n = kSize, .k = kSize}, {.operands = Memory::device, .algorithm = algorithm}) {
+        b(context, kSize * kColumns),
+        c(context, kRows * kColumns),
+        plan(context, {.m = kRows, .n = kColumns, .k = kSize}, {.operands = Memory::device, .algorithm = algorithm}) {
     a.upload(std::vector<float>(std::size_t(kRows * kSize), 1.0f));
     set_b(1.0f);
   }
-  void set_b(float value) { b.upload(std::vector<float>(std::size_t(kSize * kSize), value)); }
-  void clear() { c.upload(std::vector<float>(std::size_t(kRows * kSize), -1.0f)); }
+  void set_b(float value) { b.upload(std::vector<float>(std::size_t(kSize * kColumns), value)); }
+  void clear() { c.upload(std::vector<float>(std::size_t(kRows * kColumns), -1.0f)); }
   void execute() { plan.execute<float>(1.0f, a.data(), b.data(), 0.0f, c.data()); }
   bool is(float expected) {
-    std::vector<float> values(std::size_t(kRows * kSize));
+    std::vector<float> values(std::size_t(kRows * kColumns));
     c.download(values);
     return std::all_of(values.begin(), values.end(), [&](float v) { return v == expected; });
   }
@@ -91,7 +92,7 @@ TEST_CASE("a wrapped stream carries the work, and stays the caller's") {
     product.clear();
     product.execute();
     succeed(cudaStreamSynchronize(stream.handle));  // the library is not asked
-    std::vector<float> values(std::size_t(kRows * kSize));
+    std::vector<float> values(std::size_t(kRows * kColumns));
     succeed(cudaMemcpy(values.data(), product.c.data(), values.size() * sizeof(float), cudaMemcpyDeviceToHost));
     CHECK(values.front() == float(kSize));
     CHECK(values.back() == float(kSize));

@@ -34,6 +34,10 @@ plugin::GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n,
   return plugin::GemmProblem(reinterpret_cast<const tessera_desc*>(&desc));
 }
 
+MultistageChoice choose(const plugin::GemmProblem& p, const MultistageDevice& device, std::uint64_t limit) {
+  return choose_multistage(p, device, limit, multistage_tiles(p.dtype, device));
+}
+
 }  // namespace
 
 TEST_CASE("multistage takes the tile and split of the least predicted time") {
@@ -45,17 +49,20 @@ TEST_CASE("multistage takes the tile and split of the least predicted time") {
       for (int i = 0; i < 50; ++i) {
         const auto p = problem(dtype, size(), size(), size());
         CAPTURE(p.m, p.n, p.k, dtype, device.clusters);
-        const MultistageChoice choice = choose_multistage(p, device, kLimit);
-        double chosen = 0.0, least = 1e300;
-        for (const MultistageTile& tile : multistage_tiles(dtype))
-          for (std::int64_t split = 1; split <= std::max(std::int64_t(1), (p.k + tile.depth - 1) / tile.depth) &&
-                                       split <= most_slices(p, device, kLimit);
-               ++split) {
-            const double time = multistage_time(p, device, tile, split);
-            least = std::min(least, time);
-            if (tile.size == choice.tile && split == choice.split) chosen = time;
-          }
-        REQUIRE(chosen == least);
+        const auto tiles = multistage_tiles(dtype, device);
+        const MultistageChoice choice = choose_multistage(p, device, kLimit, tiles);
+        // Large products are not cut.
+        const auto cut = [&](const MultistageTile& tile) {
+          return double((p.m + tile.m - 1) / tile.m * ((p.n + tile.n - 1) / tile.n)) <=
+                 2.0 * tile.resident * device.multiprocessors;
+        };
+        double least = 1e300;
+        for (const MultistageTile& tile : tiles)
+          for (const std::int64_t split : {1, 2, 3, 4, 6, 8, 16, 64, 256})
+            if ((split == 1 || cut(tile)) && split <= std::max(std::int64_t(1), (p.k + tile.depth - 1) / tile.depth) &&
+                split <= most_slices(p, device, kLimit))
+              least = std::min(least, multistage_time(p, device, tile, split));
+        REQUIRE(multistage_time(p, device, choice.tile, choice.split) <= least);
         REQUIRE(multistage_workspace(p, device, choice.split) <= kLimit);
       }
 }
@@ -67,28 +74,27 @@ TEST_CASE("multistage keeps to the limits that it is given") {
   SECTION("a tile fits into the device's shared memory") {
     const MultistageDevice small{132, 49152, false};
     for (const std::int64_t n : {64, 512, 4096}) {
-      const MultistageChoice choice = choose_multistage(problem(dtype, n, n, n), small, kLimit);
-      for (const MultistageTile& tile : multistage_tiles(dtype))
-        if (tile.size == choice.tile) REQUIRE(tile.shared_bytes <= small.shared_per_block);
+      REQUIRE(choose(problem(dtype, n, n, n), small, kLimit).tile.shared_bytes <= small.shared_per_block);
     }
   }
   SECTION("without workspace a cluster adds the slices, or there is one") {
-    REQUIRE(choose_multistage(deep, kH100, kLimit).split > kMultistageMostInCluster);
-    REQUIRE(choose_multistage(deep, kH100, 0).split <= kMultistageMostInCluster);
-    REQUIRE(choose_multistage(deep, kA100, 0).split == 1);
+    REQUIRE(choose(deep, kH100, kLimit).split > kMultistageMostInCluster);
+    REQUIRE(choose(deep, kH100, 0).split <= kMultistageMostInCluster);
+    REQUIRE(choose(deep, kA100, 0).split == 1);
     REQUIRE(multistage_workspace(deep, kH100, kMultistageMostInCluster) == 0);
     REQUIRE(multistage_workspace(deep, kA100, 2) == 2 * 128 * 128 * plugin::size_of(dtype));
   }
-  SECTION("what is given is taken") {
-    for (const MultistageTile& tile : multistage_tiles(dtype)) {
-      REQUIRE(choose_multistage(deep, kH100, kLimit, tile.size).tile == tile.size);
-      REQUIRE(choose_multistage(deep, kH100, kLimit, tile.size, 3).split == 3);
+  SECTION("a single tile is taken") {
+    for (const MultistageTile& tile : multistage_tiles(dtype, kH100)) {
+      const MultistageTile taken = choose_multistage(deep, kH100, kLimit, std::span(&tile, 1)).tile;
+      REQUIRE(taken.m == tile.m);
+      REQUIRE(taken.n == tile.n);
     }
   }
   SECTION("an empty product has a choice, too") {
     for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)}) {
-      REQUIRE(choose_multistage(p, kH100, kLimit).tile != 0);
-      REQUIRE(choose_multistage(p, kH100, kLimit).split == 1);
+      REQUIRE(choose(p, kH100, kLimit).tile.m > 0);
+      REQUIRE(choose(p, kH100, kLimit).split == 1);
     }
   }
 }
@@ -96,10 +102,15 @@ TEST_CASE("multistage keeps to the limits that it is given") {
 TEST_CASE("multistage on an H100 takes what was measured to be best") {
   const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
   for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
-    const MultistageChoice choice = choose_multistage(problem(dtype, n, n, n), kH100, kLimit);
-    CHECK(choice.tile == 128);
+    const MultistageChoice choice = choose(problem(dtype, n, n, n), kH100, kLimit);
+    CHECK(choice.tile.m == 128);
+    CHECK(choice.tile.n == 128);
     CHECK(choice.split == 1);
   }
-  CHECK(choose_multistage(problem(dtype, 256, 256, 256), kH100, kLimit).tile == 32);
-  CHECK(choose_multistage(problem(dtype, 128, 128, 65536), kH100, kLimit).split >= 64);
+  CHECK(choose(problem(dtype, 256, 256, 256), kH100, kLimit).tile.m == 32);
+  CHECK(choose(problem(dtype, 128, 128, 65536), kH100, kLimit).split >= 64);
+  if (dtype == TESSERA_F32) {
+    CHECK(choose(problem(dtype, 16, 8192, 8192), kH100, kLimit).tile.m == 16);
+    CHECK(choose(problem(dtype, 8192, 16, 8192), kH100, kLimit).tile.n == 16);
+  }
 }

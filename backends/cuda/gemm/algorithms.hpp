@@ -15,6 +15,7 @@ using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
 
 extern const GemmAlgorithm kGemmMultistage;   // multistage.cu
 extern const GemmAlgorithm kGemmNaive;        // naive.cu
+extern const GemmAlgorithm kGemmSmall;        // small.cu
 extern const GemmAlgorithm kGemmThin;         // thin.cu
 extern const GemmAlgorithm kGemmTiledShared;  // tiled_shared.cu
 

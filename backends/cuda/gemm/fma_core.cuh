@@ -22,9 +22,13 @@ class FmaCore {
   static constexpr bool kADepth = kADepthValue, kBDepth = kBDepthValue;     ///< contiguous in memory: the depth?
   static constexpr int kWideA = kADepth ? 1 : 4, kWideB = kBDepth ? 1 : 4;  ///< elements of the widest copy
   static constexpr int kSteps = kDepth;
-  /// A tile's copies are spread over so many steps. Chosen by measurement, with an eye on the compiler: some
-  /// choices leave operands in one bank of the register file, at a cost of 8 %.
-  static constexpr int kCopyParts = kBDepth ? 1 : 4;
+  /// A tile's copies are spread over so many steps. Chosen by measurement, with an eye on the compiler: where
+  /// registers are short, spreading makes it spill, or leave the three operands of a multiply-add in one bank of
+  /// the register file, at a cost of 8 %.
+  template <bool kCluster>
+  static constexpr int kCopyParts = kM* kN < 128 * 128 || (kADepth && kBDepth) ? 1
+                                    : kCluster                                 ? 3
+                                                                               : 4;
   // Along the extent in shared memory in any case: an operand whose depth is contiguous is turned on its
   // way, word by word.
   using LayoutA = DepthRows<kM, kDepth, kADepth ? 4 : 0>;

@@ -49,13 +49,25 @@ __device__ GemmTile tile_at(const GemmArguments<T>& g, int tile, std::int64_t nu
   return {row % rows * tile, number % columns * tile, row / rows};
 }
 
-/// beta = 0 does not read C; without a product (k or alpha is 0) alpha takes no part either.
+/// What becomes of an element of alpha op(A) op(B) + beta C once its sum is known, by BLAS's rules: beta = 0
+/// does not read C; without a product (k or alpha is 0) alpha takes no part either. The one place for what
+/// may follow: a bias, an activation.
 template <class T>
-__device__ void update(T* c, T sum, const GemmArguments<T>& g) {
-  T value = g.k == 0 ? T(0) : g.alpha * sum;
-  if (g.beta != T(0)) value = fma(g.beta, *c, value);
-  *c = value;
-}
+struct Epilogue {
+  T alpha, beta;
+  bool product;  ///< false where k or alpha is 0
+
+  __device__ explicit Epilogue(const GemmArguments<T>& g) : alpha(g.alpha), beta(g.beta), product(g.k != 0) {}
+  /// The sum itself: for the sums of slices.
+  __device__ Epilogue() : alpha(1), beta(0), product(true) {}
+
+  __device__ __forceinline__ bool reads_c() const { return beta != T(0); }
+  __device__ __forceinline__ T operator()(T sum, T c) const {
+    const T value = product ? alpha * sum : T(0);
+    return beta != T(0) ? fma(beta, c, value) : value;
+  }
+  __device__ __forceinline__ void write(T* c, T sum) const { *c = (*this)(sum, reads_c() ? *c : T(0)); }
+};
 
 template <class T>
 GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execution& e) {

@@ -38,6 +38,7 @@ class MmaCore {
   static constexpr bool kADepth = kADepthValue, kBDepth = kBDepthValue;  ///< contiguous in memory: the depth?
   static constexpr int kWideA = 2, kWideB = 2;                           ///< elements of the widest copy
   static constexpr int kSteps = kDepth / 4;
+  template <bool kCluster>
   static constexpr int kCopyParts = kSteps - 1;  ///< a tile's copies are spread over so many steps
   template <int kExtent, bool kAlongDepth>
   using Layout = std::conditional_t<kAlongDepth, ExtentRows<kExtent, kDepth, 4>, DepthRows<kExtent, kDepth, 4>>;

@@ -11,7 +11,9 @@
 #include "algorithms.hpp"
 #include "multistage.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,20 +30,12 @@ class MultistagePlan final : public plugin::Plan {
         kernels_(kernels),
         split_(split),
         workspace_bytes_(multistage_workspace(problem, device, split)),
-        cluster_(split > 1 && !multistage_uses_workspace(device, split)) {
+        cluster_(split > 1 && !multistage_uses_workspace(device, split)),
+        wide_(multistage_wide(problem)) {
     const DeviceGuard guard(context.device());
     prepare(wide(), context.limits().shared_per_block);
     prepare(narrow(), context.limits().shared_per_block);
     if (workspace_bytes_ > 0) prepare(gemm_add_slices_kernel<T>);
-    const auto& p = problem_;
-    // 16 bytes at a time: rows begin at such places and have whole numbers of them.
-    const auto whole = [](std::int64_t value) { return value % std::int64_t(16 / sizeof(T)) == 0; };
-    wide_a_ = whole(p.lda) && whole(p.stride_a) && whole(p.trans_a ? p.m : p.k);
-    wide_b_ = whole(p.ldb) && whole(p.stride_b) && whole(p.trans_b ? p.k : p.n);
-    if (sizeof(T) == 4) {  // an operand that is turned goes word by word in either kernel
-      wide_a_ |= !p.trans_a;
-      wide_b_ |= p.trans_b;
-    }
   }
 
   std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
@@ -52,7 +46,7 @@ class MultistagePlan final : public plugin::Plan {
                          multistage_partial_ld(p.n)};
     const std::int64_t steps = tiles_along(x.g.k, kernels_.depth);
     x.slice_depth = (steps + split_ - 1) / split_ * kernels_.depth;
-    const std::int64_t blocks = tiles_along(p.m, kernels_.tile) * tiles_along(p.n, kernels_.tile) * p.batch * split_;
+    const std::int64_t blocks = tiles_along(p.m, kernels_.m) * tiles_along(p.n, kernels_.n) * p.batch * split_;
     const DeviceGuard guard(context_.device());
     launch(aligned(x.g) ? wide() : narrow(), dim3(unsigned(blocks)), dim3(unsigned(kernels_.threads)),
            std::size_t(kernels_.shared_bytes[cluster_]), context_.stream(),
@@ -66,9 +60,8 @@ class MultistagePlan final : public plugin::Plan {
   auto narrow() const { return kernels_.narrow[cluster_][problem_.trans_a][problem_.trans_b]; }
 
   bool aligned(const GemmArguments<T>& g) const {
-    const bool turned_a = sizeof(T) == 4 && !problem_.trans_a, turned_b = sizeof(T) == 4 && problem_.trans_b;
-    return wide_a_ && wide_b_ && (turned_a || reinterpret_cast<std::uintptr_t>(g.a) % 16 == 0) &&
-           (turned_b || reinterpret_cast<std::uintptr_t>(g.b) % 16 == 0);
+    return wide_ && (multistage_turns_a(problem_) || reinterpret_cast<std::uintptr_t>(g.a) % 16 == 0) &&
+           (multistage_turns_b(problem_) || reinterpret_cast<std::uintptr_t>(g.b) % 16 == 0);
   }
 
   Context& context_;
@@ -77,39 +70,51 @@ class MultistagePlan final : public plugin::Plan {
   std::int64_t split_;
   std::uint64_t workspace_bytes_;
   bool cluster_;  ///< the slices of a tile are a cluster
-  bool wide_a_, wide_b_;
+  bool wide_;     ///< copies of 16 bytes, where the addresses allow them
 };
 
 template <class T>
 std::unique_ptr<plugin::Plan> make_with(Context& context, const plugin::GemmProblem& problem,
                                         const MultistageDevice& device, const MultistageChoice& choice) {
+  const MultistageTile& tile = choice.tile;
   for (const auto& kernels : multistage_kernels(std::type_identity<T>{}))
-    if (kernels.tile == choice.tile)
+    if (kernels.m == tile.m && kernels.n == tile.n && kernels.depth == tile.depth &&
+        std::max(kernels.shared_bytes[0], kernels.shared_bytes[1]) <= tile.shared_bytes)
       return std::make_unique<MultistagePlan<T>>(context, problem, kernels, device, choice.split);
-  throw plugin::Error(TESSERA_INTERNAL, "multistage has no kernels for tile " + std::to_string(choice.tile));
+  throw plugin::Error(TESSERA_INTERNAL, "multistage has no kernels for tiles of " + std::to_string(tile.m) + " x " +
+                                            std::to_string(tile.n));
+}
+
+/// Takes one extent of the tile from the parameters: leaves the tiles that have it.
+void take_extent(plugin::PlanOptions& options, const char* name, int MultistageTile::*extent, int automatic,
+                 std::vector<MultistageTile>& tiles) {
+  std::set<std::int64_t> allowed;
+  for (const MultistageTile& tile : tiles) allowed.insert(tile.*extent);
+  const auto taken =
+      options.parameters.take(name, automatic, std::vector<std::int64_t>(allowed.begin(), allowed.end()));
+  std::erase_if(tiles, [&](const MultistageTile& tile) { return tile.*extent != taken; });
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
   const MultistageDevice device{context.limits().multiprocessors, context.limits().shared_per_block,
                                 context.limits().major >= 9};
-  std::vector<std::int64_t> sizes;
-  for (const MultistageTile& tile : multistage_tiles(problem.dtype))
-    if (tile.shared_bytes <= device.shared_per_block) sizes.push_back(tile.size);
-  MultistageChoice choice = choose_multistage(problem, device, options.workspace_limit);
-  choice.tile = int(options.parameters.take("tile", choice.tile, sizes));
-  choice = choose_multistage(problem, device, options.workspace_limit, choice.tile);  // the split for a given tile
+  std::vector<MultistageTile> tiles = multistage_tiles(problem.dtype, device);
+  const auto choose = [&] { return choose_multistage(problem, device, options.workspace_limit, tiles); };
+  take_extent(options, "tile_m", &MultistageTile::m, choose().tile.m, tiles);
+  take_extent(options, "tile_n", &MultistageTile::n, choose().tile.n, tiles);
+  MultistageChoice choice = choose();
   choice.split =
       options.parameters.take("split", choice.split, 1, most_slices(problem, device, options.workspace_limit));
   return problem.dtype == TESSERA_F64 ? make_with<double>(context, problem, device, choice)
                                       : make_with<float>(context, problem, device, choice);
 }
 
-/// One block a tile and slice: what a grid may have, with the smallest tile and the most slices.
+/// One block a tile and slice: what a grid may have, with the smallest tile in both extents and the most slices.
 std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  const double blocks = std::ceil(double(p.m) / 32.0) * std::ceil(double(p.n) / 32.0) * double(p.batch);
+  const double blocks = std::ceil(double(p.m) / 16.0) * std::ceil(double(p.n) / 16.0) * double(p.batch);
   const double most = double(kMaxGridX) / double(kMultistageMostSplit);
   if (blocks <= most && double(p.k) < double(kMaxGridX)) return {};
-  return "C has more than " + std::to_string(std::int64_t(most)) + " tiles of 32 x 32, or k is above " +
+  return "C has more than " + std::to_string(std::int64_t(most)) + " tiles of 16 x 16, or k is above " +
          std::to_string(kMaxGridX);
 }
 

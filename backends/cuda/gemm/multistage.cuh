@@ -45,7 +45,7 @@ __device__ __forceinline__ void write_piece(T* c, const T (&sum)[kWidth], int le
   } else {
 #pragma unroll
     for (int e = 0; e < kWidth; ++e)
-      if (e < left) c[e] = epilogue(sum[e], epilogue.reads_c() ? c[e] : T(0));
+      if (e < left) epilogue.write(c + e, sum[e]);
   }
 }
 
@@ -59,9 +59,12 @@ struct MultistageMemory {
 
 /// Adds the sums of a cluster's blocks, each of which has the same tile and another slice, in the order
 /// of the slices, and hands each piece to write(piece, sum): every block takes its share of the pieces.
-/// `shared`: kM x kN elements that no thread of the block uses any more.
+/// `shared`: kM x kN elements that no thread of the block uses any more. `one`: 1, unknown to the compiler. A
+/// vector store of the sums themselves would tie them to neighbouring registers in the main loop, where
+/// multiply-adds then find their operands in one bank of the register file: 8 % of its time.
 template <class Core, class Write>
-__device__ __forceinline__ void add_in_cluster(const Core& core, typename Core::T* shared, int slices, Write&& write) {
+__device__ __forceinline__ void add_in_cluster(const Core& core, typename Core::T* shared, int slices,
+                                               typename Core::T one, Write&& write) {
 #if __CUDA_ARCH__ >= 900
   namespace cg = cooperative_groups;
   using T = typename Core::T;
@@ -74,7 +77,7 @@ __device__ __forceinline__ void add_in_cluster(const Core& core, typename Core::
 #pragma unroll
   for (int piece = 0; piece < Core::kPieces; ++piece)
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) mine[piece * Core::kThreads].value[e] = core.element(piece, e);
+    for (int e = 0; e < kWidth; ++e) mine[piece * Core::kThreads].value[e] = core.element(piece, e) * one;
   cluster.sync();
   for (int piece = int(cluster.block_rank()); piece < Core::kPieces; piece += slices) {
     T sum[kWidth]{};
@@ -161,7 +164,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
         tile = stages + next * kStageElements;
       }
       core.read(fragments[(step + 1) % 2], tile, tile + LayoutA::kElements, (step + 1) % Core::kSteps);
-      constexpr int kParts = Core::kCopyParts, kEvery = (Core::kSteps - 1) / kParts;
+      constexpr int kParts = Core::template kCopyParts<kCluster>, kEvery = (Core::kSteps - 1) / kParts;
       if (step % kEvery == 0 && step / kEvery < kParts)
         load(stage == 0 ? kStages - 1 : stage - 1, step / kEvery, kParts);  // the one that was read last
       core.multiply(fragments[step % 2]);
@@ -184,7 +187,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     // The sums overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
     cp_async_wait<0>();
     __syncthreads();
-    add_in_cluster(core, stages, int(slices), write);
+    add_in_cluster(core, stages, int(slices), T(g.k >= 0), write);
   } else {
 #pragma unroll
     for (int piece = 0; piece < Core::kPieces; ++piece) {
@@ -201,18 +204,18 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
 template <class T>
 struct MultistageKernels {
   using Kernel = void (*)(SlicedArguments<T>);
-  int tile, depth, threads;
+  int m, n, depth, threads;
   int shared_bytes[2];  ///< [cluster]
   Kernel wide[2][2][2], narrow[2][2][2];
 };
 
-/// Core<kTile, kADepth, kBDepth>: the kernels of a tile.
-template <template <int, bool, bool> class Core, int kTile, int kStages, int kMinBlocks>
-MultistageKernels<typename Core<kTile, false, false>::T> multistage_kernels_of() {
-  using Any = Core<kTile, false, false>;
-  MultistageKernels<typename Any::T> kernels{kTile, Any::kDepth, Any::kThreads, {}, {}, {}};
+/// Tile::Core<kADepth, kBDepth>: the kernels of a tile.
+template <class Tile, int kStages, int kMinBlocks>
+auto multistage_kernels_of() {
+  using Any = typename Tile::template Core<false, false>;
+  MultistageKernels<typename Any::T> kernels{Any::kM, Any::kN, Any::kDepth, Any::kThreads, {}, {}, {}};
   const auto add = [&]<bool kCluster, bool kTransA, bool kTransB>() {
-    using C = Core<kTile, !kTransA, kTransB>;
+    using C = typename Tile::template Core<!kTransA, kTransB>;
     using Memory = MultistageMemory<C, kStages>;
     kernels.wide[kCluster][kTransA][kTransB] =
         gemm_multistage_kernel<C, kStages, kMinBlocks, C::kWideA, C::kWideB, kCluster>;

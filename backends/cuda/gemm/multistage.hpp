@@ -10,13 +10,14 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace tessera::cuda {
 
 /// What the choice knows of a tile size. Times are microseconds on an H100, rates multiply-adds a
 /// microsecond of one multiprocessor.
 struct MultistageTile {
-  int size;            ///< a block computes size x size elements of C
+  int m, n;            ///< a block computes m x n elements of C
   int depth;           ///< k goes by in pieces of it
   int resident;        ///< blocks that a multiprocessor holds at once
   int shared_bytes;    ///< what one of them needs
@@ -25,7 +26,14 @@ struct MultistageTile {
   double fixed_time;   ///< before the first product and after the last
 };
 
-std::span<const MultistageTile> multistage_tiles(tessera_dtype dtype);
+struct MultistageDevice {
+  int multiprocessors;
+  int shared_per_block;
+  bool clusters;  ///< from compute capability 9.0 on
+};
+
+/// Those whose shared memory a block of the device has.
+std::vector<MultistageTile> multistage_tiles(tessera_dtype dtype, const MultistageDevice& device);
 
 /// The most slices of k that a plan takes.
 inline constexpr std::int64_t kMultistageMostSplit = 256;
@@ -33,14 +41,8 @@ inline constexpr std::int64_t kMultistageMostSplit = 256;
 /// Slices that a cluster of blocks adds through its shared memory; more are added by a second kernel.
 inline constexpr std::int64_t kMultistageMostInCluster = 8;
 
-struct MultistageDevice {
-  int multiprocessors;
-  int shared_per_block;
-  bool clusters;  ///< from compute capability 9.0 on
-};
-
 struct MultistageChoice {
-  int tile;            ///< MultistageTile::size
+  MultistageTile tile;
   std::int64_t split;  ///< slices of k, whose sums are added in order
 };
 
@@ -58,13 +60,20 @@ std::uint64_t multistage_workspace(const plugin::GemmProblem& problem, const Mul
 std::int64_t most_slices(const plugin::GemmProblem& problem, const MultistageDevice& device,
                          std::uint64_t workspace_limit);
 
+/// Whether an operand is turned on its way into shared memory, element by element: in f32, where its depth is
+/// contiguous.
+inline bool multistage_turns_a(const plugin::GemmProblem& p) { return p.dtype == TESSERA_F32 && !p.trans_a; }
+inline bool multistage_turns_b(const plugin::GemmProblem& p) { return p.dtype == TESSERA_F32 && p.trans_b; }
+
+/// Whether the layout allows copies of 16 bytes of all other operands; the addresses must, too.
+bool multistage_wide(const plugin::GemmProblem& problem);
+
 /// Predicted time of an execution.
 double multistage_time(const plugin::GemmProblem& problem, const MultistageDevice& device, const MultistageTile& tile,
                        std::int64_t split);
 
-/// The tile and split of the least predicted time, among those that fit into the limits. `tile` and
-/// `split` are taken as given where they are not 0.
+/// The one of `tiles`, at least one, and the split of the least predicted time whose workspace fits into the limit.
 MultistageChoice choose_multistage(const plugin::GemmProblem& problem, const MultistageDevice& device,
-                                   std::uint64_t workspace_limit, int tile = 0, std::int64_t split = 0);
+                                   std::uint64_t workspace_limit, std::span<const MultistageTile> tiles);
 
 }  // namespace tessera::cuda

@@ -2,27 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The kernels of multistage in f32.
-#include "fma_core.cuh"
-#include "multistage.cuh"
+/// The kernels of multistage in f32: large tiles, and the list of all.
+#include "multistage_f32.cuh"
 
 #include <array>
 
 namespace tessera::cuda {
-namespace {
 
-/// Warps of 32 x 64, threads of 8 x 8: of the shapes tried, that with the fewest words of shared memory a
-/// product which leaves room for two blocks of 8 warps. The smallest tile is for products that are over
-/// before a larger one has begun.
-template <int kTile, bool kADepth, bool kBDepth>
-using Core = std::conditional_t<kTile == 32, FmaCore<kTile, kTile, 16, 16, 32, 4, 4, kADepth, kBDepth>,
-                                FmaCore<kTile, kTile, 16, 32, 64, 8, 8, kADepth, kBDepth>>;
+MultistageKernels<float> multistage_f32_128x128() {
+  return multistage_kernels_of<FmaTile<128, 128, 32, 32, 64, 8, 8>, 2, 2>();
+}
 
-}  // namespace
+MultistageKernels<float> multistage_f32_128x64() {
+  return multistage_kernels_of<FmaTile<128, 64, 16, 32, 64, 8, 8>, 3, 4>();
+}
+
+MultistageKernels<float> multistage_f32_64x128() {
+  return multistage_kernels_of<FmaTile<64, 128, 16, 32, 64, 8, 8>, 3, 4>();
+}
 
 std::span<const MultistageKernels<float>> multistage_kernels(std::type_identity<float>) {
-  static const std::array kernels{multistage_kernels_of<Core, 128, 3, 2>(), multistage_kernels_of<Core, 64, 3, 5>(),
-                                  multistage_kernels_of<Core, 32, 3, 12>()};
+  static const std::array kernels{multistage_f32_128x128(), multistage_f32_128x64(), multistage_f32_64x128(),
+                                  multistage_f32_64x64(),   multistage_f32_32x64(),  multistage_f32_128x16(),
+                                  multistage_f32_16x128()};
   return kernels;
 }
 

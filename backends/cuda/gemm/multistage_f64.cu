@@ -11,15 +11,18 @@
 namespace tessera::cuda {
 namespace {
 
-/// 8 warps of 64 x 32 for the largest tile: what the registers hold. 4 warps for the others.
-template <int kTile, bool kADepth, bool kBDepth>
-using Core = MmaCore<kTile, kTile, 16, kTile / 2, kTile == 128 ? 32 : kTile / 2, kADepth, kBDepth>;
+template <int kM, int kN, int kWarpM, int kWarpN>
+struct Tile {
+  template <bool kADepth, bool kBDepth>
+  using Core = MmaCore<kM, kN, 16, kWarpM, kWarpN, kADepth, kBDepth>;
+};
 
 }  // namespace
 
 std::span<const MultistageKernels<double>> multistage_kernels(std::type_identity<double>) {
-  static const std::array kernels{multistage_kernels_of<Core, 128, 3, 1>(), multistage_kernels_of<Core, 64, 3, 3>(),
-                                  multistage_kernels_of<Core, 32, 3, 7>()};
+  static const std::array kernels{multistage_kernels_of<Tile<128, 128, 64, 32>, 3, 1>(),
+                                  multistage_kernels_of<Tile<64, 64, 32, 32>, 3, 3>(),
+                                  multistage_kernels_of<Tile<32, 32, 16, 16>, 3, 7>()};
   return kernels;
 }
 

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_c
     T sum = 0;
 #pragma unroll 4
     for (std::int64_t p = 0; p < g.k; ++p, a += a_step, b += b_step) sum = fma(*a, *b, sum);
-    update(g.c + tile.batch * g.stride_c + row * g.ldc + column, sum, g);
+    Epilogue<T>(g).write(g.c + tile.batch * g.stride_c + row * g.ldc + column, sum);
   }
 }
 

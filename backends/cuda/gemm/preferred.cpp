@@ -7,12 +7,10 @@
 
 namespace tessera::cuda {
 
-/// Matrices of which one warp computes many elements leave the smallest tile of multistage nearly empty.
-/// The sizes are those at which it overtakes one thread an element on an H100, in batches of 10000.
 std::string_view preferred_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
-  constexpr std::int64_t kTiny = 8;
-  if (std::max(p.m, p.n) <= kTiny && p.k <= kShortDepth) return kGemmNaive.name;
+  // Small matrices with a short depth leave the smallest tile of multistage nearly empty.
+  if (p.k <= kShortDepth && kGemmSmall.why_unsupported(p, 0).empty()) return kGemmSmall.name;
   // Few rows or columns, a large operand beyond the caches: thin reads it at the rate of memory. With more of them
   // multistage overtakes it, in f64 soon, since the tensor cores do the arithmetic.
   constexpr double kBeyondCaches = 16e6;  ///< bytes, of each matrix of a batch

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What algorithms have in common that cut the depth of a product into slices, and what becomes of an
-/// element once its sum is known.
+/// What algorithms have in common that cut the depth of a product into slices.
 #pragma once
 
 #include "gemm.cuh"
@@ -26,24 +25,6 @@ struct SlicedArguments {
   std::int64_t partial_ld;
 };
 
-/// What becomes of an element of alpha op(A) op(B) + beta C once its sum is known. The one place for
-/// what may follow: a bias, an activation.
-template <class T>
-struct Epilogue {
-  T alpha, beta;
-  bool product;  ///< false where k or alpha is 0
-
-  __device__ explicit Epilogue(const GemmArguments<T>& g) : alpha(g.alpha), beta(g.beta), product(g.k != 0) {}
-  /// The sum itself: for the sums of slices.
-  __device__ Epilogue() : alpha(1), beta(0), product(true) {}
-
-  __device__ __forceinline__ bool reads_c() const { return beta != T(0); }
-  __device__ __forceinline__ T operator()(T sum, T c) const {
-    const T value = product ? alpha * sum : T(0);
-    return beta != T(0) ? fma(beta, c, value) : value;
-  }
-};
-
 /// C from the sums of the slices. One thread an element; neighbours read neighbours.
 template <class T>
 __global__ void __launch_bounds__(256) gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
@@ -64,8 +45,7 @@ __global__ void __launch_bounds__(256) gemm_add_slices_kernel(const __grid_const
       for (int s = 0; s < kAhead; ++s)
         if (slice + s < arguments.slices) sum += part[s];
     }
-    T* const c = g.c + row / g.m * g.stride_c + row % g.m * g.ldc + column;
-    *c = epilogue(sum, epilogue.reads_c() ? *c : T(0));
+    epilogue.write(g.c + row / g.m * g.stride_c + row % g.m * g.ldc + column, sum);
   }
 }
 

@@ -78,22 +78,25 @@ __device__ __forceinline__ void write_sum(const ThinArguments<T>& x, const ThinP
   if (x.s.partial != nullptr) {
     x.s.partial[((piece.slice * g.batch + piece.batch) * g.m + row) * x.s.partial_ld + column] = sum;
   } else {
-    const Epilogue<T> epilogue(g);
-    T* const c = g.c + piece.batch * g.stride_c + row * g.ldc + column;
-    *c = epilogue(sum, epilogue.reads_c() ? *c : T(0));
+    Epilogue<T>(g).write(g.c + piece.batch * g.stride_c + row * g.ldc + column, sum);
   }
 }
 
+/// Four words apart, so that threads of different rows write to different banks.
+template <int kChunk>
+inline constexpr int kRowPitch = kChunk + 4;
+
 /// kCount rows of the small operand, of k from `begin` on, with zeros for what does not exist.
-/// [depth][row] or, kRowsFirst, [row][depth].
+/// [depth][row] or, kRowsFirst, [row][kRowPitch of depth].
 template <class T, int kCount, int kChunk, bool kRowsFirst>
 __device__ __forceinline__ void read_small(const ThinArguments<T>& x, const T* small, std::int64_t begin,
                                            std::int64_t end, T* shared) {
+  const bool rows_contiguous = x.small_row == 1;
   for (int e = int(threadIdx.x); e < kCount * kChunk; e += kThreads) {
-    const int i = e / kChunk, p = e % kChunk;
+    const int i = rows_contiguous ? e % kCount : e / kChunk, p = rows_contiguous ? e / kCount : e % kChunk;
     T value = T(0);
     if (i < x.count && begin + p < end) value = small[i * x.small_row + (begin + p) * x.small_depth];
-    shared[kRowsFirst ? i * kChunk + p : p * kCount + i] = value;
+    shared[kRowsFirst ? i * kRowPitch<kChunk> + p : p * kCount + i] = value;
   }
 }
 
@@ -158,10 +161,11 @@ __global__ void __launch_bounds__(kThreads) gemm_thin_extent_kernel(const __grid
 
 /// The large operand's depth is contiguous: element (l, p) is large[l * ld + p].
 template <class T, int kCount, int kVector>
-__global__ void __launch_bounds__(kThreads) gemm_thin_depth_kernel(const __grid_constant__ ThinArguments<T> x) {
-  constexpr int kRows = 4, kAhead = 2;
+__global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
+    gemm_thin_depth_kernel(const __grid_constant__ ThinArguments<T> x) {
+  constexpr int kRows = 4, kAhead = kCount > 4 ? 1 : 2;
   constexpr int kChunk = 4 * 32 * kVector;
-  __shared__ __align__(16) T shared[kCount * kChunk];
+  __shared__ __align__(16) T shared[kCount * kRowPitch<kChunk>];
   const GemmArguments<T>& g = x.s.g;
   const ThinPiece<T> piece(x, kRows * kWarps);
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
@@ -170,28 +174,39 @@ __global__ void __launch_bounds__(kThreads) gemm_thin_depth_kernel(const __grid_
   const T* const large = (x.few_rows ? g.b + piece.batch * g.stride_b : g.a + piece.batch * g.stride_a) + l * ld;
   const T* const small = x.few_rows ? g.a + piece.batch * g.stride_a : g.b + piece.batch * g.stride_b;
 
+  // Reads are one step of the loop ahead of the products.
+  constexpr int kStep = kAhead * 32 * kVector;
+  Vector<T, kVector> next[kAhead][kRows], value[kAhead][kRows];
+  const auto read = [&](std::int64_t from) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const std::int64_t p = from + (s * 32 + lane) * kVector;
+        next[s][r] = Vector<T, kVector>{};
+        if (l + r < x.length && p < piece.end)
+          next[s][r] = *reinterpret_cast<const Vector<T, kVector>*>(large + r * ld + p);
+      }
+  };
+
   T sum[kRows][kCount]{};
+  read(piece.begin);
   for (std::int64_t begin = piece.begin; begin < piece.end; begin += kChunk) {
     __syncthreads();
     read_small<T, kCount, kChunk, true>(x, small, begin, piece.end, shared);
     __syncthreads();
-    for (int block = 0; block < kChunk; block += kAhead * 32 * kVector) {
-      Vector<T, kVector> value[kAhead][kRows];
+    for (int block = 0; block < kChunk; block += kStep) {
 #pragma unroll
       for (int s = 0; s < kAhead; ++s)
 #pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-          const std::int64_t p = begin + block + (s * 32 + lane) * kVector;
-          value[s][r] = Vector<T, kVector>{};
-          if (l + r < x.length && p < piece.end)
-            value[s][r] = *reinterpret_cast<const Vector<T, kVector>*>(large + r * ld + p);
-        }
+        for (int r = 0; r < kRows; ++r) value[s][r] = next[s][r];
+      read(begin + block + kStep);
 #pragma unroll
       for (int s = 0; s < kAhead; ++s)
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
-          const auto factor =
-              *reinterpret_cast<const Vector<T, kVector>*>(shared + i * kChunk + block + (s * 32 + lane) * kVector);
+          const auto factor = *reinterpret_cast<const Vector<T, kVector>*>(shared + i * kRowPitch<kChunk> + block +
+                                                                           (s * 32 + lane) * kVector);
 #pragma unroll
           for (int r = 0; r < kRows; ++r)
 #pragma unroll

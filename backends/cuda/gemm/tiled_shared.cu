@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads)
       T* c = g.c + tile.batch * g.stride_c + (tile.row + first_row) * g.ldc + tile.column + threadIdx.x;
 #pragma unroll
       for (int r = 0; r < S::kRows; ++r)
-        if (first_row + r < rows_left) update(c + r * g.ldc, sum[r], g);
+        if (first_row + r < rows_left) Epilogue<T>(g).write(c + r * g.ldc, sum[r]);
     }
   }
 }

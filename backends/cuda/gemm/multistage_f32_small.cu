@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The kernels of multistage in f32: small and narrow tiles.
+#include "multistage_f32.cuh"
+
+namespace tessera::cuda {
+
+MultistageKernels<float> multistage_f32_64x64() {
+  return multistage_kernels_of<FmaTile<64, 64, 16, 32, 32, 8, 4>, 3, 6>();
+}
+
+MultistageKernels<float> multistage_f32_32x64() {
+  return multistage_kernels_of<FmaTile<32, 64, 16, 32, 32, 8, 4>, 3, 8>();
+}
+
+MultistageKernels<float> multistage_f32_128x16() {
+  return multistage_kernels_of<FmaTile<128, 16, 16, 64, 16, 8, 4>, 3, 8>();
+}
+
+MultistageKernels<float> multistage_f32_16x128() {
+  return multistage_kernels_of<FmaTile<16, 128, 16, 16, 64, 4, 8>, 3, 8>();
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Batches of small matrices: a block takes as many of them as its threads can compute, each thread 4 x 4
+/// elements of one. They pass through shared memory, so that every access to memory reads or writes neighbours.
+#include "algorithms.hpp"
+#include "gemm.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+constexpr int kThreads = 128;
+
+/// Matrices of up to kSize rows and columns, kSize of k at a time.
+template <class T, int kSizeValue>
+struct SmallTile {
+  static constexpr int kSize = kSizeValue;
+  static constexpr int kAcross = kSize / 4;  ///< threads along a row of C
+  static constexpr int kMatrices = kThreads / (kAcross * kAcross);
+  /// In shared memory rows are padded for words that come in turned, and matrices for the 8 threads that read 16
+  /// bytes each at a time, which belong to several matrices of 4 or 8.
+  static constexpr int kPitch = kSize + (kSize == 4 ? 0 : 16 / int(sizeof(T)));
+  static constexpr int kMatrixPad = kSize > 8 ? 0 : sizeof(T) == 4 ? kSize : 2;
+  static constexpr int kMatrix = kSize * kPitch + kMatrixPad;
+  static constexpr int kElements = kMatrices * kMatrix;
+};
+
+/// One operand's part of a block: `count` matrices, of which rows x columns exist, columns contiguous.
+template <class T>
+struct SmallOperand {
+  T* data;
+  std::int64_t stride, ld;
+  int count, rows, columns;
+};
+
+/// A thread's share of an operand, on its way between memory and shared memory.
+template <class Tile, class T, int kVector>
+class SmallPieces {
+  static constexpr int kAcross = Tile::kSize / kVector, kAMatrix = Tile::kSize * kAcross;
+  static constexpr int kPieces = Tile::kMatrices * kAMatrix / kThreads;
+
+  struct alignas(kVector * sizeof(T)) Vector {
+    T value[kVector];
+  };
+  struct Place {
+    int matrix, row, column;
+    __device__ explicit Place(int piece) {
+      const int number = piece * kThreads + int(threadIdx.x);
+      matrix = number / kAMatrix, row = number / kAcross % Tile::kSize, column = number % kAcross * kVector;
+    }
+    __device__ bool exists(const SmallOperand<T>& o) const {
+      return matrix < o.count && row < o.rows && column < o.columns;
+    }
+    __device__ T* in(const SmallOperand<T>& o) const { return o.data + matrix * o.stride + row * o.ld + column; }
+  };
+
+ public:
+  /// Zeros for what does not exist.
+  __device__ __forceinline__ void read(const SmallOperand<T>& o) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Place place(i);
+      pieces_[i] = place.exists(o) ? *reinterpret_cast<const Vector*>(place.in(o)) : Vector{};
+    }
+  }
+
+  __device__ __forceinline__ void put(T* shared, bool turned) const {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Place place(i);
+      T* const matrix = shared + place.matrix * Tile::kMatrix;
+      if (turned) {
+#pragma unroll
+        for (int v = 0; v < kVector; ++v) matrix[(place.column + v) * Tile::kPitch + place.row] = pieces_[i].value[v];
+      } else {
+        *reinterpret_cast<Vector*>(matrix + place.row * Tile::kPitch + place.column) = pieces_[i];
+      }
+    }
+  }
+
+  /// What was read is C before; `shared` has the sums.
+  __device__ __forceinline__ void write(const SmallOperand<T>& o, const T* shared, const Epilogue<T>& epilogue) {
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Place place(i);
+      if (!place.exists(o)) continue;
+      Vector v = *reinterpret_cast<const Vector*>(shared + place.matrix * Tile::kMatrix + place.row * Tile::kPitch +
+                                                  place.column);
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) v.value[e] = epilogue(v.value[e], pieces_[i].value[e]);
+      *reinterpret_cast<Vector*>(place.in(o)) = v;
+    }
+  }
+
+ private:
+  Vector pieces_[kPieces]{};
+};
+
+template <class T>
+struct SmallArguments {
+  GemmArguments<T> g;
+  bool trans_a, trans_b;
+};
+
+/// kVector: elements a copy, what the alignment of all three operands allows.
+template <class T, int kSize, int kVector>
+__global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
+  using Tile = SmallTile<T, kSize>;
+  struct alignas(16) Four {
+    T value[4];
+  };
+  __shared__ __align__(16) T a_shared[Tile::kElements];  // [k][m]
+  __shared__ __align__(16) T b_shared[Tile::kElements];  // [k][n]
+  const GemmArguments<T>& g = x.g;
+  const std::int64_t first = std::int64_t(blockIdx.x) * Tile::kMatrices;
+  const int count = int(g.batch - first < Tile::kMatrices ? g.batch - first : Tile::kMatrices);
+  const int matrix = int(threadIdx.x) / (Tile::kAcross * Tile::kAcross);
+  const int row = int(threadIdx.x) / Tile::kAcross % Tile::kAcross * 4, column = int(threadIdx.x) % Tile::kAcross * 4;
+
+  T sum[4][4]{};
+  for (std::int64_t begin = 0; begin < g.k; begin += kSize) {
+    const int depth = int(g.k - begin < kSize ? g.k - begin : kSize);
+    SmallPieces<Tile, T, kVector> a, b;
+    a.read({const_cast<T*>(g.a) + first * g.stride_a + begin * (x.trans_a ? g.lda : 1), g.stride_a, g.lda, count,
+            x.trans_a ? depth : int(g.m), x.trans_a ? int(g.m) : depth});
+    b.read({const_cast<T*>(g.b) + first * g.stride_b + begin * (x.trans_b ? 1 : g.ldb), g.stride_b, g.ldb, count,
+            x.trans_b ? int(g.n) : depth, x.trans_b ? depth : int(g.n)});
+    if (begin > 0) __syncthreads();
+    a.put(a_shared, !x.trans_a);
+    b.put(b_shared, x.trans_b);
+    __syncthreads();
+    const T* const from_a = a_shared + matrix * Tile::kMatrix + row;
+    const T* const from_b = b_shared + matrix * Tile::kMatrix + column;
+#pragma unroll 4
+    for (int p = 0; p < depth; ++p) {
+      const Four fa = *reinterpret_cast<const Four*>(from_a + p * Tile::kPitch);
+      const Four fb = *reinterpret_cast<const Four*>(from_b + p * Tile::kPitch);
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sum[i][j] = fma(fa.value[i], fb.value[j], sum[i][j]);
+    }
+  }
+
+  const Epilogue<T> epilogue(g);
+  const SmallOperand<T> c{g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)};
+  SmallPieces<Tile, T, kVector> before;
+  if (epilogue.reads_c()) before.read(c);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    *reinterpret_cast<Four*>(a_shared + matrix * Tile::kMatrix + (row + i) * Tile::kPitch + column) =
+        Four{{sum[i][0], sum[i][1], sum[i][2], sum[i][3]}};
+  __syncthreads();
+  before.write(c, a_shared, epilogue);
+}
+
+template <class T>
+struct SmallKernels {
+  using Kernel = void (*)(SmallArguments<T>);
+  Kernel wide, narrow;
+  int matrices;
+};
+
+template <class T, int kSize>
+SmallKernels<T> small_kernels_of() {
+  return {gemm_small_kernel<T, kSize, 16 / int(sizeof(T))>, gemm_small_kernel<T, kSize, 1>,
+          SmallTile<T, kSize>::kMatrices};
+}
+
+/// The largest extent of C.
+constexpr std::int64_t most_small(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 16 : 32; }
+
+template <class T>
+SmallKernels<T> small_kernels(std::int64_t extent) {
+  if (extent <= 4) return small_kernels_of<T, 4>();
+  if (extent <= 8) return small_kernels_of<T, 8>();
+  if constexpr (sizeof(T) == 4)
+    if (extent > 16) return small_kernels_of<T, 32>();
+  return small_kernels_of<T, 16>();
+}
+
+template <class T>
+class SmallPlan final : public plugin::Plan {
+ public:
+  SmallPlan(Context& context, const plugin::GemmProblem& p)
+      : context_(context), problem_(p), kernels_(small_kernels<T>(std::max(p.m, p.n))) {
+    const DeviceGuard guard(context.device());
+    prepare(kernels_.wide);
+    prepare(kernels_.narrow);
+    for (const std::int64_t value :
+         {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k, p.trans_b ? p.k : p.n, p.n})
+      wide_ &= value % std::int64_t(16 / sizeof(T)) == 0;
+  }
+
+  void execute(const plugin::Execution& e) override {
+    const SmallArguments<T> x{arguments_of<T>(problem_, e), problem_.trans_a, problem_.trans_b};
+    const auto aligned = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+    const bool wide = wide_ && aligned(x.g.a) && aligned(x.g.b) && aligned(x.g.c);
+    const DeviceGuard guard(context_.device());
+    launch(wide ? kernels_.wide : kernels_.narrow, dim3(unsigned(tiles_along(problem_.batch, kernels_.matrices))),
+           dim3(kThreads), 0, context_.stream(), x);
+  }
+
+ private:
+  Context& context_;
+  plugin::GemmProblem problem_;
+  SmallKernels<T> kernels_;
+  bool wide_ = true;
+};
+
+std::string why_unsupported(const plugin::GemmProblem& p, int) {
+  if (std::max(p.m, p.n) > most_small(p.dtype))
+    return "C has more than " + std::to_string(most_small(p.dtype)) + " rows or columns: " + std::to_string(p.m) +
+           " x " + std::to_string(p.n);
+  if (p.batch <= kMaxGridX) return {};
+  return "batch is above " + std::to_string(kMaxGridX) + ": " + std::to_string(p.batch);
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, plugin::PlanOptions) {
+  if (p.dtype == TESSERA_F64) return std::make_unique<SmallPlan<double>>(context, p);
+  return std::make_unique<SmallPlan<float>>(context, p);
+}
+
+}  // namespace
+
+const GemmAlgorithm kGemmSmall{"small", why_unsupported, make};
+
+}  // namespace tessera::cuda

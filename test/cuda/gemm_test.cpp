@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the GEMM algorithms choose by themselves, forced: every tile, with and without slices; and the same bits in
+/// every run.
+
+#include "cuda_support.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+/// Integers small enough that every sum is exact, in any order.
+template <class T>
+std::vector<T> integers(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& v : values) v = T(int(random() % 17) - 8);
+  return values;
+}
+
+std::vector<float> fractions(std::int64_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> value(-1.0f, 1.0f);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& v : values) v = value(random);
+  return values;
+}
+
+template <class T>
+class Trial {
+ public:
+  Trial(Context& context, const GemmDesc& desc, const std::string& algorithm, const std::vector<T>& a,
+        const std::vector<T>& b)
+      : a_(context, desc.m * desc.k),
+        b_(context, desc.k * desc.n),
+        c_(context, desc.m * desc.n),
+        before_(static_cast<std::size_t>(desc.m * desc.n), T(3)),
+        plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm}) {
+    a_.upload(a);
+    b_.upload(b);
+  }
+
+  std::vector<T> result() {
+    c_.upload(before_);
+    plan_.template execute<T>(T(2), a_.data(), b_.data(), T(-1), c_.data());
+    std::vector<T> values(before_.size());
+    c_.download(values);
+    return values;
+  }
+
+ private:
+  Buffer<T> a_, b_, c_;
+  std::vector<T> before_;
+  GemmPlan plan_;
+};
+
+template <class T>
+std::vector<std::pair<int, int>> tiles() {
+  if (sizeof(T) == 8) return {{128, 128}, {64, 64}, {32, 32}};
+  return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {128, 16}, {16, 128}};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment and number of slices", "", float,
+                   double) {
+  using T = TestType;
+  Context context = open_cuda();
+  // Full tiles and vector copies; partial ones on all sides and single elements.
+  for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}})
+    for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+      for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+        GemmDesc desc = shape;
+        desc.dtype = sizeof(T) == 8 ? DType::f64 : DType::f32;
+        desc.trans_a = trans_a, desc.trans_b = trans_b;
+        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
+        for (const auto& [m, n] : tiles<T>())
+          for (const int split : {1, 3, 8, 12}) {
+            const std::string algorithm = "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
+                                          ",split=" + std::to_string(split);
+            CAPTURE(algorithm, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
+            CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+          }
+      }
+}
+
+TEST_CASE("a hundred runs give the same bits") {
+  struct Case {
+    GemmDesc desc;
+    const char* algorithm;
+  };
+  const Case c = GENERATE(
+      Case{{.m = 256, .n = 256, .k = 4096}, "multistage:split=8"},
+      Case{{.m = 256, .n = 256, .k = 4096}, "multistage:split=24"}, Case{{.m = 1000, .n = 1000, .k = 1000}, ""},
+      Case{{.m = 4, .n = 3000, .k = 5000}, "thin:split=5"}, Case{{.m = 30, .n = 31, .k = 500}, "small"});
+  Context context = open_cuda();
+  Trial<float> trial(context, c.desc, c.algorithm, fractions(c.desc.m * c.desc.k, 1),
+                     fractions(c.desc.k * c.desc.n, 2));
+  const auto first = trial.result();
+  for (int run = 1; run < 100; ++run) REQUIRE(trial.result() == first);
+}
+
+}  // namespace tessera::test
