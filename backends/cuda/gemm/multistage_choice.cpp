@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.0e3, 191.0e3, 6.86},
                               MultistageTile{128, 64, 16, 4, 38400, 177.8e3, 177.8e3, 5.86},
                               MultistageTile{64, 128, 16, 4, 38400, 179.8e3, 163.4e3, 5.38},
-                              MultistageTile{64, 64, 16, 6, 26112, 156.5e3, 134.5e3, 3.73},
+                              MultistageTile{64, 64, 16, 5, 26112, 156.5e3, 134.5e3, 3.73},
                               MultistageTile{32, 64, 16, 8, 19968, 141.0e3, 69.4e3, 3.12},
                               MultistageTile{128, 16, 16, 7, 29184, 95.4e3, 72.8e3, 3.28},
                               MultistageTile{16, 128, 16, 7, 29184, 132.2e3, 79.5e3, 3.60}};

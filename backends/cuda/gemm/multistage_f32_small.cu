@@ -8,7 +8,7 @@
 namespace tessera::cuda {
 
 MultistageKernels<float> multistage_f32_64x64() {
-  return multistage_kernels_of<FmaTile<64, 64, 16, 32, 32, 8, 4>, 3, 6>();
+  return multistage_kernels_of<FmaTile<64, 64, 16, 32, 32, 8, 4>, 3, 5>();
 }
 
 MultistageKernels<float> multistage_f32_32x64() {

@@ -25,13 +25,15 @@ constexpr int kWarps = 8, kThreads = 32 * kWarps;
 
 constexpr std::int64_t kThinMostSplit = 128;
 
-/// Slices of k: enough for four blocks a multiprocessor (eight where they hold few sums), none shorter than 256.
+/// Slices of k: enough for four blocks a multiprocessor (eight or sixteen where they hold few sums), none shorter than
+/// 256.
 std::int64_t thin_split(const plugin::GemmProblem& p, int multiprocessors) {
   const bool few_rows = p.m <= p.n;
   const bool depth_contiguous = few_rows ? p.trans_b : !p.trans_a;
   const std::int64_t block_length = depth_contiguous ? 4 * kWarps : 32 * 16 / std::int64_t(plugin::size_of(p.dtype));
   const std::int64_t blocks = std::max(std::int64_t(1), tiles_along(std::max(p.m, p.n), int(block_length)) * p.batch);
-  const std::int64_t fill = (std::min(p.m, p.n) <= 2 ? 8 : 4) * multiprocessors / blocks;
+  const std::int64_t blocks_wanted = std::min(p.m, p.n) > 2 ? 4 : depth_contiguous ? 16 : 8;
+  const std::int64_t fill = blocks_wanted * multiprocessors / blocks;
   return std::clamp(std::min(fill, p.k / 256), std::int64_t(1), kThinMostSplit);
 }
 
@@ -163,7 +165,7 @@ __global__ void __launch_bounds__(kThreads) gemm_thin_extent_kernel(const __grid
 template <class T, int kCount, int kVector>
 __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 2 : 1)
     gemm_thin_depth_kernel(const __grid_constant__ ThinArguments<T> x) {
-  constexpr int kRows = 4, kAhead = kCount > 4 ? 1 : 2;
+  constexpr int kRows = 4, kAhead = kCount > 1 ? 1 : 2;
   constexpr int kChunk = 4 * 32 * kVector;
   __shared__ __align__(16) T shared[kCount * kRowPitch<kChunk>];
   const GemmArguments<T>& g = x.s.g;
