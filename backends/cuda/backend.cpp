@@ -7,6 +7,7 @@
 #include "error.hpp"
 #include "gemm/algorithms.hpp"
 #include "stencil/algorithms.hpp"
+#include "stencil/preferred.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -77,11 +78,19 @@ struct Backend {
   }
 
   static std::span<const StencilAlgorithm> stencil_algorithms() {
-    static const std::array list{kStencilRestrict, kStencilSharedConstant, kStencilSharedLdg, kStencilNaive};
+    static const std::array list{kStencilStreaming, kStencilRestrict, kStencilSharedConstant, kStencilSharedLdg,
+                                 kStencilNaive};
     return list;
   }
 
   static std::string_view preferred(int, const GemmProblem& p) { return preferred_gemm(p); }
+
+  static std::string_view preferred(int device, const StencilProblem& p) {
+    for (const std::string_view name : preferred_stencils(p))
+      for (const StencilAlgorithm& algorithm : stencil_algorithms())
+        if (algorithm.name == name && algorithm.why_unsupported(p, device).empty()) return name;
+    return {};
+  }
 
   static double score(int device, const GemmProblem& p, tessera_memory memory) {
     const double blocks = std::ceil(double(p.m) / kGemmTile) * std::ceil(double(p.n) / kGemmTile) * double(p.batch);

@@ -17,5 +17,6 @@ extern const StencilAlgorithm kStencilNaive;           // naive.cu
 extern const StencilAlgorithm kStencilRestrict;        // restrict.cu
 extern const StencilAlgorithm kStencilSharedConstant;  // shared_constant.cu
 extern const StencilAlgorithm kStencilSharedLdg;       // shared_ldg.cu
+extern const StencilAlgorithm kStencilStreaming;       // streaming.cpp
 
 }  // namespace tessera::cuda

@@ -13,6 +13,7 @@
 
 #include "../context.hpp"
 #include "../launch.cuh"
+#include "boundary_point.cuh"
 #include "geometry.hpp"
 
 #include <tessera/plugin/plugin.hpp>
@@ -20,7 +21,6 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace tessera::cuda {
@@ -58,42 +58,13 @@ struct LinearTaps<T, kListedTaps> {
   __device__ T coefficient(int t) const { return list_[t].coefficient; }
 };
 
-/// A tap as points near the boundary need it.
-template <class T>
-struct GridTap {
-  std::int64_t offset[plugin::kAxes];
-  T coefficient;
-};
-
 template <class T, int kTaps>
 struct DirectArguments {
   SweepGeometry geometry;
   std::int64_t first[2];  ///< where the launch begins on axes 0 and 1
   LinearTaps<T, kTaps> taps;
-  const GridTap<T>* grid_taps;
-  int grid_tap_count;
+  GridTaps<T> grid_taps;
 };
-
-/// Writes a point some tap of which may leave the domain. Not inlined, and nothing lives across the call: its
-/// registers would spill those of plain points.
-template <class T, int kTaps>
-__device__ __noinline__ void boundary_point(const DirectArguments<T, kTaps>& g, const T* source, T* target,
-                                            std::int64_t i0, std::int64_t i1, std::int64_t i2) {
-  const SweepGeometry& geometry = g.geometry;
-  T sum = 0;
-  if (geometry.domain.frozen(i0, i1, i2)) {
-    sum = source[geometry.source_index(i0, i1, i2)];
-  } else {
-#pragma unroll 1
-    for (int t = 0; t < g.grid_tap_count; ++t) {
-      const GridTap<T>& tap = g.grid_taps[t];
-      const plugin::Sample s = geometry.domain.sample(i0 + tap.offset[0], i1 + tap.offset[1], i2 + tap.offset[2]);
-      const T value = s.constant ? T(s.value) : source[geometry.source_index(s.index[0], s.index[1], s.index[2])];
-      sum = fma(tap.coefficient, value, sum);
-    }
-  }
-  target[geometry.target_index(i0, i1, i2)] = sum;
-}
 
 template <bool kLine, class T, int kTaps>
 __device__ __forceinline__ void direct_point(const DirectArguments<T, kTaps>& g, const T* source, T* target,
@@ -103,7 +74,7 @@ __device__ __forceinline__ void direct_point(const DirectArguments<T, kTaps>& g,
   if constexpr (!kLine)
     plain = plain && i1 >= geometry.plain[1][0] && i1 < geometry.plain[1][1] && i0 >= geometry.plain[0][0] &&
             i0 < geometry.plain[0][1];
-  if (!plain) return boundary_point(g, source, target, i0, i1, i2);
+  if (!plain) return boundary_point(geometry, g.grid_taps, source, target, i0, i1, i2);
 
   const auto* here = reinterpret_cast<const unsigned char*>(
       source + (kLine ? i2 * geometry.source_strides[2] : geometry.source_index(i0, i1, i2)));
@@ -165,13 +136,10 @@ class DirectPlan final : public plugin::Plan {
         problem_(problem),
         kernel_(kernel),
         block_(direct_block(problem)),
-        grid_(direct_grid(problem, block_)) {
+        grid_(direct_grid(problem, block_)),
+        grid_taps_(make_grid_taps<T>(context, problem)) {
     const DeviceGuard guard(context.device());
     prepare(kernel);
-    std::vector<GridTap<T>> taps;
-    for (const auto& tap : problem.taps)
-      taps.push_back({{tap.offset[0], tap.offset[1], tap.offset[2]}, T(tap.coefficient)});
-    grid_taps_.emplace(context, taps.data(), taps.size() * sizeof taps[0]);
     if constexpr (kTaps == kListedTaps)
       for (const auto& strides : {problem.in_strides, problem.packed_strides(), problem.out_strides})
         if (list_for(strides) == nullptr) make_list(strides);
@@ -180,7 +148,7 @@ class DirectPlan final : public plugin::Plan {
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
     DirectArguments<T, kTaps> arguments{
-        SweepGeometry(problem_), {0, 0}, {}, grid_taps_->template as<GridTap<T>>(), int(problem_.taps.size())};
+        SweepGeometry(problem_), {0, 0}, {}, {grid_taps_.template as<GridTap<T>>(), int(problem_.taps.size())}};
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
@@ -235,7 +203,7 @@ class DirectPlan final : public plugin::Plan {
   plugin::StencilProblem problem_;
   Kernel kernel_;
   dim3 block_, grid_;
-  std::optional<DeviceTable> grid_taps_;
+  DeviceTable grid_taps_;
   std::vector<List> lists_;
 };
 

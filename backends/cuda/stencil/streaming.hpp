@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The parts of the streaming algorithm: which of them takes a list of taps, and their plans.
+#pragma once
+
+#include "../context.hpp"
+#include "tap_shape.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <memory>
+
+namespace tessera::cuda {
+
+/// Shapes that a thread computes in registers.
+using TileShapes =
+    TapShapes<TapShape<TapPattern::star, 1, 1>, TapShape<TapPattern::star, 1, 2>, TapShape<TapPattern::star, 1, 3>,
+              TapShape<TapPattern::star, 1, 4>, TapShape<TapPattern::hollow_star, 1, 1>,
+              TapShape<TapPattern::hollow_star, 1, 2>, TapShape<TapPattern::hollow_star, 1, 3>,
+              TapShape<TapPattern::hollow_star, 1, 4>, TapShape<TapPattern::star, 2, 1>,
+              TapShape<TapPattern::star, 2, 2>, TapShape<TapPattern::star, 2, 3>, TapShape<TapPattern::star, 2, 4>,
+              TapShape<TapPattern::box, 2, 1>, TapShape<TapPattern::box, 2, 2>, TapShape<TapPattern::star, 3, 1>,
+              TapShape<TapPattern::star, 3, 2>, TapShape<TapPattern::box, 3, 1>>;
+/// Shapes that reach over so many planes that a block marches through them.
+using MarchShapes = TapShapes<TapShape<TapPattern::star, 3, 3>, TapShape<TapPattern::star, 3, 4>>;
+
+/// The most taps of a list that is none of the shapes.
+inline constexpr int kStreamingMostTaps = 128;
+
+/// For a list of TileShapes; nullptr for any other.
+std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem);
+/// For a list of MarchShapes; nullptr for any other.
+std::unique_ptr<plugin::Plan> make_streaming_march(Context& context, const plugin::StencilProblem& problem,
+                                                   plugin::PlanOptions options);
+/// For any list of up to kStreamingMostTaps taps.
+std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem);
+
+}  // namespace tessera::cuda

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which stencil algorithm the CUDA backend prefers, and which lists of taps have kernels of their own: tested without a
+// device.
+#include <preferred.hpp>
+#include <stencil_cases.hpp>
+#include <tap_shape.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::cuda;
+
+namespace {
+
+plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode) {
+  std::vector<tessera_tap> list;
+  for (const Tap& tap : taps) {
+    tessera_tap one{};
+    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
+    one.coefficient = tap.coefficient;
+    list.push_back(one);
+  }
+  std::reverse(list.begin(), list.end());  // order does not matter
+  tessera_stencil_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.op = TESSERA_OP_STENCIL;
+  desc.dtype = dtype;
+  desc.rank = taps.rank();
+  std::int64_t stride = 1;
+  for (int axis = desc.rank - 1; axis >= 0; --axis, stride *= 64) {
+    desc.extents[axis] = 64;
+    desc.in_strides[axis] = desc.out_strides[axis] = stride;
+    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
+  }
+  desc.taps = list.data();
+  desc.tap_size = sizeof list[0];
+  desc.tap_count = std::int64_t(list.size());
+  desc.steps = 1;
+  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+}
+
+plugin::StencilProblem problem(const Taps& taps) { return problem(TESSERA_F32, taps, TESSERA_BOUNDARY_FIXED); }
+
+template <TapPattern kPattern, int kRank, int kRadius>
+bool is_shape(const Taps& taps) {
+  using Shape = TapShape<kPattern, kRank, kRadius>;
+  return with_shape<double>(TapShapes<Shape>{}, problem(taps), [](auto, const auto&) {});
+}
+
+constexpr auto kStar = TapPattern::star, kHollow = TapPattern::hollow_star, kBox = TapPattern::box;
+constexpr auto kWeights = test::Weights::integer;
+
+}  // namespace
+
+TEST_CASE("a list of taps is a shape only if it is the shape exactly") {
+  const Taps star = test::star(2, 2, kWeights), box = test::box(3, 1, kWeights);
+  REQUIRE(is_shape<kStar, 2, 2>(star));
+  REQUIRE(is_shape<kBox, 3, 1>(box));
+  REQUIRE(is_shape<kHollow, 1, 4>(taps::derivative(1, 0, 1, 8)));
+  REQUIRE(is_shape<kStar, 1, 4>(taps::derivative(1, 0, 2, 8)));
+  REQUIRE_FALSE(is_shape<kStar, 2, 1>(star));
+  REQUIRE_FALSE(is_shape<kStar, 2, 3>(star));
+  REQUIRE_FALSE(is_shape<kBox, 2, 1>(star));  // both have nine taps
+  REQUIRE_FALSE(is_shape<kStar, 3, 2>(star));
+  REQUIRE_FALSE(is_shape<kStar, 1, 4>(taps::derivative(1, 0, 1, 8)));
+
+  SECTION("a tap elsewhere in place of one of its own") {
+    Taps moved(2);
+    for (const Tap& tap : star) moved.add(tap.offset[0] == 2 ? decltype(tap.offset){2, 1, 0} : tap.offset, 1.0);
+    REQUIRE(moved.size() == star.size());
+    REQUIRE_FALSE(is_shape<kStar, 2, 2>(moved));
+  }
+  SECTION("a tap too far away for 32 bits") {
+    Taps far(1, {{{-1, 0, 0}, 1.0}, {{0, 0, 0}, 1.0}, {{(std::int64_t{1} << 32) + 1, 0, 0}, 1.0}});
+    REQUIRE_FALSE(is_shape<kStar, 1, 1>(far));
+  }
+  SECTION("a tap twice") {
+    auto twice = problem(test::star(1, 1, kWeights));
+    twice.taps[0] = twice.taps[1];
+    REQUIRE_FALSE(coefficients_of<float, TapShape<kStar, 1, 1>>(twice.taps).has_value());
+  }
+}
+
+TEST_CASE("coefficients come in the shape's order") {
+  using Shape = TapShape<kStar, 2, 1>;
+  const Taps star(2, {{{-1, 0, 0}, 1.0}, {{0, -1, 0}, 2.0}, {{0, 0, 0}, 3.0}, {{0, 1, 0}, 4.0}, {{1, 0, 0}, 5.0}});
+  const auto found = coefficients_of<double, Shape>(problem(star).taps);
+  REQUIRE(found.has_value());
+  const auto at = [&](int y, int x) { return (*found)[std::size_t(Shape::place(0, y, x))]; };
+  REQUIRE(at(-1, 0) == 1.0);
+  REQUIRE(at(0, -1) == 2.0);
+  REQUIRE(at(0, 0) == 3.0);
+  REQUIRE(at(0, 1) == 4.0);
+  REQUIRE(at(1, 0) == 5.0);
+}
+
+TEST_CASE("the preferred stencil algorithm") {
+  const auto rank = [](const plugin::StencilProblem& p, std::string_view name) {
+    const auto list = preferred_stencils(p);
+    return std::find(list.begin(), list.end(), name) - list.begin();
+  };
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (const tessera_boundary mode : {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_PERIODIC})
+      for (const Taps& taps : {test::line(1, 0, 4, kWeights), test::star(2, 1, kWeights), test::box(2, 5, kWeights),
+                               test::star(3, 4, kWeights), test::box(3, 3, kWeights)}) {
+        const auto p = problem(dtype, taps, mode);
+        CAPTURE(dtype, mode, taps.rank(), taps.size());
+        REQUIRE(preferred_stencils(p).front() == "streaming");
+        REQUIRE(preferred_stencils(p).back() == "restrict");  // which supports everything
+      }
+  const auto many = test::box(2, 6, kWeights);
+  REQUIRE(rank(problem(many), "shared_ldg") < rank(problem(many), "restrict"));
+  const auto doubles = problem(TESSERA_F64, many, TESSERA_BOUNDARY_FIXED);
+  REQUIRE(rank(doubles, "shared_constant") < rank(doubles, "shared_ldg"));
+  const auto plane = problem(TESSERA_F32, test::star(2, 1, kWeights), TESSERA_BOUNDARY_PERIODIC);
+  REQUIRE(rank(plane, "restrict") < rank(plane, "shared_ldg"));
+  const auto volume = problem(TESSERA_F32, test::star(3, 1, kWeights), TESSERA_BOUNDARY_PERIODIC);
+  REQUIRE(rank(volume, "shared_ldg") < rank(volume, "restrict"));
+}
