@@ -78,8 +78,8 @@ struct Backend {
   }
 
   static std::span<const StencilAlgorithm> stencil_algorithms() {
-    static const std::array list{kStencilStreaming, kStencilRestrict, kStencilSharedConstant, kStencilSharedLdg,
-                                 kStencilNaive};
+    static const std::array list{kStencilStreaming,      kStencilTemporal,  kStencilRestrict,
+                                 kStencilSharedConstant, kStencilSharedLdg, kStencilNaive};
     return list;
   }
 

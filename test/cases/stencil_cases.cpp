@@ -290,6 +290,44 @@ void add_many_steps(List& list) {
     }
 }
 
+/// Passes of several steps, whole ones and remainders, with every mode against every mode on the two sides of each
+/// axis: the tap lists that have kernels for such passes, on domains wider than what one of their tiles writes.
+void add_fused_steps(List& list) {
+  constexpr std::int64_t kSteps[] = {2, 7, 3, 5, 8, 4, 9, 6, 13, 1, 17};
+  const auto pair = [](Boundary low, Boundary high) {
+    const bool open = low == Boundary::periodic || high == Boundary::periodic;
+    return BoundaryAxis(BoundarySide(low, 1.5), BoundarySide(open ? low : high, -0.5));
+  };
+  std::size_t turn = 0;
+  const auto add = [&](const Named& named, const Extents& extents, std::size_t i, std::size_t j, std::int64_t steps) {
+    const int rank = int(extents.size());
+    std::vector<BoundaryAxis> axes{pair(kModes[i], kModes[j]), pair(kModes[j], kModes[i])};
+    if (rank == 3) axes.insert(axes.begin(), pair(kModes[(i + j) % (kModeCount - 1)], kModes[i]));
+    list.push_back({"fused " + std::to_string(steps) + " steps " + named.name + " " + text(extents) + " " +
+                        text(kModes[i]) + "|" + text(kModes[j]),
+                    {.extents = extents, .taps = named.taps, .boundary = Boundaries(axes), .steps = steps},
+                    StencilData::random,
+                    turn++ % 9 == 4 && steps < 100});
+  };
+  const Extents planes[] = {{45, 300}, {90, 131}, {38, 236}, {61, 264}, {17, 128}};
+  const Extents boxes[] = {{23, 26, 140}, {12, 40, 133}, {31, 17, 128}};
+  for (std::size_t i = 0; i + 1 < kModeCount; ++i)
+    for (std::size_t j = 0; j + 1 < kModeCount; ++j) {
+      for (const Named& named :
+           {Named{"star1", star(2, 1, Weights::contracting)}, Named{"box1", box(2, 1, Weights::contracting)},
+            Named{"star2", star(2, 2, Weights::contracting)}})
+        add(named, planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
+      if ((i + j) % 3 == 0)
+        for (const Named& named :
+             {Named{"star1", star(3, 1, Weights::contracting)}, Named{"box1", box(3, 1, Weights::contracting)}})
+          add(named, boxes[turn % std::size(boxes)], i, j, kSteps[turn % std::size(kSteps)]);
+    }
+  add({"star1", star(2, 1, Weights::contracting)}, {70, 259}, 0, 5, 100);
+  add({"box1", box(2, 1, Weights::contracting)}, {70, 259}, 2, 3, 100);
+  add({"star2", star(2, 2, Weights::contracting)}, {70, 259}, 4, 1, 100);
+  add({"star1", star(3, 1, Weights::contracting)}, {21, 24, 130}, 3, 4, 100);
+}
+
 }  // namespace
 
 std::vector<StencilCase> stencil_cases() {
@@ -304,6 +342,7 @@ std::vector<StencilCase> stencil_cases() {
   add_special_values(list);
   add_large(list);
   add_many_steps(list);
+  add_fused_steps(list);
   return list;
 }
 

@@ -18,5 +18,6 @@ extern const StencilAlgorithm kStencilRestrict;        // restrict.cu
 extern const StencilAlgorithm kStencilSharedConstant;  // shared_constant.cu
 extern const StencilAlgorithm kStencilSharedLdg;       // shared_ldg.cu
 extern const StencilAlgorithm kStencilStreaming;       // streaming.cpp
+extern const StencilAlgorithm kStencilTemporal;        // temporal.cu
 
 }  // namespace tessera::cuda

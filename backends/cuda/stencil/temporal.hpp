@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What the temporal algorithm supports and how it cuts a problem: pure functions, without CUDA.
+#pragma once
+
+#include <tessera/plugin/problem.hpp>
+
+#include "temporal_cut.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tessera::cuda {
+
+inline constexpr int kTemporalMostRadius = 2;
+inline constexpr int kTemporalSpan = 2 * kTemporalMostRadius + 1;
+
+/// The tap lists that have kernels: every offset within the radius on all axes together (box) or on one axis at a
+/// time (star), each exactly once.
+struct TemporalTaps {
+  int rank;
+  bool box;
+  int radius;
+};
+
+/// What the taps are, or nothing where there is no kernel for them.
+std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem);
+
+/// "" where the problem has kernels and a domain that they can be used on.
+std::string why_not_temporal(const plugin::StencilProblem& problem, int device);
+
+/// Several steps on a domain that fills the device: faster than single sweeps.
+bool temporal_pays(const plugin::StencilProblem& problem);
+
+/// What kernels are compiled for.
+struct TemporalTuning {
+  int depth;     ///< steps of the deepest pass; 0: there is no kernel
+  int resident;  ///< blocks that a multiprocessor should hold, which bounds their registers
+};
+
+/// The fastest of several that were measured on an H100 at 16384 x 16384, without spills. Deeper passes meet less
+/// memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps.
+constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
+  if (taps.rank != 2) return {0, 0};
+  if (taps.box) return taps.radius == 1 ? TemporalTuning{6, f64 ? 8 : 16} : TemporalTuning{0, 0};
+  if (taps.radius == 1) return f64 ? TemporalTuning{8, 8} : TemporalTuning{10, 12};
+  return f64 ? TemporalTuning{4, 8} : TemporalTuning{6, 12};
+}
+
+/// How steps are dealt to passes of at most `depth`: to all about as many, the last ones having a step more.
+class TemporalPasses {
+ public:
+  TemporalPasses(std::int64_t steps, std::int64_t depth) : steps_(steps), count_((steps + depth - 1) / depth) {}
+  std::int64_t count() const { return count_; }
+  /// Of pass 0, 1, ...
+  std::int64_t depth(std::int64_t pass) const { return until(pass + 1) - until(pass); }
+
+ private:
+  std::int64_t until(std::int64_t pass) const { return steps_ / count_ * pass + steps_ % count_ * pass / count_; }
+  std::int64_t steps_, count_;
+};
+
+/// How a domain of two axes is cut: `strips` of columns, each in `pieces` of `piece_rows` rows.
+struct StripPlan {
+  StripCut cut;
+  int strips, pieces, piece_rows;
+};
+
+/// The plan of least estimated time for passes of `depth` steps on `multiprocessors` that hold `resident` warps each.
+/// `rows`: of a piece, taken as given where it is not 0.
+StripPlan plan_strips(const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int multiprocessors,
+                      int resident, int rows = 0);
+
+}  // namespace tessera::cuda

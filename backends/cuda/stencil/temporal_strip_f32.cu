@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "temporal_strip.cuh"
+
+namespace tessera::cuda {
+
+StripKernels<float> strip_kernels(std::type_identity<float>, const TemporalTaps& taps) {
+  return find_strip_kernels<float>(taps);
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "temporal_strip.cuh"
+
+namespace tessera::cuda {
+
+StripKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps) {
+  return find_strip_kernels<double>(taps);
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the CUDA backend's temporal algorithm cuts a stencil: pure functions, tested without a device.
+#include <temporal.hpp>
+#include <temporal_axis.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::cuda;
+
+namespace {
+
+plugin::StencilProblem problem(std::vector<std::int64_t> extents, int radius, bool box,
+                               tessera_boundary mode = TESSERA_BOUNDARY_FIXED, std::int64_t steps = 100) {
+  tessera_stencil_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.op = TESSERA_OP_STENCIL;
+  desc.dtype = TESSERA_F32;
+  desc.rank = std::int32_t(extents.size());
+  desc.steps = steps;
+  std::int64_t stride = 1;
+  for (std::size_t axis = extents.size(); axis-- > 0; stride *= extents[axis]) {
+    desc.extents[axis] = extents[axis];
+    desc.in_strides[axis] = desc.out_strides[axis] = stride;
+    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
+  }
+  std::vector<tessera_tap> taps;
+  const std::int64_t r1 = desc.rank > 1 ? radius : 0, r2 = desc.rank > 2 ? radius : 0;
+  for (std::int64_t i = -radius; i <= radius; ++i)
+    for (std::int64_t j = -r1; j <= r1; ++j)
+      for (std::int64_t l = -r2; l <= r2; ++l)
+        if (box || (i != 0) + (j != 0) + (l != 0) <= 1) taps.push_back({{i, j, l}, 0.1});
+  desc.taps = taps.data();
+  desc.tap_count = std::int64_t(taps.size());
+  desc.tap_size = sizeof taps[0];
+  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+}
+
+}  // namespace
+
+TEST_CASE("temporal knows stars and boxes, and nothing else") {
+  for (int rank = 1; rank <= 3; ++rank)
+    for (int radius = 1; radius <= 2; ++radius)
+      for (const bool box : {false, true}) {
+        auto p = problem(std::vector<std::int64_t>(std::size_t(rank), 64), radius, box);
+        const auto taps = temporal_taps(p);
+        REQUIRE(taps);
+        CHECK(taps->rank == rank);
+        CHECK(taps->radius == radius);
+        CHECK(taps->box == (box && rank > 1));
+        auto missing = p;
+        missing.taps.erase(missing.taps.begin() + 1);
+        CHECK_FALSE(temporal_taps(missing));
+        auto twice = p;
+        twice.taps.back() = twice.taps.front();
+        CHECK_FALSE(temporal_taps(twice));
+      }
+  CHECK_FALSE(temporal_taps(problem({64, 64}, 3, false)));
+}
+
+TEST_CASE("temporal names what it does not support") {
+  CHECK(why_not_temporal(problem({300, 300}, 1, false), 0).empty());
+  CHECK(why_not_temporal(problem({300, 127}, 1, false), 0).find("127") != std::string::npos);
+  CHECK(why_not_temporal(problem({300, 127}, 1, false, TESSERA_BOUNDARY_PERIODIC), 0).empty());
+  CHECK(why_not_temporal(problem({300, 300}, 1, false, TESSERA_BOUNDARY_HALO), 0).find("halo") != std::string::npos);
+  auto half = problem({300, 300}, 1, false, TESSERA_BOUNDARY_PERIODIC);
+  half.domain.mode[2][1] = TESSERA_BOUNDARY_NEAREST;
+  CHECK(why_not_temporal(half, 0).find("axis 1 is periodic on one side alone") != std::string::npos);
+  CHECK_FALSE(temporal_pays(problem({300, 300}, 1, false, TESSERA_BOUNDARY_FIXED, 1)));
+  CHECK(temporal_pays(problem({300, 300}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
+}
+
+TEST_CASE("passes have the steps that are asked for, and about as many each") {
+  for (std::int64_t depth = 1; depth <= 12; ++depth)
+    for (std::int64_t steps = 1; steps <= 100; ++steps) {
+      const TemporalPasses passes(steps, depth);
+      std::int64_t sum = 0;
+      for (std::int64_t pass = 0; pass < passes.count(); ++pass) {
+        sum += passes.depth(pass);
+        REQUIRE(passes.depth(pass) <= depth);
+        REQUIRE(passes.depth(pass) >= passes.depth(passes.count() - 1) - 1);
+      }
+      REQUIRE(sum == steps);
+      REQUIRE(passes.count() == (steps + depth - 1) / depth);
+    }
+}
+
+TEST_CASE("strips write every column once, and hold what that needs") {
+  for (const bool closed : {false, true})
+    for (int margin = 4; margin <= 16; margin += 4)
+      for (int extent = closed ? kStripWidth : 1; extent < 1000; ++extent) {
+        const StripCut cut{extent, kStripWidth, margin, kStripColumns, closed};
+        CAPTURE(closed, margin, extent);
+        int next = 0;
+        for (int index = 0; index < cut.count(); ++index) {
+          const Strip strip = cut.strip(index, cut.count());
+          const int end = strip.begin + kStripWidth;
+          REQUIRE(strip.from == next);
+          REQUIRE((strip.to > strip.from || extent == 0));
+          next = strip.to;
+          // Away from the ends of a closed axis there is a margin; at one, a lane begins or ends with it.
+          REQUIRE((strip.low ? strip.begin == 0 : strip.from - strip.begin >= margin));
+          REQUIRE((strip.high ? end == extent : end - strip.to >= margin));
+          REQUIRE((!closed || (strip.begin >= 0 && end <= extent)));
+          REQUIRE((strip.high || strip.begin % kStripColumns == 0));
+        }
+        REQUIRE(next == extent);
+      }
+}
+
+TEST_CASE("pieces cover the rows, and there are enough for the device") {
+  for (const std::int64_t rows : {5, 64, 1000, 16384})
+    for (const std::int64_t columns : {128, 1000, 16384}) {
+      const auto p = problem({rows, columns}, 1, false);
+      const StripPlan plan = plan_strips(p, *temporal_taps(p), 8, 132, 16);
+      CAPTURE(rows, columns, plan.pieces, plan.piece_rows);
+      CHECK(plan.strips == plan.cut.count());
+      CHECK(std::int64_t(plan.pieces) * plan.piece_rows >= rows);
+      CHECK(std::int64_t(plan.pieces - 1) * plan.piece_rows < rows);
+      if (rows * columns > 100000000) CHECK(plan.strips * plan.pieces >= 132 * 16);
+    }
+}
+
+TEST_CASE("rows that stand for others are those that the boundary mode names") {
+  for (const auto mode : {TESSERA_BOUNDARY_NEAREST, TESSERA_BOUNDARY_REFLECT, TESSERA_BOUNDARY_MIRROR,
+                          TESSERA_BOUNDARY_CONSTANT, TESSERA_BOUNDARY_FIXED})
+    for (int radius = 1; radius <= 2; ++radius)
+      for (int extent = 2 * radius + 1; extent < 12; ++extent) {
+        const auto p = problem({extent, 200}, radius, true, mode);
+        const TemporalAxis<float> rows(p.domain, 1);
+        const RowEnds ends(rows);
+        const bool maps = mode != TESSERA_BOUNDARY_CONSTANT && mode != TESSERA_BOUNDARY_FIXED;
+        for (int arriving = 0; arriving < extent; ++arriving)
+          for (int k = 0; k <= 2 * radius; ++k)
+            for (int offset = -radius; offset <= radius; ++offset) {
+              const int y = arriving - radius + k, read = y + offset;
+              const bool outside = read < 0 || read >= extent;
+              const bool stands = maps && rows.holds(y) && outside && p.domain.mapped(1, read) == arriving;
+              CAPTURE(mode, extent, arriving, k, offset);
+              REQUIRE(((ends.outside(arriving, extent) & RowEnds::bit(k, offset)) != 0) == stands);
+            }
+      }
+}
