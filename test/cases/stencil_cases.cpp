@@ -310,7 +310,7 @@ void add_fused_steps(List& list) {
                     turn++ % 9 == 4 && steps < 100});
   };
   const Extents planes[] = {{45, 300}, {90, 131}, {38, 236}, {61, 264}, {17, 128}};
-  const Extents boxes[] = {{23, 26, 140}, {12, 40, 133}, {31, 17, 128}};
+  const Extents boxes[] = {{7, 53, 133}, {5, 61, 140}, {14, 48, 128}};
   for (std::size_t i = 0; i + 1 < kModeCount; ++i)
     for (std::size_t j = 0; j + 1 < kModeCount; ++j) {
       for (const Named& named :
@@ -325,7 +325,7 @@ void add_fused_steps(List& list) {
   add({"star1", star(2, 1, Weights::contracting)}, {70, 259}, 0, 5, 100);
   add({"box1", box(2, 1, Weights::contracting)}, {70, 259}, 2, 3, 100);
   add({"star2", star(2, 2, Weights::contracting)}, {70, 259}, 4, 1, 100);
-  add({"star1", star(3, 1, Weights::contracting)}, {21, 24, 130}, 3, 4, 100);
+  add({"star1", star(3, 1, Weights::contracting)}, {9, 49, 130}, 3, 4, 40);
 }
 
 }  // namespace

@@ -113,17 +113,19 @@ TEST_CASE("strips write every column once, and hold what that needs") {
       }
 }
 
-TEST_CASE("pieces cover the rows, and there are enough for the device") {
-  for (const std::int64_t rows : {5, 64, 1000, 16384})
-    for (const std::int64_t columns : {128, 1000, 16384}) {
-      const auto p = problem({rows, columns}, 1, false);
-      const StripPlan plan = plan_strips(p, *temporal_taps(p), 8, 132, 16);
-      CAPTURE(rows, columns, plan.pieces, plan.piece_rows);
-      CHECK(plan.strips == plan.cut.count());
-      CHECK(std::int64_t(plan.pieces) * plan.piece_rows >= rows);
-      CHECK(std::int64_t(plan.pieces - 1) * plan.piece_rows < rows);
-      if (rows * columns > 100000000) CHECK(plan.strips * plan.pieces >= 132 * 16);
-    }
+TEST_CASE("pieces cover the axis, and there are enough for the device") {
+  for (const std::int64_t stream : {5, 64, 1000, 16384})
+    for (const std::int64_t columns : {128, 1000, 16384})
+      for (const int rank : {2, 3}) {
+        const auto p = problem(rank == 2 ? std::vector{stream, columns} : std::vector{stream, 64L, columns}, 1, false);
+        const TemporalCut cut = cut_domain(p, *temporal_taps(p), 2, {132, rank == 2 ? 16 : 2});
+        CAPTURE(stream, columns, cut.pieces, cut.piece);
+        CHECK(cut.strips == cut.columns.count());
+        CHECK(cut.tiles == (rank == 2 ? 1 : cut.rows.count()));
+        CHECK(std::int64_t(cut.pieces) * cut.piece >= stream);
+        CHECK(std::int64_t(cut.pieces - 1) * cut.piece < stream);
+        if (stream * columns > 100000000) CHECK(cut.strips * cut.tiles * cut.pieces >= 132 * (rank == 2 ? 16 : 2));
+      }
 }
 
 TEST_CASE("rows that stand for others are those that the boundary mode names") {
@@ -133,16 +135,24 @@ TEST_CASE("rows that stand for others are those that the boundary mode names") {
       for (int extent = 2 * radius + 1; extent < 12; ++extent) {
         const auto p = problem({extent, 200}, radius, true, mode);
         const TemporalAxis<float> rows(p.domain, 1);
-        const RowEnds ends(rows);
-        const bool maps = mode != TESSERA_BOUNDARY_CONSTANT && mode != TESSERA_BOUNDARY_FIXED;
+        const StreamEnds ends(rows);
         for (int arriving = 0; arriving < extent; ++arriving)
-          for (int k = 0; k <= 2 * radius; ++k)
+          for (int k = 0; k <= 2 * radius; ++k) {
+            const unsigned bits = ends.at(arriving, extent);
+            const int y = arriving - radius + k;
+            CAPTURE(mode, extent, arriving, k);
+            REQUIRE(((bits & StreamEnds::frozen(k)) != 0) == rows.frozen(y));
+            unsigned any = 0;
             for (int offset = -radius; offset <= radius; ++offset) {
-              const int y = arriving - radius + k, read = y + offset;
-              const bool outside = read < 0 || read >= extent;
-              const bool stands = maps && rows.holds(y) && outside && p.domain.mapped(1, read) == arriving;
-              CAPTURE(mode, extent, arriving, k, offset);
-              REQUIRE(((ends.outside(arriving, extent) & RowEnds::bit(k, offset)) != 0) == stands);
+              const int read = y + offset;
+              const bool constant = mode == TESSERA_BOUNDARY_CONSTANT, fixed = mode == TESSERA_BOUNDARY_FIXED;
+              const bool finds = constant ? y == arriving : p.domain.mapped(1, read) == arriving;
+              const bool expected = rows.holds(y) && !rows.holds(read) && !fixed && finds;
+              CAPTURE(offset);
+              REQUIRE(((bits & StreamEnds::outside(k, offset)) != 0) == expected);
+              any |= bits & StreamEnds::outside(k, offset);
             }
+            REQUIRE(any == (bits & StreamEnds::outside(k)));
+          }
       }
 }

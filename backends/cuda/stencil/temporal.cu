@@ -2,55 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Several steps in one pass over memory, all of them in registers: see temporal_strip.cuh for domains of two axes.
-/// Every boundary mode is exact at every step.
+/// Several steps in one pass over memory, all of them in registers: see temporal_strip.cuh for domains of two axes and
+/// temporal_pillar.cuh for those of three. Every boundary mode is exact at every step.
 #include "algorithms.hpp"
 #include "temporal.hpp"
 #include "temporal_kernels.hpp"
 
 #include "../launch.cuh"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
 namespace tessera::cuda {
 namespace {
 
-/// Blocks of one warp that a multiprocessor holds at once.
-int resident_warps(const void* kernel) {
-  int blocks = 0;
-  TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32, 0));
-  return blocks;
-}
-
 template <class T>
-class StripPasses final : public plugin::Plan {
+class TemporalPlan final : public plugin::Plan {
  public:
-  StripPasses(Context& context, const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int rows)
+  TemporalPlan(Context& context, const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int piece)
       : context_(context),
+        early_(context.limits().major >= 9),
         problem_(problem),
         passes_(problem.steps, depth),
         deepest_(temporal_tuning(taps, sizeof(T) == 8).depth),
-        kernels_(strip_kernels(std::type_identity<T>{}, taps)) {
+        first_axis_(plugin::kAxes - taps.rank),
+        kernels_(taps.rank == 3 ? pillar_kernels(std::type_identity<T>{}, taps)
+                                : strip_kernels(std::type_identity<T>{}, taps)) {
     problem_.steps = passes_.count();
     const DeviceGuard guard(context.device());
-    prepare(kernels_.deepest);
-    prepare(kernels_.any);
+    prepare(kernels_.deepest, context.limits().shared_per_block);
+    prepare(kernels_.any, context.limits().shared_per_block);
     // Passes have one depth or two that differ by 1.
     for (int less = 0; less < 2; ++less) {
       const int steps = int(passes_.depth(passes_.count() - 1)) - less;
       if (steps < 1) break;
-      const int resident = resident_warps(reinterpret_cast<const void*>(kernel_for(steps)));
-      const StripPlan plan = plan_strips(problem, taps, steps, context.limits().multiprocessors, resident, rows);
-      StripArguments<T>& g = arguments_[less];
-      g.rows = TemporalAxis<T>(problem.domain, 1);
-      g.columns = TemporalAxis<T>(problem.domain, 2);
-      g.row_ends = RowEnds(g.rows);
-      g.cut = plan.cut;
-      g.strips = plan.strips, g.pieces = plan.pieces, g.piece_rows = plan.piece_rows;
-      g.depth = steps;
-      for (const auto& tap : problem.taps)
-        g.coefficients[tap.offset[1] + taps.radius][tap.offset[2] + taps.radius] = T(tap.coefficient);
+      arguments_[less] = arguments(taps, cut_domain(problem, taps, steps, device(steps), piece), steps);
     }
   }
 
@@ -62,34 +49,71 @@ class StripPasses final : public plugin::Plan {
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          StripArguments<T> g = arguments_[passes_.depth(pass++) == arguments_[0].depth ? 0 : 1];
-          for (int axis = 0; axis < 2; ++axis) {
-            g.source_strides[axis] = source_strides[std::size_t(axis + 1)];
-            g.target_strides[axis] = target_strides[std::size_t(axis + 1)];
-          }
+          TemporalArguments<T> g = arguments_[passes_.depth(pass++) == arguments_[0].depth ? 0 : 1];
+          set_strides(g.source_strides, source_strides);
+          set_strides(g.target_strides, target_strides);
           g.source_vectors = takes_vectors(source, g.source_strides);
           g.target_vectors = takes_vectors(target, g.target_strides);
-          launch(kernel_for(g.depth), dim3(unsigned(g.strips) * unsigned(g.pieces)), dim3(32), 0, context_.stream(), g,
-                 source, target);
+          const unsigned blocks = unsigned(g.strips) * unsigned(g.tiles) * unsigned(g.pieces);
+          const auto run = [&](auto... of) {
+            if (early_)
+              launch_early(of..., g, source, target);
+            else
+              launch(of..., g, source, target);
+          };
+          run(kernel_for(g.depth), dim3(blocks), kernels_.block, std::size_t(kernels_.shared_bytes), context_.stream());
         });
   }
 
  private:
-  typename StripKernels<T>::Kernel kernel_for(int depth) const {
+  typename TemporalKernels<T>::Kernel kernel_for(int depth) const {
     return depth == deepest_ ? kernels_.deepest : kernels_.any;
   }
 
-  static bool takes_vectors(const T* data, const std::int64_t (&strides)[2]) {
-    return strides[1] == 1 && strides[0] % std::int64_t(16 / sizeof(T)) == 0 &&
+  TemporalDevice device(int depth) const {
+    int resident = 0;
+    TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &resident, reinterpret_cast<const void*>(kernel_for(depth)), int(kernels_.block.x * kernels_.block.y),
+        std::size_t(kernels_.shared_bytes)));
+    return {context_.limits().multiprocessors, std::max(resident, 1)};
+  }
+
+  TemporalArguments<T> arguments(const TemporalTaps& taps, const TemporalCut& cut, int depth) const {
+    TemporalArguments<T> g{};
+    g.stream = TemporalAxis<T>(problem_.domain, first_axis_);
+    g.rows = TemporalAxis<T>(problem_.domain, 1);
+    g.columns = TemporalAxis<T>(problem_.domain, 2);
+    g.ends = StreamEnds(g.stream);
+    g.row_cut = cut.rows, g.column_cut = cut.columns;
+    g.strips = cut.strips, g.tiles = cut.tiles;
+    g.pieces = cut.pieces, g.piece = cut.piece;
+    g.depth = depth;
+    for (const auto& tap : problem_.taps) {
+      const std::int64_t plane = taps.rank == 3 ? tap.offset[0] + taps.radius : 0;
+      g.coefficients[plane][tap.offset[1] + taps.radius][tap.offset[2] + taps.radius] = T(tap.coefficient);
+    }
+    return g;
+  }
+
+  void set_strides(std::int64_t (&kernel)[3], const plugin::Index3& strides) const {
+    kernel[0] = strides[std::size_t(first_axis_)];
+    kernel[1] = strides[1], kernel[2] = strides[2];
+  }
+
+  static bool takes_vectors(const T* data, const std::int64_t (&strides)[3]) {
+    constexpr std::int64_t kVector = 16 / sizeof(T);
+    return strides[2] == 1 && strides[0] % kVector == 0 && strides[1] % kVector == 0 &&
            reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
   }
 
   Context& context_;
+  bool early_;                      ///< passes are launched before the one before them is complete
   plugin::StencilProblem problem_;  ///< a step for each pass
   TemporalPasses passes_;
-  int deepest_;
-  StripKernels<T> kernels_;
-  StripArguments<T> arguments_[2] = {};  ///< of the deeper passes, of the others
+  int deepest_;     ///< steps of a pass
+  int first_axis_;  ///< along which passes stream
+  TemporalKernels<T> kernels_;
+  TemporalArguments<T> arguments_[2] = {};  ///< of the deeper passes, of the others
 };
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
@@ -97,9 +121,9 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
   const TemporalTaps taps = *temporal_taps(problem);
   const int deepest = temporal_tuning(taps, problem.dtype == TESSERA_F64).depth;
   const int depth = int(options.parameters.take("depth", deepest, 1, deepest));
-  const int rows = int(options.parameters.take("rows", 0, 0, problem.domain.extents[1]));
-  if (problem.dtype == TESSERA_F64) return std::make_unique<StripPasses<double>>(context, problem, taps, depth, rows);
-  return std::make_unique<StripPasses<float>>(context, problem, taps, depth, rows);
+  const int piece = int(options.parameters.take("piece", 0, 0, problem.domain.extents[plugin::kAxes - taps.rank]));
+  if (problem.dtype == TESSERA_F64) return std::make_unique<TemporalPlan<double>>(context, problem, taps, depth, piece);
+  return std::make_unique<TemporalPlan<float>>(context, problem, taps, depth, piece);
 }
 
 }  // namespace

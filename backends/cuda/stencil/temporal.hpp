@@ -39,15 +39,21 @@ bool temporal_pays(const plugin::StencilProblem& problem);
 struct TemporalTuning {
   int depth;     ///< steps of the deepest pass; 0: there is no kernel
   int resident;  ///< blocks that a multiprocessor should hold, which bounds their registers
+  int warps;     ///< of a block, each with a strip of `rows` rows of a plane; with two axes 1 and 1
+  int rows;
+
+  constexpr int height() const { return warps * rows; }
 };
 
-/// The fastest of several that were measured on an H100 at 16384 x 16384, without spills. Deeper passes meet less
-/// memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps.
+/// The fastest of several that were measured on an H100 at 16384 x 16384 and at 512 x 512 x 512. Deeper passes meet
+/// less memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps, or spill.
 constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
-  if (taps.rank != 2) return {0, 0};
-  if (taps.box) return taps.radius == 1 ? TemporalTuning{6, f64 ? 8 : 16} : TemporalTuning{0, 0};
-  if (taps.radius == 1) return f64 ? TemporalTuning{8, 8} : TemporalTuning{10, 12};
-  return f64 ? TemporalTuning{4, 8} : TemporalTuning{6, 12};
+  if (taps.rank == 2 && taps.box && taps.radius == 1) return {6, f64 ? 8 : 16, 1, 1};
+  if (taps.rank == 2 && !taps.box && taps.radius == 1) return {f64 ? 8 : 10, f64 ? 8 : 12, 1, 1};
+  if (taps.rank == 2 && !taps.box && taps.radius == 2) return {f64 ? 4 : 6, f64 ? 8 : 12, 1, 1};
+  if (taps.rank == 3 && taps.box && taps.radius == 1) return {2, 1, f64 ? 8 : 12, f64 ? 2 : 4};
+  if (taps.rank == 3 && !taps.box && taps.radius == 1) return {f64 ? 2 : 3, 1, 8, f64 ? 3 : 4};
+  return {0, 0, 0, 0};
 }
 
 /// How steps are dealt to passes of at most `depth`: to all about as many, the last ones having a step more.
@@ -63,15 +69,21 @@ class TemporalPasses {
   std::int64_t steps_, count_;
 };
 
-/// How a domain of two axes is cut: `strips` of columns, each in `pieces` of `piece_rows` rows.
-struct StripPlan {
-  StripCut cut;
-  int strips, pieces, piece_rows;
+/// How a domain is cut: `strips` of columns, with three axes also `tiles` of rows, and `pieces` of the outermost axis,
+/// of `piece` points each.
+struct TemporalCut {
+  StripCut columns, rows;
+  int strips, tiles, pieces, piece;
 };
 
-/// The plan of least estimated time for passes of `depth` steps on `multiprocessors` that hold `resident` warps each.
-/// `rows`: of a piece, taken as given where it is not 0.
-StripPlan plan_strips(const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int multiprocessors,
-                      int resident, int rows = 0);
+/// What the cut takes into account of the device.
+struct TemporalDevice {
+  int multiprocessors;
+  int resident;  ///< blocks that one of them holds
+};
+
+/// The cut of least estimated time for passes of `depth` steps. `piece`: taken as given where it is not 0.
+TemporalCut cut_domain(const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth,
+                       const TemporalDevice& device, int piece = 0);
 
 }  // namespace tessera::cuda

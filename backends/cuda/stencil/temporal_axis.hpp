@@ -39,6 +39,7 @@ struct TemporalAxis {
   /// First and last point that neither has a boundary within its reach nor is read by one that has.
   TESSERA_HOST_DEVICE int inner_begin() const { return closed() ? 2 * radius : -(1 << 30); }
   TESSERA_HOST_DEVICE int inner_last() const { return closed() ? extent - 1 - 2 * radius : 2147483647; }
+  TESSERA_HOST_DEVICE bool inner(int i) const { return i >= inner_begin() && i <= inner_last(); }
 
   /// Of a point outside a closed end: whether it has a constant value, and otherwise the point that stands for it.
   TESSERA_HOST_DEVICE bool constant(int i) const { return mode[i < 0 ? 0 : 1] == TESSERA_BOUNDARY_CONSTANT; }
@@ -52,32 +53,41 @@ struct TemporalAxis {
   }
 };
 
-/// Rows near the ends of a closed axis that stand for rows outside.
-struct RowEnds {
-  /// By side and distance from the end: the bits of what else such a row gives when it arrives.
-  unsigned bits[2][2 * kTemporalMostRadius] = {};
+/// What rows (planes) near the ends of the axis of the stream do when they arrive, beside being read where they are.
+struct StreamEnds {
+  unsigned bits[2][2 * kTemporalMostRadius] = {};  ///< by side and distance from the end
 
-  /// Row y = (arriving row) - radius + k finds the arriving row at y + offset too, which is outside.
-  TESSERA_HOST_DEVICE static constexpr unsigned bit(int k, int offset) {
+  /// Row y = (arriving row) - radius + k reads row y + offset, which is outside: the arriving row stands for it, or it
+  /// is constant and y itself arrives.
+  TESSERA_HOST_DEVICE static constexpr unsigned outside(int k, int offset) {
     return 1u << (k * kTemporalSpan + offset + kTemporalMostRadius);
   }
+  /// Any of these for a k.
+  TESSERA_HOST_DEVICE static constexpr unsigned outside(int k) {
+    return ((1u << kTemporalSpan) - 1) << (k * kTemporalSpan);
+  }
+  /// Row y keeps its value.
+  TESSERA_HOST_DEVICE static constexpr unsigned frozen(int k) { return 1u << (kTemporalSpan * kTemporalSpan + k); }
 
-  RowEnds() = default;
+  StreamEnds() = default;
   template <class T>
-  explicit RowEnds(const TemporalAxis<T>& rows) {
+  explicit StreamEnds(const TemporalAxis<T>& rows) {
     const int r = rows.radius;
     for (int side = 0; side < 2; ++side)
       for (int distance = 0; distance < 2 * r && rows.closed(); ++distance)
-        for (int k = 0; k <= 2 * r; ++k)
+        for (int k = 0; k <= 2 * r; ++k) {
+          const int arriving = side == 0 ? distance : rows.extent - 1 - distance, y = arriving - r + k;
+          if (rows.frozen(y)) bits[side][distance] |= frozen(k);
           for (int offset = -r; offset <= r; ++offset) {
-            const int arriving = side == 0 ? distance : rows.extent - 1 - distance, y = arriving - r + k;
             const int read = y + offset;
             if (!rows.holds(y) || rows.frozen(y) || (side == 0 ? read >= 0 : read < rows.extent)) continue;
-            if (!rows.constant(read) && rows.stand_in(read) == arriving) bits[side][distance] |= bit(k, offset);
+            if (rows.constant(read) ? k == r : rows.stand_in(read) == arriving)
+              bits[side][distance] |= outside(k, offset);
           }
+        }
   }
 
-  TESSERA_HOST_DEVICE unsigned outside(int arriving, int extent) const {
+  TESSERA_HOST_DEVICE unsigned at(int arriving, int extent) const {
     const int high = extent - 1 - arriving;
     return (arriving < 2 * kTemporalMostRadius ? bits[0][arriving] : 0u) |
            (high < 2 * kTemporalMostRadius ? bits[1][high] : 0u);

@@ -55,11 +55,13 @@ std::string why_not_temporal(const StencilProblem& p, int) {
                kModeNames[p.domain.mode[axis][1 - side]] + " on the other";
     }
   const std::optional<TemporalTaps> taps = temporal_taps(p);
-  if (!taps || temporal_tuning(*taps, p.dtype == TESSERA_F64).depth == 0)
-    return "these taps have no kernel: there are some for the 2D star of radius 1 and 2 and the 2D box of radius 1, "
-           "each tap once";
+  const TemporalTuning tuning = taps ? temporal_tuning(*taps, p.dtype == TESSERA_F64) : TemporalTuning{};
+  if (tuning.depth == 0)
+    return "these taps have no kernel: there are some for the star of radius 1 in 2D and 3D and of radius 2 in 2D, and "
+           "the box of radius 1 in 2D and 3D, each tap once";
   for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis) {
-    const std::int64_t least = axis == 2 && !periodic(p, axis, 0) ? kStripWidth : 2 * taps->radius + 1;
+    std::int64_t least = 2 * taps->radius + 1;
+    if (axis > plugin::kAxes - p.rank && !periodic(p, axis, 0)) least = axis == 2 ? kStripWidth : tuning.height();
     const std::int64_t extent = p.domain.extents[axis];
     if (extent < least || extent > kMostExtent)
       return "axis " + std::to_string(axis - plugin::kAxes + p.rank) + " has " + std::to_string(extent) +
@@ -70,36 +72,39 @@ std::string why_not_temporal(const StencilProblem& p, int) {
 
 bool temporal_pays(const StencilProblem& p) { return p.steps > 1 && why_not_temporal(p, 0).empty(); }
 
-StripPlan plan_strips(const StencilProblem& p, const TemporalTaps& taps, int depth, int multiprocessors, int resident,
-                      int rows) {
-  const int reach = depth * taps.radius, height = int(p.domain.extents[1]);
-  StripPlan plan{{int(p.domain.extents[2]), kStripWidth, (reach + kStripColumns - 1) / kStripColumns * kStripColumns,
-                  kStripColumns, !periodic(p, 2, 0)},
-                 0,
-                 0,
-                 0};
-  plan.strips = plan.cut.count();
-  // A multiprocessor has four schedulers, and a warp alone on one leaves it idle at times. At the end some run out of
-  // pieces: a fifth of a piece's time is lost, as measured.
-  constexpr double kSchedulers = 4.0, kAlone = 1.6, kTail = 0.2;
+TemporalCut cut_domain(const StencilProblem& p, const TemporalTaps& taps, int depth, const TemporalDevice& device,
+                       int piece) {
+  const int reach = depth * taps.radius, stream = int(p.domain.extents[plugin::kAxes - taps.rank]);
+  const int margin = (reach + kStripColumns - 1) / kStripColumns * kStripColumns;
+  TemporalCut cut{};
+  cut.columns = {int(p.domain.extents[2]), kStripWidth, margin, kStripColumns, !periodic(p, 2, 0)};
+  cut.strips = cut.columns.count();
+  cut.tiles = 1;
+  if (taps.rank == 3) {
+    cut.rows = {int(p.domain.extents[1]), temporal_tuning(taps, p.dtype == TESSERA_F64).height(), reach, 1,
+                !periodic(p, 1, 0)};
+    cut.tiles = cut.rows.count();
+  }
+  // A warp alone on one of a multiprocessor's four schedulers leaves it idle at times. At the end some blocks run out
+  // of pieces: parts of a piece's time are lost, as measured.
+  const bool warps = taps.rank == 2;
+  const double schedulers = warps ? 4.0 : 1.0, alone = warps ? 1.6 : 1.0, tail = warps ? 0.2 : 0.5;
   double least = 0.0;
   const auto consider = [&](int pieces) {
-    const int piece_rows = (height + pieces - 1) / pieces;
-    const double warps = std::ceil(double(plan.strips) * pieces / multiprocessors);
-    const double together = std::min(warps, double(resident));
-    const double piece_time = std::max(kAlone, together / kSchedulers) * (piece_rows + 2 * reach);
-    const double time = (warps / together + kTail) * piece_time;
-    if (plan.pieces != 0 && time >= least) return;
+    const int size = (stream + pieces - 1) / pieces;
+    const double blocks = std::ceil(double(cut.strips) * cut.tiles * pieces / device.multiprocessors);
+    const double together = std::min(blocks, double(device.resident));
+    const double time = (blocks / together + tail) * std::max(alone, together / schedulers) * (size + 2 * reach);
+    if (cut.pieces != 0 && time >= least) return;
     least = time;
-    plan.piece_rows = piece_rows;
-    plan.pieces = (height + piece_rows - 1) / piece_rows;
+    cut.piece = size;
+    cut.pieces = (stream + size - 1) / size;
   };
-  if (rows != 0) {
-    consider((height + rows - 1) / rows);
-    return plan;
-  }
-  for (int pieces = 1; pieces <= std::min(height, 1024); ++pieces) consider(pieces);
-  return plan;
+  if (piece != 0)
+    consider((stream + piece - 1) / piece);
+  else
+    for (int pieces = 1; pieces <= std::min(stream, 1024); ++pieces) consider(pieces);
+  return cut;
 }
 
 }  // namespace tessera::cuda

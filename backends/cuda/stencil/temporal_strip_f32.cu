@@ -5,7 +5,7 @@
 
 namespace tessera::cuda {
 
-StripKernels<float> strip_kernels(std::type_identity<float>, const TemporalTaps& taps) {
+TemporalKernels<float> strip_kernels(std::type_identity<float>, const TemporalTaps& taps) {
   return find_strip_kernels<float>(taps);
 }
 

@@ -5,7 +5,7 @@
 
 namespace tessera::cuda {
 
-StripKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps) {
+TemporalKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps) {
   return find_strip_kernels<double>(taps);
 }
 
