@@ -8,6 +8,7 @@
 #include "gemm/algorithms.hpp"
 #include "stencil/algorithms.hpp"
 #include "stencil/preferred.hpp"
+#include "stencil/temporal.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -86,6 +87,7 @@ struct Backend {
   static std::string_view preferred(int, const GemmProblem& p) { return preferred_gemm(p); }
 
   static std::string_view preferred(int device, const StencilProblem& p) {
+    if (temporal_pays(p)) return kStencilTemporal.name;
     for (const std::string_view name : preferred_stencils(p))
       for (const StencilAlgorithm& algorithm : stencil_algorithms())
         if (algorithm.name == name && algorithm.why_unsupported(p, device).empty()) return name;
