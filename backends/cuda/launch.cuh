@@ -59,22 +59,4 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_byte
   launch(kernel, grid, block, shared_bytes, stream, ClusterSize{1}, std::forward<A>(arguments)...);
 }
 
-/// Lets a kernel be launched while the one before it on the stream still runs, if both agree: it waits for that one
-/// with griddepcontrol.wait before it reads or writes. From compute capability 9.0 on.
-template <class... P, class... A>
-void launch_early(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-                  A&&... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
-}
-
 }  // namespace tessera::cuda

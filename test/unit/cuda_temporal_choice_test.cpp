@@ -71,8 +71,18 @@ TEST_CASE("temporal names what it does not support") {
   auto half = problem({300, 300}, 1, false, TESSERA_BOUNDARY_PERIODIC);
   half.domain.mode[2][1] = TESSERA_BOUNDARY_NEAREST;
   CHECK(why_not_temporal(half, 0).find("axis 1 is periodic on one side alone") != std::string::npos);
-  CHECK_FALSE(temporal_pays(problem({300, 300}, 1, false, TESSERA_BOUNDARY_FIXED, 1)));
-  CHECK(temporal_pays(problem({300, 300}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
+}
+
+TEST_CASE("temporal pays for several steps on a domain that fills the device") {
+  CHECK(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
+  CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 1)));
+  CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_HALO, 2)));
+  CHECK_FALSE(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
+  CHECK(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_PERIODIC, 2)));
+  auto box = problem({256, 256, 256}, 1, true);
+  CHECK(temporal_pays(box));
+  box.dtype = TESSERA_F64;
+  CHECK_FALSE(temporal_pays(box));
 }
 
 TEST_CASE("passes have the steps that are asked for, and about as many each") {

@@ -22,7 +22,6 @@ class TemporalPlan final : public plugin::Plan {
  public:
   TemporalPlan(Context& context, const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int piece)
       : context_(context),
-        early_(context.limits().major >= 9),
         problem_(problem),
         passes_(problem.steps, depth),
         deepest_(temporal_tuning(taps, sizeof(T) == 8).depth),
@@ -55,13 +54,8 @@ class TemporalPlan final : public plugin::Plan {
           g.source_vectors = takes_vectors(source, g.source_strides);
           g.target_vectors = takes_vectors(target, g.target_strides);
           const unsigned blocks = unsigned(g.strips) * unsigned(g.tiles) * unsigned(g.pieces);
-          const auto run = [&](auto... of) {
-            if (early_)
-              launch_early(of..., g, source, target);
-            else
-              launch(of..., g, source, target);
-          };
-          run(kernel_for(g.depth), dim3(blocks), kernels_.block, std::size_t(kernels_.shared_bytes), context_.stream());
+          launch(kernel_for(g.depth), dim3(blocks), kernels_.block, std::size_t(kernels_.shared_bytes),
+                 context_.stream(), g, source, target);
         });
   }
 
@@ -107,7 +101,6 @@ class TemporalPlan final : public plugin::Plan {
   }
 
   Context& context_;
-  bool early_;                      ///< passes are launched before the one before them is complete
   plugin::StencilProblem problem_;  ///< a step for each pass
   TemporalPasses passes_;
   int deepest_;     ///< steps of a pass

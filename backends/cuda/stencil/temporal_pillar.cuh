@@ -226,7 +226,6 @@ __device__ __forceinline__ void temporal_pillar(const TemporalArguments<T>& g, c
   const int inner_begin = g.stream.closed() ? g.depth - 1 + g.stream.inner_begin() : i;
   const int inner_end = g.stream.closed() ? min(g.stream.inner_last() + 1, end) : end;
 
-  wait_for_previous_pass();
   Feed feed(g, lane, source, rows.row, i, g.stream.closed() ? min(end, g.stream.extent) : end,
             shared + threadIdx.y * Feed::kElements);
   RowExchange<T, kWarps> exchange(shared + kWarps * Feed::kElements);

@@ -21,14 +21,6 @@ struct TapShape {
   static constexpr int kSpan = 2 * kRadius + 1;
 };
 
-/// Lets the next pass be launched, which waits here until this one is complete.
-__device__ __forceinline__ void wait_for_previous_pass() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 /// What a lane knows of its strip.
 struct StripLane {
   Strip strip;

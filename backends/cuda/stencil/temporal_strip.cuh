@@ -55,6 +55,47 @@ __device__ __forceinline__ void add_outside(const TemporalArguments<T>& g, int k
   }
 }
 
+/// Adds row `arriving` of the step before to all sums; `row` becomes the one that is complete. `ends`: what the row
+/// does near the ends of the axis. kKeeps: points may keep their values.
+template <class Taps, bool kKeeps, class T>
+__device__ __forceinline__ void add_row(const TemporalArguments<T>& g, bool keeps_low, bool keeps_high, int arriving,
+                                        unsigned ends, const WideRow<T, Taps>& wide, StripSums<T, Taps>& sums,
+                                        T (&row)[kStripColumns]) {
+  constexpr int r = Taps::kRadius;
+#pragma unroll
+  for (int k = 0; k <= 2 * r; ++k) {
+    T sum[kStripColumns];
+#pragma unroll
+    for (int v = 0; v < kStripColumns; ++v) sum[v] = k < 2 * r ? sums[k % (2 * r)][v] : T(0);
+    add_taps<Taps>(g.coefficients[0][2 * r - k], k == r, wide, sum);
+    if (ends & StreamEnds::outside(k)) add_outside<Taps>(g, k, arriving, ends, wide, sum);
+      // A point that keeps its value has it from its own row, and gets nothing from the rows behind.
+#pragma unroll
+    for (int v = 0; v < kStripColumns; ++v) {
+      const bool keep =
+          (ends & StreamEnds::frozen(k)) || (v < r && keeps_low) || (v >= kStripColumns - r && keeps_high);
+      if (kKeeps && k <= r && keep) sum[v] = k < r ? sums[k][v] : wide.at[r + v];
+      (k == 0 ? row : sums[k == 0 ? 0 : k - 1])[v] = sum[v];
+    }
+  }
+}
+
+/// What add_row() takes and gives, where it is not inlined.
+template <class T, class Taps>
+struct RowNearEnd {
+  WideRow<T, Taps> wide;
+  StripSums<T, Taps> sums;
+  T row[kStripColumns];
+};
+
+/// Near an end of the axis. Not inlined, since a copy for each step of a pass exceeds the instruction cache.
+template <class Taps, class T>
+__device__ __noinline__ void add_row_near_end(const TemporalArguments<T>& g, bool keeps_low, bool keeps_high,
+                                              int arriving, RowNearEnd<T, Taps>& at) {
+  add_row<Taps, true>(g, keeps_low, keeps_high, arriving, g.ends.at(arriving, g.stream.extent), at.wide, at.sums,
+                      at.row);
+}
+
 /// One step takes row `arriving` of the step before and gives one of its own, r rows behind. kColumns: the strip has an
 /// end of the columns' axis; kRows: an end of the rows' axis may be near.
 template <class Taps, bool kColumns, bool kRows, class T>
@@ -64,34 +105,24 @@ __device__ __forceinline__ void step(const TemporalArguments<T>& g, const StripL
   WideRow<T, Taps> wide;
   wide.fill(row, true);
   if (kColumns) wide.mend(g.columns, lane.low, lane.high);
-  const bool near = kRows && !g.stream.inner(arriving);
-  if (near && arriving < 0) return;           // there is no such row
-  if (near && arriving >= g.stream.extent) {  // nor such, but the last ones are complete
+  if (!kRows || g.stream.inner(arriving))
+    return add_row<Taps, kColumns>(g, lane.keeps_low, lane.keeps_high, arriving, 0, wide, sums, row);
+  if (arriving < 0) return;  // there is no such row
+  RowNearEnd<T, Taps> at;
+  const bool gone = arriving >= g.stream.extent;  // nor such, but the last ones are complete
+  if (!gone) {
+    at.wide = wide;
 #pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) {
-      row[v] = sums[0][v];
+    for (int v = 0; v < kStripColumns; ++v)
 #pragma unroll
-      for (int k = 1; k < 2 * r; ++k) sums[k - 1][v] = sums[k][v];
-    }
-    return;
+      for (int k = 0; k < 2 * r; ++k) at.sums[k][v] = sums[k][v];
+    add_row_near_end<Taps>(g, lane.keeps_low, lane.keeps_high, arriving, at);
   }
-  const unsigned ends = near ? g.ends.at(arriving, g.stream.extent) : 0;
 #pragma unroll
-  for (int k = 0; k <= 2 * r; ++k) {
-    T sum[kStripColumns];
+  for (int v = 0; v < kStripColumns; ++v) {
+    row[v] = gone ? sums[0][v] : at.row[v];
 #pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) sum[v] = k < 2 * r ? sums[k % (2 * r)][v] : T(0);
-    add_taps<Taps>(g.coefficients[0][2 * r - k], k == r, wide, sum);
-    if (ends & StreamEnds::outside(k)) add_outside<Taps>(g, k, arriving, ends, wide, sum);
-    // A point that keeps its value has it from its own row, and gets nothing from the rows behind.
-    const bool frozen = ends & StreamEnds::frozen(k);
-#pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) {
-      const bool keep =
-          frozen || (kColumns && ((v < r && lane.keeps_low) || (v >= kStripColumns - r && lane.keeps_high)));
-      if (k <= r && keep) sum[v] = k < r ? sums[k][v] : wide.at[r + v];
-      (k == 0 ? row : sums[k == 0 ? 0 : k - 1])[v] = sum[v];
-    }
+    for (int k = 0; k < 2 * r; ++k) sums[k][v] = !gone ? at.sums[k][v] : k + 1 < 2 * r ? sums[k + 1][v] : T(0);
   }
 }
 
@@ -130,7 +161,6 @@ __device__ __forceinline__ void temporal_strip(const TemporalArguments<T>& g, co
   const int inner_begin = g.stream.closed() ? (depth - 1) * r + g.stream.inner_begin() : i;
   const int inner_end = g.stream.closed() ? min(g.stream.inner_last() + 1, end) : end;
 
-  wait_for_previous_pass();
   StripFeed<T, 1, kStripRing> feed(g, lane, source, 0, i, g.stream.closed() ? min(end, g.stream.extent) : end, ring);
   T* to = target + out * g.target_strides[0];
   StripSums<T, Taps> sums[kDepth] = {};
