@@ -13,9 +13,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace tessera::cuda {
 namespace {
+
+template <class T>
+TemporalKernels<T> kernels_of(const TemporalTaps& taps) {
+  return taps.rank == 3 ? pillar_kernels(std::type_identity<T>{}, taps) : strip_kernels(std::type_identity<T>{}, taps);
+}
 
 template <class T>
 class TemporalPlan final : public plugin::Plan {
@@ -26,8 +32,7 @@ class TemporalPlan final : public plugin::Plan {
         passes_(problem.steps, depth),
         deepest_(temporal_tuning(taps, sizeof(T) == 8).depth),
         first_axis_(plugin::kAxes - taps.rank),
-        kernels_(taps.rank == 3 ? pillar_kernels(std::type_identity<T>{}, taps)
-                                : strip_kernels(std::type_identity<T>{}, taps)) {
+        kernels_(kernels_of<T>(taps)) {
     problem_.steps = passes_.count();
     const DeviceGuard guard(context.device());
     prepare(kernels_.deepest, context.limits().shared_per_block);
@@ -119,8 +124,19 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
   return std::make_unique<TemporalPlan<float>>(context, problem, taps, depth, piece);
 }
 
+std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
+  if (const std::string why = why_not_temporal(problem); !why.empty()) return why;
+  const TemporalTaps taps = *temporal_taps(problem);
+  const int needed =
+      problem.dtype == TESSERA_F64 ? kernels_of<double>(taps).shared_bytes : kernels_of<float>(taps).shared_bytes;
+  const int room = device_limits(device).shared_per_block;
+  if (needed <= room) return {};
+  return "a block needs " + std::to_string(needed) + " bytes of shared memory; device " + std::to_string(device) +
+         " has " + std::to_string(room);
+}
+
 }  // namespace
 
-const StencilAlgorithm kStencilTemporal{"temporal", why_not_temporal, make};
+const StencilAlgorithm kStencilTemporal{"temporal", why_unsupported, make};
 
 }  // namespace tessera::cuda

@@ -29,8 +29,8 @@ struct TemporalTaps {
 /// What the taps are, or nothing where there is no kernel for them.
 std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem);
 
-/// "" where the problem has kernels and a domain that they can be used on.
-std::string why_not_temporal(const plugin::StencilProblem& problem, int device);
+/// "" where the problem has kernels and a domain that they can be used on, if the device has room for a block.
+std::string why_not_temporal(const plugin::StencilProblem& problem);
 
 /// Several steps on a domain that fills the device: faster than single sweeps, as measured on an H100.
 bool temporal_pays(const plugin::StencilProblem& problem);

@@ -46,7 +46,7 @@ std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
   return std::nullopt;
 }
 
-std::string why_not_temporal(const StencilProblem& p, int) {
+std::string why_not_temporal(const StencilProblem& p) {
   for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
     for (int side = 0; side < 2; ++side) {
       if (p.domain.mode[axis][side] == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
@@ -71,7 +71,7 @@ std::string why_not_temporal(const StencilProblem& p, int) {
 }
 
 bool temporal_pays(const StencilProblem& p) {
-  if (p.steps < 2 || !why_not_temporal(p, 0).empty()) return false;
+  if (p.steps < 2 || !why_not_temporal(p).empty()) return false;
   const TemporalTaps taps = *temporal_taps(p);
   // 27 taps in f64 are arithmetic more than memory, and a pass repeats some of it where tiles overlap.
   if (taps.rank == 3 && taps.box && p.dtype == TESSERA_F64) return false;
