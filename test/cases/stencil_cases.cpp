@@ -310,22 +310,22 @@ void add_fused_steps(List& list) {
                     turn++ % 9 == 4 && steps < 100});
   };
   const Extents planes[] = {{45, 300}, {90, 131}, {38, 236}, {61, 264}, {17, 128}};
-  const Extents boxes[] = {{7, 53, 133}, {5, 61, 140}, {14, 48, 128}};
+  const Extents boxes[] = {{5, 53, 133}, {4, 61, 140}, {6, 48, 128}};
+  const Named flat[] = {{"star1", star(2, 1, Weights::contracting)},
+                        {"box1", box(2, 1, Weights::contracting)},
+                        {"star2", star(2, 2, Weights::contracting)}};
+  const Named deep[] = {{"star1", star(3, 1, Weights::contracting)}, {"box1", box(3, 1, Weights::contracting)}};
   for (std::size_t i = 0; i + 1 < kModeCount; ++i)
     for (std::size_t j = 0; j + 1 < kModeCount; ++j) {
-      for (const Named& named :
-           {Named{"star1", star(2, 1, Weights::contracting)}, Named{"box1", box(2, 1, Weights::contracting)},
-            Named{"star2", star(2, 2, Weights::contracting)}})
-        add(named, planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
-      if ((i + j) % 3 == 0)
-        for (const Named& named :
-             {Named{"star1", star(3, 1, Weights::contracting)}, Named{"box1", box(3, 1, Weights::contracting)}})
-          add(named, boxes[turn % std::size(boxes)], i, j, kSteps[turn % std::size(kSteps)]);
+      add(flat[(i + j) % 3], planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
+      if (j % 2 == 0)
+        add(flat[(i + j + 1) % 3], planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
+      if ((i + j) % 3 == 0) add(deep[turn % 2], boxes[turn % std::size(boxes)], i, j, kSteps[turn % 6]);
     }
-  add({"star1", star(2, 1, Weights::contracting)}, {70, 259}, 0, 5, 100);
-  add({"box1", box(2, 1, Weights::contracting)}, {70, 259}, 2, 3, 100);
-  add({"star2", star(2, 2, Weights::contracting)}, {70, 259}, 4, 1, 100);
-  add({"star1", star(3, 1, Weights::contracting)}, {9, 49, 130}, 3, 4, 40);
+  add(flat[0], {40, 259}, 0, 5, 100);
+  add(flat[1], {40, 259}, 2, 3, 40);
+  add(flat[2], {40, 259}, 4, 1, 100);
+  add(deep[0], {5, 49, 130}, 3, 4, 12);
 }
 
 }  // namespace
