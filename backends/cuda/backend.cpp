@@ -87,7 +87,7 @@ struct Backend {
   static std::string_view preferred(int, const GemmProblem& p) { return preferred_gemm(p); }
 
   static std::string_view preferred(int device, const StencilProblem& p) {
-    if (temporal_pays(p)) return kStencilTemporal.name;
+    if (temporal_pays(p) && kStencilTemporal.why_unsupported(p, device).empty()) return kStencilTemporal.name;
     for (const std::string_view name : preferred_stencils(p))
       for (const StencilAlgorithm& algorithm : stencil_algorithms())
         if (algorithm.name == name && algorithm.why_unsupported(p, device).empty()) return name;
