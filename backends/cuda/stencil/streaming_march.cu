@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
 }
 
 template <class T, class Shape>
-using TileOf = MarchTile<1, 32, 8, 4, 1, 2>;
+using TileOf = MarchTile<2, 16, 8, 4, 1, 3>;
 
 /// Planes of outputs of a block: more read fewer twice, fewer fill the device with smaller domains.
 constexpr std::int64_t kMarchPlanes = 32;

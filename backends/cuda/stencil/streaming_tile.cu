@@ -12,31 +12,38 @@ namespace tessera::cuda {
 namespace {
 
 template <class Tile, class T, class Shape>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
+__global__ void __launch_bounds__(Tile::kThreads)
     stencil_streaming_tile_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
                                   const T* __restrict__ source, T* __restrict__ target) {
-  streaming_tile<Tile>(g, source, target);
+  streaming_interior<Tile>(g, source, target);
+}
+
+template <int kWidth, class T, class Shape>
+__global__ void __launch_bounds__(StreamingShell::kThreads)
+    stencil_streaming_shell_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
+                                   const __grid_constant__ StreamingShell shell, const T* __restrict__ source,
+                                   T* __restrict__ target) {
+  streaming_shell<kWidth>(g, shell, source, target);
 }
 
 /// Tiles for rows that begin on multiples of 16 bytes, and for any others.
 template <class T, class Shape, int kRank = Shape::kRank>
 struct Tiles {  // of volumes
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, 2, 2, 16, 8, 2, 3>;
-  using Unaligned = StreamingTile<1, 1, 4, 2, 32, 4, 2, 3>;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, 2, 2, 16, 8, 2>;
+  using Unaligned = StreamingTile<1, 1, 4, 2, 32, 4, 2>;
 };
 
 template <class T, class Shape>
 struct Tiles<T, Shape, 2> {
   static constexpr bool kHeavy = Shape::kCount > 9;
-  using Aligned = std::conditional_t<kHeavy, StreamingTile<kVectorWidth<T>, 1, 4, 1, 32, 8, 1, 4>,
-                                     StreamingTile<kVectorWidth<T>, 1, 2, 1, 32, 8, 1, 5>>;
-  using Unaligned = StreamingTile<1, 1, 8, 1, 32, 8, 1, 3>;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, kHeavy ? 4 : 2, 1, 32, kHeavy ? 4 : 8, 1>;
+  using Unaligned = StreamingTile<1, 1, 8, 1, 32, 4, 1>;
 };
 
 template <class T, class Shape>
 struct Tiles<T, Shape, 1> {
-  using Aligned = StreamingTile<kVectorWidth<T>, 2, 1, 1, 128, 1, 1, 8>;
-  using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1, 1, 8>;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1, 1>;
+  using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1, 1>;
 };
 
 template <class T, class Shape, class Aligned = typename Tiles<T, Shape>::Aligned,
@@ -45,10 +52,12 @@ class StreamingTilePlan final : public plugin::Plan {
  public:
   StreamingTilePlan(Context& context, const plugin::StencilProblem& problem,
                     const std::array<T, Shape::kCount>& coefficients)
-      : context_(context), problem_(problem), arguments_{SweepGeometry(problem), {0, 0}, {0, 0}, {}} {
+      : context_(context), problem_(problem), arguments_{SweepGeometry(problem), {}, {0, 0}, {}} {
     const DeviceGuard guard(context.device());
     prepare(stencil_streaming_tile_kernel<Aligned, T, Shape>);
     prepare(stencil_streaming_tile_kernel<Unaligned, T, Shape>);
+    prepare(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
+    prepare(stencil_streaming_shell_kernel<Unaligned::kWidth, T, Shape>);
     std::copy(coefficients.begin(), coefficients.end(), arguments_.coefficient);
   }
 
@@ -71,34 +80,77 @@ class StreamingTilePlan final : public plugin::Plan {
  private:
   template <class Tile>
   void launch_sweep(const T* source, T* target) const {
-    const auto& extents = problem_.domain.extents;
     StreamingTileArguments<T, Shape> arguments = arguments_;
-    set_interior<Tile>(arguments);
-    const auto blocks = [&](int axis, int points, std::int64_t most) {
-      return unsigned(std::min((extents[axis] + points - 1) / points, most));
+    arguments.interior = interior<Tile>();
+    launch_shell<Tile>(arguments, source, target);
+
+    const PointBox& box = arguments.interior;
+    const auto blocks = [&](int axis, std::int64_t begin, int points, std::int64_t most) {
+      return unsigned(std::min((box.end[axis] - begin + points - 1) / points, most));
     };
-    const dim3 grid(blocks(2, Tile::kPointsX, kMaxGridX), blocks(1, Tile::kPointsY, kMaxGridYz),
-                    blocks(0, Tile::kPointsZ, kMaxGridYz));
+    const dim3 grid(blocks(2, 0, Tile::kPointsX, kMaxGridX), blocks(1, box.begin[1], Tile::kPointsY, kMaxGridYz),
+                    blocks(0, box.begin[0], Tile::kPointsZ, kMaxGridYz));
     auto& first = arguments.first;
-    for (first[0] = 0; first[0] < extents[0]; first[0] += std::int64_t(grid.z) * Tile::kPointsZ)
-      for (first[1] = 0; first[1] < extents[1]; first[1] += std::int64_t(grid.y) * Tile::kPointsY)
+    for (first[0] = box.begin[0]; first[0] < box.end[0]; first[0] += std::int64_t(grid.z) * Tile::kPointsZ)
+      for (first[1] = box.begin[1]; first[1] < box.end[1]; first[1] += std::int64_t(grid.y) * Tile::kPointsY)
         launch(stencil_streaming_tile_kernel<Tile, T, Shape>, grid,
                dim3(Tile::kThreadsX, Tile::kThreadsY, Tile::kThreadsZ), 0, context_.stream(), arguments, source,
                target);
   }
 
-  /// A thread reads whole vectors on either side of its own.
   template <class Tile>
-  void set_interior(StreamingTileArguments<T, Shape>& arguments) const {
+  void launch_shell(const StreamingTileArguments<T, Shape>& arguments, const T* source, T* target) const {
+    const StreamingShell shell = shell_around(arguments.interior, Tile::kWidth);
+    std::int64_t vectors = 0;
+    for (const std::int64_t count : shell.vectors) vectors += count;
+    if (vectors > 0)
+      launch(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>,
+             dim3(unsigned((vectors + StreamingShell::kThreads - 1) / StreamingShell::kThreads)),
+             dim3(StreamingShell::kThreads), 0, context_.stream(), arguments, shell, source, target);
+  }
+
+  /// Whole tiles whose threads read nothing that does not exist: they read whole vectors on either side of their own.
+  template <class Tile>
+  PointBox interior() const {
     constexpr int kWidth = Tile::kWidth, kBeside = (Shape::kRadius + kWidth - 1) / kWidth * kWidth;
+    constexpr int kSteps[] = {Tile::kPlanes, Tile::kRows, kWidth};
     const plugin::Domain& domain = problem_.domain;
     const auto halo = [&](int side) {
       return domain.mode[2][side] == TESSERA_BOUNDARY_HALO ? domain.reach[2][side] : std::int64_t(0);
     };
-    const auto& plain = arguments.geometry.plain[2];
-    arguments.interior_x[0] = std::max(plain[0], kBeside - halo(0));
-    const std::int64_t end = std::min(plain[1], domain.extents[2] + halo(1) - kBeside);
-    arguments.interior_x[1] = end - (Tile::kColumns - 1) * Tile::kApart - kWidth + 1;
+    PointBox box;
+    bool empty = false;
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      std::int64_t begin = domain.plain_begin(axis), end = domain.plain_end(axis);
+      if (axis == 2) {
+        begin = (std::max(begin, kBeside - halo(0)) + kWidth - 1) / kWidth * kWidth;
+        end = std::min(end, domain.extents[2] + halo(1) - kBeside);
+      }
+      box.begin[axis] = begin;
+      box.end[axis] = begin + (end - begin) / kSteps[axis] * kSteps[axis];
+      empty = empty || end < begin + kSteps[axis];
+    }
+    for (int axis = 0; empty && axis < plugin::kAxes; ++axis) box.begin[axis] = box.end[axis] = domain.extents[axis];
+    return box;
+  }
+
+  /// What is left of the domain: below and above the interior on axis 0, beside it on axis 1 within its planes, and on
+  /// axis 2 within its rows.
+  StreamingShell shell_around(const PointBox& interior, int width) const {
+    StreamingShell shell;
+    PointBox rest;
+    for (int axis = 0; axis < plugin::kAxes; ++axis)
+      rest.begin[axis] = 0, rest.end[axis] = problem_.domain.extents[axis];
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      for (const int side : {0, 1}) {
+        PointBox& box = shell.box[2 * axis + side] = rest;
+        (side == 0 ? box.end : box.begin)[axis] = (side == 0 ? interior.begin : interior.end)[axis];
+        const auto extent = [&](int a) { return box.end[a] - box.begin[a]; };
+        shell.vectors[2 * axis + side] = extent(0) * extent(1) * ((extent(2) + width - 1) / width);
+      }
+      rest.begin[axis] = interior.begin[axis], rest.end[axis] = interior.end[axis];
+    }
+    return shell;
   }
 
   Context& context_;

@@ -6,8 +6,8 @@
 ///
 /// A row of the input is read once for all of the tile's rows that need it, in 16-byte pieces where its layout allows;
 /// neighbouring threads' pieces overlap, and the caches serve the repeats. Threads are short and the grid is as
-/// large as the domain, which keeps the memory busiest. A warp whose tiles lie within the box of plain points does just
-/// that; the others resolve the boundary axis by axis.
+/// large as the domain, which keeps the memory busiest. Points near the boundary have a kernel of their own, a vector a
+/// thread, which resolves the boundary axis by axis: its registers and its slower threads cost the interior nothing.
 #pragma once
 
 #include "axis_sample.cuh"
@@ -20,23 +20,33 @@ namespace tessera::cuda {
 
 /// A thread's and a block's part. A thread has kColumns vectors of kWidth points in each of its rows; they lie kApart
 /// points apart, so that a warp's accesses are contiguous.
-template <int kWidthOf, int kColumnsOf, int kRowsOf, int kPlanesOf, int kThreadsXOf, int kThreadsYOf, int kThreadsZOf,
-          int kBlocksOf>
+template <int kWidthOf, int kColumnsOf, int kRowsOf, int kPlanesOf, int kThreadsXOf, int kThreadsYOf, int kThreadsZOf>
 struct StreamingTile {
   static constexpr int kWidth = kWidthOf, kColumns = kColumnsOf, kRows = kRowsOf, kPlanes = kPlanesOf;
   static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreadsZ = kThreadsZOf;
   static constexpr int kThreads = kThreadsX * kThreadsY * kThreadsZ;
-  static constexpr int kBlocks = kBlocksOf;  ///< that a multiprocessor should hold
   static constexpr int kApart = kThreadsX * kWidth;
   static constexpr int kPointsX = kApart * kColumns, kPointsY = kRows * kThreadsY, kPointsZ = kPlanes * kThreadsZ;
+};
+
+/// Points from `begin` up to `end` on each axis.
+struct PointBox {
+  std::int64_t begin[plugin::kAxes], end[plugin::kAxes];
 };
 
 template <class T, class Shape>
 struct StreamingTileArguments {
   SweepGeometry geometry;
-  std::int64_t first[2];       ///< where the launch begins on axes 0 and 1
-  std::int64_t interior_x[2];  ///< a thread's first points that leave all it reads inside the rows
+  PointBox interior;      ///< whole tiles of plain points, all that they read inside the rows
+  std::int64_t first[2];  ///< where the launch begins on axes 0 and 1
   T coefficient[Shape::kCount];
+};
+
+/// The points around the interior, in boxes, by vectors.
+struct StreamingShell {
+  static constexpr int kBoxes = 2 * plugin::kAxes, kThreads = 128;
+  PointBox box[kBoxes];
+  std::int64_t vectors[kBoxes];
 };
 
 /// kPlanes x kRows vectors of plain points from `source` on.
@@ -84,49 +94,41 @@ __device__ __forceinline__ void edge_vector(const StreamingTileArguments<T, Shap
                                             std::int64_t i0, std::int64_t i1, std::int64_t i2) {
   const plugin::Domain& domain = g.geometry.domain;
   constexpr int kRadius = Shape::kRadius, kCells = kWidth + 2 * kRadius;
-  constexpr int kRowsAtOnce = kRadius <= 2 ? 2 * Shape::reach(1) + 1 : 3;
-  if (i0 >= domain.extents[0] || i1 >= domain.extents[1] || i2 >= domain.extents[2]) return;
-
-  std::int64_t index[kCells];  // of a cell in its row
-  unsigned valued = 0;         // a bit a cell: it is the constant of a side, or nothing
+  AxisSample x[kCells];
 #pragma unroll
-  for (int cell = 0; cell < kCells; ++cell) {
-    const AxisSample x = sample_axis(domain, 2, i2 + cell - kRadius);
-    index[cell] = x.index;
-    if (x.found != Found::point) valued |= 1u << cell;
-  }
+  for (int cell = 0; cell < kCells; ++cell) x[cell] = sample_axis(domain, 2, i2 + cell - kRadius);
 
   T sum[kWidth] = {};
-#pragma unroll 1
-  for (int dz = -Shape::reach(0); dz <= Shape::reach(0); ++dz) {
-    const AxisSample z = sample_axis(domain, 0, i0 + dz);
-#pragma unroll kRowsAtOnce
-    for (int dy = -Shape::reach(1); dy <= Shape::reach(1); ++dy) {
-      const bool beside = Shape::kPattern == TapPattern::box || (dz == 0 && dy == 0);
-      if (!beside && dz != 0 && dy != 0) continue;
-      const AxisSample y = sample_axis(domain, 1, i1 + dy);
-      const bool real = z.found == Found::point && y.found == Found::point;
-      const T row_value =
-          z.found != Found::point ? axis_value<T>(domain, 0, z.found) : axis_value<T>(domain, 1, y.found);
-      const T* const row = source + z.index * g.geometry.source_strides[0] + y.index * g.geometry.source_strides[1];
+  unrolled<-Shape::reach(0), Shape::reach(0) + 1>([&](auto constant_z) {
+    constexpr int kZ = decltype(constant_z)::value;
+    const AxisSample z = sample_axis(domain, 0, i0 + kZ);
+    unrolled<-Shape::reach(1), Shape::reach(1) + 1>([&](auto constant_y) {
+      constexpr int kY = decltype(constant_y)::value;
+      constexpr bool kBesides = reads_row<Shape>(1, 1, kZ, kY, true);
+      if constexpr (kBesides || reads_row<Shape>(1, 1, kZ, kY, false)) {
+        const AxisSample y = sample_axis(domain, 1, i1 + kY);
+        const bool real = z.found == Found::point && y.found == Found::point;
+        const T* const row = source + z.index * g.geometry.source_strides[0] + y.index * g.geometry.source_strides[1];
+        T value[kCells];
 #pragma unroll
-      for (int cell = 0; cell < kCells; ++cell) {
-        if (!beside && (cell < kRadius || cell >= kRadius + kWidth)) continue;
-        T value = row_value;
-        if (real && (valued >> cell & 1) != 0)
-          value = axis_value<T>(domain, 2, sample_axis(domain, 2, i2 + cell - kRadius).found);
-        else if (real)
-          value = __ldg(row + index[cell]);
+        for (int cell = kBesides ? 0 : kRadius; cell < (kBesides ? kCells : kRadius + kWidth); ++cell) {
+          if (real && x[cell].found == Found::point)
+            value[cell] = __ldg(row + x[cell].index);
+          else
+            value[cell] = z.found != Found::point   ? axis_value<T>(domain, 0, z.found)
+                          : y.found != Found::point ? axis_value<T>(domain, 1, y.found)
+                                                    : axis_value<T>(domain, 2, x[cell].found);
+        }
 #pragma unroll
-        for (int i = 0; i < kWidth; ++i) {
-          const int dx = cell - kRadius - i;
-          if (dx < -kRadius || dx > kRadius || (!beside && dx != 0)) continue;
-          const int place = Shape::place(dz, dy, dx);
-          if (place >= 0) sum[i] = fma(g.coefficient[place], value, sum[i]);
+        for (int dx = kBesides ? -kRadius : 0; dx <= (kBesides ? kRadius : 0); ++dx) {
+          const int place = Shape::place(kZ, kY, dx);
+          if (place < 0) continue;
+#pragma unroll
+          for (int i = 0; i < kWidth; ++i) sum[i] = fma(g.coefficient[place], value[kRadius + i + dx], sum[i]);
         }
       }
-    }
-  }
+    });
+  });
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
     if (i2 + i >= domain.extents[2]) continue;
@@ -135,48 +137,40 @@ __device__ __forceinline__ void edge_vector(const StreamingTileArguments<T, Shap
   }
 }
 
-struct GridPoint {
-  std::int64_t i0, i1, i2;
-};
-
-/// The first of a thread's points.
+/// The body of the kernels for the interior.
 template <class Tile, class T, class Shape>
-__device__ __forceinline__ GridPoint first_point(const StreamingTileArguments<T, Shape>& g) {
-  return {Shape::kRank < 3 ? 0 : g.first[0] + std::int64_t(blockIdx.z) * Tile::kPointsZ + threadIdx.z * Tile::kPlanes,
-          Shape::kRank < 2 ? 0 : g.first[1] + std::int64_t(blockIdx.y) * Tile::kPointsY + threadIdx.y * Tile::kRows,
-          std::int64_t(blockIdx.x) * Tile::kPointsX + threadIdx.x * Tile::kWidth};
-}
-
-/// The points of a thread that are not all plain. Out of line and computing its place anew, since what a caller keeps
-/// for a call costs all warps: spilled registers here cost those near the boundary alone.
-template <class Tile, class T, class Shape>
-__device__ __noinline__ void edge_tile(const StreamingTileArguments<T, Shape>& g, const T* source, T* target) {
-  const GridPoint point = first_point<Tile>(g);
-#pragma unroll 1
-  for (int vector = 0; vector < Tile::kPlanes * Tile::kRows * Tile::kColumns; ++vector) {
-    const int row = vector / Tile::kColumns, column = vector % Tile::kColumns;
-    edge_vector<Tile::kWidth>(g, source, target, point.i0 + row / Tile::kRows, point.i1 + row % Tile::kRows,
-                              point.i2 + column * Tile::kApart);
+__device__ __forceinline__ void streaming_interior(const StreamingTileArguments<T, Shape>& g, const T* source,
+                                                   T* target) {
+  const PointBox& box = g.interior;
+  const std::int64_t i0 = g.first[0] + std::int64_t(blockIdx.z) * Tile::kPointsZ + threadIdx.z * Tile::kPlanes;
+  const std::int64_t i1 = g.first[1] + std::int64_t(blockIdx.y) * Tile::kPointsY + threadIdx.y * Tile::kRows;
+  if ((Shape::kRank > 2 && i0 >= box.end[0]) || (Shape::kRank > 1 && i1 >= box.end[1])) return;
+#pragma unroll
+  for (int column = 0; column < Tile::kColumns; ++column) {
+    // From the row's beginning, not the interior's: so warps meet whole cache lines.
+    const std::int64_t i2 =
+        std::int64_t(blockIdx.x) * Tile::kPointsX + column * Tile::kApart + threadIdx.x * Tile::kWidth;
+    const std::int64_t from = Shape::kRank == 1 ? i2 : i2 + i1 * g.geometry.source_strides[1];
+    const std::int64_t to = Shape::kRank == 1 ? i2 : i2 + i1 * g.geometry.target_strides[1];
+    if (i2 >= box.begin[2] && i2 < box.end[2])
+      plain_tile<Tile>(g, source + (Shape::kRank < 3 ? from : from + i0 * g.geometry.source_strides[0]),
+                       target + (Shape::kRank < 3 ? to : to + i0 * g.geometry.target_strides[0]));
   }
 }
 
-/// The body of the kernels.
-template <class Tile, class T, class Shape>
-__device__ __forceinline__ void streaming_tile(const StreamingTileArguments<T, Shape>& g, const T* source, T* target) {
-  const SweepGeometry& geometry = g.geometry;
-  const auto [i0, i1, i2] = first_point<Tile>(g);
-  const bool plain_1 = Shape::kRank < 2 || (i1 >= geometry.plain[1][0] && i1 + Tile::kRows <= geometry.plain[1][1]);
-  const bool plain_0 = Shape::kRank < 3 || (i0 >= geometry.plain[0][0] && i0 + Tile::kPlanes <= geometry.plain[0][1]);
-  const bool interior = i2 >= g.interior_x[0] && i2 < g.interior_x[1] && plain_1 && plain_0;
-  if (!__all_sync(~0u, interior)) return edge_tile<Tile>(g, source, target);
-
-  source += i2 + (Shape::kRank < 2 ? 0 : i1 * geometry.source_strides[1]) +
-            (Shape::kRank < 3 ? 0 : i0 * geometry.source_strides[0]);
-  target += i2 + (Shape::kRank < 2 ? 0 : i1 * geometry.target_strides[1]) +
-            (Shape::kRank < 3 ? 0 : i0 * geometry.target_strides[0]);
-#pragma unroll
-  for (int column = 0; column < Tile::kColumns; ++column)
-    plain_tile<Tile>(g, source + column * Tile::kApart, target + column * Tile::kApart);
+/// The body of the kernels for the shell.
+template <int kWidth, class T, class Shape>
+__device__ __forceinline__ void streaming_shell(const StreamingTileArguments<T, Shape>& g, const StreamingShell& shell,
+                                                const T* source, T* target) {
+  std::int64_t vector = std::int64_t(blockIdx.x) * StreamingShell::kThreads + threadIdx.x;
+  int which = 0;
+  while (which < StreamingShell::kBoxes && vector >= shell.vectors[which]) vector -= shell.vectors[which++];
+  if (which == StreamingShell::kBoxes) return;
+  const PointBox& box = shell.box[which];
+  const std::int64_t in_row = (box.end[2] - box.begin[2] + kWidth - 1) / kWidth, rows = box.end[1] - box.begin[1];
+  const std::int64_t row = vector / in_row;
+  edge_vector<kWidth>(g, source, target, box.begin[0] + row / rows, box.begin[1] + row % rows,
+                      box.begin[2] + (vector - row * in_row) * kWidth);
 }
 
 }  // namespace tessera::cuda

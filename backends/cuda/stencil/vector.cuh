@@ -28,12 +28,14 @@ __device__ __forceinline__ void load_vector(const T* from, T* to) {
   }
 }
 
+/// The same to `to`, in device memory. PTX, since the compiler takes the assignment of a vector apart.
 template <int kWidth, class T>
 __device__ __forceinline__ void store_vector(T* to, const T* from) {
-  if constexpr (kWidth == kVectorWidth<T>) {
-    uint4 raw;
-    memcpy(&raw, from, sizeof raw);
-    *reinterpret_cast<uint4*>(to) = raw;
+  if constexpr (kWidth == 4 && sizeof(T) == 4) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "f"(from[0]),
+                 "f"(from[1]), "f"(from[2]), "f"(from[3]));
+  } else if constexpr (kWidth == 2 && sizeof(T) == 8) {
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1]));
   } else {
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) to[i] = from[i];
