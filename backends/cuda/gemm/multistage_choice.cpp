@@ -12,16 +12,16 @@ namespace {
 
 // Fitted to the times of 117 shapes on an H100, 80 of them random, every tile and up to 128 slices, each weighed by the
 // cube of its nearness to the shape's best and by what the choice then loses, f32 and f64 apart (13 % mean error).
-constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.0e3, 191.0e3, 6.86},
-                              MultistageTile{128, 64, 16, 4, 38400, 177.8e3, 177.8e3, 5.86},
-                              MultistageTile{64, 128, 16, 4, 38400, 179.8e3, 163.4e3, 5.38},
-                              MultistageTile{64, 64, 16, 5, 26112, 156.5e3, 134.5e3, 3.73},
-                              MultistageTile{32, 64, 16, 8, 19968, 141.0e3, 69.4e3, 3.12},
-                              MultistageTile{128, 16, 16, 7, 29184, 95.4e3, 72.8e3, 3.28},
-                              MultistageTile{16, 128, 16, 7, 29184, 132.2e3, 79.5e3, 3.60}};
-constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 131072, 216.5e3, 216.5e3, 5.40},
-                              MultistageTile{64, 64, 16, 3, 61440, 207.2e3, 126.4e3, 4.20},
-                              MultistageTile{32, 32, 16, 7, 30720, 113.9e3, 45.2e3, 3.16}};
+constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.0e3, 191.0e3, 7.09},
+                              MultistageTile{128, 64, 16, 4, 38400, 181.2e3, 156.9e3, 5.25},
+                              MultistageTile{64, 128, 16, 4, 38400, 180.7e3, 160.0e3, 5.22},
+                              MultistageTile{64, 64, 16, 5, 26112, 166.5e3, 133.3e3, 3.93},
+                              MultistageTile{32, 64, 16, 8, 19968, 148.3e3, 72.1e3, 3.21},
+                              MultistageTile{128, 16, 16, 7, 29184, 85.4e3, 69.6e3, 3.13},
+                              MultistageTile{16, 128, 16, 7, 29184, 141.0e3, 83.4e3, 3.80}};
+constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 131072, 217.4e3, 217.4e3, 5.59},
+                              MultistageTile{64, 64, 16, 3, 61440, 213.2e3, 134.8e3, 4.35},
+                              MultistageTile{32, 32, 16, 7, 30720, 114.1e3, 46.5e3, 3.10}};
 
 /// Times in microseconds, rates in bytes a microsecond.
 struct Costs {
@@ -30,15 +30,37 @@ struct Costs {
   double partial_rate;                        ///< at which they are written and read
   double memory_rate;                         ///< at which A, B and C are, at best
   double latency;                             ///< a block waits so long for 32 of the depth, at least
+  double cluster_slowdown;                    ///< of the products in clusters
   double copy;                                ///< of 16 bytes, or of one element where that is what can be copied
   double few_blocks;                          ///< of a multiprocessor's rate is lost with one block instead of all
-  /// Share of the multiprocessors that clusters of so many blocks use: one lies within a group of 16 or 18.
+  /// Share of the multiprocessors that clusters of so many blocks use: one lies within a group of 16 or 18. Hardly
+  /// less than 1: all but a grid that would fill the device exactly.
   std::array<double, kMultistageMostInCluster + 1> usable;
 };
-constexpr Costs kCosts32{1.97,   0.135, 4.16,    0.032, 8.7e6,
-                         2.87e6, 0.36,  1.32e-5, 0.078, {1.0, 1.0, 1.0, 0.907, 1.0, 0.936, 0.817, 0.936, 1.0}};
-constexpr Costs kCosts64{1.94,   0.084, 2.94,    0.048, 6.4e6,
-                         3.00e6, 0.07,  0.96e-5, 0.070, {1.0, 1.0, 1.0, 0.989, 0.98, 0.878, 0.955, 0.878, 0.98}};
+constexpr Costs kCosts32{1.84,
+                         0.142,
+                         4.23,
+                         0.028,
+                         15.1e6,
+                         3.03e6,
+                         0.69,
+                         1.00,
+                         1.95e-5,
+                         0.065,
+                         {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
+constexpr Costs kCosts64{1.74,
+                         0.123,
+                         3.28,
+                         0.037,
+                         7.7e6,
+                         2.99e6,
+                         0.25,
+                         1.045,
+                         0.92e-5,
+                         0.054,
+                         {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
+
+constexpr double kCacheRate = 6.1e6;  ///< bytes a microsecond from the second-level cache to all multiprocessors
 
 /// The splits that are tried.
 constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
@@ -100,11 +122,15 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   const double rest = share - (rounds - 1.0) * tile.resident;
   const double missing = (tile.resident - rest) / std::max(1.0, tile.resident - 1.0);
   const double rest_rate = std::min(tile.rate * (1.0 - costs.few_blocks * missing), tile.rate_of_one * rest);
-  const double computing = products * ((share - rest) / tile.rate + rest / rest_rate) + share * copies * costs.copy;
+  const double slowdown = workspace || split == 1 ? 1.0 : costs.cluster_slowdown;
+  const double computing =
+      slowdown * (products * ((share - rest) / tile.rate + rest / rest_rate) + share * copies * costs.copy);
   const double waiting = rounds * depth / 32.0 * costs.latency;
   const double bytes = double(p.batch) * double(plugin::size_of(p.dtype)) *
                        (double(p.m) * double(p.k) + double(p.k) * double(p.n) + double(p.m) * double(p.n));
-  double time = rounds * tile.fixed_time + std::max({computing, waiting, bytes / costs.memory_rate});
+  const double tile_bytes = blocks * double(tile.m + tile.n) * depth * double(plugin::size_of(p.dtype));
+  double time =
+      rounds * tile.fixed_time + std::max({computing, waiting, bytes / costs.memory_rate, tile_bytes / kCacheRate});
   if (workspace)
     time += costs.second_kernel + costs.second_kernel_slice * double(split) +
             2.0 * double(multistage_workspace(p, device, split)) / costs.partial_rate;
