@@ -18,7 +18,8 @@ using namespace tessera::cuda;
 
 namespace {
 
-plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode) {
+plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side = 0) {
+  const std::int64_t extent = side != 0 ? side : taps.rank() == 1 ? 1 << 22 : 2048;
   std::vector<tessera_tap> list;
   for (const Tap& tap : taps) {
     tessera_tap one{};
@@ -33,8 +34,8 @@ plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_bo
   desc.dtype = dtype;
   desc.rank = taps.rank();
   std::int64_t stride = 1;
-  for (int axis = desc.rank - 1; axis >= 0; --axis, stride *= 64) {
-    desc.extents[axis] = 64;
+  for (int axis = desc.rank - 1; axis >= 0; --axis, stride *= extent) {
+    desc.extents[axis] = extent;
     desc.in_strides[axis] = desc.out_strides[axis] = stride;
     desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
   }
@@ -114,6 +115,8 @@ TEST_CASE("the preferred stencil algorithm") {
         REQUIRE(preferred_stencils(p).front() == "streaming");
         REQUIRE(preferred_stencils(p).back() == "restrict");  // which supports everything
       }
+  const auto small = problem(TESSERA_F32, test::star(2, 1, kWeights), TESSERA_BOUNDARY_FIXED, 1024);
+  REQUIRE(preferred_stencils(small).front() == "restrict");
   const auto many = test::box(2, 6, kWeights);
   REQUIRE(rank(problem(many), "shared_ldg") < rank(problem(many), "restrict"));
   const auto doubles = problem(TESSERA_F64, many, TESSERA_BOUNDARY_FIXED);

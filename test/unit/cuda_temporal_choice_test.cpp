@@ -77,12 +77,11 @@ TEST_CASE("temporal pays for several steps on a domain that fills the device") {
   CHECK(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 1)));
   CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_HALO, 2)));
+  CHECK(temporal_pays(problem({1024, 1024}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK_FALSE(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_PERIODIC, 2)));
-  auto box = problem({256, 256, 256}, 1, true);
-  CHECK(temporal_pays(box));
-  box.dtype = TESSERA_F64;
-  CHECK_FALSE(temporal_pays(box));
+  CHECK(temporal_pays(problem({256, 256, 256}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
+  CHECK_FALSE(temporal_pays(problem({64, 64, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
 }
 
 TEST_CASE("passes have the steps that are asked for, and about as many each") {
