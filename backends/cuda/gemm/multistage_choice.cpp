@@ -37,28 +37,28 @@ struct Costs {
   /// less than 1: all but a grid that would fill the device exactly.
   std::array<double, kMultistageMostInCluster + 1> usable;
 };
-constexpr Costs kCosts32{1.84,
-                         0.142,
-                         4.23,
-                         0.028,
-                         15.1e6,
-                         3.03e6,
-                         0.69,
-                         1.00,
-                         1.95e-5,
-                         0.065,
-                         {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
-constexpr Costs kCosts64{1.74,
-                         0.123,
-                         3.28,
-                         0.037,
-                         7.7e6,
-                         2.99e6,
-                         0.25,
-                         1.045,
-                         0.92e-5,
-                         0.054,
-                         {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
+constexpr Costs kCosts32{.cluster = 1.84,
+                         .cluster_slice = 0.142,
+                         .second_kernel = 4.23,
+                         .second_kernel_slice = 0.028,
+                         .partial_rate = 15.1e6,
+                         .memory_rate = 3.03e6,
+                         .latency = 0.69,
+                         .cluster_slowdown = 1.00,
+                         .copy = 1.95e-5,
+                         .few_blocks = 0.065,
+                         .usable = {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
+constexpr Costs kCosts64{.cluster = 1.74,
+                         .cluster_slice = 0.123,
+                         .second_kernel = 3.28,
+                         .second_kernel_slice = 0.037,
+                         .partial_rate = 7.7e6,
+                         .memory_rate = 2.99e6,
+                         .latency = 0.25,
+                         .cluster_slowdown = 1.045,
+                         .copy = 0.92e-5,
+                         .few_blocks = 0.054,
+                         .usable = {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
 
 constexpr double kCacheRate = 6.1e6;  ///< bytes a microsecond from the second-level cache to all multiprocessors
 
