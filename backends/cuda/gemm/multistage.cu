@@ -8,6 +8,7 @@
 /// bits are the same in every run: by a cluster of blocks, or by a second kernel.
 #include "multistage.cuh"
 
+#include "../vector_access.hpp"
 #include "algorithms.hpp"
 #include "multistage.hpp"
 
@@ -60,8 +61,8 @@ class MultistagePlan final : public plugin::Plan {
   auto narrow() const { return kernels_.narrow[cluster_][problem_.trans_a][problem_.trans_b]; }
 
   bool aligned(const GemmArguments<T>& g) const {
-    return wide_ && (multistage_turns_a(problem_) || reinterpret_cast<std::uintptr_t>(g.a) % 16 == 0) &&
-           (multistage_turns_b(problem_) || reinterpret_cast<std::uintptr_t>(g.b) % 16 == 0);
+    return wide_ && (multistage_turns_a(problem_) || at_vector(g.a)) &&
+           (multistage_turns_b(problem_) || at_vector(g.b));
   }
 
   Context& context_;

@@ -3,6 +3,8 @@
 
 #include "multistage.hpp"
 
+#include "../vector_access.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -96,12 +98,8 @@ std::int64_t most_slices(const plugin::GemmProblem& p, const MultistageDevice& d
 }
 
 bool multistage_wide(const plugin::GemmProblem& p) {
-  const std::int64_t unit = 16 / std::int64_t(plugin::size_of(p.dtype));
-  const auto whole = [&](std::int64_t ld, std::int64_t stride, std::int64_t extent) {
-    return ld % unit == 0 && stride % unit == 0 && extent % unit == 0;
-  };
-  return (multistage_turns_a(p) || whole(p.lda, p.stride_a, p.trans_a ? p.m : p.k)) &&
-         (multistage_turns_b(p) || whole(p.ldb, p.stride_b, p.trans_b ? p.k : p.n));
+  return (multistage_turns_a(p) || whole_vectors(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k})) &&
+         (multistage_turns_b(p) || whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n}));
 }
 
 double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& device, const MultistageTile& tile,

@@ -4,6 +4,7 @@
 /// @file
 /// Batches of small matrices: a block takes as many of them as its threads can compute, each thread 4 x 4
 /// elements of one. They pass through shared memory, so that every access to memory reads or writes neighbours.
+#include "../vector_access.hpp"
 #include "algorithms.hpp"
 #include "gemm.cuh"
 
@@ -189,19 +190,19 @@ template <class T>
 class SmallPlan final : public plugin::Plan {
  public:
   SmallPlan(Context& context, const plugin::GemmProblem& p)
-      : context_(context), problem_(p), kernels_(small_kernels<T>(std::max(p.m, p.n))) {
+      : context_(context),
+        problem_(p),
+        kernels_(small_kernels<T>(std::max(p.m, p.n))),
+        wide_(whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
+                                      p.trans_b ? p.k : p.n, p.n})) {
     const DeviceGuard guard(context.device());
     prepare(kernels_.wide);
     prepare(kernels_.narrow);
-    for (const std::int64_t value :
-         {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k, p.trans_b ? p.k : p.n, p.n})
-      wide_ &= value % std::int64_t(16 / sizeof(T)) == 0;
   }
 
   void execute(const plugin::Execution& e) override {
     const SmallArguments<T> x{arguments_of<T>(problem_, e), problem_.trans_a, problem_.trans_b};
-    const auto aligned = [](const T* p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
-    const bool wide = wide_ && aligned(x.g.a) && aligned(x.g.b) && aligned(x.g.c);
+    const bool wide = wide_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c);
     const DeviceGuard guard(context_.device());
     launch(wide ? kernels_.wide : kernels_.narrow, dim3(unsigned(tiles_along(problem_.batch, kernels_.matrices))),
            dim3(kThreads), 0, context_.stream(), x);
@@ -211,7 +212,7 @@ class SmallPlan final : public plugin::Plan {
   Context& context_;
   plugin::GemmProblem problem_;
   SmallKernels<T> kernels_;
-  bool wide_ = true;
+  bool wide_;  ///< copies of 16 bytes, where the addresses allow them
 };
 
 std::string why_unsupported(const plugin::GemmProblem& p, int) {

@@ -12,6 +12,7 @@
 /// of k fill the device; sums are added in order.
 #include "slices.cuh"
 
+#include "../vector_access.hpp"
 #include "algorithms.hpp"
 
 #include <cmath>
@@ -256,9 +257,8 @@ class ThinPlan final : public plugin::Plan {
               : count_ <= 4 ? thin_kernel<T, 4>(depth_contiguous)
               : count_ <= 8 ? thin_kernel<T, 8>(depth_contiguous)
                             : thin_kernel<T, 16>(depth_contiguous);
-    const auto whole = [](std::int64_t value) { return value % std::int64_t(16 / sizeof(T)) == 0; };
     const std::int64_t contiguous = depth_contiguous ? p.k : (few_rows_ ? p.n : p.m);
-    wide_ = whole(few_rows_ ? p.ldb : p.lda) && whole(few_rows_ ? p.stride_b : p.stride_a) && whole(contiguous);
+    wide_ = whole_vectors(p.dtype, {few_rows_ ? p.ldb : p.lda, few_rows_ ? p.stride_b : p.stride_a, contiguous});
     const DeviceGuard guard(context.device());
     prepare(kernel_.wide);
     prepare(kernel_.narrow);
@@ -281,7 +281,7 @@ class ThinPlan final : public plugin::Plan {
     constexpr std::int64_t kUnit = 16;
     x.s.slice_depth = (x.s.g.k + split_ * kUnit - 1) / (split_ * kUnit) * kUnit;
     const T* const large = few_rows_ ? x.s.g.b : x.s.g.a;
-    const bool wide = wide_ && reinterpret_cast<std::uintptr_t>(large) % 16 == 0;
+    const bool wide = wide_ && at_vector(large);
     const int length = wide ? kernel_.block_length_wide : kernel_.block_length_narrow;
     const std::int64_t blocks = tiles_along(x.length, length) * p.batch * split_;
     const DeviceGuard guard(context_.device());

@@ -7,6 +7,7 @@
 #include "algorithms.hpp"
 #include "temporal.hpp"
 #include "temporal_kernels.hpp"
+#include "vector.cuh"
 
 #include "../launch.cuh"
 
@@ -100,9 +101,7 @@ class TemporalPlan final : public plugin::Plan {
   }
 
   static bool takes_vectors(const T* data, const std::int64_t (&strides)[3]) {
-    constexpr std::int64_t kVector = 16 / sizeof(T);
-    return strides[2] == 1 && strides[0] % kVector == 0 && strides[1] % kVector == 0 &&
-           reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+    return strides[2] == 1 && rows_aligned(data, strides);
   }
 
   Context& context_;

@@ -5,6 +5,8 @@
 /// Accesses of 16 bytes.
 #pragma once
 
+#include "../vector_access.hpp"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -46,7 +48,7 @@ __device__ __forceinline__ void store_vector(T* to, const T* from) {
 template <class T>
 bool rows_aligned(const T* data, const std::int64_t (&strides)[3]) {
   constexpr int kWidth = kVectorWidth<T>;
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && strides[0] % kWidth == 0 && strides[1] % kWidth == 0;
+  return at_vector(data) && strides[0] % kWidth == 0 && strides[1] % kWidth == 0;
 }
 
 }  // namespace tessera::cuda
