@@ -11,7 +11,7 @@
 /// all tiles compute alike.
 #pragma once
 
-#include "../gemm/cp_async.cuh"
+#include "../cp_async.cuh"
 #include "axis_sample.cuh"
 #include "geometry.hpp"
 #include "tap_shape.hpp"

@@ -287,7 +287,7 @@ TemporalKernels<T> find_pillar_kernels(const TemporalTaps& taps) {
     const auto kernel = stencil_temporal_pillar_kernel<T, Taps>;
     return TemporalKernels<T>{kernel, kernel, dim3(32, tuning.warps), kElements * int(sizeof(T))};
   };
-  return taps.box ? kernels(TapShape<1, true>{}) : kernels(TapShape<1, false>{});
+  return taps.box ? kernels(TapSet<1, true>{}) : kernels(TapSet<1, false>{});
 }
 
 }  // namespace tessera::cuda

@@ -6,7 +6,7 @@
 /// three axes share.
 #pragma once
 
-#include "../gemm/cp_async.cuh"
+#include "../cp_async.cuh"
 #include "temporal_kernels.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tessera::cuda {
 
 /// A tap list: all taps within the radius (box), or those on the axes (star).
 template <int kRadius_, bool kBox_>
-struct TapShape {
+struct TapSet {
   static constexpr int kRadius = kRadius_;
   static constexpr bool kBox = kBox_;
   static constexpr int kSpan = 2 * kRadius + 1;

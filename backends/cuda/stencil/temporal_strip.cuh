@@ -213,8 +213,8 @@ TemporalKernels<T> find_strip_kernels(const TemporalTaps& taps) {
     return TemporalKernels<T>{stencil_temporal_strip_kernel<T, Taps, true>,
                               stencil_temporal_strip_kernel<T, Taps, false>, dim3(32), 0};
   };
-  if (taps.box) return pair(TapShape<1, true>{});
-  return taps.radius == 1 ? pair(TapShape<1, false>{}) : pair(TapShape<2, false>{});
+  if (taps.box) return pair(TapSet<1, true>{});
+  return taps.radius == 1 ? pair(TapSet<1, false>{}) : pair(TapSet<2, false>{});
 }
 
 }  // namespace tessera::cuda
