@@ -91,6 +91,12 @@ TEST_CASE("multistage keeps to the limits that it is given") {
       REQUIRE(taken.n == tile.n);
     }
   }
+  SECTION("blocks fit into a grid") {
+    // More than a grid's of the smallest tiles, which would be the fastest.
+    const auto huge = problem(dtype, dtype == TESSERA_F64 ? 16 : 40, 100'000'000'000, 4096);
+    const MultistageChoice choice = choose(huge, kH100, kLimit);
+    REQUIRE(multistage_blocks(huge, choice.tile, choice.split) <= 2147483647.0);
+  }
   SECTION("an empty product has a choice, too") {
     for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)}) {
       REQUIRE(choose(p, kH100, kLimit).tile.m > 0);

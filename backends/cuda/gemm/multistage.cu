@@ -106,16 +106,21 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   MultistageChoice choice = choose();
   choice.split =
       options.parameters.take("split", choice.split, 1, most_slices(problem, device, options.workspace_limit));
+  const double blocks = multistage_blocks(problem, choice.tile, choice.split);
+  if (blocks > double(kMaxGridX))
+    throw plugin::Error(TESSERA_INVALID_ARGUMENT,
+                        "tiles of " + std::to_string(choice.tile.m) + " x " + std::to_string(choice.tile.n) +
+                            " in split = " + std::to_string(choice.split) + " slices take " + std::to_string(blocks) +
+                            " blocks; a grid has at most " + std::to_string(kMaxGridX) + ": use larger tiles");
   return problem.dtype == TESSERA_F64 ? make_with<double>(context, problem, device, choice)
                                       : make_with<float>(context, problem, device, choice);
 }
 
-/// One block a tile and slice: what a grid may have, with the smallest tile in both extents and the most slices.
 std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  const double blocks = std::ceil(double(p.m) / 16.0) * std::ceil(double(p.n) / 16.0) * double(p.batch);
-  const double most = double(kMaxGridX) / double(kMultistageMostSplit);
-  if (blocks <= most && double(p.k) < double(kMaxGridX)) return {};
-  return "C has more than " + std::to_string(std::int64_t(most)) + " tiles of 16 x 16, or k is above " +
+  constexpr int kTile = 64;  // of every device the largest one is at least as large
+  const double blocks = std::ceil(double(p.m) / kTile) * std::ceil(double(p.n) / kTile) * double(p.batch);
+  if (blocks <= double(kMaxGridX) && double(p.k) < double(kMaxGridX)) return {};
+  return "C has more than " + std::to_string(kMaxGridX) + " tiles of 64 x 64, or k is above " +
          std::to_string(kMaxGridX);
 }
 

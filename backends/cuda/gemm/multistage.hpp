@@ -68,11 +68,15 @@ inline bool multistage_turns_b(const plugin::GemmProblem& p) { return p.dtype ==
 /// Whether the layout allows copies of 16 bytes of all other operands; the addresses must, too.
 bool multistage_wide(const plugin::GemmProblem& problem);
 
+/// Blocks of an execution.
+double multistage_blocks(const plugin::GemmProblem& problem, const MultistageTile& tile, std::int64_t split);
+
 /// Predicted time of an execution.
 double multistage_time(const plugin::GemmProblem& problem, const MultistageDevice& device, const MultistageTile& tile,
                        std::int64_t split);
 
-/// The one of `tiles`, at least one, and the split of the least predicted time whose workspace fits into the limit.
+/// The one of `tiles`, at least one, and the split of the least predicted time whose workspace fits into the limit and
+/// whose blocks fit into a grid. Those of the first tile without slices must.
 MultistageChoice choose_multistage(const plugin::GemmProblem& problem, const MultistageDevice& device,
                                    std::uint64_t workspace_limit, std::span<const MultistageTile> tiles);
 

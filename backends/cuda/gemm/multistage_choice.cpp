@@ -3,6 +3,7 @@
 
 #include "multistage.hpp"
 
+#include "../launch_limits.hpp"
 #include "../vector_access.hpp"
 
 #include <algorithm>
@@ -102,11 +103,15 @@ bool multistage_wide(const plugin::GemmProblem& p) {
          (multistage_turns_b(p) || whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n}));
 }
 
+double multistage_blocks(const plugin::GemmProblem& p, const MultistageTile& tile, std::int64_t split) {
+  return double(pieces(p.m, tile.m)) * double(pieces(p.n, tile.n)) * double(p.batch) * double(split);
+}
+
 double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& device, const MultistageTile& tile,
                        std::int64_t split) {
   const bool f64 = p.dtype == TESSERA_F64;
   const Costs& costs = f64 ? kCosts64 : kCosts32;
-  const double blocks = double(pieces(p.m, tile.m)) * double(pieces(p.n, tile.n)) * double(p.batch) * double(split);
+  const double blocks = multistage_blocks(p, tile, split);
   const double depth = double(pieces(pieces(p.k, tile.depth), split) * tile.depth);
   const double products = double(tile.m) * double(tile.n) * depth;
   const double unit = multistage_wide(p) ? 16.0 / double(plugin::size_of(p.dtype)) : 1.0;
@@ -144,13 +149,12 @@ MultistageChoice choose_multistage(const plugin::GemmProblem& p, const Multistag
   for (const MultistageTile& tile : tiles) {
     // With more than two rounds of blocks the device is busy in any case: some begin as others end, which the model
     // does not see.
-    const double rounds = double(pieces(p.m, tile.m)) * double(pieces(p.n, tile.n)) * double(p.batch) /
-                          (double(tile.resident) * device.multiprocessors);
+    const double rounds = multistage_blocks(p, tile, 1) / (double(tile.resident) * device.multiprocessors);
     const std::int64_t most =
         rounds > 2.0 ? 1
                      : std::clamp(pieces(p.k, tile.depth), std::int64_t(1), most_slices(p, device, workspace_limit));
     for (const std::int64_t split : kSplits) {
-      if (split > most) break;
+      if (split > most || multistage_blocks(p, tile, split) > double(kMaxGridX)) break;
       const double time = multistage_time(p, device, tile, split);
       if (time < least) best = {tile, split}, least = time;
     }
