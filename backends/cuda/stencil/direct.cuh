@@ -15,11 +15,13 @@
 #include "../launch.cuh"
 #include "boundary_point.cuh"
 #include "geometry.hpp"
+#include "tap_counts.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -209,28 +211,16 @@ class DirectPlan final : public plugin::Plan {
 
 /// Calls make(std::integral_constant) with the tap count where there is a kernel of its own for it, else
 /// with kRunTimeTaps or kListedTaps.
-template <class Make>
+template <std::size_t kFirst = 0, class Make>
 auto with_tap_count(std::size_t count, Make&& make) {
-  switch (count) {
-    case 3:
-      return make(std::integral_constant<int, 3>{});  // 1D, radius 1
-    case 5:
-      return make(std::integral_constant<int, 5>{});  // 1D radius 2, 2D star
-    case 7:
-      return make(std::integral_constant<int, 7>{});  // 3D star
-    case 9:
-      return make(std::integral_constant<int, 9>{});  // 1D radius 4, 2D box, 2D star of radius 2
-    case 13:
-      return make(std::integral_constant<int, 13>{});  // 3D star of radius 2
-    case 25:
-      return make(std::integral_constant<int, 25>{});  // 2D box of radius 2, 3D star of radius 4
-    case 27:
-      return make(std::integral_constant<int, 27>{});  // 3D box
-    default:
-      break;
+  if constexpr (kFirst < std::size(kUnrolledTapCounts)) {
+    if (count == kUnrolledTapCounts[kFirst])
+      return make(std::integral_constant<int, int(kUnrolledTapCounts[kFirst])>{});
+    return with_tap_count<kFirst + 1>(count, make);
+  } else {
+    return count <= kMaxParameterTaps ? make(std::integral_constant<int, kRunTimeTaps>{})
+                                      : make(std::integral_constant<int, kListedTaps>{});
   }
-  return count <= kMaxParameterTaps ? make(std::integral_constant<int, kRunTimeTaps>{})
-                                    : make(std::integral_constant<int, kListedTaps>{});
 }
 
 /// Kernels::get<T, kTaps, kLine>() returns the algorithm's kernel.

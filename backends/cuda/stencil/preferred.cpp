@@ -3,6 +3,8 @@
 
 #include "preferred.hpp"
 
+#include "tap_counts.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -18,13 +20,12 @@ std::span<const std::string_view> preferred_stencils(const plugin::StencilProble
   static constexpr std::string_view kLdg[] = {"streaming", "shared_ldg", "shared_constant", "restrict"};
   static constexpr std::string_view kSmallDomain[] = {"restrict"};
   constexpr std::int64_t kSmall = std::int64_t(1) << 21;
-  constexpr std::size_t kUnrolled[] = {3, 5, 7, 9, 13, 25, 27};  // with_tap_count() in direct.cuh
 
   const bool f64 = p.dtype == TESSERA_F64;
   const auto moves = [](std::int32_t mode) { return mode != TESSERA_BOUNDARY_FIXED && mode != TESSERA_BOUNDARY_HALO; };
   bool boundary = false;
   for (const auto& axis : p.domain.mode) boundary = boundary || moves(axis[0]) || moves(axis[1]);
-  const bool unrolled = std::find(std::begin(kUnrolled), std::end(kUnrolled), p.taps.size()) != std::end(kUnrolled);
+  const bool unrolled = std::ranges::find(kUnrolledTapCounts, p.taps.size()) != std::end(kUnrolledTapCounts);
   if (p.rank < 3 && unrolled && p.points() < kSmall) return kSmallDomain;
   if (p.rank == 1) return kConstant;
   if (p.rank == 3 && boundary) return kLdg;

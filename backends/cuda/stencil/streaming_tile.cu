@@ -52,7 +52,11 @@ class StreamingTilePlan final : public plugin::Plan {
  public:
   StreamingTilePlan(Context& context, const plugin::StencilProblem& problem,
                     const std::array<T, Shape::kCount>& coefficients)
-      : context_(context), problem_(problem), arguments_{SweepGeometry(problem), {}, {0, 0}, {}} {
+      : context_(context),
+        problem_(problem),
+        aligned_(layout<Aligned>()),
+        unaligned_(layout<Unaligned>()),
+        arguments_{SweepGeometry(problem), {}, {0, 0}, {}} {
     const DeviceGuard guard(context.device());
     prepare(stencil_streaming_tile_kernel<Aligned, T, Shape>);
     prepare(stencil_streaming_tile_kernel<Unaligned, T, Shape>);
@@ -63,26 +67,39 @@ class StreamingTilePlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
+    StreamingTileArguments<T, Shape> arguments = arguments_;
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          arguments_.geometry.set_strides(source_strides, target_strides);
-          const auto& geometry = arguments_.geometry;
+          SweepGeometry& geometry = arguments.geometry;
+          geometry.set_strides(source_strides, target_strides);
           if (rows_aligned(source, geometry.source_strides) && rows_aligned(target, geometry.target_strides))
-            launch_sweep<Aligned>(source, target);
+            launch_sweep<Aligned>(aligned_, arguments, source, target);
           else
-            launch_sweep<Unaligned>(source, target);
+            launch_sweep<Unaligned>(unaligned_, arguments, source, target);
         });
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
  private:
+  /// How tiles of one kind cut the domain.
+  struct Layout {
+    PointBox interior;
+    StreamingShell shell;
+  };
+
   template <class Tile>
-  void launch_sweep(const T* source, T* target) const {
-    StreamingTileArguments<T, Shape> arguments = arguments_;
-    arguments.interior = interior<Tile>();
-    launch_shell<Tile>(arguments, source, target);
+  Layout layout() const {
+    const PointBox box = interior<Tile>();
+    return {box, shell_around(box, Tile::kWidth)};
+  }
+
+  template <class Tile>
+  void launch_sweep(const Layout& layout, StreamingTileArguments<T, Shape>& arguments, const T* source,
+                    T* target) const {
+    arguments.interior = layout.interior;
+    launch_shell<Tile>(layout.shell, arguments, source, target);
 
     const PointBox& box = arguments.interior;
     const auto blocks = [&](int axis, std::int64_t begin, int points, std::int64_t most) {
@@ -99,8 +116,8 @@ class StreamingTilePlan final : public plugin::Plan {
   }
 
   template <class Tile>
-  void launch_shell(const StreamingTileArguments<T, Shape>& arguments, const T* source, T* target) const {
-    const StreamingShell shell = shell_around(arguments.interior, Tile::kWidth);
+  void launch_shell(const StreamingShell& shell, const StreamingTileArguments<T, Shape>& arguments, const T* source,
+                    T* target) const {
     std::int64_t vectors = 0;
     for (const std::int64_t count : shell.vectors) vectors += count;
     if (vectors > 0)
@@ -155,7 +172,8 @@ class StreamingTilePlan final : public plugin::Plan {
 
   Context& context_;
   plugin::StencilProblem problem_;
-  StreamingTileArguments<T, Shape> arguments_;
+  Layout aligned_, unaligned_;
+  StreamingTileArguments<T, Shape> arguments_;  ///< but for the strides and the layout
 };
 
 template <class T>

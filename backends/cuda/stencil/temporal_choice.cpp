@@ -3,9 +3,11 @@
 
 #include "temporal.hpp"
 
+#include "tap_shape.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <string>
 
 namespace tessera::cuda {
 namespace {
@@ -23,27 +25,15 @@ bool periodic(const StencilProblem& p, int axis, int side) {
 }  // namespace
 
 std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
-  int radius = 0;
-  for (const auto& sides : p.domain.reach)
-    for (const auto reach : sides)
-      radius = std::max(radius, int(std::min<std::int64_t>(reach, kTemporalMostRadius + 1)));
-  if (radius < 1 || radius > kTemporalMostRadius) return std::nullopt;
-  const std::set<plugin::Index3> offsets = [&] {
-    std::set<plugin::Index3> set;
-    for (const auto& tap : p.taps) set.insert(tap.offset);
-    return set;
-  }();
-  if (offsets.size() != p.taps.size()) return std::nullopt;
-  // Offsets are different and none exceeds the radius, so their number tells a box; a star has no diagonal ones beside.
-  const std::size_t span = std::size_t(2 * radius + 1);
-  std::size_t box = 1;
-  for (int axis = 0; axis < p.rank; ++axis) box *= span;
-  const bool diagonal = std::any_of(offsets.begin(), offsets.end(), [](const plugin::Index3& o) {
-    return (o[0] != 0) + (o[1] != 0) + (o[2] != 0) > 1;
+  constexpr TapPattern kStar = TapPattern::star, kBox = TapPattern::box;
+  using Known = TapShapes<TapShape<kStar, 1, 1>, TapShape<kStar, 1, 2>, TapShape<kStar, 2, 1>, TapShape<kStar, 2, 2>,
+                          TapShape<kStar, 3, 1>, TapShape<kStar, 3, 2>, TapShape<kBox, 2, 1>, TapShape<kBox, 2, 2>,
+                          TapShape<kBox, 3, 1>, TapShape<kBox, 3, 2>>;
+  std::optional<TemporalTaps> taps;
+  with_shape<double>(Known{}, p, [&]<class Shape>(Shape, const auto&) {
+    taps = {Shape::kRank, Shape::kPattern == kBox, Shape::kRadius};
   });
-  if (offsets.size() == box) return TemporalTaps{p.rank, p.rank > 1, radius};
-  if (!diagonal && offsets.size() == std::size_t(2 * radius * p.rank + 1)) return TemporalTaps{p.rank, false, radius};
-  return std::nullopt;
+  return taps;
 }
 
 std::string why_not_temporal(const StencilProblem& p) {
