@@ -35,6 +35,7 @@ struct DeviceLimits {
   int shared_per_block;  ///< bytes, the opt-in maximum
   int shared_per_multiprocessor;
   int threads_per_multiprocessor;
+  int l2_bytes;  ///< of the second-level cache
 };
 DeviceLimits device_limits(int device);
 

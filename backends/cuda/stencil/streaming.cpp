@@ -20,10 +20,8 @@ std::string why_unsupported(const plugin::StencilProblem& problem, int) {
   return std::to_string(problem.taps.size()) + " taps: at most " + std::to_string(kStreamingMostTaps);
 }
 
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
-                                   plugin::PlanOptions options) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions) {
   if (auto plan = make_streaming_tile(context, problem)) return plan;
-  if (auto plan = make_streaming_march(context, problem, options)) return plan;
   return make_streaming_list(context, problem);
 }
 

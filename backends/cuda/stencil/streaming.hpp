@@ -22,18 +22,14 @@ using TileShapes =
               TapShape<TapPattern::hollow_star, 1, 4>, TapShape<TapPattern::star, 2, 1>,
               TapShape<TapPattern::star, 2, 2>, TapShape<TapPattern::star, 2, 3>, TapShape<TapPattern::star, 2, 4>,
               TapShape<TapPattern::box, 2, 1>, TapShape<TapPattern::box, 2, 2>, TapShape<TapPattern::star, 3, 1>,
-              TapShape<TapPattern::star, 3, 2>, TapShape<TapPattern::box, 3, 1>>;
-/// Shapes that reach over so many planes that a block marches through them.
-using MarchShapes = TapShapes<TapShape<TapPattern::star, 3, 3>, TapShape<TapPattern::star, 3, 4>>;
+              TapShape<TapPattern::star, 3, 2>, TapShape<TapPattern::star, 3, 3>, TapShape<TapPattern::star, 3, 4>,
+              TapShape<TapPattern::box, 3, 1>>;
 
 /// The most taps of a list that is none of the shapes.
 inline constexpr int kStreamingMostTaps = 128;
 
 /// For a list of TileShapes; nullptr for any other.
 std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem);
-/// For a list of MarchShapes; nullptr for any other.
-std::unique_ptr<plugin::Plan> make_streaming_march(Context& context, const plugin::StencilProblem& problem,
-                                                   plugin::PlanOptions options);
 /// For any list of up to kStreamingMostTaps taps.
 std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem);
 

@@ -32,7 +32,8 @@ std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem)
 /// "" where the problem has kernels and a domain that they can be used on, if the device has room for a block.
 std::string why_not_temporal(const plugin::StencilProblem& problem);
 
-/// Several steps, or one in 3D, on a domain that fills the device: faster than single sweeps, as measured on an H100.
+/// Several steps, or in some volumes one, on a domain that fills the device: faster than other sweeps, as measured on
+/// an H100.
 bool temporal_pays(const plugin::StencilProblem& problem);
 
 /// What kernels are compiled for.
