@@ -7,6 +7,7 @@
 #include "streaming.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tessera::cuda {
 namespace {
@@ -142,18 +143,17 @@ class StreamingTilePlan final : public plugin::Plan {
     constexpr int kWidth = Tile::kWidth, kBeside = (Shape::kRadius + kWidth - 1) / kWidth * kWidth;
     constexpr int kSteps[] = {Tile::kPlanes, Tile::kRows, kWidth};
     const plugin::Domain& domain = problem_.domain;
-    const auto halo = [&](int side) {
-      return domain.mode[2][side] == TESSERA_BOUNDARY_HALO ? domain.reach[2][side] : std::int64_t(0);
-    };
     PointBox box;
     bool empty = false;
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       std::int64_t begin = domain.plain_begin(axis), end = domain.plain_end(axis);
-      if (axis == 2 && kEnds<Tile> && domain.extents[2] % kWidth == 0 && domain.extents[2] >= 2 * kBeside + kWidth) {
+      const bool ends = domain.extents[2] % kWidth == 0 && domain.extents[2] >= 2 * kBeside + kWidth &&
+                        domain.extents[2] < std::numeric_limits<int>::max();
+      if (axis == 2 && kEnds<Tile> && ends) {
         begin = 0, end = domain.extents[2];
       } else if (axis == 2) {
-        begin = (std::max(begin, kBeside - halo(0)) + kWidth - 1) / kWidth * kWidth;
-        end = std::min(end, domain.extents[2] + halo(1) - kBeside);
+        begin = (std::max(begin, kBeside - halo_beside(domain, 0)) + kWidth - 1) / kWidth * kWidth;
+        end = std::min(end, domain.extents[2] + halo_beside(domain, 1) - kBeside);
       }
       box.begin[axis] = begin;
       box.end[axis] = begin + (end - begin) / kSteps[axis] * kSteps[axis];

@@ -6,8 +6,9 @@
 ///
 /// A row of the input is read once for all of the tile's rows that need it, in 16-byte pieces where its layout allows;
 /// neighbouring threads' pieces overlap, and the caches serve the repeats. Threads are short and the grid is as
-/// large as the domain, which keeps the memory busiest. Blocks near the boundary have a kernel of their own, which
-/// finds every plane, row and column in a table: its registers cost the others nothing.
+/// large as the domain, which keeps the memory busiest. Points near the boundary have a kernel of their own, a
+/// vector a thread, which resolves the boundary axis by axis: its registers and its slower threads cost the interior
+/// nothing.
 #pragma once
 
 #include "axis_sample.cuh"
@@ -118,7 +119,8 @@ struct PiecesBeside {
   }
 };
 
-__device__ inline std::int64_t halo_beside(const plugin::Domain& domain, int side) {
+/// Points of a halo beside the rows, which can be read.
+TESSERA_HOST_DEVICE inline std::int64_t halo_beside(const plugin::Domain& domain, int side) {
   return domain.mode[2][side] == TESSERA_BOUNDARY_HALO ? domain.reach[2][side] : std::int64_t(0);
 }
 
