@@ -30,7 +30,8 @@ DeviceLimits read_limits(int device) {
           attribute(cudaDevAttrMultiProcessorCount, device),
           attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
-          attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device)};
+          attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device),
+          attribute(cudaDevAttrCooperativeLaunch, device) != 0};
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct DeviceLimits {
   int shared_per_block;  ///< bytes, the opt-in maximum
   int shared_per_multiprocessor;
   int threads_per_multiprocessor;
+  bool cooperative;  ///< blocks of a launch may wait for each other
 };
 DeviceLimits device_limits(int device);
 
