@@ -28,13 +28,14 @@ std::optional<ResidentCut> cover(const StencilProblem& p, int axis, int size, in
 /// warps, and a share of the exchange. A warp's outer rows take longer. A warp alone on its scheduler leaves it idle at
 /// times, the more the fewer registers are left to hide latencies with.
 double step_time(const ResidentLayout& layout, const TemporalTaps& taps, bool f64) {
-  constexpr double kStep = 60.0, kExchange = 1250.0, kExchangeRow = 4.5, kOuterRow = 1.3;
+  constexpr double kStep = 60.0, kExchange = 1250.0, kOuterRow = 1.3;
+  const double exchange_row = layout.column_cut.unit == kStripColumns ? 4.5 : 5.5;
   const double row = (taps.box ? 6.5 : taps.radius == 1 ? 4.4 : 6.9) * (f64 ? 1.7 : 1.0);
   const int warps = (layout.warps + 3) / 4 * 4;
   const bool full = layout.rows * (f64 ? 2 : 1) >= 16;
   const double idle = full ? 1.0 + 16.0 / (warps * warps) : warps == 4 ? 1.25 : 1.0;
   return kStep + idle * row * warps * (layout.rows + kOuterRow * taps.radius) +
-         (kExchange + kExchangeRow * warps * layout.rows) / layout.depth;
+         (kExchange + exchange_row * warps * layout.rows) / layout.depth;
 }
 
 /// "" or the axis that is too short for the smallest tile. The taps' reach must fit twice.
@@ -61,26 +62,27 @@ std::optional<ResidentLayout> choose_resident(const StencilProblem& p, const Tem
   if (p.points() > most_points) return best;
   const auto wanted = [](int asked, int value) { return asked == 0 || asked == value; };
   const int deepest = wish.depth != 0 ? wish.depth : int(std::min<std::int64_t>(kResidentMostDepth, p.steps));
-  for (int depth = wish.depth != 0 ? wish.depth : kLeastDepth; depth <= deepest; ++depth) {
-    const int reach = depth * taps.radius, margin = (reach + kStripColumns - 1) / kStripColumns * kStripColumns;
-    const auto columns = cover(p, 2, kStripWidth, margin, kStripColumns, multiprocessors);
-    if (!columns) break;  // the deeper, the more
-    for (const int rows : all_rows)
-      for (int warps = 1; warps <= kResidentMostWarps; ++warps) {
-        if (!wanted(wish.rows, rows) || !wanted(wish.warps, warps)) continue;
-        const auto tiles = cover(p, 1, rows * warps, reach, 1, multiprocessors / columns->count);
-        if (!tiles) continue;
-        const ResidentLayout layout{rows, warps, depth, *tiles, *columns};
-        if (!best || step_time(layout, taps, f64) < step_time(*best, taps, f64)) best = layout;
-      }
-  }
+  for (int depth = wish.depth != 0 ? wish.depth : std::min(kLeastDepth, deepest); depth <= deepest; ++depth)
+    for (const int unit : {kStripColumns, kStripColumns / 2}) {
+      const int reach = depth * taps.radius, margin = (reach + unit - 1) / unit * unit;
+      const auto columns = cover(p, 2, kStripWidth, margin, unit, multiprocessors);
+      if (!columns) continue;
+      for (const int rows : all_rows)
+        for (int warps = 1; warps <= kResidentMostWarps; ++warps) {
+          if (!wanted(wish.rows, rows) || !wanted(wish.warps, warps)) continue;
+          const auto tiles = cover(p, 1, rows * warps, reach, 1, multiprocessors / columns->count);
+          if (!tiles) continue;
+          const ResidentLayout layout{rows, warps, depth, *tiles, *columns};
+          if (!best || step_time(layout, taps, f64) < step_time(*best, taps, f64)) best = layout;
+        }
+    }
   return best;
 }
 
 std::string why_not_resident(const StencilProblem& p, int multiprocessors) {
   if (p.rank != 2) return "the domain has rank " + std::to_string(p.rank) + "; there are kernels for rank 2";
-  if (p.steps < 2 || p.steps > kMostSteps)
-    return "steps = " + std::to_string(p.steps) + "; it must lie in [2, " + std::to_string(kMostSteps) + "]";
+  if (p.steps < 1 || p.steps > kMostSteps)
+    return "steps = " + std::to_string(p.steps) + "; it must lie in [1, " + std::to_string(kMostSteps) + "]";
   if (const std::string why = why_not_fused(p); !why.empty()) return why;
   const std::optional<TemporalTaps> taps = temporal_taps(p);
   if (!taps || (taps->box && taps->radius > 1))

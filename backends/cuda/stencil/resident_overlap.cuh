@@ -44,7 +44,7 @@ struct Overlap {
   unsigned columns[3];  ///< columns likewise
   int row_places[3];    ///< of the thread's first row, in the arrays of such a tile
   int column_places[kStripColumns];
-  bool vectors;  ///< the thread's columns have one owner, in whose array they are a vector's
+  int together;  ///< of 4, 2 or 1 neighbouring columns each: they have one owner, in whose array they are a vector's
 
   template <class T>
   __device__ Overlap(const ResidentArguments<T>& g, int thread_rows) {
@@ -65,12 +65,22 @@ struct Overlap {
       const int strip = g.column_cut.neighbour(at.strip, side);
       column_places[v] = strip * height * kStripWidth + at.column + v + g.column_cut.shift(at.strip, side);
     }
-    constexpr unsigned kAll = (1u << kStripColumns) - 1;
-    const bool one = columns[0] % kAll == 0 && columns[1] % kAll == 0 && columns[2] % kAll == 0;
-    vectors = one && column_places[0] % kStripColumns == 0;
+    together = go_together(4) ? 4 : go_together(2) ? 2 : 1;
   }
 
  private:
+  __device__ bool go_together(int count) const {
+    bool result = true;
+    for (int v = 0; v < kStripColumns; v += count) {
+      result = result && column_places[v] % count == 0;
+      for (const unsigned owned : columns) {
+        const unsigned of_these = owned >> v & ((1u << count) - 1);
+        result = result && (of_these == 0 || of_these == (1u << count) - 1);
+      }
+    }
+    return result;
+  }
+
   /// Returns which of the piece's own points a neighbour needs.
   __device__ static unsigned sort(const ResidentCut& cut, int piece, int first, int count, unsigned (&owners)[3]) {
     const int from = cut.from(piece), to = cut.from(piece + 1);
@@ -124,28 +134,34 @@ __device__ __forceinline__ void store_tile(const ResidentArguments<T>& g, const 
   }
 }
 
-/// Loads where `needed` is not 0, past the first-level cache, which does not see what other multiprocessors write.
-__device__ __forceinline__ void load_if(unsigned needed, const float* from, float& value) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f32 %0, [%1]; }"
-               : "+f"(value)
-               : "l"(from), "r"(needed));
+/// Loads kCount neighbouring points where `needed` is not 0, past the first-level cache, which does not see what other
+/// multiprocessors write. Aligned to as many points, at most 16 bytes.
+template <int kCount>
+__device__ __forceinline__ void load_if(unsigned needed, const float* from, float* row) {
+  if constexpr (kCount == 4)
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+                 : "+f"(row[0]), "+f"(row[1]), "+f"(row[2]), "+f"(row[3])
+                 : "l"(from), "r"(needed));
+  else if constexpr (kCount == 2)
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2]; }"
+                 : "+f"(row[0]), "+f"(row[1])
+                 : "l"(from), "r"(needed));
+  else
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f32 %0, [%1]; }"
+                 : "+f"(row[0])
+                 : "l"(from), "r"(needed));
 }
-__device__ __forceinline__ void load_if(unsigned needed, const double* from, double& value) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f64 %0, [%1]; }"
-               : "+d"(value)
-               : "l"(from), "r"(needed));
-}
-__device__ __forceinline__ void load_if(unsigned needed, const float* from, float (&row)[kStripColumns]) {
-  asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
-               : "+f"(row[0]), "+f"(row[1]), "+f"(row[2]), "+f"(row[3])
-               : "l"(from), "r"(needed));
-}
-__device__ __forceinline__ void load_if(unsigned needed, const double* from, double (&row)[kStripColumns]) {
+template <int kCount>
+__device__ __forceinline__ void load_if(unsigned needed, const double* from, double* row) {
 #pragma unroll
-  for (int v = 0; v < kStripColumns; v += 2)
+  for (int v = 0; v < kCount / 2; ++v)
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2]; }"
-                 : "+d"(row[v]), "+d"(row[v + 1])
-                 : "l"(from + v), "r"(needed));
+                 : "+d"(row[2 * v]), "+d"(row[2 * v + 1])
+                 : "l"(from + 2 * v), "r"(needed));
+  if constexpr (kCount == 1)
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f64 %0, [%1]; }"
+                 : "+d"(row[0])
+                 : "l"(from), "r"(needed));
 }
 
 /// Writes what neighbours need of the tile into the block's array.
@@ -168,28 +184,32 @@ __device__ __forceinline__ void give(const ResidentArguments<T>& g, const Overla
       }
 }
 
+/// Reads what the tile needs of the tiles before it (side 0), beside it (1) or behind it (2), kCount columns at a time.
+template <int kCount, class T, int kRows>
+__device__ __forceinline__ void take_side(const Overlap& mine, int side, const T* arrays,
+                                          ResidentRows<T, kRows>& rows) {
+  const unsigned columns = mine.columns[0] | mine.columns[2] | (side == 1 ? 0 : mine.columns[1]);
+#pragma unroll
+  for (int v = 0; v < kStripColumns; v += kCount) {
+    const unsigned taken = columns >> v & 1 ? mine.rows[side] : 0;
+    const T* const from = arrays + (mine.row_places[side] + mine.column_places[v]);
+#pragma unroll
+    for (int j = 0; j < kRows; ++j) load_if<kCount>(taken & 1u << j, from + j * kStripWidth, &rows[j][v]);
+  }
+}
+
 /// Reads what the tile needs of its neighbours.
 template <class T, int kRows>
 __device__ __forceinline__ void take(const Overlap& mine, const T* arrays, ResidentRows<T, kRows>& rows) {
 #pragma unroll
   for (int side = 0; side < 3; ++side) {
-    const unsigned needed = mine.rows[side];
-    if (needed == 0) continue;
-    const unsigned columns = mine.columns[0] | mine.columns[2] | (side == 1 ? 0 : mine.columns[1]);
-    if (mine.vectors) {
-      const unsigned taken = columns != 0 ? needed : 0;
-      const T* const from = arrays + (mine.row_places[side] + mine.column_places[0]);
-#pragma unroll
-      for (int j = 0; j < kRows; ++j) load_if(taken & 1u << j, from + j * kStripWidth, rows[j]);
-      continue;
-    }
-#pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) {
-      const unsigned taken = columns >> v & 1 ? needed : 0;
-      const T* const from = arrays + (mine.row_places[side] + mine.column_places[v]);
-#pragma unroll
-      for (int j = 0; j < kRows; ++j) load_if(taken & 1u << j, from + j * kStripWidth, rows[j][v]);
-    }
+    if (mine.rows[side] == 0) continue;
+    if (mine.together == 4)
+      take_side<4, T, kRows>(mine, side, arrays, rows);
+    else if (mine.together == 2)
+      take_side<2, T, kRows>(mine, side, arrays, rows);
+    else
+      take_side<1, T, kRows>(mine, side, arrays, rows);
   }
 }
 
