@@ -46,7 +46,7 @@ class Context {
   Staging staging_;
 };
 
-/// Device memory that a plan fills when it is made: tables of taps.
+/// Device memory that a plan fills when it is made: tables of taps, or what executions leave for the next one.
 class DeviceTable {
  public:
   /// Copies; complete when the constructor returns.
@@ -56,8 +56,8 @@ class DeviceTable {
   DeviceTable& operator=(const DeviceTable&) = delete;
 
   template <class T>
-  const T* as() const {
-    return static_cast<const T*>(data_);
+  T* as() const {
+    return static_cast<T*>(data_);
   }
 
  private:

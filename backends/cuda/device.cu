@@ -31,7 +31,8 @@ DeviceLimits read_limits(int device) {
           attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
           attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device),
-          attribute(cudaDevAttrL2CacheSize, device)};
+          attribute(cudaDevAttrL2CacheSize, device),
+          attribute(cudaDevAttrCooperativeLaunch, device) != 0};
 }
 
 }  // namespace

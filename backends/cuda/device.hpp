@@ -36,6 +36,7 @@ struct DeviceLimits {
   int shared_per_multiprocessor;
   int threads_per_multiprocessor;
   int l2_bytes;  ///< of the second-level cache
+  bool cooperative;  ///< blocks of a launch may wait for each other
 };
 DeviceLimits device_limits(int device);
 

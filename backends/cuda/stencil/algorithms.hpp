@@ -15,6 +15,7 @@ using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
 extern const StencilAlgorithm kStencilNaive;           // naive.cu
 extern const StencilAlgorithm kStencilRestrict;        // restrict.cu
+extern const StencilAlgorithm kStencilResident;        // resident.cu
 extern const StencilAlgorithm kStencilSharedConstant;  // shared_constant.cu
 extern const StencilAlgorithm kStencilSharedLdg;       // shared_ldg.cu
 extern const StencilAlgorithm kStencilStreaming;       // streaming.cpp

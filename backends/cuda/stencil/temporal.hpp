@@ -29,6 +29,9 @@ struct TemporalTaps {
 /// What the taps are, or nothing where there is no kernel for them.
 std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem);
 
+/// "" where the boundary modes are such that several steps can share a pass over memory.
+std::string why_not_fused(const plugin::StencilProblem& problem);
+
 /// "" where the problem has kernels and a domain that they can be used on, if the device has room for a block.
 std::string why_not_temporal(const plugin::StencilProblem& problem);
 

@@ -36,7 +36,7 @@ std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
   return taps;
 }
 
-std::string why_not_temporal(const StencilProblem& p) {
+std::string why_not_fused(const StencilProblem& p) {
   for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
     for (int side = 0; side < 2; ++side) {
       if (p.domain.mode[axis][side] == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
@@ -44,6 +44,11 @@ std::string why_not_temporal(const StencilProblem& p) {
         return "axis " + std::to_string(axis - plugin::kAxes + p.rank) + " is periodic on one side alone, and " +
                kModeNames[p.domain.mode[axis][1 - side]] + " on the other";
     }
+  return {};
+}
+
+std::string why_not_temporal(const StencilProblem& p) {
+  if (const std::string why = why_not_fused(p); !why.empty()) return why;
   const std::optional<TemporalTaps> taps = temporal_taps(p);
   const TemporalTuning tuning = taps ? temporal_tuning(*taps, p.dtype == TESSERA_F64) : TemporalTuning{};
   if (tuning.depth == 0)

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the resident algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from a
+/// graph and beside another plan.
+
+#include "cuda_support.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <random>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+Taps contracting(bool box, int radius) {
+  Taps taps(2);
+  for (int y = -radius; y <= radius; ++y)
+    for (int x = -radius; x <= radius; ++x)
+      if (box || y == 0 || x == 0) taps.add({y, x}, (1.0 + 0.1 * y + 0.03 * x) / (box ? 9.0 : 4.0 * radius + 1.0));
+  return taps;
+}
+
+template <class T>
+class Field {
+ public:
+  Field(Context& context, std::int64_t height, std::int64_t width)
+      : in(context, height * width), out(context, height * width), values_(std::size_t(height * width)) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> value(-1.0, 1.0);
+    for (T& v : values_) v = T(value(random));
+    in.upload(values_);
+  }
+
+  void forget() { out.upload(std::vector<T>(values_.size(), T(7))); }
+  std::vector<T> result() {
+    out.download(values_);
+    return values_;
+  }
+
+  Buffer<T> in, out;
+
+ private:
+  std::vector<T> values_;
+};
+
+std::string layout(int depth, int rows, int warps) {
+  return "resident:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
+         ",warps=" + std::to_string(warps);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("resident gives the same bits however the domain is cut", "[resident]", float, double) {
+  Context context = open_cuda();
+  const auto [box, radius] = GENERATE(std::pair{false, 1}, std::pair{true, 1}, std::pair{false, 2});
+  const auto mode = GENERATE(Boundary::fixed, Boundary::mirror, Boundary::periodic);
+  constexpr std::int64_t kHeight = 343, kSteps = 7;
+  const std::int64_t width = GENERATE(262, 397);
+  Field<TestType> field(context, kHeight, width);
+  StencilDesc desc{.extents = {kHeight, width}, .taps = contracting(box, radius), .boundary = mode, .steps = kSteps};
+  desc.dtype = sizeof(TestType) == 8 ? DType::f64 : DType::f32;
+
+  std::vector<TestType> expected;
+  int layouts = 0;
+  for (const int rows : {4, 6, 8, 10, 12, 16, 20})
+    for (const int warps : {4, 16})
+      for (const int depth : {1, 3, 7}) {
+        CAPTURE(box, radius, mode, width, rows, warps, depth);
+        try {
+          StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = layout(depth, rows, warps)});
+          field.forget();
+          plan.execute<TestType>(field.in.data(), field.out.data());
+        } catch (const Error& error) {  // other rows have no kernel, and not every tile suits the domain
+          REQUIRE(error.code() == ErrorCode::invalid_argument);
+          continue;
+        }
+        ++layouts;
+        if (expected.empty()) expected = field.result();
+        REQUIRE(field.result() == expected);
+      }
+  CHECK(layouts >= 6);
+}
+
+TEST_CASE("resident can be replayed, and two plans run on two streams", "[resident]") {
+  open_cuda();
+  cudaStream_t streams[2];
+  for (cudaStream_t& stream : streams) succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  {
+    const auto wrapping = [](cudaStream_t stream) {
+      ContextOptions options;
+      options.native_stream = stream;
+      return options;
+    };
+    Context first = open_cuda(wrapping(streams[0])), second = open_cuda(wrapping(streams[1]));
+    const StencilDesc desc{
+        .extents = {500, 600}, .taps = contracting(false, 1), .boundary = Boundary::nearest, .steps = 100};
+    const PlanOptions options{.operands = Memory::device, .algorithm = "resident"};
+    StencilPlan plans[2] = {StencilPlan(first, desc, options), StencilPlan(second, desc, options)};
+    Field<float> fields[2] = {Field<float>(first, 500, 600), Field<float>(second, 500, 600)};
+    plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());
+    const std::vector<float> expected = fields[0].result();
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    succeed(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal));
+    plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());
+    succeed(cudaStreamEndCapture(streams[0], &graph));
+    succeed(cudaGraphInstantiate(&replay, graph, 0));
+    fields[0].forget();
+    for (int run = 0; run < 5; ++run) {
+      succeed(cudaGraphLaunch(replay, streams[0]));
+      plans[1].execute<float>(fields[1].in.data(), fields[1].out.data());
+    }
+    for (Field<float>& field : fields) CHECK(field.result() == expected);
+    succeed(cudaGraphExecDestroy(replay));
+    succeed(cudaGraphDestroy(graph));
+  }
+  for (cudaStream_t stream : streams) succeed(cudaStreamDestroy(stream));
+}
+
+}  // namespace tessera::test
