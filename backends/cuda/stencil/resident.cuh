@@ -64,6 +64,8 @@ class OuterExchange {
       copy(first[k], place(int(threadIdx.y), 0, k));
       copy(last[k], place(int(threadIdx.y), 1, k));
     }
+    // One lane arrives for all. racecheck of compute-sanitizer does not see that __syncwarp() orders the others' writes
+    // before that, and names them; it names nothing where every lane arrives.
     __syncwarp();
     if (threadIdx.x == 0) barrier_.arrive();
   }

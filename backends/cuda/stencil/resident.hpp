@@ -17,7 +17,8 @@ namespace tessera::cuda {
 inline constexpr int kResidentMostWarps = 16;  ///< of a block
 inline constexpr int kResidentMostDepth = 16;
 
-/// Numbers of rows that a warp may keep, ascending; kernels are compiled for them. More would spill.
+/// Numbers of rows that a warp may keep, ascending; kernels are compiled for them. The last ones spill a few of their
+/// registers, more rows would spill many.
 inline constexpr int kResidentStarRows[] = {4, 6, 8, 12, 16, 20}, kResidentRows[] = {4, 6, 8, 12, 16};
 inline constexpr int kResidentStarRows64[] = {4, 6, 8, 10}, kResidentBoxRows64[] = {4, 6, 8},
                      kResidentRows64[] = {4, 6};

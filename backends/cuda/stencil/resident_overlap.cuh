@@ -16,7 +16,7 @@ namespace tessera::cuda {
 template <class T, int kRows>
 using ResidentRows = T[kRows][kStripColumns];
 
-/// Four points of a row of an array. `vector`: 16 bytes at a time, all four or none.
+/// Neighbouring points that are accessed at once.
 template <class T>
 struct alignas(16) PointVector {
   static constexpr int kCount = 16 / sizeof(T);
@@ -141,15 +141,18 @@ __device__ __forceinline__ void load_if(unsigned needed, const float* from, floa
   if constexpr (kCount == 4)
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
                  : "+f"(row[0]), "+f"(row[1]), "+f"(row[2]), "+f"(row[3])
-                 : "l"(from), "r"(needed));
+                 : "l"(from), "r"(needed)
+                 : "memory");
   else if constexpr (kCount == 2)
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2]; }"
                  : "+f"(row[0]), "+f"(row[1])
-                 : "l"(from), "r"(needed));
+                 : "l"(from), "r"(needed)
+                 : "memory");
   else
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f32 %0, [%1]; }"
                  : "+f"(row[0])
-                 : "l"(from), "r"(needed));
+                 : "l"(from), "r"(needed)
+                 : "memory");
 }
 template <int kCount>
 __device__ __forceinline__ void load_if(unsigned needed, const double* from, double* row) {
@@ -157,11 +160,13 @@ __device__ __forceinline__ void load_if(unsigned needed, const double* from, dou
   for (int v = 0; v < kCount / 2; ++v)
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2]; }"
                  : "+d"(row[2 * v]), "+d"(row[2 * v + 1])
-                 : "l"(from + 2 * v), "r"(needed));
+                 : "l"(from + 2 * v), "r"(needed)
+                 : "memory");
   if constexpr (kCount == 1)
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.relaxed.gpu.global.f64 %0, [%1]; }"
                  : "+d"(row[0])
-                 : "l"(from), "r"(needed));
+                 : "l"(from), "r"(needed)
+                 : "memory");
 }
 
 /// Writes what neighbours need of the tile into the block's array.
@@ -222,8 +227,9 @@ __device__ __forceinline__ std::uint32_t acquire(const std::uint32_t* flag) {
   return value;
 }
 
-/// Says that the block has given round `round`, and waits until all its neighbours have. Rounds are counted from when
-/// the plan was made, modulo 2^32.
+/// Says that the block has given what it has to in round `round`, and waits until all its neighbours have, too. Rounds
+/// are counted from when the plan was made, modulo 2^32. A block that has passed has also seen that its neighbours took
+/// what they needed of the round before, so two turns of the arrays are enough.
 __device__ __forceinline__ void meet_neighbours(const int (&neighbours)[9], std::uint32_t* flags, std::uint32_t round) {
   __syncthreads();
   if (threadIdx.y == 0 && threadIdx.x == 0) release(flags + blockIdx.x * kResidentFlagStride, round);
@@ -235,7 +241,7 @@ __device__ __forceinline__ void meet_neighbours(const int (&neighbours)[9], std:
   __syncthreads();
 }
 
-/// The blocks around one, itself in the middle; -1 where there is none or no need to wait.
+/// The blocks around one, itself in the middle; -1 where there is none.
 template <class T>
 __device__ __forceinline__ void find_neighbours(const ResidentArguments<T>& g, int (&neighbours)[9]) {
   if (threadIdx.y > 0 || threadIdx.x >= 9) return;
