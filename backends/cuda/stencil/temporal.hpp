@@ -55,7 +55,7 @@ constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
   if (taps.rank == 2 && taps.box && taps.radius == 1) return {6, f64 ? 8 : 16, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 1) return {f64 ? 8 : 10, f64 ? 8 : 12, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 2) return {f64 ? 4 : 6, f64 ? 8 : 12, 1, 1};
-  if (taps.rank == 3 && taps.box && taps.radius == 1) return {2, 1, f64 ? 8 : 12, f64 ? 2 : 4};
+  if (taps.rank == 3 && taps.box && taps.radius == 1) return {f64 ? 1 : 2, 1, f64 ? 8 : 12, f64 ? 3 : 4};
   if (taps.rank == 3 && !taps.box && taps.radius == 1) return {f64 ? 2 : 3, 1, 8, f64 ? 3 : 4};
   return {0, 0, 0, 0};
 }
