@@ -11,8 +11,9 @@ Student's t says how often chance alone does as much. As many rows are looked at
 5 %: where nothing changed, all rows say "same" in 19 of 20 comparisons, and of those that do not at most 5 % are due to chance.
 
 A change of an algorithm shows in all its rows: the table of algorithms has the centre of its rows' changes (Hodges and Lehmann's, which a few wild
-rows do not move), and its interval; all intervals together hold what they claim in 19 of 20 comparisons. It sees far smaller changes than
-a row alone. Changes below the floor, 2 %, are not worth a word. The methods and their sources are in chance.py.
+rows do not move), and its interval; all intervals together hold what they claim in 19 of 20 comparisons, as far as rows err independently. It
+sees far smaller changes than a row alone. Where rates or shares of ceilings are compared, an algorithm differs only if its interval also lies
+beyond that of all the operation's peers, whose code did not change. Changes below the floor, 2 %, are not worth a word. The methods and their sources are in chance.py.
 
 Rows of one pass (GPUs, whose clocks do not swing) changed if |log(new / old)| > max(2 sqrt(cv_old^2 + cv_new^2), log(1 + floor)), where no row's cv
 counts as smaller than its file's median cv. Their values are medians, so that chance alone passes this in far fewer than 5 % of the rows. Where
@@ -66,10 +67,12 @@ class Summary:
     ratio: float
     low: float
     high: float
+    unchanged: tuple[float, float] = (1.0, 1.0)  # how far code moved that did not change
 
     @property
     def verdict(self) -> str:
-        return FASTER if self.low > 1 + FLOOR else SLOWER if self.high < 1 / (1 + FLOOR) else SAME
+        above, below = max(1.0, self.unchanged[1]) * (1 + FLOOR), min(1.0, self.unchanged[0]) / (1 + FLOOR)
+        return FASTER if self.low > above else SLOWER if self.high < below else SAME
 
 
 def _value(row: Row, metric: str) -> float | None:
@@ -166,7 +169,8 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
             verdict = SAME if one.error and other.error else BROKEN if other.error else MENDED
             return Change(one, other, "speed", None, 0.0, verdict)
         if not several:
-            return change(one, other, by, cvs, single_floor, drift.get(key[:4], 1.0) if other.subject.ours else 1.0)
+            item = change(one, other, by, cvs, single_floor, drift.get(key[:4], 1.0) if other.subject.ours else 1.0)
+            return replace(item, metric="peers") if by == "peers" and other.subject.ours else item
         if key not in logs[0] or key not in logs[1] or by == "ceiling" and one.binds != other.binds:
             return Change(one, other, "speed", None, 0.0, UNKNOWN)
         return change_of_passes(one, other, by, (logs[0][key], logs[1][key]), least, FLOOR if floor is None else floor)
@@ -183,16 +187,37 @@ def chosen(old: Result, new: Result) -> str:
     return "peers" if several else "ceiling"
 
 
-def summaries(found: list[Change], ours: bool = True) -> list[Summary]:
-    """Of the algorithms of ours, or of the peers, with enough rows for an interval."""
-    logs: dict[str, list[float]] = {}
+def _logs(found: list[Change], kind: str) -> dict[tuple[str, str], list[float]]:
+    """Of each operation and algorithm, or peer: its rows' changes."""
+    logs: dict[tuple[str, str], list[float]] = {}
     for item in found:
-        subject = item.new.subject
-        if subject.ours == ours and subject.kind != "ceiling" and item.new.op != "overhead" and item.ratio:
-            name = f"{subject.backend} {subject.name}" if ours else f"peer {subject.name}"
-            logs.setdefault(name, []).append(math.log(item.ratio))
-    centres = {name: (len(values), *map(math.exp, centre(values, RISK / len(logs)))) for name, values in logs.items()}
-    return [Summary(name, *numbers) for name, numbers in sorted(centres.items()) if math.isfinite(numbers[3])]
+        if item.new.subject.kind == kind and item.new.op != "overhead" and item.ratio:
+            name = item.new.subject.name if kind == "peer" else f"{item.new.subject.backend} {item.new.subject.name}"
+            logs.setdefault((item.new.op, name), []).append(math.log(item.ratio))
+    return logs
+
+
+def _summaries(logs: dict[tuple[str, str], list[float]], unchanged: dict[str, tuple[float, float]]) -> list[Summary]:
+    """Of those with enough rows for an interval."""
+    found = []
+    for (op, name), values in sorted(logs.items()):
+        ratio, low, high = map(math.exp, centre(values, RISK / len(logs)))
+        if low > 0:
+            found.append(Summary(f"{op} {name}", len(values), ratio, low, high, unchanged.get(op, (1.0, 1.0))))
+    return found
+
+
+def summaries(found: list[Change], kind: str = "tessera") -> list[Summary]:
+    """Of our algorithms, or of the peers ("peer"). Where ours are not divided by the peers, the interval of all the operation's peers
+    shows what the machine did."""
+    unchanged: dict[str, tuple[float, float]] = {}
+    if kind == "tessera" and not any(item.metric == "peers" for item in found):
+        peers = _logs(found, "peer")
+        for op in {op for op, _ in peers}:
+            together = [value for key, values in peers.items() if key[0] == op for value in values]
+            _, low, high = map(math.exp, centre(together, RISK))
+            unchanged[op] = (low, high)
+    return _summaries(_logs(found, kind), unchanged)
 
 
 def only_in(result: Result, other: Result) -> list[Row]:
@@ -206,7 +231,7 @@ def warnings(old: Result, new: Result, found: list[Change]) -> list[str]:
     said = [f"{key} differs: {old.context.get(key) or 'none'} -> {new.context.get(key) or 'none'}" for key in differing]
     moved = [item for item in found if not item.new.subject.ours and item.verdict != UNKNOWN]
     if (sum(item.verdict != SAME for item in moved) > max(1, 0.05 * len(moved))
-            or any(item.verdict != SAME for item in summaries(found, ours=False))):
+            or any(item.verdict != SAME for item in summaries(found, "peer"))):
         said.append(MACHINE_MOVED)
     return said
 
@@ -275,7 +300,7 @@ def describe(old: Result, new: Result, found: list[Change], markdown: bool, ever
         lines = [part for line in lines for part in (line, "")]
     if shown:
         lines += ["", *table(HEAD, [_cells(item) for item in shown])]
-    if algorithms := [*summaries(found), *summaries(found, ours=False)]:
+    if algorithms := [*summaries(found), *summaries(found, "peer")]:
         lines += ["", *table(ALGORITHMS, [_summary_cells(item) for item in algorithms])]
     for result, other, where in ((old, new, "old"), (new, old, "new")):
         if rows := only_in(result, other):

@@ -98,8 +98,19 @@ class SeveralPasses(unittest.TestCase):
             for by in ("peers", "ceiling"):
                 found = self.compared(swinging(seed, {"tessera:cpu:packed": 1.15}), by=by)
                 self.assertEqual({item.subject: item.verdict for item in compare.summaries(found)},
-                                 {"cpu direct": compare.SAME, "cpu eigen": compare.SAME, "cpu packed": compare.SLOWER})
+                                 {"gemm cpu direct": compare.SAME, "gemm cpu eigen": compare.SAME, "gemm cpu packed": compare.SLOWER})
                 self.assertLessEqual({item.new.subject.name for item in found if item.verdict == compare.SLOWER}, {"packed"})
+
+    def test_what_the_peers_did_too_is_the_machine(self) -> None:
+        """A machine that costs all of them a third more than it costs the ceilings."""
+        burdened = swinging(2, dict.fromkeys(SUBJECTS, 1.3))
+        for by in ("rate", "ceiling", "peers"):
+            self.assertEqual({item.verdict for item in compare.summaries(self.compared(burdened, by=by))}, {compare.SAME})
+        found = self.compared(burdened, by="ceiling")
+        self.assertIn(compare.MACHINE_MOVED, compare.warnings(load(self.folder / "old.json"), load(self.folder / "new.json"), found))
+        burdened = swinging(2, dict.fromkeys(SUBJECTS, 1.3) | {"tessera:cpu:packed": 1.3 * 1.2})
+        found = self.compared(burdened, by="ceiling")
+        self.assertEqual({item.verdict for item in compare.summaries(found) if "packed" in item.subject}, {compare.SLOWER})
 
     def test_many_slower_rows_are_found(self) -> None:
         found = self.compared(swinging(2, {"tessera:cpu:packed": 1.15}, noise=0.02), swinging(1, noise=0.02))
