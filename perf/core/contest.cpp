@@ -45,7 +45,7 @@ void Speed::learn(double done, double took, double limit) {
 }
 
 std::size_t Contest::add(Subject& subject) {
-  entries_.push_back({&subject, subject.name() + (problem_.f64 ? "/f64" : "/f32"), {}, {}, {}});
+  entries_.push_back({&subject, {}, {}, {}});
   return entries_.size() - 1;
 }
 
@@ -66,6 +66,13 @@ double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
   Problem sweep = problem_;
   sweep.flops /= steps;
   return std::max(budget.hopeless * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
+}
+
+/// The first problem of a type begins with what is known of the other type.
+Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
+  Speed& speed = speeds[{entry.subject->name(), problem_.f64}];
+  if (speed.rate == 0.0) speed = speeds[{entry.subject->name(), !problem_.f64}];
+  return speed;
 }
 
 bool Contest::too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const {
@@ -107,7 +114,7 @@ void Contest::begin(Workbench& bench, const Terms& terms) {
   const double limit = this->limit(terms.ceilings, terms.budget);
   const double floor = terms.ceilings.floor(problem_, hot_).seconds;
   for (Entry& entry : entries_)
-    attempt(entry.outcome, [&] { enter(entry, bench, terms.speeds[entry.speed_key], terms.budget, limit, floor); });
+    attempt(entry.outcome, [&] { enter(entry, bench, speed_of(entry, terms.speeds), terms.budget, limit, floor); });
 }
 
 /// A new plan's first execution pays for that.
@@ -134,8 +141,8 @@ void Contest::run(std::int64_t pass, Workbench& bench, const Terms& terms) {
   for (Entry& entry : entries_) {
     conclude(entry, floor);
     if (pass == 0 && entry.outcome.time.repetitions > 0)
-      terms.speeds[entry.speed_key].learn(problem_.work, entry.outcome.time.median,
-                                          limit(terms.ceilings, terms.budget));
+      speed_of(entry, terms.speeds)
+          .learn(problem_.work, entry.outcome.time.median, limit(terms.ceilings, terms.budget));
   }
   // Plans that take little stay for the next pass.
   const double taken = std::max(0.0, before - double(bench.device().free_bytes()));

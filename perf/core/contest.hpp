@@ -24,7 +24,7 @@ struct Speed {
   bool too_slow(double work, double limit) const;
   void learn(double work, double took, double limit);
 };
-using Speeds = std::map<std::string, Speed>;
+using Speeds = std::map<std::pair<std::string, bool>, Speed>;  ///< by subject and type (f64?)
 
 /// What contests are run under, and what they leave to the next ones.
 struct Terms {
@@ -62,7 +62,6 @@ class Contest {
  private:
   struct Entry {
     Subject* subject;
-    std::string speed_key;
     Execute execute;
     std::optional<Measurement> measurement;
     Outcome outcome;
@@ -74,6 +73,7 @@ class Contest {
 
   void find_reference(Workbench& bench);
   double limit(Ceilings& ceilings, const Budget& budget) const;
+  Speed& speed_of(const Entry& entry, Speeds& speeds) const;
   bool too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const;
   Measurement::Work work(const Entry& entry, const Workbench& bench) const;
   void begin(Workbench& bench, const Terms& terms);

@@ -154,7 +154,8 @@ def settled(found: list[Change]) -> list[Change]:
 
 def changes(old: Result, new: Result, by: str = "auto", floor: float | None = None) -> list[Change]:
     """Of the rows that both files have, the largest first."""
-    by = chosen(old, new) if by == "auto" else by
+    if by == "auto":
+        by = "rate" if new.context.get("gpu") else "ceiling"
     before = {row.key: row for row in old.rows}
     drift = peers_drift(before, new) if by == "peers" else {}
     cvs = (typical_cv(old), typical_cv(new))
@@ -180,19 +181,12 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
     return sorted(found, key=lambda item: (-item.size if item.verdict != UNKNOWN else 0.0, item.new.name))
 
 
-def chosen(old: Result, new: Result) -> str:
-    if new.context.get("gpu"):
-        return "rate"
-    several = all(any(row.passes and row.subject.kind == "peer" for row in result.rows) for result in (old, new))
-    return "peers" if several else "ceiling"
-
-
 def _logs(found: list[Change], kind: str) -> dict[tuple[str, str], list[float]]:
     """Of each operation and algorithm, or peer: its rows' changes."""
     logs: dict[tuple[str, str], list[float]] = {}
     for item in found:
         if item.new.subject.kind == kind and item.new.op != "overhead" and item.ratio:
-            name = item.new.subject.name if kind == "peer" else f"{item.new.subject.backend} {item.new.subject.name}"
+            name = item.new.subject.text if kind == "peer" else f"{item.new.subject.backend} {item.new.subject.name}"
             logs.setdefault((item.new.op, name), []).append(math.log(item.ratio))
     return logs
 
@@ -315,8 +309,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("new", metavar="NEW.json")
     parser.add_argument("--by", choices=("auto", "rate", "ceiling", "peers"), default="auto",
                         help="compare rates, or shares of the ceilings measured beside the rows, or rates divided by "
-                             "those of the same problem's peers; auto: rates where NEW names a GPU, else peers where both files have "
-                             "passes and peers, else ceilings")
+                             "those of the same problem's peers; auto: rates where NEW names a GPU, else ceilings")
     parser.add_argument("--floor", type=float, metavar="PERCENT",
                         help="smaller changes are none (default: 2; of files of one pass by ceiling 10, by peers 15)")
     parser.add_argument("--all", action="store_true", help="list the rows without a change, too")
