@@ -39,12 +39,9 @@ double Ceilings::rate(Ceiling ceiling, bool f64, std::size_t footprint) {
   if (std::find(offered.begin(), offered.end(), ceiling) == offered.end()) return 0.0;
   const bool memory = ceiling >= Ceiling::copy;
   Measured& m = measured_[{ceiling, !memory && f64, footprint}];
-  // A figure of up to a second ago counts as measured beside the row; the clock of a GPU does not swing. Arithmetic
-  // has one peak: what is below it was disturbed.
-  const double age = now() - m.when;
-  if (m.rate == 0.0 || (place_->clock->interleave() && age > (memory ? 1.0 : 5.0))) {
-    const double measured = place_->clock->measure(ceiling, f64, footprint);
-    m.rate = memory ? measured : std::max(m.rate, measured);
+  // A figure of just now counts as measured beside the sample; the clock of a GPU does not swing.
+  if (m.rate == 0.0 || (place_->clock->interleave() && now() - m.when > 0.5)) {
+    m.rate = place_->clock->measure(ceiling, f64, footprint);
     m.when = now();
   }
   return m.rate;

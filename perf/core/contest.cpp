@@ -22,7 +22,6 @@ void attempt(Outcome& outcome, Body&& body) {
 }
 
 Ceilings::Floor median(std::vector<Ceilings::Floor> floors) {
-  if (floors.empty()) return {};
   const auto middle = floors.begin() + std::ptrdiff_t(floors.size() / 2);
   std::nth_element(floors.begin(), middle, floors.end(),
                    [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
@@ -32,19 +31,21 @@ Ceilings::Floor median(std::vector<Ceilings::Floor> floors) {
 }  // namespace
 
 bool Speed::too_slow(double next, double limit) const {
-  // Small problems understate: the rate may still grow, more so the farther away this one is.
-  const double growth = next > 200.0 * work ? 30.0 : 4.0;
-  return next / limit > 0.25 * hopeless || (rate > 0.0 && next / (growth * rate) > limit);
+  // Small problems understate: the rate may still grow, more so the farther away this one is. What took long shows it.
+  const double attainable = seconds > 0.01 ? 1.5 * work / seconds : (next > 200.0 * work ? 30.0 : 4.0) * rate;
+  return next / limit > 0.25 * hopeless || (rate > 0.0 && next / attainable > limit);
 }
 
-void Speed::learn(double done, double seconds, double limit) {
-  if (seconds > limit) hopeless = std::min(hopeless, done / limit);
-  rate = std::max(done / seconds, rate);
-  work = std::max(done, work);
+void Speed::learn(double done, double took, double limit) {
+  if (took > limit) hopeless = std::min(hopeless, done / limit);
+  rate = std::max(done / took, rate);
+  if (done < work) return;
+  work = done;
+  seconds = took;
 }
 
 std::size_t Contest::add(Subject& subject) {
-  entries_.push_back({&subject, subject.name() + (problem_.f64 ? "/f64" : "/f32"), {}, {}, {}});
+  entries_.push_back({&subject, {}, {}, {}});
   return entries_.size() - 1;
 }
 
@@ -67,6 +68,13 @@ double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
   return std::max(budget.hopeless * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
 }
 
+/// The first problem of a type begins with what is known of the other type.
+Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
+  Speed& speed = speeds[{entry.subject->name(), problem_.f64}];
+  if (speed.rate == 0.0) speed = speeds[{entry.subject->name(), !problem_.f64}];
+  return speed;
+}
+
 bool Contest::too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const {
   if (speed.rate == 0.0 && problem_.has_parts()) {
     const Problem part = problem_.part();
@@ -76,7 +84,12 @@ bool Contest::too_slow(Entry& entry, Workbench& bench, Speed& speed, double limi
   return speed.too_slow(problem_.work, limit);
 }
 
-void Contest::prepare(Entry& entry, Workbench& bench, Speed& speed, const Budget& budget, double limit) const {
+Measurement::Work Contest::work(const Entry& entry, const Workbench& bench) const {
+  return [&entry, &bench, hot = hot_](std::int64_t i) { bench.execute(entry.execute, i + 2, hot); };
+}
+
+void Contest::enter(Entry& entry, Workbench& bench, Speed& speed, const Budget& budget, double limit,
+                    double floor) const {
   entry.outcome.automatic = entry.subject->automatic(problem_);
   // What a user gets who forces nothing is measured however long it takes.
   if (!entry.outcome.automatic && too_slow(entry, bench, speed, limit)) {
@@ -89,45 +102,77 @@ void Contest::prepare(Entry& entry, Workbench& bench, Speed& speed, const Budget
   entry.outcome.failure = verdict.failure;
   entry.outcome.max_error = verdict.error;
   if (!verdict.failure.empty()) return;
-  const auto execute = [&bench, &entry, hot = hot_](std::int64_t i) { bench.execute(entry.execute, i + 2, hot); };
-  // The first execution paid for what is done once (a peer may even have tuned itself); a hopelessly long one of ours
-  // is a measurement all the same.
-  if (first < budget.hopeless * budget.seconds || entry.subject->name().rfind("peer:", 0) == 0)
+  // The first execution paid for what is done once (a peer may even have tuned itself); that of a long one of ours is
+  // small beside it.
+  if (first < budget.seconds || entry.subject->name().rfind("peer:", 0) == 0)
     first = bench.device().time([&] { bench.execute(entry.execute, 1, hot_); });
-  entry.measurement.emplace(bench.device(), execute, first, budget);
+  entry.measurement.emplace(bench.device(), work(entry, bench), first, floor, budget);
 }
 
-void Contest::run(Workbench& bench, Ceilings& ceilings, Speeds& speeds, const Budget& budget,
-                  const std::atomic<bool>& stop) {
-  done_ = true;
+void Contest::begin(Workbench& bench, const Terms& terms) {
   if (!bench.has_reference()) find_reference(bench);
-  const double limit = this->limit(ceilings, budget);
+  const double limit = this->limit(terms.ceilings, terms.budget);
+  const double floor = terms.ceilings.floor(problem_, hot_).seconds;
   for (Entry& entry : entries_)
-    attempt(entry.outcome, [&] { prepare(entry, bench, speeds[entry.speed_key], budget, limit); });
-  std::vector<Ceilings::Floor> floors;
-  const auto wants_more = [](const Entry& entry) { return entry.wants_more(); };
+    attempt(entry.outcome, [&] { enter(entry, bench, speed_of(entry, terms.speeds), terms.budget, limit, floor); });
+}
+
+/// A new plan's first execution pays for that.
+void Contest::resume(Entry& entry, Workbench& bench) const {
+  if (entry.execute) return;
+  entry.execute = entry.subject->prepare(problem_);
+  bench.execute(entry.execute, 1, hot_);
+}
+
+bool Contest::wants_samples(std::int64_t pass) const {
+  return std::any_of(entries_.begin(), entries_.end(), [pass](const Entry& entry) { return entry.wants_more(pass); });
+}
+
+bool Contest::wants(std::int64_t pass) const { return passes_done_ <= pass && (pass == 0 || wants_samples(pass)); }
+
+void Contest::run(std::int64_t pass, Workbench& bench, const Terms& terms) {
+  passes_done_ = pass + 1;
+  const double before = double(bench.device().free_bytes());
+  if (pass == 0) begin(bench, terms);
+  for (Entry& entry : entries_)
+    if (entry.wants_more(pass)) attempt(entry.outcome, [&] { resume(entry, bench); });
+  take_samples(pass, bench, terms);
+  const Ceilings::Floor floor = median(floors_);
+  for (Entry& entry : entries_) {
+    conclude(entry, floor);
+    if (pass == 0 && entry.outcome.time.repetitions > 0)
+      speed_of(entry, terms.speeds)
+          .learn(problem_.work, entry.outcome.time.median, limit(terms.ceilings, terms.budget));
+  }
+  // Plans that take little stay for the next pass.
+  const double taken = std::max(0.0, before - double(bench.device().free_bytes()));
+  const bool keep = wants_samples(pass + 1) && taken <= terms.room;
+  if (keep) terms.room -= taken;
+  for (Entry& entry : entries_)
+    if (!keep) entry.execute = nullptr;
+}
+
+void Contest::take_samples(std::int64_t pass, Workbench& bench, const Terms& terms) {
+  std::size_t round = 0;
   do {
-    floors.push_back(ceilings.floor(problem_, hot_));
+    const Ceilings::Floor& floor = floors_.emplace_back(terms.ceilings.floor(problem_, hot_));
+    ++round;
     // Everybody is first, and last, as often as the others.
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      Entry& entry = entries_[(i + floors.size()) % entries_.size()];
-      if (entry.wants_more()) attempt(entry.outcome, [&] { entry.measurement->sample(); });
+      Entry& entry = entries_[(i + round + std::size_t(pass)) % entries_.size()];
+      if (entry.wants_more(pass))
+        attempt(entry.outcome, [&] { entry.measurement->sample(pass, work(entry, bench), floor.seconds); });
     }
-  } while (!stop && std::any_of(entries_.begin(), entries_.end(), wants_more));
+  } while (!terms.stop && wants_samples(pass));
+}
 
-  const Ceilings::Floor floor = median(std::move(floors));
-  for (Entry& entry : entries_) {
-    Outcome& outcome = entry.outcome;
-    if (!entry.measurement || !outcome.failure.empty()) continue;
-    outcome.time = entry.measurement->statistics();
-    outcome.floor = floor;
-    if (outcome.time.repetitions == 0)
-      outcome.left_out = "the run was interrupted";
-    else
-      speeds[entry.speed_key].learn(problem_.work, outcome.time.median, limit);
-    entry.measurement.reset();
-    entry.execute = nullptr;  // and with it the plan's memory
-  }
+void Contest::conclude(Entry& entry, const Ceilings::Floor& floor) const {
+  Outcome& outcome = entry.outcome;
+  if (!entry.measurement || !outcome.failure.empty()) return;
+  outcome.time = entry.measurement->time();
+  outcome.share = entry.measurement->share();
+  outcome.floor = floor;
+  if (outcome.time.repetitions == 0) outcome.left_out = "the run was interrupted";
 }
 
 }  // namespace tessera::perf

@@ -8,12 +8,27 @@
 
 namespace tessera::perf {
 
-Statistics condense(std::vector<double> samples, std::int64_t batch) {
-  Statistics s;
-  if (samples.empty()) return s;
+namespace {
+
+double median(std::vector<double>& samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t count = samples.size();
-  s.median = count % 2 == 1 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+  return count % 2 == 1 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
+}
+
+}  // namespace
+
+Statistics condense(const Passes& by_pass, std::int64_t batch) {
+  Statistics s;
+  std::vector<double> samples;
+  for (std::vector<double> of_pass : by_pass) {
+    if (of_pass.empty()) continue;
+    samples.insert(samples.end(), of_pass.begin(), of_pass.end());
+    s.passes.push_back(median(of_pass));
+  }
+  if (samples.empty()) return s;
+  const std::size_t count = samples.size();
+  s.median = median(samples);
   s.min = samples.front();
   s.max = samples.back();
   s.repetitions = std::int64_t(count);
@@ -25,10 +40,10 @@ Statistics condense(std::vector<double> samples, std::int64_t batch) {
   return s;
 }
 
-Measurement::Measurement(Device& device, std::function<void(std::int64_t)> execute, double first, const Budget& budget)
-    : device_(&device), execute_(std::move(execute)) {
-  if (first > 2.0 * budget.seconds && budget.repetitions == 0) {
-    samples_.push_back(first);
+Measurement::Measurement(Device& device, const Work& work, double first, double floor, const Budget& budget)
+    : device_(&device), passes_(budget.passes) {
+  if (budget.exceeded_by(first)) {
+    add(0, first, floor);
     return;
   }
   // The first execution overstates: grow the batch until a sample is long enough.
@@ -36,26 +51,39 @@ Measurement::Measurement(Device& device, std::function<void(std::int64_t)> execu
   while (seconds * double(batch_) < budget.sample && batch_ < (std::int64_t{1} << 20)) {
     const double wanted = std::ceil(budget.sample / std::max(seconds, 1e-9));
     batch_ = std::clamp<std::int64_t>(std::int64_t(wanted * 1.1), batch_ + 1, 64 * batch_);
-    seconds = std::max(time_of(batch_), 1e-9);
+    seconds = std::max(time_of(work, batch_), 1e-9);
   }
   const double sample = seconds * double(batch_);
   repetitions_ = budget.repetitions;
   if (repetitions_ > 0) return;
   repetitions_ = std::clamp<std::int64_t>(std::int64_t(budget.seconds / sample), 3, 30);
-  if (3.0 * sample > 2.0 * budget.seconds) repetitions_ = 2;
+  if (3.0 * sample > 2.0 * budget.seconds) repetitions_ = sample > 2.0 * budget.seconds ? 1 : 2;
+  repetitions_ = std::max(repetitions_, passes_);
 }
 
-double Measurement::time_of(std::int64_t batch) {
+bool Measurement::wants_more(std::int64_t pass) const {
+  return taken_ < repetitions_ && taken_ * passes_ < repetitions_ * (pass + 1);
+}
+
+double Measurement::time_of(const Work& work, std::int64_t batch) {
   const double seconds = device_->time([&] {
-    for (std::int64_t i = 0; i < batch; ++i) execute_(done_ + i);
+    for (std::int64_t i = 0; i < batch; ++i) work(done_ + i);
   });
   done_ += batch;
   return seconds / double(batch);
 }
 
-void Measurement::sample() {
-  if (batch_ > 1) time_of(1);
-  samples_.push_back(time_of(batch_));
+void Measurement::sample(std::int64_t pass, const Work& work, double floor) {
+  if (batch_ > 1) time_of(work, 1);
+  add(pass, time_of(work, batch_), floor);
+}
+
+void Measurement::add(std::int64_t pass, double seconds, double floor) {
+  seconds_.resize(std::size_t(pass + 1));
+  shares_.resize(std::size_t(pass + 1));
+  seconds_.back().push_back(seconds);
+  shares_.back().push_back(floor / seconds);
+  ++taken_;
 }
 
 }  // namespace tessera::perf

@@ -9,40 +9,53 @@
 
 namespace tessera::perf {
 
+/// Samples of one quantity, by the pass over the suite that took them.
+using Passes = std::vector<std::vector<double>>;
+
 struct Statistics {
-  double median = 0.0, min = 0.0, max = 0.0, spread = 0.0;  ///< seconds of one execution; coefficient of variation
+  double median = 0.0, min = 0.0, max = 0.0, spread = 0.0;  ///< of all samples; coefficient of variation
   std::int64_t repetitions = 0;                             ///< samples
   std::int64_t batch = 1;                                   ///< executions in a sample
+  std::vector<double> passes;                               ///< each pass's median
 };
 
-Statistics condense(std::vector<double> samples, std::int64_t batch);
+Statistics condense(const Passes& samples, std::int64_t batch);
 
 struct Budget {
   double seconds = 0.4;          ///< of measuring, for one row
   double sample = 1e-3;          ///< shortest time that is trusted
   std::int64_t repetitions = 0;  ///< asked for; 0: what the budget allows, 3 to 30
+  std::int64_t passes = 1;       ///< that share the samples
   double hopeless = 10.0;        ///< an execution longer than that many budgets may be left out
+
+  /// Whether an execution takes so long that one has to do.
+  bool exceeded_by(double execution) const { return repetitions == 0 && execution > hopeless * seconds; }
 };
 
 /// The samples of one row, taken one by one, so that those of others may come in between.
 class Measurement {
  public:
-  /// `execute(i)` runs the i-th execution, `first` is the time of a warm one. Finds how many executions make a sample,
-  /// and how many samples the budget allows; an execution far beyond the budget is the only sample itself.
-  Measurement(Device& device, std::function<void(std::int64_t)> execute, double first, const Budget& budget);
+  using Work = std::function<void(std::int64_t i)>;  ///< the i-th execution
 
-  bool wants_more() const { return std::int64_t(samples_.size()) < repetitions_; }
-  /// Others have run since the last sample: where it is short, an execution that does not count comes first.
-  void sample();
-  Statistics statistics() const { return condense(samples_, batch_); }
+  /// `first` is the time of an execution. Finds how many executions make a sample, and how many samples the budget
+  /// allows: one at least in each pass, unless the budget is exceeded; then `first` is the only sample.
+  Measurement(Device& device, const Work& work, double first, double floor, const Budget& budget);
+
+  /// Whether samples are due in that pass, counted from 0.
+  bool wants_more(std::int64_t pass) const;
+  /// `floor`: seconds that the machine needed at that moment. Others have run since the last sample: where it is short,
+  /// an execution that does not count comes first.
+  void sample(std::int64_t pass, const Work& work, double floor);
+  Statistics time() const { return condense(seconds_, batch_); }  ///< of one execution
+  Statistics share() const { return condense(shares_, batch_); }  ///< of what the machine could do beside it
 
  private:
-  double time_of(std::int64_t batch);
+  double time_of(const Work& work, std::int64_t batch);
+  void add(std::int64_t pass, double seconds, double floor);
 
   Device* device_;
-  std::function<void(std::int64_t)> execute_;
-  std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1;
-  std::vector<double> samples_;
+  std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1, passes_ = 1, taken_ = 0;
+  Passes seconds_, shares_;
 };
 
 }  // namespace tessera::perf

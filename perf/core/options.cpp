@@ -24,6 +24,10 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--json", options.json, "write the results there, also while the run goes on");
   app.add_option("--repetitions", options.repetitions, "samples of each row (default: what the budget allows)")
       ->check(CLI::Range(1, 100000));
+  app.add_option("--passes", options.passes,
+                 "visits to the list of rows, which share the samples (default: on hosts, whose speed swings, 5, "
+                 "--quick 3; else 1)")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--budget", options.budget, "seconds of measuring for each row")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "CPU threads of everything (default: all)")->check(CLI::Range(1, 4096));
   app.add_option("--first-use", options.first_use)->group("");  // the child process of the first-use measurement

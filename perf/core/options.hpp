@@ -13,7 +13,7 @@ struct Options {
   std::vector<std::string> backends, algorithms, cases;  ///< patterns; empty: all
   std::string json, filter, first_use;
   bool quick = false, list = false, peers = true;
-  std::int64_t repetitions = 0;
+  std::int64_t repetitions = 0, passes = 0;
   double budget = 0.0;
   int threads = 0;
   std::vector<std::string> benchmark_flags;  ///< Google Benchmark's own, passed on

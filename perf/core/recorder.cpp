@@ -53,6 +53,7 @@ Recorder::Recorder(std::string path, const Facts& facts) : path_(std::move(path)
 }
 
 void Recorder::leave_out(const std::string& name, const std::string& reason) {
+  if (numbers_.contains(name) || !left_out_names_.insert(name).second) return;
   left_out_.push_back({{"name", name}, {"reason", reason}});
 }
 
@@ -96,8 +97,10 @@ void Recorder::ReportRuns(const std::vector<Run>& runs) {
       row["time_unit"] = benchmark::GetTimeUnitString(run.time_unit);
       for (const auto& [name, counter] : run.counters) row[name] = counter.value;
       row["label"] = run.report_label;
+      if (const auto passes = passes_.find(base); passes != passes_.end()) row["passes"] = passes->second;
     }
-    rows_.push_back(std::move(row));
+    const auto [at, added] = numbers_.emplace(row["name"], rows_.size());
+    added ? rows_.push_back(std::move(row)) : void(rows_[at->second] = std::move(row));
   }
   if (now() - written_ > 2.0) write();
 }

@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Recorder : public benchmark::BenchmarkReporter {
   void leave_out(const std::string& name, const std::string& reason);
   /// Tells where the row of that name is measured: peers' names do not say.
   void locate(const std::string& name, const std::string& place) { places_[name] = place; }
+  /// Each pass's median of some of its values, for the row of that name.
+  void passes(const std::string& name, nlohmann::ordered_json medians) { passes_[name] = std::move(medians); }
   bool failed() const { return failed_; }
   std::size_t size() const { return rows_.size(); }
   void write();  ///< the JSON, whole or not at all
@@ -38,6 +41,9 @@ class Recorder : public benchmark::BenchmarkReporter {
   std::string path_;
   nlohmann::ordered_json context_, rows_ = nlohmann::ordered_json::array(), left_out_ = nlohmann::ordered_json::array();
   std::map<std::string, std::string> places_;  ///< of the rows, by name
+  std::map<std::string, nlohmann::ordered_json> passes_;
+  std::map<std::string, std::size_t> numbers_;  ///< of the rows; a later pass brings a row anew
+  std::set<std::string> left_out_names_;
   double written_ = 0.0;
   bool failed_ = false;
 };

@@ -24,7 +24,9 @@ void leave_out(benchmark::State& state, const std::string& reason) { state.SkipW
 
 Suite::Suite(const Options& options, Places& places, Recorder& recorder)
     : options_(&options), recorder_(&recorder), seed_(std::random_device{}()) {
-  for (const auto& place : places) seats_.push_back(std::make_unique<Seat>(Seat{place.get(), Ceilings(*place), ""}));
+  for (const auto& place : places)
+    seats_.push_back(
+        std::make_unique<Seat>(Seat{place.get(), Ceilings(*place), double(place->clock->free_bytes()) / 8.0, ""}));
   if (options.filter.empty()) return;
   try {
     filter_ = std::make_unique<std::regex>(options.filter, std::regex::extended);
@@ -44,30 +46,61 @@ bool Suite::wanted(const std::string& name) const {
   return true;
 }
 
-void Suite::enroll_row(const std::string& name, std::function<void(benchmark::State&)> body, Seat& seat) {
+std::int64_t Suite::passes(const Seat& seat) const {
+  const std::int64_t usual = !seat.place->clock->interleave() ? 1 : options_->quick ? 3 : 5;
+  const std::int64_t asked = options_->passes > 0 ? options_->passes : usual;
+  return options_->repetitions > 0 ? std::min(asked, options_->repetitions) : asked;
+}
+
+void Suite::enroll_row(const std::string& name, Body body, Seat& seat) {
   if (!wanted(name)) return;
-  names_.push_back(name);
+  rows_.push_back({name, std::move(body), &seat});
   recorder_->locate(name, seat.place->name);
-  const auto guarded = [this, name, body = std::move(body), &seat](benchmark::State& state) {
-    if (interrupted) return leave_out(state, "the run was interrupted");
-    if (!seat.dead.empty()) return state.SkipWithError(("the device is lost since: " + seat.dead).c_str());
-    progress(name);
-    try {
-      warm_up(seat);
-      body(state);
-    } catch (const tessera::Error& error) {
-      bench_.reset();
-      bench_key_.clear();
-      if (error.code() == ErrorCode::unsupported) return leave_out(state, error.what());
-      if (error.code() == ErrorCode::device_error) seat.dead = error.what();
-      state.SkipWithError(error.what());
-    } catch (const std::exception& error) {
-      bench_.reset();
-      bench_key_.clear();
-      state.SkipWithError(error.what());
+}
+
+std::vector<std::string> Suite::names() const {
+  std::vector<std::string> names;
+  for (const Row& row : rows_) names.push_back(row.name);
+  return names;
+}
+
+void Suite::take_turn(const Row& row, const Turn& turn) {
+  Seat& seat = *row.seat;
+  if (interrupted) return leave_out(turn.state, "the run was interrupted");
+  if (!seat.dead.empty()) return turn.state.SkipWithError(("the device is lost since: " + seat.dead).c_str());
+  progress(turn, seat);
+  try {
+    warm_up(seat);
+    row.body(turn);
+  } catch (const tessera::Error& error) {
+    bench_.reset();
+    bench_key_.clear();
+    if (error.code() == ErrorCode::unsupported) return leave_out(turn.state, error.what());
+    if (error.code() == ErrorCode::device_error) seat.dead = error.what();
+    turn.state.SkipWithError(error.what());
+  } catch (const std::exception& error) {
+    bench_.reset();
+    bench_key_.clear();
+    turn.state.SkipWithError(error.what());
+  }
+}
+
+/// Every row once in each pass, so that its samples come from the whole run.
+void Suite::register_rows() {
+  std::int64_t most = 0;
+  for (const auto& seat : seats_) most = std::max(most, passes(*seat));
+  for (std::int64_t pass = 0; pass < most; ++pass)
+    for (const Row& row : rows_) {
+      if (pass >= passes(*row.seat)) continue;
+      ++turns_;
+      benchmark::RegisterBenchmark(row.name.c_str(),
+                                   [this, &row, pass](benchmark::State& state) {
+                                     take_turn(row, {state, row.name, pass});
+                                   })
+          ->UseManualTime()
+          ->Iterations(1)
+          ->Unit(benchmark::kMicrosecond);
     }
-  };
-  benchmark::RegisterBenchmark(name.c_str(), guarded)->UseManualTime()->Iterations(1)->Unit(benchmark::kMicrosecond);
 }
 
 void Suite::enroll() {
@@ -77,9 +110,10 @@ void Suite::enroll() {
     enroll_cases(*seat, stencil_cases());
     enroll_overheads(*seat);
   }
-  const auto ours = [](const std::string& name) { return name.find("/tessera:") != std::string::npos; };
-  if (names_.empty() || (!options_->algorithms.empty() && std::none_of(names_.begin(), names_.end(), ours)))
+  const auto ours = [](const Row& row) { return row.name.find("/tessera:") != std::string::npos; };
+  if (rows_.empty() || (!options_->algorithms.empty() && std::none_of(rows_.begin(), rows_.end(), ours)))
     throw UsageError{"no backend, algorithm and case match what was asked for; --list without it prints all"};
+  register_rows();
 }
 
 void Suite::enroll_ceilings(Seat& seat) {
@@ -91,17 +125,17 @@ void Suite::enroll_ceilings(Seat& seat) {
                                (memory ? "cold" : "hot") + "/ceiling:" + seat.place->name;
       enroll_row(
           name,
-          [this, &seat, ceiling, f64, memory](benchmark::State& state) {
-            std::vector<double> samples;
-            double rate = 0.0;
+          [this, &seat, ceiling, f64, memory, samples = Passes()](const Turn& turn) mutable {
+            samples.emplace_back();
             for (int i = 0; i < 3; ++i) {
-              rate = seat.place->clock->measure(ceiling, f64, 0);
-              if (!(rate > 0.0)) return leave_out(state, "this device has none");
-              samples.push_back(1.0 / rate);
+              const double rate = seat.place->clock->measure(ceiling, f64, 0);
+              if (!(rate > 0.0)) return leave_out(turn.state, "this device has none");
+              samples.back().push_back(1.0 / rate);
             }
-            report(state, condense(samples, 1));
-            state.counters["rate"] = 1e-9 / condense(samples, 1).median;
-            state.SetLabel(memory ? "GB/s" : "GFLOP/s");
+            const Statistics time = condense(samples, 1);
+            report(turn, time);
+            turn.state.counters["rate"] = 1e-9 / time.median;
+            turn.state.SetLabel(memory ? "GB/s" : "GFLOP/s");
           },
           seat);
     }
@@ -139,20 +173,26 @@ void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
       if (!subject->unsupported(problem).empty() || !wanted(title + subject->name())) continue;
       enroll_row(
           title + subject->name(),
-          [this, &seat, contest, number = contest->add(*subject)](benchmark::State& state) {
-            run_row(state, seat, *contest, number);
+          [this, &seat, contest, number = contest->add(*subject)](const Turn& turn) {
+            run_row(turn, seat, *contest, number);
           },
           seat);
     }
 }
 
-void Suite::report(benchmark::State& state, const Statistics& s) const {
-  for (auto _ : state) state.SetIterationTime(s.median);
-  state.counters["min"] = s.min * 1e6;
-  state.counters["max"] = s.max * 1e6;
-  state.counters["spread"] = s.spread;
-  state.counters["repetitions"] = double(s.repetitions);
-  state.counters["batch"] = double(s.batch);
+void Suite::report(const Turn& turn, const Statistics& time, const Statistics& share) const {
+  for (auto _ : turn.state) turn.state.SetIterationTime(time.median);
+  auto& counters = turn.state.counters;
+  counters["min"] = time.min * 1e6;
+  counters["max"] = time.max * 1e6;
+  counters["spread"] = time.spread;
+  counters["repetitions"] = double(time.repetitions);
+  counters["batch"] = double(time.batch);
+  if (time.passes.size() < 2) return;
+  nlohmann::ordered_json medians;
+  for (const double seconds : time.passes) medians["real_time"].push_back(seconds * 1e6);
+  if (!share.passes.empty()) medians["ceiling"] = share.passes;
+  recorder_->passes(turn.name, std::move(medians));
 }
 
 Workbench& Suite::bench_for(const Place& place, const Problem& problem) {
@@ -166,23 +206,25 @@ Workbench& Suite::bench_for(const Place& place, const Problem& problem) {
   return *bench_;
 }
 
-void Suite::run_row(benchmark::State& state, Seat& seat, Contest& contest, std::size_t subject) {
+void Suite::run_row(const Turn& turn, Seat& seat, Contest& contest, std::size_t subject) {
   const Problem& problem = contest.problem();
-  if (!contest.done()) {
+  if (contest.wants(turn.pass)) {
     Budget budget;
     budget.seconds = options_->budget;
     budget.repetitions = options_->repetitions;
-    contest.run(bench_for(*seat.place, problem), seat.ceilings, speeds_, budget, interrupted);
+    budget.passes = passes(seat);
+    contest.run(turn.pass, bench_for(*seat.place, problem), {budget, interrupted, seat.ceilings, speeds_, seat.room});
   }
+  benchmark::State& state = turn.state;
   const Outcome& outcome = contest.outcome(subject);
   if (outcome.device_lost) seat.dead = outcome.failure;
   if (!outcome.failure.empty()) return state.SkipWithError(outcome.failure.c_str());
   if (!outcome.left_out.empty()) return leave_out(state, outcome.left_out);
   const double seconds = outcome.time.median;
-  report(state, outcome.time);
+  report(turn, outcome.time, outcome.share);
   state.counters["rate"] = problem.work / seconds * 1e-9;
   state.counters["traffic"] = (problem.read_bytes + problem.write_bytes) / seconds * 1e-9;
-  state.counters["ceiling"] = outcome.floor.seconds / seconds;
+  state.counters["ceiling"] = outcome.share.median;
   state.counters["ceiling_rate"] = outcome.floor.rate * 1e-9;
   state.counters["max_error"] = outcome.max_error;
   if (outcome.automatic) state.counters["automatic"] = 1.0;
@@ -201,18 +243,21 @@ void Suite::warm_up(Seat& seat) {
   } while (std::abs(rate - before) > 0.01 * rate && now() - begin < 2.0);
 }
 
-void Suite::progress(const std::string& name) {
+void Suite::progress(const Turn& turn, const Seat& seat) {
   if (started_ == 0) begin_ = now();
   const double elapsed = now() - begin_;
-  const double left = started_ == 0 ? 0.0 : elapsed / double(started_) * double(names_.size() - started_);
+  const double left = started_ == 0 ? 0.0 : elapsed / double(started_) * double(turns_ - started_);
   ++started_;
   const auto clock = [](double s) {
     return std::to_string(int(s) / 60) + (int(s) % 60 < 10 ? ":0" : ":") + std::to_string(int(s) % 60);
   };
+  const std::int64_t all = passes(seat);
+  const std::string pass =
+      all == 1 ? "" : "pass " + std::to_string(turn.pass + 1) + " of " + std::to_string(all) + ", ";
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  std::fprintf(stderr, "%s[%zu/%zu] %s, about %s left  %s%s", terminal ? "\r\033[K" : "", started_, names_.size(),
-               clock(elapsed).c_str(), clock(left).c_str(), name.c_str(),
-               terminal && started_ < names_.size() ? "" : "\n");
+  std::fprintf(stderr, "%s[%zu/%zu] %s%s, about %s left  %s%s", terminal ? "\r\033[K" : "", started_, turns_,
+               pass.c_str(), clock(elapsed).c_str(), clock(left).c_str(), turn.name.c_str(),
+               terminal && started_ < turns_ ? "" : "\n");
 }
 
 }  // namespace tessera::perf

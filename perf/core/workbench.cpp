@@ -27,7 +27,7 @@ double Workbench::bytes(const Device& device, const Problem& problem) {
 }
 
 Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
-    : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)), reference_(problem, seed) {
+    : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)) {
   const std::int64_t size = std::int64_t(problem.element_size());
   const std::int64_t counts[] = {problem.in_count[0], problem.inputs > 1 ? problem.in_count[1] : 0, problem.out_count};
   for (std::size_t operand = 0; operand < 3; ++operand) {
@@ -46,6 +46,11 @@ Workbench::~Workbench() {
     if (memory != nullptr) device_->release(memory);
 }
 
+Reference& Workbench::reference() {
+  if (!reference_) reference_.emplace(problem_, seed_);
+  return *reference_;
+}
+
 void Workbench::execute(const Execute& function, std::int64_t i, bool hot) const {
   const std::int64_t set = hot ? 0 : i % sets_;
   const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1]};
@@ -55,7 +60,7 @@ void Workbench::execute(const Execute& function, std::int64_t i, bool hot) const
 Verdict Workbench::check(const Execute& function, double& seconds) {
   device_->poison(memory_[2], std::size_t(problem_.out_count) * problem_.element_size());
   seconds = device_->time([&] { execute(function, 0, true); });
-  return reference_.check(*device_, memory_[2]);
+  return reference().check(*device_, memory_[2]);
 }
 
 Verdict Workbench::chain(const Execute& part) {
@@ -73,7 +78,7 @@ Verdict Workbench::chain(const Execute& part) {
     verdict = Reference(problem_.part(), seed_).check(*device_, in);
     if (!verdict.failure.empty()) return verdict;
   }
-  reference_.adopt(*device_, in);
+  reference().adopt(*device_, in);
   return verdict;
 }
 

@@ -8,6 +8,8 @@
 #include "check.hpp"
 #include "place.hpp"
 
+#include <optional>
+
 namespace tessera::perf {
 
 class Workbench {
@@ -25,7 +27,7 @@ class Workbench {
   /// Poisons the output, executes, and compares. Also the time of that execution.
   Verdict check(const Execute& function, double& seconds);
   /// Whether check() has something to compare with; else chain() makes it.
-  bool has_reference() const { return reference_.complete(); }
+  bool has_reference() { return reference().complete(); }
   /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.
   Verdict chain(const Execute& part);
 
@@ -34,13 +36,14 @@ class Workbench {
 
  private:
   static std::int64_t sets(const Device& device, const Problem& problem);
+  Reference& reference();  ///< made when first asked for: later passes do not ask
   Device* device_;
   Problem problem_;
   std::uint64_t seed_;
   std::int64_t sets_;
   std::array<std::int64_t, 3> distance_{};  ///< bytes between the sets of each operand
   std::array<char*, 3> memory_{};
-  Reference reference_;
+  std::optional<Reference> reference_;
 };
 
 }  // namespace tessera::perf

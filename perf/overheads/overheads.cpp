@@ -81,7 +81,7 @@ std::vector<Overhead> overheads(Place& place, Backend& backend, const Options& o
       work();
       samples.push_back(now() - begin);
     }
-    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
+    return Overhead::Result{samples, 0.0, 0.0};
   };
   list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
                     return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
@@ -92,7 +92,7 @@ std::vector<Overhead> overheads(Place& place, Backend& backend, const Options& o
                     const std::string asked = backend.name + ":" + std::to_string(place.index);
                     std::vector<double> samples;
                     for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, place.threads));
-                    return Overhead::Result{condense(samples, 1), 0.0, 0.0};
+                    return Overhead::Result{samples, 0.0, 0.0};
                   }});
   if (!place.device) return list;
   list.push_back({"host_operands/f32/cold", [&place, repeated, &context] {
@@ -116,13 +116,15 @@ void Suite::enroll_overheads(Seat& seat) {
     for (const Overhead& overhead : overheads(place, *backend, *options_))
       enroll_row(
           "overhead/" + overhead.name + "/tessera:" + backend->name,
-          [this, overhead](benchmark::State& state) {
+          [this, overhead, samples = Passes()](const Turn& turn) mutable {
             const Overhead::Result result = overhead.run();
-            report(state, result.time);
+            samples.push_back(result.seconds);
+            const Statistics time = condense(samples, 1);
+            report(turn, time);
             if (result.bytes == 0.0) return;
-            state.counters["traffic"] = result.bytes / result.time.median * 1e-9;
-            state.counters["ceiling"] = result.floor / result.time.median;
-            state.SetLabel("bus");
+            turn.state.counters["traffic"] = result.bytes / time.median * 1e-9;
+            turn.state.counters["ceiling"] = result.floor / time.median;
+            turn.state.SetLabel("bus");
           },
           seat);
   // Host time of a small product: enqueued on a device, executed on a host.
@@ -134,28 +136,28 @@ void Suite::enroll_overheads(Seat& seat) {
       if (subject->unsupported(problem).empty())
         enroll_row(
             title + subject->name(),
-            [this, &seat, problem, subject = subject.get()](benchmark::State& state) {
-              run_enqueue(state, seat, problem, *subject);
+            [this, &seat, problem, subject = subject.get(), samples = Passes()](const Turn& turn) mutable {
+              run_enqueue(turn, seat, problem, *subject, samples);
             },
             seat);
 }
 
-void Suite::run_enqueue(benchmark::State& state, Seat& seat, const Problem& problem, Subject& subject) {
+void Suite::run_enqueue(const Turn& turn, Seat& seat, const Problem& problem, Subject& subject, Passes& samples) {
   Workbench& bench = bench_for(*seat.place, problem);
   const Execute execute = subject.prepare(problem);
   double first = 0.0;
   const Verdict verdict = bench.check(execute, first);
-  if (!verdict.failure.empty()) return state.SkipWithError(verdict.failure.c_str());
+  if (!verdict.failure.empty()) return turn.state.SkipWithError(verdict.failure.c_str());
   constexpr int count = 100;  // fewer than a device's queue holds
-  std::vector<double> samples;
+  samples.emplace_back();
   for (int i = 0; i < 30; ++i)
     bench.device().time([&] {
       const double begin = now();
       for (int j = 0; j < count; ++j) bench.execute(execute, 0, true);
-      samples.push_back((now() - begin) / count);
+      samples.back().push_back((now() - begin) / count);
     });
-  report(state, condense(samples, count));
-  state.counters["max_error"] = verdict.error;
+  report(turn, condense(samples, count));
+  turn.state.counters["max_error"] = verdict.error;
 }
 
 }  // namespace tessera::perf

@@ -11,7 +11,7 @@ namespace tessera::perf {
 
 struct Overhead {
   struct Result {
-    Statistics time;
+    std::vector<double> seconds;
     double bytes = 0.0, floor = 0.0;  ///< over a bus, and the least time that takes; 0: no bus in it
   };
   std::string name;  ///< <what>/<dtype>/<cache>

@@ -5,7 +5,7 @@
 A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`, `peer:<name>` or
 `ceiling:<place>` (the case is the ceiling's name then). The place is "host" or the kind of device, "cuda". Values are medians over the
 repetitions; the spread is the coefficient of variation (a fraction). tessera-perf condenses the repetitions itself into one
-entry a name (counters `spread`, `repetitions`); files with Google Benchmark's own repetitions and aggregates read as well.
+entry a name (counters `spread`, `repetitions`; of a run in several passes the list `passes`); files with Google Benchmark's own repetitions and aggregates read as well.
 """
 
 from __future__ import annotations
@@ -97,6 +97,17 @@ def _spread(runs: list[dict[str, Any]], aggregates: dict[str, dict[str, Any]]) -
     return {key: value for key, value in found.items() if value is not None}
 
 
+def _passes(entries: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """The medians of each pass, of times as speeds."""
+    medians = entries[0].get("passes") if len(entries) == 1 else None
+    if not isinstance(medians, dict):
+        return {}
+    known = {key: [number(value) or 0.0 for value in values] for key, values in medians.items() if isinstance(values, list)}
+    known = {key: values for key, values in known.items() if len(values) > 1 and min(values) > 0}
+    return {"speed" if key == "real_time" else key: [1 / value for value in values] if key == "real_time" else values
+            for key, values in known.items()}
+
+
 def _error(entries: list[dict[str, Any]]) -> str:
     for entry in entries:
         if entry.get("error_occurred") or entry.get("skipped"):
@@ -123,7 +134,8 @@ def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]
     if name[0] == "ceiling" and "GB/s" in labels:
         counters |= {"traffic": counters["rate"], "rate": None}
     return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "", automatic=automatic, place=place,
-               spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions)
+               spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions,
+               passes=_passes(middle))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import compare
 import formatting as text
 import table
 from results import ResultError, load, parse_subject, strip_suffixes
+from test_passes import Chance, SeveralPasses  # noqa: F401: found here by unittest
 from test_synthetic import REPETITIONS, Document, document
 
 HERE = Path(__file__).parent

@@ -54,7 +54,7 @@ TEST_CASE("every row of a run is measured, checked and written") {
   const std::vector<std::string> selection = {"--backend", "cpu", "--case", "gemm/64/*,stencil/2d_star_r1_1021*"};
   std::vector<std::string> listing = selection, measuring = selection;
   listing.push_back("--list");
-  measuring.insert(measuring.end(), {"--budget", "0.01", "--json", file});
+  measuring.insert(measuring.end(), {"--budget", "0.01", "--passes", "2", "--json", file});
 
   const std::set<std::string> names = lines_of(perf(listing).output);
   REQUIRE(names.contains("gemm/64/f64/hot/tessera:cpu:reference"));
@@ -75,6 +75,8 @@ TEST_CASE("every row of a run is measured, checked and written") {
     CHECK(row.at("repetitions").get<double>() >= 1.0);
     CHECK(row.at("label").get<std::string>() != "");
     if (!row.contains("automatic")) continue;
+    CHECK(row.at("passes").at("real_time").size() == 2);
+    CHECK(row.at("passes").at("ceiling").size() == 2);
     const std::string name = row.at("name");
     CHECK(name.find("/tessera:cpu:") != std::string::npos);
     CHECK(automatic.emplace(name.substr(0, name.rfind('/')), name).second);
@@ -145,6 +147,7 @@ TEST_CASE("bad input is refused with what would be right") {
       {{"--benchmark_filter=("}, 2, "--benchmark_filter=("},
       {{"--nosuch"}, 2, "--nosuch"},
       {{"--repetitions", "0"}, 2, "--repetitions"},
+      {{"--passes", "0"}, 2, "--passes"},
       {{"--json", folder.path() / "no" / "such" / "folder.json", "--case", "gemm/16"}, 1, "cannot write"},
   };
   for (const Row& row : rows) {
@@ -153,6 +156,25 @@ TEST_CASE("bad input is refused with what would be right") {
     CHECK(outcome.exit_code == row.exit_code);
     CHECK_THAT(outcome.errors, ContainsSubstring(row.message));
   }
+}
+
+TEST_CASE("rows of an earlier pass stay when a later one is interrupted") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const char* const script =
+      R"("$0" --backend cpu --case gemm/16/f32/cold --budget 30 --passes 1000 --json "$1" & run=$!
+while kill -0 $run 2>/dev/null && ! grep -qs '"passes"' "$1"; do sleep 0.1; done
+kill -TERM $run; wait $run)";
+  const Outcome outcome = run({"/bin/sh", "-c", script, TESSERA_PERF_PROGRAM, file});
+  CHECK(outcome.exit_code == 1);
+  const json result = json::parse(std::ifstream(file));
+  REQUIRE_FALSE(result.at("benchmarks").empty());
+  for (const json& row : result.at("benchmarks")) {
+    CAPTURE(row);
+    CHECK(row.at("passes").at("real_time").size() >= 2);
+  }
+  for (const json& row : result.at("left_out")) CHECK(row.at("reason") != "the run was interrupted");
 }
 
 TEST_CASE("an interrupted run keeps the rows that were finished") {
