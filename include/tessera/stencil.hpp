@@ -86,7 +86,8 @@ struct StencilDesc {
 
 /// A stencil, validated once and executed many times, by one thread at a time.
 /// `in` is only read and shares no element with `out`; elements of `out` between its points are left alone. Pointers
-/// address the domain's first point. A plan of several steps holds one array of the domain's size beside them.
+/// address the domain's first point. A plan of several steps holds one array of the domain's size beside them, or,
+/// where a GPU keeps a small domain on the chip, up to 64 MiB.
 /// Error of one step, point by point: (taps + 2) u sum |c| |x|, u the unit roundoff of the type.
 class StencilPlan : public Plan {
  public:

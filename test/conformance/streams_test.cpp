@@ -114,14 +114,16 @@ TEST_CASE("uploads, executions and downloads of a context happen in order", "[st
   }
 }
 
-TEST_CASE("a stencil plan of many steps needs one more array at most", "[workspace]") {
+TEST_CASE("a stencil plan of many steps needs one more array at most, or 64 MiB", "[workspace]") {
   Subject subject;
   for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL))
     for (const std::int64_t steps : {2, 9, 100}) {
       StencilDesc desc{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps};
       StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
       INFO(plan.describe());
-      CHECK(plan.workspace_bytes() <= 300 * 400 * sizeof(float) + 4096);  // and padding
+      const std::size_t array = 300 * 400 * sizeof(float) + 4096;                   // and padding
+      const bool resident = plan.algorithm().substr(0, name.size()) == "resident";  // exchanges parts of its tiles
+      CHECK(plan.workspace_bytes() <= (resident ? std::size_t(64) << 20 : array));
     }
 }
 

@@ -102,27 +102,42 @@ TEST_CASE("coefficients come in the shape's order") {
 }
 
 TEST_CASE("the preferred stencil algorithm") {
-  const auto rank = [](const plugin::StencilProblem& p, std::string_view name) {
-    const auto list = preferred_stencils(p);
-    return std::find(list.begin(), list.end(), name) - list.begin();
+  constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PERIODIC;
+  constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64;
+  const auto first = [](tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side) {
+    return preferred_stencils(problem(dtype, taps, mode, side)).front();
   };
-  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
-    for (const tessera_boundary mode : {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_PERIODIC})
-      for (const Taps& taps : {test::line(1, 0, 4, kWeights), test::star(2, 1, kWeights), test::box(2, 5, kWeights),
-                               test::star(3, 4, kWeights), test::box(3, 3, kWeights)}) {
-        const auto p = problem(dtype, taps, mode);
-        CAPTURE(dtype, mode, taps.rank(), taps.size());
-        REQUIRE(preferred_stencils(p).front() == "streaming");
-        REQUIRE(preferred_stencils(p).back() == "restrict");  // which supports everything
+  const Taps line = test::line(1, 0, 4, kWeights), plane = test::star(2, 1, kWeights), far = test::star(2, 2, kWeights),
+             volume = test::star(3, 4, kWeights), list = test::box(2, 3, kWeights), cube = test::box(3, 2, kWeights);
+
+  SECTION("shapes stream in large domains") {
+    for (const tessera_dtype dtype : {kF32, kF64})
+      for (const tessera_boundary mode : {kFixed, kPeriodic}) {
+        CHECK(first(dtype, line, mode, 1 << 23) == "streaming");
+        CHECK(first(dtype, plane, mode, 2048) == "streaming");
+        CHECK(first(dtype, far, mode, 2048) == "streaming");
+        CHECK(first(dtype, volume, mode, 128) == "streaming");
       }
-  const auto small = problem(TESSERA_F32, test::star(2, 1, kWeights), TESSERA_BOUNDARY_FIXED, 1024);
-  REQUIRE(preferred_stencils(small).front() == "restrict");
-  const auto many = test::box(2, 6, kWeights);
-  REQUIRE(rank(problem(many), "shared_ldg") < rank(problem(many), "restrict"));
-  const auto doubles = problem(TESSERA_F64, many, TESSERA_BOUNDARY_FIXED);
-  REQUIRE(rank(doubles, "shared_constant") < rank(doubles, "shared_ldg"));
-  const auto plane = problem(TESSERA_F32, test::star(2, 1, kWeights), TESSERA_BOUNDARY_PERIODIC);
-  REQUIRE(rank(plane, "restrict") < rank(plane, "shared_ldg"));
-  const auto volume = problem(TESSERA_F32, test::star(3, 1, kWeights), TESSERA_BOUNDARY_PERIODIC);
-  REQUIRE(rank(volume, "shared_ldg") < rank(volume, "restrict"));
+  }
+  SECTION("small domains take one launch") {
+    CHECK(first(kF32, plane, kFixed, 1024) == "restrict");
+    CHECK(first(kF32, plane, kPeriodic, 1024) == "restrict");
+    CHECK(first(kF32, far, kPeriodic, 1024) == "shared_ldg");
+    CHECK(first(kF64, far, kPeriodic, 1024) == "shared_constant");
+    CHECK(first(kF32, line, kPeriodic, 1 << 20) == "shared_constant");
+    CHECK(first(kF64, volume, kPeriodic, 64) == "restrict");
+  }
+  SECTION("taps without a shape stream where the boundary is a small part") {
+    CHECK(first(kF32, list, kPeriodic, 16384) == "streaming");
+    CHECK(first(kF32, list, kPeriodic, 4096) == "shared_ldg");
+    CHECK(first(kF64, list, kFixed, 4096) == "shared_constant");
+    CHECK(first(kF64, list, kFixed, 256) == "restrict");
+    CHECK(first(kF64, cube, kFixed, 256) == "shared_ldg");
+  }
+  SECTION("whatever comes first, restrict supports the rest") {
+    for (const Taps& taps : {line, plane, far, volume, list, cube})
+      for (const tessera_boundary mode : {kFixed, kPeriodic})
+        for (const std::int64_t side : {16, 128, 1024})
+          CHECK(preferred_stencils(problem(kF32, taps, mode, side)).back() == "restrict");
+  }
 }

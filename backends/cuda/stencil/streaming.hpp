@@ -6,24 +6,12 @@
 #pragma once
 
 #include "../context.hpp"
-#include "tap_shape.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
 #include <memory>
 
 namespace tessera::cuda {
-
-/// Shapes that a thread computes in registers.
-using TileShapes =
-    TapShapes<TapShape<TapPattern::star, 1, 1>, TapShape<TapPattern::star, 1, 2>, TapShape<TapPattern::star, 1, 3>,
-              TapShape<TapPattern::star, 1, 4>, TapShape<TapPattern::hollow_star, 1, 1>,
-              TapShape<TapPattern::hollow_star, 1, 2>, TapShape<TapPattern::hollow_star, 1, 3>,
-              TapShape<TapPattern::hollow_star, 1, 4>, TapShape<TapPattern::star, 2, 1>,
-              TapShape<TapPattern::star, 2, 2>, TapShape<TapPattern::star, 2, 3>, TapShape<TapPattern::star, 2, 4>,
-              TapShape<TapPattern::box, 2, 1>, TapShape<TapPattern::box, 2, 2>, TapShape<TapPattern::star, 3, 1>,
-              TapShape<TapPattern::star, 3, 2>, TapShape<TapPattern::star, 3, 3>, TapShape<TapPattern::star, 3, 4>,
-              TapShape<TapPattern::box, 3, 1>>;
 
 /// The most taps of a list that is none of the shapes.
 inline constexpr int kStreamingMostTaps = 128;

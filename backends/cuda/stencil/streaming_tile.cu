@@ -5,6 +5,7 @@
 
 #include "../launch.cuh"
 #include "streaming.hpp"
+#include "streaming_shapes.hpp"
 
 #include <algorithm>
 #include <limits>
