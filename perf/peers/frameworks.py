@@ -117,7 +117,12 @@ class Jax:
 
     def prepare(self, case: Case, u: np.ndarray) -> Callable[[], Any]:
         field = self.jax.device_put(u, self.device)
-        compiled = self.jax.jit(lambda x: case.sweep(x, self.jax.numpy.roll, lambda f, where, values: f.at[where].set(values)))
+
+        def write(field: Any, where: Any, values: Any) -> Any:
+            # Not field.at[where].set(values), which becomes a scatter.
+            return self.jax.lax.dynamic_update_slice(field, values, tuple(part.start for part in where))
+
+        compiled = self.jax.jit(lambda x: case.sweep(x, self.jax.numpy.roll, write))
         return lambda: compiled(field)
 
     def wait(self, out: Any) -> None:
