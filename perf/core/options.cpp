@@ -18,7 +18,7 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--algorithm", options.algorithms, "algorithms whose name matches (peers stay)")->delimiter(',');
   app.add_option("--case", options.cases, "cases whose <op>/<case>/<dtype>/<cache> matches: a glob or a part of it")
       ->delimiter(',');
-  app.add_flag("--quick", options.quick, "the most telling cases, under a minute per backend");
+  app.add_flag("--quick", options.quick, "the most telling cases, a minute or two per backend");
   app.add_flag("!--no-peers", options.peers, "Tessera and the ceilings alone");
   app.add_flag("--list", options.list, "print the names of what would run");
   app.add_option("--json", options.json, "write the results there, also while the run goes on");
