@@ -17,8 +17,9 @@ bool closed(const StencilProblem& p, int axis) { return p.domain.mode[axis][0] !
 
 /// The fewest pieces of `size` points that cover the axis, at most `most`.
 std::optional<ResidentCut> cover(const StencilProblem& p, int axis, int size, int margin, int unit, int most) {
-  for (int count = 1; count <= most; ++count) {
-    const ResidentCut cut{int(p.domain.extents[axis]), count, size, margin, unit, closed(p, axis)};
+  const int extent = int(p.domain.extents[axis]);
+  for (int count = (extent + size - 1) / size; count <= most; ++count) {  // fewer would not even touch
+    const ResidentCut cut{extent, count, size, margin, unit, closed(p, axis)};
     if (cut.fits()) return cut;
   }
   return std::nullopt;
