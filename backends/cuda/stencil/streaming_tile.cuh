@@ -124,8 +124,8 @@ TESSERA_HOST_DEVICE inline std::int64_t halo_beside(const plugin::Domain& domain
   return domain.mode[2][side] == TESSERA_BOUNDARY_HALO ? domain.reach[2][side] : std::int64_t(0);
 }
 
-/// The same for threads that may be near the ends of the rows: single points, found for each thread once. For up to two
-/// of them on either side, which then lie on one side of the end.
+/// The same for threads that may be near the ends of the rows: single points, found for each thread once. For fewer on
+/// either side than a vector holds: all of a side then lie within the row, or none. Rows have less than 2^31 points.
 template <class T, int kRadius>
 class PointsBeside {
  public:
