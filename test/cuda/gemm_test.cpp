@@ -9,7 +9,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,12 +41,12 @@ template <class T>
 class Trial {
  public:
   Trial(Context& context, const GemmDesc& desc, const std::string& algorithm, const std::vector<T>& a,
-        const std::vector<T>& b)
-      : a_(context, desc.m * desc.k),
-        b_(context, desc.k * desc.n),
-        c_(context, desc.m * desc.n),
-        before_(static_cast<std::size_t>(desc.m * desc.n), T(3)),
-        plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm}) {
+        const std::vector<T>& b, std::uint64_t workspace_limit = 0)
+      : a_(context, desc.m * desc.k * desc.batch),
+        b_(context, desc.k * desc.n * desc.batch),
+        c_(context, desc.m * desc.n * desc.batch),
+        before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), T(3)),
+        plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
     a_.upload(a);
     b_.upload(b);
   }
@@ -90,6 +93,27 @@ TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment 
             CAPTURE(algorithm, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
             CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
           }
+      }
+}
+
+TEST_CASE("multistage turns columns of op(B) before their product") {
+  Context context = open_cuda();
+  // In one piece, and in pieces of one tile, the last of which is partial; the second matrix of a batch, too.
+  for (const std::int64_t batch : {1, 2})
+    for (const std::uint64_t limit : {std::uint64_t(1) << 20, std::uint64_t(128 * 197 * sizeof(float))})
+      for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}}) {
+        GemmDesc desc = shape;
+        desc.trans_b = Transpose::yes;
+        desc.batch = batch;
+        const auto a = integers<float>(desc.m * desc.k * batch, 1), b = integers<float>(desc.k * desc.n * batch, 2);
+        const auto expected = Trial<float>(context, desc, "naive", a, b).result();
+        for (const auto& [m, n] : tiles<float>()) {
+          if (std::min(m, n) == 16) continue;  // turns one operand at most
+          const std::string algorithm =
+              "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) + ",split=1,turn=1";
+          CAPTURE(algorithm, desc.k, batch, limit);
+          CHECK(Trial<float>(context, desc, algorithm, a, b, limit).result() == expected);
+        }
       }
 }
 

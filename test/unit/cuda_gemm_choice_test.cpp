@@ -35,7 +35,7 @@ plugin::GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n,
 }
 
 MultistageChoice choose(const plugin::GemmProblem& p, const MultistageDevice& device, std::uint64_t limit) {
-  return choose_multistage(p, device, limit, multistage_tiles(p.dtype, device));
+  return choose_multistage(p, device, limit, multistage_tiles(p, device));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ TEST_CASE("multistage takes the tile and split of the least predicted time") {
       for (int i = 0; i < 50; ++i) {
         const auto p = problem(dtype, size(), size(), size());
         CAPTURE(p.m, p.n, p.k, dtype, device.clusters);
-        const auto tiles = multistage_tiles(dtype, device);
+        const auto tiles = multistage_tiles(p, device);
         const MultistageChoice choice = choose_multistage(p, device, kLimit, tiles);
         // Large products are not cut.
         const auto cut = [&](const MultistageTile& tile) {
@@ -85,7 +85,7 @@ TEST_CASE("multistage keeps to the limits that it is given") {
     REQUIRE(multistage_workspace(deep, kA100, 2) == 2 * 128 * 128 * plugin::size_of(dtype));
   }
   SECTION("a single tile is taken") {
-    for (const MultistageTile& tile : multistage_tiles(dtype, kH100)) {
+    for (const MultistageTile& tile : multistage_tiles(deep, kH100)) {
       const MultistageTile taken = choose_multistage(deep, kH100, kLimit, std::span(&tile, 1)).tile;
       REQUIRE(taken.m == tile.m);
       REQUIRE(taken.n == tile.n);
@@ -113,10 +113,54 @@ TEST_CASE("multistage on an H100 takes what was measured to be best") {
     CHECK(choice.tile.n == 128);
     CHECK(choice.split == 1);
   }
-  CHECK(choose(problem(dtype, 256, 256, 256), kH100, kLimit).tile.m == 32);
+  CHECK(choose(problem(dtype, 512, 512, 512), kH100, kLimit).tile.m <= 64);
   CHECK(choose(problem(dtype, 128, 128, 65536), kH100, kLimit).split >= 64);
   if (dtype == TESSERA_F32) {
     CHECK(choose(problem(dtype, 16, 8192, 8192), kH100, kLimit).tile.m == 16);
     CHECK(choose(problem(dtype, 8192, 16, 8192), kH100, kLimit).tile.n == 16);
   }
+}
+
+TEST_CASE("multistage turns op(B) where it turns both operands, within the limit and where it pays") {
+  const auto turned = [](plugin::GemmProblem p, bool trans_a, bool trans_b, std::uint64_t limit) {
+    p.trans_a = trans_a, p.trans_b = trans_b;
+    const MultistageChoice choice = choose(p, kH100, limit);
+    const std::int64_t columns = multistage_turned_columns(p, kH100, choice, limit);
+    REQUIRE(multistage_turned_bytes(p, columns) <= limit);
+    REQUIRE((columns == 0 || columns == multistage_most_turned_columns(p, choice, limit)));
+    return columns;
+  };
+  const auto f32 = problem(TESSERA_F32, 4096, 4096, 4096), wide = problem(TESSERA_F32, 8192, 10000, 8192);
+  CHECK(turned(f32, false, true, kLimit) == 4096);
+  CHECK(turned(wide, false, true, kLimit) == 2048);  // 79 tiles of 128 in 5 pieces
+  CHECK(turned(problem(TESSERA_F32, 8192, 10000, 8192, 3), false, true, kLimit) == 2048);
+  CHECK(turned(f32, false, false, kLimit) == 0);
+  CHECK(turned(f32, true, true, kLimit) == 0);
+  CHECK(turned(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
+  CHECK(turned(f32, false, true, 0) == 0);
+  CHECK(turned(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) == 0);  // the second kernel would cost more
+  CHECK(turned(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // pieces of 64 tiles
+  for (const auto& empty : {problem(TESSERA_F32, 0, 5, 5), problem(TESSERA_F32, 5, 0, 5), problem(TESSERA_F32, 5, 5, 0),
+                            problem(TESSERA_F32, 5, 5, 5, 0)})
+    CHECK(turned(empty, false, true, kLimit) == 0);
+}
+
+TEST_CASE("multistage has a narrow tile of each kind for each operand, and turns the other operands in f32") {
+  for (const bool trans_a : {false, true})
+    for (const bool trans_b : {false, true}) {
+      auto p = problem(TESSERA_F32, 100, 100, 100);
+      p.trans_a = trans_a, p.trans_b = trans_b;
+      int few_columns = 0, few_rows = 0;
+      for (const MultistageTile& tile : multistage_tiles(p, kH100)) {
+        few_columns += tile.n == 16, few_rows += tile.m == 16;
+        CHECK(multistage_turns_a(p, tile) == (!trans_a && tile.n != 16));
+        CHECK(multistage_turns_b(p, tile) == (trans_b && tile.m != 16));
+        CHECK(tile.along_depth == ((tile.n == 16 && !trans_a) || (tile.m == 16 && trans_b)));
+      }
+      CHECK(few_columns == 1);
+      CHECK(few_rows == 1);
+      p.dtype = TESSERA_F64;
+      for (const MultistageTile& tile : multistage_tiles(p, kH100))
+        CHECK((!multistage_turns_a(p, tile) && !multistage_turns_b(p, tile)));
+    }
 }

@@ -11,6 +11,7 @@
 #include "../vector_access.hpp"
 #include "algorithms.hpp"
 #include "multistage.hpp"
+#include "turn.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -24,66 +25,110 @@ namespace {
 template <class T>
 class MultistagePlan final : public plugin::Plan {
  public:
+  /// `turned_columns`: of op(B), turned at a time; 0: B is taken as it lies.
   MultistagePlan(Context& context, const plugin::GemmProblem& problem, const MultistageKernels<T>& kernels,
-                 const MultistageDevice& device, std::int64_t split)
+                 const MultistageDevice& device, const MultistageChoice& choice, std::int64_t turned_columns)
       : context_(context),
         problem_(problem),
         kernels_(kernels),
-        split_(split),
-        workspace_bytes_(multistage_workspace(problem, device, split)),
-        cluster_(split > 1 && !multistage_uses_workspace(device, split)),
-        wide_(multistage_wide(problem)) {
+        split_(choice.split),
+        turned_columns_(turned_columns),
+        workspace_bytes_(turned_columns > 0 ? multistage_turned_bytes(problem, turned_columns)
+                                            : multistage_workspace(problem, device, choice.split)),
+        cluster_(split_ > 1 && !multistage_uses_workspace(device, split_)),
+        turns_a_(multistage_turns_a(problem, choice.tile)),
+        turns_b_(multistage_turns_b(problem, choice.tile) && turned_columns == 0),
+        wide_a_(multistage_wide_a(problem)),
+        wide_b_(multistage_wide_b(problem) || turned_columns > 0) {
     const DeviceGuard guard(context.device());
-    prepare(wide(), context.limits().shared_per_block);
-    prepare(narrow(), context.limits().shared_per_block);
-    if (workspace_bytes_ > 0) prepare(gemm_add_slices_kernel<T>);
+    prepare(kernel(true), context.limits().shared_per_block);
+    prepare(kernel(false), context.limits().shared_per_block);
+    if (turned_columns > 0)
+      prepare(gemm_turn_kernel<T>);
+    else if (workspace_bytes_ > 0)
+      prepare(gemm_add_slices_kernel<T>);
   }
 
   std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void execute(const plugin::Execution& e) override {
-    const auto& p = problem_;
-    SlicedArguments<T> x{arguments_of<T>(p, e), int(split_), 0, workspace_bytes_ > 0 ? e.workspace<T>() : nullptr,
-                         multistage_partial_ld(p.n)};
-    const std::int64_t steps = tiles_along(x.g.k, kernels_.depth);
-    x.slice_depth = (steps + split_ - 1) / split_ * kernels_.depth;
-    const std::int64_t blocks = tiles_along(p.m, kernels_.m) * tiles_along(p.n, kernels_.n) * p.batch * split_;
+    const GemmArguments<T> g = arguments_of<T>(problem_, e);
+    T* const workspace = workspace_bytes_ > 0 ? e.workspace<T>() : nullptr;
     const DeviceGuard guard(context_.device());
-    launch(aligned(x.g) ? wide() : narrow(), dim3(unsigned(blocks)), dim3(unsigned(kernels_.threads)),
-           std::size_t(kernels_.shared_bytes[cluster_]), context_.stream(),
-           ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
-    if (workspace_bytes_ == 0) return;
-    launch_add_slices(x, context_.stream());
+    if (turned_columns_ > 0)
+      multiply_turned(g, workspace);
+    else
+      multiply(g, workspace);
   }
 
  private:
-  auto wide() const { return kernels_.wide[cluster_][problem_.trans_a][problem_.trans_b]; }
-  auto narrow() const { return kernels_.narrow[cluster_][problem_.trans_a][problem_.trans_b]; }
+  auto kernel(bool wide) const {
+    const auto& kernels = wide ? kernels_.wide : kernels_.narrow;
+    return kernels[cluster_][problem_.trans_a][problem_.trans_b && turned_columns_ == 0];
+  }
 
   bool aligned(const GemmArguments<T>& g) const {
-    return wide_ && (multistage_turns_a(problem_) || at_vector(g.a)) &&
-           (multistage_turns_b(problem_) || at_vector(g.b));
+    return (turns_a_ || (wide_a_ && at_vector(g.a))) && (turns_b_ || (wide_b_ && at_vector(g.b)));
+  }
+
+  void multiply(const GemmArguments<T>& g, T* partial) const {
+    SlicedArguments<T> x{g, int(split_), 0, partial, multistage_partial_ld(g.n)};
+    const std::int64_t steps = tiles_along(g.k, kernels_.depth);
+    x.slice_depth = (steps + split_ - 1) / split_ * kernels_.depth;
+    const std::int64_t blocks = tiles_along(g.m, kernels_.m) * tiles_along(g.n, kernels_.n) * g.batch * split_;
+    launch(kernel(aligned(g)), dim3(unsigned(blocks)), dim3(unsigned(kernels_.threads)),
+           std::size_t(kernels_.shared_bytes[cluster_]), context_.stream(),
+           ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
+    if (partial != nullptr) launch_add_slices(x, context_.stream());
+  }
+
+  /// Columns of C by columns of op(B), turned before.
+  void multiply_turned(const GemmArguments<T>& g, T* turned) const {
+    for (std::int64_t batch = 0; batch < g.batch; ++batch)
+      for (std::int64_t column = 0; column < g.n; column += turned_columns_) {
+        GemmArguments<T> piece = g;
+        piece.batch = 1;
+        piece.n = std::min(turned_columns_, g.n - column);
+        piece.a += batch * g.stride_a;
+        piece.b = turned;
+        piece.ldb = turned_columns_;
+        piece.c += batch * g.stride_c + column;
+        const T* const columns = g.b + batch * g.stride_b + column * g.ldb;
+        if (g.k > 0) launch_turn<T>({columns, g.ldb, piece.n, g.k, turned, turned_columns_}, context_.stream());
+        multiply(piece, nullptr);
+      }
   }
 
   Context& context_;
   plugin::GemmProblem problem_;
   const MultistageKernels<T>& kernels_;
-  std::int64_t split_;
+  std::int64_t split_, turned_columns_;
   std::uint64_t workspace_bytes_;
   bool cluster_;  ///< the slices of a tile are a cluster
-  bool wide_;     ///< copies of 16 bytes, where the addresses allow them
+  bool turns_a_, turns_b_;
+  bool wide_a_, wide_b_;  ///< copies of 16 bytes, where the addresses allow them
 };
 
 template <class T>
 std::unique_ptr<plugin::Plan> make_with(Context& context, const plugin::GemmProblem& problem,
-                                        const MultistageDevice& device, const MultistageChoice& choice) {
+                                        const MultistageDevice& device, const MultistageChoice& choice,
+                                        std::int64_t turned_columns) {
   const MultistageTile& tile = choice.tile;
   for (const auto& kernels : multistage_kernels(std::type_identity<T>{}))
     if (kernels.m == tile.m && kernels.n == tile.n && kernels.depth == tile.depth &&
         std::max(kernels.shared_bytes[0], kernels.shared_bytes[1]) <= tile.shared_bytes)
-      return std::make_unique<MultistagePlan<T>>(context, problem, kernels, device, choice.split);
+      return std::make_unique<MultistagePlan<T>>(context, problem, kernels, device, choice, turned_columns);
   throw plugin::Error(TESSERA_INTERNAL, "multistage has no kernels for tiles of " + std::to_string(tile.m) + " x " +
                                             std::to_string(tile.n));
+}
+
+/// Takes the columns that are turned at a time from the parameters, which may ask for all that fit (1) or none (0).
+std::int64_t take_turned_columns(plugin::PlanOptions& options, const plugin::GemmProblem& problem,
+                                 const MultistageDevice& device, const MultistageChoice& choice) {
+  const std::int64_t most = multistage_most_turned_columns(problem, choice, options.workspace_limit);
+  if (most == 0) return 0;
+  const std::int64_t automatic = multistage_turned_columns(problem, device, choice, options.workspace_limit);
+  return options.parameters.take("turn", automatic > 0, 0, 1) == 1 ? most : 0;
 }
 
 /// Takes one extent of the tile from the parameters: leaves the tiles that have it.
@@ -99,7 +144,7 @@ void take_extent(plugin::PlanOptions& options, const char* name, int MultistageT
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
   const MultistageDevice device{context.limits().multiprocessors, context.limits().shared_per_block,
                                 context.limits().major >= 9};
-  std::vector<MultistageTile> tiles = multistage_tiles(problem.dtype, device);
+  std::vector<MultistageTile> tiles = multistage_tiles(problem, device);
   const auto choose = [&] { return choose_multistage(problem, device, options.workspace_limit, tiles); };
   take_extent(options, "tile_m", &MultistageTile::m, choose().tile.m, tiles);
   take_extent(options, "tile_n", &MultistageTile::n, choose().tile.n, tiles);
@@ -112,8 +157,9 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
                         "tiles of " + std::to_string(choice.tile.m) + " x " + std::to_string(choice.tile.n) +
                             " in split = " + std::to_string(choice.split) + " slices take " + std::to_string(blocks) +
                             " blocks; a grid has at most " + std::to_string(kMaxGridX) + ": use larger tiles");
-  return problem.dtype == TESSERA_F64 ? make_with<double>(context, problem, device, choice)
-                                      : make_with<float>(context, problem, device, choice);
+  const std::int64_t turned_columns = take_turned_columns(options, problem, device, choice);
+  return problem.dtype == TESSERA_F64 ? make_with<double>(context, problem, device, choice, turned_columns)
+                                      : make_with<float>(context, problem, device, choice, turned_columns);
 }
 
 std::string why_unsupported(const plugin::GemmProblem& p, int) {

@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
 }
 
 /// What a plan needs to know of a tile's kernels: [cluster][trans_a][trans_b], for operands that may be
-/// copied 16 bytes at a time and for any.
+/// copied 16 bytes at a time and for any. Null where the tile is not for those operands.
 template <class T>
 struct MultistageKernels {
   using Kernel = void (*)(SlicedArguments<T>);
@@ -209,19 +209,21 @@ struct MultistageKernels {
   Kernel wide[2][2][2], narrow[2][2][2];
 };
 
-/// Tile::Core<kADepth, kBDepth>: the kernels of a tile.
+/// Tile::Core<kADepth, kBDepth>: the core of a tile's kernels; void where the tile is not for those operands.
 template <class Tile, int kStages, int kMinBlocks>
 auto multistage_kernels_of() {
-  using Any = typename Tile::template Core<false, false>;
-  MultistageKernels<typename Any::T> kernels{Any::kM, Any::kN, Any::kDepth, Any::kThreads, {}, {}, {}};
+  MultistageKernels<typename Tile::T> kernels{};
   const auto add = [&]<bool kCluster, bool kTransA, bool kTransB>() {
     using C = typename Tile::template Core<!kTransA, kTransB>;
-    using Memory = MultistageMemory<C, kStages>;
-    kernels.wide[kCluster][kTransA][kTransB] =
-        gemm_multistage_kernel<C, kStages, kMinBlocks, C::kWideA, C::kWideB, kCluster>;
-    kernels.narrow[kCluster][kTransA][kTransB] = gemm_multistage_kernel<C, kStages, kMinBlocks, 1, 1, kCluster>;
-    kernels.shared_bytes[kCluster] =
-        std::max(kernels.shared_bytes[kCluster], kCluster ? Memory::kClusterBytes : Memory::kBytes);
+    if constexpr (!std::is_void_v<C>) {
+      using Memory = MultistageMemory<C, kStages>;
+      kernels.m = C::kM, kernels.n = C::kN, kernels.depth = C::kDepth, kernels.threads = C::kThreads;
+      kernels.wide[kCluster][kTransA][kTransB] =
+          gemm_multistage_kernel<C, kStages, kMinBlocks, C::kWideA, C::kWideB, kCluster>;
+      kernels.narrow[kCluster][kTransA][kTransB] = gemm_multistage_kernel<C, kStages, kMinBlocks, 1, 1, kCluster>;
+      kernels.shared_bytes[kCluster] =
+          std::max(kernels.shared_bytes[kCluster], kCluster ? Memory::kClusterBytes : Memory::kBytes);
+    }
   };
   const auto add_all = [&]<bool kCluster>() {
     add.template operator()<kCluster, false, false>();

@@ -24,6 +24,8 @@ struct MultistageTile {
   double rate;         ///< with `resident` blocks
   double rate_of_one;  ///< with one
   double fixed_time;   ///< before the first product and after the last
+  /// A narrow tile: whether it is for a long operand whose depth is contiguous, or for one whose extent is.
+  bool along_depth = false;
 };
 
 struct MultistageDevice {
@@ -32,8 +34,8 @@ struct MultistageDevice {
   bool clusters;  ///< from compute capability 9.0 on
 };
 
-/// Those whose shared memory a block of the device has.
-std::vector<MultistageTile> multistage_tiles(tessera_dtype dtype, const MultistageDevice& device);
+/// Those for the problem's operands whose shared memory a block of the device has.
+std::vector<MultistageTile> multistage_tiles(const plugin::GemmProblem& problem, const MultistageDevice& device);
 
 /// The most slices of k that a plan takes.
 inline constexpr std::int64_t kMultistageMostSplit = 256;
@@ -60,13 +62,18 @@ std::uint64_t multistage_workspace(const plugin::GemmProblem& problem, const Mul
 std::int64_t most_slices(const plugin::GemmProblem& problem, const MultistageDevice& device,
                          std::uint64_t workspace_limit);
 
-/// Whether an operand is turned on its way into shared memory, element by element: in f32, where its depth is
-/// contiguous.
-inline bool multistage_turns_a(const plugin::GemmProblem& p) { return p.dtype == TESSERA_F32 && !p.trans_a; }
-inline bool multistage_turns_b(const plugin::GemmProblem& p) { return p.dtype == TESSERA_F32 && p.trans_b; }
+/// Whether the tile turns that operand on its way into shared memory, word by word: in f32 where its depth is
+/// contiguous, unless the tile is a narrow one made for it.
+inline bool multistage_turns_a(const plugin::GemmProblem& p, const MultistageTile& tile) {
+  return p.dtype == TESSERA_F32 && !p.trans_a && !(tile.along_depth && tile.m > tile.n);
+}
+inline bool multistage_turns_b(const plugin::GemmProblem& p, const MultistageTile& tile) {
+  return p.dtype == TESSERA_F32 && p.trans_b && !(tile.along_depth && tile.m < tile.n);
+}
 
-/// Whether the layout allows copies of 16 bytes of all other operands; the addresses must, too.
-bool multistage_wide(const plugin::GemmProblem& problem);
+/// Whether that operand's layout allows copies of 16 bytes; its address must, too.
+bool multistage_wide_a(const plugin::GemmProblem& problem);
+bool multistage_wide_b(const plugin::GemmProblem& problem);
 
 /// Blocks of an execution.
 double multistage_blocks(const plugin::GemmProblem& problem, const MultistageTile& tile, std::int64_t split);
@@ -74,6 +81,19 @@ double multistage_blocks(const plugin::GemmProblem& problem, const MultistageTil
 /// Predicted time of an execution.
 double multistage_time(const plugin::GemmProblem& problem, const MultistageDevice& device, const MultistageTile& tile,
                        std::int64_t split);
+
+/// Columns of op(B) that are best turned in memory at a time, in the workspace, before their products; 0 where B is
+/// best taken as it lies. Where the tile turns both operands, its loop has no registers to spread their copies over the
+/// products, which costs a tenth of its time; a large product has the time to turn one of them before.
+std::int64_t multistage_turned_columns(const plugin::GemmProblem& problem, const MultistageDevice& device,
+                                       const MultistageChoice& choice, std::uint64_t workspace_limit);
+
+/// The most that the limit allows, in equal pieces of whole tiles; 0 where that is no tile, or nothing is to be turned.
+std::int64_t multistage_most_turned_columns(const plugin::GemmProblem& problem, const MultistageChoice& choice,
+                                            std::uint64_t workspace_limit);
+
+/// Bytes that they take.
+std::uint64_t multistage_turned_bytes(const plugin::GemmProblem& problem, std::int64_t columns);
 
 /// The one of `tiles`, at least one, and the split of the least predicted time whose workspace fits into the limit and
 /// whose blocks fit into a grid. Those of the first tile without slices must.

@@ -13,15 +13,18 @@
 namespace tessera::cuda {
 namespace {
 
-// Fitted to the times of 117 shapes on an H100, 80 of them random, every tile and up to 128 slices, each weighed by the
-// cube of its nearness to the shape's best and by what the choice then loses, f32 and f64 apart (13 % mean error).
-constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.0e3, 191.0e3, 7.09},
-                              MultistageTile{128, 64, 16, 4, 38400, 181.2e3, 156.9e3, 5.25},
-                              MultistageTile{64, 128, 16, 4, 38400, 180.7e3, 160.0e3, 5.22},
-                              MultistageTile{64, 64, 16, 5, 26112, 166.5e3, 133.3e3, 3.93},
-                              MultistageTile{32, 64, 16, 8, 19968, 148.3e3, 72.1e3, 3.21},
-                              MultistageTile{128, 16, 16, 7, 29184, 85.4e3, 69.6e3, 3.13},
-                              MultistageTile{16, 128, 16, 7, 29184, 141.0e3, 83.4e3, 3.80}};
+// Fitted to times on an H100, every tile and up to 128 slices, each weighed by the cube of its nearness to the shape's
+// best and by what the choice then loses: f32 on 184 shapes, 180 of them random and 110 of these narrow, with large
+// squares held to the largest tile; f64 on 117, 80 of them random (11 and 13 % mean error).
+constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 185.8e3, 185.3e3, 6.17},
+                              MultistageTile{128, 64, 16, 4, 38400, 183.8e3, 156.9e3, 4.99},
+                              MultistageTile{64, 128, 16, 4, 38400, 184.1e3, 161.1e3, 4.45},
+                              MultistageTile{64, 64, 16, 5, 26112, 167.2e3, 134.9e3, 3.65},
+                              MultistageTile{32, 64, 16, 8, 19968, 164.0e3, 85.4e3, 4.30},
+                              MultistageTile{128, 16, 16, 7, 29184, 140.7e3, 81.4e3, 3.56},
+                              MultistageTile{16, 128, 16, 7, 29184, 137.1e3, 82.8e3, 3.56},
+                              MultistageTile{128, 16, 32, 5, 41984, 118.7e3, 78.0e3, 3.44, true},
+                              MultistageTile{16, 128, 32, 5, 41984, 125.7e3, 67.0e3, 4.23, true}};
 constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 131072, 217.4e3, 217.4e3, 5.59},
                               MultistageTile{64, 64, 16, 3, 61440, 213.2e3, 134.8e3, 4.35},
                               MultistageTile{32, 32, 16, 7, 30720, 114.1e3, 46.5e3, 3.10}};
@@ -35,21 +38,23 @@ struct Costs {
   double latency;                             ///< a block waits so long for 32 of the depth, at least
   double cluster_slowdown;                    ///< of the products in clusters
   double copy;                                ///< of 16 bytes, or of one element where that is what can be copied
+  double along_depth_copy;                    ///< of one element, as often, in a tile that is read along the depth
   double few_blocks;                          ///< of a multiprocessor's rate is lost with one block instead of all
   /// Share of the multiprocessors that clusters of so many blocks use: one lies within a group of 16 or 18. Hardly
   /// less than 1: all but a grid that would fill the device exactly.
   std::array<double, kMultistageMostInCluster + 1> usable;
 };
-constexpr Costs kCosts32{.cluster = 1.84,
-                         .cluster_slice = 0.142,
-                         .second_kernel = 4.23,
-                         .second_kernel_slice = 0.028,
-                         .partial_rate = 15.1e6,
-                         .memory_rate = 3.03e6,
-                         .latency = 0.69,
-                         .cluster_slowdown = 1.00,
-                         .copy = 1.95e-5,
-                         .few_blocks = 0.065,
+constexpr Costs kCosts32{.cluster = 1.23,
+                         .cluster_slice = 0.148,
+                         .second_kernel = 3.97,
+                         .second_kernel_slice = 0.0331,
+                         .partial_rate = 14.2e6,
+                         .memory_rate = 3.05e6,
+                         .latency = 0.726,
+                         .cluster_slowdown = 1.032,
+                         .copy = 2.48e-5,
+                         .along_depth_copy = 3.9,
+                         .few_blocks = 0.071,
                          .usable = {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
 constexpr Costs kCosts64{.cluster = 1.74,
                          .cluster_slice = 0.123,
@@ -60,6 +65,7 @@ constexpr Costs kCosts64{.cluster = 1.74,
                          .latency = 0.25,
                          .cluster_slowdown = 1.045,
                          .copy = 0.92e-5,
+                         .along_depth_copy = 1.0,
                          .few_blocks = 0.054,
                          .usable = {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
 
@@ -77,10 +83,14 @@ std::uint64_t slice_bytes(const plugin::GemmProblem& p) {
 
 }  // namespace
 
-std::vector<MultistageTile> multistage_tiles(tessera_dtype dtype, const MultistageDevice& device) {
+std::vector<MultistageTile> multistage_tiles(const plugin::GemmProblem& p, const MultistageDevice& device) {
+  constexpr int kNarrow = 16;
   std::vector<MultistageTile> tiles;
-  for (const MultistageTile& tile : dtype == TESSERA_F64 ? std::span<const MultistageTile>(kTiles64) : kTiles32)
-    if (tile.shared_bytes <= device.shared_per_block) tiles.push_back(tile);
+  for (const MultistageTile& tile : p.dtype == TESSERA_F64 ? std::span<const MultistageTile>(kTiles64) : kTiles32) {
+    const bool narrow = std::min(tile.m, tile.n) <= kNarrow;
+    const bool along_depth = narrow && (tile.m > tile.n ? !p.trans_a : p.trans_b);
+    if (tile.shared_bytes <= device.shared_per_block && tile.along_depth == along_depth) tiles.push_back(tile);
+  }
   return tiles;
 }
 
@@ -98,9 +108,12 @@ std::int64_t most_slices(const plugin::GemmProblem& p, const MultistageDevice& d
   return std::max(fit, device.clusters ? kMultistageMostInCluster : 1);
 }
 
-bool multistage_wide(const plugin::GemmProblem& p) {
-  return (multistage_turns_a(p) || whole_vectors(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k})) &&
-         (multistage_turns_b(p) || whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n}));
+bool multistage_wide_a(const plugin::GemmProblem& p) {
+  return whole_vectors(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k});
+}
+
+bool multistage_wide_b(const plugin::GemmProblem& p) {
+  return whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n});
 }
 
 double multistage_blocks(const plugin::GemmProblem& p, const MultistageTile& tile, std::int64_t split) {
@@ -114,9 +127,11 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   const double blocks = multistage_blocks(p, tile, split);
   const double depth = double(pieces(pieces(p.k, tile.depth), split) * tile.depth);
   const double products = double(tile.m) * double(tile.n) * depth;
-  const double unit = multistage_wide(p) ? 16.0 / double(plugin::size_of(p.dtype)) : 1.0;
-  const double copies =
-      depth * (tile.m / (multistage_turns_a(p) ? 1.0 : unit) + tile.n / (multistage_turns_b(p) ? 1.0 : unit));
+  const bool turns_a = multistage_turns_a(p, tile), turns_b = multistage_turns_b(p, tile);
+  const bool wide = (turns_a || multistage_wide_a(p)) && (turns_b || multistage_wide_b(p));
+  const double unit = wide ? 16.0 / double(plugin::size_of(p.dtype)) : 1.0;
+  const double copies = depth * (tile.m / (turns_a ? 1.0 : unit) + tile.n / (turns_b ? 1.0 : unit)) *
+                        (tile.along_depth && !wide ? costs.along_depth_copy : 1.0);
   const bool workspace = multistage_uses_workspace(device, split);
   const double usable = workspace ? 1.0 : costs.usable[std::size_t(split)];
   // The busiest multiprocessor computes `share` blocks, as many at once as it holds.
@@ -140,6 +155,37 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   else if (split > 1)
     time += costs.cluster + costs.cluster_slice * double(split);
   return time;
+}
+
+std::int64_t multistage_most_turned_columns(const plugin::GemmProblem& p, const MultistageChoice& choice,
+                                            std::uint64_t workspace_limit) {
+  const MultistageTile& tile = choice.tile;
+  if (choice.split > 1 || !multistage_turns_a(p, tile) || !multistage_turns_b(p, tile)) return 0;
+  if (p.batch == 0 || p.m == 0 || p.n == 0 || p.k == 0) return 0;
+  const std::int64_t fit = std::int64_t(workspace_limit / multistage_turned_bytes(p, tile.n));  // tiles
+  if (fit == 0) return 0;
+  const std::int64_t tiles = pieces(p.n, tile.n);
+  return pieces(tiles, pieces(tiles, fit)) * tile.n;
+}
+
+std::uint64_t multistage_turned_bytes(const plugin::GemmProblem& p, std::int64_t columns) {
+  return std::uint64_t(p.k) * std::uint64_t(columns) * plugin::size_of(p.dtype);
+}
+
+std::int64_t multistage_turned_columns(const plugin::GemmProblem& p, const MultistageDevice& device,
+                                       const MultistageChoice& choice, std::uint64_t workspace_limit) {
+  const std::int64_t columns = multistage_most_turned_columns(p, choice, workspace_limit);
+  if (columns == 0) return 0;
+  // Measured on an H100 at 1536 to 8192.
+  constexpr double kGain = 0.105, kRate = 0.386e6;    // of the time; operations a microsecond and multiprocessor
+  constexpr double kLaunch = 4.0, kTurnRate = 2.5e6;  // of the second kernel; bytes a microsecond, read and written
+  constexpr double kRounds = 2.0;  // of blocks in each piece, whose last round leaves multiprocessors idle
+  const double rounds = double(pieces(p.m, choice.tile.m)) * double(columns / choice.tile.n) /
+                        (double(choice.tile.resident) * device.multiprocessors);
+  const double gain =
+      kGain * 2.0 * double(p.m) * double(columns) * double(p.k) / (kRate * double(device.multiprocessors));
+  const double cost = kLaunch + 2.0 * double(multistage_turned_bytes(p, columns)) / kTurnRate;
+  return gain > cost && (columns >= p.n || rounds > kRounds) ? columns : 0;
 }
 
 MultistageChoice choose_multistage(const plugin::GemmProblem& p, const MultistageDevice& device,

@@ -22,9 +22,15 @@ MultistageKernels<float> multistage_f32_64x128() {
 }
 
 std::span<const MultistageKernels<float>> multistage_kernels(std::type_identity<float>) {
-  static const std::array kernels{multistage_f32_128x128(), multistage_f32_128x64(), multistage_f32_64x128(),
-                                  multistage_f32_64x64(),   multistage_f32_32x64(),  multistage_f32_128x16(),
-                                  multistage_f32_16x128()};
+  static const std::array kernels{multistage_f32_128x128(),
+                                  multistage_f32_128x64(),
+                                  multistage_f32_64x128(),
+                                  multistage_f32_64x64(),
+                                  multistage_f32_32x64(),
+                                  multistage_f32_128x16(),
+                                  multistage_f32_16x128(),
+                                  multistage_f32_128x16_along_depth(),
+                                  multistage_f32_16x128_along_depth()};
   return kernels;
 }
 

@@ -6,14 +6,32 @@
 #pragma once
 
 #include "fma_core.cuh"
+#include "fma_quad_core.cuh"
 #include "multistage.cuh"
+
+#include <type_traits>
 
 namespace tessera::cuda {
 
 template <int kM, int kN, int kDepth, int kWarpM, int kWarpN, int kThreadM, int kThreadN>
 struct FmaTile {
+  using T = float;
   template <bool kADepth, bool kBDepth>
   using Core = FmaCore<kM, kN, kDepth, kWarpM, kWarpN, kThreadM, kThreadN, kADepth, kBDepth>;
+};
+
+/// For few rows or columns, where the long operand's depth is contiguous in memory (kAlongDepth) or its extent is.
+template <int kM, int kN, int kDepth, int kWarpM, int kWarpN, int kThreadM, int kThreadN, bool kAlongDepth>
+struct NarrowTile {
+  using T = float;
+  static constexpr bool kALong = kM > kN;
+  template <bool kADepth, bool kBDepth>
+  using Core = std::conditional_t<
+      (kALong ? kADepth : kBDepth) != kAlongDepth, void,
+      std::conditional_t<
+          kAlongDepth,
+          FmaQuadCore<kM, kN, kDepth, kWarpM, kWarpN, kThreadM, kThreadN, kALong, kALong ? kBDepth : kADepth>,
+          FmaCore<kM, kN, kDepth, kWarpM, kWarpN, kThreadM, kThreadN, kADepth, kBDepth>>>;
 };
 
 // Threads of 8 x 8, warps of 32 x 64: of the shapes tried, those with the fewest words of shared memory a product.
@@ -26,5 +44,7 @@ MultistageKernels<float> multistage_f32_32x64();
 // For few rows or columns.
 MultistageKernels<float> multistage_f32_128x16();
 MultistageKernels<float> multistage_f32_16x128();
+MultistageKernels<float> multistage_f32_128x16_along_depth();
+MultistageKernels<float> multistage_f32_16x128_along_depth();
 
 }  // namespace tessera::cuda

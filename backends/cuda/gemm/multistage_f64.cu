@@ -13,6 +13,7 @@ namespace {
 
 template <int kM, int kN, int kWarpM, int kWarpN>
 struct Tile {
+  using T = double;
   template <bool kADepth, bool kBDepth>
   using Core = MmaCore<kM, kN, 16, kWarpM, kWarpN, kADepth, kBDepth>;
 };

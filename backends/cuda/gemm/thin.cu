@@ -27,7 +27,7 @@ constexpr int kWarps = 8, kThreads = 32 * kWarps;
 constexpr std::int64_t kThinMostSplit = 128;
 
 /// Slices of k: enough for four blocks a multiprocessor (eight or sixteen where they hold few sums), none shorter than
-/// 256.
+/// two of the chunks that the block reads of the small operand.
 std::int64_t thin_split(const plugin::GemmProblem& p, int multiprocessors) {
   const bool few_rows = p.m <= p.n;
   const bool depth_contiguous = few_rows ? p.trans_b : !p.trans_a;
@@ -35,7 +35,8 @@ std::int64_t thin_split(const plugin::GemmProblem& p, int multiprocessors) {
   const std::int64_t blocks = std::max(std::int64_t(1), tiles_along(std::max(p.m, p.n), int(block_length)) * p.batch);
   const std::int64_t blocks_wanted = std::min(p.m, p.n) > 2 ? 4 : depth_contiguous ? 16 : 8;
   const std::int64_t fill = blocks_wanted * multiprocessors / blocks;
-  return std::clamp(std::min(fill, p.k / 256), std::int64_t(1), kThinMostSplit);
+  const std::int64_t shortest = depth_contiguous ? 4096 / std::int64_t(plugin::size_of(p.dtype)) : 256;
+  return std::clamp(std::min(fill, p.k / shortest), std::int64_t(1), kThinMostSplit);
 }
 
 template <class T>
