@@ -33,6 +33,7 @@ class FmaCore {
   // way, word by word.
   using LayoutA = DepthRows<kM, kDepth, kADepth ? 4 : 0>;
   using LayoutB = DepthRows<kN, kDepth, kBDepth ? 4 : 0>;
+  static constexpr int kTilePad = 4;  ///< of rows of C in shared memory, for the banks
   static constexpr int kPieceWidth = 4;
   static constexpr int kPieces = kThreadM * kThreadN / kPieceWidth;
 

@@ -33,6 +33,7 @@ class FmaQuadCore {
       std::conditional_t<kLong, ExtentRows<kExtent, kDepth, 4>, DepthRows<kExtent, kDepth, kOtherDepth ? 4 : 0>>;
   using LayoutA = Layout<kM, kALong>;
   using LayoutB = Layout<kN, !kALong>;
+  static constexpr int kTilePad = 4;  ///< of rows of C in shared memory, for the banks
   static constexpr int kPieceWidth = kALong ? 4 : 1;
   static constexpr int kPieces = kThreadM * kThreadN / kPieceWidth;
 

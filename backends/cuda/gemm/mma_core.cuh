@@ -44,6 +44,7 @@ class MmaCore {
   using Layout = std::conditional_t<kAlongDepth, ExtentRows<kExtent, kDepth, 4>, DepthRows<kExtent, kDepth, 4>>;
   using LayoutA = Layout<kM, kADepth>;
   using LayoutB = Layout<kN, kBDepth>;
+  static constexpr int kTilePad = 8;  ///< of rows of C in shared memory, for the banks
   static constexpr int kPieceWidth = 2;
   static constexpr int kPieces = kWarpM * kWarpN / 32 / kPieceWidth;
 

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,8 +79,7 @@ class MultistagePlan final : public plugin::Plan {
     x.slice_depth = (steps + split_ - 1) / split_ * kernels_.depth;
     const std::int64_t blocks = tiles_along(g.m, kernels_.m) * tiles_along(g.n, kernels_.n) * g.batch * split_;
     launch(kernel(aligned(g)), dim3(unsigned(blocks)), dim3(unsigned(kernels_.threads)),
-           std::size_t(kernels_.shared_bytes[cluster_]), context_.stream(),
-           ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
+           std::size_t(kernels_.shared_bytes), context_.stream(), ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
     if (partial != nullptr) launch_add_slices(x, context_.stream());
   }
 
@@ -116,7 +117,7 @@ std::unique_ptr<plugin::Plan> make_with(Context& context, const plugin::GemmProb
   const MultistageTile& tile = choice.tile;
   for (const auto& kernels : multistage_kernels(std::type_identity<T>{}))
     if (kernels.m == tile.m && kernels.n == tile.n && kernels.depth == tile.depth &&
-        std::max(kernels.shared_bytes[0], kernels.shared_bytes[1]) <= tile.shared_bytes)
+        kernels.shared_bytes <= tile.shared_bytes)
       return std::make_unique<MultistagePlan<T>>(context, problem, kernels, device, choice, turned_columns);
   throw plugin::Error(TESSERA_INTERNAL, "multistage has no kernels for tiles of " + std::to_string(tile.m) + " x " +
                                             std::to_string(tile.n));
@@ -131,6 +132,47 @@ std::int64_t take_turned_columns(plugin::PlanOptions& options, const plugin::Gem
   return options.parameters.take("turn", automatic > 0, 0, 1) == 1 ? most : 0;
 }
 
+/// As the driver counts them, for blocks that take all the shared memory of a multiprocessor.
+ClusterShares count_clusters(const DeviceLimits& limits) {
+  const auto& kernels = multistage_kernels(std::type_identity<float>{}).front();
+  const auto kernel = kernels.wide[1][0][0];
+  prepare(kernel, limits.shared_per_block);
+  ClusterShares shares;
+  shares.fill(1.0);
+  for (unsigned blocks = 2; blocks < shares.size(); ++blocks) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {blocks, 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks * unsigned(limits.multiprocessors));
+    config.blockDim = dim3(unsigned(kernels.threads));
+    config.dynamicSmemBytes = std::size_t(limits.shared_per_block);
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters = 0;
+    TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    shares[blocks] = std::min(1.0, double(clusters) * blocks / limits.multiprocessors);
+  }
+  return shares;
+}
+
+/// Counted once a device.
+MultistageDevice device_of(const Context& context) {
+  static std::mutex mutex;
+  static std::map<int, ClusterShares> counted;
+  const DeviceLimits& limits = context.limits();
+  MultistageDevice device{limits.multiprocessors, limits.shared_per_block, limits.major >= 9};
+  if (!device.clusters) return device;
+  const std::lock_guard lock(mutex);
+  auto known = counted.find(context.device());
+  if (known == counted.end()) {
+    const DeviceGuard guard(context.device());
+    known = counted.emplace(context.device(), count_clusters(limits)).first;
+  }
+  device.cluster_shares = known->second;
+  return device;
+}
+
 /// Takes one extent of the tile from the parameters: leaves the tiles that have it.
 void take_extent(plugin::PlanOptions& options, const char* name, int MultistageTile::*extent, int automatic,
                  std::vector<MultistageTile>& tiles) {
@@ -142,8 +184,7 @@ void take_extent(plugin::PlanOptions& options, const char* name, int MultistageT
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
-  const MultistageDevice device{context.limits().multiprocessors, context.limits().shared_per_block,
-                                context.limits().major >= 9};
+  const MultistageDevice device = device_of(context);
   std::vector<MultistageTile> tiles = multistage_tiles(problem, device);
   const auto choose = [&] { return choose_multistage(problem, device, options.workspace_limit, tiles); };
   take_extent(options, "tile_m", &MultistageTile::m, choose().tile.m, tiles);

@@ -6,6 +6,7 @@
 /// of the next kStages - 1 are under way.
 #pragma once
 
+#include "../vector.cuh"
 #include "gemm.cuh"
 #include "slices.cuh"
 #include "tile_loader.cuh"
@@ -29,67 +30,92 @@ __device__ inline GemmTile banded_tile(std::int64_t m, std::int64_t n, int tile_
   return {(band * kBand + in_band % height) * tile_m, in_band / height * tile_n, batch};
 }
 
-/// Writes a piece of neighbours in a row of C, of which `left` exist.
-template <class T, int kWidth>
-__device__ __forceinline__ void write_piece(T* c, const T (&sum)[kWidth], int left, bool aligned,
-                                            const Epilogue<T>& epilogue) {
-  struct alignas(kWidth * sizeof(T)) Vector {
-    T value[kWidth];
-  };
-  Vector v{};
-  if (aligned && left >= kWidth) {
-    if (epilogue.reads_c()) v = *reinterpret_cast<const Vector*>(c);
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) v.value[e] = epilogue(sum[e], v.value[e]);
-    *reinterpret_cast<Vector*>(c) = v;
-  } else {
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e)
-      if (e < left) epilogue.write(c + e, sum[e]);
-  }
-}
-
 template <class Core, int kStages>
 struct MultistageMemory {
   static constexpr int kStageElements = Core::LayoutA::kElements + Core::LayoutB::kElements;
-  static constexpr int kBytes = kStages * kStageElements * int(sizeof(typename Core::T));
-  /// Where a cluster adds the tile's sums at the end. No more than needed: the rest is the first-level cache.
-  static constexpr int kClusterBytes = std::max(kBytes, Core::kM* Core::kN* int(sizeof(typename Core::T)));
+  static constexpr int kPitch = Core::kN + Core::kTilePad;  ///< of the tile of C that takes their place at the end
+  /// No more than needed: the rest is the first-level cache.
+  static constexpr int kBytes = std::max(kStages * kStageElements, Core::kM* kPitch) * int(sizeof(typename Core::T));
 };
 
-/// Adds the sums of a cluster's blocks, each of which has the same tile and another slice, in the order
-/// of the slices, and hands each piece to write(piece, sum): every block takes its share of the pieces.
-/// `shared`: kM x kN elements that no thread of the block uses any more. `one`: 1, unknown to the compiler. A
-/// vector store of the sums themselves would tie them to neighbouring registers in the main loop, where
-/// multiply-adds then find their operands in one bank of the register file: 8 % of its time.
-template <class Core, class Write>
-__device__ __forceinline__ void add_in_cluster(const Core& core, typename Core::T* shared, int slices,
-                                               typename Core::T one, Write&& write) {
-#if __CUDA_ARCH__ >= 900
-  namespace cg = cooperative_groups;
-  using T = typename Core::T;
+/// Puts a thread's sums into the block's tile of C in shared memory. `one`: 1, unknown to the compiler. A vector store
+/// of the sums themselves would tie them to neighbouring registers in the main loop, where multiply-adds then find
+/// their operands in one bank of the register file: 8 % of its time.
+template <class Core, int kPitch>
+__device__ __forceinline__ void store_tile(const Core& core, typename Core::T* tile, typename Core::T one) {
   constexpr int kWidth = Core::kPieceWidth;
-  struct alignas(kWidth * sizeof(T)) Vector {
-    T value[kWidth];
-  };
-  const cg::cluster_group cluster = cg::this_cluster();
-  Vector* const mine = reinterpret_cast<Vector*>(shared) + threadIdx.x;
+  using Piece = Vector<typename Core::T, kWidth>;
 #pragma unroll
-  for (int piece = 0; piece < Core::kPieces; ++piece)
+  for (int piece = 0; piece < Core::kPieces; ++piece) {
+    Piece sums;
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) mine[piece * Core::kThreads].value[e] = core.element(piece, e) * one;
-  cluster.sync();
-  for (int piece = int(cluster.block_rank()); piece < Core::kPieces; piece += slices) {
-    T sum[kWidth]{};
-    for (int slice = 0; slice < slices; ++slice) {
-      const Vector part = cluster.map_shared_rank(mine, unsigned(slice))[piece * Core::kThreads];
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) sum[e] += part.value[e];
-    }
-    write(piece, sum);
+    for (int e = 0; e < kWidth; ++e) sums.value[e] = core.element(piece, e) * one;
+    *reinterpret_cast<Piece*>(tile + core.row(piece) * kPitch + core.column(piece)) = sums;
   }
-  cluster.sync();  // nobody leaves, or reuses its memory, while others read it
+}
+
+/// Where a block's tile of C goes.
+template <class T>
+struct TileTarget {
+  T* c;  ///< its first element
+  std::int64_t ldc;
+  int rows, columns;  ///< that exist
+  Epilogue<T> epilogue;
+};
+
+/// Writes sums of neighbours in a row to a place of C.
+template <class T, int kWidth>
+__device__ __forceinline__ void write_piece(const TileTarget<T>& target, int row, int column, Vector<T, kWidth> sum) {
+  if (row >= target.rows || column >= target.columns) return;
+  auto* const c = reinterpret_cast<Vector<T, kWidth>*>(target.c + row * target.ldc + column);
+  const Vector<T, kWidth> before = target.epilogue.reads_c() ? *c : Vector<T, kWidth>{};
+#pragma unroll
+  for (int e = 0; e < kWidth; ++e) sum.value[e] = target.epilogue(sum.value[e], before.value[e]);
+  *c = sum;
+}
+
+/// Writes a thread's sums from its registers, in pieces of whole sectors where C is aligned to them.
+template <class Core>
+__device__ __forceinline__ void write_sums(const Core& core, const TileTarget<typename Core::T>& target) {
+#pragma unroll
+  for (int piece = 0; piece < Core::kPieces; ++piece) {
+    Vector<typename Core::T, Core::kPieceWidth> sum;
+#pragma unroll
+    for (int e = 0; e < Core::kPieceWidth; ++e) sum.value[e] = core.element(piece, e);
+    write_piece(target, core.row(piece), core.column(piece), sum);
+  }
+}
+
+/// Writes the tile row by row, kWidth neighbours a thread. A cluster's blocks hold sums of other slices of the same
+/// tile: each takes a share of the pieces and adds them in the order of the slices.
+template <class Core, int kPitch, bool kCluster, int kWidth>
+__device__ __forceinline__ void write_tile(const typename Core::T* tile, int slices,
+                                           const TileTarget<typename Core::T>& target) {
+  using T = typename Core::T;
+  using Piece = Vector<T, kWidth>;
+  constexpr int kAcross = Core::kN / kWidth, kPieces = Core::kM * kAcross;
+  int rank = 0;
+#if __CUDA_ARCH__ >= 900
+  if constexpr (kCluster) rank = int(cooperative_groups::this_cluster().block_rank());
 #endif
+#pragma unroll 4
+  for (int piece = rank * Core::kThreads + int(threadIdx.x); piece < kPieces;
+       piece += (kCluster ? slices : 1) * Core::kThreads) {
+    const int row = piece / kAcross, column = piece % kAcross * kWidth;
+    const T* const place = tile + row * kPitch + column;
+    Piece sum{};
+    if constexpr (!kCluster) sum = *reinterpret_cast<const Piece*>(place);
+#if __CUDA_ARCH__ >= 900
+    if constexpr (kCluster)
+      for (int slice = 0; slice < slices; ++slice) {
+        const Piece part =
+            *reinterpret_cast<const Piece*>(cooperative_groups::this_cluster().map_shared_rank(place, unsigned(slice)));
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) sum.value[e] += part.value[e];
+      }
+#endif
+    write_piece(target, row, column, sum);
+  }
 }
 
 /// kVectorA, kVectorB: elements a copy, what the operands' alignment allows.
@@ -103,7 +129,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
   using LayoutB = typename Core::LayoutB;
   constexpr int kStageElements = MultistageMemory<Core, kStages>::kStageElements;
   constexpr bool kADepth = Core::kADepth, kBDepth = Core::kBDepth;
-  constexpr int kWidth = Core::kPieceWidth;
+  constexpr int kPitch = MultistageMemory<Core, kStages>::kPitch;
   extern __shared__ __align__(128) unsigned char shared[];
   T* const stages = reinterpret_cast<T*>(shared);
 
@@ -177,26 +203,27 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
   T* const c =
       (to_partial ? arguments.partial + (slice * g.batch + tile.batch) * g.m * ldc : g.c + tile.batch * g.stride_c) +
       tile.row * ldc + tile.column;
-  const bool aligned = reinterpret_cast<std::uintptr_t>(c) % (kWidth * sizeof(T)) == 0 && ldc % kWidth == 0;
-  const Epilogue<T> epilogue = to_partial ? Epilogue<T>() : Epilogue<T>(g);
-  const auto write = [&](int piece, const T(&sum)[kWidth]) {
-    const int row = core.row(piece), column = core.column(piece);
-    if (row < rows_left) write_piece(c + row * ldc + column, sum, columns_left - column, aligned, epilogue);
-  };
-  if constexpr (kCluster) {
-    // The sums overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
-    cp_async_wait<0>();
+  const TileTarget<T> target{c, ldc, rows_left, columns_left, to_partial ? Epilogue<T>() : Epilogue<T>(g)};
+  const auto synchronize = [] {
+#if __CUDA_ARCH__ >= 900
+    if constexpr (kCluster) return cooperative_groups::this_cluster().sync();
+#endif
     __syncthreads();
-    add_in_cluster(core, stages, int(slices), T(g.k >= 0), write);
-  } else {
-#pragma unroll
-    for (int piece = 0; piece < Core::kPieces; ++piece) {
-      T sum[kWidth];
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) sum[e] = core.element(piece, e);
-      write(piece, sum);
-    }
-  }
+  };
+  constexpr int kWidth = 16 / int(sizeof(T));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(c) % 16 == 0 && ldc % kWidth == 0 && columns_left % kWidth == 0;
+  if (!kCluster && aligned) return write_sums(core, target);
+  // Single elements in the order of the registers would be parts of sectors, and take twice the time: they pass through
+  // shared memory, where they overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
+  cp_async_wait<0>();
+  __syncthreads();
+  store_tile<Core, kPitch>(core, stages, T(g.k >= 0));
+  synchronize();
+  if (kCluster && aligned)
+    write_tile<Core, kPitch, kCluster, kWidth>(stages, int(slices), target);
+  else
+    write_tile<Core, kPitch, kCluster, 1>(stages, int(slices), target);
+  if constexpr (kCluster) synchronize();  // nobody leaves while others read its sums
 }
 
 /// What a plan needs to know of a tile's kernels: [cluster][trans_a][trans_b], for operands that may be
@@ -205,7 +232,7 @@ template <class T>
 struct MultistageKernels {
   using Kernel = void (*)(SlicedArguments<T>);
   int m, n, depth, threads;
-  int shared_bytes[2];  ///< [cluster]
+  int shared_bytes;
   Kernel wide[2][2][2], narrow[2][2][2];
 };
 
@@ -221,8 +248,7 @@ auto multistage_kernels_of() {
       kernels.wide[kCluster][kTransA][kTransB] =
           gemm_multistage_kernel<C, kStages, kMinBlocks, C::kWideA, C::kWideB, kCluster>;
       kernels.narrow[kCluster][kTransA][kTransB] = gemm_multistage_kernel<C, kStages, kMinBlocks, 1, 1, kCluster>;
-      kernels.shared_bytes[kCluster] =
-          std::max(kernels.shared_bytes[kCluster], kCluster ? Memory::kClusterBytes : Memory::kBytes);
+      kernels.shared_bytes = std::max(kernels.shared_bytes, Memory::kBytes);
     }
   };
   const auto add_all = [&]<bool kCluster>() {

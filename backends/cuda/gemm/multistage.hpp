@@ -8,6 +8,7 @@
 
 #include <tessera/plugin/problem.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,10 +29,18 @@ struct MultistageTile {
   bool along_depth = false;
 };
 
+/// Slices that a cluster of blocks adds through its shared memory; more are added by a second kernel.
+inline constexpr std::int64_t kMultistageMostInCluster = 8;
+
+/// Of the multiprocessors: those that blocks in clusters of so many use at once. A cluster lies within one of the
+/// device's groups of multiprocessors, whose sizes differ from device to device.
+using ClusterShares = std::array<double, kMultistageMostInCluster + 1>;
+
 struct MultistageDevice {
   int multiprocessors;
   int shared_per_block;
   bool clusters;  ///< from compute capability 9.0 on
+  ClusterShares cluster_shares{1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
 /// Those for the problem's operands whose shared memory a block of the device has.
@@ -39,9 +48,6 @@ std::vector<MultistageTile> multistage_tiles(const plugin::GemmProblem& problem,
 
 /// The most slices of k that a plan takes.
 inline constexpr std::int64_t kMultistageMostSplit = 256;
-
-/// Slices that a cluster of blocks adds through its shared memory; more are added by a second kernel.
-inline constexpr std::int64_t kMultistageMostInCluster = 8;
 
 struct MultistageChoice {
   MultistageTile tile;

@@ -23,9 +23,9 @@ constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 185.8e3, 18
                               MultistageTile{32, 64, 16, 8, 19968, 164.0e3, 85.4e3, 4.30},
                               MultistageTile{128, 16, 16, 7, 29184, 140.7e3, 81.4e3, 3.56},
                               MultistageTile{16, 128, 16, 7, 29184, 137.1e3, 82.8e3, 3.56},
-                              MultistageTile{128, 16, 32, 5, 41984, 118.7e3, 78.0e3, 3.44, true},
-                              MultistageTile{16, 128, 32, 5, 41984, 125.7e3, 67.0e3, 4.23, true}};
-constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 131072, 217.4e3, 217.4e3, 5.59},
+                              MultistageTile{128, 16, 32, 4, 41984, 118.7e3, 78.0e3, 3.44, true},
+                              MultistageTile{16, 128, 32, 4, 41984, 125.7e3, 67.0e3, 4.23, true}};
+constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 139264, 217.4e3, 217.4e3, 5.59},
                               MultistageTile{64, 64, 16, 3, 61440, 213.2e3, 134.8e3, 4.35},
                               MultistageTile{32, 32, 16, 7, 30720, 114.1e3, 46.5e3, 3.10}};
 
@@ -40,9 +40,6 @@ struct Costs {
   double copy;                                ///< of 16 bytes, or of one element where that is what can be copied
   double along_depth_copy;                    ///< of one element, as often, in a tile that is read along the depth
   double few_blocks;                          ///< of a multiprocessor's rate is lost with one block instead of all
-  /// Share of the multiprocessors that clusters of so many blocks use: one lies within a group of 16 or 18. Hardly
-  /// less than 1: all but a grid that would fill the device exactly.
-  std::array<double, kMultistageMostInCluster + 1> usable;
 };
 constexpr Costs kCosts32{.cluster = 1.23,
                          .cluster_slice = 0.148,
@@ -54,8 +51,7 @@ constexpr Costs kCosts32{.cluster = 1.23,
                          .cluster_slowdown = 1.032,
                          .copy = 2.48e-5,
                          .along_depth_copy = 3.9,
-                         .few_blocks = 0.071,
-                         .usable = {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
+                         .few_blocks = 0.071};
 constexpr Costs kCosts64{.cluster = 1.74,
                          .cluster_slice = 0.123,
                          .second_kernel = 3.28,
@@ -66,8 +62,7 @@ constexpr Costs kCosts64{.cluster = 1.74,
                          .cluster_slowdown = 1.045,
                          .copy = 0.92e-5,
                          .along_depth_copy = 1.0,
-                         .few_blocks = 0.054,
-                         .usable = {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
+                         .few_blocks = 0.054};
 
 constexpr double kCacheRate = 6.1e6;  ///< bytes a microsecond from the second-level cache to all multiprocessors
 
@@ -133,7 +128,7 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   const double copies = depth * (tile.m / (turns_a ? 1.0 : unit) + tile.n / (turns_b ? 1.0 : unit)) *
                         (tile.along_depth && !wide ? costs.along_depth_copy : 1.0);
   const bool workspace = multistage_uses_workspace(device, split);
-  const double usable = workspace ? 1.0 : costs.usable[std::size_t(split)];
+  const double usable = workspace ? 1.0 : device.cluster_shares[std::size_t(split)];
   // The busiest multiprocessor computes `share` blocks, as many at once as it holds.
   const double share = std::ceil(blocks / (usable * device.multiprocessors));
   const double rounds = std::ceil(share / tile.resident);

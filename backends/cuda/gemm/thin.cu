@@ -12,6 +12,7 @@
 /// of k fill the device; sums are added in order.
 #include "slices.cuh"
 
+#include "../vector.cuh"
 #include "../vector_access.hpp"
 #include "algorithms.hpp"
 
@@ -46,11 +47,6 @@ struct ThinArguments {
   std::int64_t length;                  ///< of the large operand's extent
   std::int64_t small_row, small_depth;  ///< steps in the small operand
   int count;
-};
-
-template <class T, int kVector>
-struct alignas(kVector * sizeof(T)) Vector {
-  T value[kVector];
 };
 
 /// The block's piece of the work.
