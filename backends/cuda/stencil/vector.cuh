@@ -44,11 +44,11 @@ __device__ __forceinline__ void store_vector(T* to, const T* from) {
   }
 }
 
-/// Whether rows of an array of those strides begin on multiples of 16 bytes.
+/// Whether rows of an array of those strides begin on multiples of 16 bytes. rank: axes that the array has.
 template <class T>
-bool rows_aligned(const T* data, const std::int64_t (&strides)[3]) {
+bool rows_aligned(const T* data, const std::int64_t (&strides)[3], int rank) {
   constexpr int kWidth = kVectorWidth<T>;
-  return at_vector(data) && strides[0] % kWidth == 0 && strides[1] % kWidth == 0;
+  return at_vector(data) && (rank < 2 || strides[1] % kWidth == 0) && (rank < 3 || strides[0] % kWidth == 0);
 }
 
 }  // namespace tessera::cuda
