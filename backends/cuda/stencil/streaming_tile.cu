@@ -46,7 +46,7 @@ struct Tiles {
                         kLight = Shape::kCount <= 7;
   static constexpr int kRows = kBox ? 4 : 2, kPlanes = kFar ? 4 : kLight ? 1 : 2;
   static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kFar || kLight ? 8 : 4;
-  static constexpr int kBlocks = kFar || kBox ? 3 : 4;
+  static constexpr int kBlocks = kFar ? 3 : kBox || kLight ? 4 : 5;
   using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks>;
   using Unaligned = StreamingTile<1, 1, 4, kFar ? 4 : 2, 32, 4>;
 };
