@@ -18,6 +18,13 @@ namespace tessera::cuda {
 template <class T>
 inline constexpr int kVectorWidth = int(16 / sizeof(T));
 
+/// Neighbouring points that are accessed at once.
+template <class T>
+struct alignas(16) PointVector {
+  static constexpr int kCount = kVectorWidth<T>;
+  T at[kCount];
+};
+
 /// kWidth elements through the read-only path: one access where they are 16 bytes, which `from` is then aligned to.
 template <int kWidth, class T>
 __device__ __forceinline__ void load_vector(const T* from, T* to) {
