@@ -42,13 +42,14 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
 /// an H100. Of volumes: the more a shape reads of other rows and planes, the more of its own a thread has.
 template <class T, class Shape, int kRank = Shape::kRank>
 struct Tiles {
-  static constexpr bool kBox = Shape::kPattern == TapPattern::box, kFar = Shape::kRadius > 2,
+  static constexpr bool kBox32 = Shape::kPattern == TapPattern::box && sizeof(T) == 4, kFar = Shape::kRadius > 3,
                         kLight = Shape::kCount <= 7;
-  static constexpr int kRows = kBox ? 4 : 2, kPlanes = kFar ? 4 : kLight ? 1 : 2;
+  static constexpr int kRows = kBox32 ? 4 : 2, kPlanes = kFar ? 3 : kLight ? 1 : 2;
+  static constexpr int kUnalignedPlanes = Shape::kRadius > 2 ? 4 : 2;
   static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kFar || kLight ? 8 : 4;
-  static constexpr int kBlocks = kFar ? 3 : kBox || kLight ? 4 : 5;
+  static constexpr int kBlocks = kBox32 ? 3 : kFar || kLight ? 4 : 5;
   using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks>;
-  using Unaligned = StreamingTile<1, 1, 4, kFar ? 4 : 2, 32, 4>;
+  using Unaligned = StreamingTile<1, 1, 4, kUnalignedPlanes, 32, 4>;
 };
 
 template <class T, class Shape>
@@ -63,6 +64,9 @@ struct Tiles<T, Shape, 1> {
   using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
   using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1>;
 };
+
+/// In larger domains the shell takes little time, and beside it tiles take up to 5 % more.
+inline constexpr std::int64_t kMostEarlyPoints = std::int64_t(1) << 23;
 
 template <class T, class Shape, class Aligned = typename Tiles<T, Shape>::Aligned,
           class Unaligned = typename Tiles<T, Shape>::Unaligned>
@@ -80,7 +84,8 @@ class StreamingTilePlan final : public plugin::Plan {
     prepare(stencil_streaming_interior_kernel<Unaligned, kEnds<Unaligned>, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Unaligned::kWidth, T, Shape>);
-    early_ = can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
+    early_ = problem.points() <= kMostEarlyPoints &&
+             can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     std::copy(coefficients.begin(), coefficients.end(), arguments_.coefficient);
   }
 
