@@ -27,11 +27,30 @@ void prepare(void (*kernel)(P...), int shared_limit = 0) {
                                             shared_limit - int(attributes.sharedSizeBytes)));
 }
 
-/// Blocks that are scheduled together and see one another's shared memory; above 1 from compute
-/// capability 9.0 on.
-struct ClusterSize {
-  unsigned blocks;
-};
+/// Whether launches of the kernel can be told EarlyStart: its code knows how to wait, and the driver's graphs do.
+template <class... P>
+bool can_start_early(void (*kernel)(P...)) {
+  constexpr int kCapability = 90, kDriver = 12030;
+  cudaFuncAttributes attributes;
+  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  int driver = 0;
+  TESSERA_CUDA_CHECK(cudaDriverGetVersion(&driver));
+  return attributes.ptxVersion >= kCapability && driver >= kDriver;
+}
+
+/// Launches and checks the launch's own status: errors that were pending before are not looked at.
+template <std::size_t kAttributes, class... P, class... A>
+void launch_with(cudaLaunchAttribute (&attributes)[kAttributes], unsigned count, void (*kernel)(P...), dim3 grid,
+                 dim3 block, std::size_t shared_bytes, cudaStream_t stream, A&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = count;
+  TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+}
 
 /// All blocks run at once, so that they may wait for each other; fails where the device has no room for that.
 struct CooperativeGrid {};
@@ -39,20 +58,33 @@ struct CooperativeGrid {};
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream, CooperativeGrid,
             A&&... arguments) {
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+  cudaLaunchAttribute attributes[1]{};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  launch_with(attributes, 1, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
 }
 
-/// Launches and checks the launch's own status: errors that were pending before are not looked at.
+/// With `early`, the launch begins as soon as the one before it in the stream lets it: see early_start.cuh.
+struct EarlyStart {
+  bool early;
+};
+
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+            EarlyStart start, A&&... arguments) {
+  cudaLaunchAttribute attributes[1]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  launch_with(attributes, start.early ? 1 : 0, kernel, grid, block, shared_bytes, stream,
+              std::forward<A>(arguments)...);
+}
+
+/// Blocks that are scheduled together and see one another's shared memory; above 1 from compute
+/// capability 9.0 on.
+struct ClusterSize {
+  unsigned blocks;
+};
+
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
             ClusterSize cluster, A&&... arguments) {
@@ -62,14 +94,8 @@ void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_byte
   // By default clusters of 4 and more crowd on some multiprocessors while others have none.
   attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
   attributes[1].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared_bytes;
-  config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster.blocks > 1 ? 2 : 0;
-  TESSERA_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...));
+  launch_with(attributes, cluster.blocks > 1 ? 2 : 0, kernel, grid, block, shared_bytes, stream,
+              std::forward<A>(arguments)...);
 }
 
 template <class... P, class... A>

@@ -106,6 +106,7 @@ void add_extents(List& list) {
   for (const std::int64_t n : {1, 2, 3, 5, 8, 31, 32, 33, 127, 129})
     all.insert(all.end(), {{n, n}, {n, 7}, {3, n}, {1, n}, {n, 1}});
   all.insert(all.end(), {{0, 5}, {5, 0}, {67, 255}, {66, 257}, {257, 64}});
+  all.insert(all.end(), {{5003}, {21, 661}, {19, 664}, {5, 11, 331}, {5, 7, 332}});  // rows of several blocks
   for (const std::int64_t n : {1, 2, 3, 7, 16, 31, 33})
     all.insert(all.end(), {{n, 3, 5}, {3, n, 4}, {2, 5, n}, {1, n, n}, {n, 1, n}, {n, n, 1}});
   all.insert(all.end(),

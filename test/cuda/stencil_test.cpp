@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the resident algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from a
-/// graph and beside another plan.
+/// graph and beside another plan. And sweeps of the streaming algorithm, whose launches overlap: exactly what one
+/// launch a sweep gives.
 
 #include "cuda_support.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -46,6 +48,13 @@ class Field {
  private:
   std::vector<T> values_;
 };
+
+std::vector<double> integers(std::size_t count) {
+  std::mt19937 random(2);
+  std::vector<double> values(count);
+  for (double& v : values) v = double(random() % 17) - 8.0;
+  return values;
+}
 
 std::string layout(int depth, int rows, int warps) {
   return "resident:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
@@ -120,6 +129,62 @@ TEST_CASE("resident can be replayed, and two plans run on two streams", "[reside
     succeed(cudaGraphDestroy(graph));
   }
   for (cudaStream_t stream : streams) succeed(cudaStreamDestroy(stream));
+}
+
+TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming]") {
+  cudaStream_t stream;
+  open_cuda();
+  succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  {
+    ContextOptions options;
+    options.native_stream = stream;
+    Context context = open_cuda(options);
+    // From nothing but the shell to many waves of tiles; rows of whole vectors and others.
+    const std::vector<std::int64_t> extents =
+        GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{200001}, std::vector<std::int64_t>{1 << 21},
+                 std::vector<std::int64_t>{61, 333}, std::vector<std::int64_t>{700, 1024},
+                 std::vector<std::int64_t>{19, 20, 21}, std::vector<std::int64_t>{90, 64, 128});
+    const Boundary mode = GENERATE(Boundary::periodic, Boundary::fixed, Boundary::mirror);
+    const bool shape = GENERATE(true, false);
+    CAPTURE(extents, mode, shape);
+    const int rank = int(extents.size());
+    Taps taps(rank, {{{0, 0, 0}, -1.0}});
+    for (int axis = 0; axis < rank; ++axis)
+      for (const std::int64_t side : {-1, 1}) {
+        std::array<std::int64_t, 3> offset{};
+        offset[std::size_t(axis)] = side;
+        taps.add(offset, double(side));
+      }
+    if (!shape) taps.add({3, 0, 0}, 1.0);
+    // Sums of integers up to 8 that stay exact: 8^17 is below 2^53.
+    const StencilDesc desc{.extents = extents, .taps = taps, .boundary = mode, .steps = 16, .dtype = DType::f64};
+    StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
+    StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = "streaming"});
+    std::int64_t points = 1;
+    for (const std::int64_t extent : extents) points *= extent;
+    Field<double> field(context, 1, points);
+    field.in.upload(integers(std::size_t(points)));
+    expecting.execute<double>(field.in.data(), field.out.data());
+    const std::vector<double> expected = field.result();
+
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
+    succeed(cudaStreamEndCapture(stream, &graph));
+    succeed(cudaGraphInstantiate(&replay, graph, 0));
+    for (int run = 0; run < 5; ++run) {
+      field.forget();
+      for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
+      REQUIRE(field.result() == expected);
+      field.forget();
+      succeed(cudaGraphLaunch(replay, stream));
+      REQUIRE(field.result() == expected);
+    }
+    succeed(cudaGraphExecDestroy(replay));
+    succeed(cudaGraphDestroy(graph));
+  }
+  succeed(cudaStreamDestroy(stream));
 }
 
 }  // namespace tessera::test

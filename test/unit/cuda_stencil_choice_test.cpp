@@ -108,31 +108,40 @@ TEST_CASE("the preferred stencil algorithm") {
     return preferred_stencils(problem(dtype, taps, mode, side)).front();
   };
   const Taps line = test::line(1, 0, 4, kWeights), plane = test::star(2, 1, kWeights), far = test::star(2, 2, kWeights),
-             volume = test::star(3, 4, kWeights), list = test::box(2, 3, kWeights), cube = test::box(3, 2, kWeights);
+             volume = test::star(3, 4, kWeights), list = test::box(2, 3, kWeights), cube = test::box(3, 2, kWeights),
+             few = test::scattered(2, kWeights), few_in_space = test::scattered(3, kWeights);
 
-  SECTION("shapes stream in large domains") {
+  SECTION("shapes stream") {
     for (const tessera_dtype dtype : {kF32, kF64})
       for (const tessera_boundary mode : {kFixed, kPeriodic}) {
-        CHECK(first(dtype, line, mode, 1 << 23) == "streaming");
-        CHECK(first(dtype, plane, mode, 2048) == "streaming");
-        CHECK(first(dtype, far, mode, 2048) == "streaming");
-        CHECK(first(dtype, volume, mode, 128) == "streaming");
+        CHECK(first(dtype, line, mode, 1 << 20) == "streaming");
+        CHECK(first(dtype, plane, mode, 1024) == "streaming");
+        CHECK(first(dtype, far, mode, 1024) == "streaming");
+        CHECK(first(dtype, volume, mode, 100) == "streaming");
       }
+    CHECK(first(kF32, line, kPeriodic, 1 << 16) == "streaming");
+    CHECK(first(kF64, volume, kPeriodic, 64) == "streaming");
   }
-  SECTION("small domains take one launch") {
-    CHECK(first(kF32, plane, kFixed, 1024) == "restrict");
-    CHECK(first(kF32, plane, kPeriodic, 1024) == "restrict");
-    CHECK(first(kF32, far, kPeriodic, 1024) == "shared_ldg");
-    CHECK(first(kF64, far, kPeriodic, 1024) == "shared_constant");
-    CHECK(first(kF32, line, kPeriodic, 1 << 20) == "shared_constant");
-    CHECK(first(kF64, volume, kPeriodic, 64) == "restrict");
+  SECTION("small domains of which no boundary moves take a thread a point") {
+    CHECK(first(kF32, line, kFixed, 1 << 18) == "restrict");
+    CHECK(first(kF32, plane, kFixed, 512) == "restrict");
+    CHECK(first(kF64, volume, kFixed, 64) == "restrict");
   }
-  SECTION("taps without a shape stream where the boundary is a small part") {
-    CHECK(first(kF32, list, kPeriodic, 16384) == "streaming");
-    CHECK(first(kF32, list, kPeriodic, 4096) == "shared_ldg");
-    CHECK(first(kF64, list, kFixed, 4096) == "shared_constant");
-    CHECK(first(kF64, list, kFixed, 256) == "restrict");
-    CHECK(first(kF64, cube, kFixed, 256) == "shared_ldg");
+  SECTION("lists stream in lines and planes") {
+    CHECK(first(kF32, few, kPeriodic, 256) == "streaming");
+    CHECK(first(kF64, few, kPeriodic, 4096) == "streaming");
+    CHECK(first(kF64, few, kFixed, 512) == "restrict");
+    CHECK(first(kF64, few, kFixed, 1024) == "streaming");
+    CHECK(first(kF32, list, kPeriodic, 2048) == "streaming");
+    CHECK(first(kF64, list, kFixed, 2048) == "streaming");
+  }
+  SECTION("lists of many taps in small planes and most in volumes take a tile in shared memory") {
+    CHECK(first(kF32, list, kPeriodic, 1024) == "shared_ldg");
+    CHECK(first(kF64, list, kFixed, 1024) == "shared_constant");
+    CHECK(first(kF32, cube, kFixed, 256) == "shared_ldg");
+    CHECK(first(kF64, cube, kPeriodic, 256) == "shared_ldg");
+    CHECK(first(kF32, few_in_space, kPeriodic, 256) == "shared_ldg");
+    CHECK(first(kF32, few_in_space, kFixed, 256) == "restrict");
   }
   SECTION("whatever comes first, restrict supports the rest") {
     for (const Taps& taps : {line, plane, far, volume, list, cube})

@@ -20,19 +20,21 @@ struct AxisSample {
   std::int64_t index;
 };
 
-/// Out of line, since few positions need it.
-static __device__ __noinline__ AxisSample sample_beyond(const plugin::Domain& domain, int axis, std::int64_t i) {
-  const int side = i < 0 ? 0 : 1;
-  const bool exists = i >= -domain.reach[axis][0] && i < domain.extents[axis] + domain.reach[axis][1];
-  if (!exists || domain.mode[axis][side] == TESSERA_BOUNDARY_FIXED) return {Found::nothing, 0};
-  if (domain.mode[axis][side] == TESSERA_BOUNDARY_CONSTANT)
-    return {side == 0 ? Found::low_value : Found::high_value, 0};
-  return {Found::point, domain.mapped(axis, i)};
+/// Out of line, since few positions need it; by value, since what kernel parameters are in the constant bank would be
+/// loads from memory by reference. `reach` and `mode`: of the side on which i lies.
+static __device__ __noinline__ AxisSample sample_beyond(std::int64_t i, std::int64_t extent, std::int64_t reach,
+                                                        std::int32_t mode) {
+  const bool exists = i >= -reach && i < extent + reach;
+  if (!exists || mode == TESSERA_BOUNDARY_FIXED) return {Found::nothing, 0};
+  if (mode == TESSERA_BOUNDARY_CONSTANT) return {i < 0 ? Found::low_value : Found::high_value, 0};
+  return {Found::point, plugin::Domain::mapped(mode, extent, i)};
 }
 
 __device__ __forceinline__ AxisSample sample_axis(const plugin::Domain& domain, int axis, std::int64_t i) {
-  if (std::uint64_t(i) < std::uint64_t(domain.extents[axis])) return {Found::point, i};
-  return sample_beyond(domain, axis, i);
+  const std::int64_t extent = domain.extents[axis];
+  if (std::uint64_t(i) < std::uint64_t(extent)) return {Found::point, i};
+  if (i < 0) return sample_beyond(i, extent, domain.reach[axis][0], domain.mode[axis][0]);
+  return sample_beyond(i, extent, domain.reach[axis][1], domain.mode[axis][1]);
 }
 
 template <class T>

@@ -91,11 +91,19 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
                                                       ", rows = " + std::to_string(wish.rows) + ", warps = " +
                                                       std::to_string(wish.warps) + " (0: any) cover the domain");
   };
-  wish.depth = int(options.parameters.take("depth", choose().depth, 1, kResidentMostDepth));
-  wish.rows = int(options.parameters.take("rows", choose().rows, std::vector<std::int64_t>(rows.begin(), rows.end())));
-  wish.warps = int(options.parameters.take("warps", choose().warps, 1, kResidentMostWarps));
-  if (problem.dtype == TESSERA_F64) return std::make_unique<ResidentPlan<double>>(context, problem, taps, choose());
-  return std::make_unique<ResidentPlan<float>>(context, problem, taps, choose());
+  ResidentLayout layout = choose();
+  // The best of all is the best of those with its parameters: only others ask for another choice.
+  const auto take = [&](int& wanted, int chosen, std::int64_t value) {
+    wanted = int(value);
+    if (wanted != chosen) layout = choose();
+  };
+  auto& parameters = options.parameters;
+  take(wish.depth, layout.depth, parameters.take("depth", layout.depth, 1, kResidentMostDepth));
+  take(wish.rows, layout.rows,
+       parameters.take("rows", layout.rows, std::vector<std::int64_t>(rows.begin(), rows.end())));
+  take(wish.warps, layout.warps, parameters.take("warps", layout.warps, 1, kResidentMostWarps));
+  if (problem.dtype == TESSERA_F64) return std::make_unique<ResidentPlan<double>>(context, problem, taps, layout);
+  return std::make_unique<ResidentPlan<float>>(context, problem, taps, layout);
 }
 
 std::string why_unsupported(const plugin::StencilProblem& problem, int device) {

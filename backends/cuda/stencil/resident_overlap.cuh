@@ -7,6 +7,7 @@
 #pragma once
 
 #include "resident_kernels.hpp"
+#include "vector.cuh"
 
 #include <cstdint>
 
@@ -15,13 +16,6 @@ namespace tessera::cuda {
 /// Rows of a thread.
 template <class T, int kRows>
 using ResidentRows = T[kRows][kStripColumns];
-
-/// Neighbouring points that are accessed at once.
-template <class T>
-struct alignas(16) PointVector {
-  static constexpr int kCount = 16 / sizeof(T);
-  T at[kCount];
-};
 
 /// Where a thread's points lie in the domain.
 struct ResidentPlace {

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The sweep of the streaming algorithm for any list of taps: a thread computes several points, for which the
-/// address of a tap is calculated once.
+/// The sweep of the streaming algorithm for any list of taps: a thread computes several points of a row, for which the
+/// address of a tap is calculated once. Threads near the ends of the rows have one point each.
 
+#include "../early_start.cuh"
 #include "../launch.cuh"
+#include "axis_fold.hpp"
 #include "boundary_point.cuh"
 #include "streaming.hpp"
 
@@ -14,149 +16,215 @@
 namespace tessera::cuda {
 namespace {
 
-/// Points of a thread: kColumns along a row, kThreadsX apart, in each of kRows rows.
-template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf>
+/// A block's threads; a warp lies in one row. A thread that is far from the ends of the rows has kColumns points of its
+/// row, kThreadsX apart.
+template <int kColumnsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf>
 struct ListTile {
-  static constexpr int kColumns = kColumnsOf, kRows = kRowsOf;
+  static constexpr int kColumns = kColumnsOf;
   static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreads = kThreadsX * kThreadsY;
-  static constexpr int kPointsX = kColumns * kThreadsX, kPointsY = kRows * kThreadsY;
+  static constexpr int kPointsX = kColumns * kThreadsX;
   static constexpr int kUnroll = kUnrollOf;  ///< taps whose loads are under way together
 };
 
 template <class T>
 struct StreamingListArguments {
   SweepGeometry geometry;
-  std::int64_t first[2];  ///< where the launch begins on axes 0 and 1
+  std::int64_t first[2];    ///< where the launch begins on axes 0 and 1
+  std::int64_t wide_begin;  ///< on axis 2: blocks whose threads have kColumns points,
+  unsigned wide_blocks;     ///< so many of them; the others' threads have one
+  bool folds;               ///< whether AxisFold holds
+  AxisFold fold[plugin::kAxes];
+  T value[plugin::kAxes][2];  ///< of constant sides
   GridTaps<T> taps;
-  std::int64_t offset[kStreamingMostTaps];  ///< bytes
+  std::int32_t tap[kStreamingMostTaps][plugin::kAxes];  ///< with `folds`
+  std::int64_t offset[kStreamingMostTaps];              ///< bytes
   T coefficient[kStreamingMostTaps];
 };
 
-/// kRows x kColumns plain points from `source` on.
-template <class Tile, int kRows, int kColumns, class T>
+/// kColumns plain points from `source` on.
+template <class Tile, int kColumns, class T>
 __device__ __forceinline__ void plain_points(const StreamingListArguments<T>& g, const T* source, T* target) {
-  const std::int64_t from_row = g.geometry.source_strides[1], to_row = g.geometry.target_strides[1];
-  T sum[kRows][kColumns] = {};
+  T sum[kColumns] = {};
 #pragma unroll Tile::kUnroll
   for (int t = 0; t < g.taps.count; ++t) {
     const T* const at = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(source) + g.offset[t]);
 #pragma unroll
-    for (int j = 0; j < kRows; ++j)
-#pragma unroll
-      for (int i = 0; i < kColumns; ++i)
-        sum[j][i] = fma(g.coefficient[t], __ldg(at + j * from_row + i * Tile::kThreadsX), sum[j][i]);
+    for (int i = 0; i < kColumns; ++i) sum[i] = fma(g.coefficient[t], __ldg(at + i * Tile::kThreadsX), sum[i]);
   }
 #pragma unroll
-  for (int j = 0; j < kRows; ++j)
+  for (int i = 0; i < kColumns; ++i) target[i * Tile::kThreadsX] = sum[i];
+}
+
+/// The sums of kColumns points from (i0, i1, i2) on, which may be near the boundary: kLines: on axes 0 and 1, kEnds: on
+/// axis 2. A tap's plain place is `offset` from the points' own at `source`.
+template <class Tile, int kColumns, bool kLines, bool kEnds, class T>
+__device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, const T* source, std::int32_t i0,
+                                          std::int32_t i1, std::int32_t i2, T (&sum)[kColumns]) {
+  const auto value = [&](int axis, std::int32_t i) { return i < 0 ? g.value[axis][0] : g.value[axis][1]; };
+#pragma unroll Tile::kUnroll / 2
+  for (int t = 0; t < g.taps.count; ++t) {
+    const std::int32_t z = i0 + g.tap[t][0], y = i1 + g.tap[t][1], x = i2 + g.tap[t][2];
+    const T* at = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(source) + g.offset[t]);
+    if (kLines)
+      at += g.fold[0].away(z) * g.geometry.source_strides[0] + g.fold[1].away(y) * g.geometry.source_strides[1];
+    if (kEnds) at += g.fold[2].away(x);
 #pragma unroll
-    for (int i = 0; i < kColumns; ++i) target[j * to_row + i * Tile::kThreadsX] = sum[j][i];
+    for (int i = 0; i < kColumns; ++i) {
+      T found = __ldg(at + i * Tile::kThreadsX);
+      if (kEnds && g.fold[2].constant(x)) found = value(2, x);
+      if (kLines && g.fold[1].constant(y)) found = value(1, y);
+      if (kLines && g.fold[0].constant(z)) found = value(0, z);
+      sum[i] = fma(g.coefficient[t], found, sum[i]);
+    }
+  }
 }
 
-template <class Tile, class T>
-__device__ __forceinline__ void any_point(const StreamingListArguments<T>& g, const T* source, T* target,
-                                          std::int64_t i0, std::int64_t i1, std::int64_t i2) {
+/// Writes such points. boundary_point() is for domains that are smaller than what taps reach.
+template <class Tile, int kColumns, bool kLines, bool kEnds, class T>
+__device__ __forceinline__ void edge_points(const StreamingListArguments<T>& g, const T* source, T* target,
+                                            std::int64_t i0, std::int64_t i1, std::int64_t i2) {
   const SweepGeometry& geometry = g.geometry;
-  const std::int64_t* const extents = geometry.domain.extents;
-  if (i0 >= extents[0] || i1 >= extents[1] || i2 >= extents[2]) return;
-  const auto plain_on = [&](int axis, std::int64_t i) {
-    return i >= geometry.plain[axis][0] && i < geometry.plain[axis][1];
-  };
-  if (!plain_on(0, i0) || !plain_on(1, i1) || !plain_on(2, i2))
-    return boundary_point(geometry, g.taps, source, target, i0, i1, i2);
-  plain_points<Tile, 1, 1>(g, source + geometry.source_index(i0, i1, i2), target + geometry.target_index(i0, i1, i2));
+  if (!g.folds) {
+#pragma unroll 1
+    for (int i = 0; i < kColumns; ++i)
+      boundary_point(geometry, g.taps, source, target, i0, i1, i2 + i * Tile::kThreadsX);
+    return;
+  }
+  const T* const from = source + geometry.source_index(i0, i1, i2);
+  T sum[kColumns] = {};
+  if ((kLines && (geometry.domain.frozen_on(0, i0) || geometry.domain.frozen_on(1, i1))) ||
+      (kEnds && geometry.domain.frozen_on(2, i2))) {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) sum[i] = __ldg(from + i * Tile::kThreadsX);
+  } else {
+    edge_sums<Tile, kColumns, kLines, kEnds>(g, from, std::int32_t(i0), std::int32_t(i1), std::int32_t(i2), sum);
+  }
+  T* const to = target + geometry.target_index(i0, i1, i2);
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) to[i * Tile::kThreadsX] = sum[i];
 }
 
-struct GridPoint {
-  std::int64_t i0, i1, i2;
-};
-
-/// The first of a thread's points.
+/// Of a warp's points alike: lines_plain, whether they are plain on axes 0 and 1.
 template <class Tile, class T>
-__device__ __forceinline__ GridPoint first_point(const StreamingListArguments<T>& g) {
-  return {g.first[0] + blockIdx.z, g.first[1] + std::int64_t(blockIdx.y * Tile::kThreadsY + threadIdx.y) * Tile::kRows,
-          std::int64_t(blockIdx.x) * Tile::kPointsX + threadIdx.x};
+__device__ __forceinline__ void wide_points(const StreamingListArguments<T>& g, bool lines_plain, const T* source,
+                                            T* target, std::int64_t i0, std::int64_t i1) {
+  const std::int64_t i2 = g.wide_begin + std::int64_t(blockIdx.x) * Tile::kPointsX + threadIdx.x;
+  if (!lines_plain) return edge_points<Tile, Tile::kColumns, true, false>(g, source, target, i0, i1, i2);
+  plain_points<Tile, Tile::kColumns>(g, source + g.geometry.source_index(i0, i1, i2),
+                                     target + g.geometry.target_index(i0, i1, i2));
 }
 
-/// The points of a thread that are not all plain. Out of line and computing its place anew: its registers cost those
-/// near the boundary alone.
 template <class Tile, class T>
-__device__ __noinline__ void edge_points(const StreamingListArguments<T>& g, const T* source, T* target) {
-  const GridPoint point = first_point<Tile>(g);
-#pragma unroll 1
-  for (int j = 0; j < Tile::kRows; ++j)
-#pragma unroll 1
-    for (int i = 0; i < Tile::kColumns; ++i)
-      any_point<Tile>(g, source, target, point.i0, point.i1 + j, point.i2 + i * Tile::kThreadsX);
+__device__ __forceinline__ void narrow_points(const StreamingListArguments<T>& g, bool lines_plain, const T* source,
+                                              T* target, std::int64_t i0, std::int64_t i1) {
+  const SweepGeometry& geometry = g.geometry;
+  std::int64_t begin = std::int64_t(blockIdx.x - g.wide_blocks) * Tile::kThreadsX;
+  if (begin >= g.wide_begin) begin += std::int64_t(g.wide_blocks) * Tile::kPointsX;
+  const std::int64_t i2 = begin + threadIdx.x;
+  if (i2 >= geometry.domain.extents[2]) return;
+  if (!lines_plain) return edge_points<Tile, 1, true, true>(g, source, target, i0, i1, i2);
+  if (begin < geometry.plain[2][0] || begin + Tile::kThreadsX > geometry.plain[2][1])
+    return edge_points<Tile, 1, false, true>(g, source, target, i0, i1, i2);
+  plain_points<Tile, 1>(g, source + geometry.source_index(i0, i1, i2), target + geometry.target_index(i0, i1, i2));
 }
 
 template <class Tile, class T>
 __global__ void __launch_bounds__(Tile::kThreads)
     stencil_streaming_list_kernel(const __grid_constant__ StreamingListArguments<T> g, const T* __restrict__ source,
                                   T* __restrict__ target) {
-  const SweepGeometry& geometry = g.geometry;
-  const auto [i0, i1, i2] = first_point<Tile>(g);
-  const auto inside = [&](int axis, std::int64_t i, std::int64_t points) {
-    return i >= geometry.plain[axis][0] && i + points <= geometry.plain[axis][1];
-  };
-  constexpr int kSpan = Tile::kPointsX - Tile::kThreadsX + 1;
-  if (!__all_sync(~0u, inside(0, i0, 1) && inside(1, i1, Tile::kRows) && inside(2, i2, kSpan)))
-    return edge_points<Tile>(g, source, target);
-  plain_points<Tile, Tile::kRows, Tile::kColumns>(g, source + geometry.source_index(i0, i1, i2),
-                                                  target + geometry.target_index(i0, i1, i2));
+  wait_for_predecessor();
+  start_successor();
+  const std::int64_t i0 = g.first[0] + blockIdx.z, i1 = g.first[1] + blockIdx.y * Tile::kThreadsY + threadIdx.y;
+  if (i1 >= g.geometry.domain.extents[1]) return;
+  const auto& plain = g.geometry.plain;
+  const bool lines_plain = i0 >= plain[0][0] && i0 < plain[0][1] && i1 >= plain[1][0] && i1 < plain[1][1];
+  if (blockIdx.x < g.wide_blocks)
+    wide_points<Tile>(g, lines_plain, source, target, i0, i1);
+  else
+    narrow_points<Tile>(g, lines_plain, source, target, i0, i1);
 }
 
-/// Lines; planes and volumes.
-using LineTile = ListTile<8, 1, 256, 1, 4>;
-using PlaneTile = ListTile<8, 1, 32, 8, 8>;
+/// Rows of volumes are short: there threads have fewer points, so that most of a row lies in wide blocks.
+using LineTile = ListTile<8, 256, 1, 4>;
+using PlaneTile = ListTile<8, 32, 8, 8>;
+using VolumeTile = ListTile<4, 32, 8, 8>;
 
 template <class T, class Tile>
 class StreamingListPlan final : public plugin::Plan {
  public:
   StreamingListPlan(Context& context, const plugin::StencilProblem& problem)
-      : context_(context), problem_(problem), grid_taps_(make_grid_taps<T>(context, problem)) {
+      : context_(context), problem_(problem), grid_taps_(make_grid_taps<T>(context, problem)), arguments_(arguments()) {
     const DeviceGuard guard(context.device());
     prepare(stencil_streaming_list_kernel<Tile, T>);
+    early_ = can_start_early(stencil_streaming_list_kernel<Tile, T>);
   }
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
-    StreamingListArguments<T> arguments{
-        SweepGeometry(problem_), {0, 0}, {grid_taps_.template as<GridTap<T>>(), int(problem_.taps.size())}, {}, {}};
-    for (std::size_t t = 0; t < problem_.taps.size(); ++t) arguments.coefficient[t] = T(problem_.taps[t].coefficient);
+    StreamingListArguments<T> arguments = arguments_;
+    EarlyStart start{false};
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           arguments.geometry.set_strides(source_strides, target_strides);
           for (std::size_t t = 0; t < problem_.taps.size(); ++t)
             arguments.offset[t] = linear_offset(problem_.taps[t], source_strides) * std::int64_t(sizeof(T));
-          launch_sweep(arguments, source, target);
+          launch_sweep(arguments, start, source, target);
+          start.early = early_;
         });
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
  private:
-  void launch_sweep(StreamingListArguments<T>& arguments, const T* source, T* target) const {
+  /// All but strides and offsets.
+  StreamingListArguments<T> arguments() const {
+    StreamingListArguments<T> g{};
+    g.geometry = SweepGeometry(problem_);
+    g.taps = {grid_taps_.template as<GridTap<T>>(), int(problem_.taps.size())};
+    g.folds = true;
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      g.fold[axis] = AxisFold(problem_.domain, axis);
+      g.folds = g.folds && AxisFold::holds(problem_.domain, axis);
+      for (int side = 0; side < 2; ++side) g.value[axis][side] = T(problem_.domain.value[axis][side]);
+    }
+    for (std::size_t t = 0; t < problem_.taps.size(); ++t) {
+      g.coefficient[t] = T(problem_.taps[t].coefficient);
+      for (std::size_t axis = 0; g.folds && axis < plugin::kAxes; ++axis)
+        g.tap[t][axis] = std::int32_t(problem_.taps[t].offset[axis]);
+    }
+    // From a multiple of a warp's width on, so that its accesses meet whole cache lines.
+    const auto& plain = g.geometry.plain[2];
+    g.wide_begin = (plain[0] + Tile::kThreadsX - 1) / Tile::kThreadsX * Tile::kThreadsX;
+    g.wide_blocks = unsigned(std::max<std::int64_t>(plain[1] - g.wide_begin, 0) / Tile::kPointsX);
+    return g;
+  }
+
+  void launch_sweep(StreamingListArguments<T>& arguments, EarlyStart start, const T* source, T* target) const {
     const auto& extents = problem_.domain.extents;
-    const dim3 grid(unsigned((extents[2] + Tile::kPointsX - 1) / Tile::kPointsX),
-                    unsigned(std::min((extents[1] + Tile::kPointsY - 1) / Tile::kPointsY, kMaxGridYz)),
+    const std::int64_t narrow = extents[2] - std::int64_t(arguments.wide_blocks) * Tile::kPointsX;
+    const dim3 grid(arguments.wide_blocks + unsigned((narrow + Tile::kThreadsX - 1) / Tile::kThreadsX),
+                    unsigned(std::min((extents[1] + Tile::kThreadsY - 1) / Tile::kThreadsY, kMaxGridYz)),
                     unsigned(std::min(extents[0], kMaxGridYz)));
     auto& first = arguments.first;
     for (first[0] = 0; first[0] < extents[0]; first[0] += grid.z)
-      for (first[1] = 0; first[1] < extents[1]; first[1] += std::int64_t(grid.y) * Tile::kPointsY)
+      for (first[1] = 0; first[1] < extents[1]; first[1] += std::int64_t(grid.y) * Tile::kThreadsY)
         launch(stencil_streaming_list_kernel<Tile, T>, grid, dim3(Tile::kThreadsX, Tile::kThreadsY), 0,
-               context_.stream(), arguments, source, target);
+               context_.stream(), start, arguments, source, target);
   }
 
   Context& context_;
   plugin::StencilProblem problem_;
   DeviceTable grid_taps_;
+  StreamingListArguments<T> arguments_;
+  bool early_;  ///< launches may begin before others have ended
 };
 
 template <class T>
 std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem) {
   if (problem.rank == 1) return std::make_unique<StreamingListPlan<T, LineTile>>(context, problem);
-  return std::make_unique<StreamingListPlan<T, PlaneTile>>(context, problem);
+  if (problem.rank == 2) return std::make_unique<StreamingListPlan<T, PlaneTile>>(context, problem);
+  return std::make_unique<StreamingListPlan<T, VolumeTile>>(context, problem);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "streaming_tile.cuh"
 
+#include "../early_start.cuh"
 #include "../launch.cuh"
 #include "streaming.hpp"
 #include "streaming_shapes.hpp"
@@ -13,32 +14,42 @@
 namespace tessera::cuda {
 namespace {
 
-template <class Tile, bool kEnds, class T, class Shape>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
-    stencil_streaming_interior_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
-                                      const __grid_constant__ StreamingInterior interior, const T* __restrict__ source,
-                                      T* __restrict__ target) {
-  streaming_interior<Tile, kEnds>(g, interior, source, target);
-}
+// A sweep is two launches, the shell and the interior. They write different points and read what the sweep before
+// wrote: so the shell waits for that one, and the interior begins as soon as the shell's blocks have. The interior's
+// first block waits for the shell, so that the sweep has ended when the interior has.
 
 template <int kWidth, class T, class Shape>
 __global__ void __launch_bounds__(StreamingShell::kThreads)
     stencil_streaming_shell_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
                                    const __grid_constant__ StreamingShell shell, const T* __restrict__ source,
                                    T* __restrict__ target) {
+  wait_for_predecessor();
+  start_successor();
   streaming_shell<kWidth>(g, shell, source, target);
+}
+
+template <class Tile, bool kEnds, class T, class Shape>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
+    stencil_streaming_interior_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
+                                      const __grid_constant__ StreamingInterior interior, const T* __restrict__ source,
+                                      T* __restrict__ target) {
+  start_successor();
+  streaming_interior<Tile, kEnds>(g, interior, source, target);
+  if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0) wait_for_predecessor();
 }
 
 /// Tiles for rows that begin on multiples of 16 bytes, and for any others: the fastest of several that were measured on
 /// an H100. Of volumes: the more a shape reads of other rows and planes, the more of its own a thread has.
 template <class T, class Shape, int kRank = Shape::kRank>
 struct Tiles {
-  static constexpr bool kBox = Shape::kPattern == TapPattern::box, kFar = Shape::kRadius > 2,
+  static constexpr bool kBox32 = Shape::kPattern == TapPattern::box && sizeof(T) == 4, kFar = Shape::kRadius > 3,
                         kLight = Shape::kCount <= 7;
-  static constexpr int kRows = kBox ? 4 : 2, kPlanes = kFar ? 4 : kLight ? 1 : 2;
+  static constexpr int kRows = kBox32 ? 4 : 2, kPlanes = kFar ? 3 : kLight ? 1 : 2;
+  static constexpr int kUnalignedPlanes = Shape::kRadius > 2 ? 4 : 2;
   static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kFar || kLight ? 8 : 4;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kFar || kBox ? 3 : 4>;
-  using Unaligned = StreamingTile<1, 1, 4, kFar ? 4 : 2, 32, 4>;
+  static constexpr int kBlocks = kBox32 ? 3 : kFar || kLight ? 4 : 5;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks>;
+  using Unaligned = StreamingTile<1, 1, 4, kUnalignedPlanes, 32, 4>;
 };
 
 template <class T, class Shape>
@@ -53,6 +64,9 @@ struct Tiles<T, Shape, 1> {
   using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
   using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1>;
 };
+
+/// In larger domains the shell takes little time, and beside it tiles take up to 5 % more.
+inline constexpr std::int64_t kMostEarlyPoints = std::int64_t(1) << 23;
 
 template <class T, class Shape, class Aligned = typename Tiles<T, Shape>::Aligned,
           class Unaligned = typename Tiles<T, Shape>::Unaligned>
@@ -70,21 +84,26 @@ class StreamingTilePlan final : public plugin::Plan {
     prepare(stencil_streaming_interior_kernel<Unaligned, kEnds<Unaligned>, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Unaligned::kWidth, T, Shape>);
+    early_ = problem.points() <= kMostEarlyPoints &&
+             can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     std::copy(coefficients.begin(), coefficients.end(), arguments_.coefficient);
   }
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
     StreamingTileArguments<T, Shape> arguments = arguments_;
+    bool first = true;
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           SweepGeometry& geometry = arguments.geometry;
           geometry.set_strides(source_strides, target_strides);
-          if (rows_aligned(source, geometry.source_strides) && rows_aligned(target, geometry.target_strides))
-            launch_sweep<Aligned>(aligned_, arguments, source, target);
+          if (rows_aligned(source, geometry.source_strides, Shape::kRank) &&
+              rows_aligned(target, geometry.target_strides, Shape::kRank))
+            launch_sweep<Aligned>(aligned_, arguments, first, source, target);
           else
-            launch_sweep<Unaligned>(unaligned_, arguments, source, target);
+            launch_sweep<Unaligned>(unaligned_, arguments, first, source, target);
+          first = false;
         });
   }
 
@@ -114,27 +133,30 @@ class StreamingTilePlan final : public plugin::Plan {
   }
 
   template <class Tile>
-  void launch_sweep(Layout layout, const StreamingTileArguments<T, Shape>& arguments, const T* source,
+  void launch_sweep(Layout layout, const StreamingTileArguments<T, Shape>& arguments, bool first_sweep, const T* source,
                     T* target) const {
-    launch_shell<Tile>(layout.shell, arguments, source, target);
+    const bool shell = launch_shell<Tile>(layout.shell, arguments, EarlyStart{early_ && !first_sweep}, source, target);
 
     const TileBands& tiles = layout.interior.tiles;
     const std::int64_t planes = tiles.columns == 0 ? 0 : tiles.planes * tiles.bands;
     for (std::int64_t& first = layout.interior.first; first < planes; first += kMaxGridYz)
       launch(stencil_streaming_interior_kernel<Tile, kEnds<Tile>, T, Shape>,
              dim3(unsigned(tiles.columns), unsigned(tiles.rows), unsigned(std::min(planes - first, kMaxGridYz))),
-             dim3(Tile::kThreadsX, Tile::kThreadsY), 0, context_.stream(), arguments, layout.interior, source, target);
+             dim3(Tile::kThreadsX, Tile::kThreadsY), 0, context_.stream(), EarlyStart{early_ && shell && first == 0},
+             arguments, layout.interior, source, target);
   }
 
+  /// Whether there is one.
   template <class Tile>
-  void launch_shell(const StreamingShell& shell, const StreamingTileArguments<T, Shape>& arguments, const T* source,
-                    T* target) const {
+  bool launch_shell(const StreamingShell& shell, const StreamingTileArguments<T, Shape>& arguments, EarlyStart start,
+                    const T* source, T* target) const {
     std::int64_t vectors = 0;
     for (const std::int64_t count : shell.vectors) vectors += count;
     if (vectors > 0)
       launch(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>,
              dim3(unsigned((vectors + StreamingShell::kThreads - 1) / StreamingShell::kThreads)),
-             dim3(StreamingShell::kThreads), 0, context_.stream(), arguments, shell, source, target);
+             dim3(StreamingShell::kThreads), 0, context_.stream(), start, arguments, shell, source, target);
+    return vectors > 0;
   }
 
   /// Whole tiles of threads, which read nothing that does not exist: they read whole vectors on either side of their
@@ -187,6 +209,7 @@ class StreamingTilePlan final : public plugin::Plan {
   plugin::StencilProblem problem_;
   Layout aligned_, unaligned_;
   StreamingTileArguments<T, Shape> arguments_;  ///< but for the strides
+  bool early_;                                  ///< launches may begin before others have ended
 };
 
 template <class T>

@@ -101,7 +101,7 @@ class TemporalPlan final : public plugin::Plan {
   }
 
   static bool takes_vectors(const T* data, const std::int64_t (&strides)[3]) {
-    return strides[2] == 1 && rows_aligned(data, strides);
+    return strides[2] == 1 && rows_aligned(data, strides, plugin::kAxes);
   }
 
   Context& context_;

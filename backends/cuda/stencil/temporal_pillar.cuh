@@ -52,10 +52,8 @@ class RowExchange {
   }
 
  private:
-  static constexpr int kVector = 16 / sizeof(T);
-  struct alignas(16) Vector {
-    T at[kVector];
-  };
+  using Vector = PointVector<T>;
+  static constexpr int kVector = Vector::kCount;
 
   __device__ Vector* place(int warp, int side) const {
     return reinterpret_cast<Vector*>(buffer_ + ((turn_ * kWarps + warp) * 2 + side) * kStripWidth) + threadIdx.x;

@@ -8,6 +8,7 @@
 
 #include "../cp_async.cuh"
 #include "temporal_kernels.hpp"
+#include "vector.cuh"
 
 #include <cstdint>
 
@@ -186,10 +187,8 @@ __device__ __noinline__ void put_points(T* to, std::int64_t stride, int column, 
 template <class T>
 __device__ __forceinline__ void put_row(const TemporalArguments<T>& g, const StripLane& lane, bool vectors,
                                         const T (&row)[kStripColumns], T* to) {
-  constexpr int kVector = 16 / sizeof(T), kParts = kStripColumns / kVector;
-  struct alignas(16) Vector {
-    T at[kVector];
-  };
+  using Vector = PointVector<T>;
+  constexpr int kVector = Vector::kCount, kParts = kStripColumns / kVector;
   if (!vectors)
     return put_points(to, g.target_strides[2], lane.column, lane.strip.from, lane.strip.to, row[0], row[1], row[2],
                       row[3]);

@@ -18,6 +18,13 @@ namespace tessera::cuda {
 template <class T>
 inline constexpr int kVectorWidth = int(16 / sizeof(T));
 
+/// Neighbouring points that are accessed at once.
+template <class T>
+struct alignas(16) PointVector {
+  static constexpr int kCount = kVectorWidth<T>;
+  T at[kCount];
+};
+
 /// kWidth elements through the read-only path: one access where they are 16 bytes, which `from` is then aligned to.
 template <int kWidth, class T>
 __device__ __forceinline__ void load_vector(const T* from, T* to) {
@@ -44,11 +51,11 @@ __device__ __forceinline__ void store_vector(T* to, const T* from) {
   }
 }
 
-/// Whether rows of an array of those strides begin on multiples of 16 bytes.
+/// Whether rows of an array of those strides begin on multiples of 16 bytes. rank: axes that the array has.
 template <class T>
-bool rows_aligned(const T* data, const std::int64_t (&strides)[3]) {
+bool rows_aligned(const T* data, const std::int64_t (&strides)[3], int rank) {
   constexpr int kWidth = kVectorWidth<T>;
-  return at_vector(data) && strides[0] % kWidth == 0 && strides[1] % kWidth == 0;
+  return at_vector(data) && (rank < 2 || strides[1] % kWidth == 0) && (rank < 3 || strides[0] % kWidth == 0);
 }
 
 }  // namespace tessera::cuda
