@@ -14,20 +14,20 @@ namespace tessera::cuda {
 namespace {
 
 // Fitted to times on an H100, every tile and up to 128 slices, each weighed by the cube of its nearness to the shape's
-// best and by what the choice then loses: f32 on 184 shapes, 180 of them random and 110 of these narrow, with large
-// squares held to the largest tile; f64 on 117, 80 of them random (11 and 13 % mean error).
-constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 185.8e3, 185.3e3, 6.17},
-                              MultistageTile{128, 64, 16, 4, 38400, 183.8e3, 156.9e3, 4.99},
-                              MultistageTile{64, 128, 16, 4, 38400, 184.1e3, 161.1e3, 4.45},
-                              MultistageTile{64, 64, 16, 5, 26112, 167.2e3, 134.9e3, 3.65},
-                              MultistageTile{32, 64, 16, 8, 19968, 164.0e3, 85.4e3, 4.30},
-                              MultistageTile{128, 16, 16, 7, 29184, 140.7e3, 81.4e3, 3.56},
-                              MultistageTile{16, 128, 16, 7, 29184, 137.1e3, 82.8e3, 3.56},
-                              MultistageTile{128, 16, 32, 4, 41984, 118.7e3, 78.0e3, 3.44, true},
-                              MultistageTile{16, 128, 32, 4, 41984, 125.7e3, 67.0e3, 4.23, true}};
-constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 139264, 217.4e3, 217.4e3, 5.59},
-                              MultistageTile{64, 64, 16, 3, 61440, 213.2e3, 134.8e3, 4.35},
-                              MultistageTile{32, 32, 16, 7, 30720, 114.1e3, 46.5e3, 3.10}};
+// best and by what the choice then loses: f32 on 184 shapes, 180 of them random and 110 of these narrow, f64 on 116,
+// 110 of them random; large squares were held to the largest tile (13 and 14 % mean error).
+constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.4e3, 189.9e3, 6.57},
+                              MultistageTile{128, 64, 16, 4, 38400, 185.2e3, 140.3e3, 4.98},
+                              MultistageTile{64, 128, 16, 4, 38400, 189.6e3, 165.5e3, 5.11},
+                              MultistageTile{64, 64, 16, 5, 26112, 170.2e3, 135.9e3, 3.74},
+                              MultistageTile{32, 64, 16, 8, 19968, 160.3e3, 91.4e3, 4.38},
+                              MultistageTile{128, 16, 16, 7, 29184, 137.5e3, 78.2e3, 3.57},
+                              MultistageTile{16, 128, 16, 7, 29184, 137.3e3, 84.2e3, 4.18},
+                              MultistageTile{128, 16, 32, 4, 41984, 142.0e3, 78.5e3, 3.49, true},
+                              MultistageTile{16, 128, 32, 4, 41984, 121.4e3, 83.6e3, 2.87, true}};
+constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 139264, 222.4e3, 204.5e3, 5.82},
+                              MultistageTile{64, 64, 16, 3, 61440, 220.1e3, 147.3e3, 4.54},
+                              MultistageTile{32, 32, 16, 7, 30720, 123.4e3, 46.7e3, 3.20}};
 
 /// Times in microseconds, rates in bytes a microsecond.
 struct Costs {
@@ -40,29 +40,34 @@ struct Costs {
   double copy;                                ///< of 16 bytes, or of one element where that is what can be copied
   double along_depth_copy;                    ///< of one element, as often, in a tile that is read along the depth
   double few_blocks;                          ///< of a multiprocessor's rate is lost with one block instead of all
+  /// Share of the multiprocessors that clusters of so many blocks use, where one holds several blocks: hardly less than
+  /// 1 keeps the choice from a grid that would fill the device exactly.
+  ClusterShares shares;
 };
-constexpr Costs kCosts32{.cluster = 1.23,
-                         .cluster_slice = 0.148,
-                         .second_kernel = 3.97,
-                         .second_kernel_slice = 0.0331,
-                         .partial_rate = 14.2e6,
+constexpr Costs kCosts32{.cluster = 1.87,
+                         .cluster_slice = 0.109,
+                         .second_kernel = 4.09,
+                         .second_kernel_slice = 0.0363,
+                         .partial_rate = 16.6e6,
                          .memory_rate = 3.05e6,
-                         .latency = 0.726,
+                         .latency = 0.723,
                          .cluster_slowdown = 1.032,
-                         .copy = 2.48e-5,
-                         .along_depth_copy = 3.9,
-                         .few_blocks = 0.071};
-constexpr Costs kCosts64{.cluster = 1.74,
-                         .cluster_slice = 0.123,
-                         .second_kernel = 3.28,
-                         .second_kernel_slice = 0.037,
-                         .partial_rate = 7.7e6,
-                         .memory_rate = 2.99e6,
-                         .latency = 0.25,
-                         .cluster_slowdown = 1.045,
-                         .copy = 0.92e-5,
+                         .copy = 2.34e-5,
+                         .along_depth_copy = 2.6,
+                         .few_blocks = 0.077,
+                         .shares = {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
+constexpr Costs kCosts64{.cluster = 1.92,
+                         .cluster_slice = 0.108,
+                         .second_kernel = 3.76,
+                         .second_kernel_slice = 0.0454,
+                         .partial_rate = 7.2e6,
+                         .memory_rate = 2.93e6,
+                         .latency = 0.162,
+                         .cluster_slowdown = 1.0,
+                         .copy = 1.22e-5,
                          .along_depth_copy = 1.0,
-                         .few_blocks = 0.054};
+                         .few_blocks = 0.076,
+                         .shares = {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
 
 constexpr double kCacheRate = 6.1e6;  ///< bytes a microsecond from the second-level cache to all multiprocessors
 
@@ -128,7 +133,8 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   const double copies = depth * (tile.m / (turns_a ? 1.0 : unit) + tile.n / (turns_b ? 1.0 : unit)) *
                         (tile.along_depth && !wide ? costs.along_depth_copy : 1.0);
   const bool workspace = multistage_uses_workspace(device, split);
-  const double usable = workspace ? 1.0 : device.cluster_shares[std::size_t(split)];
+  const ClusterShares& shares = tile.resident == 1 ? device.cluster_shares : costs.shares;
+  const double usable = workspace ? 1.0 : shares[std::size_t(split)];
   // The busiest multiprocessor computes `share` blocks, as many at once as it holds.
   const double share = std::ceil(blocks / (usable * device.multiprocessors));
   const double rounds = std::ceil(share / tile.resident);
