@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sweep_cut.hpp"
+
+#include <algorithm>
+
+namespace tessera::cpu {
+namespace {
+
+/// Rows are cut into segments of whole cache lines, at least this many points long.
+constexpr std::int64_t kSegmentMultiple = 64, kShortestSegment = 2048;
+
+}  // namespace
+
+Cut cut_of(const plugin::StencilProblem& p, int threads, std::int64_t depth, std::int64_t cache) {
+  if (p.points() == 0) return {1, 1, 1, 1, 1};
+  const auto& [n0, n1, n2] = p.domain.extents;
+  const auto& reach = p.domain.reach;
+  const std::int64_t rows = n0 * n1;
+  const std::int64_t wanted = threads == 1 ? 1 : (8 * threads + rows - 1) / rows;
+  const std::int64_t pieces = std::clamp<std::int64_t>(n2 / kShortestSegment, 1, wanted);
+  const std::int64_t segment =
+      ((n2 + pieces - 1) / pieces + kSegmentMultiple - 1) / kSegmentMultiple * kSegmentMultiple;
+  const std::int64_t segments = (n2 + segment - 1) / segment;
+  if (segments > 1) depth = 1;
+
+  const std::int64_t layer = n1 * segments;
+  const std::int64_t planes = reach[0][0] + reach[0][1] + depth;
+  const std::int64_t shared = (reach[1][0] + reach[1][1]) * segments;
+  const std::int64_t piece_bytes = std::min(segment, n2) * std::int64_t(plugin::size_of(p.dtype));
+  const std::int64_t fitting = std::max(cache / 2 / planes / piece_bytes - shared, 2 * shared + 1);
+  const std::int64_t blocks = (layer + fitting - 1) / fitting;
+  return {segment, segments, depth, layer, (layer + blocks - 1) / blocks};
+}
+
+}  // namespace tessera::cpu
