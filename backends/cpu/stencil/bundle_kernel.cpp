@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace tessera::cpu {
 namespace {
@@ -34,6 +35,22 @@ struct Tile {
   static constexpr int kPoints = kVectors * kLanes;
 
   Vector<T> sum[kBundlePlanes][kRows][kVectors];
+
+  /// Puts the input back where points from i on keep their value.
+  void keep(const Bundle<T>& b, std::int64_t i) {
+    using Integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    const auto clamped = [](std::int64_t point) { return Integer(std::clamp<std::int64_t>(point, 0, kPoints)); };
+    const Integer head = clamped(b.head - i), end = clamped(b.n - b.tail - i);
+    for (int v = 0; v < kVectors; ++v) {
+      Vector<Integer> point;
+      for (int lane = 0; lane < kLanes; ++lane) point[lane] = Integer(v * kLanes + lane);
+      for (int p = 0; p < kBundlePlanes; ++p)
+        for (int r = 0; r < kRows; ++r) {
+          const Vector<T> in = load(b.in + p * b.in_plane + r * b.in_row + i + v * kLanes);
+          sum[p][r][v] = (point < head) | (point >= end) ? in : sum[p][r][v];
+        }
+    }
+  }
 
   /// Adds the taps of a pattern; `in` is its centre for the first vector.
   template <Pattern kPattern>
@@ -102,6 +119,7 @@ void apply_tiles(const Bundle<T>& b, const BundleGroups<T>& groups) {
   for (std::int64_t done = 0; done < b.n; done += Tile::kPoints) {
     const std::int64_t i = std::min(done, b.n - Tile::kPoints);
     sum_tile(tile, b, groups, i, [] {});
+    if (b.keeps(i, Tile::kPoints)) tile.keep(b, i);
     for (int p = 0; p < kBundlePlanes; ++p)
       for (int r = 0; r < kRows; ++r)
         std::memcpy(b.out + p * b.out_plane + r * b.out_row + i, tile.sum[p][r], sizeof tile.sum[p][r]);
@@ -132,6 +150,7 @@ std::int64_t stream_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, con
         if (some) stream_store(b.out + to[k] + i, load(waiting + k * Tile::kLanes));
       }
     });
+    if (b.keeps(i, Tile::kPoints)) tile.keep(b, i);
     std::memcpy(waiting, tile.sum, sizeof waiting);
     some = true;
   }

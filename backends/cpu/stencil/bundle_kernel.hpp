@@ -40,8 +40,11 @@ struct Bundle {
   std::int64_t in_plane, in_row;
   T* out;
   std::int64_t out_plane, out_row;
-  std::int64_t n;  ///< points of a row
-  int rows;        ///< of a plane: 1 or kSeveralRows
+  std::int64_t n;           ///< points of a row
+  std::int64_t head, tail;  ///< of them those at either end that keep their value
+  int rows;                 ///< of a plane: 1 or kSeveralRows
+
+  bool keeps(std::int64_t i, std::int64_t points) const { return i < head || i + points > n - tail; }
 };
 
 /// The bits of apply_row() for each row, with the groups' taps and init = -0.0.

@@ -14,7 +14,7 @@
 #include "algorithms.hpp"
 #include "bundle_kernel.hpp"
 #include "late_lines.hpp"
-#include "row_kernel.hpp"
+#include "row_terms.hpp"
 #include "sweep_cut.hpp"
 #include "temporal_axis.hpp"
 #include "temporal_shape.hpp"
@@ -31,61 +31,17 @@ using plugin::Index3;
 using plugin::Sample;
 using plugin::StencilProblem;
 
-/// The taps of one row as distances from a base, outer axes apart: offset = row + along * stride.
-template <class T>
-struct RowTerms {
-  std::vector<std::int64_t> offset, row, along;
-  std::vector<T> coefficient;
-  T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
-
-  explicit RowTerms(std::size_t capacity = 0) {
-    offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
-  }
-  void clear() {
-    offset.clear(), row.clear(), along.clear(), coefficient.clear();
-    init = T(-0.0);
-  }
-  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(row_offset + along_offset * stride);
-    row.push_back(row_offset);
-    along.push_back(along_offset);
-    coefficient.push_back(c);
-  }
-  RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
-};
-
-/// What a tap finds at an index outside axis 2: a constant, or the point that stands for it.
-template <class T>
-struct Beyond {
-  bool constant;
-  T value;
-  std::int64_t index;
-};
-
-/// An array that sweeps read, with the taps of a row away from the outer boundaries.
-template <class T>
-struct Source {
-  Index3 strides;
-  RowTerms<T> terms;
-  std::vector<BundleGroup<T>> groups;  ///< the same taps
-  std::int64_t newest;                 ///< from a point to what its taps read that no row before has read
-};
-
-/// What a sweep reads and writes.
-template <class T>
-struct Sweep {
-  const Source<T>& source;
-  const T* in;
-  T* out;
-  Index3 out_strides;
-};
-
 template <class T, bool kStream>
 class RowsPlan final : public plugin::Plan {
  public:
   RowsPlan(const StencilProblem& problem, const std::vector<TapGroup>& groups, int threads, const Cut& cut)
-      : p_(problem), d_(problem.domain), threads_(threads), cut_(cut) {
-    for (const Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()}) add_source(strides, groups);
+      : p_(problem),
+        d_(problem.domain),
+        threads_(threads),
+        cut_(cut),
+        several_(several_rows_pay(groups) ? kSeveralRows : 1) {
+    for (const Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
+      sources_.emplace_back(p_, groups, strides);
     if (p_.points() == 0) return;
     tabulate_beyond();
     workers_.reserve(std::size_t(threads));
@@ -110,6 +66,8 @@ class RowsPlan final : public plugin::Plan {
 
  private:
   static constexpr std::int64_t kLinePoints = LateLines<T>::kPoints;
+  /// How far ahead of use a bundle fetches, if its next rows are farther away: a third of a first-level cache.
+  static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
   /// What a thread has for itself: a row of taps with room for all, and lines under way.
   struct Worker {
@@ -117,19 +75,6 @@ class RowsPlan final : public plugin::Plan {
     LateLines<T> late;
     explicit Worker(std::size_t taps) : terms(taps) {}
   };
-
-  void add_source(const Index3& strides, const std::vector<TapGroup>& groups) {
-    const auto distance = [&](const Index3& offset) { return offset[0] * strides[0] + offset[1] * strides[1]; };
-    Source<T> source{strides, RowTerms<T>(p_.taps.size()), {}, distance({d_.reach[0][1], d_.reach[1][1], 0})};
-    for (const auto& [offset, coefficient] : p_.taps)
-      source.terms.push(distance(offset), offset[2], strides[2], T(coefficient));
-    const T* coefficient = source.terms.coefficient.data();
-    for (const auto& [pattern, centre] : groups) {
-      source.groups.push_back({pattern, distance(centre) + centre[2] * strides[2], coefficient});
-      coefficient += tap_count(pattern);
-    }
-    sources_.push_back(std::move(source));
-  }
 
   /// beyond_ holds the indices [-reach, 0) of axis 2 and behind them [extent, extent + reach).
   void tabulate_beyond() {
@@ -166,7 +111,7 @@ class RowsPlan final : public plugin::Plan {
                          d_.plain_on(0, i + kBundlePlanes - 1);
     for (std::int64_t piece = first; piece < last;) {
       if (bundles && d_.plain_on(1, j)) {
-        const int rows = piece + kSeveralRows <= last && d_.plain_on(1, j + kSeveralRows - 1) ? kSeveralRows : 1;
+        const int rows = piece + several_ <= last && d_.plain_on(1, j + several_ - 1) ? several_ : 1;
         bundle(sweep, i, j, rows, worker);
         piece += rows, j += rows;
         continue;
@@ -202,7 +147,8 @@ class RowsPlan final : public plugin::Plan {
     if (!plain) map_rows(sweep.source.strides, i, j, worker.terms);
     const RowTerms<T>& terms = plain ? sweep.source.terms : worker.terms;
     const T* base = plain ? line.row : line.in;
-    const Span middle = middle_of(line, points);
+    const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
+    const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
     ends(line, base, terms, points, middle, worker.late);
     const std::int64_t n = middle.end - middle.begin;
     if constexpr (kStream)
@@ -216,21 +162,34 @@ class RowsPlan final : public plugin::Plan {
   /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.
   void bundle(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Worker& worker) const {
     const Source<T>& source = sweep.source;
-    const Line first = line_of(sweep, i, j);
-    const Span points{0, d_.extents[2]}, middle = middle_of(first, points);
+    const Line first = line_of(sweep, i, j), last = line_of(sweep, i + kBundlePlanes - 1, j + rows - 1);
+    // Points that keep their value are summed as well, and put back, where what lies around their rows may be read.
+    const bool inside = first.row - sweep.in + source.lowest >= 0 &&
+                        last.row - sweep.in + d_.extents[2] - 1 + source.highest <= source.last;
+    const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
+    const Span middle = vector_part(first, inside ? summed(points, plain) : plain);
     for (int p = 0; p < kBundlePlanes; ++p)
       for (int r = 0; r < rows; ++r) {
         const Line line = line_of(sweep, i + p, j + r);
         ends(line, line.row, source.terms, points, middle, worker.late);
       }
-    const Bundle<T> b{
-        first.row + middle.begin, source.strides[0],    source.strides[1],         first.out + middle.begin,
-        sweep.out_strides[0],     sweep.out_strides[1], middle.end - middle.begin, rows};
+    Bundle<T> b{};
+    b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
+    b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
+    b.n = middle.end - middle.begin, b.rows = rows;
+    b.head = std::max<std::int64_t>(plain.begin - middle.begin, 0);
+    b.tail = std::max<std::int64_t>(middle.end - plain.end, 0);
     const BundleGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
     if constexpr (kStream)
-      stream_bundle(b, groups, b.in + source.newest + rows * source.strides[1]);
+      stream_bundle(b, groups, b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
     else
       apply_bundle(b, groups);
+  }
+
+  /// The plain points of a row with those around them that keep their value.
+  Span summed(Span points, Span plain) const {
+    return {d_.mode[2][0] == TESSERA_BOUNDARY_FIXED ? points.begin : plain.begin,
+            d_.mode[2][1] == TESSERA_BOUNDARY_FIXED ? points.end : plain.end};
   }
 
   static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
@@ -253,13 +212,11 @@ class RowsPlan final : public plugin::Plan {
     }
   }
 
-  /// Plain points that go in one vector loop: streamed ones fill whole cache lines.
-  Span middle_of(const Line& line, Span points) const {
-    const std::int64_t plain = std::clamp(d_.plain_begin(2), points.begin, points.end);
-    const std::int64_t plain_end = std::clamp(d_.plain_end(2), plain, points.end);
-    if constexpr (!kStream) return {plain, plain_end};
-    const std::int64_t first = std::min(line_start(line.out, plain + kLinePoints - 1), points.end);
-    return {first, std::max(line_start(line.out, plain_end), first)};
+  /// The part of some points of a row that goes in one vector loop: streamed ones fill whole cache lines.
+  static Span vector_part(const Line& line, Span points) {
+    if constexpr (!kStream) return points;
+    const std::int64_t first = std::min(line_start(line.out, points.begin + kLinePoints - 1), points.end);
+    return {first, std::max(line_start(line.out, points.end), first)};
   }
 
   /// The start of the cache line that point i of a row lies in.
@@ -335,21 +292,22 @@ class RowsPlan final : public plugin::Plan {
   Domain d_;
   int threads_;
   Cut cut_;
+  int several_;                     ///< rows of a plane that bundles have, if not one
   std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
   std::vector<Beyond<T>> beyond_;
   std::vector<Worker> workers_;
 };
 
-/// Planes that go together: those of a bundle, where that pays, and where rows are contiguous and long enough and, if
-/// streamed, all begin at one place of a cache line.
-std::int64_t common_planes(const StencilProblem& p, const std::vector<TapGroup>& groups, bool stream) {
+/// Planes that go together: those of a bundle, where rows are contiguous and long enough and, if streamed, all begin at
+/// one place of a cache line. Not where planes are single rows, which the caches hold: they are faster one by one.
+std::int64_t common_planes(const StencilProblem& p, bool stream) {
   const std::int64_t line = kLineBytes / std::int64_t(plugin::size_of(p.dtype));
   const auto lines = [&](const Index3& strides) { return strides[0] % line == 0 && strides[1] % line == 0; };
   const bool contiguous = p.in_strides[2] == 1 && p.out_strides[2] == 1;
   const bool even = !stream || (lines(p.out_strides) && (p.steps < 2 || lines(p.packed_strides())));
   const bool fits = p.domain.plain_end(2) - p.domain.plain_begin(2) >= kLeastLines * line &&
-                    p.domain.extents[0] >= kBundlePlanes && p.domain.extents[1] >= kSeveralRows;
-  return contiguous && even && fits && several_rows_pay(groups) ? kBundlePlanes : 1;
+                    p.domain.extents[0] >= kBundlePlanes && p.domain.extents[1] > 1;
+  return contiguous && even && fits ? kBundlePlanes : 1;
 }
 
 template <bool kStream>
@@ -358,7 +316,7 @@ StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin:
   const std::vector<TapGroup> groups = group_taps(p.taps);
   const int automatic = work_of_sweep(p).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
-  Cut cut = cut_of(p, threads, common_planes(p, groups, kStream), caches().level2);
+  Cut cut = cut_of(p, threads, common_planes(p, kStream), caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
   if (p.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(p, groups, threads, cut);
   return std::make_unique<RowsPlan<double, kStream>>(p, groups, threads, cut);
