@@ -298,18 +298,6 @@ class RowsPlan final : public plugin::Plan {
   std::vector<Worker> workers_;
 };
 
-/// Planes that go together: those of a bundle, where rows are contiguous and long enough and, if streamed, all begin at
-/// one place of a cache line. Not where planes are single rows, which the caches hold: they are faster one by one.
-std::int64_t common_planes(const StencilProblem& p, bool stream) {
-  const std::int64_t line = kLineBytes / std::int64_t(plugin::size_of(p.dtype));
-  const auto lines = [&](const Index3& strides) { return strides[0] % line == 0 && strides[1] % line == 0; };
-  const bool contiguous = p.in_strides[2] == 1 && p.out_strides[2] == 1;
-  const bool even = !stream || (lines(p.out_strides) && (p.steps < 2 || lines(p.packed_strides())));
-  const bool fits = p.domain.plain_end(2) - p.domain.plain_begin(2) >= kLeastLines * line &&
-                    p.domain.extents[0] >= kBundlePlanes && p.domain.extents[1] > 1;
-  return contiguous && even && fits ? kBundlePlanes : 1;
-}
-
 template <bool kStream>
 StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin::PlanOptions options) {
   StencilProblem p = streamed(problem);

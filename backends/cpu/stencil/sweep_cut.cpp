@@ -3,6 +3,8 @@
 
 #include "sweep_cut.hpp"
 
+#include "bundle_kernel.hpp"
+
 #include <algorithm>
 
 namespace tessera::cpu {
@@ -32,6 +34,16 @@ Cut cut_of(const plugin::StencilProblem& p, int threads, std::int64_t depth, std
   const std::int64_t fitting = std::max(cache / 2 / planes / piece_bytes - shared, 2 * shared + 1);
   const std::int64_t blocks = (layer + fitting - 1) / fitting;
   return {segment, segments, depth, layer, (layer + blocks - 1) / blocks};
+}
+
+std::int64_t common_planes(const plugin::StencilProblem& p, bool stream) {
+  const std::int64_t line = kLineBytes / std::int64_t(plugin::size_of(p.dtype));
+  const auto lines = [&](const plugin::Index3& strides) { return strides[0] % line == 0 && strides[1] % line == 0; };
+  const bool contiguous = p.in_strides[2] == 1 && p.out_strides[2] == 1;
+  const bool even = !stream || (lines(p.out_strides) && (p.steps < 2 || lines(p.packed_strides())));
+  const bool fits = p.domain.plain_end(2) - p.domain.plain_begin(2) >= kLeastLines * line &&
+                    p.domain.extents[0] >= kBundlePlanes && p.domain.extents[1] > 1;
+  return contiguous && even && fits ? kBundlePlanes : 1;
 }
 
 }  // namespace tessera::cpu

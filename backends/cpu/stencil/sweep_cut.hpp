@@ -25,4 +25,8 @@ struct Cut {
 /// than what they share with their neighbours.
 Cut cut_of(const plugin::StencilProblem& problem, int threads, std::int64_t depth, std::int64_t cache);
 
+/// Planes that go together: those of a bundle, where rows are contiguous and long enough and, if streamed, all begin at
+/// one place of a cache line. Not where planes are single rows, which the caches hold: they are faster one by one.
+std::int64_t common_planes(const plugin::StencilProblem& problem, bool stream);
+
 }  // namespace tessera::cpu
