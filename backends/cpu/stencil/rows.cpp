@@ -304,7 +304,7 @@ StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin:
   const std::vector<TapGroup> groups = group_taps(p.taps);
   const int automatic = work_of_sweep(p).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
-  Cut cut = cut_of(p, threads, common_planes(p, kStream), caches().level2);
+  Cut cut = cut_of(p, threads, common_planes(p, groups, kStream), caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
   if (p.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(p, groups, threads, cut);
   return std::make_unique<RowsPlan<double, kStream>>(p, groups, threads, cut);
