@@ -150,7 +150,9 @@ void Plan::check_operands(const tessera_execution& e, tessera_operand* operands)
               std::string("the plan is of type ") + dtype_name(problem_.dtype));
   for (std::size_t i = 0; i < count; ++i) {
     const Operand& known = problem_.operands[i];
-    operands[i] = element(e.operands, e.operand_size, std::uint64_t(known.caller_index));
+    const tessera_operand& given = element(e.operands, e.operand_size, std::uint64_t(known.caller_index));
+    // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
+    operands[i] = {given.data, given.dtype, 0};
     if (operands[i].dtype != problem_.dtype)
       invalid(std::string("dtype of ") + known.name, operands[i].dtype,
               std::string("the plan is of type ") + dtype_name(problem_.dtype));
@@ -189,12 +191,9 @@ void Plan::execute(const tessera_execution& execution) {
   check_operands(execution, operands.data());
   if (output_empty_) return;
   check_overlap(operands.data());
-  tessera_execution canonical = execution;
-  canonical.operands = operands.data();
-  canonical.operand_size = sizeof(tessera_operand);
-  canonical.operand_count = problem_.operands.size();
-  canonical.workspace = workspace_;
-  canonical.workspace_bytes = workspace_bytes_;
+  const tessera_execution canonical{sizeof canonical,         operands.data(),   sizeof(tessera_operand),
+                                    problem_.operands.size(), execution.scalars, execution.scalar_size,
+                                    execution.scalar_count,   workspace_,        workspace_bytes_};
   if (verbose_ < 2) return run(canonical);
 
   const auto start = std::chrono::steady_clock::now();

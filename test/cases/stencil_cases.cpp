@@ -240,6 +240,26 @@ void add_strides(List& list) {
               {.extents = {9, 12, 14}, .taps = {}, .in_strides = {2000, 3, 61}, .out_strides = {2, 20, 300}});
 }
 
+/// Rows of whole cache lines, or as far apart as those: algorithms may compute several of them together. Odd numbers of
+/// planes and rows are left over; rows end with points that are frozen, mapped or constant.
+void add_whole_lines(List& list) {
+  const Named choices[] = {{"star1", star(3, 1, Weights::integer)},
+                           {"star4", star(3, 4, Weights::integer)},
+                           {"box1", box(3, 1, Weights::integer)},
+                           {"box2", box(3, 2, Weights::integer)},
+                           {"line8-axis0", line(3, 0, 8, Weights::integer)},
+                           {"scattered", scattered(3, Weights::integer)}};
+  for (const Named& named : choices)
+    for (const Boundary mode : kModes) {
+      const std::string name = "whole lines " + named.name + " " + text(mode);
+      StencilDesc desc{.extents = {19, 23, 96}, .taps = named.taps, .boundary = everywhere(mode, 3)};
+      list.push_back({name, desc, StencilData::integers, named.name != "star4"});
+      desc.extents = {18, 22, 89};
+      desc.out_strides = {24 * 96, 96, 1};
+      list.push_back({name + " part of the last", desc, StencilData::integers, named.name == "box1"});
+    }
+}
+
 void add_special_values(List& list) {
   for (int rank = 1; rank <= 3; ++rank)
     for (std::size_t m = 0; m + 1 < kModeCount; ++m) {
@@ -340,6 +360,7 @@ std::vector<StencilCase> stencil_cases() {
   add_mixed_boundaries(list);
   add_steps(list);
   add_strides(list);
+  add_whole_lines(list);
   add_special_values(list);
   add_large(list);
   add_many_steps(list);

@@ -19,9 +19,6 @@ constexpr int kGroup = 9;
 constexpr int kUnroll = 2;
 /// Points of a row that all groups visit in turn, so that sums wait in the first-level cache.
 constexpr std::int64_t kBlock = 512;
-/// How far ahead of use a streamed row fetches what it reads. The processor's own prefetch stops at
-/// 4 KiB pages; 2 to 4 KiB measured alike, 1 KiB and less slower.
-constexpr std::int64_t kAheadBytes = 4096;
 
 /// Where a group's sums go: into the cache, or past it.
 enum class To { cache, memory };
@@ -31,10 +28,9 @@ enum class To { cache, memory };
 /// contraction to FMA has no choice to make, so a point's bits do not depend on its place in the row.
 template <class T, int kLanes, int kVectors, int kTaps, bool kAdd, To kTo>
 inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<T, kTaps>& factor, T init,
-                       const T* partial, T* out, std::int64_t i) {
-  if constexpr (kTo == To::memory && kTaps > 0)
-    for (int v = 0; v < kVectors; ++v)
-      __builtin_prefetch(reinterpret_cast<const char*>(tap[kTaps - 1] + i + v * kLanes) + kAheadBytes);
+                       const T* partial, T* out, const T* newest, std::int64_t i) {
+  if constexpr (kTo == To::memory)
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(newest + i + v * kLanes);
   Vector<T, kLanes> sum[kVectors], value;
   for (int v = 0; v < kVectors; ++v) {
     sum[v] = init - Vector<T, kLanes>{};
@@ -58,7 +54,7 @@ inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<
 /// One loop over kTaps taps for n points.
 template <class T, int kTaps, bool kAdd, To kTo>
 void add_group(const T* in, const std::int64_t* offset, const T* coefficient, T init, const T* partial, T* out,
-               std::int64_t n) {
+               const T* newest, std::int64_t n) {
   std::array<const T*, kTaps> tap;
   std::array<T, kTaps> factor;
   for (int t = 0; t < kTaps; ++t) {
@@ -68,18 +64,19 @@ void add_group(const T* in, const std::int64_t* offset, const T* coefficient, T 
   constexpr int kLanes = kVectorBytes / int(sizeof(T));
   std::int64_t i = 0;
   for (; i + kUnroll * kLanes <= n; i += kUnroll * kLanes)
-    add_points<T, kLanes, kUnroll, kTaps, kAdd, kTo>(tap, factor, init, partial, out, i);
-  for (; i + kLanes <= n; i += kLanes) add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, i);
+    add_points<T, kLanes, kUnroll, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
+  for (; i + kLanes <= n; i += kLanes)
+    add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
   if constexpr (kTo == To::cache) {
     // What is left of a row: its last whole vector, which does some points twice, where that is harmless.
     if (!kAdd && i < n && n >= kLanes)
-      return add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, n - kLanes);
-    for (; i < n; ++i) add_points<T, 1, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, i);
+      return add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, n - kLanes);
+    for (; i < n; ++i) add_points<T, 1, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
   }
 }
 
 template <class T>
-using Group = void (*)(const T*, const std::int64_t*, const T*, T, const T*, T*, std::int64_t);
+using Group = void (*)(const T*, const std::int64_t*, const T*, T, const T*, T*, const T*, std::int64_t);
 
 /// Group loops by their number of taps, 0 to kGroup.
 template <class T, bool kAdd, To kTo, std::size_t... kTaps>
@@ -92,25 +89,26 @@ constexpr auto kGroups = make_groups<T, kAdd, kTo>(std::make_index_sequence<kGro
 /// All groups but the last of n points, at most kBlock, into `sums`; returns the first tap of the last.
 template <class T>
 std::int64_t add_early_groups(const T* in, const RowTaps<T>& taps, T init, T* sums, std::int64_t n) {
-  kGroups<T, false, To::cache>[kGroup](in, taps.offset, taps.coefficient, init, nullptr, sums, n);
+  kGroups<T, false, To::cache>[kGroup](in, taps.offset, taps.coefficient, init, nullptr, sums, nullptr, n);
   std::int64_t t = kGroup;
   for (; t + kGroup < taps.count; t += kGroup)
-    kGroups<T, true, To::cache>[kGroup](in, taps.offset + t, taps.coefficient + t, init, sums, sums, n);
+    kGroups<T, true, To::cache>[kGroup](in, taps.offset + t, taps.coefficient + t, init, sums, sums, nullptr, n);
   return t;
 }
 
 /// The whole row. Sums wait for the next group in `out` itself, or where it is not in the cache beside it.
 template <class T, To kTo>
-void add_groups(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n) {
+void add_groups(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
   if (taps.count <= kGroup)
-    return kGroups<T, false, kTo>[std::size_t(taps.count)](in, taps.offset, taps.coefficient, init, nullptr, out, n);
+    return kGroups<T, false, kTo>[std::size_t(taps.count)](in, taps.offset, taps.coefficient, init, nullptr, out,
+                                                           newest, n);
   alignas(kLineBytes) T waiting[kTo == To::memory ? kBlock : 1];
   for (std::int64_t i = 0; i < n; i += kBlock) {
     const std::int64_t length = std::min(kBlock, n - i);
     T* sums = kTo == To::memory ? waiting : out + i;
     const std::int64_t t = add_early_groups(in + i, taps, init, sums, length);
     kGroups<T, true, kTo>[std::size_t(taps.count - t)](in + i, taps.offset + t, taps.coefficient + t, init, sums,
-                                                       out + i, length);
+                                                       out + i, kTo == To::memory ? newest + i : nullptr, length);
   }
 }
 
@@ -130,12 +128,12 @@ template <class T>
 void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T init, T* out, std::int64_t out_stride,
                std::int64_t n) {
   if (in_stride != 1 || out_stride != 1) return apply_strided(in, in_stride, taps, init, out, out_stride, n);
-  add_groups<T, To::cache>(in, taps, init, out, n);
+  add_groups<T, To::cache>(in, taps, init, out, n, nullptr);
 }
 
 template <class T>
-void stream_row(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n) {
-  add_groups<T, To::memory>(in, taps, init, out, n);
+void stream_row(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
+  add_groups<T, To::memory>(in, taps, init, out, n, newest);
 }
 
 template <class T>
@@ -157,7 +155,7 @@ template void apply_line(const double*, const RowTaps<double>&, double, double*)
 template void apply_row(const float*, std::int64_t, const RowTaps<float>&, float, float*, std::int64_t, std::int64_t);
 template void apply_row(const double*, std::int64_t, const RowTaps<double>&, double, double*, std::int64_t,
                         std::int64_t);
-template void stream_row(const float*, const RowTaps<float>&, float, float*, std::int64_t);
-template void stream_row(const double*, const RowTaps<double>&, double, double*, std::int64_t);
+template void stream_row(const float*, const RowTaps<float>&, float, float*, std::int64_t, const float*);
+template void stream_row(const double*, const RowTaps<double>&, double, double*, std::int64_t, const double*);
 
 }  // namespace tessera::cpu

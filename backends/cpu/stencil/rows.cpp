@@ -4,15 +4,20 @@
 /// @file
 /// Stencils row by row. Along a row (axis 2) the points whose taps stay inside form one vector
 /// loop; boundary modes of the outer axes only change which rows the taps read, or turn a tap into
-/// a constant. What is left, the two ends of each row, goes point by point. Two algorithms differ in
-/// where results go: `rows` stores into the caches, `streaming` past them.
+/// a constant. What is left, the two ends of each row, goes point by point. Away from the outer boundaries rows of
+/// two planes go together, in bundles. Two algorithms differ in where results go: `rows` stores into the caches,
+/// `streaming` past them.
 
 #include "../caches.hpp"
 #include "../cost.hpp"
 #include "../parallel.hpp"
 #include "algorithms.hpp"
+#include "bundle_kernel.hpp"
 #include "late_lines.hpp"
-#include "row_kernel.hpp"
+#include "row_terms.hpp"
+#include "sweep_cut.hpp"
+#include "temporal_axis.hpp"
+#include "temporal_shape.hpp"
 
 #include <cstring>
 #include <limits>
@@ -26,85 +31,17 @@ using plugin::Index3;
 using plugin::Sample;
 using plugin::StencilProblem;
 
-/// A sweep's rows are cut into segments of whole cache lines, at least this many points long.
-constexpr std::int64_t kSegmentMultiple = 64, kShortestSegment = 2048;
-
-/// How a sweep is cut. A plane is what lies at one index of axis 0, or of axis 1 where axis 0 has extent 1; pieces of a
-/// plane are rows or their segments. A thread visits one block of pieces in all of its planes, then the next block.
-struct Cut {
-  std::int64_t segment, segments;  ///< points of a segment, segments of a row
-  std::int64_t plane, block;       ///< pieces of a plane and of a block
-};
-
-/// Enough segments to share few long rows evenly; a row is one segment where there are many. Blocks so small that what
-/// taps read of the planes around stays in half of a core's cache, but larger than what they share with their
-/// neighbours.
-Cut cut_of(const StencilProblem& p, int threads, std::int64_t cache) {
-  const auto& [n0, n1, n2] = p.domain.extents;
-  const auto& reach = p.domain.reach;
-  const std::int64_t rows = n0 * n1;
-  const std::int64_t wanted = threads == 1 ? 1 : (8 * threads + rows - 1) / rows;
-  const std::int64_t pieces = std::clamp<std::int64_t>(n2 / kShortestSegment, 1, wanted);
-  const std::int64_t segment =
-      ((n2 + pieces - 1) / pieces + kSegmentMultiple - 1) / kSegmentMultiple * kSegmentMultiple;
-  const std::int64_t segments = (n2 + segment - 1) / segment;
-
-  const int axis = n0 > 1 ? 0 : 1;
-  const std::int64_t plane = axis == 0 ? n1 * segments : segments;
-  const std::int64_t planes = reach[axis][0] + reach[axis][1] + 1;
-  const std::int64_t shared = axis == 0 ? (reach[1][0] + reach[1][1]) * segments : 0;
-  const std::int64_t piece_bytes = std::min(segment, n2) * std::int64_t(plugin::size_of(p.dtype));
-  const std::int64_t fitting = std::max(cache / 2 / planes / piece_bytes - shared, 2 * shared + 1);
-  const std::int64_t blocks = (plane + fitting - 1) / fitting;
-  return {segment, segments, plane, (plane + blocks - 1) / blocks};
-}
-
-/// The taps of one row as distances from a base, outer axes apart: offset = row + along * stride.
-template <class T>
-struct RowTerms {
-  std::vector<std::int64_t> offset, row, along;
-  std::vector<T> coefficient;
-  T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
-
-  explicit RowTerms(std::size_t capacity = 0) {
-    offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
-  }
-  void clear() {
-    offset.clear(), row.clear(), along.clear(), coefficient.clear();
-    init = T(-0.0);
-  }
-  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(row_offset + along_offset * stride);
-    row.push_back(row_offset);
-    along.push_back(along_offset);
-    coefficient.push_back(c);
-  }
-  RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
-};
-
-/// What a tap finds at an index outside axis 2: a constant, or the point that stands for it.
-template <class T>
-struct Beyond {
-  bool constant;
-  T value;
-  std::int64_t index;
-};
-
-/// An array that sweeps read, with the taps of a row away from the outer boundaries.
-template <class T>
-struct Source {
-  Index3 strides;
-  RowTerms<T> terms;
-};
-
 template <class T, bool kStream>
 class RowsPlan final : public plugin::Plan {
  public:
-  RowsPlan(const StencilProblem& problem, int threads, const Cut& cut)
-      : p_(problem), d_(problem.domain), threads_(threads), cut_(cut) {
-    std::sort(p_.taps.begin(), p_.taps.end(),
-              [](const plugin::Tap& a, const plugin::Tap& b) { return a.offset < b.offset; });
-    for (const Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()}) add_source(strides);
+  RowsPlan(const StencilProblem& problem, const std::vector<TapGroup>& groups, int threads, const Cut& cut)
+      : p_(problem),
+        d_(problem.domain),
+        threads_(threads),
+        cut_(cut),
+        several_(several_rows_pay(groups) ? kSeveralRows : 1) {
+    for (const Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
+      sources_.emplace_back(p_, groups, strides);
     if (p_.points() == 0) return;
     tabulate_beyond();
     workers_.reserve(std::size_t(threads));
@@ -121,7 +58,7 @@ class RowsPlan final : public plugin::Plan {
       plugin::for_each_sweep(p_, in, out, workspace,
                              [&](const T* source, const Index3&, T* target, const Index3& target_strides) {
                                const int kind = source == in ? 0 : source == out ? 1 : 2;
-                               sweep(team, sources_[std::size_t(kind)], source, target, target_strides);
+                               run(team, {sources_[std::size_t(kind)], source, target, target_strides});
                                team.barrier();
                              });
     });
@@ -129,6 +66,8 @@ class RowsPlan final : public plugin::Plan {
 
  private:
   static constexpr std::int64_t kLinePoints = LateLines<T>::kPoints;
+  /// How far ahead of use a bundle fetches, if its next rows are farther away: a third of a first-level cache.
+  static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
   /// What a thread has for itself: a row of taps with room for all, and lines under way.
   struct Worker {
@@ -136,13 +75,6 @@ class RowsPlan final : public plugin::Plan {
     LateLines<T> late;
     explicit Worker(std::size_t taps) : terms(taps) {}
   };
-
-  void add_source(const Index3& strides) {
-    Source<T> source{strides, RowTerms<T>(p_.taps.size())};
-    for (const auto& [offset, coefficient] : p_.taps)
-      source.terms.push(offset[0] * strides[0] + offset[1] * strides[1], offset[2], strides[2], T(coefficient));
-    sources_.push_back(std::move(source));
-  }
 
   /// beyond_ holds the indices [-reach, 0) of axis 2 and behind them [extent, extent + reach).
   void tabulate_beyond() {
@@ -155,15 +87,14 @@ class RowsPlan final : public plugin::Plan {
     for (std::int64_t i = n; i < n + d_.reach[2][1]; ++i) add(i, 1);
   }
 
-  void sweep(Team team, const Source<T>& source, const T* in, T* out, const Index3& out_strides) {
-    const std::int64_t pieces = d_.extents[0] * d_.extents[1] * cut_.segments;
+  void run(Team team, const Sweep<T>& sweep) {
+    const std::int64_t layers = (d_.extents[0] + cut_.depth - 1) / cut_.depth, pieces = layers * cut_.layer;
     const std::int64_t first = team.begin(pieces), last = team.end(pieces);
     Worker& worker = workers_[std::size_t(team.rank)];
-    for (std::int64_t block = 0; block < cut_.plane; block += cut_.block) {
-      const std::int64_t block_end = std::min(block + cut_.block, cut_.plane);
-      for (std::int64_t plane = first / cut_.plane * cut_.plane; plane < last; plane += cut_.plane)
-        run_pieces(source, in, out, out_strides, std::max(first, plane + block), std::min(last, plane + block_end),
-                   worker);
+    for (std::int64_t block = 0; block < cut_.layer; block += cut_.block) {
+      const std::int64_t block_end = std::min(block + cut_.block, cut_.layer);
+      for (std::int64_t layer = first / cut_.layer * cut_.layer; layer < last; layer += cut_.layer)
+        run_pieces(sweep, std::max(first, layer + block), std::min(last, layer + block_end), worker);
     }
     if constexpr (kStream) {
       worker.late.flush();
@@ -171,19 +102,25 @@ class RowsPlan final : public plugin::Plan {
     }
   }
 
-  /// Pieces [first, last), which follow each other in memory.
-  void run_pieces(const Source<T>& source, const T* in, T* out, const Index3& out_strides, std::int64_t first,
-                  std::int64_t last, Worker& worker) const {
+  /// Pieces [first, last) of a layer.
+  void run_pieces(const Sweep<T>& sweep, std::int64_t first, std::int64_t last, Worker& worker) const {
     std::int64_t begin = first % cut_.segments * cut_.segment;
-    std::int64_t j = first / cut_.segments % d_.extents[1], i = first / cut_.segments / d_.extents[1];
-    for (std::int64_t piece = first; piece < last; ++piece) {
-      const Line line{in, in + i * source.strides[0] + j * source.strides[1], source.strides[2],
-                      out + i * out_strides[0] + j * out_strides[1], out_strides[2]};
-      segment(line, source, i, j, begin, std::min(begin + cut_.segment, d_.extents[2]), worker);
-      if ((begin += cut_.segment) < d_.extents[2]) continue;
-      begin = 0;
-      if (++j < d_.extents[1]) continue;
-      j = 0, ++i;
+    std::int64_t j = first / cut_.segments % d_.extents[1];
+    const std::int64_t i = first / cut_.layer * cut_.depth;
+    const bool bundles = cut_.depth == kBundlePlanes && i + kBundlePlanes <= d_.extents[0] && d_.plain_on(0, i) &&
+                         d_.plain_on(0, i + kBundlePlanes - 1);
+    for (std::int64_t piece = first; piece < last;) {
+      if (bundles && d_.plain_on(1, j)) {
+        const int rows = piece + several_ <= last && d_.plain_on(1, j + several_ - 1) ? several_ : 1;
+        bundle(sweep, i, j, rows, worker);
+        piece += rows, j += rows;
+        continue;
+      }
+      const Span points{begin, std::min(begin + cut_.segment, d_.extents[2])};
+      for (std::int64_t plane = i; plane < std::min(i + cut_.depth, d_.extents[0]); ++plane)
+        segment(sweep, plane, j, points, worker);
+      ++piece;
+      if ((begin += cut_.segment) >= d_.extents[2]) begin = 0, ++j;
     }
   }
 
@@ -196,13 +133,63 @@ class RowsPlan final : public plugin::Plan {
     std::int64_t out_stride;
   };
 
-  /// Points [begin, end) of row (i, j).
-  void segment(const Line& line, const Source<T>& source, std::int64_t i, std::int64_t j, std::int64_t begin,
-               std::int64_t end, Worker& worker) const {
-    if (d_.frozen_on(0, i) || d_.frozen_on(1, j)) return copy_points(line, begin, end);
-    if (d_.plain_on(0, i) && d_.plain_on(1, j)) return store(line, line.row, source.terms, begin, end, worker.late);
-    map_rows(source.strides, i, j, worker.terms);
-    store(line, line.in, worker.terms, begin, end, worker.late);
+  static Line line_of(const Sweep<T>& s, std::int64_t i, std::int64_t j) {
+    const Index3& strides = s.source.strides;
+    return {s.in, s.in + i * strides[0] + j * strides[1], strides[2],
+            s.out + i * s.out_strides[0] + j * s.out_strides[1], s.out_strides[2]};
+  }
+
+  /// Some points of row (i, j).
+  void segment(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, Span points, Worker& worker) const {
+    const Line line = line_of(sweep, i, j);
+    if (d_.frozen_on(0, i) || d_.frozen_on(1, j)) return copy_points(line, points.begin, points.end);
+    const bool plain = d_.plain_on(0, i) && d_.plain_on(1, j);
+    if (!plain) map_rows(sweep.source.strides, i, j, worker.terms);
+    const RowTerms<T>& terms = plain ? sweep.source.terms : worker.terms;
+    const T* base = plain ? line.row : line.in;
+    const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
+    const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
+    ends(line, base, terms, points, middle, worker.late);
+    const std::int64_t n = middle.end - middle.begin;
+    if constexpr (kStream)
+      stream_row(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n,
+                 line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T)));
+    else if (n > 0)
+      apply_row(base + middle.begin * line.in_stride, line.in_stride, terms.taps(), terms.init,
+                line.out + middle.begin * line.out_stride, line.out_stride, n);
+  }
+
+  /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.
+  void bundle(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Worker& worker) const {
+    const Source<T>& source = sweep.source;
+    const Line first = line_of(sweep, i, j), last = line_of(sweep, i + kBundlePlanes - 1, j + rows - 1);
+    // Points that keep their value are summed as well, and put back, where what lies around their rows may be read.
+    const bool inside = first.row - sweep.in + source.lowest >= 0 &&
+                        last.row - sweep.in + d_.extents[2] - 1 + source.highest <= source.last;
+    const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
+    const Span middle = vector_part(first, inside ? summed(points, plain) : plain);
+    for (int p = 0; p < kBundlePlanes; ++p)
+      for (int r = 0; r < rows; ++r) {
+        const Line line = line_of(sweep, i + p, j + r);
+        ends(line, line.row, source.terms, points, middle, worker.late);
+      }
+    Bundle<T> b{};
+    b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
+    b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
+    b.n = middle.end - middle.begin, b.rows = rows;
+    b.head = std::max<std::int64_t>(plain.begin - middle.begin, 0);
+    b.tail = std::max<std::int64_t>(middle.end - plain.end, 0);
+    const BundleGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
+    if constexpr (kStream)
+      stream_bundle(b, groups, b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
+    else
+      apply_bundle(b, groups);
+  }
+
+  /// The plain points of a row with those around them that keep their value.
+  Span summed(Span points, Span plain) const {
+    return {d_.mode[2][0] == TESSERA_BOUNDARY_FIXED ? points.begin : plain.begin,
+            d_.mode[2][1] == TESSERA_BOUNDARY_FIXED ? points.end : plain.end};
   }
 
   static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
@@ -216,13 +203,8 @@ class RowsPlan final : public plugin::Plan {
   /// The taps of row (i, j), from the array's first point: rows that are mapped, or constant.
   void map_rows(const Index3& strides, std::int64_t i, std::int64_t j, RowTerms<T>& terms) const {
     terms.clear();
-    const plugin::Tap* last = nullptr;
-    Sample s{};
     for (const plugin::Tap& tap : p_.taps) {
-      // Sorted taps: those that read one row follow each other. Index 0 of axis 2 is inside.
-      if (last == nullptr || tap.offset[0] != last->offset[0] || tap.offset[1] != last->offset[1])
-        s = d_.sample(i + tap.offset[0], j + tap.offset[1], 0);
-      last = &tap;
+      const Sample s = d_.sample(i + tap.offset[0], j + tap.offset[1], 0);  // index 0 of axis 2 is inside
       if (s.constant)
         terms.init += T(tap.coefficient) * T(s.value);
       else
@@ -230,28 +212,34 @@ class RowsPlan final : public plugin::Plan {
     }
   }
 
-  /// Points [begin, end) of a row whose taps start from `base`, into out.
-  void store(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
-             LateLines<T>& late) const {
-    if constexpr (kStream)
-      stream(line, base, terms, begin, end, late);
-    else
-      apply(line, base, terms, begin, end);
+  /// The part of some points of a row that goes in one vector loop: streamed ones fill whole cache lines.
+  static Span vector_part(const Line& line, Span points) {
+    if constexpr (!kStream) return points;
+    const std::int64_t first = std::min(line_start(line.out, points.begin + kLinePoints - 1), points.end);
+    return {first, std::max(line_start(line.out, points.end), first)};
   }
 
-  /// The same past the caches: whole lines of plain points straight away, those around them from several pieces.
-  void stream(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
-              LateLines<T>& late) const {
-    const std::int64_t phase = std::int64_t(reinterpret_cast<std::uintptr_t>(line.out) / sizeof(T) % kLinePoints);
-    const auto line_start = [=](std::int64_t i) { return (i + phase) / kLinePoints * kLinePoints - phase; };
-    const std::int64_t plain = std::clamp(d_.plain_begin(2), begin, end);
-    const std::int64_t first = std::min(line_start(plain + kLinePoints - 1), end);
-    const std::int64_t last = std::max(line_start(std::clamp(d_.plain_end(2), plain, end)), first);
-    for (std::int64_t i = begin; i < first; i = line_start(i) + kLinePoints)
-      assemble(line, base, terms, i, std::min(line_start(i) + kLinePoints, first), line_start(i), late);
-    stream_row(base + first, terms.taps(), terms.init, line.out + first, last - first);
-    for (std::int64_t i = last; i < end; i += kLinePoints)
-      assemble(line, base, terms, i, std::min(i + kLinePoints, end), line_start(i), late);
+  /// The start of the cache line that point i of a row lies in.
+  static std::int64_t line_start(const T* row, std::int64_t i) {
+    const auto phase = std::int64_t(reinterpret_cast<std::uintptr_t>(row) / sizeof(T) % kLinePoints);
+    return (i + phase) / kLinePoints * kLinePoints - phase;
+  }
+
+  /// The points around the middle of a row whose taps start from `base`: streamed lines are put together first.
+  void ends(const Line& line, const T* base, const RowTerms<T>& terms, Span points, Span middle,
+            LateLines<T>& late) const {
+    if constexpr (!kStream) {
+      apply_ends(line, base, terms, points.begin, middle.begin, line.out + points.begin * line.out_stride,
+                 line.out_stride);
+      apply_ends(line, base, terms, middle.end, points.end, line.out + middle.end * line.out_stride, line.out_stride);
+    } else {
+      for (const auto& [begin, end] : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
+        for (std::int64_t i = begin; i < end;) {
+          const std::int64_t start = line_start(line.out, i), next = std::min(start + kLinePoints, end);
+          assemble(line, base, terms, i, next, start, late);
+          i = next;
+        }
+    }
   }
 
   /// Points [begin, end) of the cache line at `start`.
@@ -274,17 +262,6 @@ class RowsPlan final : public plugin::Plan {
       apply_line(base + from, terms.taps(), terms.init, target + (from - begin));
     else
       apply_row(base + begin, 1, terms.taps(), terms.init, target, 1, end - begin);
-  }
-
-  /// The same through the caches.
-  void apply(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end) const {
-    const std::int64_t plain = std::clamp(d_.plain_begin(2), begin, end);
-    const std::int64_t plain_end = std::clamp(d_.plain_end(2), plain, end);
-    apply_ends(line, base, terms, begin, plain, line.out + begin * line.out_stride, line.out_stride);
-    if (plain < plain_end)
-      apply_row(base + plain * line.in_stride, line.in_stride, terms.taps(), terms.init,
-                line.out + plain * line.out_stride, line.out_stride, plain_end - plain);
-    apply_ends(line, base, terms, plain_end, end, line.out + plain_end * line.out_stride, line.out_stride);
   }
 
   void apply_ends(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
@@ -311,10 +288,11 @@ class RowsPlan final : public plugin::Plan {
     return sum;
   }
 
-  StencilProblem p_;  ///< taps sorted by offset
+  StencilProblem p_;  ///< taps as grouped
   Domain d_;
   int threads_;
   Cut cut_;
+  int several_;                     ///< rows of a plane that bundles have, if not one
   std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
   std::vector<Beyond<T>> beyond_;
   std::vector<Worker> workers_;
@@ -322,13 +300,14 @@ class RowsPlan final : public plugin::Plan {
 
 template <bool kStream>
 StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin::PlanOptions options) {
-  const int automatic = work_of_sweep(problem).useful_threads(context.threads());
+  StencilProblem p = streamed(problem);
+  const std::vector<TapGroup> groups = group_taps(p.taps);
+  const int automatic = work_of_sweep(p).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
-  Cut cut{1, 1, 1, 1};
-  if (problem.points() > 0) cut = cut_of(problem, threads, caches().level2);
+  Cut cut = cut_of(p, threads, common_planes(p, groups, kStream), caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
-  if (problem.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(problem, threads, cut);
-  return std::make_unique<RowsPlan<double, kStream>>(problem, threads, cut);
+  if (p.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(p, groups, threads, cut);
+  return std::make_unique<RowsPlan<double, kStream>>(p, groups, threads, cut);
 }
 
 }  // namespace

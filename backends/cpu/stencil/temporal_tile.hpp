@@ -7,6 +7,7 @@
 
 #include "../stream_store.hpp"
 #include "row_kernel.hpp"
+#include "tap_groups.hpp"
 #include "temporal_axis.hpp"
 #include "temporal_shape.hpp"
 
@@ -56,14 +57,14 @@ struct TileRules {
   plugin::Domain domain;  ///< unrolled
   std::array<TileAxis, 3> axes;
   TileLayout layout;
-  std::vector<plugin::Tap> taps;       ///< sorted by offset
+  std::vector<plugin::Tap> taps;       ///< in the order of single sweeps
   std::vector<std::int64_t> inner;     ///< a tap's distance within its plane
   std::vector<Replacement<T>> beyond;  ///< indices [-reach, 0) of axis 2, behind them [extent, extent + reach)
 
   explicit TileRules(const plugin::StencilProblem& p, const TemporalShape& shape)
       : domain(unrolled(p.domain)), layout(tile_layout(p, shape)), taps(p.taps) {
     for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(p.domain, axis);
-    std::sort(taps.begin(), taps.end(), [](const plugin::Tap& a, const plugin::Tap& b) { return a.offset < b.offset; });
+    group_taps(taps);
     for (const auto& tap : taps) inner.push_back(tap.offset[1] * layout.pitch + tap.offset[2]);
     if (p.points() == 0) return;
     for (std::int64_t i = -domain.reach[2][0]; i < 0; ++i) tabulate(i, 0);
@@ -259,13 +260,9 @@ class TileRun {
     TileTerms<T>& terms = workshop_.mapped;
     terms.clear();
     const std::int64_t copy1 = r_.axes[1].copy_begin(c1);
-    const plugin::Tap* last = nullptr;
-    plugin::Sample s{};
     for (const plugin::Tap& tap : r_.taps) {
-      // Sorted taps: those that read one row follow each other. Index 0 of axis 2 is inside.
-      if (last == nullptr || tap.offset[0] != last->offset[0] || tap.offset[1] != last->offset[1])
-        s = d_.sample(plane.c0 - plane.copy + tap.offset[0], c1 - copy1 + tap.offset[1], 0);
-      last = &tap;
+      // Index 0 of axis 2 is inside.
+      const auto s = d_.sample(plane.c0 - plane.copy + tap.offset[0], c1 - copy1 + tap.offset[1], 0);
       if (s.constant)
         terms.init += T(tap.coefficient) * T(s.value);
       else

@@ -24,7 +24,10 @@ T read_struct(const void* source, const char* what) {
     throw Error(TESSERA_INVALID_ARGUMENT, std::string(what) + ": struct_size = " + std::to_string(size) +
                                               ": must be the size of the struct, " + std::to_string(sizeof(T)));
   T known{};
-  std::memcpy(&known, source, std::min<std::size_t>(size, sizeof(T)));
+  if (size >= sizeof(T))
+    std::memcpy(&known, source, sizeof(T));  // of a length that the compiler knows: a few registers
+  else
+    std::memcpy(&known, source, size);
   const auto* bytes = static_cast<const unsigned char*>(source);
   for (std::size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The inner loops of sweeps that compute several rows together.
+#pragma once
+
+#include "../stream_store.hpp"
+#include "tap_groups.hpp"
+
+namespace tessera::cpu {
+
+/// Planes of a bundle. Two share most of what they read of the planes around, which comes from the second-level cache.
+inline constexpr int kBundlePlanes = 2;
+/// Rows of each plane in a bundle that has several.
+inline constexpr int kSeveralRows = 4 * kVectorBytes / int(kLineBytes);
+/// Cache lines' length of points that each row of a bundle must have.
+inline constexpr std::int64_t kLeastLines = 2;
+
+/// Whether several rows of a plane load much less for each point than one.
+bool several_rows_pay(const std::vector<TapGroup>& groups);
+
+/// A group of taps for rows of certain strides.
+template <class T>
+struct BundleGroup {
+  Pattern pattern;
+  std::int64_t offset;   ///< of the centre
+  const T* coefficient;  ///< of its taps, in the order of the offsets
+};
+template <class T>
+struct BundleGroups {
+  const BundleGroup<T>* first;
+  std::int64_t count;
+};
+
+/// Rows of kBundlePlanes planes, from the first point of the first row on. Strides in elements.
+template <class T>
+struct Bundle {
+  const T* in;
+  std::int64_t in_plane, in_row;
+  T* out;
+  std::int64_t out_plane, out_row;
+  std::int64_t n;           ///< points of a row
+  std::int64_t head, tail;  ///< of them those at either end that keep their value
+  int rows;                 ///< of a plane: 1 or kSeveralRows
+
+  bool keeps(std::int64_t i, std::int64_t points) const { return i < head || i + points > n - tail; }
+};
+
+/// The bits of apply_row() for each row, with the groups' taps and init = -0.0.
+template <class T>
+void apply_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups);
+
+/// The same, stored past the caches: every row starts with a cache line and has whole lines. Rows that are like the
+/// bundle's, but start at `newest`, are fetched meanwhile. stream_fence() must follow.
+template <class T>
+void stream_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, const T* newest);
+
+}  // namespace tessera::cpu
