@@ -70,9 +70,12 @@ class OuterExchange {
     if (threadIdx.x == 0) barrier_.arrive();
   }
 
+  /// Until all warps have left theirs.
+  __device__ void wait() { barrier_.wait(unsigned(turn_) ^ 1u); }
+
   /// Of the last leave() of all warps. At the ends of the block: any.
   __device__ void fetch(OuterRows<T, Taps>& before, OuterRows<T, Taps>& behind) {
-    barrier_.wait(unsigned(turn_) ^ 1u);
+    wait();
     const int warp = int(threadIdx.y), warps = int(blockDim.y);
 #pragma unroll
     for (int k = 0; k < Taps::kRadius; ++k) {
@@ -249,6 +252,7 @@ __global__ void __launch_bounds__(32 * kResidentMostWarps, 1)
 #pragma unroll 1
       for (int step = 0; step < steps; ++step) resident_step<Taps, true, true, kRows>(g, ends, outer, rows);
     }
+    outer.wait();  // nobody fetches what the last step left, but all must have arrived before the next round does
   }
   store_tile<T, kRows>(g, rows, out);
 }
