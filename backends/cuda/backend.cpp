@@ -78,7 +78,7 @@ struct Backend {
   }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static const std::array list{kGemmMultistage, kGemmSmall, kGemmThin, kGemmTiledShared, kGemmNaive};
+    static const std::array list{kGemmMultistage, kGemmPeeled, kGemmSmall, kGemmThin, kGemmTiledShared, kGemmNaive};
     return list;
   }
 
@@ -88,7 +88,9 @@ struct Backend {
     return list;
   }
 
-  static std::string_view preferred(int, const GemmProblem& p) { return preferred_gemm(p); }
+  static std::string_view preferred(int device, const GemmProblem& p) {
+    return preferred_gemm(p, device_limits(device));
+  }
 
   static std::string_view preferred(int device, const StencilProblem& p) {
     if (resident_pays(p) && kStencilResident.why_unsupported(p, device).empty()) return kStencilResident.name;

@@ -67,7 +67,7 @@ class Trial {
 
 template <class T>
 std::vector<std::pair<int, int>> tiles() {
-  if (sizeof(T) == 8) return {{128, 128}, {64, 64}, {32, 32}};
+  if (sizeof(T) == 8) return {{128, 128}, {64, 128}, {64, 64}, {32, 32}};
   return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {128, 16}, {16, 128}};
 }
 
@@ -115,6 +115,28 @@ TEST_CASE("multistage turns columns of op(B) before their product") {
           CHECK(Trial<float>(context, desc, algorithm, a, b, limit).result() == expected);
         }
       }
+}
+
+TEMPLATE_TEST_CASE("peeled computes rows and columns apart", "", float, double) {
+  using T = TestType;
+  Context context = open_cuda();
+  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+    for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+      const GemmDesc desc{.m = 145,
+                          .n = 273,
+                          .k = 97,
+                          .dtype = sizeof(T) == 8 ? DType::f64 : DType::f32,
+                          .trans_a = trans_a,
+                          .trans_b = trans_b,
+                          .batch = 2};
+      const auto a = integers<T>(desc.m * desc.k * desc.batch, 1), b = integers<T>(desc.k * desc.n * desc.batch, 2);
+      const auto expected = Trial<T>(context, desc, "naive", a, b).result();
+      for (const auto& [rows, columns] : {std::pair(0, 1), std::pair(2, 0), std::pair(1, 16), std::pair(16, 5)}) {
+        const std::string algorithm = "peeled:rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns);
+        CAPTURE(algorithm, trans_a == Transpose::yes, trans_b == Transpose::yes);
+        CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+      }
+    }
 }
 
 TEST_CASE("a hundred runs give the same bits") {

@@ -3,6 +3,7 @@
 
 // How the CUDA backend cuts a product: pure functions, tested without a device.
 #include <multistage.hpp>
+#include <peeled.hpp>
 
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -163,4 +164,29 @@ TEST_CASE("multistage has a narrow tile of each kind for each operand, and turns
       for (const MultistageTile& tile : multistage_tiles(p, kH100))
         CHECK((!multistage_turns_a(p, tile) && !multistage_turns_b(p, tile)));
     }
+}
+
+TEST_CASE("rows and columns beyond whole tiles are computed apart where that saves rounds of blocks") {
+  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
+  const auto peel_of = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const Peel peel = choose_peel(problem(dtype, m, n, k), kH100);
+    return std::pair(peel.rows, peel.columns);
+  };
+  using Both = std::pair<std::int64_t, std::int64_t>;
+  CHECK(peel_of(4097, 4097, 4097) != Both(0, 0));
+  CHECK(peel_of(4096, 4096, 4096) == Both(0, 0));
+  CHECK(peel_of(4095, 4095, 4095) == Both(0, 0));  // the last tiles are nearly full
+  CHECK(peel_of(129, 129, 129) == Both(0, 0));     // a few blocks
+  CHECK(peel_of(1, 4097, 4097).first == 0);
+  CHECK(peel_of(0, 0, 0) == Both(0, 0));
+  // Whatever is taken is beyond whole tiles.
+  std::mt19937_64 random(Catch::getSeed());
+  std::uniform_int_distribution<std::int64_t> size(1, 9000);
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t m = size(random), n = size(random), k = size(random);
+    CAPTURE(m, n, k, dtype);
+    const auto [rows, columns] = peel_of(m, n, k);
+    CHECK((rows == 0 || (rows == m % 128 && rows <= kMostPeeled && rows < m)));
+    CHECK((columns == 0 || (columns == n % 128 && columns <= kMostPeeled && columns < n)));
+  }
 }

@@ -173,23 +173,24 @@ MultistageDevice device_of(const Context& context) {
   return device;
 }
 
-/// Takes one extent of the tile from the parameters: leaves the tiles that have it.
-void take_extent(plugin::PlanOptions& options, const char* name, int MultistageTile::*extent, int automatic,
+/// Takes one extent of the tile from the parameters: leaves the tiles that have it. Whether the automatic one has not.
+bool take_extent(plugin::PlanOptions& options, const char* name, int MultistageTile::*extent, int automatic,
                  std::vector<MultistageTile>& tiles) {
   std::set<std::int64_t> allowed;
   for (const MultistageTile& tile : tiles) allowed.insert(tile.*extent);
   const auto taken =
       options.parameters.take(name, automatic, std::vector<std::int64_t>(allowed.begin(), allowed.end()));
   std::erase_if(tiles, [&](const MultistageTile& tile) { return tile.*extent != taken; });
+  return taken != automatic;
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
   const MultistageDevice device = device_of(context);
   std::vector<MultistageTile> tiles = multistage_tiles(problem, device);
   const auto choose = [&] { return choose_multistage(problem, device, options.workspace_limit, tiles); };
-  take_extent(options, "tile_m", &MultistageTile::m, choose().tile.m, tiles);
-  take_extent(options, "tile_n", &MultistageTile::n, choose().tile.n, tiles);
   MultistageChoice choice = choose();
+  if (take_extent(options, "tile_m", &MultistageTile::m, choice.tile.m, tiles)) choice = choose();
+  if (take_extent(options, "tile_n", &MultistageTile::n, choice.tile.n, tiles)) choice = choose();
   choice.split =
       options.parameters.take("split", choice.split, 1, most_slices(problem, device, options.workspace_limit));
   const double blocks = multistage_blocks(problem, choice.tile, choice.split);

@@ -7,7 +7,7 @@
 
 namespace tessera::cuda {
 
-std::string_view preferred_gemm(const plugin::GemmProblem& p) {
+std::string_view preferred_unpeeled_gemm(const plugin::GemmProblem& p) {
   constexpr std::int64_t kShortDepth = 64;
   // Small matrices with a short depth leave the smallest tile of multistage nearly empty.
   if (p.k <= kShortDepth && kGemmSmall.why_unsupported(p, 0).empty()) return kGemmSmall.name;
@@ -21,6 +21,12 @@ std::string_view preferred_gemm(const plugin::GemmProblem& p) {
                     (p.dtype == TESSERA_F64 || depth_contiguous);
   if (thin && kGemmThin.why_unsupported(p, 0).empty()) return kGemmThin.name;
   return {};
+}
+
+std::string_view preferred_gemm(const plugin::GemmProblem& p, const DeviceLimits& limits) {
+  const std::string_view name = preferred_unpeeled_gemm(p);
+  if (!name.empty() || !kGemmPeeled.why_unsupported(p, 0).empty() || !peeling_pays(p, limits)) return name;
+  return kGemmPeeled.name;
 }
 
 }  // namespace tessera::cuda

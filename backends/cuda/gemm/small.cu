@@ -4,6 +4,7 @@
 /// @file
 /// Batches of small matrices: a block takes as many of them as its threads can compute, each thread 4 x 4
 /// elements of one. They pass through shared memory, so that every access to memory reads or writes neighbours.
+#include "../vector.cuh"
 #include "../vector_access.hpp"
 #include "algorithms.hpp"
 #include "gemm.cuh"
@@ -45,9 +46,7 @@ class SmallPieces {
   static constexpr int kAcross = Tile::kSize / kVector, kAMatrix = Tile::kSize * kAcross;
   static constexpr int kPieces = Tile::kMatrices * kAMatrix / kThreads;
 
-  struct alignas(kVector * sizeof(T)) Vector {
-    T value[kVector];
-  };
+  using Piece = Vector<T, kVector>;
   struct Place {
     int matrix, row, column;
     __device__ explicit Place(int piece) {
@@ -66,7 +65,7 @@ class SmallPieces {
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       const Place place(i);
-      pieces_[i] = place.exists(o) ? *reinterpret_cast<const Vector*>(place.in(o)) : Vector{};
+      pieces_[i] = place.exists(o) ? *reinterpret_cast<const Piece*>(place.in(o)) : Piece{};
     }
   }
 
@@ -79,7 +78,7 @@ class SmallPieces {
 #pragma unroll
         for (int v = 0; v < kVector; ++v) matrix[(place.column + v) * Tile::kPitch + place.row] = pieces_[i].value[v];
       } else {
-        *reinterpret_cast<Vector*>(matrix + place.row * Tile::kPitch + place.column) = pieces_[i];
+        *reinterpret_cast<Piece*>(matrix + place.row * Tile::kPitch + place.column) = pieces_[i];
       }
     }
   }
@@ -90,16 +89,16 @@ class SmallPieces {
     for (int i = 0; i < kPieces; ++i) {
       const Place place(i);
       if (!place.exists(o)) continue;
-      Vector v = *reinterpret_cast<const Vector*>(shared + place.matrix * Tile::kMatrix + place.row * Tile::kPitch +
+      Piece v = *reinterpret_cast<const Piece*>(shared + place.matrix * Tile::kMatrix + place.row * Tile::kPitch +
                                                   place.column);
 #pragma unroll
       for (int e = 0; e < kVector; ++e) v.value[e] = epilogue(v.value[e], pieces_[i].value[e]);
-      *reinterpret_cast<Vector*>(place.in(o)) = v;
+      *reinterpret_cast<Piece*>(place.in(o)) = v;
     }
   }
 
  private:
-  Vector pieces_[kPieces]{};
+  Piece pieces_[kPieces]{};
 };
 
 template <class T>
