@@ -132,34 +132,36 @@ std::int64_t take_turned_columns(plugin::PlanOptions& options, const plugin::Gem
   return options.parameters.take("turn", automatic > 0, 0, 1) == 1 ? most : 0;
 }
 
-/// As the driver counts them, for blocks that take all the shared memory of a multiprocessor.
-ClusterShares count_clusters(const DeviceLimits& limits) {
-  const auto& kernels = multistage_kernels(std::type_identity<float>{}).front();
-  const auto kernel = kernels.wide[1][0][0];
-  prepare(kernel, limits.shared_per_block);
-  ClusterShares shares;
-  shares.fill(1.0);
-  for (unsigned blocks = 2; blocks < shares.size(); ++blocks) {
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {blocks, 1, 1};
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks * unsigned(limits.multiprocessors));
-    config.blockDim = dim3(unsigned(kernels.threads));
-    config.dynamicSmemBytes = std::size_t(limits.shared_per_block);
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    int clusters = 0;
-    TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-    shares[blocks] = std::min(1.0, double(clusters) * blocks / limits.multiprocessors);
-  }
-  return shares;
+/// Blocks that are nothing but their shared memory.
+__global__ void gemm_room_kernel() {}
+
+/// As the driver counts them.
+ClusterRoom count_clusters(const DeviceLimits& limits) {
+  constexpr int kReserved = 1024, kUnit = 128;  // bytes: of each block's, for the system; of what a block is given
+  prepare(gemm_room_kernel, limits.shared_per_block);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(32);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  ClusterRoom room;
+  for (unsigned resident = 1; resident <= room.size(); ++resident)
+    for (unsigned blocks = 1; blocks <= room[0].size(); ++blocks) {
+      attribute.val.clusterDim = {blocks, 1, 1};
+      config.gridDim = dim3(blocks);
+      config.dynamicSmemBytes = (limits.shared_per_multiprocessor / resident - kReserved) / kUnit * kUnit;
+      int clusters = 0;
+      TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, gemm_room_kernel, &config));
+      room[resident - 1][blocks - 1] = clusters * int(blocks);
+    }
+  return room;
 }
 
 /// Counted once a device.
 MultistageDevice device_of(const Context& context) {
   static std::mutex mutex;
-  static std::map<int, ClusterShares> counted;
+  static std::map<int, ClusterRoom> counted;
   const DeviceLimits& limits = context.limits();
   MultistageDevice device{limits.multiprocessors, limits.shared_per_block, limits.major >= 9};
   if (!device.clusters) return device;
@@ -169,7 +171,7 @@ MultistageDevice device_of(const Context& context) {
     const DeviceGuard guard(context.device());
     known = counted.emplace(context.device(), count_clusters(limits)).first;
   }
-  device.cluster_shares = known->second;
+  device.cluster_room = known->second;
   return device;
 }
 

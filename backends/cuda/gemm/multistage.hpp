@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,15 +33,18 @@ struct MultistageTile {
 /// Slices that a cluster of blocks adds through its shared memory; more are added by a second kernel.
 inline constexpr std::int64_t kMultistageMostInCluster = 8;
 
-/// Of the multiprocessors: those that blocks in clusters of so many use at once. A cluster lies within one of the
-/// device's groups of multiprocessors, whose sizes differ from device to device.
-using ClusterShares = std::array<double, kMultistageMostInCluster + 1>;
+/// The most blocks of a tile that a multiprocessor holds at once.
+inline constexpr int kMultistageMostResident = 8;
+
+/// Blocks in clusters that a device holds at once: [blocks that a multiprocessor holds - 1][blocks of a cluster - 1]. A
+/// cluster lies within one of the device's groups of multiprocessors, whose sizes differ from device to device.
+using ClusterRoom = std::array<std::array<int, kMultistageMostInCluster>, kMultistageMostResident>;
 
 struct MultistageDevice {
   int multiprocessors;
   int shared_per_block;
-  bool clusters;  ///< from compute capability 9.0 on
-  ClusterShares cluster_shares{1, 1, 1, 1, 1, 1, 1, 1, 1};
+  bool clusters;                              ///< from compute capability 9.0 on
+  std::optional<ClusterRoom> cluster_room{};  ///< without it, clusters are taken to lose nothing
 };
 
 /// Those for the problem's operands whose shared memory a block of the device has.

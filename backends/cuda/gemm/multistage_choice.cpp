@@ -41,9 +41,6 @@ struct Costs {
   double copy;                                ///< of 16 bytes, or of one element where that is what can be copied
   double along_depth_copy;                    ///< of one element, as often, in a tile that is read along the depth
   double few_blocks;                          ///< of a multiprocessor's rate is lost with one block instead of all
-  /// Share of the multiprocessors that clusters of so many blocks use, where one holds several blocks: hardly less than
-  /// 1 keeps the choice from a grid that would fill the device exactly.
-  ClusterShares shares;
 };
 constexpr Costs kCosts32{.cluster = 1.77,
                          .cluster_slice = 0.103,
@@ -55,8 +52,7 @@ constexpr Costs kCosts32{.cluster = 1.77,
                          .cluster_slowdown = 1.032,
                          .copy = 2.36e-5,
                          .along_depth_copy = 2.5,
-                         .few_blocks = 0.078,
-                         .shares = {1.0, 1.0, 1.0, 0.908, 0.9995, 0.936, 0.859, 0.936, 0.9995}};
+                         .few_blocks = 0.078};
 constexpr Costs kCosts64{.cluster = 2.00,
                          .cluster_slice = 0.101,
                          .second_kernel = 4.14,
@@ -67,8 +63,7 @@ constexpr Costs kCosts64{.cluster = 2.00,
                          .cluster_slowdown = 1.058,
                          .copy = 0.624e-5,
                          .along_depth_copy = 1.0,
-                         .few_blocks = 0.066,
-                         .shares = {1.0, 1.0, 1.0, 0.989, 0.979, 0.878, 0.791, 0.878, 0.979}};
+                         .few_blocks = 0.066};
 
 constexpr double kCacheRate = 6.1e6;  ///< bytes a microsecond from the second-level cache to all multiprocessors
 
@@ -80,6 +75,12 @@ std::int64_t pieces(std::int64_t extent, std::int64_t size) { return (extent + s
 std::uint64_t slice_bytes(const plugin::GemmProblem& p) {
   return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(multistage_partial_ld(p.n)) *
          plugin::size_of(p.dtype);
+}
+
+/// Blocks in clusters of so many that the device holds at once, of which a multiprocessor holds `resident`.
+double held_at_once(const MultistageDevice& device, int resident, std::int64_t cluster) {
+  if (!device.cluster_room) return double(resident) * device.multiprocessors;
+  return double((*device.cluster_room)[std::size_t(resident - 1)][std::size_t(cluster - 1)]);
 }
 
 }  // namespace
@@ -134,10 +135,8 @@ double multistage_time(const plugin::GemmProblem& p, const MultistageDevice& dev
   const double copies = depth * (tile.m / (turns_a ? 1.0 : unit) + tile.n / (turns_b ? 1.0 : unit)) *
                         (tile.along_depth && !wide ? costs.along_depth_copy : 1.0);
   const bool workspace = multistage_uses_workspace(device, split);
-  const ClusterShares& shares = tile.resident == 1 ? device.cluster_shares : costs.shares;
-  const double usable = workspace ? 1.0 : shares[std::size_t(split)];
   // The busiest multiprocessor computes `share` blocks, as many at once as it holds.
-  const double share = std::ceil(blocks / (usable * device.multiprocessors));
+  const double share = std::ceil(blocks * tile.resident / held_at_once(device, tile.resident, workspace ? 1 : split));
   const double rounds = std::ceil(share / tile.resident);
   const double rest = share - (rounds - 1.0) * tile.resident;
   const double missing = (tile.resident - rest) / std::max(1.0, tile.resident - 1.0);
