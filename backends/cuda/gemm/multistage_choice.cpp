@@ -23,8 +23,8 @@ constexpr std::array kTiles32{MultistageTile{128, 128, 32, 2, 67584, 191.5e3, 17
                               MultistageTile{32, 64, 16, 8, 19968, 164.9e3, 131.5e3, 4.38},
                               MultistageTile{128, 16, 16, 7, 29184, 133.7e3, 78.0e3, 3.18},
                               MultistageTile{16, 128, 16, 7, 29184, 137.3e3, 80.4e3, 4.11},
-                              MultistageTile{128, 16, 32, 4, 41984, 135.9e3, 78.2e3, 3.28, true},
-                              MultistageTile{16, 128, 32, 4, 41984, 120.0e3, 92.6e3, 3.40, true}};
+                              MultistageTile{64, 16, 64, 5, 45056, 125.1e3, 44.0e3, 3.58, true},
+                              MultistageTile{16, 64, 64, 5, 45056, 119.5e3, 41.3e3, 3.72, true}};
 constexpr std::array kTiles64{MultistageTile{128, 128, 16, 1, 163840, 223.9e3, 223.9e3, 5.52},
                               MultistageTile{64, 128, 16, 2, 92160, 217.8e3, 201.2e3, 4.91},
                               MultistageTile{64, 64, 16, 3, 61440, 201.6e3, 138.3e3, 4.17},
@@ -51,7 +51,7 @@ constexpr Costs kCosts32{.cluster = 1.77,
                          .latency = 0.845,
                          .cluster_slowdown = 1.032,
                          .copy = 2.36e-5,
-                         .along_depth_copy = 2.5,
+                         .along_depth_copy = 2.84,
                          .few_blocks = 0.078};
 constexpr Costs kCosts64{.cluster = 2.00,
                          .cluster_slice = 0.101,

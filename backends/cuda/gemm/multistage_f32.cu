@@ -29,8 +29,8 @@ std::span<const MultistageKernels<float>> multistage_kernels(std::type_identity<
                                   multistage_f32_32x64(),
                                   multistage_f32_128x16(),
                                   multistage_f32_16x128(),
-                                  multistage_f32_128x16_along_depth(),
-                                  multistage_f32_16x128_along_depth()};
+                                  multistage_f32_64x16_along_depth(),
+                                  multistage_f32_16x64_along_depth()};
   return kernels;
 }
 

@@ -44,7 +44,7 @@ MultistageKernels<float> multistage_f32_32x64();
 // For few rows or columns.
 MultistageKernels<float> multistage_f32_128x16();
 MultistageKernels<float> multistage_f32_16x128();
-MultistageKernels<float> multistage_f32_128x16_along_depth();
-MultistageKernels<float> multistage_f32_16x128_along_depth();
+MultistageKernels<float> multistage_f32_64x16_along_depth();
+MultistageKernels<float> multistage_f32_16x64_along_depth();
 
 }  // namespace tessera::cuda

@@ -25,12 +25,12 @@ MultistageKernels<float> multistage_f32_16x128() {
 
 // Twice as deep: rows of 128 bytes, since memory gives less of its rate in pieces of 64 (8192 x 16 x 8192: 146 us,
 // 108).
-MultistageKernels<float> multistage_f32_128x16_along_depth() {
-  return multistage_kernels_of<NarrowTile<128, 16, 32, 32, 16, 4, 4, true>, 2, 4>();
+MultistageKernels<float> multistage_f32_64x16_along_depth() {
+  return multistage_kernels_of<NarrowTile<64, 16, 64, 32, 16, 4, 4, true>, 2, 5>();
 }
 
-MultistageKernels<float> multistage_f32_16x128_along_depth() {
-  return multistage_kernels_of<NarrowTile<16, 128, 32, 16, 32, 4, 4, true>, 2, 4>();
+MultistageKernels<float> multistage_f32_16x64_along_depth() {
+  return multistage_kernels_of<NarrowTile<16, 64, 64, 16, 32, 4, 4, true>, 2, 5>();
 }
 
 }  // namespace tessera::cuda
