@@ -21,10 +21,9 @@ struct Tile {
 }  // namespace
 
 std::span<const MultistageKernels<double>> multistage_kernels(std::type_identity<double>) {
-  static const std::array kernels{multistage_kernels_of<Tile<128, 128, 64, 32>, 4, 1>(),
-                                  multistage_kernels_of<Tile<64, 128, 32, 32>, 3, 2>(),
-                                  multistage_kernels_of<Tile<64, 64, 32, 32>, 3, 3>(),
-                                  multistage_kernels_of<Tile<32, 32, 16, 16>, 3, 7>()};
+  static const std::array kernels{
+      multistage_kernels_of<Tile<128, 128, 64, 32>, 4, 1>(), multistage_kernels_of<Tile<64, 128, 32, 32>, 3, 2>(),
+      multistage_kernels_of<Tile<64, 64, 32, 32>, 3, 3>(), multistage_kernels_of<Tile<32, 32, 16, 16>, 3, 7>()};
   return kernels;
 }
 
