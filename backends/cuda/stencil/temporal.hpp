@@ -8,6 +8,7 @@
 #include <tessera/plugin/problem.hpp>
 
 #include "temporal_cut.hpp"
+#include "temporal_line.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -52,6 +53,7 @@ struct TemporalTuning {
 /// The fastest of several that were measured on an H100 at 16384 x 16384 and at 512 x 512 x 512. Deeper passes meet
 /// less memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps, or spill.
 constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
+  if (taps.rank == 1) return {most_line_depth(taps.radius, f64), 4, 4, 1};
   if (taps.rank == 2 && taps.box && taps.radius == 1) return {6, f64 ? 8 : 16, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 1) return {f64 ? 8 : 10, f64 ? 8 : 12, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 2) return {f64 ? 4 : 6, f64 ? 8 : 12, 1, 1};
