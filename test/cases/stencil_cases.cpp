@@ -351,7 +351,7 @@ void add_fused_steps(List& list) {
 
 /// The same in 1D, where passes may be hundreds of steps deep and tiles a thousand points wide or two.
 void add_fused_lines(List& list) {
-  constexpr std::int64_t kExtents[] = {1024, 2048, 2051, 4500, 3000, 5003, 2600};
+  constexpr std::int64_t kExtents[] = {1536, 2048, 2051, 4500, 3000, 5003, 2600};
   constexpr std::int64_t kSteps[] = {2, 7, 31, 3, 64, 20, 100, 1, 33};
   std::size_t turn = 0;
   const auto add = [&](int radius, std::int64_t extent, Boundary low, Boundary high, std::int64_t steps) {
@@ -372,9 +372,13 @@ void add_fused_lines(List& list) {
       if (kModes[j] != Boundary::periodic || i == j)
         add(1 + int((i + 2 * j) % 4), kExtents[turn % std::size(kExtents)], kModes[i], kModes[j],
             kSteps[turn % std::size(kSteps)]);
-  for (const std::int64_t steps : {511, 512, 513}) add(1, 4200, Boundary::reflect, Boundary::constant, steps);
-  for (const std::int64_t steps : {127, 128, 129}) add(4, 5003, Boundary::mirror, Boundary::fixed, steps);
+  for (const std::int64_t steps : {95, 96, 97}) add(4, 2100, Boundary::reflect, Boundary::constant, steps);
+  for (const std::int64_t steps : {127, 128, 129}) add(4, 2600, Boundary::mirror, Boundary::fixed, steps);
   add(2, 37, Boundary::periodic, Boundary::periodic, 260);
+  list.back().desc.in_strides = {2};
+  add(3, 4100, Boundary::nearest, Boundary::constant, 40);
+  list.back().desc.in_strides = {3};
+  list.back().desc.out_strides = {2};
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_CASE("temporal takes lines that hold a tile, and periodic ones of any lengt
   for (int radius = 1; radius <= 4; ++radius) {
     CHECK(why_not_temporal(line(2048, radius, 9, kFixed)).empty());
     CHECK(why_not_temporal(line(2047, radius, 9, kFixed)).find("2048") != std::string::npos);
-    CHECK(why_not_temporal(line(1024, radius, 9, kFixed, TESSERA_F64)).empty());
+    CHECK(why_not_temporal(line(1536, radius, 9, kFixed, TESSERA_F64)).empty());
     CHECK(why_not_temporal(line(2 * radius + 1, radius, 9, kPeriodic)).empty());
     CHECK_FALSE(why_not_temporal(line(2 * radius, radius, 9, kPeriodic)).empty());
   }
@@ -72,4 +72,35 @@ TEST_CASE("tiles of a line write every point once, and hold what that needs") {
             }
             REQUIRE(next == extent);
           }
+}
+
+TEST_CASE("passes over a line are as deep as pays") {
+  constexpr int kMultiprocessors = 132;
+  const auto depth = [](const plugin::StencilProblem& p, int radius) {
+    return choose_line_depth(p, radius, kMultiprocessors);
+  };
+  // Far beyond the caches: as deep as hides the traffic, and no deeper than the overlap repays.
+  for (int radius = 1; radius <= 4; ++radius)
+    for (const auto dtype : {TESSERA_F32, TESSERA_F64}) {
+      CAPTURE(radius, dtype);
+      const int chosen = depth(line(1 << 28, radius, 1000, kFixed, dtype), radius);
+      CHECK(chosen * radius >= 40);
+      CHECK(chosen * radius <= 128);
+    }
+  // Where every tile has a scheduler for itself, launches are what counts.
+  CHECK(depth(line(1 << 16, 1, 300, kFixed), 1) == 300);
+  CHECK(depth(line(1 << 16, 1, 1000, kFixed), 1) == 500);
+  CHECK(depth(line(1 << 28, 1, 7, kPeriodic), 1) == 7);
+  for (std::int64_t steps = 1; steps < 600; steps += 13) {
+    const int chosen = depth(line(1 << 22, 2, steps, kPeriodic), 2);
+    CHECK(chosen >= 1);
+    CHECK(chosen <= std::min<std::int64_t>(steps, most_line_depth(2, false)));
+  }
+}
+
+TEST_CASE("temporal pays for several steps on any line it supports") {
+  CHECK(temporal_pays(line(1 << 12, 1, 2, kFixed)));
+  CHECK(temporal_pays(line(1 << 28, 4, 2, kFixed)));
+  CHECK_FALSE(temporal_pays(line(1 << 28, 4, 1, kFixed)));
+  CHECK_FALSE(temporal_pays(line(1 << 10, 1, 100, kFixed)));
 }

@@ -73,7 +73,7 @@ __device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, co
                                           std::int32_t i1, std::int32_t i2, ListPoints<kRows, kColumns, T>& sum) {
   const auto value = [&](int axis, std::int32_t i) { return i < 0 ? g.value[axis][0] : g.value[axis][1]; };
   const std::int32_t last = std::int32_t(g.geometry.domain.extents[1]) - 1;
-  constexpr int kUnroll = kRows > 1 && kLines ? 1 : Tile::kUnroll / 2;
+  constexpr int kUnroll = kRows > 1 && kLines ? 2 : Tile::kUnroll / 2;
 #pragma unroll kUnroll
   for (int t = 0; t < g.taps.count; ++t) {
     const std::int32_t z = i0 + g.tap[t][0], x = i2 + g.tap[t][2];
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
 
 /// Rows of volumes are short: there threads have fewer points, so that most of a row lies in wide blocks.
 using LineTile = ListTile<8, 1, 256, 1, 4>;
-using PlaneTile = ListTile<8, 8, 32, 8, 8>;
+using PlaneTile = ListTile<8, 4, 32, 8, 8>;
 using VolumeTile = ListTile<4, 4, 32, 8, 8>;
 
 template <class T, class Tile>

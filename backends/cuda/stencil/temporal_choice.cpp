@@ -71,6 +71,7 @@ bool temporal_pays(const StencilProblem& p) {
   if (!why_not_temporal(p).empty()) return false;
   // On the 27 points in f64 the multiply-adds bind, and a pass has one step.
   if (p.rank == 3 && p.dtype == TESSERA_F64 && p.taps.size() > 7) return p.points() >= std::int64_t(1) << 28;
+  if (p.rank == 1) return p.steps > 1;
   // A single step needs one launch where streaming needs two, which shows in volumes up to about that size.
   if (p.steps < 2 && (p.rank < 3 || p.points() >= std::int64_t(1) << 23)) return false;
   // The first and last rows take longer, and in a small domain every pass waits for them.

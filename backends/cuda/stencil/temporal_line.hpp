@@ -17,7 +17,7 @@ using LineShapes = TapShapes<TapShape<TapPattern::star, 1, 1>, TapShape<TapPatte
                              TapShape<TapPattern::star, 1, 3>, TapShape<TapPattern::star, 1, 4>>;
 
 /// Neighbouring points that a lane keeps in registers, and those of a warp's tile.
-TESSERA_HOST_DEVICE constexpr int line_points(bool f64) { return f64 ? 32 : 64; }
+TESSERA_HOST_DEVICE constexpr int line_points(bool f64) { return f64 ? 48 : 64; }
 TESSERA_HOST_DEVICE constexpr int line_width(bool f64) { return 32 * line_points(f64); }
 
 /// Tiles begin at multiples of so many points, 32 bytes and more.
