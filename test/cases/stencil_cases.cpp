@@ -349,6 +349,38 @@ void add_fused_steps(List& list) {
   add(deep[0], {5, 49, 130}, 3, 4, 12);
 }
 
+/// The same in 1D, where passes may be hundreds of steps deep and tiles a thousand points wide or two.
+void add_fused_lines(List& list) {
+  constexpr std::int64_t kExtents[] = {1536, 2048, 2051, 4500, 3000, 5003, 2600};
+  constexpr std::int64_t kSteps[] = {2, 7, 31, 3, 64, 20, 100, 1, 33};
+  std::size_t turn = 0;
+  const auto add = [&](int radius, std::int64_t extent, Boundary low, Boundary high, std::int64_t steps) {
+    const bool open = low == Boundary::periodic || high == Boundary::periodic;
+    const BoundaryAxis sides(BoundarySide(open ? Boundary::periodic : low, 1.5),
+                             BoundarySide(open ? Boundary::periodic : high, -0.5));
+    list.push_back({"fused " + std::to_string(steps) + " steps star" + std::to_string(radius) + " " +
+                        std::to_string(extent) + " " + text(low) + "|" + text(high),
+                    {.extents = {extent},
+                     .taps = star(1, radius, Weights::contracting),
+                     .boundary = Boundaries({sides}),
+                     .steps = steps},
+                    StencilData::random,
+                    turn++ % 9 == 4});
+  };
+  for (std::size_t i = 0; i + 1 < kModeCount; ++i)
+    for (std::size_t j = 0; j + 1 < kModeCount; ++j)
+      if (kModes[j] != Boundary::periodic || i == j)
+        add(1 + int((i + 2 * j) % 4), kExtents[turn % std::size(kExtents)], kModes[i], kModes[j],
+            kSteps[turn % std::size(kSteps)]);
+  for (const std::int64_t steps : {95, 96, 97}) add(4, 2100, Boundary::reflect, Boundary::constant, steps);
+  for (const std::int64_t steps : {127, 128, 129}) add(4, 2600, Boundary::mirror, Boundary::fixed, steps);
+  add(2, 37, Boundary::periodic, Boundary::periodic, 260);
+  list.back().desc.in_strides = {2};
+  add(3, 4100, Boundary::nearest, Boundary::constant, 40);
+  list.back().desc.in_strides = {3};
+  list.back().desc.out_strides = {2};
+}
+
 }  // namespace
 
 std::vector<StencilCase> stencil_cases() {
@@ -365,6 +397,7 @@ std::vector<StencilCase> stencil_cases() {
   add_large(list);
   add_many_steps(list);
   add_fused_steps(list);
+  add_fused_lines(list);
   return list;
 }
 

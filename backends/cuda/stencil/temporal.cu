@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Several steps in one pass over memory, all of them in registers: see temporal_strip.cuh for domains of two axes and
-/// temporal_pillar.cuh for those of three. Every boundary mode is exact at every step.
+/// Several steps in one pass over memory, all of them in registers: see temporal_line.cuh for domains of one axis,
+/// temporal_strip.cuh for those of two and temporal_pillar.cuh for those of three. Every boundary mode is exact at
+/// every step.
 #include "algorithms.hpp"
 #include "temporal.hpp"
 #include "temporal_kernels.hpp"
@@ -117,6 +118,10 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
                                    plugin::PlanOptions options) {
   const TemporalTaps taps = *temporal_taps(problem);
   const int deepest = temporal_tuning(taps, problem.dtype == TESSERA_F64).depth;
+  if (taps.rank == 1) {
+    const int best = choose_line_depth(problem, taps.radius, context.limits().multiprocessors);
+    return make_temporal_line(context, problem, int(options.parameters.take("depth", best, 1, deepest)));
+  }
   const int depth = int(options.parameters.take("depth", deepest, 1, deepest));
   const int piece = int(options.parameters.take("piece", 0, 0, problem.domain.extents[plugin::kAxes - taps.rank]));
   if (problem.dtype == TESSERA_F64) return std::make_unique<TemporalPlan<double>>(context, problem, taps, depth, piece);
@@ -126,6 +131,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
   if (const std::string why = why_not_temporal(problem); !why.empty()) return why;
   const TemporalTaps taps = *temporal_taps(problem);
+  if (taps.rank == 1) return {};
   const int needed =
       problem.dtype == TESSERA_F64 ? kernels_of<double>(taps).shared_bytes : kernels_of<float>(taps).shared_bytes;
   const int room = device_limits(device).shared_per_block;

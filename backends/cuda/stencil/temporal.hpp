@@ -8,6 +8,7 @@
 #include <tessera/plugin/problem.hpp>
 
 #include "temporal_cut.hpp"
+#include "temporal_line.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -43,15 +44,18 @@ bool temporal_pays(const plugin::StencilProblem& problem);
 struct TemporalTuning {
   int depth;     ///< steps of the deepest pass; 0: there is no kernel
   int resident;  ///< blocks that a multiprocessor should hold, which bounds their registers
-  int warps;     ///< of a block, each with a strip of `rows` rows of a plane; with two axes 1 and 1
+  int warps;     ///< of a block, each with a strip of `rows` rows of a plane; with two axes 1 and 1, with one 4 and 1
   int rows;
 
   constexpr int height() const { return warps * rows; }
 };
 
-/// The fastest of several that were measured on an H100 at 16384 x 16384 and at 512 x 512 x 512. Deeper passes meet
-/// less memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps, or spill.
+/// The fastest of several that were measured on an H100 at 2^28, 16384 x 16384 and 512 x 512 x 512 points. Deeper
+/// passes meet less memory traffic with more overlap; beyond these the registers of a deeper one leave too few warps,
+/// or spill. In 1D registers do not depend on the depth, which choose_line_depth() chooses.
 constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
+  if (taps.rank == 1)
+    return {most_line_depth(taps.radius, f64), f64 || taps.radius == 4 ? 3 : taps.radius == 1 ? 5 : 4, 4, 1};
   if (taps.rank == 2 && taps.box && taps.radius == 1) return {6, f64 ? 8 : 16, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 1) return {f64 ? 8 : 10, f64 ? 8 : 12, 1, 1};
   if (taps.rank == 2 && !taps.box && taps.radius == 2) return {f64 ? 4 : 6, f64 ? 8 : 12, 1, 1};

@@ -26,13 +26,13 @@ bool periodic(const StencilProblem& p, int axis, int side) {
 
 std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
   constexpr TapPattern kStar = TapPattern::star, kBox = TapPattern::box;
-  using Known = TapShapes<TapShape<kStar, 1, 1>, TapShape<kStar, 1, 2>, TapShape<kStar, 2, 1>, TapShape<kStar, 2, 2>,
-                          TapShape<kStar, 3, 1>, TapShape<kStar, 3, 2>, TapShape<kBox, 2, 1>, TapShape<kBox, 2, 2>,
-                          TapShape<kBox, 3, 1>, TapShape<kBox, 3, 2>>;
+  using Known = TapShapes<TapShape<kStar, 2, 1>, TapShape<kStar, 2, 2>, TapShape<kStar, 3, 1>, TapShape<kStar, 3, 2>,
+                          TapShape<kBox, 2, 1>, TapShape<kBox, 2, 2>, TapShape<kBox, 3, 1>, TapShape<kBox, 3, 2>>;
   std::optional<TemporalTaps> taps;
-  with_shape<double>(Known{}, p, [&]<class Shape>(Shape, const auto&) {
+  const auto note = [&]<class Shape>(Shape, const auto&) {
     taps = {Shape::kRank, Shape::kPattern == kBox, Shape::kRadius};
-  });
+  };
+  with_shape<double>(LineShapes{}, p, note) || with_shape<double>(Known{}, p, note);
   return taps;
 }
 
@@ -52,15 +52,17 @@ std::string why_not_temporal(const StencilProblem& p) {
   const std::optional<TemporalTaps> taps = temporal_taps(p);
   const TemporalTuning tuning = taps ? temporal_tuning(*taps, p.dtype == TESSERA_F64) : TemporalTuning{};
   if (tuning.depth == 0)
-    return "these taps have no kernel: there are some for the star of radius 1 in 2D and 3D and of radius 2 in 2D, and "
-           "the box of radius 1 in 2D and 3D, each tap once";
-  for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis) {
+    return "these taps have no kernel: there are some for the star of radius 1 to 4 in 1D, 1 and 2 in 2D and 1 in 3D, "
+           "and the box of radius 1 in 2D and 3D, each tap once";
+  const int first = plugin::kAxes - p.rank;
+  for (int axis = first; axis < plugin::kAxes; ++axis) {
     std::int64_t least = 2 * taps->radius + 1;
-    if (axis > plugin::kAxes - p.rank && !periodic(p, axis, 0)) least = axis == 2 ? kStripWidth : tuning.height();
+    if (!periodic(p, axis, 0) && p.rank == 1) least = line_width(p.dtype == TESSERA_F64);
+    if (!periodic(p, axis, 0) && axis > first) least = axis == 2 ? kStripWidth : tuning.height();
     const std::int64_t extent = p.domain.extents[axis];
     if (extent < least || extent > kMostExtent)
-      return "axis " + std::to_string(axis - plugin::kAxes + p.rank) + " has " + std::to_string(extent) +
-             " points; it must have " + std::to_string(least) + " to " + std::to_string(kMostExtent);
+      return "axis " + std::to_string(axis - first) + " has " + std::to_string(extent) + " points; it must have " +
+             std::to_string(least) + " to " + std::to_string(kMostExtent);
   }
   return {};
 }
@@ -69,6 +71,7 @@ bool temporal_pays(const StencilProblem& p) {
   if (!why_not_temporal(p).empty()) return false;
   // On the 27 points in f64 the multiply-adds bind, and a pass has one step.
   if (p.rank == 3 && p.dtype == TESSERA_F64 && p.taps.size() > 7) return p.points() >= std::int64_t(1) << 28;
+  if (p.rank == 1) return p.steps > 1;
   // A single step needs one launch where streaming needs two, which shows in volumes up to about that size.
   if (p.steps < 2 && (p.rank < 3 || p.points() >= std::int64_t(1) << 23)) return false;
   // The first and last rows take longer, and in a small domain every pass waits for them.

@@ -5,11 +5,15 @@
 /// The compiled kernels of the temporal algorithm.
 #pragma once
 
+#include "../context.hpp"
 #include "temporal.hpp"
 #include "temporal_axis.hpp"
 
+#include <tessera/plugin/plugin.hpp>
+
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <type_traits>
 
 namespace tessera::cuda {
@@ -42,5 +46,8 @@ TemporalKernels<float> strip_kernels(std::type_identity<float>, const TemporalTa
 TemporalKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps);   // temporal_strip_f64.cu
 TemporalKernels<float> pillar_kernels(std::type_identity<float>, const TemporalTaps& taps);    // temporal_pillar_f32.cu
 TemporalKernels<double> pillar_kernels(std::type_identity<double>, const TemporalTaps& taps);  // temporal_pillar_f64.cu
+
+/// For domains of one axis: temporal_line.cu.
+std::unique_ptr<plugin::Plan> make_temporal_line(Context& context, const plugin::StencilProblem& problem, int depth);
 
 }  // namespace tessera::cuda
