@@ -135,13 +135,17 @@ TEST_CASE("the preferred stencil algorithm") {
     CHECK(first(kF32, list, kPeriodic, 2048) == "streaming");
     CHECK(first(kF64, list, kFixed, 2048) == "streaming");
   }
-  SECTION("lists of many taps in small planes and most in volumes take a tile in shared memory") {
+  SECTION("lists of some taps stream in volumes") {
+    CHECK(first(kF32, few_in_space, kPeriodic, 128) == "streaming");
+    CHECK(first(kF64, few_in_space, kFixed, 128) == "streaming");
+    CHECK(first(kF32, few_in_space, kFixed, 100) == "restrict");
+  }
+  SECTION("lists of many taps in small planes and in volumes take a tile in shared memory") {
     CHECK(first(kF32, list, kPeriodic, 1024) == "shared_ldg");
     CHECK(first(kF64, list, kFixed, 1024) == "shared_constant");
     CHECK(first(kF32, cube, kFixed, 256) == "shared_ldg");
     CHECK(first(kF64, cube, kPeriodic, 256) == "shared_ldg");
-    CHECK(first(kF32, few_in_space, kPeriodic, 256) == "shared_ldg");
-    CHECK(first(kF32, few_in_space, kFixed, 256) == "restrict");
+    CHECK(first(kF32, few_in_space, kPeriodic, 64) == "shared_ldg");
   }
   SECTION("whatever comes first, restrict supports the rest") {
     for (const Taps& taps : {line, plane, far, volume, list, cube})

@@ -27,18 +27,20 @@ bool has_shape(const plugin::StencilProblem& p) {
 }
 
 constexpr std::int64_t kAlways = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kFewTaps = 27;  ///< of a list in a volume
 
 /// Below so many points a thread a point (restrict) is fastest where nothing of the boundary moves. `unrolled`: its
 /// kernel knows the number of taps.
 std::int64_t direct_below(const plugin::StencilProblem& p, bool shape, bool unrolled) {
-  if (shape || (unrolled && p.rank < 3)) return power(19);
-  return unrolled ? kAlways : p.rank == 3 ? power(17) : 0;
+  if (shape) return power(19);
+  if (p.rank == 3) return unrolled ? power(21) : p.taps.size() <= kFewTaps ? power(19) : power(17);
+  return unrolled ? power(19) : 0;
 }
 
 /// Below so many points a tile in shared memory is fastest for taps that are none of streaming's shapes: many of them,
 /// and some in volumes, where much lies near the ends of the short rows.
 std::int64_t tile_below(const plugin::StencilProblem& p) {
-  if (p.rank == 3) return p.taps.size() <= 9 ? 0 : kAlways;
+  if (p.rank == 3) return p.taps.size() <= 9 ? 0 : p.taps.size() <= kFewTaps ? power(20) : kAlways;
   return p.rank == 2 && p.taps.size() > 25 ? power(21) : 0;
 }
 

@@ -19,12 +19,13 @@ namespace {
 
 /// A block's threads; a warp lies in one row. A thread that is far from the ends of the rows has kColumns points of its
 /// row, kThreadsX apart; one that is not has a point in each of kRows neighbouring rows.
-template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf>
+template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf, int kCornerUnrollOf>
 struct ListTile {
   static constexpr int kColumns = kColumnsOf, kRows = kRowsOf;
   static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreads = kThreadsX * kThreadsY;
   static constexpr int kPointsX = kColumns * kThreadsX;
-  static constexpr int kUnroll = kUnrollOf;  ///< taps whose loads are under way together
+  static constexpr int kUnroll = kUnrollOf;              ///< taps whose loads are under way together
+  static constexpr int kCornerUnroll = kCornerUnrollOf;  ///< for several rows near the end of another axis, too
 };
 
 template <class T>
@@ -73,7 +74,7 @@ __device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, co
                                           std::int32_t i1, std::int32_t i2, ListPoints<kRows, kColumns, T>& sum) {
   const auto value = [&](int axis, std::int32_t i) { return i < 0 ? g.value[axis][0] : g.value[axis][1]; };
   const std::int32_t last = std::int32_t(g.geometry.domain.extents[1]) - 1;
-  constexpr int kUnroll = kRows > 1 && kLines ? 2 : Tile::kUnroll / 2;
+  constexpr int kUnroll = kLines && kRows > 1 ? Tile::kCornerUnroll : Tile::kUnroll / 2;
 #pragma unroll kUnroll
   for (int t = 0; t < g.taps.count; ++t) {
     const std::int32_t z = i0 + g.tap[t][0], x = i2 + g.tap[t][2];
@@ -180,10 +181,12 @@ __global__ void __launch_bounds__(Tile::kThreads)
     narrow_points<Tile>(g, plain_plane, source, target, i0);
 }
 
-/// Rows of volumes are short: there threads have fewer points, so that most of a row lies in wide blocks.
-using LineTile = ListTile<8, 1, 256, 1, 4>;
-using PlaneTile = ListTile<8, 4, 32, 8, 8>;
-using VolumeTile = ListTile<4, 4, 32, 8, 8>;
+/// Rows of volumes are short: there threads have fewer points, so that most of a row lies in wide blocks. Large planes
+/// are for many taps, as measured.
+using LineTile = ListTile<8, 1, 256, 1, 4, 2>;
+using PlaneTile = ListTile<8, 4, 32, 8, 8, 2>;
+using LargePlaneTile = ListTile<8, 8, 32, 8, 8, 1>;
+using VolumeTile = ListTile<4, 4, 32, 8, 8, 1>;
 
 template <class T, class Tile>
 class StreamingListPlan final : public plugin::Plan {
@@ -261,6 +264,8 @@ class StreamingListPlan final : public plugin::Plan {
 template <class T>
 std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem) {
   if (problem.rank == 1) return std::make_unique<StreamingListPlan<T, LineTile>>(context, problem);
+  const bool large = problem.taps.size() > 25 && problem.points() >= (std::int64_t(1) << 24);
+  if (problem.rank == 2 && large) return std::make_unique<StreamingListPlan<T, LargePlaneTile>>(context, problem);
   if (problem.rank == 2) return std::make_unique<StreamingListPlan<T, PlaneTile>>(context, problem);
   return std::make_unique<StreamingListPlan<T, VolumeTile>>(context, problem);
 }

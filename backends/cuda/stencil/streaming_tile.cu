@@ -46,9 +46,9 @@ struct Tiles {
                         kLight = Shape::kCount <= 7;
   static constexpr int kRows = kBox32 ? 4 : 2, kPlanes = kFar ? 3 : kLight ? 1 : 2;
   static constexpr int kUnalignedPlanes = Shape::kRadius > 2 ? 4 : 2;
-  static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kFar || kLight ? 8 : 4;
+  static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kBox32 ? 1 : kFar || kLight ? 8 : 4;
   static constexpr int kBlocks = kBox32 ? 3 : kFar || kLight ? 4 : 5;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks>;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks, kBox32 ? 4 : 1>;
   using Unaligned = StreamingTile<1, 1, 4, kUnalignedPlanes, 32, 4>;
 };
 
@@ -126,9 +126,9 @@ class StreamingTilePlan final : public plugin::Plan {
     const auto tiles = [&](std::int64_t extent, std::int64_t points) { return (extent + points - 1) / points; };
     const std::int64_t row_bytes = problem_.domain.extents[2] * std::int64_t(sizeof(T));
     const TileBands bands =
-        in_bands({tiles(box.extent(0), Tile::kPlanes), tiles(box.extent(1), Tile::kPointsY),
+        in_bands({tiles(box.extent(0), Tile::kPointsZ), tiles(box.extent(1), Tile::kPointsY),
                   box.extent(2) == 0 ? 0 : tiles(box.end[2], Tile::kPointsX)},
-                 Tile::kPlanes, Tile::kPointsY, Shape::reach(0), row_bytes, context_.limits().l2_bytes, kMaxGridYz);
+                 Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.limits().l2_bytes, kMaxGridYz);
     return {{box, bands, 0}, shell_around(box, Tile::kWidth)};
   }
 
@@ -142,8 +142,8 @@ class StreamingTilePlan final : public plugin::Plan {
     for (std::int64_t& first = layout.interior.first; first < planes; first += kMaxGridYz)
       launch(stencil_streaming_interior_kernel<Tile, kEnds<Tile>, T, Shape>,
              dim3(unsigned(tiles.columns), unsigned(tiles.rows), unsigned(std::min(planes - first, kMaxGridYz))),
-             dim3(Tile::kThreadsX, Tile::kThreadsY), 0, context_.stream(), EarlyStart{early_ && shell && first == 0},
-             arguments, layout.interior, source, target);
+             dim3(Tile::kThreadsX, Tile::kThreadsY, Tile::kThreadsZ), 0, context_.stream(),
+             EarlyStart{early_ && shell && first == 0}, arguments, layout.interior, source, target);
   }
 
   /// Whether there is one.

@@ -22,13 +22,14 @@ namespace tessera::cuda {
 
 /// A thread's and a block's part. A thread has kColumns vectors of kWidth points in each of its rows; they lie kApart
 /// points apart, so that a warp's accesses are contiguous. kBlocks: that a multiprocessor should hold at least.
-template <int kWidthOf, int kColumnsOf, int kRowsOf, int kPlanesOf, int kThreadsXOf, int kThreadsYOf, int kBlocksOf = 1>
+template <int kWidthOf, int kColumnsOf, int kRowsOf, int kPlanesOf, int kThreadsXOf, int kThreadsYOf, int kBlocksOf = 1,
+          int kThreadsZOf = 1>
 struct StreamingTile {
   static constexpr int kWidth = kWidthOf, kColumns = kColumnsOf, kRows = kRowsOf, kPlanes = kPlanesOf;
-  static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreads = kThreadsX * kThreadsY;
-  static constexpr int kBlocks = kBlocksOf;
+  static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreadsZ = kThreadsZOf;
+  static constexpr int kThreads = kThreadsX * kThreadsY * kThreadsZ, kBlocks = kBlocksOf;
   static constexpr int kApart = kThreadsX * kWidth;
-  static constexpr int kPointsX = kApart * kColumns, kPointsY = kRows * kThreadsY;
+  static constexpr int kPointsX = kApart * kColumns, kPointsY = kRows * kThreadsY, kPointsZ = kPlanes * kThreadsZ;
 };
 
 /// Points from `begin` up to `end` on each axis.
@@ -323,9 +324,9 @@ __device__ __forceinline__ void streaming_interior(const StreamingTileArguments<
   if constexpr (Shape::kRank == 3) {
     const std::int64_t number = interior.first + blockIdx.z, planes = interior.tiles.planes;
     const unsigned band = interior.tiles.bands == 1 ? 0 : unsigned(number) / unsigned(planes);
-    i0 += (number - band * planes) * Tile::kPlanes;
+    i0 += (number - band * planes) * Tile::kPointsZ + threadIdx.z * Tile::kPlanes;
     i1 += band * interior.tiles.rows * Tile::kPointsY;
-    if (i1 >= box.end[1]) return;
+    if (i0 >= box.end[0] || i1 >= box.end[1]) return;
   } else if constexpr (Shape::kRank == 2) {
     i1 += (interior.first + blockIdx.z) * interior.tiles.rows * Tile::kPointsY;
     if (i1 >= box.end[1]) return;
