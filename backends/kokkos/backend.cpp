@@ -27,11 +27,11 @@ struct Backend {
   static std::vector<plugin::Device> devices() { return flavour_devices(); }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static constexpr GemmAlgorithm list[] = {kGemmMdrange};
+    static constexpr GemmAlgorithm list[] = {kGemmTeamTiled, kGemmMdrange};
     return list;
   }
   static std::span<const StencilAlgorithm> stencil_algorithms() {
-    static constexpr StencilAlgorithm list[] = {kStencilMdrange};
+    static constexpr StencilAlgorithm list[] = {kStencilTeamTiled, kStencilMdrange};
     return list;
   }
 

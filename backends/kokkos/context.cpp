@@ -10,14 +10,15 @@
 namespace tessera::kokkos {
 
 Context::Context(const tessera_backend_context_desc& desc) : MemoryContext(desc) {
+  [[maybe_unused]] const CallersDevice callers;
   require_runtime(flavour_threads(*this));
   outside_parallel_regions([this] { space_.emplace(make_space(*this)); });
 }
 
 Context::~Context() {
-  if (runtime_lives()) return;
-  // What is left of the instance belongs to a Kokkos that is gone: its destructor must not run.
-  new (&space_) std::optional<Space>();
+  // Else what is left of the instance belongs to a Kokkos that is gone, or to a lost device: its destructor must not
+  // run.
+  if (!runtime_lives() || !device_is_well()) new (&space_) std::optional<Space>();
 }
 
 void Context::require_no_fault() const {

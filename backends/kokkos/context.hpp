@@ -45,6 +45,7 @@ class Context : public MemoryContext {
   template <class Body>
   void dispatch(Body&& body) {
     require_no_fault();
+    [[maybe_unused]] const CallersDevice callers;
     outside_parallel_regions([&] {
       const Dispatch dispatch(mutex_);
       body(static_cast<const Space&>(*space_));

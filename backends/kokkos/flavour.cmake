@@ -6,6 +6,7 @@
 # tessera_find_kokkos(<flavour> <device>): sets Kokkos_FOUND and defines Kokkos' targets in the caller's directory, or
 # reports why there is no such Kokkos. Kokkos_DIR stays as the user has it.
 macro(tessera_find_kokkos flavour device)
+  set(CMAKE_CXX_EXTENSIONS OFF) # before Kokkos does so in the cache, with a warning
   string(TOUPPER ${flavour} upper)
   if(TESSERA_KOKKOS_${upper}_ROOT)
     set(users_choice "${Kokkos_DIR}")

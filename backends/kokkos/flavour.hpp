@@ -28,9 +28,14 @@ inline constexpr bool kOnHost = false;
 using MemoryContext = cuda::Context;
 /// Data that a plan fills when it is made and kernels read.
 using Table = cuda::DeviceTable;
+/// Kokkos makes its device current and leaves it so; the caller's comes back when this goes.
+struct CallersDevice {
+  cuda::DeviceGuard guard{0};
+};
 #else
 inline constexpr bool kOnHost = true;
 using MemoryContext = cpu::Context;
+struct CallersDevice {};
 
 class Table {
  public:
@@ -53,7 +58,7 @@ std::string flavour_info();
 /// Throws BACKEND_UNAVAILABLE with the reason. Initialises nothing.
 void require_flavour();
 std::vector<plugin::Device> flavour_devices();
-/// Whether Kokkos can be finalised: after a fault of the device it would end the process.
+/// False after a fault of the device: then Kokkos would end the process when it tidies up.
 bool device_is_well();
 /// How many threads Kokkos is to be initialised with.
 int flavour_threads(const MemoryContext& context);
