@@ -42,44 +42,11 @@ struct RowTaps {
   }
 };
 
-/// The cut of a domain into blocks of rows, or where there are few of them into segments.
-struct RowCut {
-  std::int64_t depth;                     ///< planes of a unit
-  std::int64_t rows, segment;             ///< of a unit, along axes 1 and 2
-  std::int64_t planes, blocks, segments;  ///< units along the axes
-
+/// How teams share a domain: as the CPU backend's threads do.
+struct StencilHostCut {
+  cpu::Cut pieces;
   int bundle_rows;  ///< of a plane, in a bundle
-
-  std::int64_t units() const { return planes * blocks * segments; }
 };
-
-/// The planes that a unit reads stay in half a second-level cache; planes of a block follow one another.
-inline RowCut cut_rows(const plugin::StencilProblem& problem, const std::vector<cpu::TapGroup>& groups, int threads) {
-  constexpr std::int64_t kShortest = 1024, kUnits = 8;  // points of a segment; units a thread
-  const auto& n = problem.domain.extents;
-  const auto& reach = problem.domain.reach;
-  RowCut cut{1,
-             std::max<std::int64_t>(1, n[1]),
-             std::max<std::int64_t>(1, n[2]),
-             n[0],
-             1,
-             1,
-             cpu::several_rows_pay(groups) ? cpu::kSeveralRows : 1};
-  if (problem.points() == 0) return cut;
-  const std::int64_t wanted = kUnits * threads;
-  if (n[0] * n[1] < wanted)
-    cut.segment = std::min(n[2], std::max(kShortest, round_up(divide_up(n[2], wanted), cpu::kVectorBytes)));
-  if (cut.segment == n[2]) cut.depth = cpu::common_planes(problem, groups, false);
-  const std::int64_t row_bytes = cut.segment * std::int64_t(plugin::size_of(problem.dtype));
-  const std::int64_t planes = n[0] == 1 ? 1 : reach[0][0] + reach[0][1] + 2 * cut.depth;  // as many are written
-  const std::int64_t near = cpu::caches().level2 / 2 / (planes * row_bytes) - reach[1][0] - reach[1][1];
-  cut.rows = std::clamp<std::int64_t>(std::min(near, divide_up(n[0] * n[1], wanted)), 1, n[1]);
-  if (n[0] > 1) cut.rows = std::clamp<std::int64_t>(near, std::min<std::int64_t>(8, n[1]), n[1]);
-  cut.planes = divide_up(n[0], cut.depth);
-  cut.blocks = divide_up(n[1], cut.rows);
-  cut.segments = divide_up(n[2], cut.segment);
-  return cut;
-}
 
 template <class T>
 class StencilHostTile {
@@ -87,7 +54,7 @@ class StencilHostTile {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
 
-  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const RowCut& cut)
+  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const StencilHostCut& cut)
       : s_(sweep), d_(sweep.domain), groups_(groups), cut_(cut) {}
 
   static std::size_t scratch_bytes(int taps) {
@@ -99,9 +66,9 @@ class StencilHostTile {
         static_cast<unsigned char*>(team.team_scratch(1).get_shmem(std::ptrdiff_t(scratch_bytes(s_.tap_count)), 64));
     RowTaps<T> mapped(memory + RowTaps<T>::bytes(s_.tap_count), s_.tap_count);
     const Plain plain = plain_taps(memory, memory + 2 * RowTaps<T>::bytes(s_.tap_count));
-    const std::int64_t end = first_of_share(cut_.units(), team.league_rank() + 1, team.league_size());
-    for (std::int64_t unit = first_of_share(cut_.units(), team.league_rank(), team.league_size()); unit < end; ++unit)
-      sweep_unit(unit, plain, mapped);
+    const std::int64_t layers = divide_up(d_.extents[0], cut_.pieces.depth), count = layers * cut_.pieces.layer;
+    sweep_share(first_of_share(count, team.league_rank(), team.league_size()),
+                first_of_share(count, team.league_rank() + 1, team.league_size()), plain, mapped);
   }
 
  private:
@@ -134,24 +101,32 @@ class StencilHostTile {
     return plain;
   }
 
-  void sweep_unit(std::int64_t unit, const Plain& plain, RowTaps<T>& mapped) const {
-    const std::int64_t i = unit % cut_.planes * cut_.depth, j = unit / cut_.planes % cut_.blocks * cut_.rows;
-    const std::int64_t first = unit / (cut_.planes * cut_.blocks) * cut_.segment;
-    const Span points{first, std::min(first + cut_.segment, d_.extents[2])};
-    const std::int64_t plane_end = std::min(i + cut_.depth, d_.extents[0]);
-    const std::int64_t row_end = std::min(j + cut_.rows, d_.extents[1]);
-    const bool bundles = cut_.depth == cpu::kBundlePlanes && plane_end == i + cut_.depth && d_.plain_on(0, i) &&
-                         d_.plain_on(0, plane_end - 1);
-    for (std::int64_t row = j; row < row_end;) {
-      if (bundles && d_.plain_on(1, row)) {
-        const std::int64_t last = row + cut_.bundle_rows - 1;
-        const int rows = last < row_end && d_.plain_on(1, last) ? cut_.bundle_rows : 1;
-        sweep_bundle(i, row, rows, plain);
-        row += rows;
+  /// Pieces [first, last): one block of each layer after the other.
+  void sweep_share(std::int64_t first, std::int64_t last, const Plain& plain, RowTaps<T>& mapped) const {
+    const auto& [segment, segments, depth, layer, block] = cut_.pieces;
+    for (std::int64_t b = 0; b < layer; b += block)
+      for (std::int64_t l = first / layer * layer; l < last; l += layer)
+        sweep_pieces(std::max(first, l + b), std::min(last, l + std::min(b + block, layer)), plain, mapped);
+  }
+
+  /// Pieces [first, last) of a layer.
+  void sweep_pieces(std::int64_t first, std::int64_t last, const Plain& plain, RowTaps<T>& mapped) const {
+    const auto& [segment, segments, depth, layer, block] = cut_.pieces;
+    const std::int64_t i = first / layer * depth, plane_end = std::min(i + depth, d_.extents[0]);
+    const bool bundles = plane_end - i == cpu::kBundlePlanes && d_.plain_on(0, i) && d_.plain_on(0, plane_end - 1);
+    for (std::int64_t piece = first; piece < last;) {
+      const std::int64_t j = piece / segments % d_.extents[1];
+      if (bundles && d_.plain_on(1, j)) {  // then a piece is a row
+        const bool several = piece + cut_.bundle_rows <= last && d_.plain_on(1, j + cut_.bundle_rows - 1);
+        const int rows = several ? cut_.bundle_rows : 1;
+        sweep_bundle(i, j, rows, plain);
+        piece += rows;
         continue;
       }
-      for (std::int64_t plane = i; plane < plane_end; ++plane) sweep_row(plane, row, points, plain.taps, mapped);
-      ++row;
+      const std::int64_t begin = piece % segments * segment;
+      const Span points{begin, std::min(begin + segment, d_.extents[2])};
+      for (std::int64_t plane = i; plane < plane_end; ++plane) sweep_row(plane, j, points, plain.taps, mapped);
+      ++piece;
     }
   }
 
@@ -252,7 +227,7 @@ class StencilHostTile {
   Sweep<T> s_;
   plugin::Domain d_;
   std::span<const cpu::TapGroup> groups_;
-  RowCut cut_;
+  StencilHostCut cut_;
 };
 
 template <class T>
@@ -264,14 +239,16 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         groups_(cpu::group_taps(problem_.taps)),
         taps_(make_point_taps<T>(context, problem_)) {
     threads_ = int(options.parameters.take("threads", context.threads(), 1, 1024));
-    cut_ = cut_rows(problem_, groups_, threads_);
+    const std::int64_t planes = cpu::common_planes(problem_, groups_, false);
+    cut_ = {cpu::cut_of(problem_, threads_, planes, cpu::caches().level2),
+            cpu::several_rows_pay(groups_) ? cpu::kSeveralRows : 1};
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
   void execute(const plugin::Execution& e) override {
     Sweep<T> sweep(problem_, taps_);
-    const std::int64_t teams = std::min<std::int64_t>(threads_, cut_.units());
+    const std::int64_t teams = threads_;
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
                              sweep.set_arrays(source, from, target, to);
@@ -290,7 +267,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   std::vector<cpu::TapGroup> groups_;
   Table taps_;
   int threads_;
-  RowCut cut_{};
+  StencilHostCut cut_{};
 };
 
 }  // namespace tessera::kokkos
