@@ -51,6 +51,17 @@ class Table {
 };
 #endif
 
+/// Scratch of level 0. Kokkos hides from nvcc that this is shared memory; told so, it needs 32-bit addresses and loads
+/// that carry their offsets: without, 64 sums do not fit into 128 registers.
+template <class T, class Member>
+KOKKOS_INLINE_FUNCTION T* near_scratch(const Member& team, std::ptrdiff_t bytes) {
+  void* memory = team.team_scratch(0).get_shmem(bytes, 16);
+#if defined(__CUDA_ARCH__)
+  memory = __cvta_shared_to_generic(__cvta_generic_to_shared(memory));
+#endif
+  return static_cast<T*>(memory);
+}
+
 // What a flavour adds to Kokkos: flavour_openmp.cpp, flavour_cuda.cpp.
 
 /// "OpenMP, x86-64-v4", after the version of Kokkos in the plugin's build information.

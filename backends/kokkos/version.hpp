@@ -7,14 +7,27 @@
 
 #include <Kokkos_Core.hpp>
 
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
 #include <mutex>
 
 namespace tessera::kokkos {
 
 inline constexpr int kFirstDevice = 0;  ///< the one device that the plugin uses
 
+/// OpenMP's number of threads, which Kokkos sets, goes back to what the caller has.
+struct CallersThreads {
+#if defined(_OPENMP)
+  int before = omp_get_max_threads();
+  ~CallersThreads() { omp_set_num_threads(before); }
+#endif
+};
+
 /// Kokkos' own settings from the environment apply; it prints no warnings. `threads` is read by host flavours.
 inline void initialize_kokkos([[maybe_unused]] int threads) {
+  [[maybe_unused]] const CallersThreads callers{};
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);

@@ -11,6 +11,10 @@
 #include <Kokkos_Core.hpp>
 #endif
 
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -60,11 +64,27 @@ class Work {
 
 using Backends = std::vector<std::string>;
 
+int openmp_threads() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 void run_all(const Backends& backends) {
+  const int threads = openmp_threads();
   std::vector<std::unique_ptr<Work>> work;
   for (const std::string& backend : backends) work.push_back(std::make_unique<Work>(backend));
   for (int round = 0; round < 3; ++round)
     for (const auto& each : work) each->run();
+  require(openmp_threads() == threads, "OpenMP's number of threads is another one now");
+}
+
+/// The first context has another number of threads than OpenMP.
+void run_with_one_thread(const Backends& backends) {
+  setenv("TESSERA_NUM_THREADS", "1", 1);
+  run_all(backends);
 }
 
 /// Two contexts of each backend on two threads, neither of which is the one that came first.
@@ -166,6 +186,7 @@ void own_kokkos_ends_early(const Backends& backends) {
 
 const std::map<std::string, std::function<void(const Backends&)>> kScenarios = {
     {"alone", run_all},
+    {"one_thread", run_with_one_thread},
     {"threads", run_on_threads},
     {"parallel_region", run_in_parallel_region},
     {"plans_left", leave_plans},

@@ -26,16 +26,17 @@ struct alignas(16) Pack {
 };
 
 /// kTile rows of C. In f64 a tile has half as many columns, so that a thread's sums take as many registers.
+/// Of 8 depths the elements that a thread moves fit into the 128 registers beside 64 sums; of 16 they did not.
 template <class T, int kTile>
 struct DeviceShape {
   static constexpr int kPack = Pack<T>::kElements;
   static constexpr int kRows = kTile, kColumns = kTile * 4 / int(sizeof(T));
-  static constexpr int kDepth = 64 / int(sizeof(T));
+  static constexpr int kDepth = 8;
   static constexpr int kRowPacks = kRows / kSide / kPack, kColumnPacks = kColumns / kSide / kPack;
   static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of a depth, in scratch
   static constexpr int kElements = kDepth * (kRowPitch + kColumnPitch);             ///< of scratch, a pair of tiles
   static constexpr int kBytes = 2 * kElements * int(sizeof(T));
-  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<kTeam, kTile == 128 ? 2 : 4>>;
+  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<kTeam, kTile == 128 ? 2 : 3>>;
 };
 
 /// Moves tiles of one operand to scratch, where they lie depth by depth: a thread has kCount elements of each.
@@ -94,7 +95,7 @@ class GemmDeviceTile {
   std::int64_t tiles() const { return row_tiles_ * column_tiles_ * g_.batch; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    auto* const scratch = static_cast<T*>(team.team_scratch(0).get_shmem(std::ptrdiff_t(Shape::kBytes), 16));
+    T* const scratch = near_scratch<T>(team, std::ptrdiff_t(Shape::kBytes));
     for (std::int64_t tile = team.league_rank(); tile < row_tiles_ * column_tiles_ * g_.batch;
          tile += team.league_size())
       compute(team, tile, scratch);

@@ -67,8 +67,7 @@ class StencilDeviceTile {
   Sweep<T>& sweep() { return s_; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    auto* const tile = static_cast<T*>(
-        team.team_scratch(0).get_shmem(cells_[0] * cells_[1] * cells_[2] * std::ptrdiff_t(sizeof(T)), 16));
+    T* const tile = near_scratch<T>(team, cells_[0] * cells_[1] * cells_[2] * std::ptrdiff_t(sizeof(T)));
     const unsigned number = unsigned(team.league_rank()), row = number / tiles_[2], plane = row / tiles_[1];
     const std::int64_t origin[] = {std::int64_t(plane) << shift_[0], std::int64_t(row - plane * tiles_[1]) << shift_[1],
                                    std::int64_t(number - row * tiles_[2]) << shift_[2]};
