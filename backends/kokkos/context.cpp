@@ -16,9 +16,12 @@ Context::Context(const tessera_backend_context_desc& desc) : MemoryContext(desc)
 }
 
 Context::~Context() {
-  // Else what is left of the instance belongs to a Kokkos that is gone, or to a lost device: its destructor must not
-  // run.
-  if (!runtime_lives() || !device_is_well()) new (&space_) std::optional<Space>();
+  if (runtime_lives() && device_is_well()) {
+    outside_parallel_regions([this] { space_.reset(); });
+    return;
+  }
+  // What is left of the instance belongs to a Kokkos that is gone, or to a lost device: its destructor must not run.
+  new (&space_) std::optional<Space>();
 }
 
 void Context::require_no_fault() const {

@@ -51,11 +51,11 @@ class Table {
 };
 #endif
 
-/// Scratch of level 0. Kokkos hides from nvcc that this is shared memory; told so, it needs 32-bit addresses and loads
-/// that carry their offsets: without, 64 sums do not fit into 128 registers.
+/// Scratch of level 0, 16-byte aligned. What Kokkos returns may be null for all that nvcc knows; told that it is shared
+/// memory, nvcc needs no addresses of 64 bits.
 template <class T, class Member>
 KOKKOS_INLINE_FUNCTION T* near_scratch(const Member& team, std::ptrdiff_t bytes) {
-  void* memory = team.team_scratch(0).get_shmem(bytes, 16);
+  void* memory = team.team_scratch(0).get_shmem_aligned(bytes, 16);
 #if defined(__CUDA_ARCH__)
   memory = __cvta_shared_to_generic(__cvta_generic_to_shared(memory));
 #endif

@@ -65,7 +65,7 @@ class GemmHostTile {
 
   void operator()(const Member& team) const {
     auto* const a = static_cast<T*>(
-        team.team_scratch(1).get_shmem(std::ptrdiff_t(scratch_elements(cut_) * sizeof(T)), cpu::kVectorBytes));
+        team.team_scratch(1).get_shmem_aligned(std::ptrdiff_t(scratch_elements(cut_) * sizeof(T)), cpu::kVectorBytes));
     const std::int64_t units = cut_.units(g_.batch);
     const std::int64_t end = first_of_share(units, team.league_rank() + 1, team.league_size());
     for (std::int64_t unit = first_of_share(units, team.league_rank(), team.league_size()); unit < end; ++unit)

@@ -62,8 +62,8 @@ class StencilHostTile {
   }
 
   void operator()(const Member& team) const {
-    auto* const memory =
-        static_cast<unsigned char*>(team.team_scratch(1).get_shmem(std::ptrdiff_t(scratch_bytes(s_.tap_count)), 64));
+    auto* const memory = static_cast<unsigned char*>(
+        team.team_scratch(1).get_shmem_aligned(std::ptrdiff_t(scratch_bytes(s_.tap_count)), 64));
     RowTaps<T> mapped(memory + RowTaps<T>::bytes(s_.tap_count), s_.tap_count);
     const Plain plain = plain_taps(memory, memory + 2 * RowTaps<T>::bytes(s_.tap_count));
     const std::int64_t layers = divide_up(d_.extents[0], cut_.pieces.depth), count = layers * cut_.pieces.layer;
@@ -114,19 +114,19 @@ class StencilHostTile {
     const auto& [segment, segments, depth, layer, block] = cut_.pieces;
     const std::int64_t i = first / layer * depth, plane_end = std::min(i + depth, d_.extents[0]);
     const bool bundles = plane_end - i == cpu::kBundlePlanes && d_.plain_on(0, i) && d_.plain_on(0, plane_end - 1);
+    std::int64_t j = first / segments % d_.extents[1], begin = first % segments * segment;
     for (std::int64_t piece = first; piece < last;) {
-      const std::int64_t j = piece / segments % d_.extents[1];
       if (bundles && d_.plain_on(1, j)) {  // then a piece is a row
         const bool several = piece + cut_.bundle_rows <= last && d_.plain_on(1, j + cut_.bundle_rows - 1);
         const int rows = several ? cut_.bundle_rows : 1;
         sweep_bundle(i, j, rows, plain);
-        piece += rows;
+        piece += rows, j += rows;
         continue;
       }
-      const std::int64_t begin = piece % segments * segment;
       const Span points{begin, std::min(begin + segment, d_.extents[2])};
       for (std::int64_t plane = i; plane < plane_end; ++plane) sweep_row(plane, j, points, plain.taps, mapped);
       ++piece;
+      if ((begin += segment) >= d_.extents[2]) begin = 0, ++j;
     }
   }
 
@@ -141,12 +141,7 @@ class StencilHostTile {
   void sweep_bundle(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
     const Span inner{d_.plain_begin(2), d_.plain_end(2)};
     const Span summed = may_sum_frozen(i, j, rows, plain) ? with_frozen(inner) : inner;
-    for (std::int64_t plane = i; plane < i + cpu::kBundlePlanes; ++plane)
-      for (std::int64_t row = j; row < j + rows; ++row) {
-        const T* const base = s_.source_at(plane, row, 0);
-        sweep_ends(plane, row, {0, summed.begin}, base, plain.taps);
-        sweep_ends(plane, row, {summed.end, d_.extents[2]}, base, plain.taps);
-      }
+    if (summed.begin > 0 || summed.end < d_.extents[2]) sweep_bundle_ends(i, j, rows, summed, plain.taps);
     cpu::Bundle<T> bundle{};
     bundle.in = s_.source_at(i, j, summed.begin);
     bundle.in_plane = s_.source_strides[0], bundle.in_row = s_.source_strides[1];
@@ -155,6 +150,15 @@ class StencilHostTile {
     bundle.n = summed.end - summed.begin, bundle.rows = rows;
     bundle.head = inner.begin - summed.begin, bundle.tail = summed.end - inner.end;
     cpu::apply_bundle(bundle, plain.groups);
+  }
+
+  void sweep_bundle_ends(std::int64_t i, std::int64_t j, int rows, Span middle, const RowTaps<T>& taps) const {
+    for (std::int64_t plane = i; plane < i + cpu::kBundlePlanes; ++plane)
+      for (std::int64_t row = j; row < j + rows; ++row) {
+        const T* const base = s_.source_at(plane, row, 0);
+        sweep_ends(plane, row, {0, middle.begin}, base, taps);
+        sweep_ends(plane, row, {middle.end, d_.extents[2]}, base, taps);
+      }
   }
 
   /// Frozen points at the ends of rows are summed as well, and put back, so that rows begin where lines of the cache
