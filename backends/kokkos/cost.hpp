@@ -37,7 +37,7 @@ inline double stencil_score(int, const plugin::StencilProblem& p, tessera_memory
 }
 #else
 /// What the CPU backend promises for itself, and the share of that which Kokkos' dispatch leaves.
-inline constexpr double kShare = 0.5;
+inline constexpr double kShare = 0.8;
 
 inline double gemm_score(int, const plugin::GemmProblem& p, tessera_memory) {
   const cpu::Work work = cpu::work_of(p);
