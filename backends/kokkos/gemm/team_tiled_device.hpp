@@ -11,12 +11,15 @@
 #include "arguments.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tessera::kokkos {
 
 inline constexpr int kSide = 16;  ///< threads of a team along either axis of C
 inline constexpr int kTeam = kSide * kSide;
+/// Time for an element of C in small tiles, that in large ones being 1.
+inline constexpr double kSmallTileCost = 1.5;
 
 /// 16 bytes, which a thread reads at once.
 template <class T>
@@ -25,12 +28,12 @@ struct alignas(16) Pack {
   T element[kElements];
 };
 
-/// kTile rows of C. In f64 a tile has half as many columns, so that a thread's sums take as many registers.
-/// Of 8 depths the elements that a thread moves fit into the 128 registers beside 64 sums; of 16 they did not.
+/// kTile rows of C, and as many columns; of the large tile half as many in f64, so that a thread's sums take as many
+/// registers. Of 8 depths the elements that a thread moves fit into 128 registers beside 64 sums.
 template <class T, int kTile>
 struct DeviceShape {
   static constexpr int kPack = Pack<T>::kElements;
-  static constexpr int kRows = kTile, kColumns = kTile * 4 / int(sizeof(T));
+  static constexpr int kRows = kTile, kColumns = sizeof(T) == 8 ? 64 : kTile;
   static constexpr int kDepth = 8;
   static constexpr int kRowPacks = kRows / kSide / kPack, kColumnPacks = kColumns / kSide / kPack;
   static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of a depth, in scratch
@@ -188,10 +191,8 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
       : context_(context), problem_(problem) {
     constexpr std::int64_t kTiles[] = {64, 128};
-    const auto tiles = [](std::int64_t extent) { return double((extent + 127) / 128); };
-    // Fewer large tiles than multiprocessors leave some of them idle.
-    const bool few = tiles(problem.m) * tiles(problem.n) * double(problem.batch) < context.limits().multiprocessors;
-    tile_ = int(options.parameters.take("tile", few ? 64 : 128, kTiles));
+    const bool small = cost<64>(problem, context) < cost<128>(problem, context);
+    tile_ = int(options.parameters.take("tile", small ? 64 : 128, kTiles));
   }
 
   void execute(const plugin::Execution& execution) override {
@@ -200,6 +201,16 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   }
 
  private:
+  /// Elements of C that the busiest multiprocessor computes, those of small tiles weighted by how much slower they are.
+  template <int kTile>
+  static double cost(const plugin::GemmProblem& problem, const Context& context) {
+    using Shape = DeviceShape<T, kTile>;
+    const double rows = std::ceil(double(problem.m) / Shape::kRows);
+    const double tiles = rows * std::ceil(double(problem.n) / Shape::kColumns) * double(problem.batch);
+    const double most = std::ceil(tiles / context.limits().multiprocessors);
+    return most * Shape::kRows * Shape::kColumns * (kTile == 64 ? kSmallTileCost : 1.0);
+  }
+
   template <class Tile>
   void launch(const Tile& tile) {
     const std::int64_t teams = std::min<std::int64_t>(tile.tiles(), std::numeric_limits<int>::max());
