@@ -6,7 +6,8 @@
 #
 # Packages of the machine's own release are installed with apt-get. What the release has too old (CMake and Catch2 on
 # Debian 12, Eigen on all) is fetched through a private apt configuration from the machine's own mirror and unpacked
-# under .deps: neither the machine's package sources nor its installed packages get mixed with another suite's.
+# under .deps: neither the machine's package sources nor its installed packages get mixed with another suite's. Kokkos,
+# which no release has as a package, is built there from the source package of Trilinos, which contains it.
 set -euo pipefail
 
 repository="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
@@ -111,7 +112,7 @@ check_libraries() {
   mkdir -p "$probe"
   {
     printf '%s\n' "cmake_minimum_required(VERSION 3.28)" "project(probe LANGUAGES CXX)"
-    for row in "${libraries[@]}"; do
+    for row in "${libraries[@]}" "Kokkos|||"; do
       IFS='|' read -r name minimum _ <<<"$row"
       [[ "$name" != Eigen3 ]] || minimum=""  # a search for version 3.4 refuses 5
       printf '%s\n' "find_package($name $minimum QUIET)" \
@@ -177,17 +178,18 @@ offered() { LC_ALL=C apt-cache policy "$1" | sed -nE 's/^  Candidate: ([0-9]+:)?
 is_installed() { [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
 private_apt() { quietly apt-get -c "$deps/apt/apt.conf" "$@"; }
 
-# Points a private apt at SUITE on the mirror of the machine's own release. Signatures are checked as for the machine
+# Points a private apt at the packages (deb) or the sources (deb-src) of SUITE on the mirror of the machine's own release. Signatures are checked as for the machine
 # itself: with the Signed-By keyrings in the source's file, else with the keys that apt trusts.
 set_up_private_apt() {
-  local suite="$1" mirror file keyrings
+  local types="$1" suite="$2" mirror file keyrings
   [[ -n "$(offered libeigen3-dev)" ]] || refresh_package_lists  # apt names no mirrors before its first update
   # shellcheck disable=SC2016  # apt expands these
   IFS='|' read -r mirror file < <(apt-get indextargets --format '$(REPO_URI)|$(SOURCESENTRY)' "Created-By: Packages" \
     "Origin: Debian" "Codename: $(os_release VERSION_CODENAME)" "Component: main") || return 1
   keyrings="$(sed -nE 's/^Signed-By:\s*(\/.*)/\1/Ip; s/^deb .*signed-by=(\/[^] ]+).*/\1/p' "${file%:*}" | tr '\n' ' ')"
   mkdir -p "$deps"/apt/{sources,state/lists/partial,cache/archives/partial}
-  printf '%s\n' "Types: deb" "URIs: $mirror" "Suites: $suite" "Components: main" "Targets: Packages" "Languages: none" \
+  printf '%s\n' "Types: $types" "URIs: $mirror" "Suites: $suite" "Components: main" "Targets: Packages Sources" \
+    "Languages: none" \
     ${keyrings:+"Signed-By: $keyrings"} >"$deps/apt/sources/private.sources"
   cat >"$deps/apt/apt.conf" <<END
 Dir::State "$deps/apt/state/";
@@ -209,7 +211,7 @@ unpack_from() {
   say "unpacking under .deps, from $suite: $*"
   rm -rf "$staged" "$deps/apt" "$deps/download"
   mkdir -p "$deps/prefix" "$deps/download"
-  set_up_private_apt "$suite" || return 1
+  set_up_private_apt deb "$suite" || return 1
   (cd "$deps/download" && private_apt download "${@/%//$suite}") || return 1  # package/suite
   cp -a "$deps/prefix" "$staged" || return 1
   for deb in "$deps"/download/*.deb; do
@@ -253,6 +255,32 @@ prefer_new_eigen() {
   at_least "${found[Eigen3]:-}" "$best_eigen" || touch "$tried"
 }
 
+# Kokkos with OpenMP as a static library, so that the plugin that uses it has it for itself.
+build_kokkos() {
+  local source="$deps/kokkos" suite
+  suite="$(os_release VERSION_CODENAME)"
+  say "building Kokkos under .deps, from the source package trilinos of $suite"
+  rm -rf "$deps/apt" "$source"
+  mkdir -p "$source"
+  set_up_private_apt deb-src "$suite" || return 1
+  (cd "$source" && private_apt source --download-only trilinos) || return 1
+  quietly tar -x -C "$source" --strip-components=3 --wildcards -f "$source"/trilinos_*.orig.tar.* \
+    '*/packages/kokkos/*' || return 1
+  quietly cmake -S "$source" -B "$source/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" \
+    -DCMAKE_CXX_STANDARD=20 -DKokkos_CXX_STANDARD=20 -DKokkos_ENABLE_OPENMP=ON -DBUILD_SHARED_LIBS=OFF \
+    -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_INSTALL_PREFIX="$prefix" || return 1
+  quietly cmake --build "$source/build" --parallel "$(nproc)" --target install || return 1
+  rm -rf "$deps/apt" "$source"
+}
+
+# The Kokkos backend is one of several, so that the rest goes on without. A vain attempt is noted in .deps.
+prefer_kokkos() {
+  local tried="$deps/no-kokkos"
+  [[ -z "${found[Kokkos]:-}" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
+  build_kokkos && check_libraries
+  [[ -n "${found[Kokkos]:-}" ]] || touch "$tried"
+}
+
 ensure_dependencies() {
   local row summary=""
   check_tools
@@ -263,8 +291,10 @@ ensure_dependencies() {
   install_missing "${libraries[@]}"
   check_libraries
   report_missing
+  prefer_kokkos
   for row in "${tools[@]}" "${libraries[@]}"; do summary+=" | ${row%%|*} ${found["${row%%|*}"]}"; done
   say "found$summary"
+  say "Kokkos ${found[Kokkos]:-was not to be had, so there is no kokkos backend}"
   at_least "${found[Eigen3]}" "$best_eigen" ||
     say "Eigen $best_eigen was not to be had, so the cpu backend's GEMM uses Eigen ${found[Eigen3]}, which is slower"
 }

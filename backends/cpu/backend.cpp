@@ -7,15 +7,12 @@
 #include "context.hpp"
 #include "cost.hpp"
 #include "gemm/algorithms.hpp"
+#include "machine.hpp"
 #include "stencil/algorithms.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
 #include <omp.h>
-#include <unistd.h>
-
-#include <fstream>
-#include <string>
 
 namespace tessera::cpu {
 namespace {
@@ -29,22 +26,6 @@ using plugin::StencilProblem;
 #else
 #define TESSERA_CPU_COMPILER "g++ " __VERSION__
 #endif
-
-/// The processor's name as Linux tells it, where it does (not on every aarch64).
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const auto colon = line.find(':');
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos && colon + 2 < line.size())
-      return line.substr(colon + 2);
-  }
-  return "host";
-}
-
-std::uint64_t memory_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
-}
 
 struct Backend {
   using Context = cpu::Context;

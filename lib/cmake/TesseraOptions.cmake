@@ -17,7 +17,7 @@ option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL
 option(TESSERA_INSTALL "Generate install rules" ON)
 option(TESSERA_WARNINGS_AS_ERRORS "Turn warnings into errors" OFF)
 
-foreach(backend CPU CUDA)
+foreach(backend CPU CUDA KOKKOS)
   set(TESSERA_BACKEND_${backend} AUTO CACHE STRING "Build the ${backend} backend: AUTO (where its needs are found), ON or OFF")
   set_property(CACHE TESSERA_BACKEND_${backend} PROPERTY STRINGS AUTO ON OFF)
   if(NOT TESSERA_BACKEND_${backend} MATCHES "^(AUTO|ON|OFF)$")

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// GEMM as a program that has just been ported to Kokkos does it: an MDRangePolicy over the elements of C, each of
+/// which sums its products from memory. The yardstick for team_tiled.
+
+#include "../range.hpp"
+#include "algorithms.hpp"
+#include "arguments.hpp"
+
+namespace tessera::kokkos {
+namespace {
+
+template <class T>
+struct Element {
+  GemmArguments<T> g;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t column, std::int64_t row, std::int64_t item) const {
+    const T* a = g.a + item * g.stride_a + row * g.a_row;
+    const T* b = g.b + item * g.stride_b + column * g.b_column;
+    T sum = 0;
+    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_depth] * b[l * g.b_depth];
+    g.epilogue.write(g.c + item * g.stride_c + row * g.ldc + column, sum);
+  }
+};
+
+template <class T>
+class MdrangePlan final : public plugin::Plan {
+ public:
+  MdrangePlan(Context& context, const plugin::GemmProblem& problem) : context_(context), problem_(problem) {}
+
+  void execute(const plugin::Execution& execution) override {
+    const Element<T> element{arguments_of<T>(problem_, execution)};
+    context_.dispatch([&](const Space& space) {
+      Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {problem_.n, problem_.m, problem_.batch}), element);
+    });
+  }
+
+ private:
+  Context& context_;
+  plugin::GemmProblem problem_;
+};
+
+}  // namespace
+
+GemmPlanPointer make_gemm_mdrange(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
+  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
+  return std::make_unique<MdrangePlan<double>>(context, problem);
+}
+
+}  // namespace tessera::kokkos

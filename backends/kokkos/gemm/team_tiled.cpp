@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// GEMM by teams: tiles of both operands in scratch, a block of C in registers.
+
+#include "../flavour.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA)
+#include "team_tiled_device.hpp"
+#else
+#include "team_tiled_host.hpp"
+#endif
+
+namespace tessera::kokkos {
+
+GemmPlanPointer make_gemm_team_tiled(Context& context, const plugin::GemmProblem& problem,
+                                     plugin::PlanOptions options) {
+  if (problem.dtype == TESSERA_F32) return std::make_unique<GemmTeamTiledPlan<float>>(context, problem, options);
+  return std::make_unique<GemmTeamTiledPlan<double>>(context, problem, options);
+}
+
+}  // namespace tessera::kokkos

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// team_tiled on a device: a team of 16 x 16 threads computes a tile of C, each thread a block of it in registers.
+/// Tiles of both operands pass through scratch, two of each in turn, so that the next ones travel while the present
+/// ones are used. Threads read 16 bytes of scratch at once.
+#pragma once
+
+#include "algorithms.hpp"
+#include "arguments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tessera::kokkos {
+
+inline constexpr int kSide = 16;  ///< threads of a team along either axis of C
+inline constexpr int kTeam = kSide * kSide;
+/// Time for an element of C in small tiles, that in large ones being 1.
+inline constexpr double kSmallTileCost = 1.5;
+
+/// 16 bytes, which a thread reads at once.
+template <class T>
+struct alignas(16) Pack {
+  static constexpr int kElements = 16 / int(sizeof(T));
+  T element[kElements];
+};
+
+/// kTile rows of C, and as many columns; of the large tile half as many in f64, so that a thread's sums take as many
+/// registers. Of 8 depths the elements that a thread moves fit into 128 registers beside 64 sums.
+template <class T, int kTile>
+struct DeviceShape {
+  static constexpr int kPack = Pack<T>::kElements;
+  static constexpr int kRows = kTile, kColumns = sizeof(T) == 8 ? 64 : kTile;
+  static constexpr int kDepth = 8;
+  static constexpr int kRowPacks = kRows / kSide / kPack, kColumnPacks = kColumns / kSide / kPack;
+  static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of a depth, in scratch
+  static constexpr int kElements = kDepth * (kRowPitch + kColumnPitch);             ///< of scratch, a pair of tiles
+  static constexpr int kBytes = 2 * kElements * int(sizeof(T));
+  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<kTeam, kTile == 128 ? 2 : 3>>;
+};
+
+/// Moves tiles of one operand to scratch, where they lie depth by depth: a thread has kCount elements of each.
+template <class T, int kWidth, int kDepth, int kPitch>
+class TileMover {
+ public:
+  /// `across` and `along` are the distances in memory of rows (columns) and depths; the smaller one tells how
+  /// neighbouring threads read neighbours.
+  KOKKOS_INLINE_FUNCTION TileMover(const T* first, std::int64_t across, std::int64_t along, std::int64_t width_left,
+                                   int thread)
+      : width_left_(width_left < kWidth ? int(width_left) : kWidth) {
+    const bool by_depth = along < across;
+    depth_ = by_depth ? thread % kDepth : thread / kWidth;
+    width_ = by_depth ? thread / kDepth : thread % kWidth;
+    depth_step_ = by_depth ? 0 : kTeam / kWidth;
+    width_step_ = by_depth ? kTeam / kDepth : 0;
+    from_ = first + width_ * across + depth_ * along;
+    step_ = width_step_ * across + depth_step_ * along;
+    advance_ = kDepth * along;
+  }
+
+  /// Reads the next tile, zeros where the operand ends.
+  KOKKOS_INLINE_FUNCTION void fetch(std::int64_t depth_left) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      held_[i] =
+          width_ + i * width_step_ < width_left_ && depth_ + i * depth_step_ < depth_left ? from_[i * step_] : T(0);
+    from_ += advance_;
+  }
+
+  KOKKOS_INLINE_FUNCTION void store(T* scratch) const {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) scratch[(depth_ + i * depth_step_) * kPitch + width_ + i * width_step_] = held_[i];
+  }
+
+ private:
+  static constexpr int kCount = kWidth * kDepth / kTeam;
+  static_assert(kCount * kTeam == kWidth * kDepth && kTeam % kWidth == 0 && kTeam % kDepth == 0);
+
+  const T* from_;
+  std::int64_t step_, advance_;
+  int width_, depth_, width_step_, depth_step_, width_left_;
+  T held_[kCount];
+};
+
+template <class T, int kTile>
+class GemmDeviceTile {
+ public:
+  using Shape = DeviceShape<T, kTile>;
+  using Member = typename Shape::Policy::member_type;
+
+  explicit GemmDeviceTile(const GemmArguments<T>& arguments)
+      : g_(arguments), row_tiles_(tiles_along(g_.m, Shape::kRows)), column_tiles_(tiles_along(g_.n, Shape::kColumns)) {}
+
+  static std::int64_t tiles_along(std::int64_t extent, int tile) { return (extent + tile - 1) / tile; }
+  std::int64_t tiles() const { return row_tiles_ * column_tiles_ * g_.batch; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    T* const scratch = near_scratch<T>(team, std::ptrdiff_t(Shape::kBytes));
+    for (std::int64_t tile = team.league_rank(); tile < row_tiles_ * column_tiles_ * g_.batch;
+         tile += team.league_size())
+      compute(team, tile, scratch);
+  }
+
+ private:
+  using Sums = T[Shape::kRowPacks * Shape::kPack][Shape::kColumnPacks * Shape::kPack];
+
+  KOKKOS_INLINE_FUNCTION void compute(const Member& team, std::int64_t tile, T* scratch) const {
+    const std::int64_t column = tile % column_tiles_ * Shape::kColumns;
+    const std::int64_t row = tile / column_tiles_ % row_tiles_ * Shape::kRows;
+    const std::int64_t item = tile / (column_tiles_ * row_tiles_);
+    const int thread = team.team_rank();
+    Sums sum = {};
+    if (g_.k > 0) {
+      TileMover<T, Shape::kRows, Shape::kDepth, Shape::kRowPitch> a(g_.a + item * g_.stride_a + row * g_.a_row,
+                                                                    g_.a_row, g_.a_depth, g_.m - row, thread);
+      TileMover<T, Shape::kColumns, Shape::kDepth, Shape::kColumnPitch> b(
+          g_.b + item * g_.stride_b + column * g_.b_column, g_.b_column, g_.b_depth, g_.n - column, thread);
+      sum_tiles(team, a, b, scratch, sum);
+    }
+    write(row + thread / kSide * Shape::kPack, column + thread % kSide * Shape::kPack, g_.c + item * g_.stride_c, sum);
+  }
+
+  template <class MoverA, class MoverB>
+  KOKKOS_INLINE_FUNCTION void sum_tiles(const Member& team, MoverA& a, MoverB& b, T* scratch, Sums& sum) const {
+    constexpr int kTileB = Shape::kDepth * Shape::kRowPitch;
+    a.fetch(g_.k);
+    b.fetch(g_.k);
+    team.team_barrier();  // the scratch may still be read for the tile of C before
+    a.store(scratch);
+    b.store(scratch + kTileB);
+    team.team_barrier();
+    T *present = scratch, *next = scratch + Shape::kElements;
+    for (std::int64_t left = g_.k - Shape::kDepth;; left -= Shape::kDepth) {
+      if (left > 0) a.fetch(left), b.fetch(left);
+      add_products(present, present + kTileB, team.team_rank(), sum);
+      if (left <= 0) return;
+      a.store(next);
+      b.store(next + kTileB);
+      team.team_barrier();
+      T* const used = present;
+      present = next;
+      next = used;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION static void add_products(const T* a_tile, const T* b_tile, int thread, Sums& sum) {
+    constexpr int kPack = Shape::kPack;
+    const T* const a_from = a_tile + thread / kSide * kPack;
+    const T* const b_from = b_tile + thread % kSide * kPack;
+#pragma unroll
+    for (int depth = 0; depth < Shape::kDepth; ++depth) {
+      Pack<T> a[Shape::kRowPacks], b[Shape::kColumnPacks];
+#pragma unroll
+      for (int i = 0; i < Shape::kRowPacks; ++i)
+        a[i] = *reinterpret_cast<const Pack<T>*>(a_from + depth * Shape::kRowPitch + i * kSide * kPack);
+#pragma unroll
+      for (int j = 0; j < Shape::kColumnPacks; ++j)
+        b[j] = *reinterpret_cast<const Pack<T>*>(b_from + depth * Shape::kColumnPitch + j * kSide * kPack);
+#pragma unroll
+      for (int i = 0; i < Shape::kRowPacks * kPack; ++i)
+#pragma unroll
+        for (int j = 0; j < Shape::kColumnPacks * kPack; ++j)
+          sum[i][j] += a[i / kPack].element[i % kPack] * b[j / kPack].element[j % kPack];
+    }
+  }
+
+  /// `row` and `column` are those of the thread's first pack; its next ones are kSide packs further.
+  KOKKOS_INLINE_FUNCTION void write(std::int64_t row, std::int64_t column, T* c, const Sums& sum) const {
+    constexpr int kPack = Shape::kPack;
+#pragma unroll
+    for (int i = 0; i < Shape::kRowPacks * kPack; ++i) {
+      const std::int64_t at_row = row + i / kPack * kSide * kPack + i % kPack;
+#pragma unroll
+      for (int j = 0; j < Shape::kColumnPacks * kPack; ++j) {
+        const std::int64_t at_column = column + j / kPack * kSide * kPack + j % kPack;
+        if (at_row < g_.m && at_column < g_.n) g_.epilogue.write(c + at_row * g_.ldc + at_column, sum[i][j]);
+      }
+    }
+  }
+
+  GemmArguments<T> g_;
+  std::int64_t row_tiles_, column_tiles_;
+};
+
+template <class T>
+class GemmTeamTiledPlan final : public plugin::Plan {
+ public:
+  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
+      : context_(context), problem_(problem) {
+    constexpr std::int64_t kTiles[] = {64, 128};
+    const bool small = cost<64>(problem, context) < cost<128>(problem, context);
+    tile_ = int(options.parameters.take("tile", small ? 64 : 128, kTiles));
+  }
+
+  void execute(const plugin::Execution& execution) override {
+    const GemmArguments<T> arguments = arguments_of<T>(problem_, execution);
+    tile_ == 64 ? launch(GemmDeviceTile<T, 64>(arguments)) : launch(GemmDeviceTile<T, 128>(arguments));
+  }
+
+ private:
+  /// Elements of C that the busiest multiprocessor computes, those of small tiles weighted by how much slower they are.
+  template <int kTile>
+  static double cost(const plugin::GemmProblem& problem, const Context& context) {
+    using Shape = DeviceShape<T, kTile>;
+    const double rows = std::ceil(double(problem.m) / Shape::kRows);
+    const double tiles = rows * std::ceil(double(problem.n) / Shape::kColumns) * double(problem.batch);
+    const double most = std::ceil(tiles / context.limits().multiprocessors);
+    return most * Shape::kRows * Shape::kColumns * (kTile == 64 ? kSmallTileCost : 1.0);
+  }
+
+  template <class Tile>
+  void launch(const Tile& tile) {
+    const std::int64_t teams = std::min<std::int64_t>(tile.tiles(), std::numeric_limits<int>::max());
+    context_.dispatch([&](const Space& space) {
+      typename Tile::Shape::Policy policy(space, int(teams), kTeam);
+      Kokkos::parallel_for("tessera", policy.set_scratch_size(0, Kokkos::PerTeam(Tile::Shape::kBytes + 16)), tile);
+    });
+  }
+
+  Context& context_;
+  plugin::GemmProblem problem_;
+  int tile_;
+};
+
+}  // namespace tessera::kokkos

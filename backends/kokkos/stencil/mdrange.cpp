@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A stencil point by point: an MDRangePolicy over the points whose taps stay inside, without a test, and one over
+/// each slab of the boundary.
+
+#include "../range.hpp"
+#include "algorithms.hpp"
+#include "sweep.hpp"
+
+namespace tessera::kokkos {
+namespace {
+
+using plugin::Index3;
+
+template <class T>
+struct InnerPoint {
+  Sweep<T> sweep;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i2, std::int64_t i1, std::int64_t i0) const {
+    *sweep.target_at(i0, i1, i2) = sweep.inner_value(i0, i1, i2);
+  }
+};
+
+template <class T>
+struct BoundaryPoint {
+  Sweep<T> sweep;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i2, std::int64_t i1, std::int64_t i0) const {
+    *sweep.target_at(i0, i1, i2) = sweep.boundary_value(i0, i1, i2);
+  }
+};
+
+template <class T>
+class MdrangePlan final : public plugin::Plan {
+ public:
+  MdrangePlan(Context& context, const plugin::StencilProblem& problem)
+      : context_(context),
+        problem_(problem),
+        taps_(make_point_taps<T>(context, problem)),
+        inner_(inner_box(problem.domain)),
+        boundary_(boundary_boxes(problem.domain)) {}
+
+  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& e) override {
+    Sweep<T> sweep(problem_, taps_);
+    plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
+                           [&](const T* source, const Index3& from, T* target, const Index3& to) {
+                             sweep.set_arrays(source, from, target, to);
+                             context_.dispatch([&](const Space& space) { run(space, sweep); });
+                           });
+  }
+
+ private:
+  void run(const Space& space, const Sweep<T>& sweep) const {
+    const auto over = [&](const Box& box) {
+      return range(space, {box.begin[2], box.begin[1], box.begin[0]}, {box.end[2], box.end[1], box.end[0]});
+    };
+    if (!inner_.empty()) Kokkos::parallel_for("tessera", over(inner_), InnerPoint<T>{sweep});
+    for (const Box& box : boundary_) Kokkos::parallel_for("tessera", over(box), BoundaryPoint<T>{sweep});
+  }
+
+  Context& context_;
+  plugin::StencilProblem problem_;
+  Table taps_;
+  Box inner_;
+  std::vector<Box> boundary_;
+};
+
+}  // namespace
+
+StencilPlanPointer make_stencil_mdrange(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions) {
+  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
+  return std::make_unique<MdrangePlan<double>>(context, problem);
+}
+
+}  // namespace tessera::kokkos

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// team_tiled on a device: a team fetches a tile with its halo into scratch, boundary modes resolved cell by cell where
+/// the tile touches the boundary, and sums the taps out of it. Short lists of taps travel with the kernel's arguments,
+/// which all threads of a warp read at once; longer ones lie in device memory.
+#pragma once
+
+#include "../device_tile.hpp"
+#include "algorithms.hpp"
+#include "sweep.hpp"
+
+#include <bit>
+
+namespace tessera::kokkos {
+
+using cuda::kTilePointsPerThread;
+
+/// Of the 48 KiB that Kokkos gives a team, what is left beside its own.
+inline constexpr int kTileBytes = 40 << 10;
+/// Taps among the arguments, of which Kokkos takes at most 4 KiB.
+inline constexpr int kInlineTaps = 128;
+
+template <class T>
+struct InlineTaps {
+  T coefficients[kInlineTaps];
+  int offsets[kInlineTaps];
+};
+
+template <class T>
+struct TableTaps {
+  const T* coefficients;
+  const int* offsets;
+};
+
+/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile.cuh.
+struct Divisor {
+  unsigned reciprocal;
+
+  explicit Divisor(int divisor = 1)
+      : reciprocal(divisor == 1 ? 0u
+                                : unsigned(((std::uint64_t(1) << 32) + unsigned(divisor) - 1) / unsigned(divisor))) {}
+  KOKKOS_INLINE_FUNCTION unsigned of(unsigned value) const {
+    return reciprocal == 0 ? value : unsigned((std::uint64_t(value) * reciprocal) >> 32);
+  }
+};
+
+template <class T, class Taps>
+class StencilDeviceTile {
+ public:
+  using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<512, cuda::kTileBlocks>>;
+  using Member = typename Policy::member_type;
+
+  StencilDeviceTile(const plugin::StencilProblem& problem, const Table& point_taps, const cuda::Tile& tile,
+                    const Taps& taps)
+      : s_(problem, point_taps), taps_(taps), by_row_(tile.cells[2]), by_plane_(tile.cells[1]) {
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      shift_[axis] = std::countr_zero(unsigned(tile.extent[axis]));
+      cells_[axis] = tile.cells[axis];
+      tiles_[axis] = unsigned((problem.domain.extents[axis] + tile.extent[axis] - 1) >> shift_[axis]);
+    }
+    const auto& reach = problem.domain.reach;
+    centre_ = int((reach[0][0] * cells_[1] + reach[1][0]) * cells_[2] + reach[2][0]);
+  }
+
+  Sweep<T>& sweep() { return s_; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+    T* const tile = near_scratch<T>(team, cells_[0] * cells_[1] * cells_[2] * std::ptrdiff_t(sizeof(T)));
+    const unsigned number = unsigned(team.league_rank()), row = number / tiles_[2], plane = row / tiles_[1];
+    const std::int64_t origin[] = {std::int64_t(plane) << shift_[0], std::int64_t(row - plane * tiles_[1]) << shift_[1],
+                                   std::int64_t(number - row * tiles_[2]) << shift_[2]};
+    bool plain = true;
+#pragma unroll
+    for (int axis = 0; axis < plugin::kAxes; ++axis)
+      plain = plain && origin[axis] >= s_.domain.plain_begin(axis) &&
+              origin[axis] + (std::int64_t(1) << shift_[axis]) <= s_.domain.plain_end(axis);
+    const unsigned thread = unsigned(team.team_rank()), threads = unsigned(team.team_size());
+    plain ? fetch_plain(origin, thread, threads, tile) : fetch_boundary(origin, thread, threads, tile);
+    team.team_barrier();
+    sum_points(origin, plain, thread, threads, tile);
+  }
+
+ private:
+  using Origin = const std::int64_t (&)[plugin::kAxes];
+
+  KOKKOS_INLINE_FUNCTION void place(unsigned cell, unsigned (&c)[plugin::kAxes]) const {
+    const unsigned row = by_row_.of(cell);
+    c[0] = by_plane_.of(row);
+    c[1] = row - c[0] * unsigned(cells_[1]);
+    c[2] = cell - row * unsigned(cells_[2]);
+  }
+
+  /// Several loads in flight before the first is stored; a thread without a cell left repeats the last one.
+  KOKKOS_INLINE_FUNCTION void fetch_plain(Origin origin, unsigned thread, unsigned threads, T* tile) const {
+    constexpr int kBatch = 4;
+    const auto& reach = s_.domain.reach;
+    const T* const first = s_.source_at(origin[0] - reach[0][0], origin[1] - reach[1][0], origin[2] - reach[2][0]);
+    const unsigned cells = unsigned(cells_[0] * cells_[1] * cells_[2]);
+    for (unsigned base = thread; base < cells; base += kBatch * threads) {
+      T value[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const unsigned cell = base + i * threads;
+        unsigned c[plugin::kAxes];
+        place(cell < cells ? cell : cells - 1, c);
+        value[i] = first[c[0] * s_.source_strides[0] + c[1] * s_.source_strides[1] + c[2] * s_.source_strides[2]];
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i)
+        if (base + i * threads < cells) tile[base + i * threads] = value[i];
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void fetch_boundary(Origin origin, unsigned thread, unsigned threads, T* tile) const {
+    const unsigned cells = unsigned(cells_[0] * cells_[1] * cells_[2]);
+#pragma unroll 1
+    for (unsigned cell = thread; cell < cells; cell += threads) {
+      unsigned c[plugin::kAxes];
+      place(cell, c);
+      std::int64_t at[plugin::kAxes];
+#pragma unroll
+      for (int axis = 0; axis < plugin::kAxes; ++axis) at[axis] = origin[axis] - s_.domain.reach[axis][0] + c[axis];
+      tile[cell] = boundary_cell(at);
+    }
+  }
+
+  /// Cells that only points outside the domain or frozen points would read are zero: nothing exists there.
+  KOKKOS_INLINE_FUNCTION T boundary_cell(Origin at) const {
+    const plugin::Domain& d = s_.domain;
+#pragma unroll
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      const std::int64_t i = at[axis], n = d.extents[axis];
+      if (i < 0 && d.mode[axis][0] == TESSERA_BOUNDARY_FIXED) return T(0);
+      if (i >= n && (d.mode[axis][1] == TESSERA_BOUNDARY_FIXED || i >= n + d.reach[axis][1])) return T(0);
+    }
+    const plugin::Sample s = d.sample(at[0], at[1], at[2]);
+    return s.constant ? T(s.value) : *s_.source_at(s.index[0], s.index[1], s.index[2]);
+  }
+
+  KOKKOS_INLINE_FUNCTION void sum_points(Origin origin, bool plain, unsigned thread, unsigned threads,
+                                         const T* tile) const {
+    int point[kTilePointsPerThread][plugin::kAxes], cell[kTilePointsPerThread];
+    T sum[kTilePointsPerThread];
+#pragma unroll
+    for (int j = 0; j < kTilePointsPerThread; ++j) {
+      const int p = int(thread + j * threads);
+      point[j][2] = p & ((1 << shift_[2]) - 1);
+      point[j][1] = (p >> shift_[2]) & ((1 << shift_[1]) - 1);
+      point[j][0] = p >> (shift_[2] + shift_[1]);
+      cell[j] = (point[j][0] * cells_[1] + point[j][1]) * cells_[2] + point[j][2];
+      sum[j] = T(0);
+    }
+#pragma unroll 4
+    for (int t = 0; t < s_.tap_count; ++t) {
+      const T coefficient = taps_.coefficients[t];
+      const T* const shifted = tile + taps_.offsets[t];
+#pragma unroll
+      for (int j = 0; j < kTilePointsPerThread; ++j) sum[j] += coefficient * shifted[cell[j]];
+    }
+#pragma unroll
+    for (int j = 0; j < kTilePointsPerThread; ++j) {
+      const std::int64_t i0 = origin[0] + point[j][0], i1 = origin[1] + point[j][1], i2 = origin[2] + point[j][2];
+      if (!plain) {
+        if (i0 >= s_.domain.extents[0] || i1 >= s_.domain.extents[1] || i2 >= s_.domain.extents[2]) continue;
+        if (s_.domain.frozen(i0, i1, i2)) sum[j] = tile[cell[j] + centre_];
+      }
+      *s_.target_at(i0, i1, i2) = sum[j];
+    }
+  }
+
+  Sweep<T> s_;
+  Taps taps_;
+  Divisor by_row_, by_plane_;
+  int shift_[plugin::kAxes], cells_[plugin::kAxes];
+  unsigned tiles_[plugin::kAxes];
+  int centre_;  ///< distance from a point's first cell to its own
+};
+
+inline cuda::DeviceLimits team_limits(int device) {
+  cuda::DeviceLimits limits = cuda::device_limits(device);
+  limits.shared_per_block = kTileBytes;
+  return limits;
+}
+
+/// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
+inline std::vector<int> cell_offsets(const plugin::StencilProblem& problem, const cuda::Tile& tile) {
+  std::vector<int> offsets;
+  const auto cell = [&](const plugin::Tap& tap, int axis) {
+    return int(tap.offset[std::size_t(axis)] + problem.domain.reach[axis][0]);
+  };
+  for (const auto& tap : problem.taps)
+    offsets.push_back((cell(tap, 0) * tile.cells[1] + cell(tap, 1)) * tile.cells[2] + cell(tap, 2));
+  return offsets;
+}
+
+template <class T>
+std::vector<T> coefficients(const plugin::StencilProblem& problem) {
+  std::vector<T> values;
+  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
+  return values;
+}
+
+template <class T>
+class StencilTeamTiledPlan final : public plugin::Plan {
+ public:
+  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions)
+      : context_(context),
+        problem_(problem),
+        tile_(*cuda::choose_tile(problem, team_limits(context.device()))),
+        points_(make_point_taps<T>(context, problem)),
+        values_(coefficients<T>(problem)),
+        offsets_(cell_offsets(problem, tile_)),
+        value_table_(context, values_.data(), values_.size() * sizeof(T)),
+        offset_table_(context, offsets_.data(), offsets_.size() * sizeof(int)) {}
+
+  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& e) override {
+    if (problem_.taps.size() > kInlineTaps)
+      return run(e, TableTaps<T>{value_table_.template as<const T>(), offset_table_.template as<const int>()});
+    InlineTaps<T> taps;
+    std::copy(values_.begin(), values_.end(), taps.coefficients);
+    std::copy(offsets_.begin(), offsets_.end(), taps.offsets);
+    run(e, taps);
+  }
+
+ private:
+  template <class Taps>
+  void run(const plugin::Execution& e, const Taps& taps) {
+    using Kernel = StencilDeviceTile<T, Taps>;
+    Kernel kernel(problem_, points_, tile_, taps);
+    plugin::for_each_sweep(
+        problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
+        [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
+          kernel.sweep().set_arrays(source, from, target, to);
+          context_.dispatch([&](const Space& space) {
+            typename Kernel::Policy policy(space, int(tile_.count(problem_)), tile_.threads());
+            policy.set_scratch_size(0, Kokkos::PerTeam(int(tile_.bytes) + 16));
+            // With the arguments, not through constant memory: there a launch would wait for the one before.
+            Kokkos::parallel_for(
+                "tessera",
+                Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight), kernel);
+          });
+        });
+  }
+
+  Context& context_;
+  plugin::StencilProblem problem_;
+  cuda::Tile tile_;
+  Table points_;
+  std::vector<T> values_;
+  std::vector<int> offsets_;
+  Table value_table_, offset_table_;
+};
+
+inline std::string why_no_team_tile(const plugin::StencilProblem& problem, int device) {
+  if (cuda::choose_tile(problem, team_limits(device))) return {};
+  return "no tile with its halo fits into a team's " + std::to_string(kTileBytes) + " bytes of scratch";
+}
+
+}  // namespace tessera::kokkos
