@@ -131,6 +131,30 @@ TEST_CASE("resident can be replayed, and two plans run on two streams", "[reside
   for (cudaStream_t stream : streams) succeed(cudaStreamDestroy(stream));
 }
 
+TEMPLATE_TEST_CASE("many taps on a large plane, which streaming has kernels of its own for", "[streaming]", float,
+                   double) {
+  Context context = open_cuda();
+  constexpr std::int64_t kHeight = 4100, kWidth = 4099;
+  Taps taps(2);
+  for (int y = -3; y <= 3; ++y)
+    for (int x = -3; x <= 3; ++x) taps.add({y, x}, double(3 * y - 2 * x));  // at most 15: sums of integers are exact
+  const std::vector<double> values = integers(std::size_t(kHeight * kWidth));
+  Field<TestType> field(context, kHeight, kWidth);
+  field.in.upload(std::vector<TestType>(values.begin(), values.end()));
+  for (const Boundary mode : {Boundary::fixed, Boundary::periodic, Boundary::mirror}) {
+    CAPTURE(mode);
+    StencilDesc desc{.extents = {kHeight, kWidth}, .taps = taps, .boundary = mode};
+    desc.dtype = sizeof(TestType) == 8 ? DType::f64 : DType::f32;
+    StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
+    StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = "streaming"});
+    expecting.execute<TestType>(field.in.data(), field.out.data());
+    const std::vector<TestType> expected = field.result();
+    field.forget();
+    plan.execute<TestType>(field.in.data(), field.out.data());
+    REQUIRE(field.result() == expected);
+  }
+}
+
 TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming]") {
   cudaStream_t stream;
   open_cuda();
