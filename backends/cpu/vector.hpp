@@ -47,6 +47,16 @@ inline void store(T* p, Vector<T> v) {
   std::memcpy(p, &v, sizeof v);
 }
 
+/// Has a vector that is used several times loaded once: compilers may load it again for each use, and loads bind.
+template <class V>
+[[gnu::always_inline]] inline void keep_in_register(V& v) {
+#if defined(__x86_64__)
+  asm("" : "+v"(v));
+#elif defined(__aarch64__)
+  asm("" : "+w"(v));
+#endif
+}
+
 /// The first `count` lanes of a register, 1 to kLanes.
 template <class T>
 class Part {

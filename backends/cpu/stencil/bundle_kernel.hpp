@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../stream_store.hpp"
+#include "errands.hpp"
 #include "tap_groups.hpp"
 
 namespace tessera::cpu {
@@ -15,7 +16,7 @@ inline constexpr int kBundlePlanes = 2;
 /// Rows of each plane in a bundle that has several.
 inline constexpr int kSeveralRows = 4 * kVectorBytes / int(kLineBytes);
 /// Cache lines' length of points that each row of a bundle must have.
-inline constexpr std::int64_t kLeastLines = 2;
+inline constexpr std::int64_t kLeastLines = 4;
 
 /// Whether several rows of a plane load much less for each point than one.
 bool several_rows_pay(const std::vector<TapGroup>& groups);
@@ -24,8 +25,8 @@ bool several_rows_pay(const std::vector<TapGroup>& groups);
 template <class T>
 struct BundleGroup {
   Pattern pattern;
-  std::int64_t offset;   ///< of the centre
-  const T* coefficient;  ///< of its taps, in the order of the offsets
+  std::array<std::int64_t, kBundlePlanes + 2> plane;  ///< offsets of the centre in planes -1 to kBundlePlanes
+  const T* coefficient;                               ///< of its taps, in the order of the offsets
 };
 template <class T>
 struct BundleGroups {
@@ -47,9 +48,10 @@ struct Bundle {
   bool keeps(std::int64_t i, std::int64_t points) const { return i < head || i + points > n - tail; }
 };
 
-/// The bits of apply_row() for each row, with the groups' taps and init = -0.0.
+/// The bits of apply_row() for each row, with the groups' taps and init = -0.0. Beside that goes what `errands` has, if
+/// any.
 template <class T>
-void apply_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups);
+void apply_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, Errands<T>* errands = nullptr);
 
 /// The same, stored past the caches: every row starts with a cache line and has whole lines. Rows that are like the
 /// bundle's, but start at `newest`, are fetched meanwhile. stream_fence() must follow.

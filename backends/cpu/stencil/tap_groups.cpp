@@ -31,12 +31,13 @@ class Waiting {
   bool move(Pattern pattern, const plugin::Index3& centre, std::vector<Tap>& ordered) {
     std::array<std::size_t, 9> found{};
     std::size_t count = 0;
-    for (std::int64_t d0 = -1; d0 <= 1; ++d0)
-      for (std::int64_t d1 = -1; d1 <= 1; ++d1)
-        if (has_tap(pattern, d0, d1)) {
-          found[count] = find({centre[0] + d0, centre[1] + d1, centre[2]});
-          if (found[count++] == size()) return false;
-        }
+    for (const std::int64_t d2 : kAlong)
+      for (std::int64_t d0 = -1; d0 <= 1; ++d0)
+        for (std::int64_t d1 = -1; d1 <= 1; ++d1)
+          if (has_tap(pattern, d0, d1, d2)) {
+            found[count] = find({centre[0] + d0, centre[1] + d1, centre[2] + d2});
+            if (found[count++] == size()) return false;
+          }
     for (std::size_t i = 0; i < count; ++i) {
       gone_[found[i]] = true;
       ordered.push_back(taps_[found[i]]);

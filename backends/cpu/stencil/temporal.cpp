@@ -27,7 +27,7 @@ class TemporalPlan final : public plugin::Plan {
     passes_.steps = (steps_ + shape.depth - 1) / shape.depth;
     if (problem.points() == 0) return;
     cut(shape);
-    for (int t = 0; t < threads; ++t) workshops_.emplace_back(rules_);
+    for (int t = 0; t < threads; ++t) workshops_.emplace_back(rules_, shape.depth);
   }
 
   std::uint64_t workspace_bytes() const override { return passes_.sweep_workspace(); }

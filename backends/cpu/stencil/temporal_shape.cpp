@@ -4,6 +4,7 @@
 #include "temporal_shape.hpp"
 
 #include "../caches.hpp"
+#include "bundle_kernel.hpp"
 #include "temporal_axis.hpp"
 
 #include <algorithm>
@@ -15,10 +16,10 @@ namespace {
 using plugin::StencilProblem;
 
 constexpr std::int64_t kDeepest = 32;
-/// Planes that a level computes at a time, which read most rows from the first-level cache: of one row (measured: 4
-/// rows 1.25 times as fast as 1, 8 no faster), and of several (2 planes 1.1 times, 4 slower).
-constexpr std::int64_t kRowGroup = 4, kPlaneGroup = 2;
-static_assert(kRowGroup <= kMostPlanes && kPlaneGroup <= kMostPlanes);
+/// Planes of one row that a level computes at a time, which read most rows from the first-level cache (measured: 4
+/// 1.25 times as fast as 1, 8 no faster).
+constexpr std::int64_t kRowGroup = 4;
+static_assert(kRowGroup <= kMostPlanes && kBundlePlanes <= kMostPlanes);
 /// Bytes. Longer rows of a group do not fit in a first-level cache together.
 constexpr std::int64_t kLongestRow = 8192;
 constexpr std::int64_t kShortestRow = 128;  ///< points
@@ -64,18 +65,30 @@ StencilProblem streamed(StencilProblem p) {
   return p;
 }
 
-TileLayout tile_layout(const StencilProblem& p, const TemporalShape& s) {
+std::int64_t rows_together(const StencilProblem& p) {
+  std::vector<plugin::Tap> taps = p.taps;
+  return several_rows_pay(group_taps(taps)) ? kSeveralRows : 1;
+}
+
+TileLayout tile_layout(const StencilProblem& p, const TemporalShape& s, std::int64_t unit) {
   const std::int64_t line = 64 / std::int64_t(plugin::size_of(p.dtype));
   const auto lines = [line](std::int64_t n) { return (n + line - 1) / line; };
   const TileAxis stream(p.domain, 0), middle(p.domain, 1), along(p.domain, 2);
+  TileLayout layout{};
+  layout.margin = lines(along.radius()) * line;
   const auto room = [&](const TileAxis& axis, std::int64_t n) {
     return std::min(n + 2 * s.depth * axis.radius(), axis.around({0, axis.extent()}, s.depth).size());
   };
-  TileLayout layout{};
-  layout.margin = lines(along.radius()) * line;
-  layout.rows = room(middle, s.tile);
-  layout.group = std::clamp<std::int64_t>(p.domain.extents[0], 1, middle.extent() == 1 ? kRowGroup : kPlaneGroup);
-  layout.planes = s.depth * (2 * stream.radius() + 1) + layout.group;
+  // Planes of several rows leave room for their followers row by row, others as a whole.
+  const bool row_by_row = room(middle, s.tile) > 1;
+  layout.bundles = row_by_row && stream.extent() >= kBundlePlanes;
+  layout.group = layout.bundles ? kBundlePlanes : row_by_row ? 1 : std::min(kRowGroup, stream.extent());
+  layout.unit = layout.bundles ? unit : 1;
+  layout.plane_shift = row_by_row ? stream.radius() : stream.radius() + 1;
+  layout.row_shift = row_by_row ? middle.radius() + layout.unit : 0;
+  // The last level's planes wait for the next group until they are stored.
+  layout.planes = s.depth * (stream.radius() + layout.plane_shift) + 2 * layout.group;
+  layout.rows = room(middle, s.tile) + s.depth * layout.row_shift;
   // An odd number of lines, two of them for the ends: neighbouring rows start in different sets of the caches.
   layout.pitch = (lines(room(along, s.width)) + 2 + 2 * lines(along.radius())) / 2 * 2 * line + line;
   return layout;
@@ -86,14 +99,15 @@ TemporalShape choose_shape(const StencilProblem& p, std::int64_t cache_bytes) {
   const std::int64_t element = std::int64_t(plugin::size_of(p.dtype));
   TemporalShape best{1, std::max<std::int64_t>(middle, 1), std::clamp<std::int64_t>(along, 1, kLongestRow / element)};
   if (p.points() == 0) return best;
+  const std::int64_t unit = rows_together(p);
   double least = cost(p, best);
   for (std::int64_t depth = 2; depth <= std::min(kDeepest, p.steps); ++depth)
     for (std::int64_t most = kLongestRow / element; most >= kShortestRow; most /= 2) {
       TemporalShape shape{depth, 1, even_piece(along, most, 64)};
-      const TileLayout single = tile_layout(p, shape);
+      const TileLayout single = tile_layout(p, shape, unit);
       const std::int64_t rows = cache_bytes / (element * single.elements() / single.rows);
       shape.tile = middle;
-      if (rows < tile_layout(p, shape).rows) {
+      if (rows < tile_layout(p, shape, unit).rows) {
         const std::int64_t room = rows - (single.rows - 1);
         if (room < 1) continue;
         shape.tile = even_piece(middle, room, 1);

@@ -34,11 +34,18 @@ inline constexpr std::int64_t kMostPlanes = 8;
 struct TileLayout {
   std::int64_t pitch;   ///< elements from row to row
   std::int64_t rows;    ///< of a plane
-  std::int64_t group;   ///< planes that a level computes at a time, kMostPlanes or fewer
   std::int64_t planes;  ///< of a ring that all levels share
+  std::int64_t group;   ///< planes that a level computes at a time, kMostPlanes or fewer
+  std::int64_t unit;    ///< rows of them that it computes before the next level's turn
+  bool bundles;         ///< it computes them together
+  /// A row of a level lies where, so many planes and rows before, the level below had one.
+  std::int64_t plane_shift, row_shift;
   std::int64_t margin;  ///< elements before a row's first coordinate, rounded down to whole lines
   std::int64_t elements() const { return planes * rows * pitch; }
 };
-TileLayout tile_layout(const plugin::StencilProblem& streamed, const TemporalShape& shape);
+/// With bundles of `unit` rows of a plane, if there are any.
+TileLayout tile_layout(const plugin::StencilProblem& streamed, const TemporalShape& shape, std::int64_t unit);
+/// Rows of a plane in the bundles of a problem's taps.
+std::int64_t rows_together(const plugin::StencilProblem& problem);
 
 }  // namespace tessera::cpu
