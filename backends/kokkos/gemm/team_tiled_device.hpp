@@ -63,16 +63,23 @@ class TileMover {
 
   /// Reads the next tile, zeros where the operand ends.
   KOKKOS_INLINE_FUNCTION void fetch(std::int64_t depth_left) {
+    const T* from = from_;
+    if (width_left_ == kWidth && depth_left >= kDepth) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i)
-      held_[i] =
-          width_ + i * width_step_ < width_left_ && depth_ + i * depth_step_ < depth_left ? from_[i * step_] : T(0);
+      for (int i = 0; i < kCount; ++i, from += step_) held_[i] = *from;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i, from += step_)
+        held_[i] = width_ + i * width_step_ < width_left_ && depth_ + i * depth_step_ < depth_left ? *from : T(0);
+    }
     from_ += advance_;
   }
 
   KOKKOS_INLINE_FUNCTION void store(T* scratch) const {
+    T* to = scratch + depth_ * kPitch + width_;
+    const int step = depth_step_ * kPitch + width_step_;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) scratch[(depth_ + i * depth_step_) * kPitch + width_ + i * width_step_] = held_[i];
+    for (int i = 0; i < kCount; ++i, to += step) *to = held_[i];
   }
 
  private:

@@ -43,7 +43,7 @@ class MdrangePlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
   void execute(const plugin::Execution& e) override {
-    Sweep<T> sweep(problem_, taps_);
+    Sweep<T> sweep(problem_, taps_.template as<const PointTap<T>>());
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const Index3& from, T* target, const Index3& to) {
                              sweep.set_arrays(source, from, target, to);

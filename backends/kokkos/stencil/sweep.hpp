@@ -36,10 +36,8 @@ struct Sweep {
   const PointTap<T>* taps;
   int tap_count;
 
-  Sweep(const plugin::StencilProblem& problem, const Table& point_taps)
-      : domain(problem.domain),
-        taps(point_taps.template as<const PointTap<T>>()),
-        tap_count(int(problem.taps.size())) {}
+  Sweep(const plugin::StencilProblem& problem, const PointTap<T>* point_taps)
+      : domain(problem.domain), taps(point_taps), tap_count(int(problem.taps.size())) {}
 
   void set_arrays(const T* from, const plugin::Index3& from_strides, T* to, const plugin::Index3& to_strides) {
     source = from, target = to;

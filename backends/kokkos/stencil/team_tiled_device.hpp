@@ -18,7 +18,7 @@ namespace tessera::kokkos {
 using cuda::kTilePointsPerThread;
 
 /// Of the 48 KiB that Kokkos gives a team, what is left beside its own.
-inline constexpr int kTileBytes = 40 << 10;
+inline constexpr int kTileBytes = 43 << 10;
 /// Taps among the arguments, of which Kokkos takes at most 4 KiB.
 inline constexpr int kInlineTaps = 128;
 
@@ -46,19 +46,24 @@ struct Divisor {
   }
 };
 
-template <class T, class Taps>
+/// kLine: the domain has one axis.
+template <class T, class Taps, bool kLine>
 class StencilDeviceTile {
  public:
   using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<512, cuda::kTileBlocks>>;
   using Member = typename Policy::member_type;
 
-  StencilDeviceTile(const plugin::StencilProblem& problem, const Table& point_taps, const cuda::Tile& tile,
+  StencilDeviceTile(const plugin::StencilProblem& problem, const PointTap<T>* point_taps, const cuda::Tile& tile,
                     const Taps& taps)
       : s_(problem, point_taps), taps_(taps), by_row_(tile.cells[2]), by_plane_(tile.cells[1]) {
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       shift_[axis] = std::countr_zero(unsigned(tile.extent[axis]));
       cells_[axis] = tile.cells[axis];
       tiles_[axis] = unsigned((problem.domain.extents[axis] + tile.extent[axis] - 1) >> shift_[axis]);
+    }
+    for (int axis = 0; axis < plugin::kAxes; ++axis) {
+      plain_[axis][0] = problem.domain.plain_begin(axis);
+      plain_[axis][1] = problem.domain.plain_end(axis) - tile.extent[axis];
     }
     const auto& reach = problem.domain.reach;
     centre_ = int((reach[0][0] * cells_[1] + reach[1][0]) * cells_[2] + reach[2][0]);
@@ -68,14 +73,14 @@ class StencilDeviceTile {
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
     T* const tile = near_scratch<T>(team, cells_[0] * cells_[1] * cells_[2] * std::ptrdiff_t(sizeof(T)));
-    const unsigned number = unsigned(team.league_rank()), row = number / tiles_[2], plane = row / tiles_[1];
+    const unsigned number = unsigned(team.league_rank());
+    const unsigned row = kLine ? 0 : number / tiles_[2], plane = kLine ? 0 : row / tiles_[1];
     const std::int64_t origin[] = {std::int64_t(plane) << shift_[0], std::int64_t(row - plane * tiles_[1]) << shift_[1],
                                    std::int64_t(number - row * tiles_[2]) << shift_[2]};
     bool plain = true;
 #pragma unroll
-    for (int axis = 0; axis < plugin::kAxes; ++axis)
-      plain = plain && origin[axis] >= s_.domain.plain_begin(axis) &&
-              origin[axis] + (std::int64_t(1) << shift_[axis]) <= s_.domain.plain_end(axis);
+    for (int axis = kLine ? 2 : 0; axis < plugin::kAxes; ++axis)
+      plain = plain && origin[axis] >= plain_[axis][0] && origin[axis] <= plain_[axis][1];
     const unsigned thread = unsigned(team.team_rank()), threads = unsigned(team.team_size());
     plain ? fetch_plain(origin, thread, threads, tile) : fetch_boundary(origin, thread, threads, tile);
     team.team_barrier();
@@ -86,8 +91,8 @@ class StencilDeviceTile {
   using Origin = const std::int64_t (&)[plugin::kAxes];
 
   KOKKOS_INLINE_FUNCTION void place(unsigned cell, unsigned (&c)[plugin::kAxes]) const {
-    const unsigned row = by_row_.of(cell);
-    c[0] = by_plane_.of(row);
+    const unsigned row = kLine ? 0 : by_row_.of(cell);
+    c[0] = kLine ? 0 : by_plane_.of(row);
     c[1] = row - c[0] * unsigned(cells_[1]);
     c[2] = cell - row * unsigned(cells_[2]);
   }
@@ -105,7 +110,8 @@ class StencilDeviceTile {
         const unsigned cell = base + i * threads;
         unsigned c[plugin::kAxes];
         place(cell < cells ? cell : cells - 1, c);
-        value[i] = first[c[0] * s_.source_strides[0] + c[1] * s_.source_strides[1] + c[2] * s_.source_strides[2]];
+        const std::int64_t outer = kLine ? 0 : c[0] * s_.source_strides[0] + c[1] * s_.source_strides[1];
+        value[i] = first[outer + c[2] * s_.source_strides[2]];
       }
 #pragma unroll
       for (int i = 0; i < kBatch; ++i)
@@ -146,10 +152,10 @@ class StencilDeviceTile {
 #pragma unroll
     for (int j = 0; j < kTilePointsPerThread; ++j) {
       const int p = int(thread + j * threads);
-      point[j][2] = p & ((1 << shift_[2]) - 1);
-      point[j][1] = (p >> shift_[2]) & ((1 << shift_[1]) - 1);
-      point[j][0] = p >> (shift_[2] + shift_[1]);
-      cell[j] = (point[j][0] * cells_[1] + point[j][1]) * cells_[2] + point[j][2];
+      point[j][2] = kLine ? p : p & ((1 << shift_[2]) - 1);
+      point[j][1] = kLine ? 0 : (p >> shift_[2]) & ((1 << shift_[1]) - 1);
+      point[j][0] = kLine ? 0 : p >> (shift_[2] + shift_[1]);
+      cell[j] = kLine ? p : (point[j][0] * cells_[1] + point[j][1]) * cells_[2] + point[j][2];
       sum[j] = T(0);
     }
 #pragma unroll 4
@@ -166,7 +172,7 @@ class StencilDeviceTile {
         if (i0 >= s_.domain.extents[0] || i1 >= s_.domain.extents[1] || i2 >= s_.domain.extents[2]) continue;
         if (s_.domain.frozen(i0, i1, i2)) sum[j] = tile[cell[j] + centre_];
       }
-      *s_.target_at(i0, i1, i2) = sum[j];
+      *(kLine ? s_.target + i2 * s_.target_strides[2] : s_.target_at(i0, i1, i2)) = sum[j];
     }
   }
 
@@ -175,7 +181,8 @@ class StencilDeviceTile {
   Divisor by_row_, by_plane_;
   int shift_[plugin::kAxes], cells_[plugin::kAxes];
   unsigned tiles_[plugin::kAxes];
-  int centre_;  ///< distance from a point's first cell to its own
+  std::int64_t plain_[plugin::kAxes][2];  ///< first and last origin of a tile that no boundary touches
+  int centre_;                            ///< distance from a point's first cell to its own
 };
 
 inline cuda::DeviceLimits team_limits(int device) {
@@ -219,18 +226,23 @@ class StencilTeamTiledPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     if (problem_.taps.size() > kInlineTaps)
-      return run(e, TableTaps<T>{value_table_.template as<const T>(), offset_table_.template as<const int>()});
+      return choose(e, TableTaps<T>{value_table_.template as<const T>(), offset_table_.template as<const int>()});
     InlineTaps<T> taps;
     std::copy(values_.begin(), values_.end(), taps.coefficients);
     std::copy(offsets_.begin(), offsets_.end(), taps.offsets);
-    run(e, taps);
+    choose(e, taps);
   }
 
  private:
   template <class Taps>
+  void choose(const plugin::Execution& e, const Taps& taps) {
+    problem_.rank == 1 ? run<StencilDeviceTile<T, Taps, true>>(e, taps)
+                       : run<StencilDeviceTile<T, Taps, false>>(e, taps);
+  }
+
+  template <class Kernel, class Taps>
   void run(const plugin::Execution& e, const Taps& taps) {
-    using Kernel = StencilDeviceTile<T, Taps>;
-    Kernel kernel(problem_, points_, tile_, taps);
+    Kernel kernel(problem_, points_.template as<const PointTap<T>>(), tile_, taps);
     plugin::for_each_sweep(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {

@@ -251,7 +251,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
   void execute(const plugin::Execution& e) override {
-    Sweep<T> sweep(problem_, taps_);
+    Sweep<T> sweep(problem_, taps_.template as<const PointTap<T>>());
     const std::int64_t teams = threads_;
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
