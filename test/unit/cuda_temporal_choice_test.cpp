@@ -80,7 +80,9 @@ TEST_CASE("temporal pays for several steps on a domain that fills the device") {
   CHECK(temporal_pays(problem({1024, 1024}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK_FALSE(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_PERIODIC, 2)));
-  CHECK(temporal_pays(problem({128, 128, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
+  CHECK(temporal_pays(problem({100, 100, 100}, 1, true, TESSERA_BOUNDARY_PERIODIC, 1)));
+  CHECK_FALSE(temporal_pays(problem({128, 128, 128}, 1, true, TESSERA_BOUNDARY_PERIODIC, 1)));
+  CHECK_FALSE(temporal_pays(problem({128, 128, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
   CHECK_FALSE(temporal_pays(problem({256, 256, 256}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
   CHECK(temporal_pays(problem({256, 256, 256}, 1, true, TESSERA_BOUNDARY_FIXED, 2)));
   CHECK_FALSE(temporal_pays(problem({64, 64, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));

@@ -72,11 +72,12 @@ bool temporal_pays(const StencilProblem& p) {
   // On the 27 points in f64 the multiply-adds bind, and a pass has one step.
   if (p.rank == 3 && p.dtype == TESSERA_F64 && p.taps.size() > 7) return p.points() >= std::int64_t(1) << 28;
   if (p.rank == 1) return p.steps > 1;
-  // A single step needs one launch where streaming needs two, which shows in volumes up to about that size.
-  if (p.steps < 2 && (p.rank < 3 || p.points() >= std::int64_t(1) << 23)) return false;
   // The first and last rows take longer, and in a small domain every pass waits for them.
   constexpr std::int64_t kLeastClosed = std::int64_t(1) << 20, kLeastPeriodic = std::int64_t(1) << 17;
-  return p.points() >= (periodic(p, plugin::kAxes - p.rank, 0) ? kLeastPeriodic : kLeastClosed);
+  const bool open = periodic(p, plugin::kAxes - p.rank, 0);
+  // A single step needs one launch where streaming needs two, which shows in small volumes.
+  if (p.steps < 2 && (p.rank < 3 || !open || p.points() > std::int64_t(1) << 20)) return false;
+  return p.points() >= (open ? kLeastPeriodic : kLeastClosed);
 }
 
 TemporalCut cut_domain(const StencilProblem& p, const TemporalTaps& taps, int depth, const TemporalDevice& device,
