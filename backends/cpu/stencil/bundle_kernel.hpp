@@ -29,6 +29,14 @@ struct BundleGroup {
   const T* coefficient;                               ///< of its taps, in the order of the offsets
 };
 template <class T>
+BundleGroup<T> bundle_group(const TapGroup& group, const plugin::Index3& strides, const T* coefficient) {
+  BundleGroup<T> result{group.pattern, {}, coefficient};
+  const std::int64_t in_plane = group.centre[1] * strides[1] + group.centre[2] * strides[2];
+  for (std::size_t k = 0; k < result.plane.size(); ++k)
+    result.plane[k] = (group.centre[0] + std::int64_t(k) - 1) * strides[0] + in_plane;
+  return result;
+}
+template <class T>
 struct BundleGroups {
   const BundleGroup<T>* first;
   std::int64_t count;

@@ -64,12 +64,9 @@ struct Source {
       highest = std::max(highest, terms.offset.back());
     }
     const T* coefficient = terms.coefficient.data();
-    for (const auto& [pattern, centre] : tap_groups) {
-      BundleGroup<T> group{pattern, {}, coefficient};
-      for (std::size_t k = 0; k < group.plane.size(); ++k)
-        group.plane[k] = (centre[0] + std::int64_t(k) - 1) * s[0] + centre[1] * s[1] + centre[2] * s[2];
-      groups.push_back(group);
-      coefficient += tap_count(pattern);
+    for (const TapGroup& group : tap_groups) {
+      groups.push_back(bundle_group(group, s, coefficient));
+      coefficient += tap_count(group.pattern);
     }
     for (std::size_t axis = 0; axis < 3; ++axis) last += (p.domain.extents[axis] - 1) * s[axis];
   }

@@ -94,9 +94,8 @@ class StencilHostTile {
     }
     const T* coefficient = plain.taps.coefficient;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto& [pattern, centre] = groups_[g];
-      groups[g] = {pattern, centre[0] * strides[0] + centre[1] * strides[1] + centre[2] * strides[2], coefficient};
-      coefficient += cpu::tap_count(pattern);
+      groups[g] = cpu::bundle_group(groups_[g], strides, coefficient);
+      coefficient += cpu::tap_count(groups_[g].pattern);
     }
     return plain;
   }
