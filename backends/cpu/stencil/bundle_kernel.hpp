@@ -28,8 +28,9 @@ struct BundleGroup {
   std::array<std::int64_t, kBundlePlanes + 2> plane;  ///< offsets of the centre in planes -1 to kBundlePlanes
   const T* coefficient;                               ///< of its taps, in the order of the offsets
 };
-template <class T>
-BundleGroup<T> bundle_group(const TapGroup& group, const plugin::Index3& strides, const T* coefficient) {
+/// `strides`: three, of an array or a plugin::Index3.
+template <class T, class Strides>
+BundleGroup<T> bundle_group(const TapGroup& group, const Strides& strides, const T* coefficient) {
   BundleGroup<T> result{group.pattern, {}, coefficient};
   const std::int64_t in_plane = group.centre[1] * strides[1] + group.centre[2] * strides[2];
   for (std::size_t k = 0; k < result.plane.size(); ++k)
