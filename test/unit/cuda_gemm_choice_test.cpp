@@ -106,6 +106,32 @@ TEST_CASE("multistage keeps to the limits that it is given") {
   }
 }
 
+TEST_CASE("multistage takes clusters that the device has room for") {
+  ClusterRoom all{};
+  for (int resident = 1; resident <= kMultistageMostResident; ++resident) all[resident - 1].fill(132 * resident);
+  MultistageDevice device = kH100;
+  device.cluster_room = all;
+  std::mt19937_64 random(Catch::getSeed());
+  std::uniform_real_distribution<double> exponent(4.0, 11.0);
+  const auto size = [&] { return std::int64_t(std::exp2(exponent(random))); };
+  int in_clusters = 0;
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (int i = 0; i < 100; ++i) {
+      const auto p = problem(dtype, size(), size(), size());
+      CAPTURE(p.m, p.n, p.k, dtype);
+      // Room for all is as if it were not known; less room never makes a product faster; without room there are none.
+      const MultistageChoice choice = choose(p, device, 0);
+      CHECK(multistage_time(p, device, choice.tile, choice.split) ==
+            multistage_time(p, kH100, choice.tile, choice.split));
+      in_clusters += choice.split > 1;
+      MultistageDevice less = device;
+      for (auto& room : *less.cluster_room) room[7] = room[7] * 3 / 4, room[3] = 0;
+      CHECK(multistage_time(p, less, choice.tile, 8) >= multistage_time(p, device, choice.tile, 8));
+      CHECK(choose(p, less, 0).split != 4);
+    }
+  CHECK(in_clusters > 20);
+}
+
 TEST_CASE("multistage on an H100 takes what was measured to be best") {
   const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
   for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
