@@ -19,7 +19,6 @@
 
 #include <bit>
 #include <string>
-#include <vector>
 
 namespace tessera::cuda {
 
@@ -151,24 +150,6 @@ __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& t
     }
     target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] = sum[j];
   }
-}
-
-/// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
-inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, const Tile& tile) {
-  std::vector<int> offsets;
-  const auto cell = [&](const plugin::Tap& tap, int axis) {
-    return int(tap.offset[std::size_t(axis)] + problem.domain.reach[axis][0]);
-  };
-  for (const auto& tap : problem.taps)
-    offsets.push_back((cell(tap, 0) * tile.cells[1] + cell(tap, 1)) * tile.cells[2] + cell(tap, 2));
-  return offsets;
-}
-
-template <class T>
-std::vector<T> coefficients(const plugin::StencilProblem& problem) {
-  std::vector<T> values;
-  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
-  return values;
 }
 
 /// The chosen tile, or the one of the parameters tile_z, tile_y, tile_x.

@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera::cuda {
 
@@ -41,5 +42,23 @@ std::optional<Tile> choose_tile(const plugin::StencilProblem& problem, const Dev
 
 /// "" or why no tile fits, with the figures.
 std::string why_no_tile(const plugin::StencilProblem& problem, int device);
+
+/// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
+inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, const Tile& tile) {
+  std::vector<int> offsets;
+  const auto cell = [&](const plugin::Tap& tap, int axis) {
+    return int(tap.offset[std::size_t(axis)] + problem.domain.reach[axis][0]);
+  };
+  for (const auto& tap : problem.taps)
+    offsets.push_back((cell(tap, 0) * tile.cells[1] + cell(tap, 1)) * tile.cells[2] + cell(tap, 2));
+  return offsets;
+}
+
+template <class T>
+std::vector<T> coefficients(const plugin::StencilProblem& problem) {
+  std::vector<T> values;
+  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
+  return values;
+}
 
 }  // namespace tessera::cuda

@@ -191,24 +191,6 @@ inline cuda::DeviceLimits team_limits(int device) {
   return limits;
 }
 
-/// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
-inline std::vector<int> cell_offsets(const plugin::StencilProblem& problem, const cuda::Tile& tile) {
-  std::vector<int> offsets;
-  const auto cell = [&](const plugin::Tap& tap, int axis) {
-    return int(tap.offset[std::size_t(axis)] + problem.domain.reach[axis][0]);
-  };
-  for (const auto& tap : problem.taps)
-    offsets.push_back((cell(tap, 0) * tile.cells[1] + cell(tap, 1)) * tile.cells[2] + cell(tap, 2));
-  return offsets;
-}
-
-template <class T>
-std::vector<T> coefficients(const plugin::StencilProblem& problem) {
-  std::vector<T> values;
-  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
-  return values;
-}
-
 template <class T>
 class StencilTeamTiledPlan final : public plugin::Plan {
  public:
@@ -217,8 +199,8 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         problem_(problem),
         tile_(*cuda::choose_tile(problem, team_limits(context.device()))),
         points_(make_point_taps<T>(context, problem)),
-        values_(coefficients<T>(problem)),
-        offsets_(cell_offsets(problem, tile_)),
+        values_(cuda::coefficients<T>(problem)),
+        offsets_(cuda::tile_offsets(problem, tile_)),
         value_table_(context, values_.data(), values_.size() * sizeof(T)),
         offset_table_(context, offsets_.data(), offsets_.size() * sizeof(int)) {}
 
