@@ -30,9 +30,9 @@ bool streams_well(const plugin::StencilProblem& problem) {
 }  // namespace
 
 std::string_view preferred_stencil(const plugin::StencilProblem& problem) {
-  if (why_not_temporal(problem, 0).empty() && temporal_pays(problem)) return kStencilTemporal.name;
-  const double bytes = 2.0 * double(problem.points()) * double(plugin::size_of(problem.dtype));
   const int threads = work_of_sweep(problem).useful_threads(omp_get_max_threads());
+  if (why_not_temporal(problem, 0).empty() && temporal_pays(problem, threads)) return kStencilTemporal.name;
+  const double bytes = 2.0 * double(problem.points()) * double(plugin::size_of(problem.dtype));
   const bool stream = bytes > double(threads) * double(caches().level2) && streams_well(problem);
   return stream ? kStencilStreaming.name : kStencilRows.name;
 }

@@ -4,6 +4,7 @@
 #include "temporal_shape.hpp"
 
 #include "../caches.hpp"
+#include "../cost.hpp"
 #include "bundle_kernel.hpp"
 #include "temporal_axis.hpp"
 
@@ -24,25 +25,35 @@ static_assert(kRowGroup <= kMostPlanes && kBundlePlanes <= kMostPlanes);
 constexpr std::int64_t kLongestRow = 8192;
 constexpr std::int64_t kShortestRow = 128;  ///< points
 
-/// Estimated time of a point and step, in multiply-adds of one point, of which a core does about 20 in a nanosecond of
-/// f64 in its second-level cache.
-double cost(const StencilProblem& p, const TemporalShape& s) {
-  // Beside its taps a row takes 80 ns of calls and ends, a point a load and a store; memory moves 8 bytes in 0.8 ns.
-  constexpr double kRow = 1600.0, kPoint = 4.0, kMemory = 16.0;
+/// What a tile does for each point of its core in a pass, or in a step of it.
+struct Overlap {
+  double loaded;          ///< points, in a pass
+  double computed, rows;  ///< points and rows, in a step
+};
+
+Overlap overlap(const StencilProblem& p, const TemporalShape& s) {
   const TileAxis middle(p.domain, 1), along(p.domain, 2);
-  const double core = double(s.tile) * double(s.width);
-  double computed = 0.0, rows = 0.0, loaded = 0.0;
+  const double core = double(s.tile) * double(s.width), depth = double(s.depth);
+  Overlap result{};
   for (std::int64_t left = s.depth; left >= 0; --left) {
     // A tile in the middle of the domain; one that spans the axis has margins only where it is periodic.
     const auto grown = [&](const TileAxis& axis, std::int64_t n) {
       return n >= axis.extent() && !axis.endless() ? n : n + 2 * left * axis.radius();
     };
     const double height = double(grown(middle, s.tile)), points = height * double(grown(along, s.width));
-    if (left == s.depth) loaded = points / core;
-    if (left < s.depth) computed += points / core, rows += height / core;
+    if (left == s.depth) result.loaded = points / core;
+    if (left < s.depth) result.computed += points / core / depth, result.rows += height / core / depth;
   }
-  const double taps = double(p.taps.size()) + kPoint, depth = double(s.depth);
-  return (computed * taps + rows * kRow + (loaded + 1.0) * kMemory) / depth;
+  return result;
+}
+
+/// Estimated time of a point and step, in multiply-adds of one point, of which a core does about 20 in a nanosecond of
+/// f64 in its second-level cache.
+double cost(const StencilProblem& p, const TemporalShape& s) {
+  // Beside its taps a row takes 80 ns of calls and ends, a point a load and a store; memory moves 8 bytes in 0.8 ns.
+  constexpr double kRow = 1600.0, kPoint = 4.0, kMemory = 16.0;
+  const auto [loaded, computed, rows] = overlap(p, s);
+  return computed * (double(p.taps.size()) + kPoint) + rows * kRow + (loaded + 1.0) * kMemory / double(s.depth);
 }
 
 /// n cut into equal pieces of at most `most`, in whole multiples of `unit`.
@@ -119,9 +130,22 @@ TemporalShape choose_shape(const StencilProblem& p, std::int64_t cache_bytes) {
 
 std::int64_t tile_cache_bytes() { return caches().level2 / 8 * 5; }
 
-bool temporal_pays(const StencilProblem& p) {
+bool passes_beat_sweeps(const StencilProblem& p, const TemporalShape& s, int threads) {
+  const double rate = std::min(kBytesPerThread, kBytesPerSocket / threads), taps = double(p.taps.size());
+  const double memory = 2.0 * double(kLineBytes) / rate * 1e9;
+  const double line = double(kLineBytes) / double(plugin::size_of(p.dtype));
+  const auto [loaded, computed, rows] = overlap(p, s);
+  const double pass =
+      (4.1 + 0.4 * taps) * computed + 0.7 + 25.0 * rows * line + 0.6 * memory * (loaded + 1.0) / double(s.depth);
+  return pass < memory + 0.25 * taps;
+}
+
+bool temporal_pays(const StencilProblem& p, int threads) {
   if (p.steps < 2 || 2 * p.points() * std::int64_t(plugin::size_of(p.dtype)) <= caches().level2) return false;
-  return choose_shape(streamed(p), tile_cache_bytes()).depth > 1;
+  const StencilProblem turned = streamed(p);
+  const TemporalShape shape = choose_shape(turned, tile_cache_bytes());
+  const bool volume = turned.domain.extents[1] > 1;
+  return shape.depth > 1 && (!volume || passes_beat_sweeps(turned, shape, threads));
 }
 
 }  // namespace tessera::cpu
