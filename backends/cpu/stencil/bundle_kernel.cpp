@@ -49,22 +49,29 @@ struct Tile {
 
   Vector<T> sum[kBundlePlanes][kRows][kVectors];
 
-  /// Puts the input back where points from i on keep their value.
-  void keep(const Bundle<T>& b, std::int64_t i) {
+  /// Puts edges in their places, if there are any among points from i on of rows of n. Their values come from scalar
+  /// loads: a vector of what narrower stores have just written would wait for all stores before.
+  void put(const Edges<T>& edges, std::int64_t i, std::int64_t n) {
+    const std::int64_t head = std::min(edges.head - i, std::int64_t(kPoints)), tail = n - edges.tail - i;
+    if (head <= 0 && tail >= kPoints) return;
+#pragma GCC unroll 16
+    for (int p = 0; p < kBundlePlanes; ++p)
+#pragma GCC unroll 16
+      for (int r = 0; r < kRows; ++r) {
+        const T* const value = edges.value + (p * kRows + r) * (edges.head + edges.tail);
+        for (std::int64_t k = 0; k < head; ++k) put(sum[p][r], k, value[i + k]);
+        for (std::int64_t k = std::max<std::int64_t>(tail, 0); k < kPoints; ++k)
+          put(sum[p][r], k, value[edges.head + k - tail]);
+      }
+  }
+
+  static void put(Vector<T> (&row)[kVectors], std::int64_t place, T value) {
     using Integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    const auto clamped = [](std::int64_t point) { return Integer(std::clamp<std::int64_t>(point, 0, kPoints)); };
-    const Integer head = clamped(b.head - i), end = clamped(b.n - b.tail - i);
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
       Vector<Integer> point;
       for (int lane = 0; lane < kLanes; ++lane) point[lane] = Integer(v * kLanes + lane);
-#pragma GCC unroll 16
-      for (int p = 0; p < kBundlePlanes; ++p)
-#pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
-          const Vector<T> in = load(b.in + p * b.in_plane + r * b.in_row + i + v * kLanes);
-          sum[p][r][v] = (point < head) | (point >= end) ? in : sum[p][r][v];
-        }
+      row[v] = point == Integer(place) ? value - Vector<T>{} : row[v];
     }
   }
 
@@ -183,7 +190,6 @@ void apply_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, Errands<T>* 
     const std::int64_t i = std::min(done, b.n - Tile::kPoints);
     Tile tile;
     taps.sum(tile, b, i, [] {});
-    if (b.keeps(i, Tile::kPoints)) tile.keep(b, i);
 #pragma GCC unroll 16
     for (int p = 0; p < kBundlePlanes; ++p)
 #pragma GCC unroll 16
@@ -199,7 +205,8 @@ void apply_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, Errands<T>* 
 /// the one before leaves for memory: stores past the caches and fetches share few buffers with loads that miss the
 /// first-level cache, which wait where many of them come at once.
 template <class T, int kRows, int kVectors>
-std::int64_t stream_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, const T* newest, std::int64_t i) {
+std::int64_t stream_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, const Edges<T>& edges, const T* newest,
+                          std::int64_t i) {
   using Tile = cpu::Tile<T, kRows, kVectors>;
   std::int64_t from[Tile::kCount], to[Tile::kCount];
   for (int k = 0; k < Tile::kCount; ++k) {
@@ -220,7 +227,7 @@ std::int64_t stream_tiles(const Bundle<T>& b, const BundleGroups<T>& groups, con
         if (some) stream_store(b.out + to[k] + i, load(waiting + k * Tile::kLanes));
       }
     });
-    if (b.keeps(i, Tile::kPoints)) tile.keep(b, i);
+    tile.put(edges, i, b.n);
     std::memcpy(waiting, tile.sum, sizeof waiting);
     some = true;
   }
@@ -256,18 +263,18 @@ void apply_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, Errand
 }
 
 template <class T>
-void stream_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, const T* newest) {
+void stream_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, const Edges<T>& edges, const T* newest) {
   if (bundle.rows == 1) {
-    const std::int64_t i = stream_tiles<T, 1, kLongVectors>(bundle, groups, newest, 0);
-    if (i < bundle.n) stream_tiles<T, 1, kLineVectors>(bundle, groups, newest, i);
+    const std::int64_t i = stream_tiles<T, 1, kLongVectors>(bundle, groups, edges, newest, 0);
+    if (i < bundle.n) stream_tiles<T, 1, kLineVectors>(bundle, groups, edges, newest, i);
   } else {
-    stream_tiles<T, kSeveralRows, kLineVectors>(bundle, groups, newest, 0);
+    stream_tiles<T, kSeveralRows, kLineVectors>(bundle, groups, edges, newest, 0);
   }
 }
 
 template void apply_bundle(const Bundle<float>&, const BundleGroups<float>&, Errands<float>*);
 template void apply_bundle(const Bundle<double>&, const BundleGroups<double>&, Errands<double>*);
-template void stream_bundle(const Bundle<float>&, const BundleGroups<float>&, const float*);
-template void stream_bundle(const Bundle<double>&, const BundleGroups<double>&, const double*);
+template void stream_bundle(const Bundle<float>&, const BundleGroups<float>&, const Edges<float>&, const float*);
+template void stream_bundle(const Bundle<double>&, const BundleGroups<double>&, const Edges<double>&, const double*);
 
 }  // namespace tessera::cpu

@@ -50,11 +50,15 @@ struct Bundle {
   std::int64_t in_plane, in_row;
   T* out;
   std::int64_t out_plane, out_row;
-  std::int64_t n;           ///< points of a row
-  std::int64_t head, tail;  ///< of them those at either end that keep their value
-  int rows;                 ///< of a plane: 1 or kSeveralRows
+  std::int64_t n;  ///< points of a row
+  int rows;        ///< of a plane: 1 or kSeveralRows
+};
 
-  bool keeps(std::int64_t i, std::int64_t points) const { return i < head || i + points > n - tail; }
+/// Points at the ends of a bundle's rows that are no sums: for each row its first `head` values, then its last `tail`.
+template <class T>
+struct Edges {
+  const T* value;
+  std::int64_t head, tail;
 };
 
 /// The bits of apply_row() for each row, with the groups' taps and init = -0.0. Beside that goes what `errands` has, if
@@ -62,9 +66,9 @@ struct Bundle {
 template <class T>
 void apply_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, Errands<T>* errands = nullptr);
 
-/// The same, stored past the caches: every row starts with a cache line and has whole lines. Rows that are like the
-/// bundle's, but start at `newest`, are fetched meanwhile. stream_fence() must follow.
+/// The same, stored past the caches with the edges in their places: every row starts with a cache line and has whole
+/// lines. Rows that are like the bundle's, but start at `newest`, are fetched meanwhile. stream_fence() must follow.
 template <class T>
-void stream_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, const T* newest);
+void stream_bundle(const Bundle<T>& bundle, const BundleGroups<T>& groups, const Edges<T>& edges, const T* newest);
 
 }  // namespace tessera::cpu

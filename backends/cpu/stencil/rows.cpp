@@ -45,7 +45,7 @@ class RowsPlan final : public plugin::Plan {
     if (p_.points() == 0) return;
     tabulate_beyond();
     workers_.reserve(std::size_t(threads));
-    for (int t = 0; t < threads; ++t) workers_.emplace_back(p_.taps.size());  // a copy would lose the capacity
+    for (int t = 0; t < threads; ++t) workers_.emplace_back(p_);  // a copy would lose the capacity
   }
 
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
@@ -69,11 +69,14 @@ class RowsPlan final : public plugin::Plan {
   /// How far ahead of use a bundle fetches, if its next rows are farther away: a third of a first-level cache.
   static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
-  /// What a thread has for itself: a row of taps with room for all, and lines under way.
+  /// What a thread has for itself: a row of taps with room for all, lines under way, and a bundle's edges.
   struct Worker {
     RowTerms<T> terms;
     LateLines<T> late;
-    explicit Worker(std::size_t taps) : terms(taps) {}
+    std::vector<T> edges;
+    explicit Worker(const StencilProblem& p)
+        : terms(p.taps.size()),
+          edges(std::size_t(kBundlePlanes * kSeveralRows * (p.domain.reach[2][0] + p.domain.reach[2][1]))) {}
   };
 
   /// beyond_ holds the indices [-reach, 0) of axis 2 and behind them [extent, extent + reach).
@@ -163,33 +166,33 @@ class RowsPlan final : public plugin::Plan {
   void bundle(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Worker& worker) const {
     const Source<T>& source = sweep.source;
     const Line first = line_of(sweep, i, j), last = line_of(sweep, i + kBundlePlanes - 1, j + rows - 1);
-    // Points that keep their value are summed as well, and put back, where what lies around their rows may be read.
+    // Points near the ends of rows are summed as well, though nothing comes of it, where what lies around may be read.
     const bool inside = first.row - sweep.in + source.lowest >= 0 &&
                         last.row - sweep.in + d_.extents[2] - 1 + source.highest <= source.last;
     const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
-    const Span middle = vector_part(first, inside ? summed(points, plain) : plain);
-    for (int p = 0; p < kBundlePlanes; ++p)
-      for (int r = 0; r < rows; ++r) {
-        const Line line = line_of(sweep, i + p, j + r);
-        ends(line, line.row, source.terms, points, middle, worker.late);
-      }
+    const Span middle = vector_part(first, inside ? points : plain);
     Bundle<T> b{};
     b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
     b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
     b.n = middle.end - middle.begin, b.rows = rows;
-    b.head = std::max<std::int64_t>(plain.begin - middle.begin, 0);
-    b.tail = std::max<std::int64_t>(middle.end - plain.end, 0);
     const BundleGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
+    if constexpr (!kStream) apply_bundle(b, groups);
+    const Edges<T> edges{worker.edges.data(), std::max<std::int64_t>(plain.begin - middle.begin, 0),
+                         std::max<std::int64_t>(middle.end - plain.end, 0)};
+    T* edge = worker.edges.data();
+    for (int p = 0; p < kBundlePlanes; ++p)
+      for (int r = 0; r < rows; ++r) {
+        const Line line = line_of(sweep, i + p, j + r);
+        if constexpr (kStream) {
+          ends(line, line.row, source.terms, points, middle, worker.late);
+          edge = apply_ends(line, line.row, source.terms, middle.begin, middle.begin + edges.head, edge, 1);
+          edge = apply_ends(line, line.row, source.terms, middle.end - edges.tail, middle.end, edge, 1);
+        } else {
+          ends(line, line.row, source.terms, points, plain, worker.late);
+        }
+      }
     if constexpr (kStream)
-      stream_bundle(b, groups, b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
-    else
-      apply_bundle(b, groups);
-  }
-
-  /// The plain points of a row with those around them that keep their value.
-  Span summed(Span points, Span plain) const {
-    return {d_.mode[2][0] == TESSERA_BOUNDARY_FIXED ? points.begin : plain.begin,
-            d_.mode[2][1] == TESSERA_BOUNDARY_FIXED ? points.end : plain.end};
+      stream_bundle(b, groups, edges, b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
   }
 
   static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
@@ -264,10 +267,12 @@ class RowsPlan final : public plugin::Plan {
       apply_row(base + begin, 1, terms.taps(), terms.init, target, 1, end - begin);
   }
 
-  void apply_ends(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
-                  T* target, std::int64_t stride) const {
+  /// Returns where the next point would go.
+  T* apply_ends(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
+                T* target, std::int64_t stride) const {
     for (std::int64_t i = begin; i < end; ++i, target += stride)
       *target = d_.frozen_on(2, i) ? line.row[i * line.in_stride] : end_point(base, line.in_stride, terms, i);
+    return target;
   }
 
   T end_point(const T* base, std::int64_t stride, const RowTerms<T>& terms, std::int64_t i) const {
@@ -304,7 +309,7 @@ StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin:
   const std::vector<TapGroup> groups = group_taps(p.taps);
   const int automatic = work_of_sweep(p).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
-  Cut cut = cut_of(p, threads, common_planes(p, groups, kStream), caches().level2);
+  Cut cut = cut_of(p, threads, common_planes(p, kStream), caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
   if (p.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(p, groups, threads, cut);
   return std::make_unique<RowsPlan<double, kStream>>(p, groups, threads, cut);

@@ -36,17 +36,14 @@ Cut cut_of(const plugin::StencilProblem& p, int threads, std::int64_t depth, std
   return {segment, segments, depth, layer, (layer + blocks - 1) / blocks};
 }
 
-std::int64_t common_planes(const plugin::StencilProblem& p, const std::vector<TapGroup>& groups, bool stream) {
+std::int64_t common_planes(const plugin::StencilProblem& p, bool stream) {
   const std::int64_t line = kLineBytes / std::int64_t(plugin::size_of(p.dtype));
   const auto lines = [&](const plugin::Index3& strides) { return strides[0] % line == 0 && strides[1] % line == 0; };
   const bool contiguous = p.in_strides[2] == 1 && p.out_strides[2] == 1;
   const bool even = !stream || (lines(p.out_strides) && (p.steps < 2 || lines(p.packed_strides())));
   const bool fits = p.domain.plain_end(2) - p.domain.plain_begin(2) >= kLeastLines * line &&
                     p.domain.extents[0] >= kBundlePlanes && p.domain.extents[1] > 1;
-  const bool frozen_ends =
-      p.domain.mode[2][0] == TESSERA_BOUNDARY_FIXED && p.domain.mode[2][1] == TESSERA_BOUNDARY_FIXED;
-  const bool pays = !stream || frozen_ends || several_rows_pay(groups);
-  return contiguous && even && fits && pays ? kBundlePlanes : 1;
+  return contiguous && even && fits ? kBundlePlanes : 1;
 }
 
 }  // namespace tessera::cpu

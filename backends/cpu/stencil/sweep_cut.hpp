@@ -5,8 +5,6 @@
 /// How a single sweep is cut into pieces of work.
 #pragma once
 
-#include "tap_groups.hpp"
-
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
@@ -29,8 +27,7 @@ struct Cut {
 Cut cut_of(const plugin::StencilProblem& problem, int threads, std::int64_t depth, std::int64_t cache);
 
 /// Planes that go together: those of a bundle, where rows are contiguous and long enough and, if streamed, all begin at
-/// one place of a cache line. Not where planes are single rows, which the caches hold: they are faster one by one. Nor
-/// streamed rows of few shared loads whose ends are not frozen: at 384^3 with periodic sides 7 points lost 15 %.
-std::int64_t common_planes(const plugin::StencilProblem& problem, const std::vector<TapGroup>& groups, bool stream);
+/// one place of a cache line. Not where planes are single rows, which the caches hold: they are faster one by one.
+std::int64_t common_planes(const plugin::StencilProblem& problem, bool stream);
 
 }  // namespace tessera::cpu

@@ -138,37 +138,27 @@ class StencilHostTile {
 
   /// Whole rows from j on of two planes, none of which has a boundary on the outer axes.
   void sweep_bundle(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
-    const Span inner{d_.plain_begin(2), d_.plain_end(2)};
-    const Span summed = may_sum_frozen(i, j, rows, plain) ? with_frozen(inner) : inner;
-    if (summed.begin > 0 || summed.end < d_.extents[2]) sweep_bundle_ends(i, j, rows, summed, plain.taps);
+    // Points near the ends of rows are summed as well, though nothing comes of it, so that rows begin where lines of
+    // the cache do.
+    const Span all{0, d_.extents[2]}, inner{d_.plain_begin(2), d_.plain_end(2)};
+    const Span summed = may_sum_all(i, j, rows, plain) ? all : inner;
     cpu::Bundle<T> bundle{};
     bundle.in = s_.source_at(i, j, summed.begin);
     bundle.in_plane = s_.source_strides[0], bundle.in_row = s_.source_strides[1];
     bundle.out = s_.target_at(i, j, summed.begin);
     bundle.out_plane = s_.target_strides[0], bundle.out_row = s_.target_strides[1];
     bundle.n = summed.end - summed.begin, bundle.rows = rows;
-    bundle.head = inner.begin - summed.begin, bundle.tail = summed.end - inner.end;
     cpu::apply_bundle(bundle, plain.groups);
-  }
-
-  void sweep_bundle_ends(std::int64_t i, std::int64_t j, int rows, Span middle, const RowTaps<T>& taps) const {
     for (std::int64_t plane = i; plane < i + cpu::kBundlePlanes; ++plane)
       for (std::int64_t row = j; row < j + rows; ++row) {
         const T* const base = s_.source_at(plane, row, 0);
-        sweep_ends(plane, row, {0, middle.begin}, base, taps);
-        sweep_ends(plane, row, {middle.end, d_.extents[2]}, base, taps);
+        sweep_ends(plane, row, {all.begin, inner.begin}, base, plain.taps);
+        sweep_ends(plane, row, {inner.end, all.end}, base, plain.taps);
       }
   }
 
-  /// Frozen points at the ends of rows are summed as well, and put back, so that rows begin where lines of the cache
-  /// do.
-  Span with_frozen(Span inner) const {
-    return {d_.mode[2][0] == TESSERA_BOUNDARY_FIXED ? 0 : inner.begin,
-            d_.mode[2][1] == TESSERA_BOUNDARY_FIXED ? d_.extents[2] : inner.end};
-  }
-
   /// Whether what lies around whole rows of a bundle is inside the array.
-  bool may_sum_frozen(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
+  bool may_sum_all(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
     const T* const end = s_.source_at(d_.extents[0] - 1, d_.extents[1] - 1, d_.extents[2]);
     const T* const last = s_.source_at(i + cpu::kBundlePlanes - 1, j + rows - 1, d_.extents[2]);
     return s_.source_at(i, j, 0) - s_.source >= -plain.lowest && end - last >= plain.highest;
@@ -242,7 +232,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         groups_(cpu::group_taps(problem_.taps)),
         taps_(make_point_taps<T>(context, problem_)) {
     threads_ = int(options.parameters.take("threads", context.threads(), 1, 1024));
-    const std::int64_t planes = cpu::common_planes(problem_, groups_, false);
+    const std::int64_t planes = cpu::common_planes(problem_, false);
     cut_ = {cpu::cut_of(problem_, threads_, planes, cpu::caches().level2),
             cpu::several_rows_pay(groups_) ? cpu::kSeveralRows : 1};
   }
