@@ -8,7 +8,10 @@
 #include "micro_kernel.hpp"
 #include "tile.hpp"
 
+#include <tessera/plugin/problem.hpp>
+
 #include <cstdint>
+#include <vector>
 
 namespace tessera::cpu {
 
@@ -29,13 +32,23 @@ inline constexpr std::uint64_t kStackBytes = 16384;
 template <class T>
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes);
 
-/// Products of a batch that go together; more than one only where nothing is packed.
-struct Items {
-  std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
-};
-
 /// C <- alpha * op(A) * op(B) + beta * C. `workspace` holds the packed copies; null where they live on the stack.
 template <class T>
-void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace, const Items& items);
+void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace);
+
+template <class T>
+using TileKernel = void (*)(std::int64_t k, const TileOperands<T>&, const Epilogue<T>&, int last_lanes);
+
+/// A tile of a product, and where its operands begin, in elements from those of the product.
+template <class T>
+struct TileStep {
+  TileKernel<T> kernel;
+  std::int64_t a, b, c;
+  int last_lanes;
+};
+
+/// All tiles of a product whose operands are read where they lie; B is not transposed.
+template <class T>
+std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& problem);
 
 }  // namespace tessera::cpu
