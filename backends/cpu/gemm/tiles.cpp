@@ -16,18 +16,11 @@ using plugin::GemmProblem;
 /// Most tiles of a product: beyond, finding a tile's kernel takes no time beside the tile itself, while a list of them
 /// takes room in the first-level cache.
 constexpr std::size_t kMostSteps = 128;
-/// Products of a batch that go through one register tile after the other together: they should stay in the
-/// first-level cache.
-constexpr double kTogetherBytes = 16384;
-
 template <class T>
 class TilesPlan final : public plugin::Plan {
  public:
   TilesPlan(const GemmProblem& problem, int threads, std::vector<TileStep<T>> steps)
-      : p_(problem),
-        threads_(threads),
-        together_(std::max<std::int64_t>(1, std::int64_t(kTogetherBytes * double(p_.batch) / p_.bytes()))),
-        steps_(std::move(steps)) {}
+      : p_(problem), threads_(threads), steps_(std::move(steps)) {}
 
   void execute(const plugin::Execution& execution) override {
     const Epilogue<T> epilogue{execution.scalar<T>(0), execution.scalar<T>(1)};
@@ -41,14 +34,13 @@ class TilesPlan final : public plugin::Plan {
  private:
   /// Products [begin, end) of the batch.
   void multiply(std::int64_t begin, std::int64_t end, const T* a, const T* b, T* c, const Epilogue<T>& epilogue) const {
-    for (std::int64_t first = begin; first < end; first += together_)
-      for (const TileStep<T>& step : steps_)
-        for (std::int64_t item = first; item < std::min(first + together_, end); ++item) {
-          // Written anew for each tile: a copy of what was just written field by field would wait for the cache.
-          const TileOperands<T> tile{a + item * p_.stride_a + step.a, p_.lda, b + item * p_.stride_b + step.b, p_.ldb,
-                                     c + item * p_.stride_c + step.c, p_.ldc};
-          step.kernel(p_.k, tile, epilogue, step.last_lanes);
-        }
+    for (std::int64_t item = begin; item < end; ++item)
+      for (const TileStep<T>& step : steps_) {
+        // Written anew for each tile: a copy of what was just written field by field would wait for the cache.
+        const TileOperands<T> tile{a + item * p_.stride_a + step.a, p_.lda, b + item * p_.stride_b + step.b, p_.ldb,
+                                   c + item * p_.stride_c + step.c, p_.ldc};
+        step.kernel(p_.k, tile, epilogue, step.last_lanes);
+      }
   }
 
   void scale(T* c, T beta) const {
@@ -57,7 +49,6 @@ class TilesPlan final : public plugin::Plan {
 
   GemmProblem p_;
   int threads_;
-  std::int64_t together_;
   std::vector<TileStep<T>> steps_;
 };
 
