@@ -132,10 +132,34 @@ GemmPlanPointer make(Context& context, const GemmProblem& problem, plugin::PlanO
   return std::make_unique<PanelsPlan<double>>(problem, pack, threads, options.workspace_limit);
 }
 
-/// Whether an operand that is read again and again stays in the second-level cache where it lies. The bound is where
-/// `packed` overtakes `direct`, measured on AVX-512: n = 200 to 256 in f32, 180 to 256 in f64.
-bool lies_in_cache(std::int64_t rows, std::int64_t ld, std::size_t element) {
-  return rows * ld * std::int64_t(element) <= caches().level2 / 8;
+/// The choices below were measured on AVX-512: squares, and long and flat products, of 6 to 2000.
+
+/// Whether A, an element of each row at a time, is as well read where it lies. Rows are neighbours in a transposed one,
+/// which then jumps from line to line; else they are long streams, that only a large A has too many pages for. Where B
+/// is not transposed, it decides.
+bool reads_well_a(const GemmProblem& p, std::int64_t element) {
+  const std::int64_t bytes = (p.trans_a ? p.k : p.m) * p.lda * element;
+  if (p.trans_a) return bytes <= caches().level2 / 8;
+  return !p.trans_b || bytes < 2 * caches().level2;
+}
+
+/// The same for rows of B. They are read well where they fill whole registers (others split cache lines), are less than
+/// a page apart, and a block of them fits beside the rest in the second-level cache; else where packing has few rows of
+/// A to repay it, or little to copy. A transposed B is packed by both algorithms.
+bool reads_well_b(const GemmProblem& p, std::int64_t element) {
+  constexpr std::int64_t kPageBytes = 4096;
+  const std::int64_t row = p.ldb * element, depth = std::min(p.k, most_depth(element));
+  if (p.trans_b || p.m <= kFewRows) return true;
+  if (p.m <= 2 * kFewRows && p.k * row <= caches().level2 * 3 / 4) return true;
+  return row % kVectorBytes == 0 && row < kPageBytes ? depth * row < caches().level2 / 2
+                                                     : p.k * row < caches().level2 / 16;
+}
+
+/// Whether A is read once or twice, by one or two panels of columns; a large transposed one meets too many pages even
+/// so.
+bool has_few_columns(const GemmProblem& p, std::int64_t element) {
+  const std::int64_t panels = divide_up(p.n * element, kMostVectors * kVectorBytes);
+  return p.trans_a ? panels <= 1 && p.k * p.lda * element <= caches().level2 : panels <= 2;
 }
 
 }  // namespace
@@ -143,12 +167,9 @@ bool lies_in_cache(std::int64_t rows, std::int64_t ld, std::size_t element) {
 /// An operand is read once for every panel of the other one: packing pays where that is often, and where it lies
 /// so that rereading it misses the cache.
 std::string_view preferred_gemm(const GemmProblem& p) {
-  const std::size_t element = plugin::size_of(p.dtype);
-  const bool few_rows = p.m <= kFewRows && !p.trans_b;
-  const bool few_columns = p.n * std::int64_t(element) <= kVectors * kVectorBytes;
-  const bool a_is_near = !p.trans_a || lies_in_cache(p.k, p.lda, element);
-  const bool b_is_near = few_rows || lies_in_cache(p.trans_b ? p.n : p.k, p.ldb, element);
-  return (a_is_near && b_is_near) || (few_columns && !p.trans_a) ? "direct" : "packed";
+  const auto element = std::int64_t(plugin::size_of(p.dtype));
+  const bool direct = (reads_well_a(p, element) && reads_well_b(p, element)) || has_few_columns(p, element);
+  return direct ? "direct" : "packed";
 }
 
 GemmPlanPointer make_gemm_packed(Context& context, const GemmProblem& problem, plugin::PlanOptions options) {

@@ -5,6 +5,7 @@
 /// The single-threaded product by blocks and panels that `packed` and `direct` are made of.
 #pragma once
 
+#include "../caches.hpp"
 #include "micro_kernel.hpp"
 #include "tile.hpp"
 
@@ -24,6 +25,11 @@ struct Blocks {
 
 /// Rows of C up to which B is worth reading only where it lies.
 inline constexpr std::int64_t kFewRows = 2 * kRows;
+
+/// Most depth of a block: a third of the first-level cache for a panel of A, beside what streams through.
+inline std::int64_t most_depth(std::int64_t element) {
+  return std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * element));
+}
 
 /// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
 inline constexpr std::uint64_t kStackBytes = 16384;

@@ -9,6 +9,8 @@
 #include "panels.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace tessera::cpu {
 namespace {
@@ -157,9 +159,9 @@ template <class T>
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes) {
   constexpr std::int64_t width = kWidth<T>;
   const std::int64_t size = sizeof(T);
-  // A third of the first-level cache for a panel of A, beside what streams through; half of the second for a block of
-  // B. A block of A is read once for a block of B: 2048 rows repay packing B.
-  std::int64_t most_k = std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * size));
+  // Half of the second-level cache for a block of B. A block of A is read once for a block of B: 2048 rows repay
+  // packing B.
+  std::int64_t most_k = most_depth(size);
   // B used up at once streams from memory: so many rows as hardware prefetchers follow.
   if (!pack_b && m <= kFewRows && n * k * size > caches().level2 / 4) most_k = 16;
   // A used up at once: long pieces of its rows, while the one panel of B stays in the second-level cache.
