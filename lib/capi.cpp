@@ -18,6 +18,7 @@ using namespace tessera;
 using core::Backend;
 using plugin::guard;
 using plugin::read_struct;
+using plugin::view_struct;
 using plugin::write_struct;
 
 struct tessera_context {
@@ -36,6 +37,10 @@ template <class T>
 T& existing(T* object, const char* name) {
   if (object == nullptr) core::invalid(name, "null", "must be an object that was created");
   return *object;
+}
+
+[[noreturn]] void refuse_workspace() {
+  core::invalid("workspace", "not null", "must be null: a plan's workspace is given when the plan is made");
 }
 
 Backend& backend_at(std::int64_t index) {
@@ -177,9 +182,9 @@ void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
 
 tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution, tessera_error* error) {
   return guard(error, [&] {
-    const auto e = read_struct<tessera_execution>(execution, "the execution");
-    if (e.workspace != nullptr || e.workspace_bytes != 0)
-      core::invalid("workspace", "not null", "must be null: a plan's workspace is given when the plan is made");
+    tessera_execution room;
+    const tessera_execution& e = view_struct(execution, room, "the execution");
+    if (e.workspace != nullptr || e.workspace_bytes != 0) refuse_workspace();
     existing(plan, "plan").plan.execute(e);
   });
 }

@@ -38,8 +38,11 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     : problem_(validate(desc)),
       context_(std::move(context)),
       operands_(options.operands),
+      operand_count_(problem_.operands.size()),
+      misaligned_(std::uintptr_t(element_size(problem_.dtype)) - 1),
       output_empty_(problem_.output_empty()),
       verbose_(environment_verbose()) {
+  for (std::size_t i = 0; i < operand_count_; ++i) caller_index_[i] = std::uint64_t(problem_.operands[i].caller_index);
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   check_backend_known(algorithm);
@@ -131,7 +134,7 @@ bool Plan::reads(const Operand& operand, const tessera_execution& execution) con
   return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;
 }
 
-void Plan::check_operands(const tessera_execution& e, tessera_operand* operands) const {
+void Plan::check_counts(const tessera_execution& e) const {
   const std::size_t count = problem_.operands.size();
   if (e.operand_count != count)
     invalid("operand_count", std::int64_t(e.operand_count), "must be " + std::to_string(count));
@@ -144,86 +147,111 @@ void Plan::check_operands(const tessera_execution& e, tessera_operand* operands)
     invalid("scalars", "null", "must point to " + std::to_string(problem_.scalar_count) + " scalars");
   if (problem_.scalar_count > 0 && e.scalar_size < sizeof(tessera_scalar))
     invalid("scalar_size", std::int64_t(e.scalar_size), "must be sizeof(tessera_scalar)");
+}
+
+/// Puts the operands into the plugin's order. False where an argument may be wrong: examine() tells. Nothing here
+/// builds a message, since it is on the way of products that take 50 ns themselves.
+bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) const {
+  if (e.operand_count != operand_count_ || e.operands == nullptr || e.operand_size < sizeof(tessera_operand))
+    return false;
+  if (e.scalar_count != problem_.scalar_count) return false;
+  if (e.scalar_count > 0 && (e.scalars == nullptr || e.scalar_size < sizeof(tessera_scalar))) return false;
+  tessera_dtype differences = 0;
+  for (std::size_t i = 0; i < e.scalar_count; ++i)
+    differences |= element(e.scalars, e.scalar_size, i).dtype ^ problem_.dtype;
+  std::uintptr_t addresses = 0;
+  bool null = false;
+  for (std::size_t i = 0; i < operand_count_; ++i) {
+    const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[i]);
+    // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
+    operands[i] = {given.data, given.dtype, 0};
+    differences |= given.dtype ^ problem_.dtype;
+    addresses |= reinterpret_cast<std::uintptr_t>(given.data);
+    null |= given.data == nullptr;
+  }
+  return differences == 0 && !null && (addresses & misaligned_) == 0;
+}
+
+/// Throws what is wrong with the arguments, if anything is: a null pointer is allowed where it is not followed.
+void Plan::examine(const tessera_execution& e) const {
+  check_counts(e);
   for (std::size_t i = 0; i < problem_.scalar_count; ++i)
     if (const auto dtype = element(e.scalars, e.scalar_size, i).dtype; dtype != problem_.dtype)
       invalid("dtype of scalar " + std::to_string(i), dtype,
               std::string("the plan is of type ") + dtype_name(problem_.dtype));
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < problem_.operands.size(); ++i) {
     const Operand& known = problem_.operands[i];
-    const tessera_operand& given = element(e.operands, e.operand_size, std::uint64_t(known.caller_index));
-    // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
-    operands[i] = {given.data, given.dtype, 0};
-    if (operands[i].dtype != problem_.dtype)
-      invalid(std::string("dtype of ") + known.name, operands[i].dtype,
+    const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[i]);
+    if (given.dtype != problem_.dtype)
+      invalid(std::string("dtype of ") + known.name, given.dtype,
               std::string("the plan is of type ") + dtype_name(problem_.dtype));
-    const auto address = reinterpret_cast<std::uintptr_t>(operands[i].data);
+    const auto address = reinterpret_cast<std::uintptr_t>(given.data);
     if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))
       invalid(known.name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
-    // A power of two: no division on the way of a product that takes 50 ns itself.
-    if ((address & (std::uintptr_t(element_size(problem_.dtype)) - 1)) != 0)
+    if ((address & misaligned_) != 0)
       invalid(known.name, std::int64_t(address),
-              "must be aligned to its elements of " + std::to_string(element_size(problem_.dtype)) + " bytes");
+              "must be aligned to its elements of " + std::to_string(misaligned_ + 1) + " bytes");
   }
 }
 
 void Plan::check_overlap(const tessera_operand* operands) {
-  const std::size_t output = problem_.operands.size() - 1;
-  const std::int64_t size = element_size(problem_.dtype);
-  const Operand& written = problem_.operands[output];
+  const std::size_t output = operand_count_ - 1;
+  const auto written = reinterpret_cast<std::uintptr_t>(operands[output].data);
   for (std::size_t i = 0; i < output; ++i) {
     if (operands[i].data == nullptr) continue;
-    const auto distance = std::int64_t(reinterpret_cast<std::uintptr_t>(operands[output].data) -
-                                       reinterpret_cast<std::uintptr_t>(operands[i].data));
-    Cleared& cleared = cleared_[i];
-    if (std::find(cleared.bytes.begin(), cleared.bytes.begin() + std::min<std::size_t>(cleared.count, 2), distance) !=
-        cleared.bytes.begin() + std::min<std::size_t>(cleared.count, 2))
-      continue;
-    const Layout& in = problem_.operands[i].layout;
-    if (share_element(in, written.layout, distance / size + written.layout.origin() - in.origin()))
-      invalid(written.name, "an array that overlaps " + std::string(problem_.operands[i].name),
-              "they must not share an element; blocks of one parent array are fine");
-    cleared.bytes[cleared.count++ % 2] = distance;
+    const auto distance = std::int64_t(written - reinterpret_cast<std::uintptr_t>(operands[i].data));
+    if (cleared_[i][0] != distance && cleared_[i][1] != distance) require_apart(i, distance);
   }
+}
+
+void Plan::require_apart(std::size_t input, std::int64_t distance) {
+  const Operand& read = problem_.operands[input];
+  const Operand& written = problem_.operands.back();
+  const std::int64_t between = written.layout.origin() - read.layout.origin();
+  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))
+    invalid(written.name, "an array that overlaps " + std::string(read.name),
+            "they must not share an element; blocks of one parent array are fine");
+  cleared_[input] = {distance, cleared_[input][0]};
 }
 
 void Plan::execute(const tessera_execution& execution) {
   std::array<tessera_operand, kMaxOperands> operands;
-  check_operands(execution, operands.data());
+  if (!take_operands(execution, operands.data())) examine(execution);
   if (output_empty_) return;
   check_overlap(operands.data());
-  const tessera_execution canonical{sizeof canonical,         operands.data(),   sizeof(tessera_operand),
-                                    problem_.operands.size(), execution.scalars, execution.scalar_size,
-                                    execution.scalar_count,   workspace_,        workspace_bytes_};
-  if (verbose_ < 2) return run(canonical);
-
-  const auto start = std::chrono::steady_clock::now();
-  run(canonical);
-  context_->synchronize();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::array<char, 64> time{};
-  std::snprintf(time.data(), time.size(), "%.3f ms ", seconds * 1e3);
-  print_verbose("execute " + std::string(time.data()) + description_);
+  const tessera_execution canonical{sizeof canonical,      operands.data(),   sizeof(tessera_operand),
+                                    operand_count_,        execution.scalars, execution.scalar_size,
+                                    problem_.scalar_count, workspace_,        workspace_bytes_};
+  queued_ = true;
+  if (verbose_ >= 2) return run_and_tell(canonical);
+  if (staging_) return run_staged(canonical);
+  context_->call(context_->table().plan_execute, handle_, &canonical);
 }
 
-void Plan::run(const tessera_execution& execution) {
-  const tessera_backend& table = context_->table();
-  if (!staging_) {
-    queued_ = true;
-    context_->call(table.plan_execute, handle_, &execution);
-    return;
-  }
+void Plan::run_staged(const tessera_execution& execution) {
   std::array<tessera_operand, kMaxOperands> staged{};
-  const std::size_t count = problem_.operands.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < operand_count_; ++i) {
     staged[i] = execution.operands[i];
     staged[i].data = staging_->device_pointer(i);
     if (reads(problem_.operands[i], execution)) staging_->upload(i, execution.operands[i].data);
   }
   tessera_execution on_device = execution;
   on_device.operands = staged.data();
-  queued_ = true;
-  context_->call(table.plan_execute, handle_, &on_device);
-  staging_->download(count - 1, execution.operands[count - 1].data);
+  context_->call(context_->table().plan_execute, handle_, &on_device);
+  staging_->download(operand_count_ - 1, execution.operands[operand_count_ - 1].data);
+}
+
+void Plan::run_and_tell(const tessera_execution& execution) {
+  const auto start = std::chrono::steady_clock::now();
+  if (staging_)
+    run_staged(execution);
+  else
+    context_->call(context_->table().plan_execute, handle_, &execution);
+  context_->synchronize();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::array<char, 64> time{};
+  std::snprintf(time.data(), time.size(), "%.3f ms ", seconds * 1e3);
+  print_verbose("execute " + std::string(time.data()) + description_);
 }
 
 }  // namespace tessera::core

@@ -47,10 +47,14 @@ class Plan {
   void create(const PlanOptions& options, const AlgorithmSpec& algorithm);
   void take_workspace(const PlanOptions& options);
   void describe();
-  void check_operands(const tessera_execution& execution, tessera_operand* operands) const;
+  void check_counts(const tessera_execution& execution) const;
+  bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
+  void examine(const tessera_execution& execution) const;
   bool reads(const Operand& operand, const tessera_execution& execution) const;
   void check_overlap(const tessera_operand* operands);
-  void run(const tessera_execution& execution);
+  void require_apart(std::size_t input, std::int64_t distance);
+  void run_staged(const tessera_execution& execution);
+  void run_and_tell(const tessera_execution& execution);
 
   Problem problem_;
   std::shared_ptr<Context> context_;
@@ -60,16 +64,17 @@ class Plan {
   std::unique_ptr<DeviceMemory> own_workspace_;
   void* workspace_ = nullptr;
   std::uint64_t workspace_bytes_ = 0;
+  std::uint64_t operand_count_;
+  std::array<std::uint64_t, kMaxOperands> caller_index_{};
+  std::uintptr_t misaligned_;  ///< bits that are not zero in the address of a misaligned element
   bool output_empty_;
   bool queued_ = false;
   int verbose_;
   std::string algorithm_, description_;
-  /// Distances between an input and the output that were found free of shared elements: plans alternate between few.
-  struct Cleared {
-    std::array<std::int64_t, 2> bytes{};
-    std::size_t count = 0;
-  };
-  std::array<Cleared, kMaxOperands> cleared_{};
+  /// An input's last two distances in bytes to the output that were found free of shared elements: plans alternate
+  /// between few. At first an odd one, which aligned arrays do not have.
+  using Cleared = std::array<std::int64_t, 2>;
+  std::array<Cleared, kMaxOperands> cleared_{Cleared{1, 1}, Cleared{1, 1}, Cleared{1, 1}};
 };
 
 }  // namespace tessera::core

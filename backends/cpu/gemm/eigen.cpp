@@ -62,7 +62,7 @@ class EigenPlan final : public plugin::Plan {
     const T* b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb : j);
     const TileProduct<T> product{p_.trans_a, p_.trans_b,     m, n,     p_.k, arguments.alpha, a, p_.lda, b,
                                  p_.ldb,     arguments.beta, c, p_.ldc};
-    small_ ? multiply_panels<T>(product, blocks_, nullptr, {}) : multiply_blocked(product);
+    small_ ? multiply_panels<T>(product, blocks_, nullptr) : multiply_blocked(product);
   }
 
   GemmProblem p_;

@@ -7,21 +7,25 @@
 
 #include "../vector.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace tessera::cpu {
 
-/// The register tile: kRows x kVectors sums, kVectors of op(B) and one broadcast of op(A) fill the 32 registers
-/// of AVX-512 and of aarch64, or the 16 of AVX2 and SSE (which also needs one for a product, without FMA).
+/// The register tile of packed operands: kRows x kVectors sums, kVectors of op(B) and one broadcast of op(A) fill the
+/// 32 registers of AVX-512 and of aarch64, or the 16 of AVX2 and SSE (which also needs one for a product, without FMA).
+/// Where B lies as it is a tile may have up to kMostVectors.
 #if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int kRows = 8, kVectors = 3;
+inline constexpr int kRows = 8, kVectors = 3, kMostVectors = 4;
 #elif defined(__AVX2__)
-inline constexpr int kRows = 4, kVectors = 3;
+inline constexpr int kRows = 4, kVectors = 3, kMostVectors = 3;
 #else
-inline constexpr int kRows = 4, kVectors = 2;
+inline constexpr int kRows = 4, kVectors = 2, kMostVectors = 2;
 #endif
+
+/// Rows of a tile of so many vectors: as many sums as the tile of packed operands has, but no more rows than there are
+/// registers for their addresses.
+constexpr int most_rows(int vectors) { return std::min(2 * kRows, kRows * kVectors / vectors); }
 
 /// C <- alpha * sum + beta * C; with beta = 0, C is not read.
 template <class T>
@@ -40,43 +44,68 @@ struct TileOperands {
   std::int64_t ldc;
 };
 
+/// Neighbours in memory lie in kV registers, the last one in part.
+template <class T, int kV, bool kPartial>
+class Row {
+ public:
+  explicit Row(int last_lanes) : part_(last_lanes) {}
+
+  Vector<T> load(const T* row, int i) const {
+    return kPartial && i == kV - 1 ? part_.load(row + i * kLanes<T>) : cpu::load(row + i * kLanes<T>);
+  }
+  void store(T* row, int i, Vector<T> v) const {
+    if (kPartial && i == kV - 1)
+      part_.store(row + i * kLanes<T>, v);
+    else
+      cpu::store(row + i * kLanes<T>, v);
+  }
+
+ private:
+  Part<T> part_;
+};
+
 /// kR x kV registers of C, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
 /// (packed, or transposed), else neighbours are depths.
 template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
-void multiply_tile(std::int64_t k, const TileOperands<T>& t, Epilogue<T> epilogue, int last_lanes) {
-  const Part<T> part(last_lanes);
-  const auto load_row = [&part](const T* row, Vector<T>(&v)[kV]) {
-    for (int i = 0; i < kV; ++i)
-      v[i] = kPartial && i == kV - 1 ? part.load(row + i * kLanes<T>) : load(row + i * kLanes<T>);
-  };
+void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
+  const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
+  const std::int64_t a_stride = t.a_stride, b_depth = t.b_depth, ldc = t.ldc;
   const T *a = t.a, *b = t.b;
+  // Rows from the ninth on have a pointer of their own. The compiler must not know what it has to do with the other
+  // one, or it makes one pointer and 15 offsets of them, for which it lacks registers.
+  const T* far = a + 8 * a_stride;
+  if (kR > 8) asm("" : "+r"(far));
   for (std::int64_t l = 0; l < k; ++l) {
     Vector<T> row[kV];
-    load_row(b, row);
-#pragma GCC unroll 8
+#pragma GCC unroll 4
+    for (int i = 0; i < kV; ++i) row[i] = part.load(b, i);
+#pragma GCC unroll 16
     for (int r = 0; r < kR; ++r) {
-      const T factor = kRowsAdjacent ? a[r] : a[r * t.a_stride];
-#pragma GCC unroll 3
+      const T factor = kRowsAdjacent ? a[r] : r < 8 ? a[r * a_stride] : far[(r - 8) * a_stride];
+#pragma GCC unroll 4
       for (int i = 0; i < kV; ++i) sum[r][i] += factor * row[i];
     }
-    a += kRowsAdjacent ? t.a_stride : 1;
-    b += t.b_depth;
+    a += kRowsAdjacent ? a_stride : 1;
+    ++far;
+    b += b_depth;
   }
-#pragma GCC unroll 8
-  for (int r = 0; r < kR; ++r) {
-    T* c = t.c + r * t.ldc;
-    Vector<T> old[kV] = {};
-    if (epilogue.beta != T(0)) load_row(c, old);
-#pragma GCC unroll 3
-    for (int i = 0; i < kV; ++i) {
-      const Vector<T> result = epilogue.alpha * sum[r][i] + epilogue.beta * old[i];
-      if (kPartial && i == kV - 1)
-        part.store(c + i * kLanes<T>, result);
-      else
-        store(c + i * kLanes<T>, result);
-    }
-  }
+  T* c = t.c;
+  const T alpha = epilogue.alpha, beta = epilogue.beta;
+  if (alpha != T(1))
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+      for (int i = 0; i < kV; ++i) sum[r][i] *= alpha;
+  if (beta != T(0))
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+      for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(c + r * ldc, i);
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r, c += ldc)
+#pragma GCC unroll 4
+    for (int i = 0; i < kV; ++i) part.store(c, i, sum[r][i]);
 }
 
 }  // namespace tessera::cpu

@@ -13,6 +13,7 @@
 #include "grid.hpp"
 #include "micro_kernel.hpp"
 #include "panels.hpp"
+#include "tiles.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -21,9 +22,6 @@ using plugin::GemmProblem;
 
 /// Threads' workspaces begin on pages of their own.
 constexpr std::int64_t kPage = 4096;
-/// Products of a batch that go through one register tile after the other together: they should stay in the
-/// first-level cache.
-constexpr std::int64_t kTogetherBytes = 16384;
 /// Depth below which a slice of k is not worth a partial result.
 constexpr std::int64_t kShortestSlice = 1024;
 
@@ -44,10 +42,6 @@ class PanelsPlan final : public plugin::Plan {
     blocks_ = choose_blocks<T>(grid_.tile_m, grid_.tile_n, grid_.slice_k, pack, pack || p_.trans_b,
                                room - room % std::uint64_t(kPage));
     const std::int64_t packed = (blocks_.packed_a + blocks_.packed_b) * std::int64_t(sizeof(T));
-    if (packed == 0 && grid_.units() == 1) {
-      const double bytes = p_.bytes() / double(p_.batch);
-      together_ = std::max<std::int64_t>(1, std::int64_t(double(kTogetherBytes) / bytes));
-    }
     if (packed > std::int64_t(kStackBytes)) own_ = std::uint64_t(round_up(packed, kPage));
   }
 
@@ -59,8 +53,8 @@ class PanelsPlan final : public plugin::Plan {
     const std::int64_t units = grid_.units() * p_.batch;
     run_team(threads_, [&](Team team) {
       T* own = own_ == 0 ? nullptr : arguments.workspace + (partials_ + own_ * std::uint64_t(team.rank)) / sizeof(T);
-      for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; unit += together_)
-        compute(unit, std::min(together_, end - unit), arguments, own);
+      for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit)
+        compute(unit, arguments, own);
       if (grid_.slices == 1 || arguments.alpha == T(0)) return;
       team.barrier();
       add_partials(team, arguments);
@@ -74,8 +68,8 @@ class PanelsPlan final : public plugin::Plan {
     T *c, *workspace;
   };
 
-  /// `count` units from `unit` on. The first slice goes to C, the others to partial results.
-  void compute(std::int64_t unit, std::int64_t count, const Arguments& arguments, T* own) const {
+  /// The first slice goes to C, the others to partial results.
+  void compute(std::int64_t unit, const Arguments& arguments, T* own) const {
     std::int64_t item = unit, slice = 0, i = 0, j = 0;
     if (grid_.units() > 1) {
       const std::int64_t tiles = grid_.rows * grid_.columns, tile = unit % tiles;
@@ -97,8 +91,7 @@ class PanelsPlan final : public plugin::Plan {
                            .c = arguments.c + item * p_.stride_c + i * p_.ldc + j,
                            .ldc = p_.ldc};
     if (p_.k == 0 || arguments.alpha == T(0)) {
-      for (; slice == 0 && count > 0; --count, product.c += p_.stride_c)
-        scale_tile(product.m, product.n, product.beta, product.c, product.ldc);
+      if (slice == 0) scale_tile(product.m, product.n, product.beta, product.c, product.ldc);
       return;
     }
     product.a = arguments.a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l);
@@ -108,7 +101,7 @@ class PanelsPlan final : public plugin::Plan {
       product.c = arguments.workspace + ((slice - 1) * p_.m + i) * p_.n + j;
       product.ldc = p_.n;
     }
-    multiply_panels(product, blocks_, own, {count, p_.stride_a, p_.stride_b, p_.stride_c});
+    multiply_panels(product, blocks_, own);
   }
 
   /// In the order of the slices, row by row.
@@ -126,22 +119,47 @@ class PanelsPlan final : public plugin::Plan {
   int threads_;
   Grid grid_{};
   Blocks blocks_{};
-  std::int64_t together_ = 1;             ///< products of the batch that one call of the kernels' loops takes
   std::uint64_t partials_ = 0, own_ = 0;  ///< bytes of workspace: partial results of slices, packed blocks of a thread
 };
 
 GemmPlanPointer make(Context& context, const GemmProblem& problem, plugin::PlanOptions options, bool pack) {
   const int automatic = work_of(problem).useful_threads(context.threads());
   const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  if (!pack)
+    if (auto plan = make_tiles_plan(problem, threads)) return plan;
   if (problem.dtype == TESSERA_F32)
     return std::make_unique<PanelsPlan<float>>(problem, pack, threads, options.workspace_limit);
   return std::make_unique<PanelsPlan<double>>(problem, pack, threads, options.workspace_limit);
 }
 
-/// Whether an operand that is read again and again stays in the second-level cache where it lies. The bound is where
-/// `packed` overtakes `direct`, measured on AVX-512: n = 200 to 256 in f32, 180 to 256 in f64.
-bool lies_in_cache(std::int64_t rows, std::int64_t ld, std::size_t element) {
-  return rows * ld * std::int64_t(element) <= caches().level2 / 8;
+/// The choices below were measured on AVX-512: squares, and long and flat products, of 6 to 2000.
+
+/// Whether A, an element of each row at a time, is as well read where it lies. Rows are neighbours in a transposed one,
+/// which then jumps from line to line; else they are long streams, that only a large A has too many pages for. Where B
+/// is not transposed, it decides.
+bool reads_well_a(const GemmProblem& p, std::int64_t element) {
+  const std::int64_t bytes = (p.trans_a ? p.k : p.m) * p.lda * element;
+  if (p.trans_a) return bytes <= caches().level2 / 8;
+  return !p.trans_b || bytes < 2 * caches().level2;
+}
+
+/// The same for rows of B. They are read well where they fill whole registers (others split cache lines), are less than
+/// a page apart, and a block of them fits beside the rest in the second-level cache; else where packing has few rows of
+/// A to repay it, or little to copy. A transposed B is packed by both algorithms.
+bool reads_well_b(const GemmProblem& p, std::int64_t element) {
+  constexpr std::int64_t kPageBytes = 4096;
+  const std::int64_t row = p.ldb * element, depth = std::min(p.k, most_depth(element));
+  if (p.trans_b || p.m <= kFewRows) return true;
+  if (p.m <= 2 * kFewRows && p.k * row <= caches().level2 * 3 / 4) return true;
+  return row % kVectorBytes == 0 && row < kPageBytes ? depth * row < caches().level2 / 2
+                                                     : p.k * row < caches().level2 / 16;
+}
+
+/// Whether A is read once or twice, by one or two panels of columns; a large transposed one meets too many pages even
+/// so.
+bool has_few_columns(const GemmProblem& p, std::int64_t element) {
+  const std::int64_t panels = divide_up(p.n * element, kMostVectors * kVectorBytes);
+  return p.trans_a ? panels <= 1 && p.k * p.lda * element <= caches().level2 : panels <= 2;
 }
 
 }  // namespace
@@ -149,12 +167,9 @@ bool lies_in_cache(std::int64_t rows, std::int64_t ld, std::size_t element) {
 /// An operand is read once for every panel of the other one: packing pays where that is often, and where it lies
 /// so that rereading it misses the cache.
 std::string_view preferred_gemm(const GemmProblem& p) {
-  const std::size_t element = plugin::size_of(p.dtype);
-  const bool few_rows = p.m <= kFewRows && !p.trans_b;
-  const bool few_columns = p.n * std::int64_t(element) <= kVectors * kVectorBytes;
-  const bool a_is_near = !p.trans_a || lies_in_cache(p.k, p.lda, element);
-  const bool b_is_near = few_rows || lies_in_cache(p.trans_b ? p.n : p.k, p.ldb, element);
-  return (a_is_near && b_is_near) || (few_columns && !p.trans_a) ? "direct" : "packed";
+  const auto element = std::int64_t(plugin::size_of(p.dtype));
+  const bool direct = (reads_well_a(p, element) && reads_well_b(p, element)) || has_few_columns(p, element);
+  return direct ? "direct" : "packed";
 }
 
 GemmPlanPointer make_gemm_packed(Context& context, const GemmProblem& problem, plugin::PlanOptions options) {

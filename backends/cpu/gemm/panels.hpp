@@ -5,10 +5,14 @@
 /// The single-threaded product by blocks and panels that `packed` and `direct` are made of.
 #pragma once
 
+#include "../caches.hpp"
 #include "micro_kernel.hpp"
 #include "tile.hpp"
 
+#include <tessera/plugin/problem.hpp>
+
 #include <cstdint>
+#include <vector>
 
 namespace tessera::cpu {
 
@@ -22,6 +26,11 @@ struct Blocks {
 /// Rows of C up to which B is worth reading only where it lies.
 inline constexpr std::int64_t kFewRows = 2 * kRows;
 
+/// Most depth of a block: a third of the first-level cache for a panel of A, beside what streams through.
+inline std::int64_t most_depth(std::int64_t element) {
+  return std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * element));
+}
+
 /// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
 inline constexpr std::uint64_t kStackBytes = 16384;
 
@@ -29,13 +38,23 @@ inline constexpr std::uint64_t kStackBytes = 16384;
 template <class T>
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes);
 
-/// Products of a batch that go together; more than one only where nothing is packed.
-struct Items {
-  std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
-};
-
 /// C <- alpha * op(A) * op(B) + beta * C. `workspace` holds the packed copies; null where they live on the stack.
 template <class T>
-void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace, const Items& items);
+void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace);
+
+template <class T>
+using TileKernel = void (*)(std::int64_t k, const TileOperands<T>&, const Epilogue<T>&, int last_lanes);
+
+/// A tile of a product, and where its operands begin, in elements from those of the product.
+template <class T>
+struct TileStep {
+  TileKernel<T> kernel;
+  std::int64_t a, b, c;
+  int last_lanes;
+};
+
+/// All tiles of a product whose operands are read where they lie; B is not transposed.
+template <class T>
+std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& problem);
 
 }  // namespace tessera::cpu

@@ -9,6 +9,8 @@
 #include "panels.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace tessera::cpu {
 namespace {
@@ -17,42 +19,63 @@ namespace {
 template <class T>
 constexpr std::int64_t kWidth = kVectors* kLanes<T>;
 
-template <class T>
-using TileKernel = void (*)(std::int64_t, const TileOperands<T>&, Epilogue<T>, int);
-
-/// Kernels by rows - 1 and vectors - 1: first those whose last vector is a part, then those of whole ones.
+/// Kernels by vectors - 1 and rows - 1: those whose last vector is a part, and those of whole ones.
 template <class T, bool kRowsAdjacent>
-struct KernelTable {
-  std::array<std::array<TileKernel<T>, 2 * kVectors>, kRows> kernel;
-
-  constexpr KernelTable() : kernel(make(std::make_index_sequence<kRows>{})) {}
+class KernelTable {
+ public:
+  static TileKernel<T> find(std::int64_t vectors, std::int64_t rows, bool partial) {
+    static constexpr Kernels kTable = make(std::make_index_sequence<2 * kMostVectors>{});
+    return kTable[std::size_t(2 * (vectors - 1) + partial)][std::size_t(rows - 1)];
+  }
 
  private:
-  template <std::size_t... kR>
-  static constexpr auto make(std::index_sequence<kR...>) {
-    return std::array{make_row<int(kR) + 1>(std::make_index_sequence<2 * kVectors>{})...};
+  using OfRows = std::array<TileKernel<T>, 2 * kRows>;
+  using Kernels = std::array<OfRows, 2 * kMostVectors>;
+
+  template <std::size_t... kI>
+  static constexpr Kernels make(std::index_sequence<kI...>) {
+    return {make_rows<int(kI) / 2 + 1, kI % 2 == 1>(std::make_index_sequence<2 * kRows>{})...};
   }
-  template <int kR, std::size_t... kI>
-  static constexpr std::array<TileKernel<T>, 2 * kVectors> make_row(std::index_sequence<kI...>) {
-    return {multiply_tile<T, kR, int(kI) % kVectors + 1, kRowsAdjacent, (kI < kVectors)>...};
+  template <int kV, bool kPartial, std::size_t... kR>
+  static constexpr OfRows make_rows(std::index_sequence<kR...>) {
+    return {kernel<int(kR) + 1, kV, kPartial>()...};
+  }
+  /// Null where the registers do not suffice.
+  template <int kR, int kV, bool kPartial>
+  static constexpr TileKernel<T> kernel() {
+    if constexpr (kR <= most_rows(kV)) return multiply_tile<T, kR, kV, kRowsAdjacent, kPartial>;
+    return nullptr;
   }
 };
 
-/// How the rows of a block are cut into panels: packed ones are full but the last, others as equal as can be, since a
-/// low tile wastes registers.
-struct RowPanels {
-  std::int64_t count, height, higher;  ///< the first `higher` panels have a row more than `height`
-  std::int64_t rows;
+/// A length in pieces: all full but the last, as packing leaves them, or as equal as can be, since a low tile wastes
+/// registers.
+struct Pieces {
+  std::int64_t length, count, size, larger;  ///< the first `larger` pieces have one more than `size`
 
-  RowPanels(std::int64_t all, bool packed) : count(1), height(all), higher(0), rows(all) {
-    if (all <= kRows) return;
-    count = divide_up(all, kRows);
-    height = packed ? kRows : all / count;
-    higher = packed ? 0 : all % count;
+  Pieces(std::int64_t all, std::int64_t most, bool equal) : length(all), count(1), size(all), larger(0) {
+    if (all <= most) return;
+    count = divide_up(all, most);
+    size = equal ? all / count : most;
+    larger = equal ? all % count : 0;
   }
-  std::int64_t first(std::int64_t panel) const { return panel * height + std::min(panel, higher); }
-  std::int64_t height_of(std::int64_t panel) const { return std::min(height + (panel < higher), rows - first(panel)); }
+  std::int64_t first(std::int64_t piece) const { return piece * size + std::min(piece, larger); }
+  std::int64_t size_of(std::int64_t piece) const { return std::min(size + (piece < larger), length - first(piece)); }
+  std::int64_t largest() const { return size + (larger > 0); }
 };
+
+/// Calls body(i, rows, j, columns, vectors) for the tiles of an m x n block, row by row.
+template <class T, class Body>
+void for_each_tile(std::int64_t m, std::int64_t n, bool a_packed, bool b_packed, Body&& body) {
+  constexpr std::int64_t lanes = kLanes<T>;
+  const Pieces across(divide_up(n, lanes), b_packed ? kVectors : kMostVectors, !b_packed);
+  const Pieces down(m, a_packed ? kRows : most_rows(int(across.largest())), !a_packed);
+  for (std::int64_t panel = 0; panel < down.count; ++panel)
+    for (std::int64_t piece = 0; piece < across.count; ++piece) {
+      const std::int64_t j = across.first(piece) * lanes, vectors = across.size_of(piece);
+      body(down.first(panel), down.size_of(panel), j, std::min(n - j, vectors * lanes), vectors);
+    }
+}
 
 /// A block of op(A) as the kernels read it.
 template <class T>
@@ -60,7 +83,7 @@ struct BlockA {
   const T* data;
   std::int64_t row;     ///< distance of rows, for packed ones on the average of a panel
   std::int64_t stride;  ///< the kernels': of depths where rows are adjacent, else of rows
-  bool rows_adjacent;
+  bool rows_adjacent, packed;
 };
 
 template <class T>
@@ -74,20 +97,20 @@ template <class T>
       pack_transposed<T, kRows>(a + first * p.lda, p.lda, int(std::min<std::int64_t>(kRows, rows - first)), depth,
                                 target + first * depth, kRows);
   }
-  return {target, depth, kRows, true};
+  return {target, depth, kRows, true, true};
 }
 
 template <class T>
 BlockA<T> block_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l) {
-  if (p.trans_a) return {p.a + l * p.lda + i, 1, p.lda, true};
-  return {p.a + i * p.lda + l, p.lda, p.lda, false};
+  if (p.trans_a) return {p.a + l * p.lda + i, 1, p.lda, true, false};
+  return {p.a + i * p.lda + l, p.lda, p.lda, false, false};
 }
 
 /// A block of op(B) as the kernels read it.
 template <class T>
 struct BlockB {
   const T* data;
-  std::int64_t panel, depth;  ///< distances of panels and of depths
+  std::int64_t depth;  ///< distance of depths
   bool packed;
 };
 
@@ -103,48 +126,31 @@ template <class T>
       pack_transposed<T, kLanes<T>>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(kLanes<T>, columns - first)),
                                     depth, target + first / width * width * depth + first % width, width);
   }
-  return {target, width * depth, width, true};
+  return {target, width, true};
 }
 
 /// Depth from which a tile takes long enough for its part of C to arrive from memory meanwhile.
 constexpr std::int64_t kPrefetchDepth = 64;
 
 template <class T>
-void prefetch_full_tile(const T* c, std::int64_t ldc, std::int64_t rows) {
+void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t columns) {
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t j = 0; j < kWidth<T>; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, 1);
+    for (std::int64_t j = 0; j < columns; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, 1);
 }
 
-/// C <- alpha * op(A) * op(B) + beta * C for one block of each, tile by tile: a panel of A waits in the first-level
-/// cache, the block of B in the second.
+/// C <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
+/// the block of B in the second.
 template <class T>
-void multiply_block(const BlockA<T>& a, const RowPanels& rows, const BlockB<T>& b, std::int64_t columns,
-                    std::int64_t depth, Epilogue<T> epilogue, T* c, std::int64_t ldc, const Items& items) {
-  static constexpr KernelTable<T, true> kAdjacent;
-  static constexpr KernelTable<T, false> kApart;
-  const auto& table = a.rows_adjacent ? kAdjacent.kernel : kApart.kernel;
-  constexpr std::int64_t lanes = kLanes<T>;
-  for (std::int64_t panel = 0; panel < rows.count; ++panel) {
-    const std::int64_t first = rows.first(panel), height = rows.height_of(panel);
-    TileOperands<T> tile{a.data + first * a.row, a.stride, b.data, b.depth, c + first * ldc, ldc};
-    for (std::int64_t left = columns; left > 0;) {
-      // A register more than a full tile goes in two tiles of about one width, where the panels allow it.
-      const int wanted = int(divide_up(left, lanes));
-      const int vectors = std::min(wanted, wanted == kVectors + 1 && !b.packed ? (wanted + 1) / 2 : kVectors);
-      const std::int64_t taken = std::min(left, vectors * lanes), last_lanes = taken - (vectors - 1) * lanes;
-      if (depth >= kPrefetchDepth && vectors == kVectors && last_lanes == lanes)
-        prefetch_full_tile(tile.c, ldc, height);
-      const auto kernel = table[std::size_t(height - 1)][std::size_t(vectors - 1 + (last_lanes == lanes) * kVectors)];
-      TileOperands<T> one = tile;
-      for (std::int64_t item = 0; item < items.count; ++item) {
-        kernel(depth, one, epilogue, int(last_lanes));
-        one.a += items.stride_a, one.b += items.stride_b, one.c += items.stride_c;
-      }
-      tile.b += vectors == kVectors ? b.panel : taken;
-      tile.c += taken;
-      left -= taken;
-    }
-  }
+void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std::int64_t n, std::int64_t depth,
+                    const Epilogue<T>& epilogue, T* c, std::int64_t ldc) {
+  const auto find = a.rows_adjacent ? KernelTable<T, true>::find : KernelTable<T, false>::find;
+  for_each_tile<T>(m, n, a.packed, b.packed, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
+    const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
+    const T* const from = b.data + (b.packed ? j * depth : j);
+    const TileOperands<T> tile{a.data + i * a.row, a.stride, from, b.depth, c + i * ldc + j, ldc};
+    if (depth >= kPrefetchDepth && last_lanes == kLanes<T>) prefetch_tile(tile.c, ldc, rows, columns);
+    find(vectors, rows, last_lanes < kLanes<T>)(depth, tile, epilogue, int(last_lanes));
+  });
 }
 
 }  // namespace
@@ -153,9 +159,9 @@ template <class T>
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes) {
   constexpr std::int64_t width = kWidth<T>;
   const std::int64_t size = sizeof(T);
-  // A third of the first-level cache for a panel of A, beside what streams through; half of the second for a block of
-  // B. A block of A is read once for a block of B: 2048 rows repay packing B.
-  std::int64_t most_k = std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * size));
+  // Half of the second-level cache for a block of B. A block of A is read once for a block of B: 2048 rows repay
+  // packing B.
+  std::int64_t most_k = most_depth(size);
   // B used up at once streams from memory: so many rows as hardware prefetchers follow.
   if (!pack_b && m <= kFewRows && n * k * size > caches().level2 / 4) most_k = 16;
   // A used up at once: long pieces of its rows, while the one panel of B stays in the second-level cache.
@@ -180,24 +186,35 @@ Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a
 }
 
 template <class T>
-void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace, const Items& items) {
+void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace) {
   alignas(64) T stack[kStackBytes / sizeof(T)];
   if (workspace == nullptr) workspace = stack;
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
     const std::int64_t depth = std::min(blocks.k, p.k - l);
     const Epilogue<T> epilogue{p.alpha, l == 0 ? p.beta : T(1)};
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
-      const std::int64_t height = std::min(blocks.m, p.m - i);
-      const RowPanels rows(height, blocks.packed_a > 0);
-      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, height, depth, workspace) : block_a(p, i, l);
+      const std::int64_t rows = std::min(blocks.m, p.m - i);
+      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, rows, depth, workspace) : block_a(p, i, l);
       for (std::int64_t j = 0; j < p.n; j += blocks.n) {
         const std::int64_t columns = std::min(blocks.n, p.n - j);
         const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, columns, depth, workspace + blocks.packed_a)
-                                                : BlockB<T>{p.b + l * p.ldb + j, kWidth<T>, p.ldb, false};
-        multiply_block(a, rows, b, columns, depth, epilogue, p.c + i * p.ldc + j, p.ldc, items);
+                                                : BlockB<T>{p.b + l * p.ldb + j, p.ldb, false};
+        multiply_block(a, b, rows, columns, depth, epilogue, p.c + i * p.ldc + j, p.ldc);
       }
     }
   }
+}
+
+template <class T>
+std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& p) {
+  const auto find = p.trans_a ? KernelTable<T, true>::find : KernelTable<T, false>::find;
+  std::vector<TileStep<T>> steps;
+  for_each_tile<T>(p.m, p.n, false, false, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
+    const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
+    steps.push_back(
+        {find(vectors, rows, last_lanes < kLanes<T>), p.trans_a ? i : i * p.lda, j, i * p.ldc + j, int(last_lanes)});
+  });
+  return steps;
 }
 
 }  // namespace tessera::cpu

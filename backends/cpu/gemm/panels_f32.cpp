@@ -6,6 +6,7 @@
 namespace tessera::cpu {
 
 template Blocks choose_blocks<float>(std::int64_t, std::int64_t, std::int64_t, bool, bool, std::uint64_t);
-template void multiply_panels(const TileProduct<float>&, const Blocks&, float*, const Items&);
+template void multiply_panels(const TileProduct<float>&, const Blocks&, float*);
+template std::vector<TileStep<float>> tile_steps(const plugin::GemmProblem&);
 
 }  // namespace tessera::cpu

@@ -36,6 +36,14 @@ T read_struct(const void* source, const char* what) {
   return known;
 }
 
+/// The other side's struct itself where both mean the same by it, else a copy in `room`: an execution was written field
+/// by field a moment ago, and a copy in wider pieces would wait until all of them are in the cache.
+template <class T>
+const T& view_struct(const T* source, T& room, const char* what) {
+  if (source != nullptr && source->struct_size == sizeof(T)) return *source;
+  return room = read_struct<T>(source, what);
+}
+
 /// Fills a struct of the other side as far as its struct_size reaches.
 template <class T>
 void write_struct(T value, T* target, const char* what) {

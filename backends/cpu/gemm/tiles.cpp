@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tiles.hpp"
+
+#include "../caches.hpp"
+#include "../parallel.hpp"
+#include "grid.hpp"
+#include "panels.hpp"
+
+namespace tessera::cpu {
+namespace {
+
+using plugin::GemmProblem;
+
+/// Most tiles of a product: beyond, finding a tile's kernel takes no time beside the tile itself, while a list of them
+/// takes room in the first-level cache.
+constexpr std::size_t kMostSteps = 128;
+template <class T>
+class TilesPlan final : public plugin::Plan {
+ public:
+  TilesPlan(const GemmProblem& problem, int threads, std::vector<TileStep<T>> steps)
+      : p_(problem), threads_(threads), steps_(std::move(steps)) {}
+
+  void execute(const plugin::Execution& execution) override {
+    const Epilogue<T> epilogue{execution.scalar<T>(0), execution.scalar<T>(1)};
+    const T *const a = execution.operand<const T>(0), *const b = execution.operand<const T>(1);
+    T* const c = execution.operand<T>(2);
+    if (p_.k == 0 || epilogue.alpha == T(0)) return scale(c, epilogue.beta);
+    if (threads_ == 1) return multiply(0, p_.batch, a, b, c, epilogue);
+    run_team(threads_, [&](Team team) { multiply(team.begin(p_.batch), team.end(p_.batch), a, b, c, epilogue); });
+  }
+
+ private:
+  /// Products [begin, end) of the batch.
+  void multiply(std::int64_t begin, std::int64_t end, const T* a, const T* b, T* c, const Epilogue<T>& epilogue) const {
+    for (std::int64_t item = begin; item < end; ++item)
+      for (const TileStep<T>& step : steps_) {
+        // Written anew for each tile: a copy of what was just written field by field would wait for the cache.
+        const TileOperands<T> tile{a + item * p_.stride_a + step.a, p_.lda, b + item * p_.stride_b + step.b, p_.ldb,
+                                   c + item * p_.stride_c + step.c, p_.ldc};
+        step.kernel(p_.k, tile, epilogue, step.last_lanes);
+      }
+  }
+
+  void scale(T* c, T beta) const {
+    for (std::int64_t item = 0; item < p_.batch; ++item) scale_tile(p_.m, p_.n, beta, c + item * p_.stride_c, p_.ldc);
+  }
+
+  GemmProblem p_;
+  int threads_;
+  std::vector<TileStep<T>> steps_;
+};
+
+template <class T>
+std::unique_ptr<plugin::Plan> make(const GemmProblem& problem, int threads) {
+  std::vector<TileStep<T>> steps = tile_steps<T>(problem);
+  if (steps.size() > kMostSteps) return nullptr;
+  return std::make_unique<TilesPlan<T>>(problem, threads, std::move(steps));
+}
+
+}  // namespace
+
+std::unique_ptr<plugin::Plan> make_tiles_plan(const GemmProblem& p, int threads) {
+  if (p.m == 0 || p.n == 0 || p.batch == 0 || p.trans_b || parts_per_product(p.batch, threads) > 1) return nullptr;
+  if (p.bytes() > double(p.batch) * double(caches().level2) / 4) return nullptr;
+  return p.dtype == TESSERA_F32 ? make<float>(p, threads) : make<double>(p, threads);
+}
+
+}  // namespace tessera::cpu
