@@ -98,9 +98,9 @@ Context::Context(const tessera_backend_context_desc& desc) : threads_(desc.threa
 void* Context::allocate(std::uint64_t bytes) {
   const std::uint64_t offset = kPageOffsets[allocations_++ % std::size(kPageOffsets)];
   void* page = nullptr;
-  if (bytes <= std::uint64_t(std::numeric_limits<std::int64_t>::max()) - 2 * kPage)
-    page = std::aligned_alloc(kPage, (offset + bytes + kPage) / kPage * kPage);
-  if (page == nullptr)
+  // Not std::aligned_alloc, which takes whole pages: AddressSanitizer would not see what goes beyond `bytes`.
+  if (bytes > std::uint64_t(std::numeric_limits<std::int64_t>::max()) - kPage ||
+      posix_memalign(&page, kPage, offset + std::max<std::uint64_t>(bytes, 1)) != 0)
     throw Error(TESSERA_OUT_OF_MEMORY, "cannot allocate " + std::to_string(bytes) + " bytes of host memory");
 #if defined(MADV_HUGEPAGE)
   // Only a wish. Sweeps run as fast on small pages, but the first copy into a block takes half the time on large ones.
