@@ -13,6 +13,11 @@ Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NO
   if (handle_ == nullptr) throw std::runtime_error(dlerror());
 }
 
+void Library::close() {
+  if (handle_ != nullptr) dlclose(handle_);
+  handle_ = nullptr;
+}
+
 void* Library::symbol(const char* name) const {
   void* const found = dlsym(handle_, name);
   if (found == nullptr) throw std::runtime_error(dlerror());

@@ -21,6 +21,8 @@ class Library {
   Function* find(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
+  /// Nothing that was found may be used any more.
+  void close();
 
  private:
   void* symbol(const char* name) const;
