@@ -16,7 +16,8 @@ GemmPlanPointer make_gemm_direct(Context&, const plugin::GemmProblem&, plugin::P
 GemmPlanPointer make_gemm_eigen(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
 GemmPlanPointer make_gemm_reference(Context&, const plugin::GemmProblem&, plugin::PlanOptions);
 
-/// The algorithm that measurements favour for a problem; a pure function of the problem and the caches.
+/// The algorithm that measurements favour for a problem; a pure function of the problem, the caches and OpenMP's number
+/// of threads.
 std::string_view preferred_gemm(const plugin::GemmProblem&);
 
 using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
