@@ -22,8 +22,9 @@ std::string why_not_streaming(const plugin::StencilProblem&, int device);
 std::string why_not_temporal(const plugin::StencilProblem&, int device);
 
 /// Several steps in a pass where the domain does not stay in a core's cache, but a tile of them does. Else single
-/// sweeps, whose results go past the caches where in and out would not stay in those of the cores that work. A pure
-/// function of the problem, the caches and OpenMP's number of threads.
+/// sweeps, whose results go past the caches where in and out would not stay in those of the cores that work, or, for
+/// several steps, in a quarter of the shared one. A pure function of the problem, the caches and OpenMP's number of
+/// threads.
 std::string_view preferred_stencil(const plugin::StencilProblem&);
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
