@@ -15,11 +15,17 @@ namespace {
 
 /// Whether a sweep past the caches is faster than one through them once these do not hold in and out. Rows that have to
 /// go one by one lose what bundles save, and need some length for their ends, which are put together from pieces.
-bool streams_well(const plugin::StencilProblem& problem) {
+bool streams_well(const plugin::StencilProblem& problem, int threads) {
   if (!why_not_streaming(problem, 0).empty()) return false;
   plugin::StencilProblem p = streamed(problem);
   const std::vector<TapGroup> groups = group_taps(p.taps);
-  if (common_planes(p, true) > 1) return true;
+  if (common_planes(p, true) > 1) {
+    // Taps of three planes on either side wait for loads, of which streamed stores take buffers, unless many threads
+    // share the memory: rows were 1.05 to 1.2 times as fast (radius 3 and 4 on 384^3, 1 and 2 threads, two processors).
+    constexpr std::int64_t kManyPlanes = 6;
+    const bool loads_bind = p.domain.reach[0][0] + p.domain.reach[0][1] >= kManyPlanes;
+    return !loads_bind || threads * kBytesPerThread > kBytesPerSocket;
+  }
   // Measured on volumes of 101 to 301 points a side: with 7 lines 0.7 times as fast as rows, with 13 equal, with
   // 19 1.2.
   constexpr std::int64_t kShortestLines = 13;
@@ -37,7 +43,7 @@ std::string_view preferred_stencil(const plugin::StencilProblem& problem) {
   // points were 1.2 to 1.6 times as fast through it where in and out filled 5 to 15 %, 0.8 where they filled 30 % of
   // another.
   const bool stays = problem.steps > 1 && bytes <= double(caches().level3) / 4.0;
-  const bool stream = bytes > double(threads) * double(caches().level2) && !stays && streams_well(problem);
+  const bool stream = bytes > double(threads) * double(caches().level2) && !stays && streams_well(problem, threads);
   return stream ? kStencilStreaming.name : kStencilRows.name;
 }
 
