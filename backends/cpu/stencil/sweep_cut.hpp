@@ -8,7 +8,6 @@
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace tessera::cpu {
 
