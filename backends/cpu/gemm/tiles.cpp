@@ -16,6 +16,7 @@ using plugin::GemmProblem;
 /// Most tiles of a product: beyond, finding a tile's kernel takes no time beside the tile itself, while a list of them
 /// takes room in the first-level cache.
 constexpr std::size_t kMostSteps = 128;
+
 template <class T>
 class TilesPlan final : public plugin::Plan {
  public:
