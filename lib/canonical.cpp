@@ -20,22 +20,31 @@ bool Problem::output_empty() const {
   return false;
 }
 
-Problem Problem::packed() const {
+Problem Problem::copy() const {
   Problem result;
   result.op = op;
   result.dtype = dtype;
   result.operands = operands;
   result.scalar_count = scalar_count;
+  result.text = text;
+  result.work = work;
+  result.traffic = traffic;
   result.gemm = gemm;
   result.stencil = stencil;
   result.taps = taps;
   result.stencil.taps = result.taps.data();
+  return result;
+}
+
+Problem Problem::packed() const {
+  Problem result = copy();
   for (Operand& operand : result.operands) operand.layout = operand.layout.packed();
   result.describe_layouts();
   return result;
 }
 
 void Problem::describe_layouts() {
+  for (Operand& operand : operands) operand.layout.tidy();
   if (op == TESSERA_OP_GEMM) {
     // Axes of the layouts: batch, rows, columns.
     const auto strides = [this](std::size_t i) { return operands[i].layout.strides; };

@@ -45,9 +45,10 @@ struct Problem {
                                  : reinterpret_cast<const tessera_desc*>(&stencil);
   }
   bool output_empty() const;
+  Problem copy() const;
   /// The same problem on operands without gaps, as the staging of host operands makes them.
   Problem packed() const;
-  /// Writes the layouts' strides into the descriptor.
+  /// Writes the layouts' strides into the descriptor; axes of one element get a harmless one, whatever the caller said.
   void describe_layouts();
 };
 

@@ -80,7 +80,7 @@ Problem validate_gemm(const tessera_desc* desc) {
   one_of("trans_a", d.trans_a, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
   one_of("trans_b", d.trans_b, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
   for (const auto& [name, value] : {std::pair{"m", d.m}, {"n", d.n}, {"k", d.k}, {"batch", d.batch}})
-    at_least(name, value, 0);
+    at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
 
   const std::int64_t size = element_size(d.dtype);
   const bool row_major = d.order == TESSERA_ROW_MAJOR;

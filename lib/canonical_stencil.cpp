@@ -34,18 +34,14 @@ bool same_offset(const tessera_tap& a, const tessera_tap& b) {
 std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
   if (d.tap_count < 1) invalid("tap_count", d.tap_count, "must be at least 1; taps::identity() is the field itself");
   if (d.taps == nullptr) invalid("taps", "null", "must point to " + std::to_string(d.tap_count) + " taps");
-  if (d.tap_size < sizeof(tessera_tap))
-    invalid("tap_size", std::int64_t(d.tap_size),
-            "must be sizeof(tessera_tap), " + std::to_string(sizeof(tessera_tap)));
+  plugin::check_size(d.tap_size, sizeof(tessera_tap), sizeof(tessera_tap), "the taps", "tap_size");
   std::vector<tessera_tap> taps(std::size_t(d.tap_count));
   const auto* bytes = reinterpret_cast<const unsigned char*>(d.taps);
   for (std::int64_t t = 0; t < d.tap_count; ++t) {
     tessera_tap& tap = taps[std::size_t(t)];
     const unsigned char* source = bytes + std::uint64_t(t) * d.tap_size;
     std::memcpy(&tap, source, sizeof tap);
-    if (std::any_of(source + sizeof tap, source + d.tap_size, [](unsigned char byte) { return byte != 0; }))
-      throw Error(TESSERA_UNSUPPORTED, "the taps use fields beyond the " + std::to_string(sizeof tap) +
-                                           " bytes known here: they were made for a newer version");
+    plugin::refuse_tail(source, sizeof tap, d.tap_size, "a tap");
     const std::string name = "taps[" + std::to_string(t) + "]";
     for (int axis = 0; axis < TESSERA_MAX_RANK; ++axis) {
       const std::int64_t bound = axis < d.rank ? TESSERA_MAX_RADIUS : 0;
@@ -173,15 +169,28 @@ std::string side_text(const tessera_stencil_desc& d, int axis, int side) {
   return text;
 }
 
-std::string describe(const tessera_stencil_desc& d, std::size_t tap_count) {
+/// True where each point has a tap that leaves across a fixed side, so that none ever changes.
+bool all_points_fixed(const tessera_stencil_desc& d, const std::vector<tessera_tap>& taps) {
+  for (int axis = 0; axis < d.rank; ++axis) {
+    const auto reach = tap_reach(taps, axis);
+    std::int64_t margin = 0;
+    for (int side = 0; side < 2; ++side)
+      if (d.boundary[axis][side] == TESSERA_BOUNDARY_FIXED) margin += reach[std::size_t(side)];
+    if (d.extents[axis] > 0 && margin >= d.extents[axis]) return true;
+  }
+  return false;
+}
+
+std::string describe(const tessera_stencil_desc& d, const std::vector<tessera_tap>& taps) {
   std::string extents, boundary;
   for (int axis = 0; axis < d.rank; ++axis) {
     extents += (axis == 0 ? "" : "x") + std::to_string(d.extents[axis]);
     const std::string low = side_text(d, axis, 0), high = side_text(d, axis, 1);
     boundary += (axis == 0 ? "" : ",") + (low == high ? low : low + "/" + high);
   }
-  return std::string("stencil ") + dtype_name(d.dtype) + " " + extents + " taps=" + std::to_string(tap_count) +
-         " boundary=" + boundary + " steps=" + std::to_string(d.steps);
+  return std::string("stencil ") + dtype_name(d.dtype) + " " + extents + " taps=" + std::to_string(taps.size()) +
+         " boundary=" + boundary + " steps=" + std::to_string(d.steps) +
+         (d.steps > 0 && all_points_fixed(d, taps) ? " (every point is fixed: a copy)" : "");
 }
 
 void validate_fields(const tessera_stencil_desc& d) {
@@ -198,6 +207,9 @@ void validate_fields(const tessera_stencil_desc& d) {
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_HALO && d.steps > 1)
         invalid("steps", d.steps, "must be 0 or 1 where " + name + " is halo: the ghost points hold one step");
     }
+    if ((d.boundary[axis][0] == TESSERA_BOUNDARY_PERIODIC) != (d.boundary[axis][1] == TESSERA_BOUNDARY_PERIODIC))
+      invalid(indexed("boundary", axis), "periodic on one side alone",
+              "an axis is periodic on both sides or on none: its ends are neighbours");
   }
 }
 
@@ -210,7 +222,7 @@ Problem validate_stencil(const tessera_desc* desc) {
   p.op = TESSERA_OP_STENCIL;
   p.dtype = d.dtype;
   p.taps = read_taps(d);
-  p.text = describe(d, p.taps.size());
+  p.text = describe(d, p.taps);
   p.operands = {{"in", 0, false, grid_layout("in_strides", d, p.taps, true)},
                 {"out", 1, true, grid_layout("out_strides", d, p.taps, false)}};
   p.stencil = d;

@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "context.hpp"
+#include "environment.hpp"
 #include "plan.hpp"
 #include "verbose.hpp"
 
@@ -117,6 +118,8 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     request.backend = o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
     request.native_stream = o.native_stream;
     request.wrap_stream = o.wrap_stream != 0;
+    if (o.native_stream != nullptr && o.wrap_stream == 0)
+      core::invalid("native_stream", "not null", "must be null unless wrap_stream is set");
     core::at_least("threads", o.threads, 0);
     request.threads = o.threads != 0 ? o.threads : core::environment_threads();
     *context = new tessera_context{core::make_context(request)};
@@ -172,9 +175,19 @@ tessera_status tessera_plan_create(tessera_context* context, const tessera_desc*
     existing(plan, "plan");
     const auto o =
         options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
+    if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
+    if (o.workspace == nullptr && o.workspace_bytes != 0)
+      core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
     const core::PlanOptions core_options{o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit,
                                          o.workspace, o.workspace_bytes};
     *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, core_options}};
+  });
+}
+
+tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error) {
+  return guard(error, [&] {
+    existing(clone, "clone");
+    *clone = new tessera_plan{core::Plan(existing(plan, "plan").plan)};
   });
 }
 
@@ -192,9 +205,10 @@ tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution*
 tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info, tessera_error* error) {
   return guard(error, [&] {
     const core::Plan& p = existing(plan, "plan").plan;
-    write_struct({sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(),
-                  p.workspace_bytes(), p.context().device(), p.operands()},
-                 info, "info");
+    write_struct(
+        {sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(), p.workspace_bytes(),
+         p.context().device(), p.operands(), p.operands() == TESSERA_MEMORY_HOST || p.context().on_host(), 0},
+        info, "info");
   });
 }
 
@@ -207,7 +221,11 @@ tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t ope
   });
 }
 
-// ---- Verbose
+// ---- The environment, and what is said
+
+tessera_status tessera_reload_environment(tessera_error* error) {
+  return guard(error, [] { core::reload_environment(); });
+}
 
 void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user) {
   core::set_verbose_callback(callback, user);

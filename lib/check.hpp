@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tessera::core {
 
@@ -19,6 +20,12 @@ using plugin::Error;
 }
 [[noreturn]] inline void invalid(const std::string& argument, std::int64_t value, const std::string& remedy) {
   invalid(argument, std::to_string(value), remedy);
+}
+
+inline std::string join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
 }
 
 inline void at_least(const std::string& argument, std::int64_t value, std::int64_t bound, const char* meaning = "") {

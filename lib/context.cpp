@@ -7,23 +7,53 @@
 #include "selection.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace tessera::core {
 namespace {
 
-/// What the plugin says of an algorithm and a problem: "" when it can run it.
-std::string why_unsupported(const tessera_backend& table, const AlgorithmSpec& algorithm, int device,
-                            const tessera_desc* desc) {
-  for (std::uint64_t i = 0; i < table.algorithm_count(desc->op); ++i) {
-    const char* name = table.algorithm_name(desc->op, i);
-    if (name == nullptr || algorithm.name != name) continue;
-    std::array<char, 1024> message{};
-    tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
-    if (table.algorithm_supports(desc->op, i, device, desc, &error) == TESSERA_OK) return "";
-    return algorithm.name + ": " + message.data();
-  }
-  return "no algorithm '" + algorithm.name + "'";
+constexpr std::int64_t kNoAlgorithm = -2;
+
+/// Calls a function of the plugin's table that looks at a problem; "" or the reason that it gives. Memory that ended is
+/// no property of the problem, so that is thrown.
+template <class Function, class... Arguments>
+std::string ask(Function function, Arguments... arguments) {
+  std::array<char, 1024> message{};
+  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
+  const tessera_status status = function(arguments..., &error);
+  if (status == TESSERA_OUT_OF_MEMORY) throw Error(status, message.data());
+  if (status == TESSERA_OK) return "";
+  return message[0] == '\0' ? "it gave no reason" : message.data();
+}
+
+std::vector<std::string> algorithms_of(Backend& backend, tessera_op op) {
+  std::vector<std::string> names;
+  const tessera_backend& table = *backend.table();
+  for (std::uint64_t i = 0; i < table.algorithm_count(op); ++i) names.emplace_back(table.algorithm_name(op, i));
+  return names;
+}
+
+/// The variant of the backend `name` that a plan would get where `given` is the choice of backend.
+const Backend* in_use(const Registry& registry, const std::string& name, const std::string& given) {
+  for (const std::vector<Backend*>& list : {registry.matching(given), registry.backends()})
+    for (const Backend* backend : list)
+      if (backend->name() == name) return backend;
+  return nullptr;
+}
+
+std::int64_t index_of(const std::vector<std::string>& algorithms, const std::string& name) {
+  const auto found = std::find(algorithms.begin(), algorithms.end(), name);
+  return found == algorithms.end() ? kNoAlgorithm : found - algorithms.begin();
+}
+
+/// Predicted executions per second into `score`; returns why there is no such figure, or "".
+std::string ask_score(const tessera_backend& table, int device, const tessera_desc* desc, tessera_memory memory,
+                      std::int64_t algorithm, double& score) {
+  const std::string reason = ask(table.score, device, desc, memory, algorithm, &score);
+  if (reason.empty() && std::isfinite(score)) return "";
+  score = 0.0;
+  return reason.empty() ? "its score is not a finite number" : "its score failed: " + reason;
 }
 
 Candidate describe(Backend& backend, const ContextRequest& request) {
@@ -36,11 +66,20 @@ Candidate describe(Backend& backend, const ContextRequest& request) {
     c.score = reference_score(backend, device);
     return c;
   }
-  for (std::uint64_t i = 0; i < table.algorithm_count(request.desc->op); ++i)
-    c.algorithms.emplace_back(table.algorithm_name(request.desc->op, i));
-  c.score = table.score(device, request.desc, request.operands);
-  if (concerns(request.algorithm, c.name, c.variant))
-    c.algorithm_reason = why_unsupported(table, request.algorithm, device, request.desc);
+  const tessera_op op = request.desc->op;
+  c.algorithms = algorithms_of(backend, op);
+  std::int64_t ranked = TESSERA_CHOSEN_ALGORITHM;
+  if (concerns(request.algorithm, c.name, c.variant)) {
+    const std::int64_t forced = index_of(c.algorithms, request.algorithm.name);
+    c.algorithm_reason = forced == kNoAlgorithm
+                             ? "no algorithm '" + request.algorithm.name + "'"
+                             : ask(table.algorithm_supports, op, std::uint64_t(forced), device, request.desc);
+    if (forced != kNoAlgorithm && !c.algorithm_reason.empty())
+      c.algorithm_reason = request.algorithm.name + ": " + c.algorithm_reason;
+    if (narrows(request.algorithm)) ranked = forced;
+  }
+  if (ranked != kNoAlgorithm)
+    c.score_reason = ask_score(table, device, request.desc, request.operands, ranked, c.score);
   return c;
 }
 
@@ -71,7 +110,10 @@ double reference_score(Backend& backend, int device) {
                                     n * n,
                                     n * n,
                                     n * n};
-  return backend.table()->score(device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE);
+  double score = 0.0;
+  ask_score(*backend.table(), device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE,
+            TESSERA_CHOSEN_ALGORITHM, score);
+  return score;
 }
 
 std::shared_ptr<Context> make_context(const ContextRequest& request) {
@@ -82,7 +124,8 @@ std::shared_ptr<Context> make_context(const ContextRequest& request) {
   Choice choice{};
   try {
     choice = choose(describe(matching, request), selection);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.status() == TESSERA_OUT_OF_MEMORY) throw;
     // An explicit name loads that backend alone; the message lists them all.
     std::vector<Backend*> all = registry.backends();
     for (Backend* backend : matching)
@@ -94,14 +137,36 @@ std::shared_ptr<Context> make_context(const ContextRequest& request) {
                                    request.wrap_stream, request.threads);
 }
 
-void check_backend_known(const AlgorithmSpec& algorithm) {
+void check_algorithm_known(const AlgorithmSpec& algorithm, tessera_op op, const BackendSpec& backend,
+                           const Context* context) {
+  if (algorithm.backend.empty()) return;
   const Registry& registry = Registry::instance();
-  if (algorithm.backend.empty() || !registry.matching(algorithm.backend).empty()) return;
-  std::string names;
-  for (const Backend* backend : registry.backends()) names += (names.empty() ? "" : ", ") + backend->name();
-  throw Error(TESSERA_BACKEND_UNAVAILABLE, algorithm.source + " = '" + algorithm.backend + "/" + algorithm.name +
-                                               "': there is no backend '" + algorithm.backend +
-                                               "'; there is: " + names);
+  const std::string asked = algorithm.source + " = '" + algorithm.backend + "/" + algorithm.name + "': ";
+  const std::vector<Backend*> named = registry.matching(algorithm.backend);
+  if (named.empty()) {
+    std::string names;
+    for (const Backend* known : registry.backends()) names += (names.empty() ? "" : ", ") + known->name();
+    throw Error(TESSERA_BACKEND_UNAVAILABLE,
+                asked + "there is no backend '" + algorithm.backend + "'; there is: " + names);
+  }
+  const Backend* used = named.front();
+  if (algorithm.backend != used->name() && algorithm.backend == used->full_name()) {  // a variant is named
+    if (context != nullptr && context->backend().name() == used->name())
+      used = &context->backend();
+    else
+      used = in_use(registry, used->name(), backend.name);
+    if (used != named.front())
+      throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + "the variant in use is " + used->full_name() +
+                                                   "; TESSERA_BACKEND=" + algorithm.backend + " takes the other");
+  }
+  std::string lists;
+  for (Backend* present : named) {
+    if (present->table() == nullptr) continue;  // nobody can know what it has
+    const std::vector<std::string> has = algorithms_of(*present, op);
+    if (index_of(has, algorithm.name) != kNoAlgorithm) return;
+    lists += (lists.empty() ? "" : "; ") + present->full_name() + " has " + join(has);
+  }
+  if (!lists.empty()) throw Error(TESSERA_UNSUPPORTED, asked + "there is no such algorithm; " + lists);
 }
 
 void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc) {

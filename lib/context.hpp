@@ -101,8 +101,11 @@ std::shared_ptr<Context> make_context(const ContextRequest& request);
 /// The score that stands for a backend where no problem is at hand: a 1024^3 f32 GEMM on device operands.
 double reference_score(Backend& backend, int device);
 
-/// Throws when the forced algorithm names a backend that was not found.
-void check_backend_known(const AlgorithmSpec& algorithm);
+/// Throws when the forced algorithm names a backend that was not found, a variant that is not the one in use, or an
+/// algorithm that the plugins of that name do not have, whether or not they can run here. In use is the variant of
+/// `context`, else of `backend`, else the best.
+void check_algorithm_known(const AlgorithmSpec& algorithm, tessera_op op, const BackendSpec& backend,
+                           const Context* context);
 
 /// Throws unless the forced algorithm, if any, can run the problem on that context.
 void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc);

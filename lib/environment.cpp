@@ -7,15 +7,48 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 
 namespace tessera::core {
 namespace {
 
 using plugin::Error;
 
+/// What the variables hold. Read as a whole: getenv beside another thread's setenv is a race that the C library
+/// answers with a crash.
+struct Variables {
+  std::string backend, gemm_algorithm, stencil_algorithm, num_threads, verbose, backend_path;
+};
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+std::shared_ptr<const Variables> read_variables() {
+  const char* path = secure_getenv("TESSERA_BACKEND_PATH");
+  return std::make_shared<const Variables>(
+      Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
+                variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"), path == nullptr ? "" : path});
+}
+
+/// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.
+struct Snapshot {
+  std::mutex mutex;
+  std::shared_ptr<const Variables> variables;
+
+  static Snapshot& instance() {
+    static auto* snapshot = new Snapshot;
+    return *snapshot;
+  }
+};
+
+std::shared_ptr<const Variables> variables() {
+  Snapshot& snapshot = Snapshot::instance();
+  const std::lock_guard lock(snapshot.mutex);
+  if (snapshot.variables == nullptr) snapshot.variables = read_variables();
+  return snapshot.variables;
 }
 
 [[noreturn]] void malformed(std::string_view source, std::string_view text, const std::string& remedy) {
@@ -102,20 +135,24 @@ std::vector<std::string> parse_path(std::string_view text) {
   return entries;
 }
 
-BackendSpec environment_backend() { return parse_backend(variable("TESSERA_BACKEND"), "TESSERA_BACKEND"); }
+void reload_environment() {
+  Snapshot& snapshot = Snapshot::instance();
+  const std::lock_guard lock(snapshot.mutex);
+  snapshot.variables = read_variables();
+}
+
+BackendSpec environment_backend() { return parse_backend(variables()->backend, "TESSERA_BACKEND"); }
 
 AlgorithmSpec environment_algorithm(std::int32_t op) {
-  const char* name = op == TESSERA_OP_GEMM ? "TESSERA_GEMM_ALGORITHM" : "TESSERA_STENCIL_ALGORITHM";
-  return parse_algorithm(variable(name), name, false);
+  const auto v = variables();
+  if (op == TESSERA_OP_GEMM) return parse_algorithm(v->gemm_algorithm, "TESSERA_GEMM_ALGORITHM", false);
+  return parse_algorithm(v->stencil_algorithm, "TESSERA_STENCIL_ALGORITHM", false);
 }
 
-int environment_threads() { return parse_number(variable("TESSERA_NUM_THREADS"), "TESSERA_NUM_THREADS", 1, 1024, 0); }
+int environment_threads() { return parse_number(variables()->num_threads, "TESSERA_NUM_THREADS", 1, 1024, 0); }
 
-int environment_verbose() { return parse_number(variable("TESSERA_VERBOSE"), "TESSERA_VERBOSE", 0, 2, 0); }
+int environment_verbose() { return parse_number(variables()->verbose, "TESSERA_VERBOSE", 0, 2, 0); }
 
-std::vector<std::string> environment_backend_path() {
-  const char* value = secure_getenv("TESSERA_BACKEND_PATH");
-  return parse_path(value == nullptr ? "" : value);
-}
+std::vector<std::string> environment_backend_path() { return parse_path(variables()->backend_path); }
 
 }  // namespace tessera::core

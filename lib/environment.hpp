@@ -39,12 +39,14 @@ int parse_number(std::string_view text, std::string_view source, int low, int hi
 /// The non-empty entries of a ':'-separated list.
 std::vector<std::string> parse_path(std::string_view text);
 
-/// What the variables say now.
+/// What the variables held at their first use, or at the last reload. Safe from any thread.
 BackendSpec environment_backend();
 AlgorithmSpec environment_algorithm(std::int32_t op);
 int environment_threads();
 int environment_verbose();
 /// Read through secure_getenv: a set-uid program does not load plugins from anywhere.
 std::vector<std::string> environment_backend_path();
+/// Reads them anew. No other thread may change the environment meanwhile.
+void reload_environment();
 
 }  // namespace tessera::core

@@ -74,6 +74,14 @@ std::int64_t Layout::count() const {
   return product;
 }
 
+void Layout::tidy() {
+  std::int64_t inner = 0;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    if (extents[axis] < 2 && strides[axis] > inner + 1) strides[axis] = inner + 1;
+    inner += std::max<std::int64_t>(extents[axis] - 1, 0) * strides[axis];
+  }
+}
+
 Layout Layout::packed() const {
   Layout result = *this;
   std::int64_t stride = 1;

@@ -30,6 +30,9 @@ struct Layout {
   std::int64_t reach() const;
   /// Elements that a packed copy holds (repeated ones once).
   std::int64_t count() const;
+  /// Gives axes of one element, whose stride nobody follows, the least that keeps them apart from the axes behind them:
+  /// a stride near 2^63 would overflow in arithmetic that goes one element beyond.
+  void tidy();
   /// The same box without gaps, the last axis fastest; stride 0 stays 0.
   Layout packed() const;
 };

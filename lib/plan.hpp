@@ -10,6 +10,8 @@
 #include "staging.hpp"
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <optional>
 
 namespace tessera::core {
@@ -26,10 +28,12 @@ class Plan {
  public:
   /// `context` may be null for host operands: the backend is then chosen for the problem.
   Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options);
+  /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own.
+  Plan(const Plan& original);
   ~Plan();
-  Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
+  /// Throws invalid_argument where another execution of this plan has not returned.
   void execute(const tessera_execution& execution);
 
   const Problem& problem() const { return problem_; }
@@ -43,25 +47,36 @@ class Plan {
 
  private:
   static constexpr std::size_t kMaxOperands = 3;
+  /// The plugin's plan, which goes while its context is there.
+  struct Destroy {
+    Context* context;
+    void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
+  };
 
-  void create(const PlanOptions& options, const AlgorithmSpec& algorithm);
+  Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
+  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm) const;
+  void create(const AlgorithmSpec& algorithm);
   void take_workspace(const PlanOptions& options);
   void describe();
   void check_counts(const tessera_execution& execution) const;
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void examine(const tessera_execution& execution) const;
+  void examine_scalar(const tessera_execution& execution, std::size_t index) const;
+  void examine_operand(const tessera_execution& execution, std::size_t index) const;
   bool reads(const Operand& operand, const tessera_execution& execution) const;
   void check_overlap(const tessera_operand* operands);
   void require_apart(std::size_t input, std::int64_t distance);
+  void run(const tessera_execution& execution);
   void run_staged(const tessera_execution& execution);
   void run_and_tell(const tessera_execution& execution);
 
   Problem problem_;
   std::shared_ptr<Context> context_;
   tessera_memory operands_;
-  tessera_backend_plan* handle_ = nullptr;
+  std::uint64_t workspace_limit_;
   std::optional<Staging> staging_;
   std::unique_ptr<DeviceMemory> own_workspace_;
+  std::unique_ptr<tessera_backend_plan, Destroy> handle_{nullptr, Destroy{nullptr}};
   void* workspace_ = nullptr;
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t operand_count_;
@@ -69,12 +84,17 @@ class Plan {
   std::uintptr_t misaligned_;  ///< bits that are not zero in the address of a misaligned element
   bool output_empty_;
   bool queued_ = false;
+  std::atomic<bool> executing_{false};
   int verbose_;
   std::string algorithm_, description_;
-  /// An input's last two distances in bytes to the output that were found free of shared elements: plans alternate
-  /// between few. At first an odd one, which aligned arrays do not have.
-  using Cleared = std::array<std::int64_t, 2>;
-  std::array<Cleared, kMaxOperands> cleared_{Cleared{1, 1}, Cleared{1, 1}, Cleared{1, 1}};
+  /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among
+  /// few arrays. At first odd ones, which aligned arrays do not have.
+  struct Cleared {
+    std::array<std::int64_t, 8> distances;
+    std::size_t next = 0;
+    Cleared() { distances.fill(1); }
+  };
+  std::array<Cleared, kMaxOperands> cleared_;
 };
 
 }  // namespace tessera::core

@@ -3,30 +3,25 @@
 
 #include "selection.hpp"
 
+#include "check.hpp"
 #include "registry.hpp"
-
-#include <tessera/plugin/error.hpp>
 
 #include <algorithm>
 
 namespace tessera::core {
 namespace {
 
-using plugin::Error;
-
 std::string full_name(const Candidate& c) { return c.variant.empty() ? c.name : c.name + "-" + c.variant; }
 
-std::string join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
+std::string state(const Candidate& c) {
+  if (!c.reason.empty()) return c.reason;
+  return c.score_reason.empty() ? "usable" : c.score_reason;
 }
 
 /// "cpu-v4 (usable), cuda (no CUDA device)".
 std::string list_backends(std::span<const Candidate> candidates) {
   std::string text;
-  for (const Candidate& c : candidates)
-    text += (text.empty() ? "" : ", ") + full_name(c) + " (" + (c.reason.empty() ? "usable" : c.reason) + ")";
+  for (const Candidate& c : candidates) text += (text.empty() ? "" : ", ") + full_name(c) + " (" + state(c) + ")";
   return text.empty() ? "no backend plugin was found; TESSERA_BACKEND_PATH adds directories to search"
                       : "there is: " + text;
 }
@@ -51,10 +46,21 @@ std::string list_algorithms(std::span<const Candidate> candidates) {
 
 std::string quote(const std::string& source, const std::string& value) { return source + " = '" + value + "'"; }
 
+/// The error of an algorithm that none of the backends in question can run.
+[[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm) {
+  throw Error(TESSERA_UNSUPPORTED,
+              quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
+                  ": cannot run this; " + list_algorithms(candidates));
+}
+
 }  // namespace
 
 bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std::string& variant) {
   return !algorithm.name.empty() && (algorithm.backend.empty() || matches(algorithm.backend, name, variant));
+}
+
+bool narrows(const AlgorithmSpec& algorithm) {
+  return !algorithm.name.empty() && (algorithm.from_code || algorithm.backend.empty());
 }
 
 Choice choose(std::span<const Candidate> candidates, const Request& request) {
@@ -69,14 +75,16 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
     usable = true;
     if (spec.device >= c.device_count) continue;
     has_device = true;
-    // What code asks of one backend excludes the others; the environment's words to one leave the others alone.
-    if (algorithm.from_code && !algorithm.name.empty() && !concerns(algorithm, c.name, c.variant)) continue;
-    if (concerns(algorithm, c.name, c.variant) && !c.algorithm_reason.empty()) continue;
+    const bool concerned = concerns(algorithm, c.name, c.variant);
+    if (narrows(algorithm) && (!concerned || !c.algorithm_reason.empty())) continue;
     has_algorithm = true;
     if (c.score <= 0.0) continue;
     if (best == nullptr || c.score > best->score) best = &c;
   }
-  if (best != nullptr) return {std::size_t(best - candidates.data()), std::max(spec.device, 0)};
+  if (best != nullptr) {
+    if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, algorithm);
+    return {std::size_t(best - candidates.data()), std::max(spec.device, 0)};
+  }
 
   const std::string asked = quote(spec.source, spec.name);
   if (!named && !spec.name.empty())
@@ -89,10 +97,7 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
   if (!has_device)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
                                                  ": there is no such device; " + list_backends(candidates));
-  if (!has_algorithm)
-    throw Error(TESSERA_UNSUPPORTED,
-                quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
-                    ": cannot run this; " + list_algorithms(candidates));
+  if (!has_algorithm) refuse_algorithm(candidates, algorithm);
   throw Error(TESSERA_UNSUPPORTED, "no usable backend supports this descriptor; " + list_backends(candidates));
 }
 

@@ -22,6 +22,7 @@ struct Candidate {
   double score = 0.0;  ///< predicted executions per second on the device in question; 0 or less: cannot
   std::vector<std::string> algorithms;  ///< for the operation; empty when only a context is made
   std::string algorithm_reason;  ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
+  std::string score_reason = {};  ///< why there is no score; "" where the plugin gave one
 };
 
 struct Request {
@@ -36,10 +37,13 @@ struct Choice {
 
 /// True when the forced algorithm, if any, concerns plans of that backend.
 bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std::string& variant);
+/// True when the forced algorithm, if any, decides which backends are ranked, and by what.
+bool narrows(const AlgorithmSpec& algorithm);
 
-/// The candidate with the best score among those that the request allows; the first of equals. An explicit choice
-/// never falls back: throws plugin::Error (backend_unavailable, unsupported or invalid_argument) with a list of what
-/// there is and why the rest is not.
+/// The candidate with the best score among those that the request allows; the first of equals. A forced algorithm
+/// without a backend leaves those that can run it; with a backend in code, that backend; with one in the environment,
+/// all, and where that backend wins it must be able to. An explicit choice never falls back: throws plugin::Error
+/// (backend_unavailable, unsupported or invalid_argument) with a list of what there is and why the rest is not.
 Choice choose(std::span<const Candidate> candidates, const Request& request);
 
 }  // namespace tessera::core

@@ -9,14 +9,22 @@
 namespace tessera::core {
 namespace {
 
-// Never destroyed: plans in static objects may still speak at the very end.
-std::mutex& mutex() {
-  static auto* instance = new std::mutex;
+// Never destroyed: plans in static objects may still speak at the very end. Recursive, since a callback may set
+// another.
+std::recursive_mutex& mutex() {
+  static auto* instance = new std::recursive_mutex;
   return *instance;
 }
 
 VerboseCallback g_callback = nullptr;
 void* g_user = nullptr;
+thread_local bool g_speaking = false;
+
+/// Marks the thread as inside a callback while it lives.
+struct Speaking {
+  Speaking() { g_speaking = true; }
+  ~Speaking() { g_speaking = false; }
+};
 
 }  // namespace
 
@@ -26,12 +34,17 @@ void set_verbose_callback(VerboseCallback callback, void* user) {
   g_user = user;
 }
 
-void print_verbose(const std::string& line) {
-  const std::lock_guard lock(mutex());
-  if (g_callback != nullptr)
-    g_callback(line.c_str(), g_user);
-  else
-    std::fprintf(stderr, "tessera: %s\n", line.c_str());
+void print_verbose(const std::string& line) noexcept {
+  if (g_speaking) return;
+  try {
+    const std::lock_guard lock(mutex());
+    const Speaking speaking;
+    if (g_callback != nullptr)
+      g_callback(line.c_str(), g_user);
+    else
+      std::fprintf(stderr, "tessera: %s\n", line.c_str());
+  } catch (...) {  // the callback's; what the line tells of is done and stays done
+  }
 }
 
 }  // namespace tessera::core

@@ -51,14 +51,14 @@ struct Backend {
   static std::string_view preferred(int, const StencilProblem& problem) { return preferred_stencil(problem); }
 
   /// Operands are in host memory whatever the caller calls it: nothing travels.
-  static double score(int, const GemmProblem& problem, tessera_memory) {
+  static double score(int, const GemmProblem& problem, tessera_memory, double share) {
     const Work work = work_of(problem);
-    return 1.0 / work.seconds(work.useful_threads(omp_get_max_threads()));
+    return share / work.seconds(work.useful_threads(omp_get_max_threads()));
   }
-  static double score(int, const StencilProblem& problem, tessera_memory) {
+  static double score(int, const StencilProblem& problem, tessera_memory, double share) {
     const Work sweep = work_of_sweep(problem);
-    return 1.0 / (double(std::max<std::int64_t>(1, problem.steps)) *
-                  sweep.seconds(sweep.useful_threads(omp_get_max_threads())));
+    return share / (double(std::max<std::int64_t>(1, problem.steps)) *
+                    sweep.seconds(sweep.useful_threads(omp_get_max_threads())));
   }
 };
 

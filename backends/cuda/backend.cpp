@@ -101,24 +101,24 @@ struct Backend {
     return {};
   }
 
-  static double score(int device, const GemmProblem& p, tessera_memory memory) {
+  static double score(int device, const GemmProblem& p, tessera_memory memory, double share) {
     const double blocks = std::ceil(double(p.m) / kGemmTile) * std::ceil(double(p.n) / kGemmTile) * double(p.batch);
     const double busy = std::min(1.0, blocks / (kBlocksToFill * device_limits(device).multiprocessors));
     const double rate = (p.dtype == TESSERA_F64 ? kGemmFlops64 : kGemmFlops32) * std::max(busy, 1e-3);
-    return executions_per_second(kLaunchSeconds + std::max(p.flops() / rate, p.bytes() / kMemoryRate), p.bytes(),
-                                 memory);
+    const double seconds = std::max(p.flops() / rate, p.bytes() / kMemoryRate) / share;
+    return executions_per_second(kLaunchSeconds + seconds, p.bytes(), memory);
   }
 
-  static double score(int device, const StencilProblem& p, tessera_memory memory) {
+  static double score(int device, const StencilProblem& p, tessera_memory memory, double share) {
     const double points = double(p.points()), bytes = 2.0 * points * double(plugin::size_of(p.dtype));
     const double taps = points * double(p.taps.size());
-    if (preferred(device, p) == kStencilResident.name)
+    if (share == 1.0 && preferred(device, p) == kStencilResident.name)
       return executions_per_second(
           kLaunchSeconds + double(p.steps) * (kResidentStep + taps * double(plugin::size_of(p.dtype)) / kResidentRate),
           bytes, memory);
     const double sweep = p.steps > 1 && temporal_pays(p) ? taps * double(plugin::size_of(p.dtype)) / kFusedRate
                                                          : std::max(bytes / kMemoryRate, taps / kTapRate);
-    return executions_per_second(double(p.steps) * (kLaunchSeconds + sweep), bytes, memory);
+    return executions_per_second(double(p.steps) * (kLaunchSeconds + sweep / share), bytes, memory);
   }
 };
 

@@ -35,11 +35,11 @@ struct Backend {
     return list;
   }
 
-  static double score(int device, const plugin::GemmProblem& problem, tessera_memory memory) {
-    return gemm_score(device, problem, memory);
+  static double score(int device, const plugin::GemmProblem& problem, tessera_memory memory, double share) {
+    return gemm_score(device, problem, memory, share);
   }
-  static double score(int device, const plugin::StencilProblem& problem, tessera_memory memory) {
-    return stencil_score(device, problem, memory);
+  static double score(int device, const plugin::StencilProblem& problem, tessera_memory memory, double share) {
+    return stencil_score(device, problem, memory, share);
   }
 };
 

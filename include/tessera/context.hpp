@@ -7,6 +7,7 @@
 
 #include <tessera/error.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,21 +31,38 @@ class Context {
   /// `backend`: "name", "name:device" or "auto". Never falls back: throws backend_unavailable with the reason.
   explicit Context(const std::string& backend, const ContextOptions& options = {})
       : Context(options, backend.c_str()) {}
+  explicit Context(const char* backend, const ContextOptions& options = {}) : Context(options, present(backend)) {}
   explicit Context(const ContextOptions& options) : Context(options, nullptr) {}
+  /// A device's number alone says nothing of the backend: Context("cuda:0").
+  explicit Context(int device, const ContextOptions& options = {}) = delete;
+  explicit Context(std::nullptr_t, const ContextOptions& options = {}) = delete;
 
   /// Waits for all queued work; failures of queued work are thrown here.
   void synchronize() { detail::call(tessera_context_synchronize, get()); }
-  std::string backend() const { return tessera_context_backend(get()); }
-  int device() const { return tessera_context_device(get()); }
+  std::string backend() const { return tessera_context_backend(alive()); }
+  int device() const { return tessera_context_device(alive()); }
   /// The stream work is queued on (cudaStream_t for "cuda"). Throws unsupported where the backend has none.
   void* native_stream() {
     void* stream = nullptr;
     detail::call(tessera_context_native_stream, get(), &stream);
     return stream;
   }
+  /// Null where this was moved from; every other use of such a context throws invalid_argument.
   tessera_context* get() const { return handle_.get(); }
 
  private:
+  friend class Plan;
+
+  tessera_context* alive() const {
+    if (handle_ == nullptr)
+      throw Error(ErrorCode::invalid_argument, "context: it was moved from; use the object that it was moved to");
+    return handle_.get();
+  }
+  static const char* present(const char* backend) {
+    if (backend == nullptr)
+      throw Error(ErrorCode::invalid_argument, "backend = null: must be a name; Context() is the environment's choice");
+    return backend;
+  }
   Context(const ContextOptions& options, const char* backend) {
     const tessera_context_options c{sizeof c, backend, options.native_stream.value_or(nullptr),
                                     options.native_stream.has_value(), options.threads};

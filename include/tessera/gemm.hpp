@@ -21,12 +21,12 @@ namespace tessera {
 enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
 enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
 
-/// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more. A leading dimension counts the elements from one
-/// row (row-major) or column (column-major) of the stored matrix to the next.
+/// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension
+/// counts the elements from one row (row-major) or column (column-major) of the stored matrix to the next.
 struct GemmDesc {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
+  std::int64_t m = -1;
+  std::int64_t n = -1;
+  std::int64_t k = -1;
   DType dtype = DType::f32;
   Order order = Order::row_major;
   Transpose trans_a = Transpose::no;
@@ -53,6 +53,10 @@ class GemmPlan : public Plan {
   GemmPlan(const Context& context, const GemmDesc& desc, const PlanOptions& options = {})
       : GemmPlan(&context, desc, options) {}
 
+  /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
+  /// thread. May be called while this plan is executed.
+  GemmPlan clone() const { return GemmPlan(CloneOf{*this}, desc_); }
+
   /// Host operands: complete on return. Device operands: queued on the context's stream.
   template <Element T>
   void execute(std::type_identity_t<T> alpha, std::type_identity_t<const T*> a, std::type_identity_t<const T*> b,
@@ -66,9 +70,9 @@ class GemmPlan : public Plan {
   template <std::ranges::contiguous_range C, Element T = std::ranges::range_value_t<C>>
   void execute(std::type_identity_t<T> alpha, std::type_identity_t<std::span<const T>> a,
                std::type_identity_t<std::span<const T>> b, std::type_identity_t<T> beta, C&& c) {
-    check_size(0, "a", a.size());
-    check_size(1, "b", b.size());
-    check_size(2, "c", std::ranges::size(c));
+    check_range(0, "a", a.size());
+    check_range(1, "b", b.size());
+    check_range(2, "c", std::ranges::size(c));
     execute<T>(alpha, a.data(), b.data(), beta, std::ranges::data(c));
   }
 
@@ -87,6 +91,7 @@ class GemmPlan : public Plan {
 #endif
 
  private:
+  GemmPlan(CloneOf of, const GemmDesc& d) : Plan(of), desc_(d) {}
   GemmPlan(const Context* context, const GemmDesc& d, const PlanOptions& options)
       : Plan(context, Translated(d).get(), options), desc_(d) {}
 

@@ -27,7 +27,8 @@ struct PlanOptions {
   std::uint64_t workspace_bytes = 0;
 };
 
-/// Base of the plans. Move-only. Destruction waits for the plan's queued work.
+/// Base of the plans. Move-only. Destruction waits for the plan's queued work. One plan is executed by one thread at a
+/// time: a second execution before the first has returned throws invalid_argument. Other threads take clones.
 class Plan {
  public:
   std::string backend() const { return info().backend; }
@@ -47,6 +48,15 @@ class Plan {
   }
 
  protected:
+  /// Names the plan that another one is to be a clone of.
+  struct CloneOf {
+    const Plan& original;
+  };
+  explicit Plan(CloneOf of) : host_memory_(of.original.host_memory_) {
+    tessera_plan* made = nullptr;
+    detail::call(tessera_plan_clone, of.original.get(), &made);
+    handle_.reset(made);
+  }
   Plan(const Context* context, const void* desc, const PlanOptions& options) {
     tessera_plan_options c{};
     c.struct_size = sizeof c;
@@ -56,9 +66,10 @@ class Plan {
     c.workspace = options.workspace;
     c.workspace_bytes = options.workspace_bytes;
     tessera_plan* made = nullptr;
-    detail::call(tessera_plan_create, context == nullptr ? nullptr : context->get(),
+    detail::call(tessera_plan_create, context == nullptr ? nullptr : context->alive(),
                  static_cast<const tessera_desc*>(desc), &c, &made);
     handle_.reset(made);
+    host_memory_ = info().host_memory != 0;
   }
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,
@@ -78,8 +89,13 @@ class Plan {
     return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
   }
 
-  /// Throws unless `size` elements behind the pointer cover what the plan touches.
-  void check_size(int index, const char* name, std::size_t size) const {
+  /// Throws unless `size` elements of host memory behind the pointer are and cover what the plan touches.
+  void check_range(int index, const char* name, std::size_t size) const {
+    if (!host_memory_)
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(name) +
+                      " is a range, which is host memory; this plan takes device operands: pass the "
+                      "pointers of buffers, or make the plan with PlanOptions::operands = Memory::host");
     const auto [first, last] = operand_range(index);
     if (first < 0)
       throw Error(ErrorCode::invalid_argument,
@@ -90,6 +106,8 @@ class Plan {
   }
 
  private:
+  bool host_memory_ = true;
+
   tessera_plan_info info() const {
     tessera_plan_info c{};
     c.struct_size = sizeof c;

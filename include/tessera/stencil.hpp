@@ -21,7 +21,8 @@
 
 namespace tessera {
 
-/// What a tap reads when it leaves the domain across a side: see tessera_boundary for the exact maps.
+/// What a tap reads when it leaves the domain across a side: see tessera_boundary for the exact maps. An axis is
+/// periodic on both sides or on none.
 enum class Boundary : std::int32_t {
   fixed = TESSERA_BOUNDARY_FIXED,
   constant = TESSERA_BOUNDARY_CONSTANT,
@@ -97,6 +98,10 @@ class StencilPlan : public Plan {
   StencilPlan(const Context& context, const StencilDesc& desc, const PlanOptions& options = {})
       : Plan(&context, Translated(desc).get(), options) {}
 
+  /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
+  /// thread. May be called while this plan is executed.
+  StencilPlan clone() const { return StencilPlan(CloneOf{*this}); }
+
   /// Host operands: complete on return. Device operands: queued on the context's stream.
   template <Element T>
   void execute(std::type_identity_t<const T*> in, T* out) {
@@ -107,12 +112,14 @@ class StencilPlan : public Plan {
   /// The same on contiguous host ranges (vectors, arrays, spans), whose sizes are checked.
   template <std::ranges::contiguous_range Out, Element T = std::ranges::range_value_t<Out>>
   void execute(std::type_identity_t<std::span<const T>> in, Out&& out) {
-    check_size(0, "in", in.size());
-    check_size(1, "out", std::ranges::size(out));
+    check_range(0, "in", in.size());
+    check_range(1, "out", std::ranges::size(out));
     execute<T>(in.data(), std::ranges::data(out));
   }
 
  private:
+  explicit StencilPlan(CloneOf of) : Plan(of) {}
+
   struct Translated {
     tessera_stencil_desc c{};
     explicit Translated(const StencilDesc& d) {

@@ -60,7 +60,7 @@ typedef struct tessera_context_options {
   const char* backend;
   /** With `wrap_stream` set: a stream of the backend's own kind (cudaStream_t) that the caller owns
    * and keeps alive as long as the context, its plans and its buffers. Otherwise the context makes one. */
-  void* native_stream;
+  void* native_stream; /* null without wrap_stream */
   int32_t wrap_stream;
   int32_t threads; /**< CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else all */
 } tessera_context_options;
@@ -121,6 +121,9 @@ typedef struct tessera_plan_info {
   uint64_t workspace_bytes;
   int32_t device;
   tessera_memory operands;
+  int32_t host_memory; /**< 1 where the operands are memory that the host can read: host operands, or a
+                          backend that computes on the host */
+  int32_t reserved;
 } tessera_plan_info;
 
 /** Makes a plan from a tessera_gemm_desc or tessera_stencil_desc. `context` may be null for host
@@ -128,10 +131,14 @@ typedef struct tessera_plan_info {
 TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                                const tessera_plan_options* options, tessera_plan** plan,
                                                tessera_error* error);
+/** Makes another plan of the same problem, context, algorithm and parameters, with a workspace of its
+ * own: for another thread. May be called while `plan` is executed. */
+TESSERA_API tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error);
 /** Waits for the plan's queued work, then destroys it; null is allowed. */
 TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
 /** Runs the plan. Host operands: complete on return. Device operands: queued on the context's
- * stream, nothing is allocated. One plan is executed by one thread at a time. */
+ * stream, nothing is allocated. One plan is executed by one thread at a time: a second call before
+ * the first has returned is refused (TESSERA_INVALID_ARGUMENT) and changes nothing. */
 TESSERA_API tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution,
                                                 tessera_error* error);
 TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info,
@@ -140,10 +147,18 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
-/* ---- What TESSERA_VERBOSE prints ------------------------------------------------------------ */
+/* ---- The environment, and what TESSERA_VERBOSE prints ----------------------------------------- */
+
+/** Reads the TESSERA_ variables anew. The library reads them once, when it first needs one, since a
+ * look at the environment beside another thread's setenv ends the program: to be called by programs
+ * that change them, while no other thread does. TESSERA_BACKEND_PATH counts only until the first
+ * context, plan or list of backends. */
+TESSERA_API tessera_status tessera_reload_environment(tessera_error* error);
 
 /** Sends the lines of TESSERA_VERBOSE to `callback` instead of stderr; null restores stderr. The
- * callback is called by any thread, one at a time, with a line without its newline. */
+ * callback is called by any thread, one at a time, with a line without its newline. It may use the
+ * library; lines that it causes itself are dropped, and so is what it throws. On return no other
+ * thread is inside the old callback. */
 TESSERA_API void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user);
 
 #ifdef __cplusplus

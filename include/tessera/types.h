@@ -85,7 +85,7 @@ typedef int32_t tessera_boundary;
 enum {
   TESSERA_BOUNDARY_FIXED = 0,    /**< the point whose tap leaves keeps its value; wins over all others */
   TESSERA_BOUNDARY_CONSTANT = 1, /**< a given value; wins over the modes below */
-  TESSERA_BOUNDARY_PERIODIC = 2, /**< a b c d | a b c d | a b c d   (scipy.ndimage "wrap") */
+  TESSERA_BOUNDARY_PERIODIC = 2, /**< a b c d | a b c d | a b c d   (scipy.ndimage "wrap"); both sides or none */
   TESSERA_BOUNDARY_NEAREST = 3,  /**< a a a a | a b c d | d d d d */
   TESSERA_BOUNDARY_REFLECT = 4,  /**< d c b a | a b c d | d c b a */
   TESSERA_BOUNDARY_MIRROR = 5,   /**<   d c b | a b c d | c b a */

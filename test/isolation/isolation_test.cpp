@@ -84,6 +84,7 @@ void run_all(const Backends& backends) {
 /// The first context has another number of threads than OpenMP.
 void run_with_one_thread(const Backends& backends) {
   setenv("TESSERA_NUM_THREADS", "1", 1);
+  require(tessera_reload_environment(nullptr) == TESSERA_OK, "the environment cannot be read");
   run_all(backends);
 }
 

@@ -28,9 +28,11 @@ static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t 
                                          tessera_error* error) {
   return (void)op, (void)index, (void)device, (void)desc, (void)error, TESSERA_OK;
 }
-static double score(int32_t device, const tessera_desc* desc, tessera_memory memory) {
-  (void)device, (void)memory;
-  return desc->op == TESSERA_OP_GEMM ? 1e-9 : 0.0;
+static tessera_status score(int32_t device, const tessera_desc* desc, tessera_memory memory, int64_t algorithm,
+                            double* value, tessera_error* error) {
+  (void)device, (void)memory, (void)algorithm, (void)error;
+  *value = desc->op == TESSERA_OP_GEMM ? 1e-9 : 0.0;
+  return TESSERA_OK;
 }
 static tessera_status context_create(const tessera_backend_context_desc* desc, tessera_backend_context** context,
                                      tessera_error* error) {

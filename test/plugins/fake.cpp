@@ -21,6 +21,7 @@ using tessera::test::FakeStats;
 
 /// Set in every device pointer: no address of a process on x86-64 or aarch64 has it, so the host faults on a touch.
 constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 54;
+constexpr std::int64_t kCoveted = 7777;
 
 struct FakeContext {
   explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
@@ -234,6 +235,12 @@ const Gemm kTuned = {"tuned", supports_all<GemmProblem>,
 const Gemm kPicky = {"picky",
                      [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
                      [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
+/// Its name tells the number of threads that the context was given.
+const Gemm kSpy = {"spy", supports_all<GemmProblem>,
+                   [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
+                     options.parameters.take("threads", context.stats_.threads, 0, 1024);
+                     return make_gemm(context, p, 0);
+                   }};
 const Stencil kSweep = {
     "sweep", supports_all<StencilProblem>,
     [](FakeContext& context, const StencilProblem& p, PlanOptions) { return make_stencil(context, p); }};
@@ -246,13 +253,15 @@ struct Fake {
   static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
   using Context = FakeContext;
   static std::span<const Gemm> gemm_algorithms() {
-    static const Gemm list[] = {kPlain, kTuned, kPicky};
+    static const Gemm list[] = {kPlain, kTuned, kPicky, kSpy};
     return list;
   }
   static std::span<const Stencil> stencil_algorithms() { return {&kSweep, 1}; }
-  /// Poor enough never to be anybody's automatic choice beside a real backend.
-  static double score(int, const GemmProblem&, tessera_memory) { return 1e-3; }
-  static double score(int, const StencilProblem&, tessera_memory) { return 1e-3; }
+  /// Poor enough never to be anybody's automatic choice beside a real backend, but for products of so many rows.
+  static double score(int, const GemmProblem& p, tessera_memory, double share) {
+    return (p.m == kCoveted ? 1e12 : 1e-3) * share;
+  }
+  static double score(int, const StencilProblem&, tessera_memory, double share) { return 1e-3 * share; }
 };
 
 }  // namespace

@@ -71,11 +71,11 @@ struct Throwing {
   static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
     return kAlgorithms<StencilProblem>;
   }
-  static double score(int, const GemmProblem& p, tessera_memory) {
+  static double score(int, const GemmProblem& p, tessera_memory, double) {
     if (p.m == 7) fail(1, "score");  // counts as "cannot"
     return 1e-6;
   }
-  static double score(int, const StencilProblem&, tessera_memory) { return 1e-6; }
+  static double score(int, const StencilProblem&, tessera_memory, double) { return 1e-6; }
 };
 
 }  // namespace

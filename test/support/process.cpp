@@ -3,6 +3,8 @@
 
 #include "process.hpp"
 
+#include <tessera/types.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +14,9 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/// The library's, where the test is linked with it: it reads the environment once, so a change must be told.
+extern "C" __attribute__((weak)) tessera_status tessera_reload_environment(tessera_error* error);
 
 namespace tessera::test {
 
@@ -77,9 +82,14 @@ TemporaryDirectory::~TemporaryDirectory() {
 
 ScopedVariable::ScopedVariable(std::string name, std::optional<std::string> value) : name_(std::move(name)) {
   if (const char* old = std::getenv(name_.c_str())) before_ = old;
-  set_variable(name_, value);
+  change(value);
 }
 
-ScopedVariable::~ScopedVariable() { set_variable(name_, before_); }
+ScopedVariable::~ScopedVariable() { change(before_); }
+
+void ScopedVariable::change(const std::optional<std::string>& value) {
+  set_variable(name_, value);
+  if (tessera_reload_environment != nullptr) tessera_reload_environment(nullptr);
+}
 
 }  // namespace tessera::test

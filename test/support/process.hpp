@@ -37,7 +37,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-/// Sets (or, with nothing, unsets) a variable and puts the old value back.
+/// Sets (or, with nothing, unsets) a variable, tells the library, and puts the old value back.
 class ScopedVariable {
  public:
   ScopedVariable(std::string name, std::optional<std::string> value);
@@ -46,6 +46,8 @@ class ScopedVariable {
   ScopedVariable& operator=(const ScopedVariable&) = delete;
 
  private:
+  void change(const std::optional<std::string>& value);
+
   std::string name_;
   std::optional<std::string> before_;
 };

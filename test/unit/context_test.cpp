@@ -5,12 +5,16 @@
 
 #include "errors.hpp"
 
+#include "../plugins/fake_stats.hpp"
 #include "process.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::test {
@@ -85,6 +89,99 @@ TEST_CASE("the environment chooses where code does not, and code beats it", "[en
 TEST_CASE("an algorithm of a backend that does not exist is an error", "[environment]") {
   const ScopedVariable backend("TESSERA_BACKEND", "fake"), algorithm("TESSERA_GEMM_ALGORITHM", "nosuch/plain");
   check_throws("nosuch/plain", ErrorCode::backend_unavailable, {"nosuch", "fake"}, [] { GemmPlan plan(kSmall); });
+}
+
+TEST_CASE("the environment is read once, and again where the program says so", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake"), algorithm("TESSERA_GEMM_ALGORITHM", "tuned");
+  CHECK(GemmPlan(kSmall).algorithm() == "tuned:tile=16,split=1");
+  setenv("TESSERA_GEMM_ALGORITHM", "plain", 1);
+  CHECK(GemmPlan(kSmall).algorithm() == "tuned:tile=16,split=1");
+  REQUIRE(tessera_reload_environment(nullptr) == TESSERA_OK);
+  CHECK(GemmPlan(kSmall).algorithm() == "plain");
+}
+
+TEST_CASE("plans may be made while another thread changes the environment", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake");
+  Context context;
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    for (int i = 0; !done; ++i) setenv(("TESSERA_TEST_" + std::to_string(i % 500)).c_str(), "x", 1);
+  });
+  for (int i = 0; i < 3000; ++i) GemmPlan plan(context, kSmall);
+  done = true;
+  other.join();
+  for (int i = 0; i < 500; ++i) unsetenv(("TESSERA_TEST_" + std::to_string(i)).c_str());
+}
+
+TEST_CASE("a forced algorithm of a backend that wins and cannot run it is an error", "[environment]") {
+  // The emulated device says that it is the fastest for 7777 rows; its `picky` wants an even number.
+  const GemmDesc odd{.m = 7777, .n = 2, .k = 2};
+  const ScopedVariable none("TESSERA_BACKEND", std::nullopt);
+  REQUIRE(GemmPlan(odd).backend() == "fake");
+  const ScopedVariable algorithm("TESSERA_GEMM_ALGORITHM", "fake/picky");
+  Context context = fake();
+  CHECK(GemmPlan(context, kSmall).algorithm() == "picky");
+  check_throws("odd", ErrorCode::unsupported, {"TESSERA_GEMM_ALGORITHM", "fake/picky", "m must be even"},
+               [&] { GemmPlan plan(odd); });
+  CHECK(GemmPlan(odd, {.algorithm = "fakestatic/plain"}).backend() == "fakestatic");  // code beats it
+  Context other("fakestatic");
+  CHECK(GemmPlan(other, odd).algorithm() == "plain");  // the variable does not concern this backend
+}
+
+TEST_CASE("an algorithm that a present plugin does not have is an error, whoever would run", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake");
+  for (const char* name : {"fake/nosuch", "nodevice/nosuch", "unavailable/nosuch"}) {
+    const ScopedVariable algorithm("TESSERA_GEMM_ALGORITHM", name);
+    check_throws(name, ErrorCode::unsupported, {name, "no such algorithm", " has "}, [] { GemmPlan plan(kSmall); });
+    Context context = fake();
+    check_throws(name, ErrorCode::unsupported, {name, "no such algorithm"}, [&] { GemmPlan plan(context, kSmall); });
+  }
+  const ScopedVariable algorithm("TESSERA_GEMM_ALGORITHM", "nodevice/zero");
+  CHECK(GemmPlan(kSmall).backend() == "fake");  // it is there, and concerns others
+}
+
+TEST_CASE("a variant that is not in use is an error", "[environment]") {
+  const auto refused = [](auto&& body) {
+    check_throws("v2", ErrorCode::backend_unavailable, {"leveled-v2/plain", "in use", "TESSERA_BACKEND=leveled-v2"},
+                 body);
+  };
+  const ScopedVariable algorithm("TESSERA_GEMM_ALGORITHM", "leveled-v2/plain");
+  Context best("leveled"), other("leveled-v2");
+  if (best.backend() != "leveled-v3") SKIP("this processor has less than x86-64-v3");
+  refused([&] { GemmPlan plan(best, kSmall); });
+  CHECK(GemmPlan(other, kSmall).algorithm() == "plain");
+  const ScopedVariable none("TESSERA_BACKEND", std::nullopt);
+  refused([&] { GemmPlan plan(kSmall); });
+  const ScopedVariable chosen("TESSERA_BACKEND", "leveled-v2");
+  CHECK(GemmPlan(kSmall).backend() == "leveled-v2");
+}
+
+TEST_CASE("threads: code beats TESSERA_NUM_THREADS, which reaches plans without a context, too", "[environment]") {
+  const ScopedVariable backend("TESSERA_BACKEND", "fake"), threads("TESSERA_NUM_THREADS", "3");
+  const auto seen = [](Context&& context) { return static_cast<FakeStats*>(context.native_stream())->threads; };
+  CHECK(seen(Context()) == 3);
+  ContextOptions five;
+  five.threads = 5;
+  CHECK(seen(Context("fake", five)) == 5);
+  const GemmPlan plan(kSmall, {.algorithm = "spy"});
+  CHECK(plan.algorithm() == "spy:threads=3");
+  const ScopedVariable unset("TESSERA_NUM_THREADS", std::nullopt);
+  CHECK(seen(Context()) == 0);
+}
+
+TEST_CASE("a context that was moved from is refused", "[context]") {
+  static_assert(!std::is_constructible_v<Context, int> && !std::is_constructible_v<Context, std::nullptr_t>);
+  static_assert(!std::is_constructible_v<Context, int, ContextOptions>);
+  Context context = fake();
+  const Context taken = std::move(context);
+  const auto refused = [](const char* what, auto&& body) {
+    check_throws(what, ErrorCode::invalid_argument, {"context", "moved from"}, body);
+  };
+  refused("a plan", [&] { GemmPlan plan(context, kSmall); });
+  refused("its name", [&] { context.backend(); });
+  refused("its device", [&] { context.device(); });
+  const char* const null = nullptr;
+  check_throws("no name", ErrorCode::invalid_argument, {"backend", "null"}, [&] { Context none(null); });
 }
 
 TEST_CASE("device operands need a context", "[context]") {

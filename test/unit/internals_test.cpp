@@ -266,6 +266,14 @@ TEST_CASE("a forced algorithm narrows the choice and never falls back", "[select
   CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", false)).candidate == 1);
   CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true)).candidate == 0);
   cpu.algorithm_reason = "plain: k is too large";
+  CHECK(choose(std::vector{cpu, gpu}, asked("", "cpu/plain", false)).candidate == 1);  // it has not won
+  gpu.score = 1.0;
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
+                     [&] {
+                       choose(std::vector{cpu, gpu}, asked("", "cpu/plain", false));
+                     }),
+             ContainsSubstring("cpu/plain") && ContainsSubstring("k is too large"));
+  gpu.score = 50.0;
   CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
                      [&] {
                        choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true));

@@ -22,10 +22,10 @@ std::string_view preferred_gemm(const plugin::GemmProblem&);
 
 using GemmAlgorithm = plugin::Algorithm<Context, plugin::GemmProblem>;
 
-inline constexpr GemmAlgorithm kGemmPacked{"packed", plugin::supports_all<plugin::GemmProblem>, make_gemm_packed};
-inline constexpr GemmAlgorithm kGemmDirect{"direct", plugin::supports_all<plugin::GemmProblem>, make_gemm_direct};
-inline constexpr GemmAlgorithm kGemmEigen{"eigen", plugin::supports_all<plugin::GemmProblem>, make_gemm_eigen};
+inline constexpr GemmAlgorithm kGemmPacked{"packed", plugin::supports_all<plugin::GemmProblem>, make_gemm_packed, 0.72};
+inline constexpr GemmAlgorithm kGemmDirect{"direct", plugin::supports_all<plugin::GemmProblem>, make_gemm_direct, 0.80};
+inline constexpr GemmAlgorithm kGemmEigen{"eigen", plugin::supports_all<plugin::GemmProblem>, make_gemm_eigen, 0.79};
 inline constexpr GemmAlgorithm kGemmReference{"reference", plugin::supports_all<plugin::GemmProblem>,
-                                              make_gemm_reference};
+                                              make_gemm_reference, 0.03};
 
 }  // namespace tessera::cpu

@@ -29,10 +29,11 @@ std::string_view preferred_stencil(const plugin::StencilProblem&);
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
-inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows};
-inline constexpr StencilAlgorithm kStencilStreaming{"streaming", why_not_streaming, make_stencil_streaming};
-inline constexpr StencilAlgorithm kStencilTemporal{"temporal", why_not_temporal, make_stencil_temporal};
+inline constexpr StencilAlgorithm kStencilRows{"rows", plugin::supports_all<plugin::StencilProblem>, make_stencil_rows,
+                                               0.74};
+inline constexpr StencilAlgorithm kStencilStreaming{"streaming", why_not_streaming, make_stencil_streaming, 0.87};
+inline constexpr StencilAlgorithm kStencilTemporal{"temporal", why_not_temporal, make_stencil_temporal, 0.55};
 inline constexpr StencilAlgorithm kStencilReference{"reference", plugin::supports_all<plugin::StencilProblem>,
-                                                    make_stencil_reference};
+                                                    make_stencil_reference, 0.01};
 
 }  // namespace tessera::cpu

@@ -216,6 +216,6 @@ std::string why_unsupported(const plugin::GemmProblem& p, int) {
 
 }  // namespace
 
-const GemmAlgorithm kGemmMultistage{"multistage", why_unsupported, make};
+const GemmAlgorithm kGemmMultistage{"multistage", why_unsupported, make, 0.76};
 
 }  // namespace tessera::cuda

@@ -41,6 +41,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 
 }  // namespace
 
-const GemmAlgorithm kGemmNaive{"naive", plugin::supports_all<plugin::GemmProblem>, make};
+const GemmAlgorithm kGemmNaive{"naive", plugin::supports_all<plugin::GemmProblem>, make, 0.12};
 
 }  // namespace tessera::cuda

@@ -104,7 +104,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 
 }  // namespace
 
-const GemmAlgorithm kGemmPeeled{"peeled", why_unsupported, make};
+const GemmAlgorithm kGemmPeeled{"peeled", why_unsupported, make, 0.76};
 
 bool peeling_pays(const plugin::GemmProblem& p, const DeviceLimits& limits) {
   const Peel peel = choose_peel(p, device_of(limits));

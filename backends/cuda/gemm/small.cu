@@ -229,6 +229,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 
 }  // namespace
 
-const GemmAlgorithm kGemmSmall{"small", why_unsupported, make};
+const GemmAlgorithm kGemmSmall{"small", why_unsupported, make, 0.98};
 
 }  // namespace tessera::cuda

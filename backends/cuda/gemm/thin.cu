@@ -320,6 +320,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 
 }  // namespace
 
-const GemmAlgorithm kGemmThin{"thin", why_unsupported, make};
+const GemmAlgorithm kGemmThin{"thin", why_unsupported, make, 0.10};
 
 }  // namespace tessera::cuda

@@ -125,6 +125,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 
 }  // namespace
 
-const GemmAlgorithm kGemmTiledShared{"tiled_shared", plugin::supports_all<plugin::GemmProblem>, make};
+const GemmAlgorithm kGemmTiledShared{"tiled_shared", plugin::supports_all<plugin::GemmProblem>, make, 0.29};
 
 }  // namespace tessera::cuda

@@ -25,6 +25,6 @@ struct NaiveKernels {
 
 }  // namespace
 
-const StencilAlgorithm kStencilNaive{"naive", plugin::supports_all<plugin::StencilProblem>, make_direct<NaiveKernels>};
+const StencilAlgorithm kStencilNaive{"naive", plugin::supports_all<plugin::StencilProblem>, make_direct<NaiveKernels>, 0.33};
 
 }  // namespace tessera::cuda

@@ -118,6 +118,6 @@ std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
 
 }  // namespace
 
-const StencilAlgorithm kStencilResident{"resident", why_unsupported, make};
+const StencilAlgorithm kStencilResident{"resident", why_unsupported, make, 0.60};
 
 }  // namespace tessera::cuda

@@ -27,6 +27,6 @@ struct RestrictKernels {
 }  // namespace
 
 const StencilAlgorithm kStencilRestrict{"restrict", plugin::supports_all<plugin::StencilProblem>,
-                                        make_direct<RestrictKernels>};
+                                        make_direct<RestrictKernels>, 0.33};
 
 }  // namespace tessera::cuda

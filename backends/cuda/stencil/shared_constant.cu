@@ -105,6 +105,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 
 }  // namespace
 
-const StencilAlgorithm kStencilSharedConstant{"shared_constant", why_no_tile, make};
+const StencilAlgorithm kStencilSharedConstant{"shared_constant", why_no_tile, make, 0.28};
 
 }  // namespace tessera::cuda

@@ -59,6 +59,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 
 }  // namespace
 
-const StencilAlgorithm kStencilSharedLdg{"shared_ldg", why_no_tile, make};
+const StencilAlgorithm kStencilSharedLdg{"shared_ldg", why_no_tile, make, 0.28};
 
 }  // namespace tessera::cuda

@@ -27,6 +27,6 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 
 }  // namespace
 
-const StencilAlgorithm kStencilStreaming{"streaming", why_unsupported, make};
+const StencilAlgorithm kStencilStreaming{"streaming", why_unsupported, make, 0.55};
 
 }  // namespace tessera::cuda

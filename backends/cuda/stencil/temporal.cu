@@ -142,6 +142,6 @@ std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
 
 }  // namespace
 
-const StencilAlgorithm kStencilTemporal{"temporal", why_unsupported, make};
+const StencilAlgorithm kStencilTemporal{"temporal", why_unsupported, make, 0.87};
 
 }  // namespace tessera::cuda

@@ -17,6 +17,7 @@ GemmPlanPointer make_gemm_mdrange(Context&, const plugin::GemmProblem&, plugin::
 
 inline constexpr GemmAlgorithm kGemmTeamTiled{"team_tiled", plugin::supports_all<plugin::GemmProblem>,
                                               make_gemm_team_tiled};
-inline constexpr GemmAlgorithm kGemmMdrange{"mdrange", plugin::supports_all<plugin::GemmProblem>, make_gemm_mdrange};
+inline constexpr GemmAlgorithm kGemmMdrange{"mdrange", plugin::supports_all<plugin::GemmProblem>, make_gemm_mdrange,
+                                            0.20};
 
 }  // namespace tessera::kokkos

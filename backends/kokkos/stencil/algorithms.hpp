@@ -20,6 +20,6 @@ StencilPlanPointer make_stencil_mdrange(Context&, const plugin::StencilProblem&,
 
 inline constexpr StencilAlgorithm kStencilTeamTiled{"team_tiled", why_not_team_tiled, make_stencil_team_tiled};
 inline constexpr StencilAlgorithm kStencilMdrange{"mdrange", plugin::supports_all<plugin::StencilProblem>,
-                                                  make_stencil_mdrange};
+                                                  make_stencil_mdrange, 0.50};
 
 }  // namespace tessera::kokkos

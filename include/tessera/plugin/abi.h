@@ -44,6 +44,9 @@ typedef struct tessera_backend_context_desc {
   int32_t threads; /**< CPU threads; 0: the backend's own default */
 } tessera_backend_context_desc;
 
+/** In place of an algorithm's index: the one that the backend would choose. */
+#define TESSERA_CHOSEN_ALGORITHM (-1)
+
 /** Directions of tessera_copy. */
 enum { TESSERA_COPY_TO_DEVICE = 0, TESSERA_COPY_TO_HOST = 1 };
 
@@ -103,9 +106,11 @@ typedef struct tessera_backend {
   /** TESSERA_OK, or TESSERA_UNSUPPORTED with the reason. */
   tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
                                        tessera_error* error);
-  /** Predicted executions per second for operands in `memory`, transfers included; 0 or less: cannot.
-   * Backends are compared by this figure, so it is an honest guess, not a rank. */
-  double (*score)(int32_t device, const tessera_desc* desc, tessera_memory memory);
+  /** Predicted executions per second for operands in `memory`, transfers included, by the algorithm
+   * of that index or, for TESSERA_CHOSEN_ALGORITHM, by the backend's own choice. 0 or less: cannot;
+   * finite. Backends are compared by this figure, so it is an honest guess, not a rank. */
+  tessera_status (*score)(int32_t device, const tessera_desc* desc, tessera_memory memory, int64_t algorithm,
+                          double* score, tessera_error* error);
 
   tessera_status (*context_create)(const tessera_backend_context_desc* desc, tessera_backend_context** context,
                                    tessera_error* error);

@@ -26,9 +26,9 @@
 ///       // ... unless the backend chooses: the name of one that supports the problem. Both may be left out.
 ///       static std::string_view preferred(int device, const GemmProblem&);
 ///       static std::string_view preferred(int device, const StencilProblem&);
-///       // Predicted executions per second.
-///       static double score(int device, const GemmProblem&, tessera_memory);
-///       static double score(int device, const StencilProblem&, tessera_memory);
+///       // Predicted executions per second of an algorithm that reaches `share` of the best one's rate.
+///       static double score(int device, const GemmProblem&, tessera_memory, double share);
+///       static double score(int device, const StencilProblem&, tessera_memory, double share);
 ///     };
 ///     TESSERA_DEFINE_BACKEND(MyBackend)
 #pragma once
@@ -167,6 +167,8 @@ struct Algorithm {
   /// "" where it can solve the problem on that device, else the reason why not.
   std::string (*why_unsupported)(const Problem&, int device);
   std::unique_ptr<Plan> (*make)(Context&, const Problem&, PlanOptions);
+  /// Of the rate of the backend's best algorithm, roughly: what a backend is ranked by when this one is forced.
+  double share = 1.0;
 };
 
 /// why_unsupported of an algorithm that solves everything.
@@ -277,19 +279,21 @@ class Table {
     });
   }
 
-  static double score(std::int32_t device, const tessera_desc* desc, tessera_memory memory) {
-    double value = 0.0;
-    guard(nullptr, [&] {
+  static tessera_status score(std::int32_t device, const tessera_desc* desc, tessera_memory memory,
+                              std::int64_t algorithm, double* result, tessera_error* error) {
+    return guard(error, [&] {
+      *result = 0.0;
       with_algorithms(desc->op, [&](auto list, auto tag) {
         const typename decltype(tag)::type problem(desc);
-        for (const auto& algorithm : list)
-          if (algorithm.why_unsupported(problem, device).empty()) {
-            value = Backend::score(device, problem, memory);
-            return;
-          }
+        for (std::size_t i = 0; i < list.size(); ++i) {
+          if (algorithm != TESSERA_CHOSEN_ALGORITHM && std::uint64_t(algorithm) != i) continue;
+          if (!list[i].why_unsupported(problem, device).empty()) continue;
+          const double share = algorithm == TESSERA_CHOSEN_ALGORITHM ? 1.0 : list[i].share;
+          *result = Backend::score(device, problem, memory, share);
+          return;
+        }
       });
     });
-    return value;
   }
 
   static Context& unwrap(tessera_backend_context* context) { return *reinterpret_cast<Context*>(context); }
