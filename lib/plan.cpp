@@ -34,9 +34,12 @@ double scalar_value(const tessera_execution& e, std::uint64_t index) {
   return element(e.scalars, e.scalar_size, index).real;
 }
 
+/// What a plan may take; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
 std::uint64_t limit_of(const PlanOptions& options) {
-  if (options.workspace != nullptr) return options.workspace_bytes;
-  return options.workspace_limit != 0 ? options.workspace_limit : kDefaultWorkspaceLimit;
+  const std::uint64_t limit = options.workspace != nullptr   ? options.workspace_bytes
+                              : options.workspace_limit != 0 ? options.workspace_limit
+                                                             : kDefaultWorkspaceLimit;
+  return std::min(limit, std::uint64_t(INT64_MAX));
 }
 
 /// Holds the plan's flag for the time of an execution.
