@@ -129,7 +129,7 @@ class PanelsPlan final : public plugin::Plan {
 
 GemmPlanPointer make(Context& context, const GemmProblem& problem, plugin::PlanOptions options, bool pack) {
   const int automatic = work_of(problem).useful_threads(context.threads());
-  const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  const int threads = take_threads(options, automatic);
   if (!pack)
     if (auto plan = make_tiles_plan(problem, threads)) return plan;
   if (problem.dtype == TESSERA_F32)
