@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace {
 
@@ -154,6 +156,35 @@ void few_threads(const std::string& backend) {
   }
 }
 
+/// Leaves so many more bytes of address space to this process.
+void leave_room(std::uint64_t bytes) {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t pages = 0;
+  require(bool(statm >> pages), "/proc/self/statm cannot be read");
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = pages * std::uint64_t(sysconf(_SC_PAGE_SIZE)) + bytes;
+  require(setrlimit(RLIMIT_AS, &limit) == 0, "the address space cannot be limited");
+}
+
+/// Room for the stacks of some threads, not of all. OpenMP's have the size that the environment says.
+void few_stacks(const std::string& backend) {
+  const Wish wish{.backend = backend, .threads = 6};
+  Hashes hashes;
+  in_child("unlimited", [&] { hashes.keep(results(wish)); });
+  constexpr std::uint64_t kStack = std::uint64_t{64} << 20;
+  for (const char* size : {"64M", "65536", " 65536 k", "67108864B"})
+    for (const int stacks : {1, 3})
+      in_child(std::to_string(stacks) + " stacks of " + size, [&] {
+        setenv("OMP_STACKSIZE", size, 1);
+        const Context context = context_of(wish);
+        const Jobs jobs = jobs_of(context, wish);
+        leave_room(kStack * std::uint64_t(stacks) + kStack / 2);
+        require_same(jobs, hashes.get(), "with little room");
+        require(threads_alive() == 1 + stacks / 2, "not half of the threads that have room");
+      });
+}
+
 /// In a fresh child with these settings so many threads are there after a large product.
 void require_threads(const std::string& backend, const std::map<std::string, std::string>& environment, int of_context,
                      bool automatic, std::size_t expected) {
@@ -196,8 +227,13 @@ void precedence(const std::string& backend) {
 }
 
 const std::map<std::string, std::function<void(const std::string&)>> kScenarios = {
-    {"endless_workspace", endless_workspace}, {"many_threads", many_threads}, {"forked", forked},
-    {"forked_before", forked_before},         {"few_threads", few_threads},   {"precedence", precedence},
+    {"endless_workspace", endless_workspace},
+    {"many_threads", many_threads},
+    {"forked", forked},
+    {"forked_before", forked_before},
+    {"few_threads", few_threads},
+    {"few_stacks", few_stacks},
+    {"precedence", precedence},
 };
 
 bool is_required(const std::string& backend) {

@@ -118,7 +118,8 @@ Jobs jobs_of(const Context& context, const Wish& wish) {
   const BackendInfo info = info_of(wish.backend);
   Jobs jobs;
   const auto wanted = [&](const std::string& algorithm) {
-    return !wish.large || (algorithm != "reference" && algorithm != "mdrange");
+    const bool one_thread = algorithm == "reference", slow = algorithm == "mdrange";
+    return !one_thread && !(wish.large && slow);
   };
   for (const std::string& algorithm : info.gemm_algorithms)
     if (wanted(algorithm)) {
