@@ -35,7 +35,7 @@ struct Backend {
   static const char* build_info() {
     return TESSERA_CPU_COMPILER ", Eigen " TESSERA_CPU_EIGEN_VERSION ", OpenMP, " TESSERA_CPU_MARCH;
   }
-  static void require_available() {}
+  static void require_available() { watch_forks(); }
   static std::vector<plugin::Device> devices() { return {{processor_name(), memory_bytes()}}; }
 
   static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms() {

@@ -92,7 +92,8 @@ Context::Context(const tessera_backend_context_desc& desc) : threads_(desc.threa
   if (threads_ < 0)
     throw Error(TESSERA_INVALID_ARGUMENT,
                 "threads = " + std::to_string(threads_) + ": must be 0 (the default of OpenMP) or more");
-  if (threads_ == 0) threads_ = std::max(1, omp_get_max_threads());
+  if (threads_ == 0) threads_ = omp_get_max_threads();
+  threads_ = std::clamp(threads_, 1, kMostThreads);
 }
 
 void* Context::allocate(std::uint64_t bytes) {

@@ -5,6 +5,8 @@
 /// The CPU backend's context: a number of threads, and host memory.
 #pragma once
 
+#include "threads.hpp"
+
 #include <tessera/plugin/plugin.hpp>
 
 #include <atomic>
@@ -18,7 +20,7 @@ class Context {
   explicit Context(const tessera_backend_context_desc& desc);
 
   int device() const { return 0; }
-  /// Most threads that a plan of this context uses; frozen here, whatever OpenMP is told later.
+  /// Most threads that a plan of this context uses, 1 to kMostThreads; frozen here, whatever OpenMP is told later.
   int threads() const { return threads_; }
 
   /// 256-byte aligned memory. Consecutive blocks start at different offsets modulo 4 KiB.
@@ -32,5 +34,10 @@ class Context {
   int threads_;
   std::atomic<unsigned> allocations_{0};
 };
+
+/// The parameter `threads` of a plan.
+inline int take_threads(plugin::PlanOptions options, int automatic) {
+  return int(options.parameters.take("threads", automatic, 1, kMostThreads));
+}
 
 }  // namespace tessera::cpu

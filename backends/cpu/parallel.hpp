@@ -5,10 +5,13 @@
 /// The one place that opens a parallel region.
 #pragma once
 
+#include "threads.hpp"
+
 #include <omp.h>
 
+#include <atomic>
 #include <cstdint>
-#include <new>
+#include <exception>
 
 namespace tessera::cpu {
 
@@ -35,24 +38,26 @@ struct Team {
   }
 };
 
-/// Calls body(Team) on `threads` threads, or on as many as OpenMP gives: one inside a parallel
-/// region of the caller. Results must therefore not depend on Team::size; the pieces of work do not.
-/// OpenMP's settings stay as the caller has them.
+/// Calls body(Team) on `threads` threads, or on as many as there can be: one inside a parallel region of the caller,
+/// and in a forked child. Results must therefore not depend on Team::size; the pieces of work do not. OpenMP's settings
+/// stay as the caller has them.
 template <class Body>
 void run_team(int threads, Body&& body) {
   if (threads <= 1 || omp_in_parallel()) return body(Team{0, 1});
-  bool exhausted = false;
-#pragma omp parallel num_threads(threads)
+  const int size = usable_threads(threads);
+  if (size == 1) return body(Team{0, 1});
+  std::exception_ptr error;
+  std::atomic_flag failed = ATOMIC_FLAG_INIT;
+#pragma omp parallel num_threads(size)
   {
-    // An exception that leaves the region would end the program; third-party code in here allocates.
+    // An exception that leaves the region would end the program.
     try {
       body(Team{omp_get_thread_num(), omp_get_num_threads()});
-    } catch (const std::bad_alloc&) {
-#pragma omp atomic write
-      exhausted = true;
+    } catch (...) {
+      if (!failed.test_and_set()) error = std::current_exception();
     }
   }
-  if (exhausted) throw std::bad_alloc();
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace tessera::cpu

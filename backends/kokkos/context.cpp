@@ -20,7 +20,8 @@ Context::~Context() {
     outside_parallel_regions([this] { space_.reset(); });
     return;
   }
-  // What is left of the instance belongs to a Kokkos that is gone, or to a lost device: its destructor must not run.
+  // What is left of the instance belongs to a Kokkos that is gone, to a lost device or to threads that are not here:
+  // its destructor must not run.
   new (&space_) std::optional<Space>();
 }
 

@@ -25,7 +25,7 @@ void outside_parallel_regions(Body&& body) {
     std::thread([&] {
       try {
         body();
-      } catch (const std::exception&) {
+      } catch (...) {
         error = std::current_exception();
       }
     }).join();
@@ -48,13 +48,15 @@ class Context : public MemoryContext {
     [[maybe_unused]] const CallersDevice callers;
     outside_parallel_regions([&] {
       const Dispatch dispatch(mutex_);
+      require_threads(*space_);
       body(static_cast<const Space&>(*space_));
     });
   }
 
- private:
+  /// Throws where nothing can be executed: to be called when a plan is made, and by dispatch().
   void require_no_fault() const;
 
+ private:
   std::mutex mutex_;
   std::optional<Space> space_;
 };

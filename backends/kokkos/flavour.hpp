@@ -69,12 +69,16 @@ std::string flavour_info();
 /// Throws BACKEND_UNAVAILABLE with the reason. Initialises nothing.
 void require_flavour();
 std::vector<plugin::Device> flavour_devices();
-/// False after a fault of the device: then Kokkos would end the process when it tidies up.
+/// False after a fault of the device, or where a fork has left its threads behind: then Kokkos would end the process
+/// when it tidies up, or wait for ever.
 bool device_is_well();
 /// How many threads Kokkos is to be initialised with.
 int flavour_threads(const MemoryContext& context);
-/// Throws the fault of the device that the next launch would find: Kokkos would end the process.
+/// Throws the fault of the device that the next launch would find, where Kokkos would end the process, or says that a
+/// fork has left its threads behind, for which Kokkos would wait.
 void require_no_pending_fault();
+/// Throws where the calling thread cannot gather the threads of an instance.
+void require_threads(const Space& space);
 /// The execution space instance through which a context's work goes.
 Space make_space(MemoryContext& context);
 

@@ -41,6 +41,8 @@ void require_no_pending_fault() {
   if (const cudaError_t error = cudaPeekAtLastError(); error != cudaSuccess) cuda::fail(error, "an earlier call");
 }
 
+void require_threads(const Space&) {}
+
 Space make_space(MemoryContext& context) { return Kokkos::Cuda(context.stream()); }
 
 }  // namespace tessera::kokkos

@@ -60,10 +60,13 @@ void require_runtime(int threads) {
   static bool tried = false;
   const std::lock_guard lock(*mutex);
   if (!tried) {
-    tried = true;
     try {
-      outside_parallel_regions([threads] { start(threads); });
+      outside_parallel_regions([threads] {
+        tried = true;
+        start(threads);
+      });
     } catch (const std::exception& e) {
+      if (!tried) throw;
       *failure = std::string("Kokkos: ") + e.what();
     }
   }

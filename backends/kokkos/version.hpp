@@ -28,6 +28,9 @@ struct CallersThreads {
 /// Kokkos' own settings from the environment apply; it prints no warnings. `threads` is read by host flavours.
 inline void initialize_kokkos([[maybe_unused]] int threads) {
   [[maybe_unused]] const CallersThreads callers{};
+#if defined(_OPENMP) && !defined(KOKKOS_ENABLE_CUDA)
+  omp_set_num_threads(threads);  // old versions open a region before they set it
+#endif
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);

@@ -76,7 +76,7 @@ class EigenPlan final : public plugin::Plan {
 
 GemmPlanPointer make_gemm_eigen(Context& context, const GemmProblem& problem, plugin::PlanOptions options) {
   const int automatic = work_of(problem).useful_threads(context.threads());
-  const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  const int threads = take_threads(options, automatic);
   if (problem.dtype == TESSERA_F32) return std::make_unique<EigenPlan<float>>(problem, threads);
   return std::make_unique<EigenPlan<double>>(problem, threads);
 }

@@ -129,7 +129,7 @@ class PanelsPlan final : public plugin::Plan {
 
 GemmPlanPointer make(Context& context, const GemmProblem& problem, plugin::PlanOptions options, bool pack) {
   const int automatic = work_of(problem).useful_threads(context.threads());
-  const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  const int threads = take_threads(options, automatic);
   if (!pack)
     if (auto plan = make_tiles_plan(problem, threads)) return plan;
   if (problem.dtype == TESSERA_F32)
@@ -139,13 +139,18 @@ GemmPlanPointer make(Context& context, const GemmProblem& problem, plugin::PlanO
 
 /// The choices below were measured on AVX-512: squares, and long and flat products, of 6 to 2000.
 
+/// Of rows a leading dimension apart. Not an integer: behind the last row there need not be one.
+double bytes_of(std::int64_t rows, std::int64_t ld, std::int64_t element) {
+  return double(rows) * double(ld) * double(element);
+}
+
 /// Whether A, an element of each row at a time, is as well read where it lies. Rows are neighbours in a transposed one,
 /// which then jumps from line to line; else they are long streams, that only a large A has too many pages for. Where B
 /// is not transposed, it decides.
 bool reads_well_a(const GemmProblem& p, std::int64_t element) {
-  const std::int64_t bytes = (p.trans_a ? p.k : p.m) * p.lda * element;
-  if (p.trans_a) return bytes <= caches().level2 / 8;
-  return !p.trans_b || bytes < 2 * caches().level2;
+  const double bytes = bytes_of(p.trans_a ? p.k : p.m, p.lda, element), level2 = double(caches().level2);
+  if (p.trans_a) return bytes <= level2 / 8;
+  return !p.trans_b || bytes < 2 * level2;
 }
 
 /// The same for rows of B. They are read well where they fill whole registers (others split cache lines), are less than
@@ -154,17 +159,17 @@ bool reads_well_a(const GemmProblem& p, std::int64_t element) {
 bool reads_well_b(const GemmProblem& p, std::int64_t element) {
   constexpr std::int64_t kPageBytes = 4096;
   const std::int64_t row = p.ldb * element, depth = std::min(p.k, most_depth(element));
+  const double all = bytes_of(p.k, p.ldb, element), level2 = double(caches().level2);
   if (p.trans_b || p.m <= kFewRows) return true;
-  if (p.m <= 2 * kFewRows && p.k * row <= caches().level2 * 3 / 4) return true;
-  return row % kVectorBytes == 0 && row < kPageBytes ? depth * row < caches().level2 / 2
-                                                     : p.k * row < caches().level2 / 16;
+  if (p.m <= 2 * kFewRows && all <= level2 * 3 / 4) return true;
+  return row % kVectorBytes == 0 && row < kPageBytes ? double(depth * row) < level2 / 2 : all < level2 / 16;
 }
 
 /// Whether A is read once or twice, by one or two panels of columns; a large transposed one meets too many pages even
 /// so.
 bool has_few_columns(const GemmProblem& p, std::int64_t element) {
   const std::int64_t panels = divide_up(p.n * element, kMostVectors * kVectorBytes);
-  return p.trans_a ? panels <= 1 && p.k * p.lda * element <= caches().level2 : panels <= 2;
+  return p.trans_a ? panels <= 1 && bytes_of(p.k, p.lda, element) <= double(caches().level2) : panels <= 2;
 }
 
 /// Whether few threads share a large product, for which Eigen's kernels are the faster ones since version 5: of 1024

@@ -171,7 +171,7 @@ Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a
   const std::int64_t most_n = std::max(width, caches().level2 / 2 / (b.k * size) / width * width);
   b.n = round_up(divide_up(n, divide_up(n, most_n)), width);
   b.m = std::min<std::int64_t>(round_up(m, kRows), 2048);
-  const std::int64_t room = std::int64_t(std::max(bytes, kStackBytes)) / size;
+  const std::int64_t room = std::int64_t(std::max(bytes, kStackBytes) / sizeof(T));
   for (;;) {
     b.packed_a = pack_a ? b.m * b.k : 0;
     b.packed_b = pack_b ? b.n * b.k : 0;

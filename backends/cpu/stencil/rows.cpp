@@ -308,7 +308,7 @@ StencilPlanPointer make(Context& context, const StencilProblem& problem, plugin:
   StencilProblem p = streamed(problem);
   const std::vector<TapGroup> groups = group_taps(p.taps);
   const int automatic = work_of_sweep(p).useful_threads(context.threads());
-  const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  const int threads = take_threads(options, automatic);
   Cut cut = cut_of(p, threads, common_planes(p, kStream), caches().level2);
   cut.block = options.parameters.take("block", cut.block, 1, std::numeric_limits<std::int32_t>::max());
   if (p.dtype == TESSERA_F32) return std::make_unique<RowsPlan<float, kStream>>(p, groups, threads, cut);

@@ -94,7 +94,7 @@ class TemporalPlan final : public plugin::Plan {
 StencilPlanPointer make_stencil_temporal(Context& context, const StencilProblem& problem, plugin::PlanOptions options) {
   const StencilProblem turned = streamed(problem);
   const int automatic = work_of_sweep(problem).useful_threads(context.threads());
-  const int threads = int(options.parameters.take("threads", automatic, 1, 1024));
+  const int threads = take_threads(options, automatic);
   const TemporalShape best = choose_shape(turned, tile_cache_bytes());
   constexpr std::int64_t kMost = std::int64_t(1) << 40;
   TemporalShape shape{options.parameters.take("depth", best.depth, 1, 64),

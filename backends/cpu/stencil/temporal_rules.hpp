@@ -114,7 +114,9 @@ class Workshop {
  public:
   Workshop(const TileRules<T>& rules, std::int64_t depth)
       : mapped(rules.taps.size()), errands(std::size_t(rules.layout.group * rules.layout.rows)) {
-    const std::size_t bytes = std::size_t(rules.layout.elements()) * sizeof(T);
+    const TileLayout& layout = rules.layout;
+    if (double(layout.planes) * double(layout.rows) * double(layout.pitch) > kMostElements) throw std::bad_alloc();
+    const std::size_t bytes = std::size_t(layout.elements()) * sizeof(T);
     // On large pages lines fall evenly into the sets of the second-level cache.
     const std::size_t page = bytes >= kLargePage / 4 ? kLargePage : kPage, whole = (bytes + page - 1) / page * page;
     buffer_.reset(static_cast<T*>(std::aligned_alloc(page, whole)));
@@ -142,6 +144,7 @@ class Workshop {
   Errands<T> errands;
 
  private:
+  static constexpr double kMostElements = double(std::int64_t{1} << 48);  ///< no more than can be addressed
   static constexpr std::size_t kPage = 4096, kLargePage = std::size_t{2} << 20;
   struct Free {
     void operator()(void* memory) const { std::free(memory); }

@@ -141,7 +141,8 @@ bool passes_beat_sweeps(const StencilProblem& p, const TemporalShape& s, int thr
 }
 
 bool temporal_pays(const StencilProblem& p, int threads) {
-  if (p.steps < 2 || 2 * p.points() * std::int64_t(plugin::size_of(p.dtype)) <= caches().level2) return false;
+  if (p.steps < 2 || 2.0 * double(p.points()) * double(plugin::size_of(p.dtype)) <= double(caches().level2))
+    return false;
   const StencilProblem turned = streamed(p);
   const TemporalShape shape = choose_shape(turned, tile_cache_bytes());
   const bool volume = turned.domain.extents[1] > 1;

@@ -45,6 +45,7 @@ class MdrangePlan final : public plugin::Plan {
 }  // namespace
 
 GemmPlanPointer make_gemm_mdrange(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
+  context.require_no_fault();
   if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
   return std::make_unique<MdrangePlan<double>>(context, problem);
 }

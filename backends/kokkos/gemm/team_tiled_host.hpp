@@ -144,7 +144,7 @@ class GemmTeamTiledPlan final : public plugin::Plan {
  public:
   GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
       : context_(context), problem_(problem) {
-    threads_ = int(options.parameters.take("threads", context.threads(), 1, 1024));
+    threads_ = cpu::take_threads(options, context.threads());
     cut_ = cut_host<T>(problem, threads_);
   }
 

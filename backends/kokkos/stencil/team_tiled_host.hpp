@@ -231,7 +231,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         problem_(problem),
         groups_(cpu::group_taps(problem_.taps)),
         taps_(make_point_taps<T>(context, problem_)) {
-    threads_ = int(options.parameters.take("threads", context.threads(), 1, 1024));
+    threads_ = cpu::take_threads(options, context.threads());
     const std::int64_t planes = cpu::common_planes(problem_, false);
     cut_ = {cpu::cut_of(problem_, threads_, planes, cpu::caches().level2),
             cpu::several_rows_pay(groups_) ? cpu::kSeveralRows : 1};

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "threads.hpp"
+
+#include <tessera/plugin/error.hpp>
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+
+namespace tessera::cpu {
+
+constinit thread_local int proven_threads = 1;
+
+namespace {
+
+/// So many executions do with fewer threads before they are asked for again.
+constexpr int kPatience = 1000;
+thread_local int patience = 0;
+
+bool lost = false;  ///< written by a child's only thread
+thread_local bool alone_before_fork = false;
+std::size_t stack_bytes = 0;  ///< of OpenMP's threads; 0: the system's default
+
+/// Of this process, as the kernel counts them; 0 where it does not tell.
+std::uint64_t count_threads() {
+  struct stat task {};
+  return stat("/proc/self/task", &task) == 0 && task.st_nlink > 2 ? std::uint64_t(task.st_nlink) - 2 : 0;
+}
+
+void before_fork() { alone_before_fork = count_threads() == 1; }
+void in_child() {
+  if (alone_before_fork) return;
+  lost = true;
+  proven_threads = 1;
+}
+
+/// "512", "8M", "64 k": KiB where there is no unit. 0 where it is not a size.
+std::size_t parse_stack_size(const char* text) {
+  if (text == nullptr) return 0;
+  char* unit = nullptr;
+  const std::size_t value = std::strtoull(text, &unit, 10);
+  while (std::isspace(static_cast<unsigned char>(*unit)) != 0) ++unit;
+  const int letter = *unit == '\0' ? 'k' : std::tolower(static_cast<unsigned char>(*unit));
+  const int shift = letter == 'b' ? 0 : letter == 'k' ? 10 : letter == 'm' ? 20 : letter == 'g' ? 30 : -1;
+  return shift < 0 || value > SIZE_MAX >> shift ? 0 : value << shift;
+}
+
+void* wait_at(void* gate) {
+  const std::lock_guard wait(*static_cast<std::mutex*>(gate));
+  return nullptr;
+}
+
+/// Creates `count` threads as OpenMP does, or as many as there can be at once, and ends them. Returns how many.
+int try_threads(int count) {
+  std::array<pthread_t, kMostThreads> threads;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return 0;
+  if (stack_bytes != 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  const std::uint64_t before = count_threads();
+  std::mutex gate;
+  gate.lock();
+  int started = 0;
+  while (started < count && pthread_create(&threads[std::size_t(started)], &attributes, wait_at, &gate) == 0) ++started;
+  gate.unlock();
+  for (int t = 0; t < started; ++t) pthread_join(threads[std::size_t(t)], nullptr);
+  pthread_attr_destroy(&attributes);
+  // The kernel counts a thread, also against limits, a little longer than pthread_join() waits for it.
+  constexpr int kTries = 200;
+  for (int tries = 0; count_threads() > before && tries < kTries; ++tries) usleep(50);
+  return started;
+}
+
+}  // namespace
+
+void watch_forks() {
+  static const int error = [] {
+    const char* const size = std::getenv("OMP_STACKSIZE");
+    stack_bytes = parse_stack_size(size != nullptr ? size : std::getenv("GOMP_STACKSIZE"));
+    return pthread_atfork(before_fork, nullptr, in_child);
+  }();
+  if (error != 0) throw plugin::Error(TESSERA_OUT_OF_MEMORY, "host memory is exhausted");
+}
+
+bool threads_lost() { return lost; }
+
+int prove_threads(int wanted) {
+  if (lost) return 1;
+  if (patience > 0) {
+    --patience;
+    return proven_threads;
+  }
+  int team = std::min(wanted, kMostThreads);
+  // Half of what there can be leaves room for those who create threads at the same time.
+  for (int started; (started = try_threads(team - 1)) < team - 1; patience = kPatience) team = 1 + started / 2;
+  proven_threads = std::max(proven_threads, team);
+  return proven_threads;
+}
+
+}  // namespace tessera::cpu
