@@ -10,8 +10,11 @@
 #include <tessera/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,15 +40,15 @@ class Taps {
     for (const Tap& tap : taps) add(tap.offset, tap.coefficient);
   }
 
-  /// Adds a term; a term with the same offset grows by the coefficient.
+  /// Adds a term; a term with the same offset grows by the coefficient. Costs a search, and a move of the terms behind
+  /// it: none where terms come in the order of their offsets. If it throws, the taps are as before.
   void add(std::array<std::int64_t, TESSERA_MAX_RANK> offset, double coefficient) {
     for (int axis = rank_; axis < TESSERA_MAX_RANK; ++axis)
       if (offset[std::size_t(axis)] != 0)
         throw Error(ErrorCode::invalid_argument, "offset of axis " + std::to_string(axis) + " = " +
                                                      std::to_string(offset[std::size_t(axis)]) +
                                                      ": must be 0 in taps of rank " + std::to_string(rank_));
-    const auto at = std::lower_bound(list_.begin(), list_.end(), offset,
-                                     [](const Tap& tap, const auto& o) { return tap.offset < o; });
+    const auto at = position(offset);
     if (at != list_.end() && at->offset == offset)
       at->coefficient += coefficient;
     else
@@ -58,12 +61,25 @@ class Taps {
   auto end() const { return list_.end(); }
   const Tap* data() const { return list_.data(); }
 
+  /// Costs a pass over `other` and the terms behind its first. If it throws, the taps are as before.
   Taps& operator+=(const Taps& other) {
     if (other.rank_ != rank_)
       throw Error(ErrorCode::invalid_argument,
                   "taps of rank " + std::to_string(rank_) + " and " + std::to_string(other.rank_) + " cannot be added");
-    const Taps addend = other;
-    for (const Tap& tap : addend) add(tap.offset, tap.coefficient);
+    if (other.list_.empty()) return *this;
+    auto mine = position(other.list_.front().offset);
+    const std::ptrdiff_t kept = mine - list_.begin(), replaced = list_.end() - mine;
+    std::vector<Tap> merged;
+    merged.reserve(std::size_t(replaced) + other.size());
+    for (const Tap& tap : other) {
+      while (mine != list_.end() && mine->offset < tap.offset) merged.push_back(*mine++);
+      merged.push_back(tap);
+      if (mine != list_.end() && mine->offset == tap.offset)
+        merged.back().coefficient = mine++->coefficient + tap.coefficient;
+    }
+    merged.insert(merged.end(), mine, list_.end());
+    list_.insert(list_.end(), merged.begin() + replaced, merged.end());  // nothing has changed if this throws
+    std::copy_n(merged.begin(), replaced, list_.begin() + kept);
     return *this;
   }
   Taps& operator*=(double factor) {
@@ -76,6 +92,13 @@ class Taps {
   friend Taps operator*(Taps taps, double factor) { return taps *= factor; }
 
  private:
+  /// The first term whose offset is not smaller.
+  std::vector<Tap>::iterator position(const std::array<std::int64_t, TESSERA_MAX_RANK>& offset) {
+    if (list_.empty() || list_.back().offset < offset) return list_.end();
+    return std::lower_bound(list_.begin(), list_.end(), offset,
+                            [](const Tap& tap, const auto& o) { return tap.offset < o; });
+  }
+
   int rank_ = 0;
   std::vector<Tap> list_;
 };
@@ -145,8 +168,8 @@ inline Taps derivative(int rank, int axis, int order, int accuracy, double spaci
     throw Error(ErrorCode::invalid_argument, "order = " + std::to_string(order) + ": must lie in [1, 8]");
   if (accuracy < 2 || accuracy > 8 || accuracy % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "accuracy = " + std::to_string(accuracy) + ": must be 2, 4, 6 or 8");
-  if (!(spacing > 0.0))
-    throw Error(ErrorCode::invalid_argument, "spacing = " + std::to_string(spacing) + ": must be positive");
+  if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)())
+    throw Error(ErrorCode::invalid_argument, "spacing = " + std::to_string(spacing) + ": must be positive and finite");
   const int radius = (order + 1) / 2 - 1 + accuracy / 2;
   const std::vector<double> weights = detail::central_weights(order, radius);
   double scale = 1.0;
@@ -168,14 +191,20 @@ inline Taps laplacian(int rank, int accuracy = 2, double spacing = 1.0) {
   return result;
 }
 
-/// Mean over the (2 radius + 1)^rank points around a point.
+/// Mean over the (2 radius + 1)^rank points around a point: 2^24 at most, so a radius of 127 in 3D.
 inline Taps box(int rank, int radius) {
-  if (radius < 0)
-    throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": must be 0 or more");
+  constexpr double kMaxPoints = 1 << 24;  // 512 MiB of taps
+  if (radius < 0 || radius > TESSERA_MAX_RADIUS)
+    throw Error(ErrorCode::invalid_argument,
+                "radius = " + std::to_string(radius) + ": must lie in [0, " + std::to_string(TESSERA_MAX_RADIUS) + "]");
   Taps result(rank);
   const std::int64_t r = radius;
   double count = 1.0;
   for (int axis = 0; axis < rank; ++axis) count *= double(2 * r + 1);
+  if (count > kMaxPoints)
+    throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": the box of rank " +
+                                                 std::to_string(rank) +
+                                                 " has more than 2^24 points; the radius must be 127 or less");
   for (std::int64_t i = -r; i <= r; ++i)
     for (std::int64_t j = rank > 1 ? -r : 0; j <= (rank > 1 ? r : 0); ++j)
       for (std::int64_t l = rank > 2 ? -r : 0; l <= (rank > 2 ? r : 0); ++l) result.add({i, j, l}, 1.0 / count);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "clip.hpp"
+#include "numbers.hpp"
 #include "taps_spec.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -17,34 +17,26 @@ constexpr std::pair<const char*, Boundary> kModes[] = {
 
 BoundarySide parse_side(const std::string& text, double value) {
   const std::vector<std::string> parts = split(text, ':');
+  const std::string whole = "boundary '" + npy::clip(text) + "'";
   for (const auto& [name, mode] : kModes) {
     if (parts[0] != name) continue;
     if (parts.size() == 1) return {mode, value};
-    if (parts.size() == 2 && mode == Boundary::constant)
-      return {mode, parse_number(parts[1], "boundary '" + text + "'")};
-    throw std::invalid_argument("boundary '" + text + "': only constant takes a value, as in constant:20");
+    if (parts.size() == 2 && mode == Boundary::constant) return {mode, parse_number(parts[1], whole)};
+    throw std::invalid_argument(whole + ": only constant takes a value, as in constant:20");
   }
-  throw std::invalid_argument("boundary '" + text +
-                              "' is unknown; there are fixed, constant, periodic, nearest, reflect "
+  throw std::invalid_argument(whole +
+                              " is unknown; there are fixed, constant, periodic, nearest, reflect "
                               "and mirror, and LOW/HIGH where the sides differ");
 }
 
 }  // namespace
 
-double parse_number(const std::string& text, const std::string& whole) {
-  double value = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || behind != end || !std::isfinite(value))
-    throw std::invalid_argument(whole + ": '" + text + "' is not a finite number");
-  return value;
-}
-
 std::vector<BoundaryAxis> parse_boundaries(const std::string& text, double value) {
   std::vector<BoundaryAxis> axes;
   for (const std::string& axis : split(text, ',')) {
     const std::vector<std::string> sides = split(axis, '/');
-    if (sides.size() > 2) throw std::invalid_argument("boundary '" + axis + "': an axis has two sides, LOW/HIGH");
+    if (sides.size() > 2)
+      throw std::invalid_argument("boundary '" + npy::clip(axis) + "': an axis has two sides, LOW/HIGH");
     axes.emplace_back(parse_side(sides.front(), value), parse_side(sides.back(), value));
   }
   return axes;

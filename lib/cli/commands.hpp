@@ -11,6 +11,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +24,16 @@ using Run = std::function<void()>;
 void add_info(CLI::App& app, Run& run);
 void add_gemm(CLI::App& app, Run& run);
 void add_stencil(CLI::App& app, Run& run);
+
+/// Throws std::runtime_error where something that was printed to the stream is lost.
+void check_printed(std::FILE* stream);
+
+/// Options that take a finite decimal number, or a decimal whole number of 0 and more. CLI11's own reading takes 010
+/// for 8 and what is too large for the largest number.
+CLI::Option* add_number(CLI::App& command, const std::string& name, std::optional<double>& value,
+                        const std::string& description);
+CLI::Option* add_number(CLI::App& command, const std::string& name, double& value, const std::string& description);
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::int64_t& value, const std::string& description);
 
 /// The options by which a user chooses what code runs where.
 struct Choice {

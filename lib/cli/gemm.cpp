@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "measure.hpp"
 #include "npy.hpp"
+#include "numbers.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +15,8 @@ namespace tessera::cli {
 namespace {
 
 struct Arguments {
-  std::string a, b, c, output;
+  std::string a, b, output;
+  std::optional<std::string> c;
   std::optional<double> alpha, beta;
   bool trans_a = false, trans_b = false;
   Choice choice;
@@ -31,8 +33,9 @@ npy::Array read_matrix(const std::string& file) {
 
 void require_type(const npy::Array& matrix, const npy::Array& like) {
   if (matrix.dtype != like.dtype)
-    throw npy::Error(matrix.file, "holds " + matrix.describe() + ", but " + like.file.string() + " holds " +
-                                      like.describe() + ": the types must be the same");
+    throw npy::Error(matrix.file, "holds " + matrix.describe() + ", but " +
+                                      npy::clip(like.file.native(), npy::kShownName) + " holds " + like.describe() +
+                                      ": the types must be the same");
 }
 
 /// Rows and columns of op(X).
@@ -58,9 +61,9 @@ std::vector<T> in_c_order(const npy::Array& matrix) {
 
 template <Element T>
 void multiply(const Arguments& arguments, const npy::Array& a, const npy::Array& b, const npy::Array* c0,
-              const GemmDesc& desc, const npy::OutputFile& output) {
-  const T alpha = T(arguments.alpha.value_or(1.0));
-  const T beta = T(arguments.beta.value_or(c0 == nullptr ? 0.0 : 1.0));
+              const GemmDesc& desc, npy::OutputFile& output) {
+  const T alpha = T(fitting("--alpha", arguments.alpha.value_or(1.0), desc.dtype));
+  const T beta = T(fitting("--beta", arguments.beta.value_or(c0 == nullptr ? 0.0 : 1.0), desc.dtype));
   auto plan = arguments.choice.plan<GemmPlan>(desc);
   const std::vector<T> initial = c0 == nullptr ? std::vector<T>() : in_c_order<T>(*c0);
   std::vector<T> c(std::size_t(desc.m) * std::size_t(desc.n));
@@ -70,7 +73,8 @@ void multiply(const Arguments& arguments, const npy::Array& a, const npy::Array&
 
   const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
   const double elements = m * k + k * n + m * n * (beta == T(0) ? 1.0 : 2.0);
-  report(plan, timing, 2.0 * m * n * k, "GFLOP/s", elements * sizeof(T));
+  report(report_stream(output), plan, timing, 2.0 * m * n * k, "GFLOP/s", elements * sizeof(T));
+  output.commit();
 }
 
 void run_gemm(const Arguments& arguments) {
@@ -81,17 +85,18 @@ void run_gemm(const Arguments& arguments) {
   const auto [k_of_b, n] = shape_of(b, arguments.trans_b);
   if (k != k_of_b)
     throw npy::Error(b.file, "op(B) has " + std::to_string(k_of_b) + " rows (B is " + b.describe() +
-                                 "), but op(A) has " + std::to_string(k) + " columns (A, " + a.file.string() + ", is " +
-                                 a.describe() + "); they must agree: --trans-a and --trans-b transpose");
+                                 "), but op(A) has " + std::to_string(k) + " columns (A, " +
+                                 npy::clip(a.file.native(), npy::kShownName) + ", is " + a.describe() +
+                                 "); they must agree: --trans-a and --trans-b transpose");
   std::optional<npy::Array> c0;
-  if (!arguments.c.empty()) {
-    c0 = read_matrix(arguments.c);
+  if (arguments.c) {
+    c0 = read_matrix(*arguments.c);
     require_type(*c0, a);
     if (shape_of(*c0, false) != std::pair(m, n))
       throw npy::Error(c0->file, "holds " + c0->describe() + "; the product is " + std::to_string(m) + " x " +
                                      std::to_string(n) + ", and C0 must have the same shape");
   }
-  const npy::OutputFile output(arguments.output);
+  npy::OutputFile output(arguments.output);
   const GemmDesc desc{.m = m,
                       .n = n,
                       .k = k,
@@ -113,8 +118,8 @@ void add_gemm(CLI::App& app, Run& run) {
       ->required()
       ->type_name("FILE");
   CLI::Option* c = command->add_option("--c", arguments->c, "C0.npy: m x n, added")->type_name("FILE");
-  command->add_option("--alpha", arguments->alpha, "default: 1")->type_name("X");
-  command->add_option("--beta", arguments->beta, "default: 1")->type_name("X")->needs(c);
+  add_number(*command, "--alpha", arguments->alpha, "default: 1");
+  add_number(*command, "--beta", arguments->beta, "default: 1")->needs(c);
   command->add_flag("--trans-a", arguments->trans_a, "op(A) is the transpose of the array in A.npy");
   command->add_flag("--trans-b", arguments->trans_b, "op(B) is the transpose of the array in B.npy");
   arguments->choice.add_to(*command);

@@ -5,6 +5,9 @@
 /// The line that gemm and stencil print.
 #pragma once
 
+#include "commands.hpp"
+#include "npy.hpp"
+
 #include <tessera/plan.hpp>
 
 #include <algorithm>
@@ -42,10 +45,16 @@ Timing measure(Prepare&& prepare, Execute&& execute) {
 }
 
 /// "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s". `work` counts what `unit` names, `bytes` the compulsory traffic.
-inline void report(const Plan& plan, const Timing& timing, double work, const char* unit, double bytes) {
+/// Throws std::runtime_error where it cannot be printed.
+inline void report(std::FILE* stream, const Plan& plan, const Timing& timing, double work, const char* unit,
+                   double bytes) {
   const double giga = 1e9 * timing.seconds;
-  std::printf("%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.describe().c_str(), timing.seconds * 1e3,
-              timing.kind.c_str(), work / giga, unit, bytes / giga);
+  std::fprintf(stream, "%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.describe().c_str(), timing.seconds * 1e3,
+               timing.kind.c_str(), work / giga, unit, bytes / giga);
+  check_printed(stream);
 }
+
+/// Where the report goes while `output` is written.
+inline std::FILE* report_stream(const npy::OutputFile& output) { return output.is_standard_output() ? stderr : stdout; }
 
 }  // namespace tessera::cli

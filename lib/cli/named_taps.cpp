@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "clip.hpp"
+#include "numbers.hpp"
 #include "taps_spec.hpp"
 
 #include <cmath>
@@ -48,20 +50,20 @@ const NamedTaps::Family NamedTaps::kFamilies[] = {
 NamedTaps::NamedTaps(const std::string& text, std::optional<double> spacing)
     : family_(nullptr), spacing_(spacing.value_or(1.0)) {
   const std::vector<std::string> parts = split(text, ':');
+  const std::string whole = "taps '" + npy::clip(text) + "'";
   for (const Family& family : kFamilies)
     if (split(family.form, ':').front() == parts.front()) family_ = &family;
-  if (family_ == nullptr) throw std::invalid_argument("taps '" + text + "' are unknown; there are\n" + help());
+  if (family_ == nullptr) throw std::invalid_argument(whole + " are unknown; there are\n" + help());
   const std::vector<std::string> names = parameter_names(family_->form);
-  if (names.size() != parts.size() - 1) throw std::invalid_argument("taps '" + text + "': expected " + family_->form);
+  if (names.size() != parts.size() - 1) throw std::invalid_argument(whole + ": expected " + family_->form);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const double value = parse_number(parts[i + 1], "taps '" + text + "'");
-    const bool whole = names[i][0] >= 'a';
-    if (whole && (value != std::floor(value) || std::abs(value) > kMaxWhole))
-      throw std::invalid_argument("taps '" + text + "': " + names[i] + " must be a whole number");
+    const double value = parse_number(parts[i + 1], whole);
+    const bool is_whole = names[i][0] >= 'a';
+    if (is_whole && (value != std::floor(value) || std::abs(value) > kMaxWhole))
+      throw std::invalid_argument(whole + ": " + names[i] + " must be a whole number");
     parameters_.push_back(value);
   }
-  if (spacing && !family_->takes_spacing)
-    throw std::invalid_argument("--spacing has no meaning for taps '" + text + "'");
+  if (spacing && !family_->takes_spacing) throw std::invalid_argument("--spacing has no meaning for " + whole);
 }
 
 Taps NamedTaps::make(int rank) const { return family_->make(rank, parameters_, spacing_); }

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "measure.hpp"
 #include "npy.hpp"
+#include "numbers.hpp"
 #include "taps_spec.hpp"
 
 #include <memory>
@@ -15,7 +16,8 @@ namespace tessera::cli {
 namespace {
 
 struct Arguments {
-  std::string input, output, taps_file, named, boundary = "fixed";
+  std::string input, output, taps_file, boundary = "fixed";
+  std::optional<std::string> named;
   double value = 0.0;
   std::optional<double> spacing;
   std::int64_t steps = 1;
@@ -31,7 +33,7 @@ struct Parsed {
 Parsed parse(const Arguments& arguments) {
   try {
     Parsed parsed;
-    if (!arguments.named.empty()) parsed.named.emplace(arguments.named, arguments.spacing);
+    if (arguments.named) parsed.named.emplace(*arguments.named, arguments.spacing);
     parsed.boundary = parse_boundaries(arguments.boundary, arguments.value);
     return parsed;
   } catch (const std::invalid_argument& error) {
@@ -40,14 +42,15 @@ Parsed parse(const Arguments& arguments) {
 }
 
 template <Element T>
-void apply(const Choice& choice, const StencilDesc& desc, const npy::Array& input, const npy::OutputFile& output) {
+void apply(const Choice& choice, const StencilDesc& desc, const npy::Array& input, npy::OutputFile& output) {
   auto plan = choice.plan<StencilPlan>(desc);
   std::vector<T> result(static_cast<std::size_t>(input.size));
   const Timing timing = measure([] {}, [&] { plan.execute(input.data<T>(), result.data()); });
   output.write(std::span<const T>(result), desc.extents);
 
   const double points = double(input.size) * double(desc.steps);
-  report(plan, timing, points, "GStencil/s", 2.0 * points * sizeof(T));
+  report(report_stream(output), plan, timing, points, "GStencil/s", 2.0 * points * sizeof(T));
+  output.commit();
 }
 
 void run_stencil(const Arguments& arguments, const Parsed& parsed) {
@@ -60,6 +63,8 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
     throw npy::Error(input.file, "holds " + input.describe() + ", but --boundary names the modes of " +
                                      std::to_string(parsed.boundary.size()) +
                                      " axes: give one for each axis or one for all");
+  for (const BoundaryAxis& axis : parsed.boundary)
+    for (const BoundarySide& side : {axis.low, axis.high}) fitting("the value of a boundary", side.value, input.dtype);
   const int axes = static_cast<int>(rank);
   const StencilDesc desc{.extents = input.shape,
                          .taps = parsed.named ? parsed.named->make(axes) : read_taps(arguments.taps_file, axes),
@@ -67,7 +72,7 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .steps = arguments.steps,
                          .dtype = input.dtype,
                          .in_strides = input.strides()};
-  const npy::OutputFile output(arguments.output);
+  npy::OutputFile output(arguments.output);
   const auto work = input.dtype == DType::f32 ? apply<float> : apply<double>;
   work(arguments.choice, desc, input, output);
 }
@@ -95,12 +100,9 @@ void add_stencil(CLI::App& app, Run& run) {
                    "fixed (default), constant[:X], periodic, nearest, reflect, mirror; LOW/HIGH where sides differ; "
                    "one for all axes or one for each")
       ->type_name("MODE[,MODE...]");
-  command->add_option("--value", arguments->value, "value of a constant boundary (default: 0)")->type_name("X");
-  command->add_option("--steps", arguments->steps, "applications, 0 and more (default: 1)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  command->add_option("--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
-      ->type_name("X")
+  add_number(*command, "--value", arguments->value, "value of a constant boundary (default: 0)");
+  add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");
+  add_number(*command, "--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
       ->excludes(file);
   arguments->choice.add_to(*command);
   command->footer(

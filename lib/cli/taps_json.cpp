@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "clip.hpp"
+#include "regular_file.hpp"
 #include "taps_spec.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <stdexcept>
 
 namespace tessera::cli {
@@ -17,49 +17,128 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kForm = "expected [{\"offset\": [dy, dx], \"coefficient\": c}, ...]";
-constexpr std::int64_t kMaxOffset = std::int64_t{1} << 40;  // beyond any array; keeps sums of offsets in range
+constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 28;  // bytes; a tap takes some 50
 
-void add_tap(Taps& taps, const json& entry) {
-  if (!entry.is_object() || entry.size() != 2 || !entry.contains("offset") || !entry.contains("coefficient"))
-    throw std::runtime_error(kForm);
-  const json& offsets = entry["offset"];
-  if (!offsets.is_array() || offsets.size() != std::size_t(taps.rank()))
-    throw std::runtime_error("offset is " + offsets.dump() + "; expected " + std::to_string(taps.rank()) +
-                             " whole numbers, one for each axis of the array");
-  std::array<std::int64_t, TESSERA_MAX_RANK> offset{};
-  for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
-    const json& number = offsets[axis];
-    if (!number.is_number_integer() || std::abs(number.get<double>()) > double(kMaxOffset))
-      throw std::runtime_error("offset is " + offsets.dump() + "; expected whole numbers within +-2^40");
-    offset[axis] = number.get<std::int64_t>();
+/// Takes taps from the parser's events. Only their form is ever stored, so depth and size of anything else cost
+/// nothing.
+class TapReader : public nlohmann::json_sax<json> {
+ public:
+  explicit TapReader(int rank) : rank_(std::size_t(rank)) {}
+
+  /// In the file's order.
+  std::vector<Tap>& taps() { return taps_; }
+
+  bool null() override { return scalar("null"); }
+  bool boolean(bool value) override { return scalar(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override { return number(double(value), std::to_string(value), true); }
+  bool number_unsigned(number_unsigned_t value) override { return number(double(value), std::to_string(value), true); }
+  bool number_float(number_float_t value, const string_t& text) override { return number(value, text, false); }
+  bool string(string_t& value) override { return scalar("\"" + npy::clip(value) + "\""); }
+  bool binary(binary_t&) override { fail(kForm); }
+
+  bool start_array(std::size_t) override {
+    if (place_ == Place::file) return go_to(Place::list);
+    if (place_ != Place::offset) unexpected("an array");
+    return go_to(Place::axes);
   }
-  const json& coefficient = entry["coefficient"];
-  if (!coefficient.is_number() || !std::isfinite(coefficient.get<double>()))
-    throw std::runtime_error("coefficient is " + coefficient.dump() + "; expected a number");
-  taps.add(offset, coefficient.get<double>());
+  bool end_array() override {
+    if (place_ == Place::list) return go_to(Place::file);
+    if (axis_ != rank_) fail_axes(axis_);
+    return go_to(Place::entry);
+  }
+  bool start_object(std::size_t) override {
+    if (place_ != Place::list) unexpected("an object");
+    taps_.push_back({});
+    axis_ = 0;
+    has_offset_ = has_coefficient_ = false;
+    return go_to(Place::entry);
+  }
+  bool key(string_t& name) override {
+    bool* const seen = name == "offset" ? &has_offset_ : name == "coefficient" ? &has_coefficient_ : nullptr;
+    if (seen == nullptr || *seen)
+      fail_entry("key \"" + npy::clip(name) + (seen == nullptr ? "\" is unknown; " : "\" is there twice; ") + kForm);
+    *seen = true;
+    return go_to(seen == &has_offset_ ? Place::offset : Place::coefficient);
+  }
+  bool end_object() override {
+    if (!has_offset_ || !has_coefficient_) fail_entry(kForm);
+    return go_to(Place::list);
+  }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    constexpr std::size_t kMaxReason = 300;  // bytes; it quotes what was read last
+    fail(std::string("is not JSON (") + npy::clip(error.what(), kMaxReason) + "); " + kForm);
+  }
+
+ private:
+  enum class Place { file, list, entry, offset, axes, coefficient };  // what the next value is part of
+
+  bool go_to(Place place) {
+    place_ = place;
+    return true;
+  }
+  [[noreturn]] static void fail(const std::string& why) { throw std::runtime_error(why); }
+  [[noreturn]] void fail_entry(const std::string& why) const {
+    fail("entry " + std::to_string(taps_.size() - 1) + ": " + why);
+  }
+  [[noreturn]] void fail_axes(std::size_t count) const {
+    fail_entry("offset has " + std::to_string(count) + (axis_ < count ? " or more" : "") + " numbers; expected " +
+               std::to_string(rank_) + ", one for each axis of the array");
+  }
+  [[noreturn]] void unexpected(const std::string& what) const {
+    if (place_ == Place::coefficient) fail_entry("coefficient is " + what + "; expected a finite number");
+    if (place_ == Place::offset)
+      fail_entry("offset is " + what + "; expected an array of " + std::to_string(rank_) + " whole numbers");
+    if (place_ == Place::axes)
+      fail_entry("offset[" + std::to_string(axis_) + "] is " + what + "; expected a whole number within +-" +
+                 std::to_string(TESSERA_MAX_RADIUS));
+    if (place_ == Place::list) fail("entry " + std::to_string(taps_.size()) + " is " + what + "; " + kForm);
+    fail(kForm);
+  }
+  bool scalar(const std::string& what) const { unexpected(what); }
+  bool number(double value, const std::string& text, bool whole) {
+    if (place_ == Place::coefficient && std::isfinite(value)) {
+      taps_.back().coefficient = value;
+      return go_to(Place::entry);
+    }
+    if (place_ != Place::axes || !whole || std::abs(value) > TESSERA_MAX_RADIUS) unexpected(npy::clip(text));
+    if (axis_ == rank_) fail_axes(rank_ + 1);
+    taps_.back().offset[axis_++] = std::int64_t(value);
+    return true;
+  }
+
+  std::size_t rank_;
+  std::vector<Tap> taps_;
+  Place place_ = Place::file;
+  std::size_t axis_ = 0;
+  bool has_offset_ = false, has_coefficient_ = false;
+};
+
+std::string read_text(const std::filesystem::path& name) {
+  npy::RegularFile file(name);
+  if (file.left() > kMaxFile)
+    throw npy::Error(name, "has " + std::to_string(file.left()) + " bytes; taps are read from files of at most " +
+                               std::to_string(kMaxFile));
+  std::string text(std::size_t(file.left()), '\0');
+  file.read(text.data(), text.size());
+  return text;
 }
 
 }  // namespace
 
 Taps read_taps(const std::filesystem::path& file, int rank) {
-  const auto fail = [&](const std::string& why) { return std::runtime_error(file.string() + ": " + why); };
-  std::ifstream stream(file);
-  if (!stream) throw fail(std::string("cannot be read: ") + std::strerror(errno));
-  json list;
+  const std::string text = read_text(file);
+  TapReader reader(rank);
   try {
-    list = json::parse(stream);
-  } catch (const json::exception& error) {
-    throw fail(std::string("is not JSON (") + error.what() + "); " + kForm);
+    json::sax_parse(text, &reader);
+    if (reader.taps().empty()) throw std::runtime_error(kForm);
+  } catch (const std::runtime_error& error) {
+    throw npy::Error(file, error.what());
   }
-  if (!list.is_array() || list.empty()) throw fail(kForm);
+  // Sorted first, since a term in the middle of many is slow to add; stable, so that sums keep the file's order.
+  std::stable_sort(reader.taps().begin(), reader.taps().end(),
+                   [](const Tap& a, const Tap& b) { return a.offset < b.offset; });
   Taps taps(rank);
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    try {
-      add_tap(taps, list[i]);
-    } catch (const std::exception& error) {
-      throw fail("entry " + std::to_string(i) + ": " + error.what());
-    }
-  }
+  for (const Tap& tap : reader.taps()) taps.add(tap.offset, tap.coefficient);
   return taps;
 }
 

@@ -54,7 +54,4 @@ inline std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-/// The whole of `text`, which is part of `whole`, as a finite number; throws std::invalid_argument.
-double parse_number(const std::string& text, const std::string& whole);
-
 }  // namespace tessera::cli

@@ -7,7 +7,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -128,6 +130,52 @@ TEST_CASE("taps from a dense array", "[taps]") {
   CHECK(as_map(taps::from_dense({5, 6}, {1, 2, 1})) == std::map<Offset, double>{{{0, -1, 0}, 5.0}, {{0, 0, 0}, 6.0}});
 }
 
+TEST_CASE("sums in any order are those of one term after the other", "[taps]") {
+  // Coefficients whose sum depends on the order.
+  const double big = 1e16;
+  std::vector<Tap> terms;
+  for (std::int64_t i = 0; i < 60; ++i)
+    terms.push_back({{i * 7 % 5, i * 11 % 3 - 1, 0}, i % 3 == 0 ? big : 1.0 + double(i)});
+  std::map<Offset, double> expected;
+  Taps one(2), sum(2);
+  for (const Tap& tap : terms) {
+    expected[tap.offset] += tap.coefficient;
+    one.add(tap.offset, tap.coefficient);
+    sum += Taps(2, {tap});
+  }
+  CHECK(as_map(one) == expected);
+  CHECK(as_map(sum) == expected);
+  CHECK(std::is_sorted(sum.begin(), sum.end(), [](const Tap& a, const Tap& b) { return a.offset < b.offset; }));
+  const Taps low(2, {{{-9, 0, 0}, 1.0}, {{0, 0, 0}, 2.0}}), high(2, {{{9, 0, 0}, 4.0}});
+  for (const Taps& other : {low, high, Taps(2), one}) {
+    auto all = expected;
+    for (const Tap& tap : other) all[tap.offset] += tap.coefficient;
+    CHECK(as_map(one + other) == all);
+  }
+}
+
+TEST_CASE("many taps are built and added in moments", "[taps]") {
+  const auto start = std::chrono::steady_clock::now();
+  constexpr std::int64_t kCount = 200000;
+  Taps sorted(2), appended(2), halves(2);
+  for (std::int64_t i = 0; i < kCount; ++i) sorted.add({i / 500, i % 500, 0}, 1.0);
+  for (std::int64_t i = 0; i < kCount; ++i) appended += Taps(2, {{{i / 500, i % 500, 0}, 2.0}});
+  for (std::int64_t i = 1; i < kCount; i += 2) halves.add({i / 500, i % 500, 0}, 1.0);
+  CHECK((sorted + appended + halves).size() == std::size_t(kCount));
+  CHECK((halves + sorted).size() == std::size_t(kCount));
+  CHECK(taps::box(2, 223).size() == 447 * 447);
+  // Quadratic work would take minutes.
+  CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 10.0);
+}
+
+TEST_CASE("taps that cannot be added leave the others as they were", "[taps]") {
+  Taps taps = taps::laplacian(2);
+  const auto before = as_map(taps);
+  CHECK_THROWS_AS(taps.add({0, 0, 1}, 1.0), Error);
+  CHECK_THROWS_AS(taps += taps::identity(3), Error);
+  CHECK(as_map(taps) == before);
+}
+
 TEST_CASE("bad taps are refused", "[taps]") {
   const auto refused = [](const char* what, const std::vector<std::string>& parts, auto&& body) {
     check_throws(what, ErrorCode::invalid_argument, parts, body);
@@ -145,7 +193,10 @@ TEST_CASE("bad taps are refused", "[taps]") {
   refused("accuracy 10", {"accuracy", "10"}, [] { taps::laplacian(1, 10); });
   refused("spacing 0", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, 0.0); });
   refused("spacing NaN", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, NAN); });
+  refused("spacing infinite", {"spacing", "finite"}, [] { taps::derivative(1, 0, 1, 2, INFINITY); });
   refused("a negative radius", {"radius", "-1"}, [] { taps::box(2, -1); });
+  refused("a radius beyond any", {"radius", "1025", "[0, 1024]"}, [] { taps::box(1, 1025); });
+  refused("a box of gigabytes", {"radius", "128", "2^24", "127"}, [] { taps::box(3, 128); });
   refused("too few dense values", {"5", "extents"}, [] { taps::from_dense({1, 2, 3, 4, 5}, {2, 3}); });
   refused("an extent of 0", {"extent", "0"}, [] { taps::from_dense({1}, {0}); });
   refused("dense values of rank 4", {"rank", "4"}, [] { taps::from_dense({1}, {1, 1, 1, 1}); });

@@ -6,6 +6,8 @@
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
+#include "clip.hpp"
+
 #include <tessera/error.hpp>
 
 #include <cstddef>
@@ -23,7 +25,7 @@ namespace tessera::npy {
 class Error : public std::runtime_error {
  public:
   Error(const std::filesystem::path& file, const std::string& message)
-      : std::runtime_error(file.string() + ": " + message) {}
+      : std::runtime_error(clip(file.native(), kShownName) + ": " + message) {}
 };
 
 /// An array as it lies in its file: never empty, and never reordered.
@@ -49,25 +51,48 @@ struct Array {
 /// Reads a regular file. Memory is taken only when the file's size agrees with its header. Throws Error.
 Array read(const std::filesystem::path& file);
 
-/// A file that is written completely or not at all: the contents go to a temporary file in the same folder, which
-/// then takes the place of the target. The target may be a file that is still being read.
+/// A file that is written completely or not at all: the contents go to a temporary file in the same folder, with the
+/// target's permissions, and reach the disk before they take the place of the target. The target may be a file that is
+/// still being read. Symbolic links stay links, also where what they name does not exist yet. A pipe, a device or the
+/// standard output, which no rename can replace, is written in place.
+///
+/// The temporary has no name where the file system knows such files, so that a killed program leaves nothing behind.
 class OutputFile {
  public:
-  /// Throws Error where the target cannot be written, so that this is known before anything is computed.
+  /// Throws Error where the target cannot be written, so that this is known before anything is computed. Waits a
+  /// second at most for a pipe's reader.
   explicit OutputFile(std::filesystem::path target);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  /// Removes what was not committed.
+  ~OutputFile();
 
   /// Writes an array in C order; `elements` are those of `shape`. Throws Error and leaves the target as it was.
   template <Element T>
-  void write(std::span<const T> elements, const std::vector<std::int64_t>& shape) const {
+  void write(std::span<const T> elements, const std::vector<std::int64_t>& shape) {
     write(std::as_bytes(elements), kDType<T>, shape);
   }
+  /// Puts what was written in the target's place. Throws Error and leaves the target as it was.
+  void commit();
+
+  /// The target is this program's standard output, where nothing else may be printed then.
+  bool is_standard_output() const { return place_ == Place::standard_output; }
 
  private:
-  void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape) const;
+  enum class Place { file, stream, standard_output };
 
-  std::filesystem::path name_;    ///< as the user wrote it, for messages
-  std::filesystem::path target_;  ///< with symbolic links followed, so that they stay links
-  bool in_place_ = false;         ///< a device or a pipe, which a rename would replace by a file
+  void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape);
+  void write_all(const void* data, std::size_t count) const;
+  void create_temporary();
+  void name_temporary();
+  void keep_rights() const;
+  void discard() noexcept;
+
+  std::filesystem::path name_;       ///< as the user wrote it, for messages
+  std::filesystem::path target_;     ///< with symbolic links followed
+  std::filesystem::path temporary_;  ///< empty while the temporary has no name
+  Place place_ = Place::file;
+  int descriptor_ = -1;
 };
 
 }  // namespace tessera::npy

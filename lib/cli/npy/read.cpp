@@ -2,17 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "npy.hpp"
+#include "regular_file.hpp"
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string_view>
-
-#include <sys/stat.h>
 
 namespace tessera::npy {
 namespace {
@@ -122,33 +119,7 @@ class HeaderParser {
   std::size_t at_ = 0;
 };
 
-/// A regular file that is read from its beginning; knows how much is left.
-class Reader {
- public:
-  explicit Reader(const std::filesystem::path& name) : name_(name), file_(std::fopen(name.c_str(), "rbe")) {
-    struct stat status {};
-    if (!file_ || ::fstat(::fileno(file_.get()), &status) != 0)
-      throw Error(name_, std::string("cannot be read: ") + std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) throw Error(name_, "is not a regular file");
-    left_ = std::uint64_t(status.st_size);
-  }
-  std::uint64_t left() const { return left_; }
-  void read(void* target, std::size_t count) {
-    if (count > left_ || std::fread(target, 1, count, file_.get()) != count)
-      throw Error(name_, "is cut off or changed while it was read");
-    left_ -= count;
-  }
-
- private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::filesystem::path& name_;
-  std::unique_ptr<std::FILE, Close> file_;
-  std::uint64_t left_ = 0;
-};
-
-std::string header_text(const std::filesystem::path& file, Reader& reader) {
+std::string header_text(const std::filesystem::path& file, RegularFile& reader) {
   std::array<unsigned char, 8> start{};
   if (reader.left() < start.size()) throw Error(file, "is not a .npy file: it has fewer than 8 bytes");
   reader.read(start.data(), start.size());
@@ -201,7 +172,7 @@ std::string Array::describe() const {
 }
 
 Array read(const std::filesystem::path& file) {
-  Reader reader(file);
+  RegularFile reader(file);
   const std::string text = header_text(file, reader);
   Header header = HeaderParser(file, text).parse();
 

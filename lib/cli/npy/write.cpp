@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,59 +20,46 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kAlignment = 64;  // of the elements, as numpy has it
+constexpr int kMaxLinks = 40;           // that follow each other, as in Linux
 
 [[noreturn]] void fail(const fs::path& name, int error) {
   throw Error(name, std::string("cannot be written: ") + std::strerror(error));
 }
 
-/// An open file that is unlinked again unless it was kept.
-class Descriptor {
- public:
-  Descriptor(const fs::path& name, fs::path path, int flags)
-      : name_(name),
-        path_(std::move(path)),
-        created_((flags & O_CREAT) != 0),
-        number_(::open(path_.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)) {
-    if (number_ < 0) fail(name_, errno);
+/// The file that a path names through symbolic links; it need not exist.
+fs::path followed(const fs::path& name) {
+  fs::path path = name;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    if (links == kMaxLinks) fail(name, ELOOP);
+    const fs::path next = fs::read_symlink(path, error);
+    if (error) fail(name, error.value());
+    path = path.parent_path() / next;  // which is `next` where that is absolute
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-    if (created_) ::unlink(path_.c_str());
-  }
+  return path;
+}
 
-  int number() const { return number_; }
-  void write(const void* data, std::size_t count) const {
-    const char* at = static_cast<const char*>(data);
-    while (count > 0) {
-      const ssize_t written = ::write(number_, at, std::min(count, std::size_t{1} << 30));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(name_, errno);
-      at += written;
-      count -= std::size_t(written);
-    }
-  }
-  void close() {
-    if (::close(std::exchange(number_, -1)) != 0) fail(name_, errno);  // some file systems report a full disk here
-  }
-  void rename_to(const fs::path& target) {
-    if (::rename(path_.c_str(), target.c_str()) != 0) fail(name_, errno);
-    created_ = false;
-  }
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
- private:
-  const fs::path& name_;
-  fs::path path_;
-  bool created_;
-  int number_;
-};
+/// Where the system shows an open file, so that one without a name can be given one.
+std::string link_to(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-/// Beside the target, since a rename works within one file system only. Random, because process numbers repeat in
-/// containers and a killed run may have left its file.
-fs::path temporary_path(const fs::path& target) {
-  std::random_device random;
-  return target.parent_path() / (".tessera-" + std::to_string(random()) + std::to_string(random()) + ".tmp");
+bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// Opens a pipe or a device. A pipe that nobody reads is an error, after a while in which a reader may come.
+int open_stream(const fs::path& name) {
+  constexpr int kTries = 100;
+  constexpr useconds_t kPause = 10000;  // microseconds
+  int descriptor = -1;
+  for (int i = 0; i < kTries && descriptor < 0; ++i) {
+    if (i > 0) ::usleep(kPause);
+    descriptor = ::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0 && errno != ENXIO && errno != EINTR) break;
+  }
+  if (descriptor < 0 && errno == ENXIO) throw Error(name, "cannot be written: nothing reads from this pipe or device");
+  if (descriptor < 0) fail(name, errno);
+  ::fcntl(descriptor, F_SETFL, O_WRONLY);  // writes wait for the reader from here on
+  return descriptor;
 }
 
 std::string header(DType dtype, const std::vector<std::int64_t>& shape) {
@@ -94,27 +82,120 @@ std::string header(DType dtype, const std::vector<std::int64_t>& shape) {
 }  // namespace
 
 OutputFile::OutputFile(fs::path target) : name_(std::move(target)) {
-  std::error_code error;
-  target_ = fs::weakly_canonical(name_, error);
-  if (error || name_.empty()) throw Error(name_, "cannot be written: " + (error ? error.message() : "no name"));
-  const fs::file_status status = fs::status(target_, error);
-  if (fs::is_directory(status)) fail(name_, EISDIR);
-  in_place_ = fs::exists(status) && !fs::is_regular_file(status);
-  // A rename would pass over the write protection of a file.
-  if (fs::exists(status) && ::access(target_.c_str(), W_OK) != 0) fail(name_, errno);
-  if (!in_place_) Descriptor(name_, temporary_path(target_), O_CREAT | O_EXCL);  // a trial, removed at once
+  if (name_.empty()) throw Error(name_, "the output file has no name");
+  struct stat status {
+  }, standard{};
+  const bool exists = ::stat(name_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail(name_, errno);
+  if (exists && S_ISDIR(status.st_mode)) fail(name_, EISDIR);
+  if (exists && ::fstat(STDOUT_FILENO, &standard) == 0 && same_file(status, standard)) {
+    place_ = Place::standard_output;
+    descriptor_ = STDOUT_FILENO;
+  } else if (exists && !S_ISREG(status.st_mode)) {
+    place_ = Place::stream;
+    descriptor_ = open_stream(name_);
+  } else {
+    target_ = followed(name_);
+    // A rename would pass over the write protection of a file.
+    if (exists && ::access(target_.c_str(), W_OK) != 0) fail(name_, errno);
+    create_temporary();
+    if (!temporary_.empty()) discard();  // it was a trial: nothing with a name lies there while we compute
+  }
 }
 
-void OutputFile::write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape) const {
-  Descriptor file(name_, in_place_ ? target_ : temporary_path(target_), in_place_ ? 0 : O_CREAT | O_EXCL);
-  const std::string head = header(dtype, shape);
-  file.write(head.data(), head.size());
-  file.write(bytes.data(), bytes.size());
+OutputFile::~OutputFile() { discard(); }
+
+void OutputFile::discard() noexcept {
+  if (descriptor_ >= 0 && place_ != Place::standard_output) ::close(descriptor_);
+  descriptor_ = -1;
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+/// Beside the target, since a rename works within one file system only. Nobody else may read it before it has the
+/// target's permissions.
+void OutputFile::create_temporary() {
+  constexpr mode_t kPrivate = 0600;
+  descriptor_ = ::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kPrivate);
+  if (descriptor_ >= 0 && ::access(link_to(descriptor_).c_str(), F_OK) == 0) return;
+  discard();  // no such files here, or no way to name them
+  name_temporary();
+  descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, kPrivate);
+  if (descriptor_ >= 0) return;
+  const int error = errno;
+  temporary_.clear();
+  fail(name_, error);
+}
+
+/// Random, because process numbers repeat in containers and a killed run may have left its file.
+void OutputFile::name_temporary() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != ssize_t(sizeof number)) fail(name_, errno);
+  temporary_ = folder_of(target_) / (".tessera-" + std::to_string(number) + ".tmp");
+}
+
+/// The rights of the file that is replaced, or those of any new file.
+void OutputFile::keep_rights() const {
   struct stat old {};
-  if (!in_place_ && ::stat(target_.c_str(), &old) == 0 && ::fchmod(file.number(), old.st_mode & 07777) != 0)
+  mode_t mode = 0666;
+  if (::stat(target_.c_str(), &old) == 0) {
+    mode = old.st_mode & 0777;
+    // Who may not give a file away keeps it, and gives its group no right that was meant for another.
+    struct stat own {};
+    if (::fchown(descriptor_, old.st_uid, old.st_gid) != 0 && ::fchown(descriptor_, uid_t(-1), old.st_gid) != 0 &&
+        (::fstat(descriptor_, &own) != 0 || own.st_gid != old.st_gid))
+      mode &= ~mode_t{070};
+  } else if (errno != ENOENT) {
     fail(name_, errno);
-  file.close();
-  if (!in_place_) file.rename_to(target_);
+  } else {
+    const mode_t mask = ::umask(077);
+    ::umask(mask);
+    mode &= ~mask;
+  }
+  if (::fchmod(descriptor_, mode) != 0) fail(name_, errno);
+}
+
+void OutputFile::write_all(const void* data, std::size_t count) const {
+  const char* at = static_cast<const char*>(data);
+  while (count > 0) {
+    const ssize_t written = ::write(descriptor_, at, std::min(count, std::size_t{1} << 30));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(name_, errno);
+    at += written;
+    count -= std::size_t(written);
+  }
+}
+
+void OutputFile::write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape) {
+  if (descriptor_ < 0) create_temporary();
+  const std::string head = header(dtype, shape);
+  write_all(head.data(), head.size());
+  write_all(bytes.data(), bytes.size());
+  if (place_ != Place::file) return;
+  keep_rights();
+  if (::fsync(descriptor_) != 0) fail(name_, errno);
+}
+
+void OutputFile::commit() {
+  if (place_ != Place::file) return;
+  if (temporary_.empty()) {
+    name_temporary();
+    if (::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      const int error = errno;
+      temporary_.clear();
+      fail(name_, error);
+    }
+  }
+  const fs::path beside = folder_of(target_);  // nothing takes memory, or fails, behind the rename
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(name_, errno);  // some file systems report a full disk here
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(name_, errno);
+  temporary_.clear();
+  // The target is whole by now, whatever happens. That it is the new one after a power failure too is asked for, and
+  // not every file system can promise it of a folder.
+  const int folder = ::open(beside.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 }  // namespace tessera::npy

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "numbers.hpp"
+
+#include "clip.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+
+namespace tessera::cli {
+namespace {
+
+/// Whether all of `text` is a number that `Value` can hold.
+template <class Value>
+bool read(const std::string& text, Value& value) {
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && behind == end;
+}
+
+}  // namespace
+
+double parse_number(const std::string& text, const std::string& what) {
+  double value = 0.0;
+  if (!read(text, value) || !std::isfinite(value))
+    throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a finite number");
+  return value;
+}
+
+std::int64_t parse_count(const std::string& text, const std::string& what) {
+  std::int64_t value = 0;
+  if (!read(text, value) || value < 0)
+    throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a whole number from 0 to 2^63 - 1");
+  return value;
+}
+
+double fitting(const std::string& what, double value, DType dtype) {
+  if (dtype == DType::f64 || std::isfinite(float(value))) return value;
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  throw std::invalid_argument(what + " = " + text + ": must be finite when rounded to f32");
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Numbers as a command line spells them. `what` is what a message says the text is or is part of. Throw
+/// std::invalid_argument.
+#pragma once
+
+#include <tessera/error.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::cli {
+
+/// The whole of `text` as a finite decimal number.
+double parse_number(const std::string& text, const std::string& what);
+
+/// The whole of `text` as a decimal number from 0 to 2^63 - 1.
+std::int64_t parse_count(const std::string& text, const std::string& what);
+
+/// The finite number itself, which must be finite as an element, too.
+double fitting(const std::string& what, double value, DType dtype);
+
+}  // namespace tessera::cli

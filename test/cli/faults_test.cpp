@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every allocation, file operation and dlopen of a run fails in turn: an error with a message, and an output that is
+/// the old one or the new one. TESSERA_TEST_ALL=1 takes each allocation, not a sample of them.
+
+#include "faults.hpp"
+#include "npy_file.hpp"
+#include "program.hpp"
+
+#include <catch2/generators/catch_generators.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+#include <sys/stat.h>
+
+using namespace tessera::test;
+
+namespace {
+
+const std::string kOld = "the old output";
+
+/// A folder with a program's inputs and its output, which nobody else may read.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& command) : faults_(TESSERA_FAULTS_SHIM) {
+    write_npy<float>(path("a.npy"), std::vector<float>(6, 1.0f), {2, 3});
+    write_npy<float>(path("b.npy"), std::vector<float>(6, 2.0f), {3, 2});
+    write_file(path("taps.json"), R"([{"offset": [0, 1], "coefficient": 2}, {"offset": [0, 0], "coefficient": 1}])");
+    arguments_ = {command, path("a.npy")};
+    if (command == "gemm") arguments_.push_back(path("b.npy"));
+    if (command == "stencil") arguments_.insert(arguments_.end(), {"--taps", path("taps.json")});
+    arguments_.insert(arguments_.end(), {"-o", path("out.npy")});
+    REQUIRE(run().exit_code == 0);
+    new_ = read_file(path("out.npy"));
+    REQUIRE(new_.size() > kOld.size());
+    names_ = list(folder_.path());
+  }
+  Faults& faults() { return faults_; }
+
+  /// Runs with what is armed, and removes what a run left, once it was checked. Whether anything was hit.
+  bool check(bool may_end, bool may_leave) {
+    write_file(path("out.npy"), kOld);
+    std::filesystem::permissions(path("out.npy"), std::filesystem::perms(0600));
+    const Outcome outcome = run();
+    const std::string out = read_file(path("out.npy"));
+    CAPTURE(faults_.calls(), faults_.hits(), outcome.exit_code, outcome.signal, outcome.errors);
+    if (outcome.signal == SIGKILL && may_end) {
+      CHECK((out == kOld || out == new_));
+    } else {
+      CHECK((outcome.exit_code == 0 || outcome.exit_code == 1));
+      CHECK(out == (outcome.exit_code == 0 ? new_ : kOld));
+      CHECK((outcome.exit_code == 0 || !outcome.errors.empty()));
+    }
+    CHECK(rights("out.npy") == 0600);
+    for (const std::string& name : list(folder_.path()))
+      if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+        CAPTURE(name);
+        CHECK((may_leave && outcome.signal == SIGKILL));
+        CHECK(rights(name) == 0600);
+        std::filesystem::remove(path(name));
+      }
+    return faults_.hits() > 0;
+  }
+
+ private:
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+  unsigned rights(const std::string& name) const {
+    struct stat status {};
+    return ::stat(path(name).c_str(), &status) == 0 ? status.st_mode & 0777u : 0u;
+  }
+  Outcome run() const {
+    Environment environment = faults_.environment();
+    environment["TESSERA_NUM_THREADS"] = "1";
+    environment["TESSERA_BACKEND"] = "cpu";
+    return tessera_run(arguments_, environment);
+  }
+
+  TemporaryDirectory folder_;
+  Faults faults_;
+  std::vector<std::string> arguments_, names_;
+  std::string new_;
+};
+
+/// The next call to hit: each of the first ones, then every fifth.
+std::uint64_t after(std::uint64_t at) {
+  constexpr std::uint64_t kEach = 64;
+  const char* const all = std::getenv("TESSERA_TEST_ALL");
+  return at < kEach || (all != nullptr && *all == '1') ? at + 1 : at + 5;
+}
+
+void need_shim() {
+  if (kSanitized) SKIP("a sanitizer replaces the functions that the shim would");
+  for (const auto& backend : backends())
+    if (backend.at("name") == "cpu" && backend.at("available").get<bool>()) return;
+  SKIP("the backend cpu is not usable");
+}
+
+/// Hits one call after another until a run has fewer.
+void sweep(Workplace& w, const std::string& what, tessera_fault_mode mode, bool no_tmpfile, bool may_leave = false) {
+  std::uint64_t at = 1;
+  while (true) {
+    CAPTURE(what, at, int(mode), no_tmpfile);
+    w.faults().arm(what, at, mode, no_tmpfile);
+    if (!w.check(mode == TESSERA_FAULT_KILL, may_leave)) break;
+    at = what == "alloc" ? after(at) : at + 1;
+  }
+  CHECK(at > 1);
+}
+
+}  // namespace
+
+TEST_CASE("file operations that fail", "[faults]") {
+  need_shim();
+  Workplace w(GENERATE("gemm", "stencil"));
+  const bool no_tmpfile = GENERATE(false, true);
+  sweep(w, "file", TESSERA_FAULT_ONCE, no_tmpfile);
+  sweep(w, "file", TESSERA_FAULT_FOR_GOOD, no_tmpfile);
+}
+
+TEST_CASE("a program that is killed at a file operation", "[faults]") {
+  need_shim();
+  Workplace w("gemm");
+  SECTION("nothing is left by a temporary without a name, but between its naming and the rename") {
+    for (const char* function : {"open", "write", "fchown", "fchmod", "fsync", "linkat"})
+      sweep(w, function, TESSERA_FAULT_KILL, false);
+  }
+  SECTION("what is left is private") { sweep(w, "file", TESSERA_FAULT_KILL, true, true); }
+}
+
+TEST_CASE("reads and writes that take a part of what is asked for, or are interrupted", "[faults]") {
+  need_shim();
+  Workplace w(GENERATE("gemm", "stencil"));
+  for (const char* function : {"read", "write"}) {
+    w.faults().arm(function, 1, TESSERA_FAULT_SHORT);
+    CHECK(w.check(false, false));
+    CHECK(w.faults().calls() > 8);
+  }
+}
+
+TEST_CASE("the file and its folder reach the disk", "[faults]") {
+  need_shim();
+  Workplace w("gemm");
+  w.faults().arm("fsync", 3, TESSERA_FAULT_FOR_GOOD);
+  CHECK_FALSE(w.check(false, false));
+  CHECK(w.faults().calls() == 2);
+}
+
+TEST_CASE("libraries that cannot be opened", "[faults]") {
+  need_shim();
+  Workplace w(GENERATE("gemm", "stencil"));
+  sweep(w, "dlopen", TESSERA_FAULT_ONCE, false);
+  sweep(w, "dlopen", TESSERA_FAULT_FOR_GOOD, false);
+}
+
+TEST_CASE("memory that ends", "[faults]") {
+  need_shim();
+  Workplace w(GENERATE("gemm", "stencil"));
+  sweep(w, "alloc", TESSERA_FAULT_ONCE, false);
+  sweep(w, "alloc", TESSERA_FAULT_FOR_GOOD, false);
+}

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Any bytes as a .npy file: an npy::Error, or an array that holds what the file says and comes back equal when it is
+/// written and read again.
+
+#include "npy.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+namespace npy = tessera::npy;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// A file in memory, with a name that a program can open.
+class MemoryFile {
+ public:
+  MemoryFile() : descriptor_(::memfd_create("npy", MFD_CLOEXEC)) { require(descriptor_ >= 0); }
+  std::filesystem::path path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  void set(std::span<const std::uint8_t> bytes) const {
+    require(::ftruncate(descriptor_, 0) == 0);
+    require(::pwrite(descriptor_, bytes.data(), bytes.size(), 0) == ssize_t(bytes.size()));
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// The file that arrays are written to, in a folder that goes when the program ends.
+class Output {
+ public:
+  Output() {
+    std::string name = (std::filesystem::exists("/dev/shm") ? "/dev/shm" : "/tmp") + std::string("/npy-fuzz-XXXXXX");
+    require(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+  }
+  ~Output() { std::filesystem::remove_all(folder_); }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  std::filesystem::path path() const { return folder_ / "out.npy"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+template <tessera::Element T>
+void write_and_compare(const npy::Array& array, const std::filesystem::path& file) {
+  npy::OutputFile output(file);
+  output.write(std::span<const T>(array.data<T>(), std::size_t(array.size)), array.shape);
+  output.commit();
+  const npy::Array again = npy::read(file);
+  require(again.dtype == array.dtype && again.shape == array.shape && again.size == array.size);
+  require(!again.fortran_order);
+  require(std::memcmp(again.data<T>(), array.data<T>(), std::size_t(array.size) * sizeof(T)) == 0);
+}
+
+/// What holds for every array that was read.
+void check(const npy::Array& array, std::span<const std::uint8_t> file) {
+  const std::size_t item = array.dtype == tessera::DType::f32 ? 4 : 8;
+  std::int64_t size = 1;
+  for (const std::int64_t extent : array.shape) {
+    require(extent > 0);
+    size *= extent;
+  }
+  require(size == array.size && std::size_t(size) * item <= file.size());
+  const std::size_t bytes = std::size_t(size) * item;
+  require(std::equal(file.end() - std::ptrdiff_t(bytes), file.end(),
+                     reinterpret_cast<const std::uint8_t*>(array.bytes.get())));
+  std::int64_t last = 0;
+  const std::vector<std::int64_t> strides = array.strides();
+  require(strides.size() == array.shape.size());
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) last += (array.shape[axis] - 1) * strides[axis];
+  require(last == size - 1);
+  require(array.describe().size() < 4096);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const MemoryFile file;
+  static const Output output;
+  const std::span<const std::uint8_t> bytes(data, size);
+  file.set(bytes);
+  npy::Array array;
+  try {
+    array = npy::read(file.path());
+  } catch (const npy::Error& error) {
+    require(std::strlen(error.what()) < 8192);
+    return 0;
+  }
+  check(array, bytes);
+  array.dtype == tessera::DType::f32 ? write_and_compare<float>(array, output.path())
+                                     : write_and_compare<double>(array, output.path());
+  return 0;
+}
