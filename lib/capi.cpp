@@ -72,11 +72,11 @@ int64_t tessera_backend_count(void) {
 tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error) {
   return guard(error, [&] {
     Backend& b = backend_at(backend);
-    const tessera_backend* table = b.table();
     const bool available = b.reason().empty();
-    write_struct({sizeof *info, b.name().c_str(), b.variant().c_str(), b.path().c_str(),
-                  table == nullptr || table->build_info == nullptr ? "" : table->build_info, b.reason().c_str(),
-                  available, b.device_count(), available ? core::reference_score(b, 0) : 0.0},
+    double score = 0.0;  // stays where the plugin fails to tell
+    if (available) guard(nullptr, [&] { score = core::reference_score(b, 0); });
+    write_struct({sizeof *info, b.name().c_str(), b.variant().c_str(), b.path().c_str(), b.build_info().c_str(),
+                  b.reason().c_str(), available, b.device_count(), score},
                  info, "info");
   });
 }
@@ -88,22 +88,31 @@ tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_
     if (!b.reason().empty()) throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, b.name() + ": " + b.reason());
     if (device < 0 || device >= b.device_count())
       core::invalid("device", device, "must lie in [0, " + std::to_string(b.device_count()) + ")");
-    tessera_device_info known{};
-    known.struct_size = sizeof known;
-    if (const auto status = b.table()->device_info(device, &known, nullptr); status != TESSERA_OK)
-      throw plugin::Error(status, b.name() + ":" + std::to_string(device) + " could not be described");
-    write_struct(known, info, "info");
+    const core::DeviceDescription& known = b.devices()[std::size_t(device)];
+    write_struct({sizeof *info, known.name.c_str(), known.memory_bytes}, info, "info");
   });
 }
 
 const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index) {
   const char* name = nullptr;
   guard(nullptr, [&] {
-    const tessera_backend* table = backend_at(backend).table();
-    if (table != nullptr && index >= 0 && std::uint64_t(index) < table->algorithm_count(op))
-      name = table->algorithm_name(op, std::uint64_t(index));
+    const std::vector<std::string>& names = backend_at(backend).algorithms(op);
+    if (index >= 0 && std::uint64_t(index) < names.size()) name = names[std::size_t(index)].c_str();
   });
   return name;
+}
+
+const char* tessera_backend_directory(int64_t index, const char** origin, const char** error) {
+  const char* path = nullptr;
+  guard(nullptr, [&] {
+    const auto& searched = core::Registry::instance().searched();
+    if (index < 0 || std::uint64_t(index) >= searched.size()) return;
+    const core::SearchedDirectory& directory = searched[std::size_t(index)];
+    if (origin != nullptr) *origin = directory.origin.c_str();
+    if (error != nullptr) *error = directory.error.c_str();
+    path = directory.path.c_str();
+  });
+  return path;
 }
 
 // ---- Context

@@ -23,7 +23,7 @@ struct Layout {
     before[rank] = halo;
     ++rank;
   }
-  /// Distance from the operand's pointer to the box's first element, 0 or less.
+  /// Distance from the operand's pointer to the box's first element, 0 or less; 0 when it is empty.
   std::int64_t origin() const;
   bool empty() const;
   /// Distance from the box's first element to its last one; -1 when it is empty.
@@ -45,8 +45,8 @@ bool addressable(const Layout& layout, std::int64_t element_size);
 bool nested(const Layout& layout);
 
 /// True when an element of `a` is one of `b`, where the box of `b` begins `distance` elements behind that of `a`.
-/// Exact; halves the boxes until they are apart or single rows, so blocks of one parent array cost their number of
-/// rows.
-bool share_element(const Layout& a, const Layout& b, std::int64_t distance);
+/// Exact. Blocks of one parent array take a few steps, arrays of different pitch at most about a step for each row.
+/// `steps`, where not null, is raised by their number.
+bool share_element(const Layout& a, const Layout& b, std::int64_t distance, std::int64_t* steps = nullptr);
 
 }  // namespace tessera::core

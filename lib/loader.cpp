@@ -3,15 +3,61 @@
 
 #include "loader.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
+#include "elf_check.hpp"
+#include "examine.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <filesystem>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <system_error>
 
 namespace tessera::core {
 namespace {
+
+/// A file that is closed at the end.
+class File {
+ public:
+  // A FIFO without a writer must not block, a terminal must not become the program's.
+  explicit File(const std::string& path)
+      : descriptor_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int descriptor() const { return descriptor_; }
+
+  bool read(std::uint64_t offset, void* target, std::size_t bytes) const {
+    for (auto* at = static_cast<char*>(target); bytes > 0;) {
+      const ssize_t got = pread(descriptor_, at, bytes, off_t(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return false;
+      at += got, offset += std::uint64_t(got), bytes -= std::size_t(got);
+    }
+    return true;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// "" for a whole shared library of this machine.
+std::string file_problem(const std::string& path) {
+  const auto system_reason = [] { return "it cannot be read: " + std::generic_category().message(errno); };
+  const File file(path);
+  struct stat status {};
+  if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0) return system_reason();
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
+  return elf_problem(std::uint64_t(status.st_size), [&](std::uint64_t offset, void* target, std::size_t bytes) {
+    return file.read(offset, target, bytes);
+  });
+}
 
 std::string last_dl_error() {
   const char* text = dlerror();
@@ -27,51 +73,49 @@ std::string missing_entry(void* library) {
   return "it exports no tessera_backend_v1: not a Tessera backend";
 }
 
-/// "" for a table that holds everything required.
-std::string check(const tessera_backend* table, const std::string& name) {
-  if (table == nullptr) return "tessera_backend_v1() returned null";
-  constexpr std::uint64_t required = offsetof(tessera_backend, native_stream);
-  if (table->struct_size < required)
-    return "its table has " + std::to_string(table->struct_size) + " bytes, at least " + std::to_string(required) +
-           " are needed";
-  if (table->abi_version != TESSERA_BACKEND_ABI_VERSION)
-    return "ABI v" + std::to_string(table->abi_version) + ", this library speaks v" +
-           std::to_string(TESSERA_BACKEND_ABI_VERSION);
-  if (table->name == nullptr || table->name != name)
-    return "it calls itself '" + std::string(table->name == nullptr ? "" : table->name) + "', its file says '" + name +
-           "'";
-  const auto* bytes = reinterpret_cast<const unsigned char*>(table);
-  for (std::size_t at = offsetof(tessera_backend, available); at < required; at += sizeof(void*)) {
-    void* function = nullptr;
-    std::memcpy(&function, bytes + at, sizeof function);
-    if (function == nullptr) return "its table lacks a required function";
-  }
-  return "";
-}
-
 }  // namespace
 
-Loaded load_backend(const std::string& path, const std::string& name) {
+Loaded load_backend(const std::string& path) {
+  if (std::string problem = file_problem(path); !problem.empty()) return {nullptr, std::move(problem)};
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return {nullptr, last_dl_error()};
   void* symbol = dlsym(library, "tessera_backend_v1");
   if (symbol == nullptr) return {nullptr, missing_entry(library)};
-  const tessera_backend* table = reinterpret_cast<tessera_backend_entry>(symbol)();
-  const std::string reason = check(table, name);
-  return reason.empty() ? Loaded{table, ""} : Loaded{nullptr, reason};
+  Loaded loaded;
+  loaded.reason =
+      thrown_by("tessera_backend_v1", [&] { loaded.table = reinterpret_cast<tessera_backend_entry>(symbol)(); });
+  if (loaded.table == nullptr && loaded.reason.empty()) loaded.reason = "tessera_backend_v1() returned null";
+  return loaded;
 }
 
-std::string own_directory() {
-  namespace fs = std::filesystem;
-  Dl_info info{};
-  link_map* map = nullptr;
-  std::error_code ignored;
-  const bool known = dladdr1(reinterpret_cast<const void*>(&own_directory), &info, reinterpret_cast<void**>(&map),
-                             RTLD_DL_LINKMAP) != 0;
-  // The main program's link map has no name, and its argv[0] need not be a path.
-  const bool program = !known || map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0';
-  const fs::path file = program ? fs::read_symlink("/proc/self/exe", ignored) : fs::canonical(map->l_name, ignored);
-  return file.parent_path().string();
+std::optional<std::string> mapped_directory(std::istream& maps, std::uintptr_t address) {
+  // "7f10-7f20 r-xp 00000000 08:01 1234    /the/path": five fields, then the path to the end of the line.
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t first = 0, last = 0;
+    const char* const end = line.data() + line.size();
+    const auto dash = std::from_chars(line.data(), end, first, 16).ptr;
+    if (dash == end || std::from_chars(dash + 1, end, last, 16).ec != std::errc{}) continue;
+    if (address < first || address >= last) continue;
+    std::size_t path = std::size_t(dash - line.data());
+    for (int field = 0; field < 5; ++field) path = line.find(' ', path + 1);
+    path = line.find_first_not_of(' ', path);
+    // No file, or one without a place. What follows the last '/' (" (deleted)", say) does not matter.
+    if (path == std::string::npos || line[path] != '/' || line.compare(path, 7, "/memfd:") == 0) return std::nullopt;
+    const std::size_t name = line.rfind('/');
+    std::string directory = line.substr(path, name - path);
+    for (auto at = directory.find("\\012"); at != std::string::npos; at = directory.find("\\012", at))
+      directory.replace(at, 4, "\n");  // as the kernel writes it
+    return directory;
+  }
+  return std::nullopt;
 }
+
+std::optional<std::string> own_directory() {
+  // Not the dynamic linker's name of this file: that one may be relative to a directory that was the current one then.
+  std::ifstream maps("/proc/self/maps");
+  return mapped_directory(maps, reinterpret_cast<std::uintptr_t>(&own_directory));
+}
+
+bool secure_execution() { return getauxval(AT_SECURE) != 0; }
 
 }  // namespace tessera::core

@@ -7,6 +7,9 @@
 
 #include <tessera/plugin/abi.h>
 
+#include <cstdint>
+#include <istream>
+#include <optional>
 #include <string>
 
 namespace tessera::core {
@@ -17,11 +20,18 @@ struct Loaded {
   std::string reason;
 };
 
-/// Opens the plugin at an absolute path and checks that its table can be used. Never closed again: OpenMP's threads
-/// and device contexts outlive any use of it.
-Loaded load_backend(const std::string& path, const std::string& name);
+/// Opens the plugin at an absolute path and asks for its table, which is not examined. Never closed again: OpenMP's
+/// threads and device contexts outlive any use of it.
+Loaded load_backend(const std::string& path);
 
-/// The directory of the file that holds this code, without a trailing '/'.
-std::string own_directory();
+/// The directory of the file that holds this code, without a trailing '/', whatever the current directory was or is.
+/// Nothing where the system does not tell.
+std::optional<std::string> own_directory();
+
+/// The directory of the file mapped at `address`, read from the text of /proc/<process>/maps.
+std::optional<std::string> mapped_directory(std::istream& maps, std::uintptr_t address);
+
+/// True in a program that runs with more rights than its caller has (set-uid, say).
+bool secure_execution();
 
 }  // namespace tessera::core

@@ -7,7 +7,6 @@
 #include "loader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 
@@ -19,15 +18,47 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "libtessera_backend_";
 constexpr std::string_view kSuffix = ".so";
 
+constexpr const char* kEnvironment = "TESSERA_BACKEND_PATH";
+
 /// Where plugins are installed, seen from the file that holds this code.
-std::vector<std::string> own_plugin_directories() {
-  const std::string own = own_directory();
+std::vector<SearchedDirectory> own_plugin_directories() {
+  std::vector<SearchedDirectory> found;
+  const auto add = [&, own = own_directory()](const char* below, const char* origin) {
+    found.push_back(
+        {own ? *own + below : "", origin, own ? "" : "/proc/self/maps does not tell which directory it is"});
+  };
 #if defined(TESSERA_STATIC)
-  // This code is inside a program or some other library: look where an install puts plugins, and beside it.
-  return {own + "/../" TESSERA_LIBDIR "/tessera", own + "/tessera", TESSERA_PLUGIN_DIRECTORY};
+  // This code is inside a program or some other library: look where an install puts plugins, and beside it. A set-uid
+  // program may have been linked into a directory of its caller's.
+  if (!secure_execution()) {
+    add("/../" TESSERA_LIBDIR "/tessera", "beside the program");
+    add("/tessera", "beside the program");
+  }
+  found.push_back({TESSERA_PLUGIN_DIRECTORY, "of the installation", ""});
 #else
-  return {own + "/tessera"};
+  add("/tessera", "beside libtessera");
 #endif
+  return found;
+}
+
+/// Adds a directory's plugins to `found`, but for names that it has from earlier ones.
+void scan(SearchedDirectory& directory, std::set<std::string>& names, std::vector<PluginFile>& found) {
+  std::error_code error;
+  const fs::path root = fs::canonical(directory.path, error);
+  if (!error) directory.path = root.string();
+  std::vector<PluginFile> here;
+  for (auto entry = error ? fs::directory_iterator() : fs::directory_iterator(root, error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    PluginFile file;
+    if (!parse_plugin_name(entry->path().filename().string(), file) || names.contains(file.name)) continue;
+    file.path = entry->path().string();
+    here.push_back(std::move(file));
+  }
+  if (error) directory.error = error.message();
+  for (PluginFile& file : here) {
+    names.insert(file.name);
+    found.push_back(std::move(file));
+  }
 }
 
 }  // namespace
@@ -47,63 +78,49 @@ bool parse_plugin_name(std::string_view file_name, PluginFile& file) {
   return true;
 }
 
-std::vector<PluginFile> scan(const std::vector<std::string>& directories) {
+std::vector<PluginFile> scan(std::vector<SearchedDirectory>& directories) {
   std::vector<PluginFile> found;
   std::set<std::string> names;
-  for (const std::string& directory : directories) {
-    std::error_code error;
-    const fs::path root = fs::canonical(directory, error);
-    if (error) continue;
-    std::vector<PluginFile> here;
-    for (auto entry = fs::directory_iterator(root, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
-      PluginFile file;
-      if (!parse_plugin_name(entry->path().filename().string(), file) || names.contains(file.name)) continue;
-      file.path = entry->path().string();
-      here.push_back(std::move(file));
-    }
-    for (PluginFile& file : here) {
-      names.insert(file.name);
-      found.push_back(std::move(file));
-    }
-  }
+  for (SearchedDirectory& directory : directories)
+    if (!directory.path.empty()) scan(directory, names, found);
   return found;
 }
 
+std::string describe_search(const std::vector<SearchedDirectory>& directories) {
+  std::string text;
+  for (const SearchedDirectory& d : directories)
+    text += (text.empty() ? "" : ", ") + d.path + (d.path.empty() ? "(" : " (") + d.origin +
+            (d.error.empty() ? "" : ": " + d.error) + ")";
+  return "searched for plugins: " + (text.empty() ? "nothing" : text);
+}
+
+std::string describe_search() { return describe_search(Registry::instance().searched()); }
+
 bool Backend::fits_processor() const { return variant_level(file_.variant) <= processor_level_; }
 
-const tessera_backend* Backend::table() {
+const Backend::State& Backend::loaded() {
   std::call_once(once_, [this] { load(); });
-  return table_;
-}
-
-const std::string& Backend::reason() {
-  std::call_once(once_, [this] { load(); });
-  return reason_;
-}
-
-int Backend::device_count() {
-  std::call_once(once_, [this] { load(); });
-  return device_count_;
+  return state_;
 }
 
 void Backend::load() {
   if (!fits_processor()) {
-    reason_ = "built for x86-64-" + file_.variant + ", this processor has x86-64-v" + std::to_string(processor_level_);
+    state_.examined.reason =
+        "built for x86-64-" + file_.variant + ", this processor has x86-64-v" + std::to_string(processor_level_);
     return;
   }
-  Loaded loaded = load_backend(file_.path, file_.name);
-  table_ = loaded.table;
-  reason_ = std::move(loaded.reason);
-  if (table_ == nullptr) return;
-  std::array<char, 1024> message{};
-  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
-  if (table_->available(&error) != TESSERA_OK) {
-    reason_ = message[0] == '\0' ? "it gave no reason" : message.data();
+  Loaded loaded = load_backend(file_.path);
+  if (loaded.table == nullptr) {
+    state_.examined.reason = std::move(loaded.reason);
     return;
   }
-  device_count_ = table_->device_count();
-  if (device_count_ < 1) reason_ = "it has no device";
+  state_.examined = examine(loaded.table, file_.name);
+  if (state_.examined.sound) state_.table = loaded.table;
+}
+
+const std::vector<std::string>& Backend::algorithms(tessera_op op) {
+  static const std::vector<std::string> none;
+  return op == TESSERA_OP_GEMM || op == TESSERA_OP_STENCIL ? loaded().examined.algorithms[std::size_t(op - 1)] : none;
 }
 
 bool matches(std::string_view given, std::string_view name, std::string_view variant) {
@@ -115,16 +132,21 @@ bool matches(std::string_view given, std::string_view name, std::string_view var
 
 Registry& Registry::instance() {
   static auto* registry = [] {
-    std::vector<std::string> directories = environment_backend_path();
-    for (std::string& own : own_plugin_directories()) directories.push_back(std::move(own));
-    return new Registry(directories, processor_level());
+    std::vector<SearchedDirectory> directories;
+    for (std::string& entry : environment_backend_path()) directories.push_back({std::move(entry), kEnvironment, ""});
+    for (SearchedDirectory& own : own_plugin_directories()) directories.push_back(std::move(own));
+    return new Registry(std::move(directories), processor_level());
   }();
   return *registry;
 }
 
-Registry::Registry(const std::vector<std::string>& directories, int processor_level) {
-  for (PluginFile& file : scan(directories))
-    all_.push_back(std::make_unique<Backend>(std::move(file), processor_level));
+Registry::Registry(std::vector<SearchedDirectory> directories, int processor_level)
+    : searched_(std::move(directories)) {
+  for (PluginFile& file : scan(searched_)) all_.push_back(std::make_unique<Backend>(std::move(file), processor_level));
+  for (const SearchedDirectory& d : searched_)
+    if (d.origin == kEnvironment && !d.error.empty())
+      problem_ += (problem_.empty() ? "" : "; ") + d.origin + " names '" + d.path +
+                  "', which cannot be read: " + d.error + ": mend or remove the entry";
   // By name; within a name the variants that fit first, the highest of them foremost.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
     const auto rank = [](const Backend& backend) {

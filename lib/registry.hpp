@@ -6,6 +6,7 @@
 #pragma once
 
 #include "environment.hpp"
+#include "examine.hpp"
 
 #include <tessera/plugin/abi.h>
 
@@ -27,9 +28,21 @@ struct PluginFile {
 /// False when the file name is not a plugin's.
 bool parse_plugin_name(std::string_view file_name, PluginFile& file);
 
-/// The plugins in the directories, in the order of the directories; a name that an earlier directory has hides all
-/// files of that name in later ones. Directories that cannot be read count as empty.
-std::vector<PluginFile> scan(const std::vector<std::string>& directories);
+/// A directory that is searched for plugins.
+struct SearchedDirectory {
+  std::string path;    ///< absolute where it exists; "" where the system does not tell which one it is
+  std::string origin;  ///< "TESSERA_BACKEND_PATH", "beside libtessera", "beside the program", "of the installation"
+  std::string error;   ///< why it could not be read; "" when it was
+};
+
+/// The plugins in the directories, in their order; a name that an earlier directory has hides all files of that name
+/// in later ones. Completes the directories: their absolute paths, and what kept them from being read.
+std::vector<PluginFile> scan(std::vector<SearchedDirectory>& directories);
+
+/// "searched for plugins: /a (TESSERA_BACKEND_PATH: No such file or directory), /usr/lib/tessera (beside libtessera)".
+std::string describe_search(const std::vector<SearchedDirectory>& directories);
+/// That of the process's registry.
+std::string describe_search();
 
 /// A plugin file and, once loaded, what it says of itself.
 class Backend {
@@ -43,21 +56,29 @@ class Backend {
   std::string full_name() const { return file_.variant.empty() ? file_.name : file_.name + "-" + file_.variant; }
   bool fits_processor() const;
 
-  /// The plugin's table; null where it cannot be loaded. Loads it on the first call.
-  const tessera_backend* table();
+  /// The plugin's table; null where it cannot be loaded or breaks the contract. Loads it on the first call, as all
+  /// that follow do.
+  const tessera_backend* table() { return loaded().table; }
   /// Why it cannot be used here; "" when it can.
-  const std::string& reason();
-  int device_count();
+  const std::string& reason() { return loaded().examined.reason; }
+  const std::string& build_info() { return loaded().examined.build_info; }
+  /// Known where the table is, also where the backend cannot be used.
+  const std::vector<std::string>& algorithms(tessera_op op);
+  const std::vector<DeviceDescription>& devices() { return loaded().examined.devices; }
+  int device_count() { return int(devices().size()); }
 
  private:
+  struct State {
+    const tessera_backend* table = nullptr;
+    Examined examined;
+  };
+  const State& loaded();
   void load();
 
   PluginFile file_;
   int processor_level_;
   std::once_flag once_;
-  const tessera_backend* table_ = nullptr;
-  std::string reason_;
-  int device_count_ = 0;
+  State state_;
 };
 
 /// True when a name that a user gave ("cpu", "cpu-v3", "kokkos") means the backend `name` of `variant`.
@@ -69,14 +90,19 @@ class Registry {
   /// and never destroyed: plans in static objects may outlive any static object of ours.
   static Registry& instance();
 
-  Registry(const std::vector<std::string>& directories, int processor_level);
+  Registry(std::vector<SearchedDirectory> directories, int processor_level);
 
   /// One per name: the variant that fits the processor best. In alphabetical order.
   const std::vector<Backend*>& backends() const { return best_; }
   /// Those that a name given by a user means; all of backends() for "".
   std::vector<Backend*> matching(std::string_view given) const;
+  const std::vector<SearchedDirectory>& searched() const { return searched_; }
+  /// What is wrong with TESSERA_BACKEND_PATH: an entry that cannot be read. "" when nothing is.
+  const std::string& problem() const { return problem_; }
 
  private:
+  std::vector<SearchedDirectory> searched_;
+  std::string problem_;
   std::vector<std::unique_ptr<Backend>> all_;
   std::vector<Backend*> best_;
 };

@@ -30,6 +30,13 @@ struct BackendInfo {
   std::vector<std::string> gemm_algorithms, stencil_algorithms;  ///< in the backend's order of preference
 };
 
+/// A directory that was searched for plugins.
+struct BackendDirectory {
+  std::string path;    ///< "" where the system does not tell which one it is
+  std::string origin;  ///< "TESSERA_BACKEND_PATH", or how the library came to it
+  std::string error;   ///< why it could not be read; "" when it was
+};
+
 namespace detail {
 
 inline std::vector<std::string> algorithm_names(std::int64_t backend, tessera_op op) {
@@ -39,6 +46,16 @@ inline std::vector<std::string> algorithm_names(std::int64_t backend, tessera_op
 }
 
 }  // namespace detail
+
+/// In the order of the search. An entry of TESSERA_BACKEND_PATH that could not be read keeps contexts and plans from
+/// being made.
+inline std::vector<BackendDirectory> backend_directories() {
+  std::vector<BackendDirectory> list;
+  const char *origin = nullptr, *error = nullptr;
+  for (std::int64_t i = 0; const char* path = tessera_backend_directory(i, &origin, &error); ++i)
+    list.push_back({path, origin, error});
+  return list;
+}
 
 /// One entry per backend, in alphabetical order. Loads the plugins on the first call.
 inline std::vector<BackendInfo> backends() {

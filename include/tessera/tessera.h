@@ -49,6 +49,10 @@ TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t devi
                                                    tessera_error* error);
 /** Name of a backend's `index`-th algorithm for `op`, or null behind the last one. */
 TESSERA_API const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index);
+/** The `index`-th directory that was searched for plugins, or null behind the last one; "" where the system
+ * does not tell which one it is. `origin` is set to why it was searched ("TESSERA_BACKEND_PATH", or how the
+ * library came to it), `error` to why it could not be read, "" when it was; both may be null. */
+TESSERA_API const char* tessera_backend_directory(int64_t index, const char** origin, const char** error);
 
 /* ---- Context: backend + device + stream --------------------------------------------------- */
 

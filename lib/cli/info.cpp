@@ -8,15 +8,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace tessera::cli {
 namespace {
 
-void print_json(const std::vector<BackendInfo>& found) {
+void print_json(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
   using Json = nlohmann::ordered_json;
-  Json root{{"version", tessera_version()}, {"backends", Json::array()}};
+  Json root{{"version", tessera_version()}, {"searched", Json::array()}, {"backends", Json::array()}};
+  for (const BackendDirectory& d : searched)
+    root["searched"].push_back({{"path", d.path}, {"origin", d.origin}, {"error", d.error}});
   for (const BackendInfo& b : found) {
     Json devices = Json::array();
     for (const DeviceInfo& d : b.devices) devices.push_back({{"name", d.name}, {"memory_bytes", d.memory_bytes}});
@@ -46,9 +49,11 @@ std::string memory(std::uint64_t bytes) {
   return line;
 }
 
-void print_text(const std::vector<BackendInfo>& found) {
-  std::printf("tessera %s\n", tessera_version());
-  if (found.empty()) std::printf("\nNo backend was found. TESSERA_BACKEND_PATH names further directories to search.\n");
+void print_text(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
+  std::printf("tessera %s\n\nsearched:\n", tessera_version());
+  for (const BackendDirectory& d : searched)
+    std::printf("  %s (%s)%s\n", d.path.empty() ? "?" : d.path.c_str(), d.origin.c_str(),
+                (d.error.empty() ? "" : ": " + d.error).c_str());
   for (const BackendInfo& b : found) {
     const auto row = [](const std::string& key, const std::string& value) {
       if (!value.empty()) std::printf("  %-10s%s\n", key.c_str(), value.c_str());
@@ -70,17 +75,31 @@ void print_text(const std::vector<BackendInfo>& found) {
   }
 }
 
+/// Throws where no plan could be made: a script that asks must not take the list for a yes.
+void require_usable(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
+  for (const BackendDirectory& d : searched)
+    if (d.origin == "TESSERA_BACKEND_PATH" && !d.error.empty())
+      throw std::runtime_error("TESSERA_BACKEND_PATH names '" + d.path + "', which cannot be read: " + d.error +
+                               ": mend or remove the entry");
+  if (found.empty())
+    throw std::runtime_error("no backend was found; TESSERA_BACKEND_PATH adds directories to those searched");
+  if (std::none_of(found.begin(), found.end(), [](const BackendInfo& b) { return b.available; }))
+    throw std::runtime_error("no backend is usable");
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("info", "Lists backends, why each is or is not usable, devices and algorithms.");
+  CLI::App* command = app.add_subcommand(
+      "info", "Lists backends, why each is or is not usable, devices and algorithms. Fails where none is usable.");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print JSON");
   command->callback([json, &run] {
     run = [json] {
       const std::vector<BackendInfo> found = backends();
-      *json ? print_json(found) : print_text(found);
+      const std::vector<BackendDirectory> searched = backend_directories();
+      *json ? print_json(found, searched) : print_text(found, searched);
+      require_usable(found, searched);
     };
   });
 }

@@ -42,6 +42,7 @@ void check_backend(const json& backend) {
 }  // namespace
 
 TEST_CASE("JSON and text tell of the same backends", "[info]") {
+  need_backend();
   const Outcome outcome = tessera_run({"info", "--json"});
   CHECK(outcome.errors == "");
   REQUIRE(outcome.exit_code == 0);
@@ -61,7 +62,6 @@ TEST_CASE("a plugin that cannot be loaded is listed with the reason", "[info]") 
   write_file(folder.path() / "libtessera_backend_broken.so", "this is not a shared library");
   const Environment environment{{"TESSERA_BACKEND_PATH", folder.path().string()}};
   const Outcome outcome = tessera_run({"info", "--json"}, environment);
-  REQUIRE(outcome.exit_code == 0);
   const json backends = json::parse(outcome.output).at("backends");
   const auto broken =
       std::find_if(backends.begin(), backends.end(), [](const json& b) { return b.at("name") == "broken"; });
@@ -71,6 +71,60 @@ TEST_CASE("a plugin that cannot be loaded is listed with the reason", "[info]") 
   const Outcome text = tessera_run({"info"}, environment);
   CHECK_THAT(text.output,
              ContainsSubstring("broken: not usable") && ContainsSubstring(broken->at("reason").get<std::string>()));
+}
+
+TEST_CASE("the directories searched are listed", "[info]") {
+  need_backend();
+  const TemporaryDirectory folder;  // without a plugin: allowed
+  const Environment environment{{"TESSERA_BACKEND_PATH", folder.path().string()}};
+  const Outcome outcome = tessera_run({"info", "--json"}, environment), text = tessera_run({"info"}, environment);
+  CHECK(outcome.exit_code == 0);
+  const json searched = json::parse(outcome.output).at("searched");
+  REQUIRE(searched.size() >= 2);
+  CHECK(searched[0] == json{{"path", std::filesystem::canonical(folder.path()).string()},
+                            {"origin", "TESSERA_BACKEND_PATH"},
+                            {"error", ""}});
+  CHECK(searched[1].at("path").get<std::string>().starts_with("/"));
+  for (const json& directory : searched) CHECK_THAT(text.output, ContainsSubstring(directory.at("path")));
+}
+
+TEST_CASE("a TESSERA_BACKEND_PATH that cannot be read is a failure", "[info]") {
+  const TemporaryDirectory folder;
+  write_file(folder.path() / "file", "not a directory");
+  for (const char* name : {"absent", "file"}) {
+    const std::string entry = folder.path() / name;
+    const Outcome json_outcome = tessera_run({"info", "--json"}, {{"TESSERA_BACKEND_PATH", entry}});
+    CHECK(json_outcome.exit_code == 1);
+    CHECK_THAT(json_outcome.errors, ContainsSubstring("TESSERA_BACKEND_PATH") && ContainsSubstring(entry) &&
+                                        ContainsSubstring("irectory") && ContainsSubstring("remove"));
+    CHECK(json::parse(json_outcome.output).at("searched")[0].at("error") != "");
+    CHECK(tessera_run({"info"}, {{"TESSERA_BACKEND_PATH", entry}}).exit_code == 1);
+  }
+}
+
+TEST_CASE("no usable backend is a failure", "[info]") {
+  // A copy of the program, and of the library where it is one of its own, with no plugin beside it.
+  const TemporaryDirectory folder;
+  namespace fs = std::filesystem;
+  const fs::path program = folder.path() / "bin" / "tessera", lib = fs::path(TESSERA_PROGRAM) / "../../lib";
+  fs::create_directories(program.parent_path());
+  fs::create_directories(folder.path() / "lib" / "tessera");
+  fs::copy_file(TESSERA_PROGRAM, program);
+  for (const auto& entry : fs::directory_iterator(lib.lexically_normal()))
+    if (entry.path().filename().string().starts_with("libtessera.so"))
+      fs::copy(entry.path(), folder.path() / "lib" / entry.path().filename(), fs::copy_options::copy_symlinks);
+  const Environment environment{{"TESSERA_BACKEND_PATH", std::nullopt},
+                                {"LD_LIBRARY_PATH", (folder.path() / "lib").string()}};
+  const std::string place = fs::canonical(folder.path() / "lib" / "tessera");
+  const Outcome none = run({program, "info"}, environment);
+  CHECK(none.exit_code == 1);
+  CHECK_THAT(none.output, ContainsSubstring(place));
+  CHECK_THAT(none.errors, ContainsSubstring("no backend was found"));
+  write_file(folder.path() / "lib" / "tessera" / "libtessera_backend_broken.so", "broken");
+  const Outcome unusable = run({program, "info", "--json"}, environment);
+  CHECK(unusable.exit_code == 1);
+  CHECK(json::parse(unusable.output).at("backends").size() == 1);
+  CHECK_THAT(unusable.errors, ContainsSubstring("no backend is usable"));
 }
 
 TEST_CASE("help and version", "[info]") {

@@ -13,17 +13,40 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static tessera_status available(tessera_error* error) { return (void)error, TESSERA_OK; }
-static int32_t device_count(void) { return 1; }
+static int32_t device_count(void) {
+#if defined(TESSERA_DEVICES)
+  return TESSERA_DEVICES;
+#else
+  return 1;
+#endif
+}
 static tessera_status device_info(int32_t device, tessera_device_info* info, tessera_error* error) {
   (void)device, (void)error;
   info->name = "a device in C";
+#if defined(TESSERA_NAMELESS_DEVICE)
+  info->name = NULL;
+#elif defined(TESSERA_LOST_DEVICE)
+  return TESSERA_DEVICE_ERROR;
+#endif
   info->memory_bytes = 4096;
   return TESSERA_OK;
 }
-static uint64_t algorithm_count(tessera_op op) { return op == TESSERA_OP_GEMM; }
+#if defined(TESSERA_ALGORITHM)
+static uint64_t algorithm_count(tessera_op op) { return op == TESSERA_OP_GEMM ? 2 : 0; }
+static const char* algorithm_name(tessera_op op, uint64_t index) {
+  return op == TESSERA_OP_GEMM && index == 0 ? "zero" : TESSERA_ALGORITHM;
+}
+#else
+static uint64_t algorithm_count(tessera_op op) {
+#if defined(TESSERA_MANY_ALGORITHMS)
+  return UINT64_MAX;
+#endif
+  return op == TESSERA_OP_GEMM;
+}
 static const char* algorithm_name(tessera_op op, uint64_t index) {
   return op == TESSERA_OP_GEMM && index == 0 ? "zero" : NULL;
 }
+#endif
 static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
                                          tessera_error* error) {
   return (void)op, (void)index, (void)device, (void)desc, (void)error, TESSERA_OK;
@@ -113,14 +136,7 @@ EXPORT const tessera_backend* tessera_backend_v1(void) {
   table.abi_version = 2;
 #elif defined(TESSERA_NULL_TABLE)
   return NULL;
-#elif defined(TESSERA_NO_DEVICE)
-  extern int32_t tessera_no_device(void);
-  table.device_count = tessera_no_device;
 #endif
   return &table;
 }
-#endif
-
-#if defined(TESSERA_NO_DEVICE)
-int32_t tessera_no_device(void) { return 0; }
 #endif

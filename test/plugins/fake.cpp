@@ -9,9 +9,12 @@
 
 #include <tessera/plugin/plugin.hpp>
 
+#include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 
 namespace {
@@ -23,28 +26,67 @@ using tessera::test::FakeStats;
 constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 54;
 constexpr std::int64_t kCoveted = 7777;
 
+/// What lives in all contexts.
+struct Alive {
+  std::atomic<std::int64_t> contexts{0}, allocations{0}, plans{0};
+} alive;
+
+/// Fails where TESSERA_FAKE_FAULT says that this call of the entry shall.
+void may_fail(std::string_view entry) {
+  static std::mutex mutex;
+  static std::string told;
+  static std::int64_t calls = 0;
+  const std::lock_guard lock(mutex);
+  const char* const variable = std::getenv("TESSERA_FAKE_FAULT");
+  if (std::string text = variable == nullptr ? "" : variable; text != told) told = std::move(text), calls = 0;
+  if (!told.starts_with(entry) || told.size() <= entry.size() || told[entry.size()] != ':') return;
+  const char* const end = told.data() + told.size();
+  std::int64_t first = 0;
+  const auto [rest, error] = std::from_chars(told.data() + entry.size() + 1, end, first);
+  std::string_view how(rest, std::size_t(end - rest));
+  const bool for_good = how.starts_with('+');
+  if (for_good) how.remove_prefix(1);
+  if (error != std::errc{} || (!how.empty() && how != ":memory"))
+    throw Error(TESSERA_INTERNAL, "TESSERA_FAKE_FAULT = '" + told + "': must be 'entry:n[+][:memory]'");
+  ++calls;
+  if (calls != first && !(for_good && calls > first)) return;
+  const std::string message = std::string(entry) + " fails as TESSERA_FAKE_FAULT says";
+  throw Error(how.empty() ? TESSERA_DEVICE_ERROR : TESSERA_OUT_OF_MEMORY, message);
+}
+
 struct FakeContext {
   explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
+    may_fail("context_create");
+    ++alive.contexts;
     stats_.threads = desc.threads;
     stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
   }
+  ~FakeContext() { --alive.contexts; }
+  FakeContext(const FakeContext&) = delete;
+  FakeContext& operator=(const FakeContext&) = delete;
   int device() const { return device_; }
-  void* native_stream() { return &stats_; }
+  void* native_stream() {
+    stats_.contexts_of_process = alive.contexts;
+    stats_.allocations_of_process = alive.allocations;
+    stats_.plans_of_process = alive.plans;
+    return &stats_;
+  }
 
   void* allocate(std::uint64_t bytes) {
+    may_fail("buffer_allocate");
     if (bytes > (std::uint64_t{1} << 30))
       throw Error(TESSERA_OUT_OF_MEMORY, std::to_string(bytes) + " bytes asked for; the device has 1073741824");
     char* const memory = static_cast<char*>(std::aligned_alloc(256, (bytes / 256 + 1) * 256));
     if (memory == nullptr) throw std::bad_alloc();
     std::memset(memory, 0xff, (bytes / 256 + 1) * 256);
     allocations_[memory] = bytes;
-    ++stats_.live_allocations, ++stats_.allocations;
+    ++stats_.live_allocations, ++stats_.allocations, ++alive.allocations;
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) | kDeviceBit);
   }
   void free(void* data) noexcept {
     char* const memory = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(data) & ~kDeviceBit);
     if (allocations_.erase(memory) == 0) return;
-    --stats_.live_allocations;
+    --stats_.live_allocations, --alive.allocations;
     std::free(memory);
   }
 
@@ -63,12 +105,17 @@ struct FakeContext {
   }
 
   void synchronize() {
+    may_fail("synchronize");
+    run_queue();
+  }
+  void run_queue() {
     std::vector<std::function<void()>> work;
     work.swap(queue_);
     for (const auto& item : work) item();
   }
   void copy(const tessera_copy& c) {
-    synchronize();
+    may_fail("copy");
+    run_queue();
     ++stats_.copies;
     const bool to_device = c.direction == TESSERA_COPY_TO_DEVICE;
     std::int64_t index[TESSERA_COPY_MAX_RANK] = {}, reach = 0;
@@ -110,17 +157,20 @@ struct FakeContext {
 class QueuedPlan : public Plan {
  public:
   explicit QueuedPlan(FakeContext& context) : context_(context) {
+    may_fail("plan_create");
     context_.plans_.insert(this);
-    ++context_.stats_.live_plans;
+    ++context_.stats_.live_plans, ++alive.plans;
   }
   ~QueuedPlan() override {
     context_.plans_.erase(this);
-    --context_.stats_.live_plans;
+    --context_.stats_.live_plans, --alive.plans;
   }
 
  protected:
   void queue(std::function<void()> work) {
+    may_fail("plan_execute");
     ++context_.stats_.executions;
+    context_.stats_.executed_by = std::this_thread::get_id();
 #if defined(TESSERA_FAKE_FATAL)
     context_.queue_.push_back(
         [] { throw Error(TESSERA_DEVICE_ERROR, "the device fell off the bus", TESSERA_ERROR_CONTEXT_DEAD); });

@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What the fake backend saw, handed to tests through its "native stream".
+/// What the fake backend saw, handed to tests through its "native stream", and how it is told to fail.
+///
+/// TESSERA_FAKE_FAULT="entry:n[+][:memory]" makes the n-th call of an entry fail, counted from 1 since the variable got
+/// this text, with "+" also all calls behind it; as an exhausted device with ":memory", else with a device error. The
+/// entries: context_create, buffer_allocate, copy, plan_create, plan_execute, synchronize. Read at every call.
 #pragma once
+
+#include <thread>
 
 #include <cstdint>
 
@@ -18,6 +24,9 @@ struct FakeStats {
   std::int64_t executions_of_dead_plans = 0;  ///< a plan went while its work was queued
   std::int32_t threads = 0;                   ///< as given to the context
   void* wrapped_stream = nullptr;
+  std::thread::id executed_by;  ///< thread of the last plan_execute
+  /// Of all contexts of the process together, as of the last call of native_stream.
+  std::int64_t contexts_of_process = 0, allocations_of_process = 0, plans_of_process = 0;
 };
 
 }  // namespace tessera::test

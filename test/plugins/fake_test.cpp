@@ -5,6 +5,7 @@
 
 #include "fake_stats.hpp"
 #include "message_of.hpp"
+#include "process.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -12,12 +13,14 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <optional>
+#include <thread>
 #include <vector>
 
 using namespace tessera;
 using Catch::Matchers::ContainsSubstring;
 using tessera::test::FakeStats;
 using tessera::test::message_of;
+using tessera::test::ScopedVariable;
 
 namespace {
 
@@ -214,4 +217,39 @@ TEST_CASE("too much memory is an error, and the context lives on") {
   CHECK(stats(context).live_allocations == 0);
   CHECK(stats(context).live_plans == 0);
   CHECK(Buffer<float>(context, 0).size() == 0);
+}
+
+TEST_CASE("the emulated device fails when it is told to, and leaves nothing behind") {
+  const auto told = [](const char* fault) { return ScopedVariable("TESSERA_FAKE_FAULT", fault); };
+  const auto run_all = [] {
+    Context context("fake");
+    GemmPlan plan(context, kSmall);
+    float c[6];
+    plan.execute<float>(1, kA, kB, 0, c);
+    context.synchronize();
+  };
+  for (const std::string entry :
+       {"context_create", "buffer_allocate", "copy", "plan_create", "plan_execute", "synchronize"}) {
+    INFO(entry);
+    {
+      const auto fault = told((entry + ":1").c_str());
+      CHECK_THAT(message_of(ErrorCode::device_error, run_all), ContainsSubstring(entry));
+      run_all();  // once only
+    }
+    {
+      const auto fault = told((entry + ":1+:memory").c_str());
+      for (int repeat = 0; repeat < 3; ++repeat) message_of(ErrorCode::out_of_memory, run_all);
+    }
+    Context context("fake");
+    CHECK(stats(context).contexts_of_process == 1);
+    CHECK(stats(context).allocations_of_process == 0);
+    CHECK(stats(context).plans_of_process == 0);
+  }
+  Context context("fake");
+  GemmPlan plan(context, kSmall);
+  float c[6];
+  std::thread other([&] { plan.execute<float>(1, kA, kB, 0, c); });
+  const std::thread::id thread = other.get_id();
+  other.join();
+  CHECK(stats(context).executed_by == thread);
 }

@@ -10,6 +10,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <exception>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,13 +50,36 @@ TEST_CASE("plugins that cannot be used stay in the list with the reason") {
       {"wrongversion", "ABI v2, this library speaks v1"},
       {"tablesaysv2", "ABI v2, this library speaks v1"},
       {"noentry", "tessera_backend_v1"},
-      {"garbage", "libtessera_backend_garbage.so"},
-      {"empty", "libtessera_backend_empty.so"},
+      {"garbage", "not an ELF file"},
+      {"empty", "empty"},
+      {"directory", "not a regular file"},
       {"shorttable", "bytes"},
       {"holeintable", "lacks a required function"},
       {"othername", "somebody"},
       {"nulltable", "null"},
       {"nodevice", "no device"},
+      {"lessdevices", "-1 devices"},
+      {"manydevices", "2147483647 devices"},
+      {"namelessdevice", "device 0 has no name"},
+      {"lostdevice", "device 0 cannot be described"},
+      {"manyalgorithms", "18446744073709551615 algorithms"},
+      {"nullalgorithm", "algorithm 1 for products is null or empty"},
+      {"emptyalgorithm", "algorithm 1 for products is null or empty"},
+      {"longalgorithm", "more than 64 characters"},
+      {"illalgorithm", "another character"},
+      {"twinalgorithm", "'zero', as one before it"},
+      {"throwsentry", "tessera_backend_v1 threw an exception of unknown type"},
+      {"throwsavailable", "available threw an exception: thrown by an entry"},
+      {"throwscount", "device_count threw an exception: thrown by an entry"},
+      {"throwsinfo", "device_info threw an exception: thrown by an entry"},
+      {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
+      {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
+      {"throwsentrystatic", "tessera_backend_v1 threw an exception of unknown type"},
+      {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
+      {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
+      {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
+      {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
+      {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
   };
   const auto all = listed();
   for (const auto& [name, reason] : reasons) {
@@ -71,6 +95,15 @@ TEST_CASE("plugins that cannot be used stay in the list with the reason") {
     tessera_algorithm_name(all.at(name).index, TESSERA_OP_GEMM, 0);  // must not crash
   }
   CHECK_FALSE(all.contains("something"));
+  CHECK(std::uncaught_exceptions() == 0);
+}
+
+TEST_CASE("a bad plugin spoils neither the list nor an automatic choice") {
+  CHECK(backends().size() == std::size_t(tessera_backend_count()));
+  GemmPlan plan(kSmall);
+  float c[4];
+  plan.execute<float>(1, kValues, kValues, 0, c);
+  CHECK(c[0] == 7);
 }
 
 TEST_CASE("usable plugins are listed as such, in alphabetical order") {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A backend that throws wherever it can: what it throws must arrive as a status. With TESSERA_UNAVAILABLE it says that
-/// it cannot be used.
+/// it cannot be used. With TESSERA_THROWING_ENTRY the function of that name throws past the table, against the
+/// contract.
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -80,4 +81,23 @@ struct Throwing {
 
 }  // namespace
 
+#if defined(TESSERA_THROWING_ENTRY)
+template <class Result, class... Arguments>
+void make_throw(Result (*&function)(Arguments...)) {
+  function = [](Arguments...) -> Result { fail(0, "an entry"); };
+}
+
+extern "C" __attribute__((visibility("default"))) const tessera_backend* tessera_backend_v1(void) {
+  static tessera_backend table = *Table<Throwing>::get();
+  const std::string_view entry = TESSERA_THROWING_ENTRY;
+  if (entry == "entry") fail(1, "");
+  if (entry == "available") make_throw(table.available);
+  if (entry == "count") make_throw(table.device_count);
+  if (entry == "info") make_throw(table.device_info);
+  if (entry == "algorithms") make_throw(table.algorithm_count);
+  if (entry == "names") make_throw(table.algorithm_name);
+  return &table;
+}
+#else
 TESSERA_DEFINE_BACKEND(Throwing)
+#endif

@@ -5,6 +5,7 @@
 # symbols.sh library NM FILE      exports tessera_* functions alone
 # symbols.sh objects NM FILE...   call nothing that prints or ends the process
 # symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
+# symbols.sh runpaths READELF DIR  every program and library below DIR searches libraries in absolute places alone
 # symbols.sh needed READELF FILE PATTERN   every DT_NEEDED entry matches PATTERN (an extended regular expression)
 set -euo pipefail
 
@@ -41,6 +42,23 @@ plugins() {
   done
   printf '%d plugins\n' "$count"
   [[ $count -gt 0 || "${3:-}" == none ]] || fail "no plugin in $2"
+}
+
+runpaths() {
+  local file count=0 path entry
+  while IFS= read -r -d '' file; do
+    [[ "$(head -c 4 "$file" | tr -d '\0')" == $'\x7fELF' ]] || continue
+    count=$((count + 1))
+    path="$("$1" -d "$file" | sed -nE 's/.*\((RUNPATH|RPATH)\).*\[(.*)\]/:\2:/p')"
+    while [[ "$path" == :*:* ]]; do
+      path="${path#:}" entry="${path%%:*}"
+      # An empty entry means the current directory.
+      [[ "$entry" =~ ^(/|\$ORIGIN(/|$)) ]] || fail "$file searches libraries in '$entry'"
+      path="${path#"$entry"}"
+    done
+  done < <(find "$2" \( -name CMakeFiles -o -name consumer \) -prune -o -type f \( -name '*.so*' -o -perm -u+x \) -print0)
+  printf '%d files\n' "$count"
+  [[ $count -gt 1 ]] || fail "no program and library below $2"
 }
 
 needed() {

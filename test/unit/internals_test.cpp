@@ -189,7 +189,10 @@ TEST_CASE("directories are searched in order, and earlier ones hide names", "[re
   touch(first.path() / "readme.txt");
   touch(second.path() / "libtessera_backend_one-v2.so");
   touch(second.path() / "libtessera_backend_three.so");
-  const auto found = scan({"/nowhere/at/all", first.path(), second.path(), first.path()});
+  std::vector<SearchedDirectory> directories;
+  for (const std::string path : {"/nowhere/at/all", first.path().c_str(), second.path().c_str(), first.path().c_str()})
+    directories.push_back({path, "a test", ""});
+  const auto found = scan(directories);
   std::vector<std::string> names;
   for (const PluginFile& file : found) names.push_back(file.name + file.variant);
   std::sort(names.begin(), names.end());
@@ -204,7 +207,7 @@ TEST_CASE("the best variant that fits the processor stands for a name", "[regist
   std::ofstream(directory.path() / "libtessera_backend_alone-v4.so") << "x";
   for (int level = 1; level <= 4; ++level) {
     INFO("level " << level);
-    const Registry registry({directory.path()}, level);
+    const Registry registry({{directory.path(), "a test", ""}}, level);
     REQUIRE(registry.backends().size() == 2);
     CHECK(registry.backends()[0]->full_name() == "alone-v4");
     CHECK(registry.backends()[1]->full_name() == "many-v" + std::to_string(level < 2 ? 2 : level));

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The first look at a plugin's table: what it says of itself is checked and copied once, so that nothing which a
+/// plugin does wrong here reaches beyond the plugin.
+#pragma once
+
+#include <tessera/plugin/abi.h>
+
+#include <array>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace tessera::core {
+
+/// Bounds on what a table says. What exceeds them is taken for a defect.
+inline constexpr std::uint64_t kMostAlgorithms = 256;
+inline constexpr std::int32_t kMostDevices = 4096;
+inline constexpr std::size_t kMostNameLength = 64;    ///< of a backend or an algorithm
+inline constexpr std::size_t kMostTextLength = 1024;  ///< of a device's name, build_info, or a reason
+
+struct DeviceDescription {
+  std::string name;
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Examined {
+  bool sound = false;  ///< the table keeps the contract as far as can be seen: its functions may be called
+  std::string reason;  ///< why the backend cannot be used here; "" when it can
+  std::string build_info;
+  std::array<std::vector<std::string>, 2> algorithms;  ///< of TESSERA_OP_GEMM and TESSERA_OP_STENCIL
+  std::vector<DeviceDescription> devices;
+};
+
+/// Examines the table of the plugin whose file says `name`. What the plugin throws becomes the reason.
+Examined examine(const tessera_backend* table, const std::string& name);
+
+/// Keeps this thread's number of exceptions in flight. A plugin with a C++ library of its own counts its throw there;
+/// the catch is counted here.
+class KeepsExceptionCount {
+ public:
+  KeepsExceptionCount() : count_(std::uncaught_exceptions()) {}
+  ~KeepsExceptionCount();
+  KeepsExceptionCount(const KeepsExceptionCount&) = delete;
+  KeepsExceptionCount& operator=(const KeepsExceptionCount&) = delete;
+
+ private:
+  int count_;
+};
+
+/// Calls a plugin's function: "", or what it threw.
+template <class Call>
+std::string thrown_by(const char* function, Call&& call) {
+  const KeepsExceptionCount keep;
+  try {
+    call();
+    return "";
+  } catch (const std::exception& e) {
+    const char* const what = e.what();
+    return std::string(function) + " threw an exception: " + (what == nullptr ? "" : what);
+  } catch (...) {
+    return std::string(function) + " threw an exception of unknown type";
+  }
+}
+
+}  // namespace tessera::core
