@@ -3,7 +3,7 @@
 
 /// @file
 /// Every order of axes in memory, with a different mode on each side: the core puts the axes in order, and must take
-/// modes, values, halos, taps and strides along.
+/// modes, values, halos, taps and strides along. Axes of a single point among them.
 
 #include "modes.hpp"
 #include "stencil_cases.hpp"
@@ -80,6 +80,26 @@ Taps lopsided(int rank) {
   return taps;
 }
 
+/// Axes of a single point, along which nobody goes: their stride may be as large as it likes.
+void add_single_points(std::vector<StencilCase>& list) {
+  constexpr std::int64_t huge = std::int64_t{1} << 58;  // 2^61 bytes of f64
+  for (const Boundary mode : kModes) {
+    if (mode == Boundary::halo) continue;  // has points to go to
+    const auto add = [&](const char* name, StencilDesc desc) {
+      desc.taps = lopsided(int(desc.extents.size()));
+      desc.boundary = BoundarySide(mode, kValue);
+      desc.steps = 1 + std::int64_t(list.size() % 3);
+      list.push_back({std::string("single point ") + name + " " + text(mode), desc, StencilData::integers, true});
+    };
+    add("of axis 0", {.extents = {1, 33}, .taps = {}, .in_strides = {huge, 1}, .out_strides = {huge, 1}});
+    add("of axis 1", {.extents = {29, 1}, .taps = {}, .in_strides = {1, huge}, .out_strides = {2, huge}});
+    add("of axes 0 and 2",
+        {.extents = {1, 21, 1}, .taps = {}, .in_strides = {huge, 3, huge}, .out_strides = {huge, 1, 1}});
+    add("of axis 1 in space",
+        {.extents = {7, 1, 70}, .taps = {}, .in_strides = {71, huge, 1}, .out_strides = {70, huge, 1}});
+  }
+}
+
 }  // namespace
 
 std::vector<StencilCase> permuted_axes_cases() {
@@ -112,6 +132,7 @@ std::vector<StencilCase> permuted_axes_cases() {
       } while (std::next_permutation(order.begin(), order.end()));
     }
   }
+  add_single_points(list);
   return list;
 }
 
