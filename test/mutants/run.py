@@ -25,15 +25,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / "build" / "mutants"
 SOURCE, BUILD = SCRATCH / "source", SCRATCH / "build"
 
-CORE = ["tessera", "tessera-internals-test", "tessera-interface-test", "tessera-c99-test", "tessera-plugin-test",
-        "tessera_cli", "tessera-test-cli"]
+# Folders with all that they hold: the tests, and the plugins that they load.
+CORE = ["lib/all", "test/unit/all", "test/plugins/all", "test/cli/all", "test/conformance/all"]
 
 
 def stages(path, variant):
     """What to build for a file, and the tests to run, the fastest first: regular expressions of their names."""
     essential = rf"^conformance\.cpu-{variant}$"
     if path.startswith("lib/cli/"):
-        return ["tessera_cli", "tessera-test-cli"], [r"^cli\."]
+        return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
     if path.startswith("backends/cuda/"):
         return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
     if path.startswith("backends/cpu/"):
@@ -42,7 +42,7 @@ def stages(path, variant):
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],
                 [rf"^conformance\.kokkos-openmp-{variant}$", r"^conformance\.kokkos-openmp$"])
-    return (CORE + ["tessera-conformance", f"tessera_backend_cpu-{variant}"],
+    return (CORE + [f"tessera_backend_cpu-{variant}"],
             [r"^(unit|plugins)", r"^(cli|faults)", r"^conformance\.fake$", essential])
 
 

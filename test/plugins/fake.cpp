@@ -9,6 +9,7 @@
 
 #include <tessera/plugin/plugin.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -24,7 +25,9 @@ constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 54;
 
 struct FakeContext {
   explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
+    static std::atomic<std::int32_t> latest{0};
     stats_.threads = desc.threads;
+    stats_.threads_of_the_one_before = latest.exchange(desc.threads);
     stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
   }
   int device() const { return device_; }
