@@ -58,6 +58,67 @@ tessera_dtype type_of(const Plan& plan) {
   return plan.describe().find(" f64") != std::string::npos ? TESSERA_F64 : TESSERA_F32;
 }
 
+/// Operands of the right sizes and types, all zero, and scalars; then one thing that is wrong.
+class Arguments {
+ public:
+  explicit Arguments(Plan& plan) : dtype_(type_of(plan)) {
+    const std::int64_t size = dtype_ == TESSERA_F64 ? 8 : 4;
+    const bool gemm = plan.describe().find("gemm") != std::string::npos;
+    for (int i = 0; i < (gemm ? 3 : 2); ++i) {
+      const auto [first, last] = plan.operand_range(i);
+      memories_.emplace_back(std::size_t((last - first) * size), GuardedBytes::Against::begin);
+      std::memset(memories_.back().data(), 0, memories_.back().size());
+      operands_.push_back({memories_.back().data() - first * size, dtype_, 0});
+    }
+    if (gemm) scalars_ = {{dtype_, 0, 1.0, 0.0}, {dtype_, 0, 0.5, 0.0}};
+    operand_count_ = operands_.size();
+  }
+
+  void spoil(Bytes& bytes) {
+    tessera_operand& operand = bytes.pick(operands_);
+    switch (bytes.below(scalars_.empty() ? 7 : 9)) {
+      case 0:
+        operand.data = nullptr;
+        break;
+      case 1:
+        operand.data = static_cast<char*>(operand.data) + 1 + bytes.below(3);
+        break;
+      case 2:
+        operand.dtype = bytes.byte();
+        break;
+      case 3:
+        operand.reserved = bytes.byte();
+        break;
+      case 4:
+        operand_count_ = std::uint64_t(bytes.below(std::int64_t(operands_.size()) + 1));
+        break;
+      case 5:
+        workspace_bytes_ = bytes.byte();
+        break;
+      case 6:
+        operand_size_ = std::uint64_t(bytes.byte()) % sizeof(tessera_operand);
+        break;
+      case 7:
+        bytes.pick(scalars_).dtype = bytes.byte();
+        break;
+      default:
+        bytes.pick(scalars_).imaginary = double(bytes.byte());
+    }
+  }
+
+  tessera_execution execution() const {
+    return {sizeof(tessera_execution), operands_.data(), operand_size_, operand_count_,  scalars_.data(),
+            sizeof(tessera_scalar),    scalars_.size(),  nullptr,       workspace_bytes_};
+  }
+
+ private:
+  tessera_dtype dtype_;
+  std::vector<GuardedBytes> memories_;
+  std::vector<tessera_operand> operands_;
+  std::vector<tessera_scalar> scalars_;
+  std::uint64_t operand_count_ = 0, operand_size_ = sizeof(tessera_operand), workspace_bytes_ = 0;
+};
+
 /// Strided places, one by one, from the operand's pointer.
 template <class Visit>
 void visit(const MatrixLayout& x, Visit&& place) {
@@ -226,57 +287,9 @@ void create_from_altered_bytes(Bytes& bytes, Context& context, const StencilDesc
 
 void execute_wrongly(Bytes& bytes, Plan& plan, Memory memory) {
   if (memory == Memory::device && plan.backend() == "fake") return;  // its memory is not the host's
-  const bool gemm = plan.describe().find("gemm") != std::string::npos;
-  const tessera_dtype dtype = type_of(plan);
-  const std::uint64_t count = gemm ? 3 : 2;
-  std::vector<GuardedBytes> memories;
-  std::array<tessera_operand, 3> operands{};
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto [first, last] = plan.operand_range(int(i));
-    const std::size_t size = dtype == TESSERA_F64 ? 8 : 4;
-    memories.emplace_back(std::size_t(last - first) * size, GuardedBytes::Against::begin);
-    std::memset(memories.back().data(), 0, memories.back().size());
-    operands[i] = {memories.back().data() - first * std::int64_t(size), dtype, 0};
-  }
-  std::array<tessera_scalar, 2> scalars{{{dtype, 0, 1.0, 0.0}, {dtype, 0, 0.5, 0.0}}};
-  tessera_execution e{sizeof e,
-                      operands.data(),
-                      sizeof(tessera_operand),
-                      count,
-                      scalars.data(),
-                      sizeof scalars[0],
-                      std::uint64_t(gemm ? 2 : 0),
-                      nullptr,
-                      0};
-  const std::size_t which = std::size_t(bytes.below(std::int64_t(count)));
-  switch (bytes.below(9)) {
-    case 0:
-      operands[which].data = nullptr;
-      break;
-    case 1:
-      operands[which].data = static_cast<char*>(operands[which].data) + 1 + bytes.below(3);
-      break;
-    case 2:
-      operands[which].dtype = bytes.byte();
-      break;
-    case 3:
-      operands[which].reserved = bytes.byte();
-      break;
-    case 4:
-      e.operand_count = std::uint64_t(bytes.below(std::int64_t(count) + 1));
-      break;
-    case 5:
-      scalars[which % 2].dtype = bytes.byte();
-      break;
-    case 6:
-      scalars[which % 2].imaginary = double(bytes.byte());
-      break;
-    case 7:
-      e.workspace = operands[0].data, e.workspace_bytes = bytes.byte();
-      break;
-    default:
-      e.operand_size = std::uint64_t(bytes.byte()) % sizeof(tessera_operand);
-  }
+  Arguments arguments(plan);
+  arguments.spoil(bytes);
+  const tessera_execution e = arguments.execution();
   Report report;
   report.check(tessera_plan_execute(plan.get(), &e, &report.error));
 }
