@@ -27,13 +27,6 @@ std::string ask(Function function, Arguments... arguments) {
   return message[0] == '\0' ? "it gave no reason" : message.data();
 }
 
-std::vector<std::string> algorithms_of(Backend& backend, tessera_op op) {
-  std::vector<std::string> names;
-  const tessera_backend& table = *backend.table();
-  for (std::uint64_t i = 0; i < table.algorithm_count(op); ++i) names.emplace_back(table.algorithm_name(op, i));
-  return names;
-}
-
 /// The variant of the backend `name` that a plan would get where `given` is the choice of backend.
 const Backend* in_use(const Registry& registry, const std::string& name, const std::string& given) {
   for (const std::vector<Backend*>& list : {registry.matching(given), registry.backends()})
@@ -67,7 +60,7 @@ Candidate describe(Backend& backend, const ContextRequest& request) {
     return c;
   }
   const tessera_op op = request.desc->op;
-  c.algorithms = algorithms_of(backend, op);
+  c.algorithms = backend.algorithms(op);
   std::int64_t ranked = TESSERA_CHOSEN_ALGORITHM;
   if (concerns(request.algorithm, c.name, c.variant)) {
     const std::int64_t forced = index_of(c.algorithms, request.algorithm.name);
@@ -118,6 +111,10 @@ double reference_score(Backend& backend, int device) {
 
 std::shared_ptr<Context> make_context(const ContextRequest& request) {
   const Registry& registry = Registry::instance();
+  if (!registry.problem().empty()) throw Error(TESSERA_BACKEND_UNAVAILABLE, registry.problem());
+  if (registry.backends().empty())
+    throw Error(TESSERA_BACKEND_UNAVAILABLE,
+                "no backend plugin was found; " + describe_search() + "; TESSERA_BACKEND_PATH adds directories");
   const std::vector<Backend*> matching = registry.matching(request.backend.name);
   Request selection{request.backend, request.algorithm};
   if (request.desc == nullptr) selection.algorithm.name.clear();
@@ -162,7 +159,7 @@ void check_algorithm_known(const AlgorithmSpec& algorithm, tessera_op op, const 
   std::string lists;
   for (Backend* present : named) {
     if (present->table() == nullptr) continue;  // nobody can know what it has
-    const std::vector<std::string> has = algorithms_of(*present, op);
+    const std::vector<std::string>& has = present->algorithms(op);
     if (index_of(has, algorithm.name) != kNoAlgorithm) return;
     lists += (lists.empty() ? "" : "; ") + present->full_name() + " has " + join(has);
   }

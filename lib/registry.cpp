@@ -6,9 +6,14 @@
 #include "cpu_level.hpp"
 #include "loader.hpp"
 
+#include <dirent.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <set>
+#include <system_error>
 
 namespace tessera::core {
 namespace {
@@ -41,17 +46,23 @@ std::vector<SearchedDirectory> own_plugin_directories() {
   return found;
 }
 
+struct Close {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
 /// Adds a directory's plugins to `found`, but for names that it has from earlier ones.
 void scan(SearchedDirectory& directory, std::set<std::string>& names, std::vector<PluginFile>& found) {
   std::error_code error;
   const fs::path root = fs::canonical(directory.path, error);
   if (!error) directory.path = root.string();
+  // Not a directory_iterator: libstdc++'s ends the process where memory does.
+  const std::unique_ptr<DIR, Close> folder(error ? nullptr : opendir(root.c_str()));
+  if (!error && folder == nullptr) error = std::error_code(errno, std::generic_category());
   std::vector<PluginFile> here;
-  for (auto entry = error ? fs::directory_iterator() : fs::directory_iterator(root, error);
-       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  while (const dirent* const entry = folder ? readdir(folder.get()) : nullptr) {
     PluginFile file;
-    if (!parse_plugin_name(entry->path().filename().string(), file) || names.contains(file.name)) continue;
-    file.path = entry->path().string();
+    if (!parse_plugin_name(entry->d_name, file) || names.contains(file.name)) continue;
+    file.path = (root / entry->d_name).string();
     here.push_back(std::move(file));
   }
   if (error) directory.error = error.message();
@@ -98,24 +109,28 @@ std::string describe_search() { return describe_search(Registry::instance().sear
 
 bool Backend::fits_processor() const { return variant_level(file_.variant) <= processor_level_; }
 
+/// A mutex, since an exception that passes through call_once ends the process where memory has ended.
 const Backend::State& Backend::loaded() {
-  std::call_once(once_, [this] { load(); });
-  return state_;
+  const std::lock_guard lock(mutex_);
+  if (!state_) state_ = load();
+  return *state_;
 }
 
-void Backend::load() {
+Backend::State Backend::load() const {
+  State state;
   if (!fits_processor()) {
-    state_.examined.reason =
+    state.examined.reason =
         "built for x86-64-" + file_.variant + ", this processor has x86-64-v" + std::to_string(processor_level_);
-    return;
+    return state;
   }
   Loaded loaded = load_backend(file_.path);
   if (loaded.table == nullptr) {
-    state_.examined.reason = std::move(loaded.reason);
-    return;
+    state.examined.reason = std::move(loaded.reason);
+    return state;
   }
-  state_.examined = examine(loaded.table, file_.name);
-  if (state_.examined.sound) state_.table = loaded.table;
+  state.examined = examine(loaded.table, file_.name);
+  if (state.examined.sound) state.table = loaded.table;
+  return state;
 }
 
 const std::vector<std::string>& Backend::algorithms(tessera_op op) {

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,12 +74,12 @@ class Backend {
     Examined examined;
   };
   const State& loaded();
-  void load();
+  State load() const;
 
   PluginFile file_;
   int processor_level_;
-  std::once_flag once_;
-  State state_;
+  std::mutex mutex_;
+  std::optional<State> state_;
 };
 
 /// True when a name that a user gave ("cpu", "cpu-v3", "kokkos") means the backend `name` of `variant`.

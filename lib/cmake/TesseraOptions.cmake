@@ -11,6 +11,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF) # there are none
 
 option(BUILD_SHARED_LIBS "Build libtessera as a shared library" ON)
 option(TESSERA_BUILD_TESTS "Build the tests; needs Catch2 >= 3.4" OFF)
+option(TESSERA_BUILD_FUZZERS "Build the fuzz targets as well; needs TESSERA_BUILD_TESTS, clang and the preset 'fuzz'" OFF)
 option(TESSERA_BUILD_PERF "Build the perf suite; needs Google Benchmark" OFF)
 option(TESSERA_BUILD_EXAMPLES "Build the examples, the showcase among them" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})

@@ -3,6 +3,8 @@
 
 #include "gemm_cases.hpp"
 
+#include <utility>
+
 namespace tessera::test {
 
 namespace {
@@ -136,6 +138,36 @@ void add_batches(List& list) {
       }
 }
 
+/// Matrices of a single row or column, whose leading dimension nobody multiplies: it may be as large as it likes.
+void add_single_lines(List& list) {
+  constexpr std::int64_t huge = std::int64_t{1} << 58;  // 2^61 bytes of f64
+  const auto add = [&](const char* name, GemmDesc desc) {
+    for (const Order order : kOrders) {
+      desc.order = order;
+      if (order == Order::column_major) {  // the same product, transposed
+        std::swap(desc.m, desc.n), std::swap(desc.lda, desc.ldb), std::swap(desc.trans_a, desc.trans_b);
+      }
+      add_exact_and_random(list, std::string("single line ") + name + " " + kind(desc), desc, true);
+    }
+  };
+  GemmDesc desc = sizes(1, 37, 19);
+  desc.lda = desc.ldc = huge;
+  add("of A and C", desc);
+  desc = sizes(37, 29, 1);
+  desc.ldb = huge;
+  add("of B", desc);
+  desc.trans_a = Transpose::yes;
+  desc.lda = huge;
+  add("of A and B", desc);
+  desc = sizes(130, 1, 40);
+  desc.trans_b = Transpose::yes;
+  desc.ldb = huge;
+  add("of B", desc);
+  desc = sizes(23, 31, 17);
+  desc.stride_a = desc.stride_b = desc.stride_c = huge;
+  add("of matrices", desc);
+}
+
 /// Every pair of the interesting alphas and betas, on a shape with partial tiles on all sides.
 void add_scalars(List& list) {
   for (const double alpha : {0.0, 1.0, -1.0, 0.7, 3.0})
@@ -185,6 +217,7 @@ std::vector<GemmCase> gemm_cases() {
   add_empty(list);
   add_leading_dimensions(list);
   add_batches(list);
+  add_single_lines(list);
   add_scalars(list);
   add_special_values(list);
   return list;

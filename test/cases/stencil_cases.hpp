@@ -32,6 +32,8 @@ struct StencilCase {
 };
 
 std::vector<StencilCase> stencil_cases();
+/// The part of them whose axes lie in memory in every order; in a file of its own.
+std::vector<StencilCase> permuted_axes_cases();
 
 /// How a list's coefficients are chosen. Both kinds are different at every offset: a symmetric list would hide
 /// swapped taps.

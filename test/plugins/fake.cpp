@@ -58,7 +58,9 @@ struct FakeContext {
   explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
     may_fail("context_create");
     ++alive.contexts;
+    static std::atomic<std::int32_t> latest{0};
     stats_.threads = desc.threads;
+    stats_.threads_of_the_one_before = latest.exchange(desc.threads);
     stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
   }
   ~FakeContext() { --alive.contexts; }

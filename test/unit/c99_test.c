@@ -57,7 +57,7 @@ static void difference(tessera_context* context, tessera_error* error) {
   desc.taps = taps;
   desc.tap_size = sizeof taps[0];
   desc.tap_count = 2;
-  desc.boundary[0][0] = TESSERA_BOUNDARY_PERIODIC;
+  desc.boundary[0][0] = desc.boundary[0][1] = TESSERA_BOUNDARY_PERIODIC;
   desc.steps = 1;
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(context, (const tessera_desc*)&desc, NULL, &plan, error) == TESSERA_OK, "plan", error);

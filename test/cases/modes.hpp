@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The boundary modes that the cases go through, and what may stand on the two sides of an axis.
+#pragma once
+
+#include <tessera/stencil.hpp>
+
+#include <cstddef>
+#include <iterator>
+
+namespace tessera::test {
+
+/// halo is the last: most lists of several steps leave it out.
+inline constexpr Boundary kModes[] = {Boundary::fixed,   Boundary::constant, Boundary::periodic, Boundary::nearest,
+                                      Boundary::reflect, Boundary::mirror,   Boundary::halo};
+inline constexpr std::size_t kModeCount = std::size(kModes);
+
+inline const char* text(Boundary mode) {
+  constexpr const char* names[] = {"fixed", "constant", "periodic", "nearest", "reflect", "mirror", "halo"};
+  return names[std::size_t(mode)];
+}
+
+/// Periodic is the business of both sides.
+inline bool possible(Boundary low, Boundary high) {
+  return (low == Boundary::periodic) == (high == Boundary::periodic);
+}
+
+/// Both sides of an axis: the low one's mode on both where one alone would be periodic.
+inline BoundaryAxis sides(BoundarySide low, BoundarySide high) {
+  if (!possible(low.mode, high.mode)) high.mode = low.mode;
+  return {low, high};
+}
+
+}  // namespace tessera::test

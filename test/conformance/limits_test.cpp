@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Limits of the workspace at the ends of their range: a plan takes no more, and is made in either case.
+
+#include "runner.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace tessera::test {
+
+namespace {
+
+/// Products with every transpose, of a size that algorithms cut into blocks and slices, and a batch.
+std::vector<GemmCase> cases() {
+  std::vector<GemmCase> list;
+  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+    for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+      GemmDesc desc{.m = 70, .n = 90, .k = 2100, .trans_a = trans_a, .trans_b = trans_b};
+      list.push_back({"a limit", desc, 1.0, 0.5, GemmData::wide_a});
+      desc.k = 33, desc.batch = 3;
+      list.push_back({"a limit of a batch", desc, 1.0, 0.5, GemmData::wide_a});
+    }
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("a limit of any size is a limit", "[limits]") {
+  for (const int threads : {1, 3}) {
+    Subject subject(threads);
+    for (const std::string& name : subject.algorithms(TESSERA_OP_GEMM)) {
+      Tally tally;
+      for (const GemmCase& c : cases())
+        for (const std::uint64_t limit : {std::uint64_t{1}, std::uint64_t{1} << 63, UINT64_MAX}) {
+          INFO(name << ", workspace_limit = " << limit << ", " << threads << " threads");
+          GemmTrial<float> trial(c);
+          try {
+            GemmPlan plan(subject.context(), trial.desc(), {.algorithm = name, .workspace_limit = limit});
+            CHECK(plan.workspace_bytes() <= limit);
+            CHECK(trial.run(subject.context(), plan, Memory::host).empty());
+            ++tally.run;
+          } catch (const Error& error) {
+            CHECK(error.code() == ErrorCode::unsupported);
+            ++tally.refused[error.what()];
+          }
+        }
+      report(subject.spec() + "/" + name + " within limits", tally);
+    }
+  }
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the changes of mutants.py one at a time, in a copy of the sources, and says which test catches each.
+
+    test/mutants/run.py                   all of them, an hour or two on two processors
+    test/mutants/run.py --only plan.cpp   those whose file or description matches a regular expression
+    test/mutants/run.py --check           whether each still finds its text; builds nothing
+
+Ends with 1 where one survives. Needs what the tests need, and takes Kokkos, Eigen and Catch2 from .deps where they are there.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from mutants import MUTANTS
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRATCH = ROOT / "build" / "mutants"
+SOURCE, BUILD = SCRATCH / "source", SCRATCH / "build"
+
+# Folders with all that they hold: the tests, and the plugins that they load.
+CORE = ["lib/all", "test/unit/all", "test/plugins/all", "test/cli/all", "test/conformance/all"]
+
+
+def stages(path, variant):
+    """What to build for a file, and the tests to run, the fastest first: regular expressions of their names."""
+    essential = rf"^conformance\.cpu-{variant}$"
+    if path.startswith("lib/cli/"):
+        return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
+    if path.startswith("backends/cuda/"):
+        return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
+    if path.startswith("backends/cpu/"):
+        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance"],
+                [r"^unit\.cpu_choice$", essential, r"^conformance\.cpu$"])
+    if path.startswith("backends/kokkos/"):
+        return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],
+                [rf"^conformance\.kokkos-openmp-{variant}$", r"^conformance\.kokkos-openmp$"])
+    return (CORE + [f"tessera_backend_cpu-{variant}"],
+            [r"^(unit|plugins)", r"^(cli|faults)", r"^conformance\.fake$", essential])
+
+
+def run(command, **options):
+    environment = dict(os.environ, CCACHE_BASEDIR=str(SOURCE), CCACHE_NOHASHDIR="1", OMP_WAIT_POLICY="passive")
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **options)
+
+
+def tool(name):
+    """CMake's programs, from .deps where it brought newer ones."""
+    own = ROOT / ".deps" / "prefix" / "usr" / "bin" / name
+    return str(own) if own.exists() else name
+
+
+def copy_sources():
+    """The files that git knows, as they are now; only those that differ are touched, so that little is built again."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            check=True, stdout=subprocess.PIPE).stdout.decode()
+    wanted = {name for name in listed.split("\0") if (ROOT / name).is_file()}
+    for old in [p for p in SOURCE.rglob("*") if p.is_file()]:
+        if str(old.relative_to(SOURCE)) not in wanted:
+            old.unlink()
+    for name in wanted:
+        target = SOURCE / name
+        if target.exists() and target.read_bytes() == (ROOT / name).read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target)
+
+
+def configure(variant):
+    arguments = [tool("cmake"), "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                 f"-DCMAKE_PREFIX_PATH={ROOT}/.deps/prefix/usr", "-DTESSERA_BUILD_TESTS=ON",
+                 "-DTESSERA_BUILD_EXAMPLES=OFF", "-DTESSERA_BACKEND_CUDA=OFF", f"-DTESSERA_CPU_VARIANTS={variant}"]
+    if shutil.which("ccache"):
+        arguments += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    done = run(arguments)
+    if done.returncode != 0:
+        sys.exit(f"The copy cannot be configured:\n{done.stdout[-3000:]}")
+
+
+def unmatched():
+    """Entries whose text does not stand in their file exactly once."""
+    bad = []
+    for path, what, text, _ in MUTANTS:
+        file = ROOT / path
+        count = file.read_text().count(text) if file.exists() else 0
+        if count != 1:
+            bad.append(f"{path}: {what}: its text is there {count} times: {text.strip()[:100]}")
+    return bad
+
+
+def build(targets, jobs):
+    return run([tool("cmake"), "--build", str(BUILD), "--parallel", str(jobs), "--target", *targets])
+
+
+def failing(expressions, timeout):
+    """The first test that fails, or None; "no tests" is an error of this script."""
+    for expression in expressions:
+        done = run([tool("ctest"), "--test-dir", str(BUILD), "-R", expression, "--stop-on-failure", "--timeout",
+                    str(timeout)])
+        if "No tests were found" in done.stdout:
+            continue
+        failed = re.findall(r"^\s*\d+ - (\S+) \((?!Skipped|Disabled)([^)]*)\)", done.stdout, re.MULTILINE)
+        if failed:
+            name, how = failed[0]
+            return name if how == "Failed" else f"{name} ({how})"
+        if done.returncode != 0:
+            sys.exit(f"ctest -R '{expression}' failed without a failing test:\n{done.stdout[-3000:]}")
+    return None
+
+
+def examine(mutant, options):
+    """What became of one change: ("caught", by), ("SURVIVED", "") or ("BROKEN", why)."""
+    path, _, text, instead = mutant
+    targets, expressions = stages(path, options.variant)
+    file = SOURCE / path
+    original = file.read_text()
+    try:
+        file.write_text(original.replace(text, instead))
+        built = build(targets, options.jobs)
+        if built.returncode != 0:
+            return "BROKEN", "does not compile: " + (re.findall(r"error: .*", built.stdout) or ["?"])[0]
+        by = failing(expressions, options.timeout)
+        return ("caught", by) if by else ("SURVIVED", "")
+    finally:
+        file.write_text(original)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="regular expression for 'file: description'")
+    parser.add_argument("--check", action="store_true", help="only look for each entry's text")
+    parser.add_argument("--variant", default="v3", help="instruction set of the backends, v2 to v4 (v3)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for one test")
+    options = parser.parse_args()
+
+    if bad := unmatched():
+        sys.exit("\n".join(bad))
+    chosen = [m for m in MUTANTS if re.search(options.only, f"{m[0]}: {m[1]}")]
+    print(f"{len(chosen)} of {len(MUTANTS)} changes, each finds its text", flush=True)
+    if options.check:
+        return 0
+
+    SOURCE.mkdir(parents=True, exist_ok=True)
+    copy_sources()
+    configure(options.variant)
+    for path in sorted({m[0].split("/")[0] + "/" + m[0].split("/")[1] for m in chosen}):
+        targets, expressions = stages(path + "/", options.variant)
+        built = build(targets, options.jobs)
+        if built.returncode != 0:
+            sys.exit(f"The unchanged sources do not build:\n{built.stdout[-3000:]}")
+        if by := failing(expressions, options.timeout):
+            sys.exit(f"{by} fails without any change.")
+
+    counts = {}
+    for mutant in chosen:
+        start = time.monotonic()
+        outcome, by = examine(mutant, options)
+        counts[outcome] = counts.get(outcome, 0) + 1
+        print(f"{outcome:9} {time.monotonic() - start:4.0f} s  {mutant[0]}: {mutant[1]}{': ' + by if by else ''}",
+              flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())))
+    return 0 if set(counts) <= {"caught"} else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
