@@ -26,7 +26,7 @@ bool read(const std::string& text, Value& value) {
 double parse_number(const std::string& text, const std::string& what) {
   double value = 0.0;
   if (!read(text, value) || !std::isfinite(value))
-    throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a finite number");
+    throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a finite number in the range of double");
   return value;
 }
 

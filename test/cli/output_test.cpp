@@ -106,8 +106,10 @@ TEST_CASE("help that cannot be printed is a failure", "[output]") {
 
 TEST_CASE("an output file is never a standard stream by accident", "[output]") {
   const Workplace w;
-  CHECK(w.shell("$gemm -o new.npy <&- 2>&-").exit_code == 0);
-  w.check_product("new.npy");
+  for (const char* closed : {"2>&-", "<&- 2>&-"}) {
+    CHECK(w.shell(std::string("TESSERA_VERBOSE=2 $gemm -o new.npy ") + closed).exit_code == 0);
+    w.check_product("new.npy");
+  }
 }
 
 TEST_CASE("a limit of a file's size is an error", "[output]") {
