@@ -29,7 +29,7 @@ std::vector<std::string> lines(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a relative library path and a later chdir lead nowhere else") {
+TEST_CASE("a relative library path and a later chdir lead nowhere else", "[shared]") {
   const TemporaryDirectory place;
   const fs::path ours = fs::canonical(place.path()) / "ours and (deleted)", theirs = place.path() / "theirs";
   for (const fs::path& tree : {ours, theirs}) fs::create_directories(tree / "lib" / "tessera");
@@ -61,7 +61,7 @@ TEST_CASE("a set-uid program searches the installation alone", "[setuid]") {
   REQUIRE(statvfs(folder.path().c_str(), &system) == 0);
   if ((system.f_flag & ST_NOSUID) != 0) SKIP(folder.path() << " is mounted nosuid");
   REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
-  const fs::path program = folder.path() / "list", starter = folder.path() / "starter";
+  const fs::path program = folder.path() / "list";
   fs::copy_file(TESSERA_STATIC_LIST, program);
   REQUIRE(chmod(program.c_str(), 04755) == 0);
   // As nobody: the program has root's rights, its caller has not.
