@@ -3,19 +3,32 @@
 
 #include "loader.hpp"
 
+#include "listing.hpp"
+
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <filesystem>
+#include <new>
 
 namespace tessera::core {
 namespace {
 
-std::string last_dl_error() {
+/// What failed for want of memory succeeds at a second try, if the want was short: dlerror() often does not tell.
+void* open_library(const std::string& path) {
+  constexpr int flags = RTLD_NOW | RTLD_LOCAL;
+  void* const library = dlopen(path.c_str(), flags);
+  return library != nullptr ? library : dlopen(path.c_str(), flags);
+}
+
+/// Throws where that is the want of memory, which is no property of the file.
+std::string reason_of_refusal() {
   const char* text = dlerror();
-  return text == nullptr ? "the dynamic linker gave no reason" : text;
+  const std::string reason = text == nullptr ? "the dynamic linker gave no reason" : text;
+  if (reason == "out of memory" || reason.ends_with(std::strerror(ENOMEM))) throw std::bad_alloc();
+  return reason;
 }
 
 /// What to say of a plugin without an entry point of our version.
@@ -52,8 +65,8 @@ std::string check(const tessera_backend* table, const std::string& name) {
 }  // namespace
 
 Loaded load_backend(const std::string& path, const std::string& name) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return {nullptr, last_dl_error()};
+  void* library = open_library(path);
+  if (library == nullptr) return {nullptr, reason_of_refusal()};
   void* symbol = dlsym(library, "tessera_backend_v1");
   if (symbol == nullptr) return {nullptr, missing_entry(library)};
   const tessera_backend* table = reinterpret_cast<tessera_backend_entry>(symbol)();
@@ -62,16 +75,14 @@ Loaded load_backend(const std::string& path, const std::string& name) {
 }
 
 std::string own_directory() {
-  namespace fs = std::filesystem;
   Dl_info info{};
   link_map* map = nullptr;
-  std::error_code ignored;
   const bool known = dladdr1(reinterpret_cast<const void*>(&own_directory), &info, reinterpret_cast<void**>(&map),
                              RTLD_DL_LINKMAP) != 0;
   // The main program's link map has no name, and its argv[0] need not be a path.
   const bool program = !known || map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0';
-  const fs::path file = program ? fs::read_symlink("/proc/self/exe", ignored) : fs::canonical(map->l_name, ignored);
-  return file.parent_path().string();
+  const std::string file = real_path(program ? "/proc/self/exe" : map->l_name);
+  return file.substr(0, file.rfind('/'));
 }
 
 }  // namespace tessera::core

@@ -4,17 +4,17 @@
 #include "registry.hpp"
 
 #include "cpu_level.hpp"
+#include "listing.hpp"
 #include "loader.hpp"
+
+#include <tessera/plugin/error.hpp>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <set>
 
 namespace tessera::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "libtessera_backend_";
 constexpr std::string_view kSuffix = ".so";
@@ -51,15 +51,13 @@ std::vector<PluginFile> scan(const std::vector<std::string>& directories) {
   std::vector<PluginFile> found;
   std::set<std::string> names;
   for (const std::string& directory : directories) {
-    std::error_code error;
-    const fs::path root = fs::canonical(directory, error);
-    if (error) continue;
+    const std::string root = real_path(directory);
+    if (root.empty()) continue;
     std::vector<PluginFile> here;
-    for (auto entry = fs::directory_iterator(root, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
+    for (const std::string& name : list_directory(root).names) {
       PluginFile file;
-      if (!parse_plugin_name(entry->path().filename().string(), file) || names.contains(file.name)) continue;
-      file.path = entry->path().string();
+      if (!parse_plugin_name(name, file) || names.contains(file.name)) continue;
+      file.path = root + "/" + name;
       here.push_back(std::move(file));
     }
     for (PluginFile& file : here) {
@@ -73,20 +71,30 @@ std::vector<PluginFile> scan(const std::vector<std::string>& directories) {
 bool Backend::fits_processor() const { return variant_level(file_.variant) <= processor_level_; }
 
 const tessera_backend* Backend::table() {
-  std::call_once(once_, [this] { load(); });
+  require_loaded();
   return table_;
 }
 
 const std::string& Backend::reason() {
-  std::call_once(once_, [this] { load(); });
+  require_loaded();
   return reason_;
 }
 
 int Backend::device_count() {
-  std::call_once(once_, [this] { load(); });
+  require_loaded();
   return device_count_;
 }
 
+/// Not std::call_once: an exception that passes the C library's pthread_once ends the program where memory ends.
+void Backend::require_loaded() {
+  if (loaded_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  if (loaded_.load(std::memory_order_relaxed)) return;
+  load();
+  loaded_.store(true, std::memory_order_release);
+}
+
+/// Throws where memory ends, so that the next use tries again.
 void Backend::load() {
   if (!fits_processor()) {
     reason_ = "built for x86-64-" + file_.variant + ", this processor has x86-64-v" + std::to_string(processor_level_);
@@ -98,7 +106,9 @@ void Backend::load() {
   if (table_ == nullptr) return;
   std::array<char, 1024> message{};
   tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
-  if (table_->available(&error) != TESSERA_OK) {
+  const tessera_status status = table_->available(&error);
+  if (status == TESSERA_OUT_OF_MEMORY) throw plugin::Error(status, name() + ": " + message.data());
+  if (status != TESSERA_OK) {
     reason_ = message[0] == '\0' ? "it gave no reason" : message.data();
     return;
   }

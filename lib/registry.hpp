@@ -9,6 +9,7 @@
 
 #include <tessera/plugin/abi.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -50,11 +51,13 @@ class Backend {
   int device_count();
 
  private:
+  void require_loaded();
   void load();
 
   PluginFile file_;
   int processor_level_;
-  std::once_flag once_;
+  std::mutex mutex_;
+  std::atomic<bool> loaded_{false};
   const tessera_backend* table_ = nullptr;
   std::string reason_;
   int device_count_ = 0;
