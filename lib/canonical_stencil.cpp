@@ -204,6 +204,10 @@ void validate_fields(const tessera_stencil_desc& d) {
     for (int side = 0; side < 2; ++side) {
       const std::string name = indexed("boundary", axis) + "[" + std::to_string(side) + "]";
       one_of(name, d.boundary[axis][side], TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_HALO, kModes);
+      const double value = d.boundary_value[axis][side];
+      if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT && std::isfinite(value) && !finite_in(d.dtype, value))
+        invalid("boundary_value" + name.substr(std::strlen("boundary")), std::to_string(value),
+                "must be finite when rounded to f32, or an infinity that is meant");
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_HALO && d.steps > 1)
         invalid("steps", d.steps, "must be 0 or 1 where " + name + " is halo: the ghost points hold one step");
     }

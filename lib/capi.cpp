@@ -64,7 +64,7 @@ const char* tessera_version(void) {
 // ---- Backends
 
 int64_t tessera_backend_count(void) {
-  std::int64_t count = 0;
+  std::int64_t count = -1;
   guard(nullptr, [&] { count = std::int64_t(core::Registry::instance().backends().size()); });
   return count;
 }

@@ -201,8 +201,8 @@ void* Context::native_stream() {
 void Context::fail(tessera_status status, const tessera_error& error, const char* message) {
   if ((error.flags & TESSERA_ERROR_CONTEXT_DEAD) != 0) {
     const std::lock_guard lock(death_mutex_);
-    if (!dead_.load(std::memory_order_relaxed)) cause_of_death_ = message;
-    dead_.store(true, std::memory_order_release);
+    // Dead first: there may be no memory for the cause.
+    if (!dead_.exchange(true)) cause_of_death_ = message;
   }
   throw Error(status, message[0] == '\0' ? backend_.name() + " gave no reason" : message, error.flags);
 }

@@ -3,6 +3,8 @@
 
 #include "examine.hpp"
 
+#include <tessera/plugin/error.hpp>
+
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -78,6 +80,7 @@ std::string failure_of(const char* function, Call&& call) {
   if (std::string thrown = thrown_by(function, [&] { status = call(&error); }); !thrown.empty()) return thrown;
   if (status == TESSERA_OK) return "";
   std::string text = text_of(message.data(), message.size());
+  if (status == TESSERA_OUT_OF_MEMORY) throw plugin::Error(status, text);
   return text.empty() ? "it gave no reason" : text;
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -50,13 +51,15 @@ class KeepsExceptionCount {
   int count_;
 };
 
-/// Calls a plugin's function: "", or what it threw.
+/// Calls a plugin's function: "", or what it threw. Memory that ended is no property of the plugin, and thrown on.
 template <class Call>
 std::string thrown_by(const char* function, Call&& call) {
   const KeepsExceptionCount keep;
   try {
     call();
     return "";
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     const char* const what = e.what();
     return std::string(function) + " threw an exception: " + (what == nullptr ? "" : what);

@@ -8,9 +8,9 @@
 #include <tessera/plugin/abi.h>
 
 #include <cstdint>
-#include <istream>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tessera::core {
 
@@ -29,7 +29,7 @@ Loaded load_backend(const std::string& path);
 std::optional<std::string> own_directory();
 
 /// The directory of the file mapped at `address`, read from the text of /proc/<process>/maps.
-std::optional<std::string> mapped_directory(std::istream& maps, std::uintptr_t address);
+std::optional<std::string> mapped_directory(std::string_view maps, std::uintptr_t address);
 
 /// True in a program that runs with more rights than its caller has (set-uid, say).
 bool secure_execution();

@@ -4,21 +4,15 @@
 #include "registry.hpp"
 
 #include "cpu_level.hpp"
+#include "listing.hpp"
 #include "loader.hpp"
 
-#include <dirent.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <memory>
 #include <set>
 #include <system_error>
 
 namespace tessera::core {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "libtessera_backend_";
 constexpr std::string_view kSuffix = ".so";
@@ -46,26 +40,19 @@ std::vector<SearchedDirectory> own_plugin_directories() {
   return found;
 }
 
-struct Close {
-  void operator()(DIR* folder) const { closedir(folder); }
-};
-
 /// Adds a directory's plugins to `found`, but for names that it has from earlier ones.
 void scan(SearchedDirectory& directory, std::set<std::string>& names, std::vector<PluginFile>& found) {
-  std::error_code error;
-  const fs::path root = fs::canonical(directory.path, error);
-  if (!error) directory.path = root.string();
-  // Not a directory_iterator: libstdc++'s ends the process where memory does.
-  const std::unique_ptr<DIR, Close> folder(error ? nullptr : opendir(root.c_str()));
-  if (!error && folder == nullptr) error = std::error_code(errno, std::generic_category());
+  const std::string root = real_path(directory.path);
+  const Listing listing = list_directory(root.empty() ? directory.path : root);
+  if (listing.error != 0) directory.error = std::generic_category().message(listing.error);
+  if (!root.empty()) directory.path = root;
   std::vector<PluginFile> here;
-  while (const dirent* const entry = folder ? readdir(folder.get()) : nullptr) {
+  for (const std::string& name : listing.names) {
     PluginFile file;
-    if (!parse_plugin_name(entry->d_name, file) || names.contains(file.name)) continue;
-    file.path = (root / entry->d_name).string();
+    if (!parse_plugin_name(name, file) || names.contains(file.name)) continue;
+    file.path = directory.path + "/" + name;
     here.push_back(std::move(file));
   }
-  if (error) directory.error = error.message();
   for (PluginFile& file : here) {
     names.insert(file.name);
     found.push_back(std::move(file));

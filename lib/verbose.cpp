@@ -3,16 +3,19 @@
 
 #include "verbose.hpp"
 
+#include <cstddef>
 #include <cstdio>
 #include <mutex>
+#include <new>
 
 namespace tessera::core {
 namespace {
 
 // Never destroyed: plans in static objects may still speak at the very end. Recursive, since a callback may set
-// another.
+// another. In place, since nobody could be told that there is no memory for it.
 std::recursive_mutex& mutex() {
-  static auto* instance = new std::recursive_mutex;
+  alignas(std::recursive_mutex) static std::byte room[sizeof(std::recursive_mutex)];
+  static auto* instance = new (room) std::recursive_mutex;
   return *instance;
 }
 

@@ -60,7 +60,11 @@ inline std::vector<BackendDirectory> backend_directories() {
 /// One entry per backend, in alphabetical order. Loads the plugins on the first call.
 inline std::vector<BackendInfo> backends() {
   std::vector<BackendInfo> list;
-  for (std::int64_t index = 0; index < tessera_backend_count(); ++index) {
+  const std::int64_t count = tessera_backend_count();
+  if (count < 0)
+    throw Error(ErrorCode::out_of_memory,
+                "the plugins could not be looked for: memory or file descriptors are exhausted");
+  for (std::int64_t index = 0; index < count; ++index) {
     tessera_backend_info c{};
     c.struct_size = sizeof c;
     detail::call(tessera_get_backend_info, index, &c);

@@ -42,7 +42,8 @@ typedef struct tessera_backend_info {
   double score; /**< predicted executions per second of a reference problem; larger is faster */
 } tessera_backend_info;
 
-/** Number of backends found, usable or not. Loads their plugins on the first call. */
+/** Number of backends found, usable or not; -1 where memory or file descriptors are exhausted: the next call looks
+ * again. */
 TESSERA_API int64_t tessera_backend_count(void);
 TESSERA_API tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error);
 TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_device_info* info,

@@ -80,8 +80,11 @@ struct FakeContext {
       throw Error(TESSERA_OUT_OF_MEMORY, std::to_string(bytes) + " bytes asked for; the device has 1073741824");
     char* const memory = static_cast<char*>(std::aligned_alloc(256, (bytes / 256 + 1) * 256));
     if (memory == nullptr) throw std::bad_alloc();
+    const auto undo = [](char* m) { std::free(m); };
+    std::unique_ptr<char, decltype(undo)> owned(memory, undo);
     std::memset(memory, 0xff, (bytes / 256 + 1) * 256);
     allocations_[memory] = bytes;
+    owned.release();
     ++stats_.live_allocations, ++stats_.allocations, ++alive.allocations;
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) | kDeviceBit);
   }

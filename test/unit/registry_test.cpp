@@ -11,8 +11,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <sstream>
-
 namespace tessera::test {
 
 using namespace tessera::core;
@@ -29,20 +27,15 @@ TEST_CASE("the directory of a mapped file", "[loader]") {
       "00107000-00108000 r-xp 00000000 08:01 42       relative/libtessera.so\n"
       "00108000-00109000 r-xp 00000000 08:01 42       /libtessera.so\n"
       "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0          [vsyscall]\n";
-  const auto at = [&](std::uintptr_t address) {
-    std::istringstream text(maps);
-    return mapped_directory(text, address);
-  };
+  const auto at = [&](std::uintptr_t address) { return mapped_directory(maps, address); };
   CHECK(at(0x100000) == "/opt/one");
   CHECK(at(0x101fff) == "/opt/with  two spaces");
   CHECK(at(0x102000) == "/opt/a\nb (deleted)/c");
   CHECK(at(0x108000) == "");
   for (const std::uintptr_t address : {0xfffff, 0x103000, 0x104000, 0x105000, 0x106000, 0x107000, 0x109000})
     CHECK_FALSE(at(address).has_value());
-  for (const char* text : {"", "\n\n", "nonsense", "0-ffffffff", "0-ffffffff r-xp", "0-ffffffff r-xp 0 0 0"}) {
-    std::istringstream none(text);
-    CHECK_FALSE(mapped_directory(none, 0x1000).has_value());
-  }
+  for (const char* text : {"", "\n\n", "nonsense", "0-ffffffff", "0-ffffffff r-xp", "0-ffffffff r-xp 0 0 0"})
+    CHECK_FALSE(mapped_directory(text, 0x1000).has_value());
   REQUIRE(own_directory().has_value());
   CHECK(own_directory() == std::filesystem::read_symlink("/proc/self/exe").parent_path());
 }

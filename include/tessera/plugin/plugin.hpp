@@ -215,7 +215,10 @@ class Table {
   };
 
   static tessera_status available(tessera_error* error) {
-    return guard(error, [] { Backend::require_available(); });
+    return guard(error, [] {
+      Backend::require_available();
+      devices();  // while a failure can be told
+    });
   }
 
   /// Listed once: device names must live as long as the process, and devices do not come and go.

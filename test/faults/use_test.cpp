@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Memory and the device's functions fail in everything that a program does with backends that are loaded.
+
+#include "../plugins/fake_stats.hpp"
+#include "process.hpp"
+#include "small_work.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace tessera::test {
+namespace {
+
+const ContextOptions kTwoThreads{std::nullopt, 2};
+
+const SmallGemm& gemm() {
+  static const SmallGemm work;
+  return work;
+}
+const SmallStencil& stencil() {
+  static const SmallStencil work;
+  return work;
+}
+
+/// Those with a memory or an engine of their own, as far as they are usable here.
+std::vector<std::string> tested_backends() {
+  std::vector<std::string> names;
+  for (const BackendInfo& info : backends())
+    if (info.available && (info.name == "faulty" || info.name == "cpu" || info.name == "kokkos-openmp"))
+      names.push_back(info.name);
+  return names;
+}
+
+BackendInfo backend_info(const std::string& name) {
+  for (BackendInfo& info : backends())
+    if (info.name == name) return std::move(info);
+  throw std::logic_error("there is no backend " + name);
+}
+
+template <class T, std::size_t n>
+void require_equal(const std::array<T, n>& expected, const Buffer<T>& buffer) {
+  std::array<T, n> result{};
+  buffer.download(result);
+  if (result != expected) throw WrongResult("the contents of a buffer are wrong");
+}
+
+void gemm_on_device(Context& context, GemmPlan& plan) {
+  const std::int64_t size = std::int64_t(gemm().a.size());
+  Buffer<float> a(context, size), b(context, size), c(context, size);
+  a.upload(gemm().a);
+  b.upload(gemm().b);
+  plan.execute<float>(1, a.data(), b.data(), 0, c.data());
+  context.synchronize();
+  require_equal(gemm().product, c);
+}
+
+void stencil_on_device(Context& context, StencilPlan& plan) {
+  const std::int64_t size = std::int64_t(stencil().in.size());
+  Buffer<float> in(context, size), out(context, size);
+  in.upload(stencil().in);
+  plan.execute<float>(in.data(), out.data());
+  require_equal(stencil().out, out);
+}
+
+/// The emulated device counts: whatever failed, nothing is left on it.
+void require_empty(Context& context) {
+  if (context.backend() != "faulty") return;
+  const auto& stats = *static_cast<const FakeStats*>(context.native_stream());
+  CHECK(stats.live_allocations == 0);
+  CHECK(stats.live_plans == 0);
+  CHECK(stats.executions_of_dead_plans == 0);
+}
+
+void in_memory_and_device(const std::string& backend, const std::function<void()>& work) {
+  every_fault(Family::memory, work);
+  if (backend == "faulty") every_fault(Family::device, work);
+}
+
+}  // namespace
+
+TEST_CASE("contexts and buffers survive every fault", "[use]") {
+  const std::string name = GENERATE(from_range(tested_backends()));
+  INFO(name);
+  in_memory_and_device(name, [&] {
+    Context context(name, kTwoThreads);
+    context.synchronize();
+  });
+  Context context(name);
+  in_memory_and_device(name, [&] {
+    Buffer<float> buffer(context, std::int64_t(gemm().a.size()));
+    buffer.upload(gemm().a);
+    require_equal(gemm().a, buffer);
+  });
+  require_empty(context);
+}
+
+TEST_CASE("plans of every algorithm survive every fault", "[use]") {
+  const std::string name = GENERATE(from_range(tested_backends()));
+  const Memory operands = GENERATE(Memory::host, Memory::device);
+  Context context(name, kTwoThreads);
+  const BackendInfo info = backend_info(name);
+  for (const std::string& algorithm : info.gemm_algorithms) {
+    INFO(name << " " << algorithm);
+    in_memory_and_device(name, [&] {
+      GemmPlan plan(context, SmallGemm::kDesc, {.operands = operands, .algorithm = algorithm});
+      operands == Memory::host ? gemm().on_host(plan) : gemm_on_device(context, plan);
+    });
+  }
+  for (const std::string& algorithm : info.stencil_algorithms) {
+    INFO(name << " " << algorithm);
+    in_memory_and_device(name, [&] {
+      StencilPlan plan(context, stencil().desc, {.operands = operands, .algorithm = algorithm});
+      operands == Memory::host ? stencil().on_host(plan) : stencil_on_device(context, plan);
+    });
+  }
+  require_empty(context);
+}
+
+TEST_CASE("plans that are there survive every fault of an execution and of a clone", "[use]") {
+  const std::string name = GENERATE(from_range(tested_backends()));
+  const Memory operands = GENERATE(Memory::host, Memory::device);
+  INFO(name);
+  Context context(name, kTwoThreads);
+  {
+    GemmPlan product(context, SmallGemm::kDesc, {.operands = operands});
+    StencilPlan sweep(context, stencil().desc, {.operands = operands});
+    const auto execute = [&](GemmPlan& p, StencilPlan& s) {
+      operands == Memory::host ? gemm().on_host(p) : gemm_on_device(context, p);
+      operands == Memory::host ? stencil().on_host(s) : stencil_on_device(context, s);
+    };
+    in_memory_and_device(name, [&] { execute(product, sweep); });
+    in_memory_and_device(name, [&] {
+      GemmPlan other_product = product.clone();
+      StencilPlan other_sweep = sweep.clone();
+      execute(other_product, other_sweep);
+    });
+  }
+  require_empty(context);
+}
+
+TEST_CASE("a fault never makes the choice fall on another backend", "[use]") {
+  const std::string forced = GENERATE("", "packed", "faulty/plain");
+  const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", forced);
+  const std::string context_backend = Context().backend();
+  const std::string gemm_backend = GemmPlan(SmallGemm::kDesc).backend();
+  const std::string stencil_backend = StencilPlan(stencil().desc).backend();
+  const auto same = [](const std::string& expected, const std::string& backend) {
+    if (backend != expected) throw WrongResult("the choice fell on another backend");
+  };
+  for (const Family family : {Family::memory, Family::device}) {
+    every_fault(family, [&] { same(context_backend, Context().backend()); });
+    every_fault(family, [&] {
+      GemmPlan plan(SmallGemm::kDesc);
+      same(gemm_backend, plan.backend());
+      gemm().on_host(plan);
+    });
+    every_fault(family, [&] {
+      StencilPlan plan(stencil().desc);
+      same(stencil_backend, plan.backend());
+      stencil().on_host(plan);
+    });
+  }
+}
+
+TEST_CASE("the list of backends survives every fault", "[use]") {
+  const std::vector<BackendInfo> expected = backends();
+  const auto same = [](const BackendInfo& a, const BackendInfo& b) {
+    return a.name == b.name && a.reason == b.reason && a.score == b.score && a.devices.size() == b.devices.size() &&
+           a.gemm_algorithms == b.gemm_algorithms && a.stencil_algorithms == b.stencil_algorithms;
+  };
+  for (const Family family : {Family::memory, Family::device})
+    every_fault(family, [&] {
+      const std::vector<BackendInfo> found = backends();
+      if (!std::equal(found.begin(), found.end(), expected.begin(), expected.end(), same))
+        throw WrongResult("the list of backends is another one");
+    });
+}
+
+TEST_CASE("what is said survives every fault", "[use]") {
+  const ScopedVariable verbose("TESSERA_VERBOSE", "2");
+  const bool throws = GENERATE(false, true);
+  static int lines;
+  tessera_set_verbose_callback(
+      [](const char*, void* user) {
+        ++lines;
+        if (user != nullptr) throw 1;
+      },
+      throws ? &lines : nullptr);
+  Context context("faulty");
+  for (const Family family : {Family::memory, Family::device})
+    every_fault(family, [&] {
+      GemmPlan plan(context, SmallGemm::kDesc, {.algorithm = "tuned"});
+      gemm().on_host(plan);
+    });
+  tessera_set_verbose_callback(nullptr, nullptr);
+  CHECK(lines > 0);
+  require_empty(context);
+}
+
+TEST_CASE("a refusal is an error under every fault", "[use]") {
+  Context context("faulty");
+  const auto refused = [](ErrorCode expected, auto&& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (error.code() == expected && error.what()[0] != '\0') return;
+      throw;
+    }
+    throw WrongResult("it was not refused");
+  };
+  const auto both = [](const std::function<void()>& work) {
+    for (const Family family : {Family::memory, Family::device}) every_fault(family, work);
+  };
+  both([&] { refused(ErrorCode::backend_unavailable, [] { Context none("nonsense"); }); });
+  both([&] { refused(ErrorCode::invalid_argument, [&] { GemmPlan(context, {.m = -3, .n = 1, .k = 1}); }); });
+  both([&] {
+    refused(ErrorCode::unsupported, [&] { GemmPlan(context, SmallGemm::kDesc, {.algorithm = "nonsense"}); });
+  });
+  both([&] { refused(ErrorCode::invalid_argument, [&] { Buffer<float>(context, 4).upload(gemm().a); }); });
+  both([&] {
+    refused(ErrorCode::invalid_argument, [&] {
+      StencilDesc desc = stencil().desc;
+      desc.boundary = BoundaryAxis(Boundary::periodic, Boundary::fixed);
+      StencilPlan(context, desc);
+    });
+  });
+  GemmPlan plan(context, SmallGemm::kDesc);
+  SmallGemm::Matrix c{};
+  both([&] {
+    refused(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, nullptr, gemm().b.data(), 0, c.data()); });
+  });
+}
+
+}  // namespace tessera::test
