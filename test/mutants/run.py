@@ -152,8 +152,8 @@ def main():
     SOURCE.mkdir(parents=True, exist_ok=True)
     copy_sources()
     configure(options.variant)
-    for path in sorted({m[0].split("/")[0] + "/" + m[0].split("/")[1] for m in chosen}):
-        targets, expressions = stages(path + "/", options.variant)
+    groups = {tuple(expressions): targets for targets, expressions in (stages(m[0], options.variant) for m in chosen)}
+    for expressions, targets in groups.items():
         built = build(targets, options.jobs)
         if built.returncode != 0:
             sys.exit(f"The unchanged sources do not build:\n{built.stdout[-3000:]}")

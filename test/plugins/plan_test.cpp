@@ -30,8 +30,8 @@ TEST_CASE("an overlap is refused as often as it is tried, and what lies apart is
   const float b[4] = {1, 0, 0, 1};
   float both[9] = {1, 2, 3, 4, 0, 0, 0, 0, 0};
   for (int i = 0; i < 3; ++i) {
-    message_of(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, both, b, 0, both + 3); });
-    message_of(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, both, b, 0, both + 2); });
+    for (const int distance : {3, 3, 2, 2})
+      message_of(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, both, b, 0, both + distance); });
     plan.execute<float>(1, both, b, 0, both + 4);
     CHECK(both[7] == 4);
   }
@@ -51,6 +51,9 @@ TEST_CASE("a workspace that is refused leaves no plan behind, and one aligned to
     message_of(ErrorCode::invalid_argument, [&] { make(offset, 8192); });
   CHECK(stats(context).live_plans == 0);
   CHECK(make(256, 4096).workspace_bytes() == 4096);
+  const StencilDesc two_steps{.extents = {16}, .taps = taps::identity(1), .steps = 2};  // takes 64 bytes
+  message_of(ErrorCode::invalid_argument,
+             [&] { StencilPlan plan(context, two_steps, {.workspace = memory.data(), .workspace_bytes = 63}); });
   CHECK(stats(context).live_plans == 0);
 }
 
