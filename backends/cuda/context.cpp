@@ -27,14 +27,10 @@ Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device
 }
 
 Context::~Context() {
-  try {
-    const DeviceGuard guard(device_);
-    staging_.release();
-    ignore(cudaStreamDestroy(setup_stream_));
-    if (owns_stream_) ignore(cudaStreamDestroy(stream_));
-  } catch (const plugin::Error&) {
-    // A lost device: nothing is left to release.
-  }
+  const DeviceGuard guard(device_, std::nothrow);
+  staging_.release();
+  ignore(cudaStreamDestroy(setup_stream_));
+  if (owns_stream_) ignore(cudaStreamDestroy(stream_));
 }
 
 void* Context::allocate(std::uint64_t bytes) {
@@ -47,12 +43,8 @@ void* Context::allocate(std::uint64_t bytes) {
 }
 
 void Context::free(void* data) noexcept {
-  try {
-    const DeviceGuard guard(device_);
-    ignore(cudaFree(data));
-  } catch (const plugin::Error&) {
-    // A lost device: its memory went with it.
-  }
+  const DeviceGuard guard(device_, std::nothrow);
+  ignore(cudaFree(data));
 }
 
 void Context::copy(const tessera_copy& copy) {

@@ -44,6 +44,15 @@ DeviceGuard::DeviceGuard(int device) {
   changed_ = true;
 }
 
+DeviceGuard::DeviceGuard(int device, std::nothrow_t) noexcept {
+  cudaError_t error = cudaGetDevice(&previous_);
+  if (error == cudaSuccess && previous_ != device) {
+    error = cudaSetDevice(device);
+    changed_ = error == cudaSuccess;
+  }
+  ignore(error);
+}
+
 DeviceGuard::~DeviceGuard() {
   if (changed_) ignore(cudaSetDevice(previous_));
 }
@@ -52,6 +61,7 @@ int count_devices() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count > 0) return count;
+  if (error == cudaErrorMemoryAllocation) fail(error, "cudaGetDeviceCount(&count)");
   ignore(error);
   std::string reason = "no CUDA device";
   if (error == cudaErrorInsufficientDriver) {

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <new>
 #include <string>
 
 namespace tessera::cuda {
@@ -16,6 +17,8 @@ namespace tessera::cuda {
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device);
+  /// For tear-down, which goes on whatever fails: freeing needs no current device.
+  DeviceGuard(int device, std::nothrow_t) noexcept;
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
@@ -35,7 +38,7 @@ struct DeviceLimits {
   int shared_per_block;  ///< bytes, the opt-in maximum
   int shared_per_multiprocessor;
   int threads_per_multiprocessor;
-  int l2_bytes;  ///< of the second-level cache
+  int l2_bytes;      ///< of the second-level cache
   bool cooperative;  ///< blocks of a launch may wait for each other
 };
 DeviceLimits device_limits(int device);

@@ -26,7 +26,8 @@ enum class ErrorCode : std::int32_t {
   internal = TESSERA_INTERNAL,
 };
 
-/// Thrown by everything here that can fail. what() names the argument, its value, the bound and the remedy.
+/// Thrown by everything here that can fail. what() names the argument, its value, the bound and the remedy. Where there
+/// is no memory for that, std::bad_alloc is thrown instead.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -50,27 +50,28 @@ bool fits(Family family, ErrorCode code) {
 }
 
 /// False when `work` ended before the n-th call.
-bool one_fault(Family family, Extent extent, std::int64_t nth, const std::function<void()>& work) {
-  const std::int64_t before = live_blocks();
+bool one_fault(Family family, Extent extent, std::int64_t nth, const std::function<void()>& work, Counted counted) {
+  const auto live = [&] { return live_device_objects() + (counted == Counted::all ? live_blocks() : 0); };
+  const std::int64_t before = live();
   const Verdict faulty = attempt(family, extent, nth, work);
   const Verdict sound = attempt(Family::none, extent, 1, work);  // which waits for what a failed execution had queued
-  const std::int64_t left = live_blocks() - before;
+  const std::int64_t left = live() - before;
   INFO("call " << nth << (extent == Extent::once ? " failed once" : " failed, and all after it"));
   if (faulty.problem[0] != '\0') FAIL_CHECK(faulty.problem.data());
   if (faulty.code && !fits(family, *faulty.code)) FAIL_CHECK("an error of code " << std::int32_t(*faulty.code));
   if (sound.code || sound.problem[0] != '\0') FAIL_CHECK("it fails afterwards, too: " << sound.problem.data());
-  if (left != 0) FAIL_CHECK(left << " blocks of memory more than before");
+  if (left != 0) FAIL_CHECK(left << " blocks or objects more than before");
   return faulty.hit;
 }
 
 }  // namespace
 
-void every_fault(Family family, const std::function<void()>& work) {
+void every_fault(Family family, const std::function<void()>& work, Counted counted) {
   for (int warm = 0; warm < 2; ++warm) work();
   for (const Extent extent : {Extent::once, Extent::for_good}) {
     alarm(60);  // ends a test that hangs
     std::int64_t nth = 1;
-    while (one_fault(family, extent, nth, work)) ++nth;
+    while (one_fault(family, extent, nth, work, counted)) ++nth;
     alarm(0);
   }
 }

@@ -15,8 +15,7 @@ enum class Family {
   memory,     ///< malloc, calloc, realloc, posix_memalign, aligned_alloc, and so operator new
   files,      ///< opening, reading, listing and resolving
   libraries,  ///< dlopen
-  threads,    ///< pthread_create
-  device      ///< the functions in the table of the backend "faulty"
+  device      ///< what plugins of the tests do with a device
 };
 enum class Extent { once, for_good };
 
@@ -34,5 +33,7 @@ class Injection {
 
 /// Blocks of memory that were taken and not given back; 0 under AddressSanitizer, which looks for leaks itself.
 std::int64_t live_blocks();
+/// What a plugin of the tests made on its device and did not destroy.
+std::int64_t live_device_objects();
 
 }  // namespace tessera::test

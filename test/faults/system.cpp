@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Files, libraries, threads and the functions of the backend "faulty", all of which can fail. What only undoes (close,
+/// Files, libraries and the functions of the backend "faulty", all of which can fail. What only undoes (close,
 /// dlclose) never does: no program could tidy up then.
 
 #include "call_fails.hpp"
@@ -9,10 +9,10 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -22,6 +22,8 @@ using tessera::test::call_fails;
 using tessera::test::Family;
 
 namespace {
+
+std::atomic<std::int64_t> g_objects{0};
 
 /// The next library's function of that name.
 template <class Function>
@@ -40,6 +42,8 @@ bool file_fails(const void* caller, int error) {
 mode_t mode_of(int flags, std::va_list more) { return (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0; }
 
 }  // namespace
+
+std::int64_t tessera::test::live_device_objects() { return g_objects; }
 
 extern "C" {
 
@@ -114,16 +118,10 @@ __attribute__((visibility("default"))) void* dlopen(const char* path, int flags)
       call_fails(Family::libraries, __builtin_return_address(0)) ? "/nowhere/refused.so" : path, flags);
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                                                          void* (*start)(void*), void* argument) {
-  if (call_fails(Family::threads, __builtin_return_address(0))) return EAGAIN;
-  return next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create")(thread, attributes,
-                                                                                                 start, argument);
-}
-
-/// Called by faulty.cpp.
+/// Called by faulty.cpp and by the CUDA plugin's variant.
 __attribute__((visibility("default"))) bool tessera_test_device_fails() {
   return call_fails(Family::device, __builtin_return_address(0));
 }
+__attribute__((visibility("default"))) void tessera_test_device_objects(int change) { g_objects += change; }
 
 }  // extern "C"

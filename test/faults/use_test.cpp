@@ -12,6 +12,8 @@
 #include <catch2/generators/catch_generators_range.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <vector>
 
 namespace tessera::test {
@@ -84,6 +86,22 @@ void in_memory_and_device(const std::string& backend, const std::function<void()
 
 }  // namespace
 
+TEST_CASE("the call that was named fails, and no other", "[use]") {
+  const auto has_memory = [] {
+    const std::unique_ptr<int> number(new (std::nothrow) int);
+    return number != nullptr;
+  };
+  for (const Extent extent : {Extent::once, Extent::for_good}) {
+    std::array<bool, 3> had{};
+    {
+      const Injection injection(Family::memory, extent, 2);
+      for (bool& memory : had) memory = has_memory();
+      CHECK(injection.hit());
+    }
+    CHECK(had == std::array{true, false, extent == Extent::once});
+  }
+}
+
 TEST_CASE("contexts and buffers survive every fault", "[use]") {
   const std::string name = GENERATE(from_range(tested_backends()));
   INFO(name);
@@ -145,7 +163,7 @@ TEST_CASE("plans that are there survive every fault of an execution and of a clo
 }
 
 TEST_CASE("a fault never makes the choice fall on another backend", "[use]") {
-  const std::string forced = GENERATE("", "packed", "faulty/plain");
+  const std::string forced = GENERATE("", "plain", "faulty/plain");
   const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", forced);
   const std::string context_backend = Context().backend();
   const std::string gemm_backend = GemmPlan(SmallGemm::kDesc).backend();
