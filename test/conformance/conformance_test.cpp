@@ -36,14 +36,16 @@ struct Stencil {
 
 const char* text(Memory memory) { return memory == Memory::host ? "host" : "device"; }
 
-/// Runs one plan; its algorithm as printed, or "" when it does not support the case or takes no such parameter.
+/// Runs one plan, or a clone of it; its algorithm as printed, or "" when it does not support the case or takes no such
+/// parameter.
 template <class Op, class T>
 std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, const std::string& algorithm,
-                    Memory memory, bool parameters_are_guesses, Tally& tally) {
+                    Memory memory, bool parameters_are_guesses, Tally& tally, bool clone = false) {
   const std::string name = algorithm.substr(0, algorithm.find(':'));
   std::string problem, printed;
   try {
     typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory, .algorithm = algorithm});
+    if (clone) plan = plan.clone();
     subject.check_forced(plan, name);
     printed = plan.algorithm();
     problem = trial.run(subject.context(), plan, memory);
@@ -114,7 +116,7 @@ bool has_parameter(const std::string& printed, const std::string& entry) {
   return at != std::string::npos && list.find(key) == at && list.rfind(key) == at;
 }
 
-/// What plans print as their parameters is what they take, and other values work as well.
+/// What plans print as their parameters is what they take and what their clones have, and other values work as well.
 template <class Op, class T>
 void run_parameters(Subject& subject) {
   for (const std::string& name : subject.algorithms(Op::kOp)) {
@@ -126,6 +128,7 @@ void run_parameters(Subject& subject) {
       const std::string printed = run_one<Op, T>(subject, trial, name, Memory::device, false, tally);
       if (printed.empty()) continue;
       CHECK(run_one<Op, T>(subject, trial, printed, Memory::device, false, tally) == printed);
+      CHECK(run_one<Op, T>(subject, trial, name, Memory::host, false, tally, true) == printed);
       for (const std::string& other : neighbours(printed)) {
         const std::string taken = run_one<Op, T>(subject, trial, other, Memory::device, true, tally);
         if (!taken.empty()) CHECK(has_parameter(taken, other.substr(other.find(':') + 1)));
