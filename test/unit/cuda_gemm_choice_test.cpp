@@ -165,6 +165,9 @@ TEST_CASE("multistage turns op(B) where it turns both operands, within the limit
   CHECK(turned(f32, true, true, kLimit) == 0);
   CHECK(turned(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
   CHECK(turned(f32, false, true, 0) == 0);
+  auto deep = problem(TESSERA_F32, 4096, 4096, std::int64_t{1} << 55);  // the bytes of 128 columns overflow 64 bits
+  deep.trans_b = true;
+  CHECK(multistage_most_turned_columns(deep, {.tile = choose(f32, kH100, kLimit).tile, .split = 1}, kLimit) == 0);
   CHECK(turned(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) == 0);  // the second kernel would cost more
   CHECK(turned(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // pieces of 64 tiles
   for (const auto& empty : {problem(TESSERA_F32, 0, 5, 5), problem(TESSERA_F32, 5, 0, 5), problem(TESSERA_F32, 5, 5, 0),

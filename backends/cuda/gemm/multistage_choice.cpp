@@ -174,8 +174,9 @@ std::int64_t multistage_most_turned_columns(const plugin::GemmProblem& p, const 
   const MultistageTile& tile = choice.tile;
   if (choice.split > 1 || !multistage_turns_a(p, tile) || !multistage_turns_b(p, tile)) return 0;
   if (p.batch == 0 || p.m == 0 || p.n == 0 || p.k == 0) return 0;
+  // In doubles: whole numbers overflow for a depth that no memory holds.
+  if (double(p.k) * double(tile.n) * double(plugin::size_of(p.dtype)) > double(workspace_limit)) return 0;
   const std::int64_t fit = std::int64_t(workspace_limit / multistage_turned_bytes(p, tile.n));  // tiles
-  if (fit == 0) return 0;
   const std::int64_t tiles = pieces(p.n, tile.n);
   return pieces(tiles, pieces(tiles, fit)) * tile.n;
 }
