@@ -105,6 +105,20 @@ std::string list_devices(const tessera_backend& table, std::vector<DeviceDescrip
   return "";
 }
 
+Examined examine_once(const tessera_backend* table, const std::string& name) {
+  Examined found;
+  found.reason = table_problem(table, name);
+  for (const tessera_op op : {TESSERA_OP_GEMM, TESSERA_OP_STENCIL})
+    if (found.reason.empty()) found.reason = list_algorithms(*table, op, found.algorithms[std::size_t(op - 1)]);
+  if (!found.reason.empty()) return found;
+  found.sound = true;
+  found.build_info = text_of(table->build_info, kMostTextLength);
+  found.reason = failure_of("available", [&](tessera_error* error) { return table->available(error); });
+  if (found.reason.empty()) found.reason = list_devices(*table, found.devices);
+  if (!found.reason.empty()) found.devices.clear();
+  return found;
+}
+
 }  // namespace
 
 KeepsExceptionCount::~KeepsExceptionCount() {
@@ -118,16 +132,21 @@ KeepsExceptionCount::~KeepsExceptionCount() {
 }
 
 Examined examine(const tessera_backend* table, const std::string& name) {
+  // A want of memory may be over at the second try. What claims it again is the plugin's own affair: the device's, say.
+  try {
+    return examine_once(table, name);
+  } catch (const std::bad_alloc&) {
+  } catch (const plugin::Error&) {
+  }
   Examined found;
-  found.reason = table_problem(table, name);
-  for (const tessera_op op : {TESSERA_OP_GEMM, TESSERA_OP_STENCIL})
-    if (found.reason.empty()) found.reason = list_algorithms(*table, op, found.algorithms[std::size_t(op - 1)]);
-  if (!found.reason.empty()) return found;
-  found.sound = true;
-  found.build_info = text_of(table->build_info, kMostTextLength);
-  found.reason = failure_of("available", [&](tessera_error* error) { return table->available(error); });
-  if (found.reason.empty()) found.reason = list_devices(*table, found.devices);
-  if (!found.reason.empty()) found.devices.clear();
+  try {
+    return examine_once(table, name);
+  } catch (const std::bad_alloc&) {
+    found.reason = "host memory is exhausted";
+  } catch (const plugin::Error& error) {
+    found.reason = error.what();
+  }
+  if (found.reason.empty()) found.reason = "it has too little memory and gave no reason";
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <tessera/plugin/abi.h>
 
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "numbers.hpp"
 
+#include <cstdint>
 #include <stdexcept>
 
 namespace tessera::cli {

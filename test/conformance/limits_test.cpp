@@ -20,6 +20,8 @@ std::vector<GemmCase> cases() {
       list.push_back({"a limit", desc, 1.0, 0.5, GemmData::wide_a});
       desc.k = 33, desc.batch = 3;
       list.push_back({"a limit of a batch", desc, 1.0, 0.5, GemmData::wide_a});
+      desc.m = 12, desc.n = 20;  // few enough for every algorithm
+      list.push_back({"a limit of a small batch", desc, 1.0, 0.5, GemmData::wide_a});
     }
   return list;
 }

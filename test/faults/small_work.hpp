@@ -10,6 +10,7 @@
 #include <tessera/tessera.hpp>
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 namespace tessera::test {

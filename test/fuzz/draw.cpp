@@ -6,6 +6,7 @@
 #include "modes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -252,7 +253,19 @@ bool affordable(const GemmDesc& d) {
          Wide(d.batch) * d.m * d.n * (d.k + 1) <= kMostWork;
 }
 
+/// Whether all values stay in the type's range, so that they can be compared.
+bool in_range(const StencilDesc& d) {
+  double growth = 0.0, largest = 1.0;
+  for (const Tap& tap : d.taps) growth += std::abs(tap.coefficient);
+  for (std::size_t axis = 0; axis < d.extents.size(); ++axis)
+    for (const BoundarySide& side : {d.boundary[axis].low, d.boundary[axis].high})
+      if (std::isfinite(side.value)) largest = std::max(largest, std::abs(side.value));
+  const double steps = double(std::max<std::int64_t>(d.steps, 1));
+  return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < (d.dtype == DType::f32 ? 30.0 : 290.0);
+}
+
 bool affordable(const StencilDesc& d) {
+  if (!in_range(d)) return false;
   using Axes = std::vector<std::pair<std::int64_t, std::int64_t>>;
   Axes in, out;
   Wide padded = 1;

@@ -4,6 +4,7 @@
 #include "faults.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <system_error>

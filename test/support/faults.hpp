@@ -8,6 +8,7 @@
 #include "faults.h"
 #include "process.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -4,6 +4,7 @@
 #include "work.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <stdexcept>
