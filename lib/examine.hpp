@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -55,18 +56,23 @@ class KeepsExceptionCount {
 /// Calls a plugin's function: "", or what it threw. Memory that ended is no property of the plugin, and thrown on.
 template <class Call>
 std::string thrown_by(const char* function, Call&& call) {
-  const KeepsExceptionCount keep;
-  try {
-    call();
-    return "";
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& e) {
-    const char* const what = e.what();
-    return std::string(function) + " threw an exception: " + (what == nullptr ? "" : what);
-  } catch (...) {
-    return std::string(function) + " threw an exception of unknown type";
+  bool exhausted = false;
+  std::array<char, 256> what{};
+  {
+    const KeepsExceptionCount keep;  // so that nothing here may throw
+    try {
+      call();
+      return "";
+    } catch (const std::bad_alloc&) {
+      exhausted = true;
+    } catch (const std::exception& e) {
+      if (e.what() != nullptr) std::strncpy(what.data(), e.what(), what.size() - 1);
+    } catch (...) {
+      std::strncpy(what.data(), "one of unknown type", what.size() - 1);
+    }
   }
+  if (exhausted) throw std::bad_alloc();
+  return std::string(function) + " threw an exception: " + what.data();
 }
 
 }  // namespace tessera::core

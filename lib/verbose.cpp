@@ -21,7 +21,7 @@ std::recursive_mutex& mutex() {
 
 VerboseCallback g_callback = nullptr;
 void* g_user = nullptr;
-thread_local bool g_speaking = false;
+[[gnu::tls_model("initial-exec")]] thread_local bool g_speaking = false;  // no memory is taken for it later
 
 /// Marks the thread as inside a callback while it lives.
 struct Speaking {

@@ -18,16 +18,18 @@
 
 namespace tessera::cpu {
 
-constinit thread_local int proven_threads = 1;
+// What is each thread's own lies in its static block: taken when the thread first looks, it would end the program where
+// memory has ended.
+[[gnu::tls_model("initial-exec")]] constinit thread_local int proven_threads = 1;
 
 namespace {
 
 /// So many executions do with fewer threads before they are asked for again.
 constexpr int kPatience = 1000;
-thread_local int patience = 0;
+[[gnu::tls_model("initial-exec")]] thread_local int patience = 0;
 
 bool lost = false;  ///< written by a child's only thread
-thread_local bool alone_before_fork = false;
+[[gnu::tls_model("initial-exec")]] thread_local bool alone_before_fork = false;
 std::size_t stack_bytes = 0;  ///< of OpenMP's threads; 0: the system's default
 
 /// Of this process, as the kernel counts them; 0 where it does not tell.

@@ -18,7 +18,7 @@ bool threads_lost();
 
 /// The largest team that the calling thread has been found able to gather. OpenMP keeps threads for each thread that
 /// opens regions.
-extern constinit thread_local int proven_threads;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local int proven_threads;
 
 /// Finds out whether the calling thread can gather a team of `wanted`, more than proven_threads.
 int prove_threads(int wanted);

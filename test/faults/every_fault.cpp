@@ -56,7 +56,13 @@ bool one_fault(Family family, Extent extent, std::int64_t nth, const std::functi
   const std::int64_t before = live();
   const Verdict faulty = attempt(family, extent, nth, work);
   const Verdict sound = attempt(Family::none, extent, 1, work);  // which waits for what a failed execution had queued
-  const std::int64_t left = live() - before;
+  std::int64_t left = live() - before;
+  if (left != 0) {  // a leak leaves something each time; what a runtime takes at its first error, it takes once
+    const std::int64_t again = live();
+    attempt(family, extent, nth, work);
+    attempt(Family::none, extent, 1, work);
+    left = live() - again;
+  }
   INFO("call " << nth << (extent == Extent::once ? " failed once" : " failed, and all after it"));
   if (faulty.problem[0] != '\0') FAIL_CHECK(faulty.problem.data());
   if (faulty.code && !fits(family, *faulty.code)) FAIL_CHECK("an error of code " << std::int32_t(*faulty.code));
