@@ -116,6 +116,9 @@ std::string in_child(Body&& body) {
   return report.problem;
 }
 
+/// How glibc's dynamic linker ends a program that has no memory for a library's thread-local data: nobody can catch it.
+constexpr const char* kEndedByLinker = "exit 127";
+
 const char* name_of(Family family) {
   return family == Family::memory ? "memory" : family == Family::files ? "files" : "libraries";
 }
@@ -129,15 +132,19 @@ TEST_CASE("the first use of the library survives every fault", "[first]") {
   REQUIRE(shared_report().list[0] != '\0');
   const Family family = GENERATE(Family::memory, Family::files, Family::libraries);
   const Extent extent = GENERATE(Extent::once, Extent::for_good);
-  std::int64_t nth = 0;
+  std::int64_t nth = 0, ended_by_linker = 0;
   do {
     ++nth;
     INFO(name_of(family) << ": call " << nth
                          << (extent == Extent::once ? " failed once" : " failed, and all after it"));
     const std::string problem = in_child([&] { child(family, extent, nth); });
-    CHECK(problem == "");
+    if (family == Family::memory && problem == kEndedByLinker)
+      ++ended_by_linker;
+    else
+      CHECK(problem == "");
   } while (shared_report().hit);
   CHECK(nth > 1);
+  if (ended_by_linker > 0) WARN("the dynamic linker ended " << ended_by_linker << " of " << nth << " first uses");
 }
 
 }  // namespace tessera::test
