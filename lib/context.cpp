@@ -49,6 +49,30 @@ std::string ask_score(const tessera_backend& table, int device, const tessera_de
   return reason.empty() ? "its score is not a finite number" : "its score failed: " + reason;
 }
 
+/// ask_score() for a problem that stands for all where none is at hand.
+std::string ask_reference_score(Backend& backend, int device, double& score) {
+  constexpr std::int64_t n = 1024;
+  const tessera_gemm_desc reference{sizeof reference,
+                                    TESSERA_OP_GEMM,
+                                    TESSERA_F32,
+                                    TESSERA_COMPUTE_STRICT,
+                                    TESSERA_ROW_MAJOR,
+                                    TESSERA_NO_TRANSPOSE,
+                                    TESSERA_NO_TRANSPOSE,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    n,
+                                    1,
+                                    n * n,
+                                    n * n,
+                                    n * n};
+  return ask_score(*backend.table(), device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE,
+                   TESSERA_CHOSEN_ALGORITHM, score);
+}
+
 Candidate describe(Backend& backend, const ContextRequest& request) {
   Candidate c{backend.name(), backend.variant(), backend.reason(), backend.device_count(), 0.0, {}, ""};
   if (!c.reason.empty()) return c;
@@ -56,7 +80,7 @@ Candidate describe(Backend& backend, const ContextRequest& request) {
   const int device = std::max(request.backend.device, 0);
   if (device >= c.device_count) return c;
   if (request.desc == nullptr) {
-    c.score = reference_score(backend, device);
+    c.score_reason = ask_reference_score(backend, device, c.score);
     return c;
   }
   const tessera_op op = request.desc->op;
@@ -85,27 +109,8 @@ std::vector<Candidate> describe(const std::vector<Backend*>& backends, const Con
 }  // namespace
 
 double reference_score(Backend& backend, int device) {
-  constexpr std::int64_t n = 1024;
-  const tessera_gemm_desc reference{sizeof reference,
-                                    TESSERA_OP_GEMM,
-                                    TESSERA_F32,
-                                    TESSERA_COMPUTE_STRICT,
-                                    TESSERA_ROW_MAJOR,
-                                    TESSERA_NO_TRANSPOSE,
-                                    TESSERA_NO_TRANSPOSE,
-                                    n,
-                                    n,
-                                    n,
-                                    n,
-                                    n,
-                                    n,
-                                    1,
-                                    n * n,
-                                    n * n,
-                                    n * n};
   double score = 0.0;
-  ask_score(*backend.table(), device, reinterpret_cast<const tessera_desc*>(&reference), TESSERA_MEMORY_DEVICE,
-            TESSERA_CHOSEN_ALGORITHM, score);
+  ask_reference_score(backend, device, score);
   return score;
 }
 

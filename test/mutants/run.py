@@ -26,7 +26,7 @@ SCRATCH = ROOT / "build" / "mutants"
 SOURCE, BUILD = SCRATCH / "source", SCRATCH / "build"
 
 # Folders with all that they hold: the tests, and the plugins that they load.
-CORE = ["lib/all", "test/unit/all", "test/plugins/all", "test/cli/all", "test/conformance/all"]
+CORE = ["lib/all", "test/unit/all", "test/plugins/all", "test/cli/all", "test/conformance/all", "test/faults/all"]
 
 
 def stages(path, variant):
@@ -37,8 +37,8 @@ def stages(path, variant):
     if path.startswith("backends/cuda/"):
         return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
     if path.startswith("backends/cpu/"):
-        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance"],
-                [r"^unit\.cpu_choice$", essential, r"^conformance\.cpu$"])
+        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance", "test/threads/all"],
+                [r"^unit\.cpu_choice$", r"^threads", essential, r"^conformance\.cpu$"])
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],
                 [rf"^conformance\.kokkos-openmp-{variant}$", r"^conformance\.kokkos-openmp$"])

@@ -6,9 +6,24 @@
 
 #include <tessera/plugin/abi.h>
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What it says of a product, and of the plan that it makes. */
+#if !defined(TESSERA_SCORE)
+#define TESSERA_SCORE 1e-9
+#endif
+#if !defined(TESSERA_REPLY_ALGORITHM)
+#define TESSERA_REPLY_ALGORITHM "zero"
+#endif
+#if !defined(TESSERA_REPLY_WORKSPACE)
+#define TESSERA_REPLY_WORKSPACE 0
+#endif
+#if !defined(TESSERA_PLAN_BYTES)
+#define TESSERA_PLAN_BYTES 1
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -54,7 +69,7 @@ static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t 
 static tessera_status score(int32_t device, const tessera_desc* desc, tessera_memory memory, int64_t algorithm,
                             double* value, tessera_error* error) {
   (void)device, (void)memory, (void)algorithm, (void)error;
-  *value = desc->op == TESSERA_OP_GEMM ? 1e-9 : 0.0;
+  *value = desc->op == TESSERA_OP_GEMM ? TESSERA_SCORE : 0.0;
   return TESSERA_OK;
 }
 static tessera_status context_create(const tessera_backend_context_desc* desc, tessera_backend_context** context,
@@ -85,9 +100,9 @@ static tessera_status copy(tessera_backend_context* context, const tessera_copy*
 static tessera_status plan_create(tessera_backend_context* context, const tessera_plan_request* request,
                                   tessera_backend_plan** plan, tessera_plan_reply* reply, tessera_error* error) {
   (void)context, (void)request, (void)error;
-  *plan = (tessera_backend_plan*)malloc(1);
-  reply->algorithm = "zero";
-  reply->workspace_bytes = 0;
+  *plan = (tessera_backend_plan*)(TESSERA_PLAN_BYTES > 0 ? malloc(TESSERA_PLAN_BYTES) : NULL);
+  reply->algorithm = TESSERA_REPLY_ALGORITHM;
+  reply->workspace_bytes = TESSERA_REPLY_WORKSPACE;
   return TESSERA_OK;
 }
 static tessera_status plan_execute(tessera_backend_plan* plan, const tessera_execution* execution,

@@ -17,6 +17,10 @@
 #include <mutex>
 #include <set>
 
+#if !defined(TESSERA_FAKE_TUNED_SHARE)
+#define TESSERA_FAKE_TUNED_SHARE 0.5
+#endif
+
 namespace {
 
 using namespace tessera::plugin;
@@ -286,7 +290,8 @@ const Gemm kTuned = {"tuned", supports_all<GemmProblem>,
                        if (wanted > options.workspace_limit)
                          throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
                        return make_gemm(context, p, wanted);
-                     }};
+                     },
+                     TESSERA_FAKE_TUNED_SHARE};
 const Gemm kPicky = {"picky",
                      [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
                      [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};

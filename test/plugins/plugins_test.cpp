@@ -106,6 +106,27 @@ TEST_CASE("a bad plugin spoils neither the list nor an automatic choice") {
   CHECK(c[0] == 7);
 }
 
+TEST_CASE("a score that is no number never wins, and says so") {
+  for (const char* name : {"nanscore", "infinitescore"}) {
+    INFO(name);
+    CHECK_THAT(message_of(ErrorCode::unsupported, [&] { Context context(name); }),
+               ContainsSubstring(std::string(name) + " (its score is not a finite number)"));
+    CHECK(GemmPlan(kSmall).backend() != name);
+  }
+}
+
+TEST_CASE("a plan that breaks the contract is an error of the plugin, and nothing is kept of it") {
+  const std::pair<const char*, const char*> broken[] = {
+      {"namelessplan", "does not name"}, {"greedyplan", "workspace of 18446744073709551615"}, {"noplan", "no plan"}};
+  for (const auto& [name, reason] : broken) {
+    INFO(name);
+    Context context(name);
+    CHECK_THAT(message_of(ErrorCode::internal, [&] { GemmPlan plan(context, kSmall); }),
+               ContainsSubstring(name) && ContainsSubstring(reason));
+    context.synchronize();
+  }
+}
+
 TEST_CASE("usable plugins are listed as such, in alphabetical order") {
   const auto all = listed();
   for (const char* name : {"fake", "fakestatic", "fatal", "throwing", "throwingstatic", "oldtable"}) {

@@ -127,6 +127,17 @@ TEST_CASE("a forced algorithm of a backend that wins and cannot run it is an err
   CHECK(GemmPlan(other, odd).algorithm() == "plain");  // the variable does not concern this backend
 }
 
+TEST_CASE("a forced algorithm without a backend is ranked by its own predicted time", "[environment]") {
+  // Both say that they are the fastest for 7777 rows; `tuned` reaches half of that in one and all of it in the other.
+  const GemmDesc desc{.m = 7777, .n = 2, .k = 2};
+  const ScopedVariable none("TESSERA_BACKEND", std::nullopt);
+  CHECK(GemmPlan(desc).backend() == "fake");
+  CHECK(GemmPlan(desc, {.algorithm = "tuned"}).backend() == "fakestatic");
+  CHECK(GemmPlan(desc, {.algorithm = "fake/tuned"}).backend() == "fake");
+  const ScopedVariable algorithm("TESSERA_GEMM_ALGORITHM", "tuned");
+  CHECK(GemmPlan(desc).backend() == "fakestatic");
+}
+
 TEST_CASE("an algorithm that a present plugin does not have is an error, whoever would run", "[environment]") {
   const ScopedVariable backend("TESSERA_BACKEND", "fake");
   for (const char* name : {"fake/nosuch", "nodevice/nosuch", "unavailable/nosuch"}) {
