@@ -101,6 +101,7 @@ TEST_CASE("passes have the steps that are asked for, and about as many each") {
       REQUIRE(sum == steps);
       REQUIRE(passes.count() == (steps + depth - 1) / depth);
     }
+  CHECK(TemporalPasses(INT64_MAX, 4).count() == INT64_MAX / 4 + 1);
 }
 
 TEST_CASE("strips write every column once, and hold what that needs") {

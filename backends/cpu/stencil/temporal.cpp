@@ -24,7 +24,7 @@ class TemporalPlan final : public plugin::Plan {
  public:
   TemporalPlan(const StencilProblem& problem, const TemporalShape& shape, int threads)
       : passes_(problem), rules_(problem, shape), steps_(problem.steps), threads_(threads) {
-    passes_.steps = (steps_ + shape.depth - 1) / shape.depth;
+    passes_.steps = steps_ / shape.depth + (steps_ % shape.depth != 0);  // any number of steps, without overflow
     if (problem.points() == 0) return;
     cut(shape);
     for (int t = 0; t < threads; ++t) workshops_.emplace_back(rules_, shape.depth);

@@ -67,7 +67,8 @@ constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps, bool f64) {
 /// How steps are dealt to passes of at most `depth`: to all about as many, the last ones having a step more.
 class TemporalPasses {
  public:
-  TemporalPasses(std::int64_t steps, std::int64_t depth) : steps_(steps), count_((steps + depth - 1) / depth) {}
+  TemporalPasses(std::int64_t steps, std::int64_t depth)
+      : steps_(steps), count_(steps / depth + (steps % depth != 0)) {}
   std::int64_t count() const { return count_; }
   /// Of pass 0, 1, ...
   std::int64_t depth(std::int64_t pass) const { return until(pass + 1) - until(pass); }
