@@ -38,7 +38,7 @@ def stages(path, variant):
         return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
     if path.startswith("backends/cpu/"):
         return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance", "test/threads/all"],
-                [r"^unit\.cpu_choice$", r"^threads", essential, r"^conformance\.cpu$"])
+                [r"^unit\.cpu_choice$", r"^threads\..*\.cpu$", essential, r"^conformance\.cpu$"])
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],
                 [rf"^conformance\.kokkos-openmp-{variant}$", r"^conformance\.kokkos-openmp$"])
