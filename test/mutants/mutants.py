@@ -49,9 +49,9 @@ MUTANTS = [
     ("lib/layout.cpp", "the last element of an axis shares nothing",
      "const Wide high = std::min(a.last, value / a.stride);",
      "const Wide high = std::min(a.last - 1, value / a.stride);"),
-    ("lib/layout.cpp", "what the smaller axes reach is one less",
-     "const Wide low = value <= a.reach_below ? 0 :",
-     "const Wide low = value < a.reach_below ? 0 :"),
+    ("lib/layout.cpp", "a residue is taken for the wrong one",
+     "const Wide residue = value / a.common % a.step * a.inverse % a.step;",
+     "const Wide residue = value / a.common % a.step;"),
     ("lib/layout.cpp", "strides that overlap by one element are taken for nested",
      "if (sorted.strides[axis] <= inner) return false;",
      "if (sorted.strides[axis] < inner) return false;"),
@@ -67,9 +67,8 @@ MUTANTS = [
 
     # ---- Plans
     ("lib/plan.cpp", "a refused distance is remembered as clear",
-     "  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))",
-     "  cleared_[input] = {distance, cleared_[input][0]};\n"
-     "  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))"),
+     "if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))",
+     "cleared_[input].distances[7] = distance;\n  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))"),
     ("lib/plan.cpp", "the plugin's plan stays when its workspace cannot be had",
      "handle_ = {made, Destroy{context_.get()}};",
      "handle_ = {made, Destroy{context_.get()}};\n  if (reply.workspace_bytes > 0) handle_.release();"),

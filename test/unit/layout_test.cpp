@@ -208,4 +208,15 @@ TEST_CASE("what does not fit in 63 bits is seen", "[layout]") {
   CHECK_FALSE(core::addressable(box({{most, most}, {most, most}}), 16));
 }
 
+TEST_CASE("axes of one element get a stride that no arithmetic overflows", "[layout]") {
+  Layout layout = box({{1, std::int64_t{1} << 61}, {3, 10}, {1, std::int64_t{1} << 60}, {5, 1}});
+  layout.tidy();
+  const std::int64_t expected[] = {25, 10, 5, 1};
+  for (int axis = 0; axis < layout.rank; ++axis) CHECK(layout.strides[axis] == expected[axis]);
+  Layout shared = box({{7, 0}, {1, 0}, {4, 1}});
+  shared.tidy();
+  CHECK(shared.strides[0] == 0);
+  CHECK(shared.strides[1] == 0);
+}
+
 }  // namespace tessera::test

@@ -195,6 +195,28 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
   CHECK(tessera_plan_execute(plan.get(), &good, error.get()) == TESSERA_OK);
 }
 
+TEST_CASE("fields of operands and scalars that must be zero are looked at", "[validation]") {
+  Context context = fake();
+  GemmPlan plan(context, kSmall);
+  float c[4] = {};
+  float* const a = const_cast<float*>(kOnes);
+  tessera_operand operands[] = {{a, TESSERA_F32, 0}, {a, TESSERA_F32, 0}, {c, TESSERA_F32, 0}};
+  tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
+  const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
+                                    sizeof *scalars,  2,        nullptr,          0};
+  ErrorText error;
+  const auto refused = [&](const char* what, auto& field, auto value) {
+    field = value;
+    check_error(what, tessera_plan_execute(plan.get(), &execution, error.get()), error, TESSERA_INVALID_ARGUMENT,
+                {what, "must be 0"});
+    field = 0;
+    CHECK(tessera_plan_execute(plan.get(), &execution, error.get()) == TESSERA_OK);
+  };
+  refused("reserved of a", operands[0].reserved, 1);
+  refused("reserved of scalar 1", scalars[1].reserved, -1);
+  refused("imaginary of scalar 0", scalars[0].imaginary, 0.5);
+}
+
 TEST_CASE("options that mean nothing are refused", "[validation]") {
   Context context = fake();
   tessera_gemm_desc desc{sizeof desc, TESSERA_OP_GEMM, TESSERA_F32, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
