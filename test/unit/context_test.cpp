@@ -222,6 +222,15 @@ TEST_CASE("buffers check sizes and ranges", "[buffer]") {
   CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 256 == 0);
   ErrorText error;
   tessera_buffer* made = nullptr;
+  tessera_buffer* ten_bytes = nullptr;
+  char bytes[16] = {};
+  REQUIRE(tessera_buffer_create(context.get(), 10, &ten_bytes, error.get()) == TESSERA_OK);
+  CHECK(tessera_buffer_upload(ten_bytes, 2, bytes, 8, error.get()) == TESSERA_OK);
+  check_error("a byte beyond", tessera_buffer_upload(ten_bytes, 2, bytes, 9, error.get()), error,
+              TESSERA_INVALID_ARGUMENT, {"offset_bytes", "10 bytes"});
+  check_error("a byte beyond", tessera_buffer_download(ten_bytes, 3, bytes, 8, error.get()), error,
+              TESSERA_INVALID_ARGUMENT, {"offset_bytes", "10 bytes"});
+  tessera_buffer_destroy(ten_bytes);
   check_error("negative bytes", tessera_buffer_create(context.get(), -8, &made, error.get()), error,
               TESSERA_INVALID_ARGUMENT, {"bytes", "-8", "0"});
 }
