@@ -15,8 +15,6 @@
 
 #include <tessera/plugin/structs.hpp>
 
-#include <new>
-
 using namespace tessera;
 using core::Backend;
 using plugin::guard;
@@ -75,11 +73,8 @@ tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* i
   return guard(error, [&] {
     Backend& b = backend_at(backend);
     const bool available = b.reason().empty();
-    double score = 0.0;  // stays where the plugin fails to tell
-    const auto ask = [&] { score = core::reference_score(b, 0); };
-    if (available && guard(nullptr, ask) == TESSERA_OUT_OF_MEMORY) throw std::bad_alloc();
     write_struct({sizeof *info, b.name().c_str(), b.variant().c_str(), b.path().c_str(), b.build_info().c_str(),
-                  b.reason().c_str(), available, b.device_count(), score},
+                  b.reason().c_str(), available, b.device_count(), available ? core::reference_score(b, 0) : 0.0},
                  info, "info");
   });
 }

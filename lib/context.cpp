@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::int64_t kNoAlgorithm = -2;
 
-/// Calls a function of the plugin's table that looks at a problem; "" or the reason that it gives. Memory that ended is
-/// no property of the problem, so that is thrown.
-template <class Function, class... Arguments>
-std::string ask(Function function, Arguments... arguments) {
-  std::array<char, 1024> message{};
-  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
-  const tessera_status status = function(arguments..., &error);
-  if (status == TESSERA_OUT_OF_MEMORY) throw Error(status, message.data());
-  if (status == TESSERA_OK) return "";
-  return message[0] == '\0' ? "it gave no reason" : message.data();
-}
-
 /// The variant of the backend `name` that a plan would get where `given` is the choice of backend.
 const Backend* in_use(const Registry& registry, const std::string& name, const std::string& given) {
   for (const std::vector<Backend*>& list : {registry.matching(given), registry.backends()})
@@ -43,7 +31,8 @@ std::int64_t index_of(const std::vector<std::string>& algorithms, const std::str
 /// Predicted executions per second into `score`; returns why there is no such figure, or "".
 std::string ask_score(const tessera_backend& table, int device, const tessera_desc* desc, tessera_memory memory,
                       std::int64_t algorithm, double& score) {
-  const std::string reason = ask(table.score, device, desc, memory, algorithm, &score);
+  const std::string reason = failure_of(
+      "score", [&](tessera_error* error) { return table.score(device, desc, memory, algorithm, &score, error); });
   if (reason.empty() && std::isfinite(score)) return "";
   score = 0.0;
   return reason.empty() ? "its score is not a finite number" : "its score failed: " + reason;
@@ -88,9 +77,11 @@ Candidate describe(Backend& backend, const ContextRequest& request) {
   std::int64_t ranked = TESSERA_CHOSEN_ALGORITHM;
   if (concerns(request.algorithm, c.name, c.variant)) {
     const std::int64_t forced = index_of(c.algorithms, request.algorithm.name);
-    c.algorithm_reason = forced == kNoAlgorithm
-                             ? "no algorithm '" + request.algorithm.name + "'"
-                             : ask(table.algorithm_supports, op, std::uint64_t(forced), device, request.desc);
+    c.algorithm_reason = forced == kNoAlgorithm ? "no algorithm '" + request.algorithm.name + "'"
+                                                : failure_of("algorithm_supports", [&](tessera_error* error) {
+                                                    return table.algorithm_supports(op, std::uint64_t(forced), device,
+                                                                                    request.desc, error);
+                                                  });
     if (forced != kNoAlgorithm && !c.algorithm_reason.empty())
       c.algorithm_reason = request.algorithm.name + ": " + c.algorithm_reason;
     if (narrows(request.algorithm)) ranked = forced;

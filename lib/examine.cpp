@@ -71,19 +71,6 @@ std::string list_algorithms(const tessera_backend& table, tessera_op op, std::ve
   return "";
 }
 
-/// Calls a function that reports through an error: "", or what it threw or reported.
-template <class Call>
-std::string failure_of(const char* function, Call&& call) {
-  std::array<char, kMostTextLength> message{};
-  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
-  tessera_status status = TESSERA_OK;
-  if (std::string thrown = thrown_by(function, [&] { status = call(&error); }); !thrown.empty()) return thrown;
-  if (status == TESSERA_OK) return "";
-  std::string text = text_of(message.data(), message.size());
-  if (status == TESSERA_OUT_OF_MEMORY) throw plugin::Error(status, text);
-  return text.empty() ? "it gave no reason" : text;
-}
-
 std::string list_devices(const tessera_backend& table, std::vector<DeviceDescription>& devices) {
   std::int32_t count = 0;
   if (std::string thrown = thrown_by("device_count", [&] { count = table.device_count(); }); !thrown.empty())

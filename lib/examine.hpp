@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tessera/plugin/abi.h>
+#include <tessera/plugin/error.hpp>
 
 #include <array>
 #include <cstdint>
@@ -73,6 +74,20 @@ std::string thrown_by(const char* function, Call&& call) {
   }
   if (exhausted) throw std::bad_alloc();
   return std::string(function) + " threw an exception: " + what.data();
+}
+
+/// Calls a plugin's function that reports through an error: "", or what it threw or reported. Throws where it reports
+/// that memory ended.
+template <class Call>
+std::string failure_of(const char* function, Call&& call) {
+  std::array<char, kMostTextLength> message{};
+  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
+  tessera_status status = TESSERA_OK;
+  if (std::string thrown = thrown_by(function, [&] { status = call(&error); }); !thrown.empty()) return thrown;
+  if (status == TESSERA_OK) return "";
+  std::string text(message.data(), strnlen(message.data(), message.size()));
+  if (status == TESSERA_OUT_OF_MEMORY) throw plugin::Error(status, text);
+  return text.empty() ? "it gave no reason" : text;
 }
 
 }  // namespace tessera::core
