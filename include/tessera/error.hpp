@@ -5,6 +5,7 @@
 /// The exception of the C++ API and the enumerations that name the C constants.
 #pragma once
 
+#include <tessera/dtype.hpp>
 #include <tessera/tessera.h>
 
 #include <array>
@@ -37,7 +38,6 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-enum class DType : std::int32_t { f32 = TESSERA_F32, f64 = TESSERA_F64 };
 enum class Memory : std::int32_t { host = TESSERA_MEMORY_HOST, device = TESSERA_MEMORY_DEVICE };
 enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
 
@@ -45,17 +45,6 @@ enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
 inline constexpr std::int64_t kPacked = TESSERA_PACKED;
 
 namespace detail {
-
-template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
 
 /// Room for a message that lists every plugin with the path of each that could not be loaded.
 inline constexpr std::size_t kMessageCapacity = 8192;
@@ -71,14 +60,5 @@ void call(Function&& function, Arguments&&... arguments) {
 }
 
 }  // namespace detail
-
-/// The element types of matrices and grids: float and double.
-template <class T>
-concept Element = requires {
-  detail::DTypeOf<std::remove_cv_t<T>>::value;
-};
-
-template <Element T>
-inline constexpr DType kDType = detail::DTypeOf<std::remove_cv_t<T>>::value;
 
 }  // namespace tessera
