@@ -5,8 +5,8 @@
 /// whose functions answer with the rest. Where the library accepts a file or a table, what it relies on is checked
 /// again.
 
-#include "elf_check.hpp"
-#include "examine.hpp"
+#include "dispatch/elf_check.hpp"
+#include "dispatch/examine.hpp"
 
 #include <tessera/plugin/error.hpp>
 

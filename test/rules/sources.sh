@@ -31,9 +31,9 @@ mapfile -t core_files < <(core)
 find_lines '^ *# *include' include | grep -vE '# *include <(tessera/[a-z_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
   rule "a public header includes Tessera's headers and those of the standard library alone" || true
 find_lines '^ *# *include *[<"]tessera/' backends |
-  grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|types\.h|version\.h)>' |
+  grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|dtype\.hpp|types\.h|version\.h)>' |
   rule "a backend includes tessera/plugin/ (and types.h, version.h) alone" || true
-find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.cpp lib/*.hpp |
+find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem} |
   rule "no include path leaves a part of the repository" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
@@ -41,12 +41,12 @@ find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | gre
   rule "the core names no backend" || true
 prints='printf|fprintf|puts|fputs|putchar|perror'
 ends='abort|exit|_exit|_Exit|quick_exit|terminate|assert'
-find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | grep -v '^lib/verbose\.cpp:' |
+find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | grep -v '^lib/plan/verbose\.cpp:' |
   rule "the core prints in verbose.cpp alone and never ends the process" || true
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' "${core_files[@]}" include |
-  grep -v '^lib/environment\.cpp:' |
+  grep -v '^lib/dispatch/environment\.cpp:' |
   rule "the core reads the environment in environment.cpp alone" || true
-find_lines '\bdlopen *\(|\bdlclose *\(' "${core_files[@]}" include | grep -v '^lib/loader\.cpp:.*dlopen' |
+find_lines '\bdlopen *\(|\bdlclose *\(' "${core_files[@]}" include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }

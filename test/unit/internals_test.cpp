@@ -3,10 +3,10 @@
 
 /// Pure functions inside the core: what the environment holds, which processor this is, which backend runs.
 
-#include "cpu_level.hpp"
-#include "environment.hpp"
-#include "registry.hpp"
-#include "selection.hpp"
+#include "dispatch/cpu_level.hpp"
+#include "dispatch/environment.hpp"
+#include "dispatch/registry.hpp"
+#include "dispatch/selection.hpp"
 
 #include "process.hpp"
 

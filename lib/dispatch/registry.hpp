@@ -5,8 +5,8 @@
 /// The backends that were found: one per plugin file, loaded when first asked for.
 #pragma once
 
-#include "environment.hpp"
-#include "examine.hpp"
+#include "dispatch/environment.hpp"
+#include "dispatch/examine.hpp"
 
 #include <tessera/plugin/abi.h>
 

@@ -6,7 +6,7 @@
 /// layouts of its operands.
 #pragma once
 
-#include "layout.hpp"
+#include "problem/layout.hpp"
 
 #include <tessera/types.h>
 

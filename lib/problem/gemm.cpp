@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "canonical.hpp"
+#include "problem/problem.hpp"
 
 #include "check.hpp"
 

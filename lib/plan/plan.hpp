@@ -5,9 +5,9 @@
 /// A plan: a validated problem, a context, the plugin's plan and what an execution needs beside it.
 #pragma once
 
-#include "canonical.hpp"
-#include "context.hpp"
-#include "staging.hpp"
+#include "plan/context.hpp"
+#include "plan/staging.hpp"
+#include "problem/problem.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "plan.hpp"
+#include "plan/plan.hpp"
 
 #include "check.hpp"
-#include "environment.hpp"
-#include "selection.hpp"
-#include "verbose.hpp"
+#include "dispatch/environment.hpp"
+#include "dispatch/selection.hpp"
+#include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
 

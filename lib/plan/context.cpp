@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "context.hpp"
+#include "plan/context.hpp"
 
 #include "check.hpp"
-#include "selection.hpp"
+#include "dispatch/selection.hpp"
 
 #include <algorithm>
 #include <cmath>

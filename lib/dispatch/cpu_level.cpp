@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cpu_level.hpp"
+#include "dispatch/cpu_level.hpp"
 
 #include <initializer_list>
 

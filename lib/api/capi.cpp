@@ -8,10 +8,10 @@
 #include <tessera/tessera.h>
 
 #include "check.hpp"
-#include "context.hpp"
-#include "environment.hpp"
-#include "plan.hpp"
-#include "verbose.hpp"
+#include "dispatch/environment.hpp"
+#include "plan/context.hpp"
+#include "plan/plan.hpp"
+#include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
 

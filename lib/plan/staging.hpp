@@ -5,8 +5,8 @@
 /// Host operands of a backend whose memory is its own: packed copies on the device.
 #pragma once
 
-#include "canonical.hpp"
-#include "context.hpp"
+#include "plan/context.hpp"
+#include "problem/problem.hpp"
 
 #include <memory>
 #include <vector>

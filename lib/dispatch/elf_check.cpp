@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "elf_check.hpp"
+#include "dispatch/elf_check.hpp"
 
 #include <elf.h>
 #include <link.h>

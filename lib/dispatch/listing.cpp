@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "listing.hpp"
+#include "dispatch/listing.hpp"
 
 #include "check.hpp"
 

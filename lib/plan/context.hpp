@@ -5,7 +5,7 @@
 /// A backend's context as the core holds it, and the memory that belongs to it.
 #pragma once
 
-#include "registry.hpp"
+#include "dispatch/registry.hpp"
 
 #include <tessera/plugin/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "verbose.hpp"
+#include "plan/verbose.hpp"
 
 #include <cstddef>
 #include <cstdio>

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "registry.hpp"
+#include "dispatch/registry.hpp"
 
-#include "cpu_level.hpp"
-#include "listing.hpp"
-#include "loader.hpp"
+#include "dispatch/cpu_level.hpp"
+#include "dispatch/listing.hpp"
+#include "dispatch/loader.hpp"
 
 #include <algorithm>
 #include <set>

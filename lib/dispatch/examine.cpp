@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "examine.hpp"
+#include "dispatch/examine.hpp"
 
 #include <tessera/plugin/error.hpp>
 

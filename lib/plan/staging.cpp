@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "staging.hpp"
+#include "plan/staging.hpp"
 
 namespace tessera::core {
 

@@ -5,7 +5,7 @@
 /// Which backend runs a problem: a pure function of what there is and what was asked for.
 #pragma once
 
-#include "environment.hpp"
+#include "dispatch/environment.hpp"
 
 #include <span>
 #include <string>
@@ -21,7 +21,7 @@ struct Candidate {
   int device_count = 0;
   double score = 0.0;  ///< predicted executions per second on the device in question; 0 or less: cannot
   std::vector<std::string> algorithms;  ///< for the operation; empty when only a context is made
-  std::string algorithm_reason;  ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
+  std::string algorithm_reason;   ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
   std::string score_reason = {};  ///< why there is no score; "" where the plugin gave one
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "environment.hpp"
+#include "dispatch/environment.hpp"
 
 #include <tessera/plugin/error.hpp>
 

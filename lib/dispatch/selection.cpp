@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "selection.hpp"
+#include "dispatch/selection.hpp"
 
 #include "check.hpp"
-#include "registry.hpp"
+#include "dispatch/registry.hpp"
 
 #include <algorithm>
 

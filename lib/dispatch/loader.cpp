@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "loader.hpp"
+#include "dispatch/loader.hpp"
 
-#include "elf_check.hpp"
-#include "examine.hpp"
-#include "listing.hpp"
+#include "dispatch/elf_check.hpp"
+#include "dispatch/examine.hpp"
+#include "dispatch/listing.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

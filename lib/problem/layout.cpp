@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "layout.hpp"
+#include "problem/layout.hpp"
 
 #include <algorithm>
 #include <limits>
