@@ -7,9 +7,9 @@
 #include "error.hpp"
 #include "gemm/algorithms.hpp"
 #include "stencil/algorithms.hpp"
+#include "stencil/persistent/persistent.hpp"
 #include "stencil/preferred.hpp"
-#include "stencil/resident.hpp"
-#include "stencil/temporal.hpp"
+#include "stencil/temporal/temporal.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 

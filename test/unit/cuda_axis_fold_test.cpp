@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What lies beyond the ends of an axis, as the streaming algorithm's lists find it: tested without a device.
-#include <axis_fold.hpp>
+#include <streaming/axis_fold.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -3,7 +3,7 @@
 
 // How the CUDA backend's temporal algorithm cuts a domain of one axis: pure functions, tested without a device.
 #include <stencil_cases.hpp>
-#include <temporal.hpp>
+#include <temporal/temporal.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's temporal algorithm cuts a stencil: pure functions, tested without a device.
-#include <temporal.hpp>
-#include <temporal_axis.hpp>
+#include <temporal/temporal.hpp>
+#include <temporal/temporal_axis.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
