@@ -257,7 +257,7 @@ MUTANTS = [
     ("backends/cuda/stencil/temporal/temporal_choice.cpp", "a domain that is a point too short is accepted",
      "std::int64_t least = 2 * taps->radius + 1;",
      "std::int64_t least = 2 * taps->radius;"),
-    ("backends/cuda/stencil/streaming/rasterization.hpp", "the rows that do not fill a band are left out",
-     "return {tiles[2], parts(tiles[1], bands), tiles[0], bands};",
-     "return {tiles[2], tiles[1] / bands, tiles[0], bands};"),
+    ("backends/cuda/stencil/streaming/rasterization.hpp", "the rows that do not fill a group are left out",
+     "return {tiles[2], plugin::ceil_div(tiles[1], groups), tiles[0], groups};",
+     "return {tiles[2], tiles[1] / groups, tiles[0], groups};"),
 ]

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the CUDA backend's resident algorithm lays out a stencil: pure functions, tested without a device.
+// How the CUDA backend's persistent algorithm lays out a stencil: pure functions, tested without a device.
 #include <persistent/persistent.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -39,26 +39,26 @@ plugin::StencilProblem problem(std::int64_t height, std::int64_t width, int radi
   return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
 }
 
-std::optional<ResidentLayout> choose(const plugin::StencilProblem& p, const ResidentWish& wish = {}) {
-  return choose_resident(p, *temporal_taps(p), kMultiprocessors, wish);
+std::optional<PersistentLayout> choose(const plugin::StencilProblem& p, const PersistentRequest& request = {}) {
+  return choose_persistent(p, *temporal_taps(p), kMultiprocessors, request);
 }
 
 bool says(const plugin::StencilProblem& p, const char* text) {
-  return why_not_resident(p, kMultiprocessors).find(text) != std::string::npos;
+  return why_not_persistent(p, kMultiprocessors).find(text) != std::string::npos;
 }
 
 }  // namespace
 
-TEST_CASE("resident names what it does not support") {
-  CHECK(why_not_resident(problem(512, 512), kMultiprocessors).empty());
-  CHECK(why_not_resident(problem(300, 300, 2), kMultiprocessors).empty());
-  CHECK(why_not_resident(problem(300, 300, 1, true), kMultiprocessors).empty());
+TEST_CASE("persistent names what it does not support") {
+  CHECK(why_not_persistent(problem(512, 512), kMultiprocessors).empty());
+  CHECK(why_not_persistent(problem(300, 300, 2), kMultiprocessors).empty());
+  CHECK(why_not_persistent(problem(300, 300, 1, true), kMultiprocessors).empty());
   CHECK(says(problem(300, 300, 2, true), "these taps have no kernel"));
   CHECK(says(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, std::int64_t(1) << 40), "steps = 1099511627776"));
   CHECK(says(problem(512, 512, 1, false, TESSERA_BOUNDARY_HALO), "halo"));
   CHECK(says(problem(512, 127), "axis 1 has 127 points"));
   CHECK(says(problem(3, 512), "axis 0 has 3 points"));
-  CHECK(why_not_resident(problem(3, 5, 1, false, TESSERA_BOUNDARY_PERIODIC), kMultiprocessors).empty());
+  CHECK(why_not_persistent(problem(3, 5, 1, false, TESSERA_BOUNDARY_PERIODIC), kMultiprocessors).empty());
   CHECK(says(problem(4096, 4096), "4096 x 4096 points"));
   CHECK(says(problem(std::int64_t(1) << 40, 128), "points"));
   auto half = problem(300, 300, 1, false, TESSERA_BOUNDARY_PERIODIC);
@@ -66,34 +66,34 @@ TEST_CASE("resident names what it does not support") {
   CHECK(says(half, "axis 1 is periodic on one side alone"));
 }
 
-TEST_CASE("pieces own every point once, and hold what that needs") {
+TEST_CASE("tiles own every point once, and hold what that needs") {
   for (const bool closed : {false, true})
-    for (const int margin : {4, 8, 16})
-      for (const int unit : {1, 2, 4})
+    for (const int halo : {4, 8, 16})
+      for (const int alignment : {1, 2, 4})
         for (int extent = closed ? 64 : 16; extent < 700; extent += extent < 200 ? 1 : 13)
           for (int count = 1; count < 20; ++count) {
-            const ResidentCut cut{extent, count, 64, margin, unit, closed};
-            if (!cut.fits()) continue;
-            CAPTURE(closed, margin, unit, extent, count);
-            REQUIRE(cut.from(0) == 0);
-            REQUIRE(cut.from(count) == extent);
-            for (int piece = 0; piece < count; ++piece) {
-              const int begin = cut.begin(piece), end = begin + cut.size, from = cut.from(piece),
-                        to = cut.from(piece + 1);
-              REQUIRE((cut.ends_low(piece) ? begin == 0 : from - begin >= margin));
-              REQUIRE((cut.ends_high(piece) ? end == extent : end - to >= margin));
+            const PersistentTiling tiling{extent, count, 64, halo, alignment, closed};
+            if (!tiling.valid()) continue;
+            CAPTURE(closed, halo, alignment, extent, count);
+            REQUIRE(tiling.own_begin(0) == 0);
+            REQUIRE(tiling.own_begin(count) == extent);
+            for (int tile = 0; tile < count; ++tile) {
+              const int begin = tiling.begin(tile), end = begin + tiling.size, from = tiling.own_begin(tile),
+                        to = tiling.own_end(tile);
+              REQUIRE((tiling.ends_low(tile) ? begin == 0 : from - begin >= halo));
+              REQUIRE((tiling.ends_high(tile) ? end == extent : end - to >= halo));
               REQUIRE((!closed || (begin >= 0 && end <= extent)));
-              REQUIRE((begin % unit == 0 || (closed && piece == count - 1)));
-              // What lies within the margin belongs to the neighbour on that side, which holds it where it says.
+              REQUIRE((begin % alignment == 0 || (closed && tile == count - 1)));
+              // What lies within the halo belongs to the neighbour on that side, which holds it where it says.
               for (const int side : {-1, 1}) {
-                const int other = cut.neighbour(piece, side);
-                REQUIRE((other < 0) == (side < 0 ? cut.ends_low(piece) : cut.ends_high(piece)));
+                const int other = tiling.neighbour(tile, side);
+                REQUIRE((other < 0) == (side < 0 ? tiling.ends_low(tile) : tiling.ends_high(tile)));
                 if (other < 0) continue;
-                for (const int point : {side < 0 ? from - margin : to, side < 0 ? from - 1 : to + margin - 1}) {
-                  const int there = point + cut.shift(piece, side), real = (point + extent) % extent;
-                  REQUIRE((there >= 0 && there < cut.size));
-                  REQUIRE((cut.begin(other) + there - real) % extent == 0);
-                  REQUIRE((real >= cut.from(other) && real < cut.from(other + 1)));
+                for (const int point : {side < 0 ? from - halo : to, side < 0 ? from - 1 : to + halo - 1}) {
+                  const int there = point + tiling.shift(tile, side), real = (point + extent) % extent;
+                  REQUIRE((there >= 0 && there < tiling.size));
+                  REQUIRE((tiling.begin(other) + there - real) % extent == 0);
+                  REQUIRE((real >= tiling.own_begin(other) && real < tiling.own_end(other)));
                 }
               }
             }
@@ -110,16 +110,16 @@ TEST_CASE("the layout covers the domain, and the device holds it") {
             const auto layout = choose(p);
             CAPTURE(mode, dtype, radius, height, width);
             if (!layout) {
-              CHECK((height == 5 || height * width > 500000));  // too small for a tile and its margins, or too large
+              CHECK((height == 5 || height * width > 500000));  // too small for a tile and its halos, or too large
               continue;
             }
             CHECK(layout->blocks() <= kMultiprocessors);
-            CHECK(layout->row_cut.fits());
-            CHECK(layout->column_cut.fits());
-            CHECK(layout->row_cut.size == layout->rows * layout->warps);
-            CHECK(layout->row_cut.margin >= layout->depth * radius);
-            CHECK(layout->column_cut.margin >= layout->depth * radius);
-            const auto rows = resident_rows(*temporal_taps(p), dtype == TESSERA_F64);
+            CHECK(layout->row_tiling.valid());
+            CHECK(layout->column_tiling.valid());
+            CHECK(layout->row_tiling.size == layout->rows * layout->warps);
+            CHECK(layout->row_tiling.halo >= layout->depth * radius);
+            CHECK(layout->column_tiling.halo >= layout->depth * radius);
+            const auto rows = persistent_rows(dtype, *temporal_taps(p));
             CHECK(std::find(rows.begin(), rows.end(), layout->rows) != rows.end());
           }
 }
@@ -137,11 +137,11 @@ TEST_CASE("layouts that are asked for are the ones that come") {
   CHECK(choose(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 3))->depth <= 3);
 }
 
-TEST_CASE("resident pays for steps enough to fill the device") {
-  CHECK(resident_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 4)));
-  CHECK_FALSE(resident_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 3)));
-  CHECK_FALSE(resident_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 8)));
-  CHECK(resident_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 16)));
+TEST_CASE("persistent pays for steps enough to fill the device") {
+  CHECK(persistent_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 4)));
+  CHECK_FALSE(persistent_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 3)));
+  CHECK_FALSE(persistent_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 8)));
+  CHECK(persistent_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 16)));
 }
 
 // The fastest of hundreds that were measured on an H100, or within 5 % of it.

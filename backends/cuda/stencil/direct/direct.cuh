@@ -4,11 +4,11 @@
 /// @file
 /// The sweep of the naive and the restrict algorithm: one thread computes one point from global memory.
 ///
-/// A plain point (no tap leaves the domain) adds precomputed byte offsets to its address. Coefficients
-/// and offsets of common tap counts are kernel parameters of a kernel with that many taps: after
-/// unrolling, a tap costs an address addition, a load and a multiply-add with an operand in the
-/// constant bank. Other lists of up to kMaxParameterTaps taps are kernel parameters that a loop runs
-/// over; longer ones lie in device memory. Any other point asks the domain what each tap finds.
+/// A plain point is one of which no tap leaves the domain. It adds precomputed byte offsets to its address. For common
+/// tap counts there are kernels with that many taps, whose coefficients and offsets are kernel parameters: after
+/// unrolling, a tap costs an address addition, a load and a multiply-add with an operand in the constant bank. Other
+/// lists of up to kMaxParameterTaps taps are kernel parameters that a loop reads; longer ones lie in device memory. Any
+/// other point asks the domain what each tap reads.
 #pragma once
 
 #include "../../context.hpp"
@@ -104,12 +104,12 @@ __device__ __forceinline__ void direct_sweep(const DirectArguments<T, kTaps>& g,
 }
 
 inline constexpr int kDirectThreads = 256;
-/// Blocks a multiprocessor should hold: loads in flight are what feeds the memory, and a warp of f32 has
-/// half the bytes of f64 in flight. 32 and 40 registers do for plain points; the rare others may spill.
+/// Blocks that a multiprocessor should hold. Memory needs loads in flight, and a warp of f32 has half the bytes of f64
+/// in flight. 32 and 40 registers do for plain points; the rare others may spill.
 template <class T>
 inline constexpr int kDirectBlocks = sizeof(T) == 4 ? 8 : 6;
 
-/// Blocks of 64 x 4 points or, where the domain is narrow, what comes nearest.
+/// Blocks of 64 x 4 points, or the nearest to that where the domain is narrow.
 inline dim3 direct_block(const plugin::StencilProblem& problem) {
   if (problem.rank == 1) return dim3(kDirectThreads);
   const auto fit = [](std::int64_t extent, unsigned most) {
@@ -120,10 +120,10 @@ inline dim3 direct_block(const plugin::StencilProblem& problem) {
   return dim3(x, y, std::min(fit(problem.domain.extents[0], kDirectThreads / (x * y)), 64u));
 }
 
-/// Of one launch: where an axis has more blocks than a grid may have, DirectPlan launches several.
+/// The grid of one launch. Where an axis has more blocks than a grid may have, DirectPlan launches several.
 inline dim3 direct_grid(const plugin::StencilProblem& problem, dim3 block) {
   const auto blocks = [&](int axis, unsigned size, std::int64_t most) {
-    return unsigned(std::min((problem.domain.extents[axis] + size - 1) / size, most));
+    return unsigned(std::min(plugin::ceil_div(problem.domain.extents[axis], size), most));
   };
   return dim3(blocks(2, block.x, kMaxGridX), blocks(1, block.y, kMaxGridYz), blocks(0, block.z, kMaxGridYz));
 }
@@ -209,8 +209,8 @@ class DirectPlan final : public plugin::Plan {
   std::vector<List> lists_;
 };
 
-/// Calls make(std::integral_constant) with the tap count where there is a kernel of its own for it, else
-/// with kRunTimeTaps or kListedTaps.
+/// Calls make(std::integral_constant) with the tap count where it has a kernel of its own, else with kRunTimeTaps or
+/// kListedTaps.
 template <std::size_t kFirst = 0, class Make>
 auto with_tap_count(std::size_t count, Make&& make) {
   if constexpr (kFirst < std::size(kUnrolledTapCounts)) {
@@ -227,16 +227,14 @@ auto with_tap_count(std::size_t count, Make&& make) {
 template <class Kernels>
 std::unique_ptr<plugin::Plan> make_direct(Context& context, const plugin::StencilProblem& problem,
                                           plugin::PlanOptions) {
-  const auto with_type = [&]<class T>(std::type_identity<T>) {
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
     return with_tap_count(problem.taps.size(), [&](auto taps) -> std::unique_ptr<plugin::Plan> {
       constexpr int kTaps = decltype(taps)::value;
       const auto kernel =
           problem.rank == 1 ? Kernels::template get<T, kTaps, true>() : Kernels::template get<T, kTaps, false>();
       return std::make_unique<DirectPlan<T, kTaps>>(context, problem, kernel);
     });
-  };
-  return problem.dtype == TESSERA_F64 ? with_type(std::type_identity<double>{})
-                                      : with_type(std::type_identity<float>{});
+  });
 }
 
 }  // namespace tessera::cuda

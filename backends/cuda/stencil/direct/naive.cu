@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// One thread a point, every tap an ordinary load from global memory: the classic first kernel and the
-/// yardstick of the others.
+/// One thread a point, every tap an ordinary load from global memory: the classic first kernel.
 #include "../algorithms.hpp"
 #include "direct.cuh"
 
@@ -25,6 +24,7 @@ struct NaiveKernels {
 
 }  // namespace
 
-const StencilAlgorithm kStencilNaive{"naive", plugin::supports_all<plugin::StencilProblem>, make_direct<NaiveKernels>, 0.33};
+const StencilAlgorithm kStencilNaive{"naive", plugin::supports_all<plugin::StencilProblem>, make_direct<NaiveKernels>,
+                                     0.33};
 
 }  // namespace tessera::cuda

@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-ResidentKernel<float> resident_kernel(std::type_identity<float>, const TemporalTaps& taps, int rows) {
-  return find_resident_kernel<float>(taps, rows);
-}
+template PersistentKernel<float> persistent_kernel<float>(const TemporalTaps& taps, int rows);
 
 }  // namespace tessera::cuda

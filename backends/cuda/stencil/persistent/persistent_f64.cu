@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-ResidentKernel<double> resident_kernel(std::type_identity<double>, const TemporalTaps& taps, int rows) {
-  return find_resident_kernel<double>(taps, rows);
-}
+template PersistentKernel<double> persistent_kernel<double>(const TemporalTaps& taps, int rows);
 
 }  // namespace tessera::cuda

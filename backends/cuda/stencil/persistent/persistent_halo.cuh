@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The resident algorithm's traffic with device memory: a tile is read and written once, and what tiles have in common
-/// is exchanged after each round.
+/// The persistent algorithm's traffic with device memory: a tile is read and written once, and halos are exchanged
+/// after each round.
 #pragma once
 
+#include "../row_vector.cuh"
 #include "persistent_kernels.hpp"
-#include "../vector.cuh"
 
 #include <cstdint>
 
@@ -15,58 +15,58 @@ namespace tessera::cuda {
 
 /// Rows of a thread.
 template <class T, int kRows>
-using ResidentRows = T[kRows][kStripColumns];
+using TileRows = T[kRows][kLaneColumns];
 
 /// Where a thread's points lie in the domain.
-struct ResidentPlace {
-  int tile, strip;
+struct TilePosition {
+  int row_tile, column_tile;
   int row, column;  ///< the thread's first
 
   template <class T>
-  __device__ ResidentPlace(const ResidentArguments<T>& g, int rows)
-      : tile(int(blockIdx.x) / g.column_cut.count),
-        strip(int(blockIdx.x) % g.column_cut.count),
-        row(g.row_cut.begin(tile) + int(threadIdx.y) * rows),
-        column(g.column_cut.begin(strip) + int(threadIdx.x) * kStripColumns) {}
+  __device__ TilePosition(const PersistentArguments<T>& g, int rows)
+      : row_tile(int(blockIdx.x) / g.column_tiling.count),
+        column_tile(int(blockIdx.x) % g.column_tiling.count),
+        row(g.row_tiling.begin(row_tile) + int(threadIdx.y) * rows),
+        column(g.column_tiling.begin(column_tile) + int(threadIdx.x) * kLaneColumns) {}
 };
 
-/// What a thread exchanges with other blocks. Each block has an array of its tile for what it gives. Kept in shared
-/// memory, since it would cost the steps' registers.
-struct Overlap {
-  unsigned given;       ///< rows, by bits, of which neighbours need points
-  unsigned rows[3];     ///< rows that the tile before, this one, the tile behind owns and this one needs
+/// What a thread exchanges with other blocks. Each block publishes points of its tile in an array of its own. The map
+/// lies in shared memory, since it would cost the steps registers.
+struct HaloMap {
+  unsigned published;   ///< rows, by bits, of which neighbours need points
+  unsigned rows[3];     ///< rows that this tile needs and the tile before, this one, the tile behind owns
   unsigned columns[3];  ///< columns likewise
-  int row_places[3];    ///< of the thread's first row, in the arrays of such a tile
-  int column_places[kStripColumns];
-  int together;  ///< of 4, 2 or 1 neighbouring columns each: they have one owner, in whose array they are a vector's
+  int row_offsets[3];   ///< of the thread's first row in the array of such a tile
+  int column_offsets[kLaneColumns];
+  int vector;  ///< 4, 2 or 1: so many neighbouring columns have one owner and are aligned in its array
 
   template <class T>
-  __device__ Overlap(const ResidentArguments<T>& g, int thread_rows) {
-    const ResidentPlace at(g, thread_rows);
-    const int height = g.row_cut.size;
-    const unsigned shared_rows = sort(g.row_cut, at.tile, at.row, thread_rows, rows);
-    const unsigned shared_columns = sort(g.column_cut, at.strip, at.column, kStripColumns, columns);
-    given = columns[1] == 0 ? 0 : shared_columns != 0 ? rows[1] : rows[1] & shared_rows;
+  __device__ HaloMap(const PersistentArguments<T>& g, int thread_rows) {
+    const TilePosition at(g, thread_rows);
+    const int height = g.row_tiling.size;
+    const unsigned shared_rows = find_owners(g.row_tiling, at.row_tile, at.row, thread_rows, rows);
+    const unsigned shared_columns = find_owners(g.column_tiling, at.column_tile, at.column, kLaneColumns, columns);
+    published = columns[1] == 0 ? 0 : shared_columns != 0 ? rows[1] : rows[1] & shared_rows;
 #pragma unroll
     for (int side = 0; side < 3; ++side) {
-      const int tile = g.row_cut.neighbour(at.tile, side - 1);
-      row_places[side] =
-          (tile * g.column_cut.count * height + at.row + g.row_cut.shift(at.tile, side - 1)) * kStripWidth;
+      const int tile = g.row_tiling.neighbour(at.row_tile, side - 1);
+      row_offsets[side] =
+          (tile * g.column_tiling.count * height + at.row + g.row_tiling.shift(at.row_tile, side - 1)) * kWarpColumns;
     }
 #pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) {
+    for (int v = 0; v < kLaneColumns; ++v) {
       const int side = columns[0] >> v & 1 ? -1 : columns[2] >> v & 1 ? 1 : 0;
-      const int strip = g.column_cut.neighbour(at.strip, side);
-      column_places[v] = strip * height * kStripWidth + at.column + v + g.column_cut.shift(at.strip, side);
+      const int tile = g.column_tiling.neighbour(at.column_tile, side);
+      column_offsets[v] = tile * height * kWarpColumns + at.column + v + g.column_tiling.shift(at.column_tile, side);
     }
-    together = go_together(4) ? 4 : go_together(2) ? 2 : 1;
+    vector = are_vectors(4) ? 4 : are_vectors(2) ? 2 : 1;
   }
 
  private:
-  __device__ bool go_together(int count) const {
+  __device__ bool are_vectors(int count) const {
     bool result = true;
-    for (int v = 0; v < kStripColumns; v += count) {
-      result = result && column_places[v] % count == 0;
+    for (int v = 0; v < kLaneColumns; v += count) {
+      result = result && column_offsets[v] % count == 0;
       for (const unsigned owned : columns) {
         const unsigned of_these = owned >> v & ((1u << count) - 1);
         result = result && (of_these == 0 || of_these == (1u << count) - 1);
@@ -75,18 +75,19 @@ struct Overlap {
     return result;
   }
 
-  /// Returns which of the piece's own points a neighbour needs.
-  __device__ static unsigned sort(const ResidentCut& cut, int piece, int first, int count, unsigned (&owners)[3]) {
-    const int from = cut.from(piece), to = cut.from(piece + 1);
-    const int low = cut.ends_low(piece) ? 0 : cut.margin, high = cut.ends_high(piece) ? 0 : cut.margin;
+  /// Returns which of the tile's own points a neighbour needs.
+  __device__ static unsigned find_owners(const PersistentTiling& tiling, int tile, int first, int count,
+                                         unsigned (&owners)[3]) {
+    const int begin = tiling.own_begin(tile), end = tiling.own_end(tile);
+    const int low = tiling.ends_low(tile) ? 0 : tiling.halo, high = tiling.ends_high(tile) ? 0 : tiling.halo;
     owners[0] = owners[1] = owners[2] = 0;
     unsigned shared = 0;
     for (int i = 0; i < count; ++i) {
       const int at = first + i;
-      owners[0] |= unsigned(at >= from - low && at < from) << i;
-      owners[1] |= unsigned(at >= from && at < to) << i;
-      owners[2] |= unsigned(at >= to && at < to + high) << i;
-      shared |= unsigned(at < from + low || at >= to - high) << i;
+      owners[0] |= unsigned(at >= begin - low && at < begin) << i;
+      owners[1] |= unsigned(at >= begin && at < end) << i;
+      owners[2] |= unsigned(at >= end && at < end + high) << i;
+      shared |= unsigned(at < begin + low || at >= end - high) << i;
     }
     return shared & owners[1];
   }
@@ -95,33 +96,34 @@ struct Overlap {
 __device__ __forceinline__ int wrapped(int index, int extent) { return (index % extent + extent) % extent; }
 
 template <class T, int kRows>
-__device__ __forceinline__ void load_tile(const ResidentArguments<T>& g, const T* in, ResidentRows<T, kRows>& rows) {
-  const ResidentPlace at(g, kRows);
-  std::int64_t columns[kStripColumns];
+__device__ __forceinline__ void load_tile(const PersistentArguments<T>& g, const T* in, TileRows<T, kRows>& rows) {
+  const TilePosition at(g, kRows);
+  std::int64_t columns[kLaneColumns];
 #pragma unroll
-  for (int v = 0; v < kStripColumns; ++v) columns[v] = wrapped(at.column + v, g.columns.extent) * g.in_strides[1];
+  for (int v = 0; v < kLaneColumns; ++v) columns[v] = wrapped(at.column + v, g.columns.extent) * g.in_strides[1];
   int y = wrapped(at.row, g.rows.extent);
 #pragma unroll
   for (int j = 0; j < kRows; ++j) {
     const T* const row = in + y * g.in_strides[0];
 #pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) rows[j][v] = row[columns[v]];
+    for (int v = 0; v < kLaneColumns; ++v) rows[j][v] = row[columns[v]];
     if (++y == g.rows.extent) y = 0;
   }
 }
 
 template <class T, int kRows>
-__device__ __forceinline__ void store_tile(const ResidentArguments<T>& g, const ResidentRows<T, kRows>& rows, T* out) {
-  const ResidentPlace at(g, kRows);
-  const int row_begin = g.row_cut.from(at.tile), row_end = g.row_cut.from(at.tile + 1);
-  const int column_begin = g.column_cut.from(at.strip), column_end = g.column_cut.from(at.strip + 1);
+__device__ __forceinline__ void store_tile(const PersistentArguments<T>& g, const TileRows<T, kRows>& rows, T* out) {
+  const TilePosition at(g, kRows);
+  const int row_begin = g.row_tiling.own_begin(at.row_tile), row_end = g.row_tiling.own_end(at.row_tile);
+  const int column_begin = g.column_tiling.own_begin(at.column_tile),
+            column_end = g.column_tiling.own_end(at.column_tile);
 #pragma unroll
   for (int j = 0; j < kRows; ++j) {
     const int y = at.row + j;
     if (y < row_begin || y >= row_end) continue;
     T* const row = out + y * g.out_strides[0];
 #pragma unroll
-    for (int v = 0; v < kStripColumns; ++v) {
+    for (int v = 0; v < kLaneColumns; ++v) {
       const int x = at.column + v;
       if (x >= column_begin && x < column_end) row[x * g.out_strides[1]] = rows[j][v];
     }
@@ -165,50 +167,50 @@ __device__ __forceinline__ void load_if(unsigned needed, const double* from, dou
 
 /// Writes what neighbours need of the tile into the block's array.
 template <class T, int kRows>
-__device__ __forceinline__ void give(const ResidentArguments<T>& g, const Overlap& mine,
-                                     const ResidentRows<T, kRows>& rows, T* arrays) {
-  using Vector = PointVector<T>;
-  const unsigned given = mine.given;
-  const int row = int(blockIdx.x) * g.row_cut.size + int(threadIdx.y) * kRows;
-  Vector* const to = reinterpret_cast<Vector*>(arrays + row * kStripWidth + int(threadIdx.x) * kStripColumns);
+__device__ __forceinline__ void publish_halo(const PersistentArguments<T>& g, const HaloMap& map,
+                                             const TileRows<T, kRows>& rows, T* arrays) {
+  constexpr int kWidth = kVectorWidth<T>;
+  const unsigned published = map.published;
+  const int row = int(blockIdx.x) * g.row_tiling.size + int(threadIdx.y) * kRows;
+  auto* const to = reinterpret_cast<RowVector<T>*>(arrays + row * kWarpColumns + int(threadIdx.x) * kLaneColumns);
 #pragma unroll
   for (int j = 0; j < kRows; ++j)
-    if (given & 1u << j)
+    if (published & 1u << j)
 #pragma unroll
-      for (int part = 0; part < kStripColumns / Vector::kCount; ++part) {
-        Vector vector;
+      for (int part = 0; part < kLaneColumns / kWidth; ++part) {
+        RowVector<T> vector;
 #pragma unroll
-        for (int i = 0; i < Vector::kCount; ++i) vector.at[i] = rows[j][part * Vector::kCount + i];
-        to[j * (kStripWidth / Vector::kCount) + part] = vector;
+        for (int i = 0; i < kWidth; ++i) vector.value[i] = rows[j][part * kWidth + i];
+        to[j * (kWarpColumns / kWidth) + part] = vector;
       }
 }
 
-/// Reads what the tile needs of the tiles before it (side 0), beside it (1) or behind it (2), kCount columns at a time.
+/// Reads the halo that the tiles before this one (side 0), in the same rows (1) or behind it (2) own, kCount columns at
+/// a time.
 template <int kCount, class T, int kRows>
-__device__ __forceinline__ void take_side(const Overlap& mine, int side, const T* arrays,
-                                          ResidentRows<T, kRows>& rows) {
-  const unsigned columns = mine.columns[0] | mine.columns[2] | (side == 1 ? 0 : mine.columns[1]);
+__device__ __forceinline__ void gather_side(const HaloMap& map, int side, const T* arrays, TileRows<T, kRows>& rows) {
+  const unsigned columns = map.columns[0] | map.columns[2] | (side == 1 ? 0 : map.columns[1]);
 #pragma unroll
-  for (int v = 0; v < kStripColumns; v += kCount) {
-    const unsigned taken = columns >> v & 1 ? mine.rows[side] : 0;
-    const T* const from = arrays + (mine.row_places[side] + mine.column_places[v]);
+  for (int v = 0; v < kLaneColumns; v += kCount) {
+    const unsigned needed = columns >> v & 1 ? map.rows[side] : 0;
+    const T* const from = arrays + (map.row_offsets[side] + map.column_offsets[v]);
 #pragma unroll
-    for (int j = 0; j < kRows; ++j) load_if<kCount>(taken & 1u << j, from + j * kStripWidth, &rows[j][v]);
+    for (int j = 0; j < kRows; ++j) load_if<kCount>(needed & 1u << j, from + j * kWarpColumns, &rows[j][v]);
   }
 }
 
-/// Reads what the tile needs of its neighbours.
+/// Reads the tile's halo from the arrays of its neighbours.
 template <class T, int kRows>
-__device__ __forceinline__ void take(const Overlap& mine, const T* arrays, ResidentRows<T, kRows>& rows) {
+__device__ __forceinline__ void gather_halo(const HaloMap& map, const T* arrays, TileRows<T, kRows>& rows) {
 #pragma unroll
   for (int side = 0; side < 3; ++side) {
-    if (mine.rows[side] == 0) continue;
-    if (mine.together == 4)
-      take_side<4, T, kRows>(mine, side, arrays, rows);
-    else if (mine.together == 2)
-      take_side<2, T, kRows>(mine, side, arrays, rows);
+    if (map.rows[side] == 0) continue;
+    if (map.vector == 4)
+      gather_side<4, T, kRows>(map, side, arrays, rows);
+    else if (map.vector == 2)
+      gather_side<2, T, kRows>(map, side, arrays, rows);
     else
-      take_side<1, T, kRows>(mine, side, arrays, rows);
+      gather_side<1, T, kRows>(map, side, arrays, rows);
   }
 }
 
@@ -221,28 +223,29 @@ __device__ __forceinline__ std::uint32_t acquire(const std::uint32_t* flag) {
   return value;
 }
 
-/// Says that the block has given what it has to in round `round`, and waits until all its neighbours have, too. Rounds
-/// are counted from when the plan was made, modulo 2^32. A block that has passed has also seen that its neighbours took
-/// what they needed of the round before, so two turns of the arrays are enough.
-__device__ __forceinline__ void meet_neighbours(const int (&neighbours)[9], std::uint32_t* flags, std::uint32_t round) {
+/// Says that the block has published its halo of round `round`, and waits until all its neighbours have, too. Rounds
+/// are counted from when the plan was made, modulo 2^32. A block that has passed has also seen that its neighbours have
+/// gathered what they needed of the round before, so two sets of arrays are enough.
+__device__ __forceinline__ void wait_for_neighbours(const int (&neighbours)[9], std::uint32_t* flags,
+                                                    std::uint32_t round) {
   __syncthreads();
-  if (threadIdx.y == 0 && threadIdx.x == 0) release(flags + blockIdx.x * kResidentFlagStride, round);
+  if (threadIdx.y == 0 && threadIdx.x == 0) release(flags + blockIdx.x * kPersistentFlagStride, round);
   if (threadIdx.y == blockDim.y - 1 && threadIdx.x < 9) {
     const int other = neighbours[threadIdx.x];
     if (other >= 0)
-      while (std::int32_t(acquire(flags + other * kResidentFlagStride) - round) < 0) continue;
+      while (std::int32_t(acquire(flags + other * kPersistentFlagStride) - round) < 0) continue;
   }
   __syncthreads();
 }
 
 /// The blocks around one, itself in the middle; -1 where there is none.
 template <class T>
-__device__ __forceinline__ void find_neighbours(const ResidentArguments<T>& g, int (&neighbours)[9]) {
+__device__ __forceinline__ void find_neighbours(const PersistentArguments<T>& g, int (&neighbours)[9]) {
   if (threadIdx.y > 0 || threadIdx.x >= 9) return;
-  const int strips = g.column_cut.count;
-  const int tile = g.row_cut.neighbour(int(blockIdx.x) / strips, int(threadIdx.x) / 3 - 1);
-  const int strip = g.column_cut.neighbour(int(blockIdx.x) % strips, int(threadIdx.x) % 3 - 1);
-  neighbours[threadIdx.x] = tile < 0 || strip < 0 ? -1 : tile * strips + strip;
+  const int columns = g.column_tiling.count;
+  const int row_tile = g.row_tiling.neighbour(int(blockIdx.x) / columns, int(threadIdx.x) / 3 - 1);
+  const int column_tile = g.column_tiling.neighbour(int(blockIdx.x) % columns, int(threadIdx.x) % 3 - 1);
+  neighbours[threadIdx.x] = row_tile < 0 || column_tile < 0 ? -1 : row_tile * columns + column_tile;
 }
 
 }  // namespace tessera::cuda

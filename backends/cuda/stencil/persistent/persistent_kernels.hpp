@@ -2,41 +2,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The compiled kernels of the resident algorithm.
+/// The compiled kernels of the persistent algorithm.
 #pragma once
 
-#include "persistent.hpp"
 #include "../temporal/temporal_axis.hpp"
+#include "persistent.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace tessera::cuda {
 
 /// All steps of a domain.
 template <class T>
-struct ResidentArguments {
+struct PersistentArguments {
   T coefficients[kTemporalSpan][kTemporalSpan];  ///< by offset + radius
   TemporalAxis<T> rows, columns;
-  ResidentCut row_cut, column_cut;
+  PersistentTiling row_tiling, column_tiling;
   int depth;              ///< steps of a round
   int rounds, shallower;  ///< the last so many rounds have a step less
   std::int64_t in_strides[2], out_strides[2];
 };
 
-inline constexpr int kResidentFlagStride = 32;  ///< 32-bit words from a block's flag to the next one's
+inline constexpr int kPersistentFlagStride = 32;  ///< 32-bit words from a block's flag to the next one's
 
 template <class T>
-struct ResidentKernel {
-  using Function = void (*)(ResidentArguments<T>, const T* in, T* out, T* exchange, std::uint32_t* flags);
+struct PersistentKernel {
+  using Function = void (*)(PersistentArguments<T>, const T* in, T* out, T* exchange, std::uint32_t* flags);
   Function function;
   int warp_bytes;  ///< dynamic shared memory for each warp of a block
 };
 
-/// `rows` of resident_rows(). In resident_f32.cu and resident_f64.cu.
-ResidentKernel<float> resident_kernel(std::type_identity<float>, const TemporalTaps& taps, int rows);
-ResidentKernel<double> resident_kernel(std::type_identity<double>, const TemporalTaps& taps, int rows);
+/// `rows` of persistent_rows(). Instantiated for each type in a file of its own, persistent_f32.cu and so on.
+template <class T>
+PersistentKernel<T> persistent_kernel(const TemporalTaps& taps, int rows);
 
 }  // namespace tessera::cuda

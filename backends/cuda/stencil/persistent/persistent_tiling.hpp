@@ -2,64 +2,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the resident algorithm cuts an axis into pieces that overlap, for host and device.
+/// How the persistent algorithm cuts an axis into tiles that overlap, for host and device.
 #pragma once
 
-#include <tessera/plugin/boundary.hpp>
+#include <tessera/plugin/host_device.hpp>
 
 namespace tessera::cuda {
 
-/// Every piece holds `size` points and owns some of them. Up to `margin` points on either side of its own are kept by
-/// its neighbours for it, unless a closed axis ends there; what it holds beyond is not used. The first and the last
-/// piece of a closed axis hold its ends, as their first and their last point, and so own `margin` points more.
-struct ResidentCut {
-  int extent, count, size, margin;
-  int unit;  ///< pieces own, and but the last of a closed axis hold, from a multiple of it on; so is the margin
+/// Every tile holds `size` points and owns some of them. Its neighbours own the `halo` points on either side of these,
+/// unless a closed axis ends there; what it holds beyond is not used. The first and the last tile of a closed axis hold
+/// its ends as their first and their last point, and so own `halo` points more.
+struct PersistentTiling {
+  int extent, count, size, halo;
+  int alignment;  ///< own points begin at multiples of it, and so do tiles but the last of a closed axis; the halo is
+                  ///< one
   bool closed;
 
-  TESSERA_HOST_DEVICE bool ends_low(int piece) const { return closed && piece == 0; }
-  TESSERA_HOST_DEVICE bool ends_high(int piece) const { return closed && piece == count - 1; }
+  TESSERA_HOST_DEVICE bool ends_low(int tile) const { return closed && tile == 0; }
+  TESSERA_HOST_DEVICE bool ends_high(int tile) const { return closed && tile == count - 1; }
 
-  /// The first of its own points. Those of the next piece follow.
-  TESSERA_HOST_DEVICE int from(int piece) const {
-    if (piece <= 0) return 0;
-    if (piece >= count) return extent;
-    const int more = closed ? margin : 0;
-    return (more + (extent - 2 * more) * piece / count) / unit * unit;
+  /// The first of its own points. Those of the next tile follow them.
+  TESSERA_HOST_DEVICE int own_begin(int tile) const {
+    if (tile <= 0) return 0;
+    if (tile >= count) return extent;
+    const int more = closed ? halo : 0;
+    return (more + (extent - 2 * more) * tile / count) / alignment * alignment;
   }
+  TESSERA_HOST_DEVICE int own_end(int tile) const { return own_begin(tile + 1); }
 
-  /// The first point that it holds; negative, before a periodic axis.
-  TESSERA_HOST_DEVICE int begin(int piece) const {
-    if (!closed) return from(piece) - margin;
-    if (piece == 0) return 0;
+  /// The first point that it holds; negative before the first tile of a periodic axis.
+  TESSERA_HOST_DEVICE int begin(int tile) const {
+    if (!closed) return own_begin(tile) - halo;
+    if (tile == 0) return 0;
     const int last = extent - size;
-    if (piece == count - 1) return last;
-    const int begin = from(piece) - margin;
-    return begin < last ? begin : last / unit * unit;
+    if (tile == count - 1) return last;
+    const int begin = own_begin(tile) - halo;
+    return begin < last ? begin : last / alignment * alignment;
   }
 
-  /// The piece that owns what lies behind an end of this one: `side` -1, 1, or 0 for the piece itself. -1: there is
+  /// The tile that owns the points on one side of this one: `side` is -1 or 1, or 0 for the tile itself. -1: there is
   /// none.
-  TESSERA_HOST_DEVICE int neighbour(int piece, int side) const {
-    const int other = piece + side;
+  TESSERA_HOST_DEVICE int neighbour(int tile, int side) const {
+    const int other = tile + side;
     if (other >= 0 && other < count) return other;
     return closed ? -1 : (other + count) % count;
   }
 
-  /// What, added to an index on the axis as the piece counts it, gives that point's place among those of its neighbour.
-  TESSERA_HOST_DEVICE int shift(int piece, int side) const {
-    const int turns = piece + side < 0 ? 1 : piece + side >= count ? -1 : 0;
-    return turns * extent - begin(neighbour(piece, side));
+  /// What must be added to an index on the axis, as the tile counts it, to get the point's place in its neighbour.
+  TESSERA_HOST_DEVICE int shift(int tile, int side) const {
+    const int wraps = tile + side < 0 ? 1 : tile + side >= count ? -1 : 0;
+    return wraps * extent - begin(neighbour(tile, side));
   }
 
-  /// Whether pieces are large enough for what they own with its margins, and the margins for their neighbours alone.
-  bool fits() const {
+  /// Whether tiles are large enough for their own points and halos, and halos lie within one neighbour each.
+  bool valid() const {
     if (count < 1 || (closed && size > extent)) return false;
-    for (int piece = 0; piece < count; ++piece) {
-      const int own = from(piece + 1) - from(piece), low = ends_low(piece) ? 0 : margin,
-                high = ends_high(piece) ? 0 : margin;
-      if (own < 1 || (count > 1 || !closed ? own < margin : size != extent)) return false;
-      if (from(piece) - low < begin(piece) || from(piece + 1) + high > begin(piece) + size) return false;
+    for (int tile = 0; tile < count; ++tile) {
+      const int own = own_end(tile) - own_begin(tile), low = ends_low(tile) ? 0 : halo,
+                high = ends_high(tile) ? 0 : halo;
+      if (own < 1 || (count > 1 || !closed ? own < halo : size != extent)) return false;
+      if (own_begin(tile) - low < begin(tile) || own_end(tile) + high > begin(tile) + size) return false;
     }
     return true;
   }

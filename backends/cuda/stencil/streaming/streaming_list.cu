@@ -3,13 +3,13 @@
 
 /// @file
 /// The sweep of the streaming algorithm for any list of taps: a thread computes several points, for which the address
-/// of a tap is calculated once. They lie in one row, near the ends of the rows in one column: so all threads take as
-/// long.
+/// of a tap is calculated once. They lie in one row; near the ends of the rows they lie in one column, so that all
+/// threads take about as long.
 
 #include "../../early_start.cuh"
 #include "../../launch.cuh"
-#include "axis_fold.hpp"
 #include "../boundary_point.cuh"
+#include "axis_fold.hpp"
 #include "streaming.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace tessera::cuda {
 namespace {
 
-/// A block's threads; a warp lies in one row. A thread that is far from the ends of the rows has kColumns points of its
-/// row, kThreadsX apart; one that is not has a point in each of kRows neighbouring rows.
+/// A block's threads. A warp lies in one row. A thread far from the ends of the rows has kColumns points of its row,
+/// kThreadsX apart. One near an end has a point in each of kRows neighbouring rows.
 template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf, int kCornerUnrollOf>
 struct ListTile {
   static constexpr int kColumns = kColumnsOf, kRows = kRowsOf;
@@ -34,8 +34,8 @@ struct StreamingListArguments {
   SweepGeometry geometry;
   std::int64_t first[2];    ///< where the launch begins on axes 0 and 1
   std::int64_t wide_begin;  ///< on axis 2: blocks whose threads have points of one row,
-  unsigned wide_blocks;     ///< so many of them; the others' threads have points of one column
-  bool folds;               ///< whether AxisFold holds
+  unsigned wide_blocks;     ///< their number; the threads of others have points of one column
+  bool folds;               ///< whether AxisFold applies
   AxisFold fold[plugin::kAxes];
   T value[plugin::kAxes][2];  ///< of constant sides
   GridTaps<T> taps;
@@ -68,8 +68,8 @@ __device__ __forceinline__ void plain_points(const StreamingListArguments<T>& g,
     for (int i = 0; i < kColumns; ++i) target[j * to_row + i * Tile::kThreadsX] = sum[j][i];
 }
 
-/// The sums of such points from (i0, i1, i2) on, which may be near the boundary: kLines: on axes 0 and 1, kEnds: on
-/// axis 2. A tap's plain place is `offset` from the points' own at `source`. Rows behind the last one stand for it.
+/// The sums of such points from (i0, i1, i2) on, which may be near the boundary: on axes 0 and 1 (kLines), on axis 2
+/// (kEnds). A tap's plain place is `offset` from the points' own at `source`. Rows behind the last one repeat it.
 template <class Tile, int kRows, int kColumns, bool kLines, bool kEnds, class T>
 __device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, const T* source, std::int32_t i0,
                                           std::int32_t i1, std::int32_t i2, ListPoints<kRows, kColumns, T>& sum) {
@@ -80,26 +80,25 @@ __device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, co
   for (int t = 0; t < g.taps.count; ++t) {
     const std::int32_t z = i0 + g.tap[t][0], x = i2 + g.tap[t][2];
     const T* at = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(source) + g.offset[t]);
-    if (kLines) at += g.fold[0].away(z) * g.geometry.source_strides[0];
-    if (kEnds) at += g.fold[2].away(x);
+    if (kLines) at += g.fold[0].shift(z) * g.geometry.source_strides[0];
+    if (kEnds) at += g.fold[2].shift(x);
 #pragma unroll
     for (int j = 0; j < kRows; ++j) {
       const std::int32_t row = kLines ? min(i1 + j, last) : i1 + j, y = row + g.tap[t][1];
-      const T* const in_row = at + (row - i1 + (kLines ? g.fold[1].away(y) : 0)) * g.geometry.source_strides[1];
+      const T* const in_row = at + (row - i1 + (kLines ? g.fold[1].shift(y) : 0)) * g.geometry.source_strides[1];
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) {
-        T found = __ldg(in_row + i * Tile::kThreadsX);
-        if (kEnds && g.fold[2].constant(x)) found = value(2, x);
-        if (kLines && g.fold[1].constant(y)) found = value(1, y);
-        if (kLines && g.fold[0].constant(z)) found = value(0, z);
-        sum[j][i] = fma(g.coefficient[t], found, sum[j][i]);
+        T read = __ldg(in_row + i * Tile::kThreadsX);
+        if (kEnds && g.fold[2].constant(x)) read = value(2, x);
+        if (kLines && g.fold[1].constant(y)) read = value(1, y);
+        if (kLines && g.fold[0].constant(z)) read = value(0, z);
+        sum[j][i] = fma(g.coefficient[t], read, sum[j][i]);
       }
     }
   }
 }
 
-/// Writes such points, as far as their rows exist. boundary_point() is for domains that are smaller than what taps
-/// reach.
+/// Writes such points, as far as their rows exist. Domains that are smaller than what taps reach use boundary_point().
 template <class Tile, int kRows, int kColumns, bool kLines, bool kEnds, class T>
 __device__ __forceinline__ void edge_points(const StreamingListArguments<T>& g, const T* source, T* target,
                                             std::int64_t i0, std::int64_t i1, std::int64_t i2) {
@@ -146,8 +145,8 @@ __device__ __forceinline__ void wide_points(const StreamingListArguments<T>& g, 
                                         target + geometry.target_index(i0, i1, i2));
 }
 
-/// A block as wide as a warp and kRows times as high as others: so many blocks in a row stand for as many above each
-/// other.
+/// Points of blocks that are as wide as a warp and kRows times as high as others: kRows of them along a row of the grid
+/// lie above each other in the domain.
 template <class Tile, class T>
 __device__ __forceinline__ void narrow_points(const StreamingListArguments<T>& g, bool plain_plane, const T* source,
                                               T* target, std::int64_t i0) {
@@ -182,8 +181,9 @@ __global__ void __launch_bounds__(Tile::kThreads)
     narrow_points<Tile>(g, plain_plane, source, target, i0);
 }
 
-/// Rows of volumes are short: there threads have fewer points, so that most of a row lies in wide blocks. Large planes
-/// are for many taps in f32, as measured (49 taps, 16384^2: 121 GStencil/s instead of 107, in f64 68 instead of 78).
+/// Rows of volumes are short. Their threads have fewer points, so that most of a row lies in wide blocks. The tile of
+/// large planes is for many taps in f32, as measured (49 taps, 16384^2: 121 GStencil/s instead of 107; in f64 68
+/// instead of 78).
 using LineTile = ListTile<8, 1, 256, 1, 4, 2>;
 using PlaneTile = ListTile<8, 4, 32, 8, 8, 2>;
 using LargePlaneTile = ListTile<8, 8, 32, 8, 8, 1>;
@@ -225,7 +225,7 @@ class StreamingListPlan final : public plugin::Plan {
     g.folds = true;
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       g.fold[axis] = AxisFold(problem_.domain, axis);
-      g.folds = g.folds && AxisFold::holds(problem_.domain, axis);
+      g.folds = g.folds && AxisFold::applies(problem_.domain, axis);
       for (int side = 0; side < 2; ++side) g.value[axis][side] = T(problem_.domain.value[axis][side]);
     }
     for (std::size_t t = 0; t < problem_.taps.size(); ++t) {
@@ -235,18 +235,17 @@ class StreamingListPlan final : public plugin::Plan {
     }
     // From a multiple of a warp's width on, so that its accesses meet whole cache lines.
     const auto& plain = g.geometry.plain[2];
-    g.wide_begin = (plain[0] + Tile::kThreadsX - 1) / Tile::kThreadsX * Tile::kThreadsX;
+    g.wide_begin = plugin::round_up(plain[0], Tile::kThreadsX);
     g.wide_blocks = unsigned(std::max<std::int64_t>(plain[1] - g.wide_begin, 0) / Tile::kPointsX);
     return g;
   }
 
   void launch_sweep(StreamingListArguments<T>& arguments, EarlyStart start, const T* source, T* target) const {
     const auto& extents = problem_.domain.extents;
-    const auto parts = [](std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; };
     const std::int64_t narrow = extents[2] - std::int64_t(arguments.wide_blocks) * Tile::kPointsX;
     const std::int64_t high = Tile::kThreadsY * Tile::kRows;  // rows of a narrow block
-    const dim3 grid(arguments.wide_blocks + unsigned(parts(narrow, Tile::kThreadsX * Tile::kRows)),
-                    unsigned(std::min(parts(extents[1], high), kMaxGridYz / Tile::kRows)) * Tile::kRows,
+    const dim3 grid(arguments.wide_blocks + unsigned(plugin::ceil_div(narrow, Tile::kThreadsX * Tile::kRows)),
+                    unsigned(std::min(plugin::ceil_div(extents[1], high), kMaxGridYz / Tile::kRows)) * Tile::kRows,
                     unsigned(std::min(extents[0], kMaxGridYz)));
     auto& first = arguments.first;
     for (first[0] = 0; first[0] < extents[0]; first[0] += grid.z)
@@ -276,7 +275,7 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem) {
-  return problem.dtype == TESSERA_F64 ? make_typed<double>(context, problem) : make_typed<float>(context, problem);
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem); });
 }
 
 }  // namespace tessera::cuda

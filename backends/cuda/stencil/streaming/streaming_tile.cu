@@ -15,8 +15,8 @@ namespace tessera::cuda {
 namespace {
 
 // A sweep is two launches, the shell and the interior. They write different points and read what the sweep before
-// wrote: so the shell waits for that one, and the interior begins as soon as the shell's blocks have. The interior's
-// first block waits for the shell, so that the sweep has ended when the interior has.
+// wrote. So the shell waits for the sweep before, and the interior begins as soon as the shell's blocks have begun. The
+// interior's first block waits for the shell, so that the sweep has ended when the interior has.
 
 template <int kWidth, class T, class Shape>
 __global__ void __launch_bounds__(StreamingShell::kThreads)
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
 }
 
 /// Tiles for rows that begin on multiples of 16 bytes, and for any others: the fastest of several that were measured on
-/// an H100. Of volumes: the more a shape reads of other rows and planes, the more of its own a thread has.
+/// an H100. In volumes, the more a shape reads of other rows and planes, the more rows and planes a thread has.
 template <class T, class Shape, int kRank = Shape::kRank>
 struct Tiles {
   static constexpr bool kBox32 = Shape::kPattern == TapPattern::box && sizeof(T) == 4, kFar = Shape::kRadius > 3,
@@ -65,7 +65,7 @@ struct Tiles<T, Shape, 1> {
   using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1>;
 };
 
-/// In larger domains the shell takes little time, and beside it tiles take up to 5 % more.
+/// In larger domains the shell takes little time, and tiles that run with it take up to 5 % longer.
 inline constexpr std::int64_t kMostEarlyPoints = std::int64_t(1) << 23;
 
 template <class T, class Shape, class Aligned = typename Tiles<T, Shape>::Aligned,
@@ -123,13 +123,12 @@ class StreamingTilePlan final : public plugin::Plan {
   template <class Tile>
   Layout layout() const {
     const PointBox box = interior<Tile>();
-    const auto tiles = [&](std::int64_t extent, std::int64_t points) { return (extent + points - 1) / points; };
     const std::int64_t row_bytes = problem_.domain.extents[2] * std::int64_t(sizeof(T));
-    const TileBands bands =
-        in_bands({tiles(box.extent(0), Tile::kPointsZ), tiles(box.extent(1), Tile::kPointsY),
-                  box.extent(2) == 0 ? 0 : tiles(box.end[2], Tile::kPointsX)},
-                 Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.limits().l2_bytes, kMaxGridYz);
-    return {{box, bands, 0}, shell_around(box, Tile::kWidth)};
+    const Rasterization order =
+        rasterize({plugin::ceil_div(box.extent(0), Tile::kPointsZ), plugin::ceil_div(box.extent(1), Tile::kPointsY),
+                   box.extent(2) == 0 ? 0 : plugin::ceil_div(box.end[2], Tile::kPointsX)},
+                  Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.limits().l2_bytes, kMaxGridYz);
+    return {{box, order, 0}, shell_around(box, Tile::kWidth)};
   }
 
   template <class Tile>
@@ -137,11 +136,11 @@ class StreamingTilePlan final : public plugin::Plan {
                     T* target) const {
     const bool shell = launch_shell<Tile>(layout.shell, arguments, EarlyStart{early_ && !first_sweep}, source, target);
 
-    const TileBands& tiles = layout.interior.tiles;
-    const std::int64_t planes = tiles.columns == 0 ? 0 : tiles.planes * tiles.bands;
+    const Rasterization& tiles = layout.interior.tiles;
+    const std::int64_t planes = tiles.columns == 0 ? 0 : tiles.planes * tiles.groups;
     for (std::int64_t& first = layout.interior.first; first < planes; first += kMaxGridYz)
       launch(stencil_streaming_interior_kernel<Tile, kEnds<Tile>, T, Shape>,
-             dim3(unsigned(tiles.columns), unsigned(tiles.rows), unsigned(std::min(planes - first, kMaxGridYz))),
+             dim3(unsigned(tiles.columns), unsigned(tiles.group_rows), unsigned(std::min(planes - first, kMaxGridYz))),
              dim3(Tile::kThreadsX, Tile::kThreadsY, Tile::kThreadsZ), 0, context_.stream(),
              EarlyStart{early_ && shell && first == 0}, arguments, layout.interior, source, target);
   }
@@ -154,29 +153,29 @@ class StreamingTilePlan final : public plugin::Plan {
     for (const std::int64_t count : shell.vectors) vectors += count;
     if (vectors > 0)
       launch(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>,
-             dim3(unsigned((vectors + StreamingShell::kThreads - 1) / StreamingShell::kThreads)),
-             dim3(StreamingShell::kThreads), 0, context_.stream(), start, arguments, shell, source, target);
+             dim3(unsigned(plugin::ceil_div(vectors, StreamingShell::kThreads))), dim3(StreamingShell::kThreads), 0,
+             context_.stream(), start, arguments, shell, source, target);
     return vectors > 0;
   }
 
-  /// Whole tiles of threads, which read nothing that does not exist: they read whole vectors on either side of their
-  /// own, but with kEnds in rows so long that nobody is near both ends.
+  /// The points that whole tiles of threads compute, which read nothing that does not exist. Threads read whole vectors
+  /// on either side of their own, except with kEnds in rows that are so long that nobody is near both ends.
   template <class Tile>
   PointBox interior() const {
-    constexpr int kWidth = Tile::kWidth, kBeside = (Shape::kRadius + kWidth - 1) / kWidth * kWidth;
+    constexpr int kWidth = Tile::kWidth, kHalo = plugin::round_up(Shape::kRadius, kWidth);
     constexpr int kSteps[] = {Tile::kPlanes, Tile::kRows, kWidth};
     const plugin::Domain& domain = problem_.domain;
     PointBox box;
     bool empty = false;
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       std::int64_t begin = domain.plain_begin(axis), end = domain.plain_end(axis);
-      const bool ends = domain.extents[2] % kWidth == 0 && domain.extents[2] >= 2 * kBeside + kWidth &&
+      const bool ends = domain.extents[2] % kWidth == 0 && domain.extents[2] >= 2 * kHalo + kWidth &&
                         domain.extents[2] < std::numeric_limits<int>::max();
       if (axis == 2 && kEnds<Tile> && ends) {
         begin = 0, end = domain.extents[2];
       } else if (axis == 2) {
-        begin = (std::max(begin, kBeside - halo_beside(domain, 0)) + kWidth - 1) / kWidth * kWidth;
-        end = std::min(end, domain.extents[2] + halo_beside(domain, 1) - kBeside);
+        begin = plugin::round_up(std::max(begin, kHalo - halo_width(domain, 0)), kWidth);
+        end = std::min(end, domain.extents[2] + halo_width(domain, 1) - kHalo);
       }
       box.begin[axis] = begin;
       box.end[axis] = begin + (end - begin) / kSteps[axis] * kSteps[axis];
@@ -186,8 +185,8 @@ class StreamingTilePlan final : public plugin::Plan {
     return box;
   }
 
-  /// What is left of the domain: below and above the interior on axis 0, beside it on axis 1 within its planes, and on
-  /// axis 2 within its rows.
+  /// The rest of the domain: below and above the interior on axis 0, on both sides of it on axis 1 within its planes,
+  /// and on axis 2 within its rows.
   StreamingShell shell_around(const PointBox& interior, int width) const {
     StreamingShell shell;
     PointBox rest;
@@ -198,7 +197,7 @@ class StreamingTilePlan final : public plugin::Plan {
         PointBox& box = shell.box[2 * axis + side] = rest;
         (side == 0 ? box.end : box.begin)[axis] = (side == 0 ? interior.begin : interior.end)[axis];
         const auto extent = [&](int a) { return box.end[a] - box.begin[a]; };
-        shell.vectors[2 * axis + side] = extent(0) * extent(1) * ((extent(2) + width - 1) / width);
+        shell.vectors[2 * axis + side] = extent(0) * extent(1) * plugin::ceil_div(extent(2), width);
       }
       rest.begin[axis] = interior.begin[axis], rest.end[axis] = interior.end[axis];
     }
@@ -212,19 +211,16 @@ class StreamingTilePlan final : public plugin::Plan {
   bool early_;                                  ///< launches may begin before others have ended
 };
 
-template <class T>
-std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem) {
-  std::unique_ptr<plugin::Plan> plan;
-  with_shape<T>(TileShapes{}, problem, [&]<class Shape>(Shape, const auto& coefficients) {
-    plan = std::make_unique<StreamingTilePlan<T, Shape>>(context, problem, coefficients);
-  });
-  return plan;
-}
-
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem) {
-  return problem.dtype == TESSERA_F64 ? make_typed<double>(context, problem) : make_typed<float>(context, problem);
+  std::unique_ptr<plugin::Plan> plan;
+  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+    with_shape<T>(TileShapes{}, problem, [&]<class Shape>(Shape, const auto& coefficients) {
+      plan = std::make_unique<StreamingTilePlan<T, Shape>>(context, problem, coefficients);
+    });
+  });
+  return plan;
 }
 
 }  // namespace tessera::cuda

@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Several steps in one pass over memory, all of them in registers: see temporal_line.cuh for domains of one axis,
-/// temporal_strip.cuh for those of two and temporal_pillar.cuh for those of three. Every boundary mode is exact at
-/// every step.
+/// Several steps in one pass over memory, all of them in registers: see temporal_line.cuh for 1D, temporal_tile15d.cuh
+/// for 2D and temporal_tile25d.cuh for 3D. Every boundary mode is exact at every step.
 #include "../algorithms.hpp"
+#include "../row_vector.cuh"
 #include "temporal.hpp"
 #include "temporal_kernels.hpp"
-#include "../vector.cuh"
 
 #include "../../launch.cuh"
 
@@ -22,17 +21,17 @@ namespace {
 
 template <class T>
 TemporalKernels<T> kernels_of(const TemporalTaps& taps) {
-  return taps.rank == 3 ? pillar_kernels(std::type_identity<T>{}, taps) : strip_kernels(std::type_identity<T>{}, taps);
+  return taps.rank == 3 ? tile25d_kernels<T>(taps) : tile15d_kernels<T>(taps);
 }
 
 template <class T>
 class TemporalPlan final : public plugin::Plan {
  public:
-  TemporalPlan(Context& context, const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int piece)
+  TemporalPlan(Context& context, const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth, int chunk)
       : context_(context),
         problem_(problem),
         passes_(problem.steps, depth),
-        deepest_(temporal_tuning(taps, sizeof(T) == 8).depth),
+        deepest_(temporal_tuning<T>(taps).depth),
         first_axis_(plugin::kAxes - taps.rank),
         kernels_(kernels_of<T>(taps)) {
     problem_.steps = passes_.count();
@@ -43,7 +42,7 @@ class TemporalPlan final : public plugin::Plan {
     for (int less = 0; less < 2; ++less) {
       const int steps = int(passes_.depth(passes_.count() - 1)) - less;
       if (steps < 1) break;
-      arguments_[less] = arguments(taps, cut_domain(problem, taps, steps, device(steps), piece), steps);
+      arguments_[less] = arguments(taps, choose_layout(problem, taps, steps, device(steps), chunk), steps);
     }
   }
 
@@ -60,7 +59,7 @@ class TemporalPlan final : public plugin::Plan {
           set_strides(g.target_strides, target_strides);
           g.source_vectors = takes_vectors(source, g.source_strides);
           g.target_vectors = takes_vectors(target, g.target_strides);
-          const unsigned blocks = unsigned(g.strips) * unsigned(g.tiles) * unsigned(g.pieces);
+          const unsigned blocks = unsigned(g.column_tiles) * unsigned(g.row_tiles) * unsigned(g.chunks);
           launch(kernel_for(g.depth), dim3(blocks), kernels_.block, std::size_t(kernels_.shared_bytes),
                  context_.stream(), g, source, target);
         });
@@ -72,22 +71,22 @@ class TemporalPlan final : public plugin::Plan {
   }
 
   TemporalDevice device(int depth) const {
-    int resident = 0;
+    int blocks = 0;
     TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &resident, reinterpret_cast<const void*>(kernel_for(depth)), int(kernels_.block.x * kernels_.block.y),
+        &blocks, reinterpret_cast<const void*>(kernel_for(depth)), int(kernels_.block.x * kernels_.block.y),
         std::size_t(kernels_.shared_bytes)));
-    return {context_.limits().multiprocessors, std::max(resident, 1)};
+    return {context_.limits().multiprocessors, std::max(blocks, 1)};
   }
 
-  TemporalArguments<T> arguments(const TemporalTaps& taps, const TemporalCut& cut, int depth) const {
+  TemporalArguments<T> arguments(const TemporalTaps& taps, const TemporalLayout& layout, int depth) const {
     TemporalArguments<T> g{};
-    g.stream = TemporalAxis<T>(problem_.domain, first_axis_);
+    g.sweep = TemporalAxis<T>(problem_.domain, first_axis_);
     g.rows = TemporalAxis<T>(problem_.domain, 1);
     g.columns = TemporalAxis<T>(problem_.domain, 2);
-    g.ends = StreamEnds(g.stream);
-    g.row_cut = cut.rows, g.column_cut = cut.columns;
-    g.strips = cut.strips, g.tiles = cut.tiles;
-    g.pieces = cut.pieces, g.piece = cut.piece;
+    g.ends = SweepEnds(g.sweep);
+    g.row_tiling = layout.rows, g.column_tiling = layout.columns;
+    g.column_tiles = layout.column_tiles, g.row_tiles = layout.row_tiles;
+    g.chunks = layout.chunks, g.chunk = layout.chunk;
     g.depth = depth;
     for (const auto& tap : problem_.taps) {
       const std::int64_t plane = taps.rank == 3 ? tap.offset[0] + taps.radius : 0;
@@ -109,7 +108,7 @@ class TemporalPlan final : public plugin::Plan {
   plugin::StencilProblem problem_;  ///< a step for each pass
   TemporalPasses passes_;
   int deepest_;     ///< steps of a pass
-  int first_axis_;  ///< along which passes stream
+  int first_axis_;  ///< along which passes sweep
   TemporalKernels<T> kernels_;
   TemporalArguments<T> arguments_[2] = {};  ///< of the deeper passes, of the others
 };
@@ -117,15 +116,16 @@ class TemporalPlan final : public plugin::Plan {
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    plugin::PlanOptions options) {
   const TemporalTaps taps = *temporal_taps(problem);
-  const int deepest = temporal_tuning(taps, problem.dtype == TESSERA_F64).depth;
+  const int deepest = temporal_tuning(problem.dtype, taps).depth;
   if (taps.rank == 1) {
     const int best = choose_line_depth(problem, taps.radius, context.limits().multiprocessors);
     return make_temporal_line(context, problem, int(options.parameters.take("depth", best, 1, deepest)));
   }
   const int depth = int(options.parameters.take("depth", deepest, 1, deepest));
-  const int piece = int(options.parameters.take("piece", 0, 0, problem.domain.extents[plugin::kAxes - taps.rank]));
-  if (problem.dtype == TESSERA_F64) return std::make_unique<TemporalPlan<double>>(context, problem, taps, depth, piece);
-  return std::make_unique<TemporalPlan<float>>(context, problem, taps, depth, piece);
+  const int chunk = int(options.parameters.take("chunk", 0, 0, problem.domain.extents[plugin::kAxes - taps.rank]));
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<TemporalPlan<T>>(context, problem, taps, depth, chunk);
+  });
 }
 
 std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
@@ -133,7 +133,7 @@ std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
   const TemporalTaps taps = *temporal_taps(problem);
   if (taps.rank == 1) return {};
   const int needed =
-      problem.dtype == TESSERA_F64 ? kernels_of<double>(taps).shared_bytes : kernels_of<float>(taps).shared_bytes;
+      with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return kernels_of<T>(taps).shared_bytes; });
   const int room = device_limits(device).shared_per_block;
   if (needed <= room) return {};
   return "a block needs " + std::to_string(needed) + " bytes of shared memory; device " + std::to_string(device) +

@@ -11,8 +11,8 @@
 
 namespace tessera::cuda {
 
-/// The taps reach equally far to both sides, the extent is more than twice as much, and the sides are periodic both or
-/// not at all. A periodic axis goes on behind its ends; any other is closed.
+/// An axis on which the taps reach equally far to both sides, whose extent is more than twice that reach, and whose
+/// sides are both periodic or both not. A periodic axis wraps around; any other is closed.
 template <class T>
 struct TemporalAxis {
   int extent;
@@ -28,7 +28,7 @@ struct TemporalAxis {
         value{T(domain.value[axis][0]), T(domain.value[axis][1])} {}
 
   TESSERA_HOST_DEVICE bool closed() const { return mode[0] != TESSERA_BOUNDARY_PERIODIC; }
-  TESSERA_HOST_DEVICE bool holds(int i) const { return i >= 0 && i < extent; }
+  TESSERA_HOST_DEVICE bool contains(int i) const { return i >= 0 && i < extent; }
 
   /// True for a point that keeps its value.
   TESSERA_HOST_DEVICE bool frozen(int i) const {
@@ -36,14 +36,14 @@ struct TemporalAxis {
            (mode[1] == TESSERA_BOUNDARY_FIXED && i >= extent - radius);
   }
 
-  /// First and last point that neither has a boundary within its reach nor is read by one that has.
+  /// First and last point that has no boundary within its reach and is read by no point that has one.
   TESSERA_HOST_DEVICE int inner_begin() const { return closed() ? 2 * radius : -(1 << 30); }
   TESSERA_HOST_DEVICE int inner_last() const { return closed() ? extent - 1 - 2 * radius : 2147483647; }
   TESSERA_HOST_DEVICE bool inner(int i) const { return i >= inner_begin() && i <= inner_last(); }
 
-  /// Of a point outside a closed end: whether it has a constant value, and otherwise the point that stands for it.
+  /// Of a point outside a closed end: whether it has a constant value, and otherwise the point that is read instead.
   TESSERA_HOST_DEVICE bool constant(int i) const { return mode[i < 0 ? 0 : 1] == TESSERA_BOUNDARY_CONSTANT; }
-  TESSERA_HOST_DEVICE int stand_in(int i) const {
+  TESSERA_HOST_DEVICE int mapped(int i) const {
     const int outwards = i < 0 ? -1 - i : i - extent;
     const int side = i < 0 ? 0 : 1;
     const int inwards = mode[side] == TESSERA_BOUNDARY_NEAREST   ? 0
@@ -53,12 +53,12 @@ struct TemporalAxis {
   }
 };
 
-/// What rows (planes) near the ends of the axis of the stream do when they arrive, beside being read where they are.
-struct StreamEnds {
+/// What a row (in 3D: a plane) near an end of the sweep axis contributes when it arrives, beside what any row does.
+struct SweepEnds {
   unsigned bits[2][2 * kTemporalMostRadius] = {};  ///< by side and distance from the end
 
-  /// Row y = (arriving row) - radius + k reads row y + offset, which is outside: the arriving row stands for it, or it
-  /// is constant and y itself arrives.
+  /// Row y = (arriving row) - radius + k reads row y + offset, which is outside. Either the arriving row is read
+  /// instead, or the outside is constant and y itself arrives.
   TESSERA_HOST_DEVICE static constexpr unsigned outside(int k, int offset) {
     return 1u << (k * kTemporalSpan + offset + kTemporalMostRadius);
   }
@@ -69,9 +69,9 @@ struct StreamEnds {
   /// Row y keeps its value.
   TESSERA_HOST_DEVICE static constexpr unsigned frozen(int k) { return 1u << (kTemporalSpan * kTemporalSpan + k); }
 
-  StreamEnds() = default;
+  SweepEnds() = default;
   template <class T>
-  explicit StreamEnds(const TemporalAxis<T>& rows) {
+  explicit SweepEnds(const TemporalAxis<T>& rows) {
     const int r = rows.radius;
     for (int side = 0; side < 2; ++side)
       for (int distance = 0; distance < 2 * r && rows.closed(); ++distance)
@@ -80,8 +80,8 @@ struct StreamEnds {
           if (rows.frozen(y)) bits[side][distance] |= frozen(k);
           for (int offset = -r; offset <= r; ++offset) {
             const int read = y + offset;
-            if (!rows.holds(y) || rows.frozen(y) || (side == 0 ? read >= 0 : read < rows.extent)) continue;
-            if (rows.constant(read) ? k == r : rows.stand_in(read) == arriving)
+            if (!rows.contains(y) || rows.frozen(y) || (side == 0 ? read >= 0 : read < rows.extent)) continue;
+            if (rows.constant(read) ? k == r : rows.mapped(read) == arriving)
               bits[side][distance] |= outside(k, offset);
           }
         }

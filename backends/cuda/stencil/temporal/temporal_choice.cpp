@@ -16,8 +16,6 @@ using plugin::StencilProblem;
 
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30;  ///< indices of an axis are 32-bit in the kernels
 
-const char* const kModeNames[] = {"fixed", "constant", "periodic", "nearest", "reflect", "mirror", "halo"};
-
 bool periodic(const StencilProblem& p, int axis, int side) {
   return p.domain.mode[axis][side] == TESSERA_BOUNDARY_PERIODIC;
 }
@@ -42,7 +40,7 @@ std::string why_not_fused(const StencilProblem& p) {
       if (p.domain.mode[axis][side] == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
       if (periodic(p, axis, side) && !periodic(p, axis, 1 - side))
         return "axis " + std::to_string(axis - plugin::kAxes + p.rank) + " is periodic on one side alone, and " +
-               kModeNames[p.domain.mode[axis][1 - side]] + " on the other";
+               plugin::boundary_name(p.domain.mode[axis][1 - side]) + " on the other";
     }
   return {};
 }
@@ -50,15 +48,15 @@ std::string why_not_fused(const StencilProblem& p) {
 std::string why_not_temporal(const StencilProblem& p) {
   if (const std::string why = why_not_fused(p); !why.empty()) return why;
   const std::optional<TemporalTaps> taps = temporal_taps(p);
-  const TemporalTuning tuning = taps ? temporal_tuning(*taps, p.dtype == TESSERA_F64) : TemporalTuning{};
+  const TemporalTuning tuning = taps ? temporal_tuning(p.dtype, *taps) : TemporalTuning{};
   if (tuning.depth == 0)
     return "these taps have no kernel: there are some for the star of radius 1 to 4 in 1D, 1 and 2 in 2D and 1 in 3D, "
            "and the box of radius 1 in 2D and 3D, each tap once";
   const int first = plugin::kAxes - p.rank;
   for (int axis = first; axis < plugin::kAxes; ++axis) {
     std::int64_t least = 2 * taps->radius + 1;
-    if (!periodic(p, axis, 0) && p.rank == 1) least = line_width(p.dtype == TESSERA_F64);
-    if (!periodic(p, axis, 0) && axis > first) least = axis == 2 ? kStripWidth : tuning.height();
+    if (!periodic(p, axis, 0) && p.rank == 1) least = line_width(p.dtype);
+    if (!periodic(p, axis, 0) && axis > first) least = axis == 2 ? kWarpColumns : tuning.height();
     const std::int64_t extent = p.domain.extents[axis];
     if (extent < least || extent > kMostExtent)
       return "axis " + std::to_string(axis - first) + " has " + std::to_string(extent) + " points; it must have " +
@@ -80,39 +78,38 @@ bool temporal_pays(const StencilProblem& p) {
   return p.points() >= (open ? kLeastPeriodic : kLeastClosed);
 }
 
-TemporalCut cut_domain(const StencilProblem& p, const TemporalTaps& taps, int depth, const TemporalDevice& device,
-                       int piece) {
-  const int reach = depth * taps.radius, stream = int(p.domain.extents[plugin::kAxes - taps.rank]);
-  const int margin = (reach + kStripColumns - 1) / kStripColumns * kStripColumns;
-  TemporalCut cut{};
-  cut.columns = {int(p.domain.extents[2]), kStripWidth, margin, kStripColumns, !periodic(p, 2, 0)};
-  cut.strips = cut.columns.count();
-  cut.tiles = 1;
+TemporalLayout choose_layout(const StencilProblem& p, const TemporalTaps& taps, int depth, const TemporalDevice& device,
+                             int chunk) {
+  const int reach = depth * taps.radius, sweep = int(p.domain.extents[plugin::kAxes - taps.rank]);
+  TemporalLayout layout{};
+  layout.columns = {int(p.domain.extents[2]), kWarpColumns, plugin::round_up(reach, kLaneColumns), kLaneColumns,
+                    !periodic(p, 2, 0)};
+  layout.column_tiles = layout.columns.count();
+  layout.row_tiles = 1;
   if (taps.rank == 3) {
-    cut.rows = {int(p.domain.extents[1]), temporal_tuning(taps, p.dtype == TESSERA_F64).height(), reach, 1,
-                !periodic(p, 1, 0)};
-    cut.tiles = cut.rows.count();
+    layout.rows = {int(p.domain.extents[1]), temporal_tuning(p.dtype, taps).height(), reach, 1, !periodic(p, 1, 0)};
+    layout.row_tiles = layout.rows.count();
   }
-  // A warp alone on one of a multiprocessor's four schedulers leaves it idle at times. At the end some blocks run out
-  // of pieces: parts of a piece's time are lost, as measured.
+  // A warp alone on one of a multiprocessor's four schedulers leaves it idle at times. At the end some blocks have no
+  // chunk left: a part of a chunk's time is lost, as measured.
   const bool warps = taps.rank == 2;
   const double schedulers = warps ? 4.0 : 1.0, alone = warps ? 1.6 : 1.0, tail = warps ? 0.2 : 0.5;
   double least = 0.0;
-  const auto consider = [&](int pieces) {
-    const int size = (stream + pieces - 1) / pieces;
-    const double blocks = std::ceil(double(cut.strips) * cut.tiles * pieces / device.multiprocessors);
-    const double together = std::min(blocks, double(device.resident));
+  const auto consider = [&](int chunks) {
+    const int size = plugin::ceil_div(sweep, chunks);
+    const double blocks = std::ceil(double(layout.column_tiles) * layout.row_tiles * chunks / device.multiprocessors);
+    const double together = std::min(blocks, double(device.blocks_per_sm));
     const double time = (blocks / together + tail) * std::max(alone, together / schedulers) * (size + 2 * reach);
-    if (cut.pieces != 0 && time >= least) return;
+    if (layout.chunks != 0 && time >= least) return;
     least = time;
-    cut.piece = size;
-    cut.pieces = (stream + size - 1) / size;
+    layout.chunk = size;
+    layout.chunks = plugin::ceil_div(sweep, size);
   };
-  if (piece != 0)
-    consider((stream + piece - 1) / piece);
+  if (chunk != 0)
+    consider(plugin::ceil_div(sweep, chunk));
   else
-    for (int pieces = 1; pieces <= std::min(stream, 1024); ++pieces) consider(pieces);
-  return cut;
+    for (int chunks = 1; chunks <= std::min(sweep, 1024); ++chunks) consider(chunks);
+  return layout;
 }
 
 }  // namespace tessera::cuda

@@ -18,19 +18,18 @@
 
 namespace tessera::cuda {
 
-/// A pass. It streams along the outermost axis of the domain; with two axes there are no `rows`, and their strides are
-/// not used.
+/// A pass. It sweeps along the outermost axis of the domain. In 2D there are no `rows`, and their strides are not used.
 template <class T>
 struct TemporalArguments {
-  T coefficients[3][kTemporalSpan][kTemporalSpan];  ///< by offset + radius; with two axes the first plane of them
-  TemporalAxis<T> stream, rows, columns;
-  StreamEnds ends;
-  StripCut row_cut, column_cut;
-  int strips, tiles;  ///< pieces of the columns' and of the rows' axis
-  int pieces, piece;  ///< pieces of the stream's axis, and points of one
+  T coefficients[3][kTemporalSpan][kTemporalSpan];  ///< by offset + radius; in 2D the first plane of them
+  TemporalAxis<T> sweep, rows, columns;
+  SweepEnds ends;
+  AxisTiling row_tiling, column_tiling;
+  int column_tiles, row_tiles;
+  int chunks, chunk;  ///< chunks of the sweep axis, and points of one
   int depth;          ///< steps of the pass
   std::int64_t source_strides[3], target_strides[3];
-  bool source_vectors, target_vectors;  ///< 16 bytes at a time are possible at multiples of kStripColumns
+  bool source_vectors, target_vectors;  ///< accesses of 16 bytes are possible at multiples of kLaneColumns
 };
 
 template <class T>
@@ -42,12 +41,13 @@ struct TemporalKernels {
   int shared_bytes;
 };
 
-TemporalKernels<float> strip_kernels(std::type_identity<float>, const TemporalTaps& taps);     // temporal_strip_f32.cu
-TemporalKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps);   // temporal_strip_f64.cu
-TemporalKernels<float> pillar_kernels(std::type_identity<float>, const TemporalTaps& taps);    // temporal_pillar_f32.cu
-TemporalKernels<double> pillar_kernels(std::type_identity<double>, const TemporalTaps& taps);  // temporal_pillar_f64.cu
+/// 2D and 3D: each is instantiated for its type in a file of its own, temporal_tile15d_f32.cu and so on.
+template <class T>
+TemporalKernels<T> tile15d_kernels(const TemporalTaps& taps);
+template <class T>
+TemporalKernels<T> tile25d_kernels(const TemporalTaps& taps);
 
-/// For domains of one axis: temporal_line.cu.
+/// 1D: temporal_line.cu.
 std::unique_ptr<plugin::Plan> make_temporal_line(Context& context, const plugin::StencilProblem& problem, int depth);
 
 }  // namespace tessera::cuda

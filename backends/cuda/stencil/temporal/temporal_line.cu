@@ -12,13 +12,13 @@ namespace tessera::cuda {
 namespace {
 
 template <class T, int kRadius>
-inline constexpr TemporalTuning kLineTuning = temporal_tuning({1, false, kRadius}, sizeof(T) == 8);
+inline constexpr TemporalTuning kLineTuning = temporal_tuning<T>({1, false, kRadius});
 
 template <class T, int kRadius>
-__global__ void __launch_bounds__(32 * kLineTuning<T, kRadius>.warps, (kLineTuning<T, kRadius>.resident))
+__global__ void __launch_bounds__(32 * kLineTuning<T, kRadius>.warps, (kLineTuning<T, kRadius>.blocks_per_sm))
     stencil_temporal_line_kernel(const __grid_constant__ LineArguments<T, kRadius> g, const T* __restrict__ source,
                                  T* __restrict__ target) {
-  constexpr int kPoints = line_points(sizeof(T) == 8), kWarps = kLineTuning<T, kRadius>.warps;
+  constexpr int kPoints = kLinePoints<T>, kWarps = kLineTuning<T, kRadius>.warps;
   __shared__ __align__(16) T shared[kWarps][LineTile<T, kPoints>::kElements];
   temporal_line<T, kRadius, kPoints, kWarps>(g, source, target, shared[threadIdx.y]);
 }
@@ -45,13 +45,13 @@ class TemporalLinePlan final : public plugin::Plan {
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           g.depth = int(passes_.depth(pass++));
-          g.cut = cut_line(problem_, kRadius, g.depth);
-          g.tiles = g.cut.count();
+          g.tiling = line_tiling(problem_, kRadius, g.depth);
+          g.tiles = g.tiling.count();
           g.source_stride = source_strides[2], g.target_stride = target_strides[2];
           g.source_vectors = g.source_stride == 1 && at_vector(source);
           g.target_vectors = g.target_stride == 1 && at_vector(target);
           constexpr int kWarps = kLineTuning<T, kRadius>.warps;
-          launch(stencil_temporal_line_kernel<T, kRadius>, dim3(unsigned((g.tiles + kWarps - 1) / kWarps)),
+          launch(stencil_temporal_line_kernel<T, kRadius>, dim3(unsigned(plugin::ceil_div(g.tiles, kWarps))),
                  dim3(32, kWarps), 0, context_.stream(), g, source, target);
         });
   }
@@ -63,20 +63,16 @@ class TemporalLinePlan final : public plugin::Plan {
   LineArguments<T, kRadius> arguments_{};  ///< what all passes share
 };
 
-template <class T>
-std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem, int depth) {
-  std::unique_ptr<plugin::Plan> plan;
-  with_shape<T>(LineShapes{}, problem, [&]<class Shape>(Shape, const auto&) {
-    plan = std::make_unique<TemporalLinePlan<T, Shape::kRadius>>(context, problem, depth);
-  });
-  return plan;
-}
-
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_temporal_line(Context& context, const plugin::StencilProblem& problem, int depth) {
-  if (problem.dtype == TESSERA_F64) return make_typed<double>(context, problem, depth);
-  return make_typed<float>(context, problem, depth);
+  std::unique_ptr<plugin::Plan> plan;
+  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+    with_shape<T>(LineShapes{}, problem, [&]<class Shape>(Shape, const auto&) {
+      plan = std::make_unique<TemporalLinePlan<T, Shape::kRadius>>(context, problem, depth);
+    });
+  });
+  return plan;
 }
 
 }  // namespace tessera::cuda

@@ -16,18 +16,27 @@ namespace tessera::cuda {
 using LineShapes = TapShapes<TapShape<TapPattern::star, 1, 1>, TapShape<TapPattern::star, 1, 2>,
                              TapShape<TapPattern::star, 1, 3>, TapShape<TapPattern::star, 1, 4>>;
 
-/// Neighbouring points that a lane keeps in registers, and those of a warp's tile.
-TESSERA_HOST_DEVICE constexpr int line_points(bool f64) { return f64 ? 48 : 64; }
-TESSERA_HOST_DEVICE constexpr int line_width(bool f64) { return 32 * line_points(f64); }
+/// Neighbouring points that a lane keeps in registers.
+template <class T>
+inline constexpr int kLinePoints = 0;
+template <>
+inline constexpr int kLinePoints<float> = 64;
+template <>
+inline constexpr int kLinePoints<double> = 48;
 
-/// Tiles begin at multiples of so many points, 32 bytes and more.
-inline constexpr int kLineUnit = 8;
+/// Points of a warp's tile.
+constexpr int line_width(tessera_dtype dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return 32 * kLinePoints<T>; });
+}
+
+/// Tiles begin at multiples of so many points, which are 32 bytes or more.
+inline constexpr int kLineAlignment = 8;
 
 /// Tiles of a pass. They overlap by what its steps reach.
-StripCut cut_line(const plugin::StencilProblem& problem, int radius, int depth);
+AxisTiling line_tiling(const plugin::StencilProblem& problem, int radius, int depth);
 
-/// The deepest pass: half of a tile is then lost to the overlap.
-constexpr int most_line_depth(int radius, bool f64) { return line_width(f64) / 4 / radius; }
+/// The deepest pass. It loses half of a tile to the overlap.
+constexpr int most_line_depth(int radius, tessera_dtype dtype) { return line_width(dtype) / 4 / radius; }
 
 /// Steps of the passes that take the least estimated time.
 int choose_line_depth(const plugin::StencilProblem& problem, int radius, int multiprocessors);

@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-TemporalKernels<float> strip_kernels(std::type_identity<float>, const TemporalTaps& taps) {
-  return find_strip_kernels<float>(taps);
-}
+template TemporalKernels<float> tile15d_kernels<float>(const TemporalTaps& taps);
 
 }  // namespace tessera::cuda

@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-TemporalKernels<double> strip_kernels(std::type_identity<double>, const TemporalTaps& taps) {
-  return find_strip_kernels<double>(taps);
-}
+template TemporalKernels<double> tile15d_kernels<double>(const TemporalTaps& taps);
 
 }  // namespace tessera::cuda

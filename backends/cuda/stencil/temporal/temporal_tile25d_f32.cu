@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-TemporalKernels<float> pillar_kernels(std::type_identity<float>, const TemporalTaps& taps) {
-  return find_pillar_kernels<float>(taps);
-}
+template TemporalKernels<float> tile25d_kernels<float>(const TemporalTaps& taps);
 
 }  // namespace tessera::cuda

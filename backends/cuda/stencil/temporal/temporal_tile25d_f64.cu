@@ -5,8 +5,6 @@
 
 namespace tessera::cuda {
 
-TemporalKernels<double> pillar_kernels(std::type_identity<double>, const TemporalTaps& taps) {
-  return find_pillar_kernels<double>(taps);
-}
+template TemporalKernels<double> tile25d_kernels<double>(const TemporalTaps& taps);
 
 }  // namespace tessera::cuda

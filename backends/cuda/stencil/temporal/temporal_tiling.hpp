@@ -2,55 +2,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the columns of a domain are cut into strips, for host and device.
+/// How an axis is cut into overlapping tiles, for host and device.
 #pragma once
 
-#include <tessera/plugin/boundary.hpp>
+#include <tessera/plugin/math.hpp>
 
 namespace tessera::cuda {
 
-inline constexpr int kStripColumns = 4;  ///< of a lane
-inline constexpr int kStripWidth = 32 * kStripColumns;
+inline constexpr int kLaneColumns = 4;  ///< neighbouring columns of a lane
+inline constexpr int kWarpColumns = 32 * kLaneColumns;
 
-/// Columns that a warp holds, and those that it writes.
-struct Strip {
-  int begin;       ///< the first that it holds
-  int from, to;    ///< it writes [from, to)
-  bool low, high;  ///< its first, its last column ends a closed axis
+/// The points of an axis that a tile holds, and those that it writes.
+struct AxisTile {
+  int begin;                   ///< the first point that it holds
+  int write_begin, write_end;  ///< it writes [write_begin, write_end)
+  bool low, high;              ///< its first point, its last point ends a closed axis
 };
 
-/// Strips hold `width` columns and overlap, since `margin` of them are lost on either side within a pass, unless the
-/// axis ends there. A strip at a closed end begins or ends with it, so that the end lies between two lanes; all others
-/// begin at multiples of `unit`. A closed axis has at least `width` columns.
-struct StripCut {
-  int extent, width, margin, unit;
+/// Tiles of `width` points overlap: a pass spoils `halo` of them on either side, unless the axis ends there. A tile at
+/// a closed end begins or ends with the axis, so that the end lies between two lanes. All other tiles begin at
+/// multiples of `alignment`. A closed axis has at least `width` points.
+struct AxisTiling {
+  int extent, width, halo, alignment;
   bool closed;
 
-  TESSERA_HOST_DEVICE int inner() const { return width - 2 * margin; }
-  TESSERA_HOST_DEVICE int outer() const { return width - margin; }
+  /// Points that a tile writes: one between others, one at a closed end.
+  TESSERA_HOST_DEVICE int inner_width() const { return width - 2 * halo; }
+  TESSERA_HOST_DEVICE int outer_width() const { return width - halo; }
 
   TESSERA_HOST_DEVICE int count() const {
-    if (!closed) return (extent + inner() - 1) / inner();
+    if (!closed) return plugin::ceil_div(extent, inner_width());
     if (extent == width) return 1;
-    const int between = extent - 2 * outer();
-    return between > 0 ? 2 + (between + inner() - 1) / inner() : 2;
+    const int between = extent - 2 * outer_width();
+    return between > 0 ? 2 + plugin::ceil_div(between, inner_width()) : 2;
   }
 
-  TESSERA_HOST_DEVICE Strip strip(int index, int count) const {
+  TESSERA_HOST_DEVICE AxisTile tile(int index, int count) const {
     if (!closed) {
-      const int from = index * inner();
-      return {from - margin, from, least(from + inner(), extent), false, false};
+      const int begin = index * inner_width();
+      return {begin - halo, begin, smaller(begin + inner_width(), extent), false, false};
     }
     if (count == 1) return {0, 0, extent, true, true};
-    const int last_from = (extent - outer() + unit - 1) / unit * unit;
-    if (index == 0) return {0, 0, least(outer(), last_from), true, false};
-    if (index == count - 1) return {extent - width, last_from, extent, false, true};
-    const int from = outer() + (index - 1) * inner();
-    return {least(from - margin, (extent - width) / unit * unit), from, least(from + inner(), last_from), false, false};
+    const int last = plugin::round_up(extent - outer_width(), alignment);
+    if (index == 0) return {0, 0, smaller(outer_width(), last), true, false};
+    if (index == count - 1) return {extent - width, last, extent, false, true};
+    const int begin = outer_width() + (index - 1) * inner_width();
+    const int most = (extent - width) / alignment * alignment;
+    return {smaller(begin - halo, most), begin, smaller(begin + inner_width(), last), false, false};
   }
 
  private:
-  TESSERA_HOST_DEVICE static int least(int a, int b) { return a < b ? a : b; }
+  TESSERA_HOST_DEVICE static int smaller(int a, int b) { return a < b ? a : b; }
 };
 
 }  // namespace tessera::cuda

@@ -7,10 +7,9 @@
 ///
 /// One `__constant__` array is all that a module has, so every plan owns a slot of it (constant_bank.hpp).
 /// The slot is written once, when the plan is made, and the write is complete before the plan can be
-/// executed; executing only reads. A list that finds no room (60 KiB: 7680 taps in f32, 5120 in f64, of
-/// all living plans together) is read from device memory by the same loop instead. The plan's name tells:
-/// bank=1 is constant memory, bank=0 device memory; either can be asked for, and bank=1 fails where there
-/// is no room.
+/// executed; executing only reads. The bank has 60 KiB for all living plans: 7680 taps in f32, 5120 in f64. A list that
+/// finds no room is read from device memory by the same loop instead. The plan's name tells: bank=1 is constant memory,
+/// bank=0 device memory. Either can be asked for; bank=1 fails where there is no room.
 #include "../algorithms.hpp"
 #include "constant_bank.hpp"
 #include "tile.cuh"
@@ -99,8 +98,8 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    plugin::PlanOptions options) {
-  return problem.dtype == TESSERA_F64 ? make_typed<double>(context, problem, options)
-                                      : make_typed<float>(context, problem, options);
+  return with_types(problem.dtype,
+                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, options); });
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    plugin::PlanOptions options) {
-  return problem.dtype == TESSERA_F64 ? make_typed<double>(context, problem, options)
-                                      : make_typed<float>(context, problem, options);
+  return with_types(problem.dtype,
+                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, options); });
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ double halo_bytes(const plugin::StencilProblem& problem, const int (&extent)[3])
 std::int64_t Tile::count(const plugin::StencilProblem& problem) const {
   std::int64_t tiles = 1;
   for (int axis = 0; axis < plugin::kAxes; ++axis)
-    tiles *= (problem.domain.extents[axis] + extent[axis] - 1) / extent[axis];
+    tiles *= plugin::ceil_div(problem.domain.extents[axis], extent[axis]);
   return tiles;
 }
 

@@ -4,10 +4,10 @@
 /// @file
 /// The sweep through a tile in shared memory, common to the shared_constant and shared_ldg algorithms.
 ///
-/// A block fetches its tile with the halo, boundary modes resolved cell by cell where the tile touches
-/// the boundary; after one barrier every thread sums the taps of kTilePointsPerThread points out of
-/// shared memory, where a tap is one offset for all of them. The algorithms differ in the path that the
-/// field takes (Load) and in where the taps lie (Taps: `T coefficient(int)`, `int offset(int)`).
+/// A block loads its tile with the halo. Where the tile touches the boundary, the modes are resolved cell by cell.
+/// After one barrier every thread sums the taps of kTilePointsPerThread points from shared memory, where a tap is one
+/// offset for all of them. The algorithms differ in how the field is read (Load) and in where the taps lie (Taps: `T
+/// coefficient(int)`, `int offset(int)`).
 #pragma once
 
 #include "../../context.hpp"
@@ -27,13 +27,13 @@ struct TileArguments {
   unsigned tiles[2];         ///< along axes 1 and 2
   int shift[plugin::kAxes];  ///< log2 of the tile's extents
   int cells[plugin::kAxes];
-  unsigned by_row, by_plane;  ///< 2^32 / cells[2] and 2^32 / cells[1], rounded up: see divide()
+  unsigned by_row, by_plane;  ///< 2^32 / cells[2] and 2^32 / cells[1], rounded up, for divide()
   int centre;                 ///< distance from a point's first cell to its own
   int taps;
 };
 
 /// value / divisor with `reciprocal` = ceil(2^32 / divisor): exact for value and divisor below 2^16 (the
-/// error, value * divisor / 2^32, stays under one part), hence kMaxTileCells. A divisor of 1 has reciprocal 0.
+/// error, value * divisor / 2^32, stays below one part), hence kMaxTileCells. A divisor of 1 has reciprocal 0.
 __device__ __forceinline__ unsigned divide(unsigned value, unsigned reciprocal) {
   return reciprocal == 0 ? value : __umulhi(value, reciprocal);
 }
@@ -42,8 +42,8 @@ inline unsigned reciprocal(int divisor) {
   return divisor == 1 ? 0u : unsigned(((std::uint64_t(1) << 32) + std::uint64_t(divisor) - 1) / std::uint64_t(divisor));
 }
 
-/// A cell near or beyond the boundary. Cells that only points outside the domain or frozen points would
-/// read are zero: nothing exists there.
+/// A cell near or beyond the boundary. Cells that only points outside the domain or frozen points would read are zero,
+/// since nothing exists there.
 template <class Load, class T>
 __device__ T boundary_cell(const SweepGeometry& g, const T* source, const std::int64_t (&at)[plugin::kAxes]) {
 #pragma unroll
@@ -56,17 +56,17 @@ __device__ T boundary_cell(const SweepGeometry& g, const T* source, const std::i
   return s.constant ? T(s.value) : Load::load(source + g.source_index(s.index[0], s.index[1], s.index[2]));
 }
 
-/// Fetches the tile whose first point is `origin`. kLine: the domain has one axis.
+/// Loads the tile whose first point is `origin`. kLine: the domain has one axis.
 template <bool kLine, class Load, class T>
-__device__ __forceinline__ void fetch_tile(const TileArguments& g, const std::int64_t (&origin)[plugin::kAxes],
-                                           bool plain, const T* source, T* tile) {
+__device__ __forceinline__ void load_tile(const TileArguments& g, const std::int64_t (&origin)[plugin::kAxes],
+                                          bool plain, const T* source, T* tile) {
   const SweepGeometry& geometry = g.geometry;
   const unsigned threads = blockDim.x, cells = unsigned(g.cells[0] * g.cells[1] * g.cells[2]);
   std::int64_t corner[plugin::kAxes];
 #pragma unroll
   for (int axis = 0; axis < plugin::kAxes; ++axis) corner[axis] = origin[axis] - geometry.domain.reach[axis][0];
 
-  const auto place = [&](unsigned cell, unsigned& c0, unsigned& c1, unsigned& c2) {
+  const auto coordinates = [&](unsigned cell, unsigned& c0, unsigned& c1, unsigned& c2) {
     const unsigned row = kLine ? 0 : divide(cell, g.by_row);
     c2 = kLine ? cell : cell - row * unsigned(g.cells[2]);
     c0 = kLine ? 0 : divide(row, g.by_plane);
@@ -77,7 +77,7 @@ __device__ __forceinline__ void fetch_tile(const TileArguments& g, const std::in
 #pragma unroll 1
     for (unsigned cell = threadIdx.x; cell < cells; cell += threads) {
       unsigned c0, c1, c2;
-      place(cell, c0, c1, c2);
+      coordinates(cell, c0, c1, c2);
       const std::int64_t at[plugin::kAxes] = {corner[0] + c0, corner[1] + c1, corner[2] + c2};
       tile[cell] = boundary_cell<Load>(geometry, source, at);
     }
@@ -92,13 +92,33 @@ __device__ __forceinline__ void fetch_tile(const TileArguments& g, const std::in
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       unsigned c0, c1, c2;
-      place(min(base + i * threads, cells - 1), c0, c1, c2);
+      coordinates(min(base + i * threads, cells - 1), c0, c1, c2);
       value[i] = Load::load(first + (kLine ? c2 * geometry.source_strides[2] : geometry.source_index(c0, c1, c2)));
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i)
       if (const unsigned cell = base + i * threads; cell < cells) tile[cell] = value[i];
   }
+}
+
+/// A thread's points, counted from the tile's first, and the first cell that each of them could reach.
+struct TilePoints {
+  int at[kTilePointsPerThread][plugin::kAxes], cell[kTilePointsPerThread];
+};
+
+template <bool kLine>
+__device__ __forceinline__ TilePoints thread_points(const TileArguments& g) {
+  TilePoints points;
+#pragma unroll
+  for (int j = 0; j < kTilePointsPerThread; ++j) {
+    const int p = int(threadIdx.x + j * blockDim.x);
+    auto& at = points.at[j];
+    at[2] = kLine ? p : p & ((1 << g.shift[2]) - 1);
+    at[1] = kLine ? 0 : (p >> g.shift[2]) & ((1 << g.shift[1]) - 1);
+    at[0] = kLine ? 0 : p >> (g.shift[2] + g.shift[1]);
+    points.cell[j] = kLine ? p : (at[0] * g.cells[1] + at[1]) * g.cells[2] + at[2];
+  }
+  return points;
 }
 
 /// The body of the kernels; `tile` is the block's dynamic shared memory.
@@ -117,36 +137,27 @@ __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& t
     plain = plain && origin[axis] >= geometry.plain[axis][0] &&
             origin[axis] + (std::int64_t(1) << g.shift[axis]) <= geometry.plain[axis][1];
 
-  fetch_tile<kLine, Load>(g, origin, plain, source, tile);
+  load_tile<kLine, Load>(g, origin, plain, source, tile);
   __syncthreads();
 
-  // The thread's points, and the first cell that each of them could reach.
-  int point[kTilePointsPerThread][plugin::kAxes], cell[kTilePointsPerThread];
-  T sum[kTilePointsPerThread];
-#pragma unroll
-  for (int j = 0; j < kTilePointsPerThread; ++j) {
-    const int p = int(threadIdx.x + j * blockDim.x);
-    point[j][2] = kLine ? p : p & ((1 << g.shift[2]) - 1);
-    point[j][1] = kLine ? 0 : (p >> g.shift[2]) & ((1 << g.shift[1]) - 1);
-    point[j][0] = kLine ? 0 : p >> (g.shift[2] + g.shift[1]);
-    cell[j] = kLine ? p : (point[j][0] * g.cells[1] + point[j][1]) * g.cells[2] + point[j][2];
-    sum[j] = T(0);
-  }
+  const TilePoints points = thread_points<kLine>(g);
+  T sum[kTilePointsPerThread] = {};
 #pragma unroll 4
   for (int t = 0; t < g.taps; ++t) {
     const T coefficient = taps.coefficient(t);
     const T* const shifted = tile + taps.offset(t);
 #pragma unroll
-    for (int j = 0; j < kTilePointsPerThread; ++j) sum[j] = fma(coefficient, shifted[cell[j]], sum[j]);
+    for (int j = 0; j < kTilePointsPerThread; ++j) sum[j] = fma(coefficient, shifted[points.cell[j]], sum[j]);
   }
 
 #pragma unroll
   for (int j = 0; j < kTilePointsPerThread; ++j) {
-    const std::int64_t i0 = origin[0] + point[j][0], i1 = origin[1] + point[j][1], i2 = origin[2] + point[j][2];
+    const std::int64_t i0 = origin[0] + points.at[j][0], i1 = origin[1] + points.at[j][1],
+                       i2 = origin[2] + points.at[j][2];
     if (!plain) {
       if (i0 >= geometry.domain.extents[0] || i1 >= geometry.domain.extents[1] || i2 >= geometry.domain.extents[2])
         continue;
-      if (geometry.domain.frozen(i0, i1, i2)) sum[j] = tile[cell[j] + g.centre];
+      if (geometry.domain.frozen(i0, i1, i2)) sum[j] = tile[points.cell[j] + g.centre];
     }
     target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] = sum[j];
   }
@@ -193,7 +204,7 @@ class TilePlan final : public plugin::Plan {
       arguments_.cells[axis] = tile.cells[axis];
     }
     for (int axis = 1; axis < plugin::kAxes; ++axis)
-      arguments_.tiles[axis - 1] = unsigned((problem.domain.extents[axis] + tile.extent[axis] - 1) / tile.extent[axis]);
+      arguments_.tiles[axis - 1] = unsigned(plugin::ceil_div(problem.domain.extents[axis], tile.extent[axis]));
     arguments_.by_row = reciprocal(tile.cells[2]);
     arguments_.by_plane = reciprocal(tile.cells[1]);
     const auto& reach = problem.domain.reach;

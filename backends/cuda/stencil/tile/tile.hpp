@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The tile of the domain that a block keeps in shared memory, halo included. A pure function of the
-/// problem and the device's limits.
+/// The tile of the domain that a block keeps in shared memory, with its halo. Pure functions of the problem and the
+/// device's limits.
 #pragma once
 
 #include "../../device.hpp"
@@ -33,7 +33,7 @@ struct Tile {
   std::int64_t count(const plugin::StencilProblem& problem) const;  ///< tiles that cover the domain
 };
 
-/// The tile of these extents, or nothing where a block cannot hold or a grid cannot count it.
+/// The tile of these extents, or nothing where a block cannot hold it or a grid has too few blocks for the domain.
 std::optional<Tile> make_tile(const plugin::StencilProblem& problem, const DeviceLimits& limits,
                               const int (&extent)[3]);
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Accesses of 16 bytes.
+/// Neighbouring points of a row that are accessed 16 bytes at a time.
 #pragma once
 
+#include "../vector.cuh"
 #include "../vector_access.hpp"
 
 #include <cuda_runtime.h>
@@ -18,14 +19,11 @@ namespace tessera::cuda {
 template <class T>
 inline constexpr int kVectorWidth = int(16 / sizeof(T));
 
-/// Neighbouring points that are accessed at once.
 template <class T>
-struct alignas(16) PointVector {
-  static constexpr int kCount = kVectorWidth<T>;
-  T at[kCount];
-};
+using RowVector = Vector<T, kVectorWidth<T>>;
 
-/// kWidth elements through the read-only path: one access where they are 16 bytes, which `from` is then aligned to.
+/// Loads kWidth elements through the read-only path, in one access where they are 16 bytes, to which `from` is then
+/// aligned.
 template <int kWidth, class T>
 __device__ __forceinline__ void load_vector(const T* from, T* to) {
   if constexpr (kWidth == kVectorWidth<T>) {
@@ -37,7 +35,7 @@ __device__ __forceinline__ void load_vector(const T* from, T* to) {
   }
 }
 
-/// The same to `to`, in device memory. PTX, since the compiler takes the assignment of a vector apart.
+/// Stores kWidth elements likewise, to device memory. PTX, since the compiler takes the assignment of a vector apart.
 template <int kWidth, class T>
 __device__ __forceinline__ void store_vector(T* to, const T* from) {
   if constexpr (kWidth == 4 && sizeof(T) == 4) {
@@ -48,6 +46,30 @@ __device__ __forceinline__ void store_vector(T* to, const T* from) {
   } else {
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) to[i] = from[i];
+  }
+}
+
+/// Copies a lane's kColumns neighbouring columns of a row to and from shared memory. The row is stored in parts, the
+/// first vectors of all lanes before the second ones, so that lanes find theirs in different banks.
+template <int kColumns, class T>
+__device__ __forceinline__ void copy_columns(const T (&row)[kColumns], RowVector<T>* to) {
+  constexpr int kWidth = kVectorWidth<T>;
+#pragma unroll
+  for (int v = 0; v < kColumns; v += kWidth) {
+    RowVector<T> part;
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) part.value[i] = row[v + i];
+    to[v / kWidth * 32] = part;
+  }
+}
+template <int kColumns, class T>
+__device__ __forceinline__ void copy_columns(const RowVector<T>* from, T (&row)[kColumns]) {
+  constexpr int kWidth = kVectorWidth<T>;
+#pragma unroll
+  for (int v = 0; v < kColumns; v += kWidth) {
+    const RowVector<T> part = from[v / kWidth * 32];
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) row[v + i] = part.value[i];
   }
 }
 
