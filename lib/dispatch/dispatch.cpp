@@ -29,6 +29,10 @@ void require_variant_in_use(const Registry& registry, const Backend& named, cons
                                                  "; TESSERA_BACKEND=" + request.algorithm.backend + " takes the other");
 }
 
+bool usable(Backend& backend, const Request& request) {
+  return backend.reason().empty() && request.backend.device < backend.device_count();
+}
+
 }  // namespace
 
 Dispatched dispatch(const Request& request, const Question& question) {
@@ -38,6 +42,9 @@ Dispatched dispatch(const Request& request, const Question& question) {
     throw Error(TESSERA_BACKEND_UNAVAILABLE,
                 "no backend plugin was found; " + describe_search() + "; TESSERA_BACKEND_PATH adds directories");
   const std::vector<Backend*> matching = registry.matching(request.backend.name);
+  if (!request.backend.name.empty() && matching.size() == 1 && question.desc == nullptr &&
+      usable(*matching[0], request))
+    return {matching[0], std::max(request.backend.device, 0)};  // nothing is to be ranked
   try {
     const Choice choice = choose(ask(matching, request, question), request);
     return {matching[choice.candidate], choice.device};
@@ -75,7 +82,9 @@ void require_known_algorithm(const Request& request, tessera_op op, const Backen
   if (!lists.empty()) throw Error(TESSERA_UNSUPPORTED, asked + "there is no such algorithm; " + lists);
 }
 
-void require_algorithm_runs(const AlgorithmSpec& algorithm, Backend& backend, int device, const tessera_desc* desc) {
+void require_runnable(const AlgorithmSpec& algorithm, Backend& backend, int device, const tessera_desc* desc) {
+  if (backend.algorithms(desc->op).empty())
+    throw Error(TESSERA_UNSUPPORTED, backend.full_name() + " has no algorithm for this operation");
   if (algorithm.name.empty()) return;
   const bool concerned = concerns(algorithm, backend.name(), backend.variant());
   const Candidate candidate{backend.name(),

@@ -24,7 +24,7 @@ Dispatched dispatch(const Request& request, const Question& question);
 /// `context`, the backend of a context that is there, else of the choice `request.backend`, else the best.
 void require_known_algorithm(const Request& request, tessera_op op, const Backend* context);
 
-/// Throws unless the forced algorithm, if any, can run the problem on that backend and device.
-void require_algorithm_runs(const AlgorithmSpec& algorithm, Backend& backend, int device, const tessera_desc* desc);
+/// Throws unless the backend has algorithms for the problem's operation and the forced one, if any, can run it there.
+void require_runnable(const AlgorithmSpec& algorithm, Backend& backend, int device, const tessera_desc* desc);
 
 }  // namespace tessera::core

@@ -82,7 +82,7 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     context_ = choose_context(algorithm);
   } else {
     require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
-    require_algorithm_runs(algorithm, context_->backend(), context_->device(), problem_.desc());
+    require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
   }
   create(algorithm);
   take_workspace(options);

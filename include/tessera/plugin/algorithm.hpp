@@ -21,7 +21,8 @@
 namespace tessera::plugin {
 
 /// A way to solve a Problem (GemmProblem or StencilProblem). Context::Machine is a value that tells what the machine
-/// can do; nothing here reads global state.
+/// can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit them to
+/// measurements. Nothing here reads global state.
 template <class Context, class Problem>
 struct Algorithm {
   using Machine = typename Context::Machine;
