@@ -36,7 +36,9 @@ struct TypeTraits<double> {
 
 /// The element types of matrices and grids.
 template <class T>
-concept Element = requires { TypeTraits<std::remove_cv_t<T>>::kDType; };
+concept Element = requires {
+  TypeTraits<std::remove_cv_t<T>>::kDType;
+};
 
 template <Element T>
 inline constexpr DType kDType = TypeTraits<std::remove_cv_t<T>>::kDType;
@@ -52,8 +54,10 @@ constexpr bool is_known(DType dtype) { return dtype == DType::f32 || dtype == DT
 template <class Body>
 constexpr decltype(auto) with_types(DType dtype, Body&& body) {
   switch (dtype) {
-    case DType::f32: return std::forward<Body>(body)(std::type_identity<float>{});
-    case DType::f64: return std::forward<Body>(body)(std::type_identity<double>{});
+    case DType::f32:
+      return std::forward<Body>(body)(std::type_identity<float>{});
+    case DType::f64:
+      return std::forward<Body>(body)(std::type_identity<double>{});
   }
   throw std::invalid_argument("dtype " + std::to_string(static_cast<std::int32_t>(dtype)) + " is not known");
 }

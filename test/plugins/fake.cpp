@@ -351,6 +351,7 @@ struct Fake {
   static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
   using Context = FakeContext;
   static FakeMachine machine(int, int threads) { return {threads}; }
+  static double transfer_seconds(const FakeMachine&, const GemmProblem&) { return 0.25; }
 };
 
 }  // namespace
