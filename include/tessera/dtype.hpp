@@ -34,6 +34,14 @@ struct TypeTraits<double> {
   static constexpr const char* kName = "f64";
 };
 
+/// The element types of this version, in the order of their numbers.
+template <class... T>
+struct TypeList {
+  static constexpr DType kDTypes[] = {TypeTraits<T>::kDType...};
+};
+using ElementTypes = TypeList<float, double>;
+inline constexpr auto& kDTypes = ElementTypes::kDTypes;
+
 /// The element types of matrices and grids.
 template <class T>
 concept Element = requires {
@@ -48,7 +56,11 @@ template <Element T>
 inline constexpr double kUnitRoundoff = double(std::numeric_limits<T>::epsilon()) / 2.0;
 
 /// Whether this version knows the type.
-constexpr bool is_known(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+constexpr bool is_known(DType dtype) {
+  for (const DType known : kDTypes)
+    if (known == dtype) return true;
+  return false;
+}
 
 /// Calls body(std::type_identity<T>{}) for the type T of that number. The number must be known.
 template <class Body>

@@ -223,7 +223,7 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
   const std::string name = "scalar " + std::to_string(index);
   const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
   if (given.dtype != problem_.dtype)
-    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + dtype_name(problem_.dtype));
+    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + name_of(problem_.dtype));
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
   if (given.imaginary != 0.0)
     invalid("imaginary of " + name, std::to_string(given.imaginary), "must be 0: the plan's type is real");
@@ -235,7 +235,7 @@ void Plan::examine_operand(const tessera_execution& e, std::size_t index) const 
   const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[index]);
   if (given.dtype != problem_.dtype)
     invalid(std::string("dtype of ") + known.name, given.dtype,
-            std::string("the plan is of type ") + dtype_name(problem_.dtype));
+            std::string("the plan is of type ") + name_of(problem_.dtype));
   if (given.reserved != 0) invalid(std::string("reserved of ") + known.name, given.reserved, "must be 0");
   plugin::refuse_tail(&given, sizeof given, e.operand_size, known.name);
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);
