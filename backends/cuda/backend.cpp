@@ -78,7 +78,7 @@ struct Backend {
   }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static const std::array list{kGemmMultistage, kGemmPeeled, kGemmSmall, kGemmThin, kGemmTiledShared, kGemmNaive};
+    static const std::array list{kGemmMultistage, kGemmPeeled, kGemmSmall, kGemmSkinny, kGemmTiledShared, kGemmNaive};
     return list;
   }
 

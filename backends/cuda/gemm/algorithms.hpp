@@ -17,7 +17,7 @@ extern const GemmAlgorithm kGemmMultistage;   // multistage.cu
 extern const GemmAlgorithm kGemmNaive;        // naive.cu
 extern const GemmAlgorithm kGemmPeeled;       // peeled.cpp
 extern const GemmAlgorithm kGemmSmall;        // small.cu
-extern const GemmAlgorithm kGemmThin;         // thin.cu
+extern const GemmAlgorithm kGemmSkinny;       // thin.cu
 extern const GemmAlgorithm kGemmTiledShared;  // tiled_shared.cu
 
 /// Whether some rows or columns are best computed apart from the rest.

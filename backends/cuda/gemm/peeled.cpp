@@ -64,8 +64,8 @@ class PeeledPlan final : public plugin::Plan {
 
   void add_edge(Context& context, std::uint64_t workspace_limit, std::int64_t first_row, std::int64_t first_column,
                 std::int64_t m, std::int64_t n) {
-    const bool thin = preferred_unpeeled_gemm(problem_of(m, n)) == kGemmThin.name;
-    add(context, workspace_limit, thin ? kGemmThin : kGemmMultistage, first_row, first_column, m, n);
+    const bool skinny = preferred_unpeeled_gemm(problem_of(m, n)) == kGemmSkinny.name;
+    add(context, workspace_limit, skinny ? kGemmSkinny : kGemmMultistage, first_row, first_column, m, n);
   }
 
   void execute(const Part& part, const plugin::Execution& e) const {

@@ -116,7 +116,7 @@ std::unique_ptr<plugin::Plan> make_tiled(Context& context, const plugin::GemmPro
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
   // Small products: four times the blocks keep more of the device busy than the larger tile gains.
-  const std::int64_t large_tiles = tiles_along(problem.m, 32) * tiles_along(problem.n, 32) * problem.batch;
+  const std::int64_t large_tiles = ceil_div(problem.m, 32) * ceil_div(problem.n, 32) * problem.batch;
   const std::int64_t automatic = large_tiles < 4 * context.limits().multiprocessors ? 16 : 32;
   constexpr std::int64_t kTiles[] = {16, 32};
   return options.parameters.take("tile", automatic, kTiles) == 16 ? make_tiled<16>(context, problem)
