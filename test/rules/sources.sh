@@ -31,8 +31,8 @@ mapfile -t core_files < <(core)
 find_lines '^ *# *include' include | grep -vE '# *include <(tessera/[a-z_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
   rule "a public header includes Tessera's headers and those of the standard library alone" || true
 find_lines '^ *# *include *[<"]tessera/' backends |
-  grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|dtype\.hpp|types\.h|version\.h)>' |
-  rule "a backend includes tessera/plugin/ (and types.h, version.h) alone" || true
+  grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|(boundary|dtype)\.hpp|types\.h|version\.h)>' |
+  rule "a backend includes tessera/plugin/ (and boundary.hpp, dtype.hpp, types.h, version.h) alone" || true
 find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem} |
   rule "no include path leaves a part of the repository" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
