@@ -167,6 +167,17 @@ DType dtype_of(const std::string& name) {
   throw std::invalid_argument("dtype " + name);
 }
 
+/// Closed where no file is asked for.
+std::ofstream open_json(const FitOptions& options, const Facts& facts) {
+  std::ofstream json;
+  if (options.json.empty()) return json;
+  json.open(options.json);
+  Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
+  for (const auto& [key, value] : facts) head[key] = value;
+  json << head.dump() << '\n';
+  return json;
+}
+
 int run(int argc, char** argv) {
   FitOptions options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
@@ -178,13 +189,7 @@ int run(int argc, char** argv) {
   const Platform& platform = *platforms.front();
   const Context& context = platform.backends.front()->context;
 
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
-    for (const auto& [key, value] : facts) head[key] = value;
-    json << head.dump() << '\n';
-  }
+  std::ofstream json = open_json(options, facts);
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
   std::map<std::string, Shares> shares;

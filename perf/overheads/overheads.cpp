@@ -56,6 +56,31 @@ double first_use_of_child(const std::string& backend, int threads) {
   return seconds;
 }
 
+template <class Work>
+Overhead::Result repeated(int repetitions, Work&& work) {
+  std::vector<double> samples;
+  work();
+  for (int i = 0; i < repetitions; ++i) {
+    const double begin = now();
+    work();
+    samples.push_back(now() - begin);
+  }
+  return {samples, 0.0, 0.0};
+}
+
+/// A sweep over operands of the host, which pass a bus both ways.
+Overhead::Result host_operands(Device& device, const tessera::Context& context, int repetitions) {
+  const std::int64_t n = 8192;  // 256 MiB each way
+  std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
+  StencilPlan plan(context, heat(n));
+  Overhead::Result result = repeated(repetitions, [&] { plan.execute(in, out); });
+  const std::size_t bytes = in.size() * sizeof(float);
+  result.bytes = 2.0 * double(bytes);
+  // The two directions of a bus work side by side, so the slower one is the floor.
+  result.floor = double(bytes) / std::min(device.bus_rate(true, bytes), device.bus_rate(false, bytes));
+  return result;
+}
+
 }  // namespace
 
 int print_first_use(const std::string& backend, int threads) {
@@ -73,21 +98,11 @@ std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Opti
   const int repetitions = options.quick ? 10 : 30;
   tessera::Context& context = backend.context;
   const PlanOptions own{.operands = platform.own_memory ? Memory::device : Memory::host};
-  const auto repeated = [repetitions](auto work) {
-    std::vector<double> samples;
-    work();
-    for (int i = 0; i < repetitions; ++i) {
-      const double begin = now();
-      work();
-      samples.push_back(now() - begin);
-    }
-    return Overhead::Result{samples, 0.0, 0.0};
-  };
   list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
-                    return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
+                    return repeated(repetitions, [&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
                   }});
   list.push_back({"stencil_plan_creation/f32/hot",
-                  [=, &context] { return repeated([&] { StencilPlan(context, heat(1024), own); }); }});
+                  [=, &context] { return repeated(repetitions, [&] { StencilPlan(context, heat(1024), own); }); }});
   list.push_back({"first_use/f32/cold", [&platform, &backend] {
                     const std::string asked = backend.name + ":" + std::to_string(platform.index);
                     std::vector<double> samples;
@@ -95,17 +110,8 @@ std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Opti
                     return Overhead::Result{samples, 0.0, 0.0};
                   }});
   if (!platform.own_memory) return list;
-  list.push_back({"host_operands/f32/cold", [&platform, repeated, &context] {
-                    const std::int64_t n = 8192;  // 256 MiB each way
-                    std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
-                    StencilPlan plan(context, heat(n));
-                    Overhead::Result result = repeated([&] { plan.execute(in, out); });
-                    const double bytes = double(in.size()) * sizeof(float);
-                    result.bytes = 2.0 * bytes;
-                    // The two directions of a bus work side by side, so the slower one is the floor.
-                    result.floor = bytes / std::min(platform.device->bus_rate(true, in.size() * 4),
-                                                    platform.device->bus_rate(false, in.size() * 4));
-                    return result;
+  list.push_back({"host_operands/f32/cold", [&platform, &context, repetitions] {
+                    return host_operands(*platform.device, context, repetitions);
                   }});
   return list;
 }

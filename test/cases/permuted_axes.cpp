@@ -15,8 +15,6 @@ namespace tessera::test {
 
 namespace {
 
-using Extents = std::vector<std::int64_t>;
-
 /// Axes from the slowest in memory to the fastest.
 using AxisOrder = std::vector<std::size_t>;
 

@@ -46,18 +46,21 @@ find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | 
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' "${core_files[@]}" include |
   grep -v '^lib/dispatch/environment\.cpp:' |
   rule "the core reads the environment in environment.cpp alone" || true
+find_lines '[!=]= *(tessera::)?(DType::f[0-9]+|TESSERA_F[0-9]+)\b|\bbool f(32|64)\b' lib perf |
+  rule "a choice by element type is made by with_types() and the traits of tessera/dtype.hpp alone" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' "${core_files[@]}" include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }
   at && FNR == at + 4 { print FILENAME ":" at ": " line; at = 0 }' {} + |
-  rule "a backend swallows no exception: guard() has the only catch (...) that neither throws again nor keeps it" || true
+  rule "a backend swallows no exception: only guard() has a catch (...) that neither throws again nor keeps it" || true
 grep -rL 'SPDX-License-Identifier: Apache-2.0' --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' \
   --include='*.cu' --include='*.cuh' --include='*.cmake' --include='CMakeLists.txt' include lib backends test |
   rule "every source file names its licence" || true
 
 # diff's status is 1 where there is something to print.
-{ diff <(awk '/^```cpp$/ { on = 1; next } /^```$/ && on { exit } on' README.md) <(tail -n +4 docs/examples/quickstart.cpp) ||
-  true; } | rule "the README's program is docs/examples/quickstart.cpp" || true
+{ diff <(awk '/^```cpp$/ { on = 1; next } /^```$/ && on { exit } on' README.md) \
+  <(tail -n +4 docs/examples/quickstart.cpp) || true; } |
+  rule "the README's program is docs/examples/quickstart.cpp" || true
 
 exit $broken
