@@ -8,6 +8,7 @@
 #include <tessera/tessera.h>
 
 #include "check.hpp"
+#include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
 #include "plan/context.hpp"
 #include "plan/plan.hpp"
@@ -121,15 +122,16 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     existing(context, "context");
     const auto o = options == nullptr ? tessera_context_options{}
                                       : read_struct<tessera_context_options>(options, "the context options");
-    core::ContextRequest request;
-    request.backend = o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
-    request.native_stream = o.native_stream;
-    request.wrap_stream = o.wrap_stream != 0;
+    const core::Request request{
+        o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend"), {}};
     if (o.native_stream != nullptr && o.wrap_stream == 0)
       core::invalid("native_stream", "not null", "must be null unless wrap_stream is set");
     core::at_least("threads", o.threads, 0);
-    request.threads = o.threads != 0 ? o.threads : core::environment_threads();
-    *context = new tessera_context{core::make_context(request)};
+    core::Question question;
+    question.threads = o.threads != 0 ? o.threads : core::environment_threads();
+    const auto [backend, device] = core::dispatch(request, question);
+    *context = new tessera_context{
+        std::make_shared<core::Context>(*backend, device, o.native_stream, o.wrap_stream != 0, question.threads)};
   });
 }
 

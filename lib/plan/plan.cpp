@@ -4,8 +4,8 @@
 #include "plan/plan.hpp"
 
 #include "check.hpp"
+#include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
-#include "dispatch/selection.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -81,8 +81,8 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
   if (context_ == nullptr) {
     context_ = choose_context(algorithm);
   } else {
-    check_algorithm_known(algorithm, problem_.op, {}, context_.get());
-    check_algorithm(algorithm, *context_, problem_.desc());
+    require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
+    require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
   }
   create(algorithm);
   take_workspace(options);
@@ -105,14 +105,11 @@ Plan::~Plan() {
 std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm) const {
   if (operands_ == TESSERA_MEMORY_DEVICE)
     invalid("operands", "device without a context", "pass the context whose device holds them");
-  ContextRequest request;
-  request.backend = environment_backend();
-  request.algorithm = algorithm;
-  request.desc = problem_.desc();
-  request.operands = operands_;
-  request.threads = environment_threads();
-  check_algorithm_known(algorithm, problem_.op, request.backend, nullptr);
-  return make_context(request);
+  const Request request{environment_backend(), algorithm};
+  require_known_algorithm(request, problem_.op, nullptr);
+  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
+  const auto [backend, device] = dispatch(request, question);
+  return std::make_shared<Context>(*backend, device, nullptr, false, question.threads);
 }
 
 void Plan::create(const AlgorithmSpec& algorithm) {

@@ -9,6 +9,8 @@
 #include "errands.hpp"
 #include "tap_groups.hpp"
 
+#include <algorithm>
+
 namespace tessera::cpu {
 
 /// Planes of a bundle. Two share most of what they read of the planes around, which comes from the second-level cache.
@@ -28,13 +30,26 @@ struct BundleGroup {
   std::array<std::int64_t, kBundlePlanes + 2> plane;  ///< offsets of the centre in planes -1 to kBundlePlanes
   const T* coefficient;                               ///< of its taps, in the order of the offsets
 };
+/// Elements from a point to one that lies `by` indices from it. Where that is no number of 64 bits the taps leave the
+/// domain, and nothing is read there: a distance beyond any array stands for it.
+template <class Strides>
+std::int64_t distance(const plugin::Index3& by, const Strides& strides) {
+  constexpr std::int64_t kBeyondAny = std::int64_t(1) << 62;
+  std::int64_t total = 0;
+  for (std::size_t axis = 0; axis < by.size(); ++axis) {
+    std::int64_t part = 0;
+    if (__builtin_mul_overflow(by[axis], strides[axis], &part) || __builtin_add_overflow(total, part, &total))
+      return kBeyondAny;
+  }
+  return std::clamp(total, -kBeyondAny, kBeyondAny);
+}
+
 /// `strides`: three, of an array or a plugin::Index3.
 template <class T, class Strides>
 BundleGroup<T> bundle_group(const TapGroup& group, const Strides& strides, const T* coefficient) {
   BundleGroup<T> result{group.pattern, {}, coefficient};
-  const std::int64_t in_plane = group.centre[1] * strides[1] + group.centre[2] * strides[2];
   for (std::size_t k = 0; k < result.plane.size(); ++k)
-    result.plane[k] = (group.centre[0] + std::int64_t(k) - 1) * strides[0] + in_plane;
+    result.plane[k] = distance({group.centre[0] + std::int64_t(k) - 1, group.centre[1], group.centre[2]}, strides);
   return result;
 }
 template <class T>

@@ -29,7 +29,7 @@ struct RowTerms {
     init = T(-0.0);
   }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(row_offset + along_offset * stride);
+    offset.push_back(distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0}));
     row.push_back(row_offset);
     along.push_back(along_offset);
     coefficient.push_back(c);
@@ -57,9 +57,9 @@ struct Source {
 
   /// `groups` are those of the problem's taps, in that order.
   Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
-      : strides(s), terms(p.taps.size()), newest(p.domain.reach[0][1] * s[0] + p.domain.reach[1][1] * s[1]) {
+      : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
     for (const auto& [offset, coefficient] : p.taps) {
-      terms.push(offset[0] * s[0] + offset[1] * s[1], offset[2], s[2], T(coefficient));
+      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
       lowest = std::min(lowest, terms.offset.back());
       highest = std::max(highest, terms.offset.back());
     }
