@@ -149,8 +149,9 @@ def readme() -> str:
             f"- One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
             f"{of.percents(deep)}.\n"
             f"- Many steps of a 5-point stencil: {many:.1f} times the rate of single sweeps at the rate of a copy.\n"
-            f"- What falls short: fields that stay in the cache, {min(cached):.2f} to {max(cached):.2f} times the rate\n"
-            "  of a kernel with the taps compiled in; [more](docs/performance.md#what-falls-short).")
+            f"- Sweeps of fields that stay in the cache: {min(cached):.2f} to {max(cached):.2f} times a kernel with the "
+            "taps compiled in.\n"
+            "- [All figures, and what falls short](docs/performance.md)")
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
