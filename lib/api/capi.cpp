@@ -11,6 +11,7 @@
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
 #include "plan/context.hpp"
+#include "plan/offers.hpp"
 #include "plan/plan.hpp"
 #include "plan/verbose.hpp"
 
@@ -178,18 +179,33 @@ tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t off
 
 // ---- Plan
 
+namespace {
+
+core::PlanOptions plan_options(const tessera_plan_options* options) {
+  const auto o =
+      options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
+  if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
+  if (o.workspace == nullptr && o.workspace_bytes != 0)
+    core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
+  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes};
+}
+
+}  // namespace
+
 tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                    const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
   return guard(error, [&] {
     existing(plan, "plan");
-    const auto o =
-        options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
-    if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
-    if (o.workspace == nullptr && o.workspace_bytes != 0)
-      core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-    const core::PlanOptions core_options{o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit,
-                                         o.workspace, o.workspace_bytes};
-    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, core_options}};
+    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, plan_options(options)}};
+  });
+}
+
+tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc* desc,
+                                    const tessera_plan_options* options, tessera_offer_visitor visit, void* data,
+                                    tessera_error* error) {
+  return guard(error, [&] {
+    if (visit == nullptr) core::invalid("visit", "null", "must be a function");
+    core::visit_offers(*existing(context, "context").context, desc, plan_options(options), visit, data);
   });
 }
 

@@ -10,7 +10,7 @@
 namespace tessera::core {
 
 Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads)
-    : backend_(backend), table_(*backend.table()), name_(backend.full_name()), device_(device) {
+    : backend_(backend), table_(*backend.table()), name_(backend.full_name()), device_(device), threads_(threads) {
   const tessera_backend_context_desc desc{sizeof desc, native_stream, wrap_stream, device, threads};
   call(table_.context_create, &desc, &handle_);
 }

@@ -31,6 +31,8 @@ class Context {
   const std::string& name() const { return name_; }
   const tessera_backend& table() const { return table_; }
   int device() const { return device_; }
+  /// As it was asked for; 0: the backend's own default.
+  int threads() const { return threads_; }
   bool on_host() const { return (table_.flags & TESSERA_BACKEND_ON_HOST) != 0; }
   tessera_backend_context* handle() const { return handle_; }
 
@@ -57,7 +59,7 @@ class Context {
   Backend& backend_;
   const tessera_backend& table_;
   std::string name_;
-  int device_;
+  int device_, threads_;
   tessera_backend_context* handle_ = nullptr;
   std::atomic<bool> dead_{false};
   std::mutex death_mutex_;

@@ -101,18 +101,6 @@ typedef struct tessera_offers_request {
   int32_t threads; /**< CPU threads of the context that the plan would have; 0: the backend's own default */
 } tessera_offers_request;
 
-/** A way to run a problem. */
-typedef struct tessera_offer {
-  uint64_t struct_size;
-  const char* algorithm;    /**< with parameters; lives as long as the visit */
-  double seconds;           /**< predicted time of one execution with operands in the device's memory */
-  double transfer_seconds;  /**< of operands in the host's memory, to and from the device; 0 where nothing travels */
-  uint64_t workspace_bytes; /**< what the plan will ask for */
-} tessera_offer;
-
-/** Takes an offer. Throws nothing. */
-typedef void (*tessera_offer_visitor)(void* data, const tessera_offer* offer);
-
 typedef struct tessera_backend {
   uint64_t struct_size;
   uint32_t abi_version; /**< TESSERA_BACKEND_ABI_VERSION */
