@@ -14,6 +14,7 @@
 
 namespace tessera {
 
+/// How a context is made.
 struct ContextOptions {
   /// A stream of the backend's own kind (a cudaStream_t) that the caller owns and keeps alive as long as the
   /// context, its plans and buffers. None: the context makes a stream.
