@@ -21,6 +21,7 @@
 
 namespace tessera {
 
+/// One term of a stencil: coefficient * in[p + offset].
 struct Tap {
   std::array<std::int64_t, TESSERA_MAX_RANK> offset;  ///< in the order of the axes; 0 at and beyond the rank
   double coefficient;
@@ -239,6 +240,7 @@ inline Taps from_dense(std::span<const double> values, std::span<const std::int6
   }
   return result;
 }
+/// The same on lists.
 inline Taps from_dense(std::initializer_list<double> values, std::initializer_list<std::int64_t> extents) {
   return from_dense(std::span<const double>(values.begin(), values.size()),
                     std::span<const std::int64_t>(extents.begin(), extents.size()));

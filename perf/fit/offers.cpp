@@ -8,6 +8,7 @@
 #include "fixture.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
+#include "measured.hpp"
 #include "platform.hpp"
 #include "random_problems.hpp"
 
@@ -101,22 +102,6 @@ std::vector<Timed> time_offers(const Platform& platform, const Context& context,
     timed.push_back({offer, measurement.time().median});
   }
   return timed;
-}
-
-Json describe(const Problem& p) {
-  Json j{{"op", p.op == Op::gemm ? "gemm" : "stencil"}, {"dtype", name_of(p.dtype)}, {"name", p.name}};
-  if (p.op == Op::gemm) {
-    const GemmShape& g = p.gemm;
-    j["m"] = g.m, j["n"] = g.n, j["k"] = g.k, j["batch"] = g.batch;
-    j["trans_a"] = g.trans_a, j["trans_b"] = g.trans_b;
-    return j;
-  }
-  const StencilShape& s = p.stencil;
-  const char* const patterns[] = {"star", "box", "derivative"};
-  j["pattern"] = patterns[int(s.pattern)], j["rank"] = s.rank, j["radius"] = s.radius;
-  j["extents"] = std::vector<std::int64_t>(s.extents.begin() + (3 - s.rank), s.extents.end());
-  j["boundary"] = s.periodic ? "periodic" : "fixed", j["steps"] = s.steps;
-  return j;
 }
 
 /// What the choice reached of the best, problem by problem.
