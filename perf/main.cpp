@@ -44,7 +44,7 @@ std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_o
 int run(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
-  // All algorithms are forced in turn; what a backend takes where none is shall be its own choice.
+  // The suite forces one algorithm after the other. Where it forces none, the backend itself must choose.
   for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
   if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
   if (options.threads == 0) {
@@ -56,25 +56,25 @@ int run(int argc, char** argv) {
 
   Facts facts = machine_facts();
   LeftOut left_out;
-  Places places;
+  Platforms platforms;
   const auto names = chosen_backends(options, left_out);
   for (const std::string& name : names) {
     try {
-      open_backend(places, name, options.threads, facts, left_out);
+      open_backend(platforms, name, options.threads, facts, left_out);
     } catch (const std::exception& error) {
       if (names.size() == 1) throw;  // asked for: never falls back
       left_out.emplace_back("backend " + name, error.what());
     }
   }
-  std::erase_if(places, [](const auto& place) { return place->backends.empty(); });
-  if (places.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
+  std::erase_if(platforms, [](const auto& platform) { return platform->backends.empty(); });
+  if (platforms.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
   facts.emplace_back("threads", std::to_string(options.threads));
 
   Recorder recorder(options.json, facts);
   for (const auto& [name, reason] : left_out) recorder.leave_out(name, reason);
   for (const auto& [key, value] : facts) benchmark::AddCustomContext(key, value);
-  Suite suite(options, places, recorder);
-  suite.enroll();
+  Suite suite(options, platforms, recorder);
+  suite.add_rows();
   if (options.list) {
     for (const std::string& name : suite.names()) std::printf("%s\n", name.c_str());
     return 0;

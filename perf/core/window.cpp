@@ -104,7 +104,7 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
 }
 
 /// Corners of the domain first, then places at random.
-Box place(const StencilShape& s, std::int64_t number, std::int64_t edge, std::uint64_t seed) {
+Box window_box(const StencilShape& s, std::int64_t number, std::int64_t edge, std::uint64_t seed) {
   Box core{{0, 0, 0}, {1, 1, 1}};
   for (int axis = 3 - s.rank; axis < 3; ++axis) {
     const std::size_t a = std::size_t(axis);
@@ -146,7 +146,7 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
   std::vector<std::future<Window>> futures;
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
-      const Box core = place(s, number, edge, input_seed);
+      const Box core = window_box(s, number, edge, input_seed);
       return with_types(problem.dtype,
                         [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));

@@ -3,9 +3,10 @@
 
 #include "subject.hpp"
 
+#include "required.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -30,12 +31,6 @@ std::string spec_of_this_run() {
   const std::string spec = variable("TESSERA_TEST_BACKEND");
   if (spec.empty()) FAIL("TESSERA_TEST_BACKEND must name the backend to test, for example cpu-v3");
   return spec;
-}
-
-bool is_required(const std::string& spec) {
-  const auto required = required_backends();
-  return std::any_of(required.begin(), required.end(),
-                     [&](const auto& name) { return begins_with_word(spec, name, '-'); });
 }
 
 Context open(const std::string& spec, int threads) {
@@ -68,14 +63,6 @@ std::vector<std::string> names_of(std::int64_t index, tessera_op op) {
 }
 
 }  // namespace
-
-std::vector<std::string> required_backends() {
-  std::vector<std::string> names;
-  std::stringstream list(variable("TESSERA_REQUIRE_BACKENDS"));
-  for (std::string name; std::getline(list, name, ',');)
-    if (!name.empty()) names.push_back(name);
-  return names;
-}
 
 std::size_t short_list() {
   const std::string text = variable("TESSERA_TEST_SHORT");
