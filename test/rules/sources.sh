@@ -37,6 +37,9 @@ find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '
   rule "tests and the perf suite use the public API (but for the tests of parts: unit, fuzz, plugins; and perf/fit, which asks the models)" || true
 find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem} |
   rule "no include path leaves a part of the repository" || true
+{ find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch; find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
+  find_lines '^ *# *include *"api/' lib/plan; find_lines '^ *# *include *"(api|plan|problem|dispatch)/' lib/cli; } |
+  rule "api knows plan and dispatch, plan knows dispatch and problem, these nobody; the command line is a user" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |
