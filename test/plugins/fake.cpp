@@ -3,7 +3,8 @@
 
 /// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
 /// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
-/// With TESSERA_FAKE_FATAL the first execution kills the context.
+/// With TESSERA_FAKE_FATAL the first execution kills the context. The environment's TESSERA_FAKE_DAMAGE says what
+/// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
 #include "fake_stats.hpp"
 
@@ -203,6 +204,14 @@ class QueuedPlan : public Plan {
   FakeContext& context_;
 };
 
+/// What TESSERA_FAKE_DAMAGE says; `behind` is the end of the result.
+void may_damage(char* behind) {
+  const char* const variable = std::getenv("TESSERA_FAKE_DAMAGE");
+  const std::string_view where = variable == nullptr ? "" : variable;
+  if (where == "beside") ++*behind;
+  if (where == "nowhere") ++*reinterpret_cast<char*>(kDeviceBit);
+}
+
 template <class T>
 class FakeGemm : public QueuedPlan {
  public:
@@ -217,7 +226,9 @@ class FakeGemm : public QueuedPlan {
 
  private:
   void multiply(T alpha, const T* a, const T* b, T beta, T* c) const {
-    c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
+    const std::int64_t elements = (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n;
+    c = device<T>(c, elements);
+    may_damage(reinterpret_cast<char*>(c + elements));
     const bool product = alpha != T(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
