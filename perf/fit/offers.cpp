@@ -5,11 +5,12 @@
 /// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
 /// timed, and the choice, the cheapest by prediction, is compared with the fastest. The figures that it writes are what
 /// perf/fit/fit.py fits the models' coefficients to.
+#include "fixture.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
-#include "place.hpp"
+#include "measured.hpp"
+#include "platform.hpp"
 #include "random_problems.hpp"
-#include "workbench.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -85,38 +86,22 @@ Execute prepare(const Context& context, const Problem& problem, const PlanOption
   });
 }
 
-std::vector<Timed> time_offers(const Place& place, const Context& context, const Problem& problem,
+std::vector<Timed> time_offers(const Platform& platform, const Context& context, const Problem& problem,
                                const FitOptions& options) {
-  const Memory memory = place.device ? Memory::device : Memory::host;
-  const Workbench bench(*place.clock, problem, options.seed);
+  const Memory memory = platform.own_memory ? Memory::device : Memory::host;
+  const Fixture fixture(*platform.device, problem, options.seed);
   std::vector<Timed> timed;
   for (const Offer& offer : candidates(context, problem, memory, options)) {
     const Execute execute = prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm});
-    const auto work = [&](std::int64_t i) { bench.execute(execute, i, false); };
-    place.clock->time([&] { work(0); });  // the first one loads code and touches memory
-    const double first = place.clock->time([&] { work(1); });
+    const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
+    platform.device->time([&] { work(0); });  // the first one loads code and touches memory
+    const double first = platform.device->time([&] { work(1); });
     const Budget budget{.seconds = options.budget, .sample = 2e-4};
-    Measurement measurement(*place.clock, work, first, 0.0, budget);
+    Measurement measurement(*platform.device, work, first, 0.0, budget);
     while (measurement.wants_more(0)) measurement.sample(0, work, 0.0);
     timed.push_back({offer, measurement.time().median});
   }
   return timed;
-}
-
-Json describe(const Problem& p) {
-  Json j{{"op", p.op == Op::gemm ? "gemm" : "stencil"}, {"dtype", name_of(p.dtype)}, {"name", p.name}};
-  if (p.op == Op::gemm) {
-    const GemmShape& g = p.gemm;
-    j["m"] = g.m, j["n"] = g.n, j["k"] = g.k, j["batch"] = g.batch;
-    j["trans_a"] = g.trans_a, j["trans_b"] = g.trans_b;
-    return j;
-  }
-  const StencilShape& s = p.stencil;
-  const char* const patterns[] = {"star", "box", "derivative"};
-  j["pattern"] = patterns[int(s.pattern)], j["rank"] = s.rank, j["radius"] = s.radius;
-  j["extents"] = std::vector<std::int64_t>(s.extents.begin() + (3 - s.rank), s.extents.end());
-  j["boundary"] = s.periodic ? "periodic" : "fixed", j["steps"] = s.steps;
-  return j;
 }
 
 /// What the choice reached of the best, problem by problem.
@@ -162,9 +147,20 @@ int parse(int argc, char** argv, FitOptions& o) {
 }
 
 DType dtype_of(const std::string& name) {
-  for (const DType dtype : {DType::f32, DType::f64})
+  for (const DType dtype : kDTypes)
     if (name == name_of(dtype)) return dtype;
   throw std::invalid_argument("dtype " + name);
+}
+
+/// Closed where no file is asked for.
+std::ofstream open_json(const FitOptions& options, const Facts& facts) {
+  std::ofstream json;
+  if (options.json.empty()) return json;
+  json.open(options.json);
+  Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
+  for (const auto& [key, value] : facts) head[key] = value;
+  json << head.dump() << '\n';
+  return json;
 }
 
 int run(int argc, char** argv) {
@@ -173,18 +169,12 @@ int run(int argc, char** argv) {
   for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
   Facts facts = machine_facts();
   LeftOut left_out;
-  Places places;
-  open_backend(places, options.backend, options.threads, facts, left_out);
-  const Place& place = *places.front();
-  const Context& context = place.backends.front()->context;
+  Platforms platforms;
+  open_backend(platforms, options.backend, options.threads, facts, left_out);
+  const Platform& platform = *platforms.front();
+  const Context& context = platform.backends.front()->context;
 
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
-    for (const auto& [key, value] : facts) head[key] = value;
-    json << head.dump() << '\n';
-  }
+  std::ofstream json = open_json(options, facts);
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
   std::map<std::string, Shares> shares;
@@ -194,7 +184,7 @@ int run(int argc, char** argv) {
       if (now() > end) break;
       const Problem problem = options.op == "gemm" ? draw_gemm(random, dtype_of(dtype), options.bounds)
                                                    : draw_stencil(random, dtype_of(dtype), options.bounds);
-      const std::vector<Timed> timed = time_offers(place, context, problem, options);
+      const std::vector<Timed> timed = time_offers(platform, context, problem, options);
       double best = timed.front().measured;
       Json line = describe(problem);
       for (const Timed& t : timed) {

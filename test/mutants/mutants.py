@@ -68,7 +68,8 @@ MUTANTS = [
     # ---- Plans
     ("lib/plan/plan.cpp", "a refused distance is remembered as clear",
      "if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))",
-     "cleared_[input].distances[7] = distance;\n  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))"),
+     "cleared_[input].distances[7] = distance;\n"
+     "  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))"),
     ("lib/plan/plan.cpp", "the plugin's plan stays when its workspace cannot be had",
      "handle_ = {made, Destroy{context_.get()}};",
      "handle_ = {made, Destroy{context_.get()}};\n  if (reply.workspace_bytes > 0) handle_.release();"),
@@ -226,13 +227,15 @@ MUTANTS = [
     # ---- Backends' host code
     ("backends/cpu/stencil/row_kernel.cpp", "a line that is put together rounds otherwise than one in the row",
      "      sum[v] += taps.coefficient[t] * value;",
-     "      Vector<T> product = taps.coefficient[t] * value;\n      keep_in_register(product);\n      sum[v] += product;"),
+     "      Vector<T> product = taps.coefficient[t] * value;\n      keep_in_register(product);\n"
+     "      sum[v] += product;"),
     ("backends/cpu/threads.cpp", "a forked child waits for its parent's threads",
      "  lost = true;\n",
      "  lost = false;\n"),
     ("backends/cpu/threads.cpp", "threads that cannot be created are counted",
      "pthread_create(&threads[std::size_t(started)], &attributes, wait_at, &gate) == 0) ++started;",
-     "pthread_create(&threads[std::size_t(started)], &attributes, wait_at, &gate) == 0) ++started;\n  if (started > 0) return count;"),
+     "pthread_create(&threads[std::size_t(started)], &attributes, wait_at, &gate) == 0) ++started;\n"
+     "  if (started > 0) return count;"),
     ("backends/cpu/parallel.hpp", "what a thread of a region throws is lost",
      "if (error) std::rethrow_exception(error);",
      ""),
@@ -262,7 +265,8 @@ MUTANTS = [
      "const std::int64_t k = p.k;"),
     ("backends/kokkos/stencil/sweep.hpp", "the slab above the inner points is left out on the middle axis",
      "    for (const Box& box : {low, high})\n      if (!box.empty()) boxes.push_back(box);",
-     "    for (const Box& box : {low, high})\n      if (!box.empty() && (axis != 1 || box.begin[1] == 0)) boxes.push_back(box);"),
+     "    for (const Box& box : {low, high})\n"
+     "      if (!box.empty() && (axis != 1 || box.begin[1] == 0)) boxes.push_back(box);"),
     ("backends/cuda/gemm/peeled_choice.cpp", "nothing is peeled",
      "return extent > kTile && rest <= kMostPeeled ? rest : 0;",
      "return extent > kTile && rest < 0 ? rest : 0;"),
