@@ -108,6 +108,17 @@ namespace taps {
 
 namespace detail {
 
+/// Central formulas are exactly even or odd; rounding may have left a trace of the other part.
+inline void make_symmetric(int order, std::vector<double>& weights) {
+  const std::size_t radius = weights.size() / 2;
+  for (std::size_t j = 0; j <= radius; ++j) {
+    double &low = weights[radius - j], &high = weights[radius + j];
+    const double part = order % 2 == 0 ? 0.5 * (high + low) : 0.5 * (high - low);
+    high = part;
+    low = order % 2 == 0 ? part : -part;
+  }
+}
+
 /// Weights of the samples at -radius..radius for the `order`-th derivative at 0 on a grid of spacing 1, by the
 /// recurrence of B. Fornberg, "Generation of finite difference formulas on arbitrarily spaced grids",
 /// Math. Comp. 51 (1988), 699-706.
@@ -143,14 +154,7 @@ inline std::vector<double> central_weights(int order, int radius) {
   std::vector<double> weights(std::size_t(count), 0.0);
   for (int i = 0; i < count; ++i)
     weights[std::size_t(radius + int(nodes[std::size_t(i)]))] = double(w[std::size_t(i)][std::size_t(order)]);
-  // Central formulas are exactly even or odd; rounding may have left a trace of the other part.
-  for (int j = 0; j <= radius; ++j) {
-    double& low = weights[std::size_t(radius - j)];
-    double& high = weights[std::size_t(radius + j)];
-    const double part = order % 2 == 0 ? 0.5 * (high + low) : 0.5 * (high - low);
-    high = part;
-    low = order % 2 == 0 ? part : -part;
-  }
+  make_symmetric(order, weights);
   return weights;
 }
 

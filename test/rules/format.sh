@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # format.sh REPOSITORY: clang-format has nothing to change. Each of its versions lays out otherwise, so that only the
-# one named below is asked: CLANG_FORMAT, clang-format-14 or clang-format. Skipped, with the reason, where there is none.
+# one named below is asked: CLANG_FORMAT, clang-format-14 or clang-format. Skipped, with the reason, where there is
+# none.
 set -euo pipefail
 cd "$1"
 

@@ -5,7 +5,8 @@
 
 - Lines are shorter than 120 characters (but for the changelog's), the README and the performance page are short.
 - Links lead to files and headings that are there.
-- C++ on a page is compiled: the line before it names the file that has the same lines, `<!-- from docs/examples/x.cpp -->`.
+- C++ on a page is compiled: the line before it names the file that has the same lines,
+  `<!-- from docs/examples/x.cpp -->`.
 - Each algorithm that a backend registers has a heading on the page of algorithms.
 """
 
@@ -101,7 +102,8 @@ def programs(root: Path, name: str, lines: list[str]) -> Iterator[str]:
         found = _FROM.search(before)
         if not found:
             if language == "cpp":
-                yield f"{name}:{number}: C++ that no test compiles: name its file in the line before, <!-- from FILE -->"
+                yield (f"{name}:{number}: C++ that no test compiles: name its file in the line before, "
+                       "<!-- from FILE -->")
             continue
         source = root / found[1]
         if not source.exists():

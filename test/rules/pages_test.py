@@ -52,14 +52,16 @@ class Breaches(unittest.TestCase):
         self.assertIn("docs/performance.md: 150 lines", said)
 
     def test_links(self) -> None:
-        self.write("docs/page1.md", "# Page\n\n[a](gone.md) [b](page2.md#no-such) [c](https://example.org/gone) `[d](e)`\n")
+        self.write("docs/page1.md", "# Page\n\n[a](gone.md) [b](page2.md#no-such) [c](https://example.org/gone) "
+                   "`[d](e)`\n")
         said = self.said()
         self.assertIn("link to gone.md: there is no such file", said)
         self.assertIn("link to page2.md#no-such: there is no such heading", said)
         self.assertEqual(said.count("FAILED"), 2)
 
     def test_programs(self) -> None:
-        self.write("docs/page1.md", "# Page\n\n```cpp\nint a;\n```\n\n<!-- from docs/examples/x.cpp -->\n```cpp\nint b = 1;\n```\n")
+        self.write("docs/page1.md", "# Page\n\n```cpp\nint a;\n```\n\n"
+                   "<!-- from docs/examples/x.cpp -->\n```cpp\nint b = 1;\n```\n")
         said = self.said()
         self.assertIn("docs/page1.md:3: C++ that no test compiles", said)
         self.assertIn("docs/page1.md:8: docs/examples/x.cpp does not have these lines", said)

@@ -34,9 +34,13 @@ find_lines '^ *# *include *[<"]tessera/' backends |
   grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|(boundary|dtype)\.hpp|types\.h|version\.h)>' |
   rule "a backend includes tessera/plugin/ (and boundary.hpp, dtype.hpp, types.h, version.h) alone" || true
 find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '^(test/(unit|fuzz|plugins)|perf/fit)/' |
-  rule "tests and the perf suite use the public API (but for the tests of parts: unit, fuzz, plugins; and perf/fit, which asks the models)" || true
+  rule "tests and the perf suite use the public API, but for test/{unit,fuzz,plugins} and perf/fit" || true
 find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem} |
   rule "no include path leaves a part of the repository" || true
+{ find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch
+  find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
+  find_lines '^ *# *include *"api/' lib/plan; find_lines '^ *# *include *"(api|plan|problem|dispatch)/' lib/cli; } |
+  rule "api knows plan and dispatch, plan knows dispatch and problem, these nobody; the command line is a user" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |
