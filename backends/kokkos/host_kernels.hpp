@@ -14,10 +14,12 @@
 #include "../cpu/stencil/sweep_cut.hpp"
 #include "../cpu/vector.hpp"
 
+#include <tessera/plugin/math.hpp>
+
 namespace tessera::kokkos {
 
-using cpu::divide_up;
-using cpu::round_up;
+using plugin::ceil_div;
+using plugin::round_up;
 
 /// First of `units` pieces of work that member `rank` of `size` does; the next one's first ends its range.
 constexpr std::int64_t first_of_share(std::int64_t units, std::int64_t rank, std::int64_t size) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// GEMM by Eigen. The plan cuts every C of the batch into a fixed grid of tiles, one thread
-/// computes a tile: so the bits do not depend on how many threads OpenMP gives to an execution.
+/// GEMM by Eigen. The plan cuts every C of the batch into a fixed grid of tiles, and one thread computes a tile. So the
+/// bits do not depend on how many threads OpenMP gives to an execution.
 
 #include "../cost.hpp"
 #include "../parallel.hpp"
@@ -45,9 +45,9 @@ class EigenPlan final : public plugin::Plan {
     T* c;
   };
 
-  /// Where packing costs more than it saves: up to 25 x 25 x 25 in f32, 20 x 20 x 20 in f64, as
-  /// measured on AVX-512. It also keeps Eigen off its way for m + n + k < 20, whose sums depend on
-  /// the alignment of the operands.
+  /// Small products, for which packing costs more than it saves, go to our own kernels: up to 25 x 25 x 25 in f32 and
+  /// 20 x 20 x 20 in f64, as measured on AVX-512. This also avoids Eigen's path for m + n + k < 20, whose sums depend
+  /// on the alignment of the operands.
   static bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
     return k > 0 && k * n <= 1024 && m * n * k * std::int64_t(sizeof(T)) <= 64000;
   }
@@ -75,10 +75,10 @@ class EigenPlan final : public plugin::Plan {
 }  // namespace
 
 GemmPlanPointer make_gemm_eigen(Context& context, const GemmProblem& problem, plugin::PlanOptions options) {
-  const int automatic = work_of(problem).useful_threads(context.threads());
-  const int threads = take_threads(options, automatic);
-  if (problem.dtype == TESSERA_F32) return std::make_unique<EigenPlan<float>>(problem, threads);
-  return std::make_unique<EigenPlan<double>>(problem, threads);
+  const int threads = take_threads(options, work_of(problem).useful_threads(context.threads()));
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> GemmPlanPointer {
+    return std::make_unique<EigenPlan<T>>(problem, threads);
+  });
 }
 
 }  // namespace tessera::cpu

@@ -9,15 +9,18 @@
 namespace tessera::cpu {
 namespace {
 
+using plugin::ceil_div;
+using plugin::round_up;
+
 /// Reading and packing an element of A or B, or adding up a partial result, in multiply-adds.
 constexpr double kTouch = 16.0;
 
 Grid cut(const plugin::GemmProblem& p, std::int64_t rows, std::int64_t columns, std::int64_t slices,
          const GridLimits& limits) {
-  const std::int64_t m = std::min(p.m, round_up(divide_up(p.m, rows), limits.align_m));
-  const std::int64_t n = std::min(p.n, round_up(divide_up(p.n, columns), limits.align_n));
-  const std::int64_t k = std::max<std::int64_t>(1, divide_up(p.k, slices));
-  return {m, n, k, divide_up(p.m, m), divide_up(p.n, n), std::max<std::int64_t>(1, divide_up(p.k, k))};
+  const std::int64_t m = std::min(p.m, round_up(ceil_div(p.m, rows), limits.align_m));
+  const std::int64_t n = std::min(p.n, round_up(ceil_div(p.n, columns), limits.align_n));
+  const std::int64_t k = std::max<std::int64_t>(1, ceil_div(p.k, slices));
+  return {m, n, k, ceil_div(p.m, m), ceil_div(p.n, n), std::max<std::int64_t>(1, ceil_div(p.k, k))};
 }
 
 /// Of a whole unit, in multiply-adds.

@@ -5,14 +5,12 @@
 /// How a product is cut into the units of work that threads take.
 #pragma once
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 
 namespace tessera::cpu {
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
 
 /// Units of one product: tiles of C, and slices of k whose partial results are added in order.
 struct Grid {

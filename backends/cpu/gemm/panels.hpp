@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The single-threaded product by blocks and panels that `packed` and `direct` are made of.
+/// The product on one thread, by blocks and panels, that `packed` and `direct` are made of.
 #pragma once
 
 #include "../caches.hpp"
@@ -23,11 +23,11 @@ struct Blocks {
   std::int64_t packed_a, packed_b;
 };
 
-/// Rows of C up to which B is worth reading only where it lies.
+/// With so few rows of C at most, packing B never pays.
 inline constexpr std::int64_t kFewRows = 2 * kRows;
 
-/// Most depth of a block: a third of the first-level cache for a panel of A, beside what streams through.
-inline std::int64_t most_depth(std::int64_t element) {
+/// Most k of a block: its panel of A fills a third of the first-level cache, the rest is for what passes through.
+inline std::int64_t most_block_k(std::int64_t element) {
   return std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * element));
 }
 

@@ -48,8 +48,9 @@ class ReferencePlan final : public plugin::Plan {
 }  // namespace
 
 GemmPlanPointer make_gemm_reference(Context&, const GemmProblem& problem, plugin::PlanOptions) {
-  if (problem.dtype == TESSERA_F32) return std::make_unique<ReferencePlan<float>>(problem);
-  return std::make_unique<ReferencePlan<double>>(problem);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> GemmPlanPointer {
+    return std::make_unique<ReferencePlan<T>>(problem);
+  });
 }
 
 }  // namespace tessera::cpu

@@ -20,7 +20,7 @@ struct Element {
     const T* a = g.a + item * g.stride_a + row * g.a_row;
     const T* b = g.b + item * g.stride_b + column * g.b_column;
     T sum = 0;
-    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_depth] * b[l * g.b_depth];
+    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_k] * b[l * g.b_k];
     g.epilogue.write(g.c + item * g.stride_c + row * g.ldc + column, sum);
   }
 };
@@ -46,8 +46,9 @@ class MdrangePlan final : public plugin::Plan {
 
 GemmPlanPointer make_gemm_mdrange(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
-  return std::make_unique<MdrangePlan<double>>(context, problem);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> GemmPlanPointer {
+    return std::make_unique<MdrangePlan<T>>(context, problem);
+  });
 }
 
 }  // namespace tessera::kokkos

@@ -17,8 +17,9 @@ namespace tessera::kokkos {
 GemmPlanPointer make_gemm_team_tiled(Context& context, const plugin::GemmProblem& problem,
                                      plugin::PlanOptions options) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<GemmTeamTiledPlan<float>>(context, problem, options);
-  return std::make_unique<GemmTeamTiledPlan<double>>(context, problem, options);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> GemmPlanPointer {
+    return std::make_unique<GemmTeamTiledPlan<T>>(context, problem, options);
+  });
 }
 
 }  // namespace tessera::kokkos

@@ -66,7 +66,7 @@ class StencilHostTile {
         team.team_scratch(1).get_shmem_aligned(std::ptrdiff_t(scratch_bytes(s_.tap_count)), 64));
     RowTaps<T> mapped(memory + RowTaps<T>::bytes(s_.tap_count), s_.tap_count);
     const Plain plain = plain_taps(memory, memory + 2 * RowTaps<T>::bytes(s_.tap_count));
-    const std::int64_t layers = divide_up(d_.extents[0], cut_.pieces.depth), count = layers * cut_.pieces.layer;
+    const std::int64_t layers = ceil_div(d_.extents[0], cut_.pieces.depth), count = layers * cut_.pieces.layer;
     sweep_share(first_of_share(count, team.league_rank(), team.league_size()),
                 first_of_share(count, team.league_rank() + 1, team.league_size()), plain, mapped);
   }
