@@ -51,7 +51,7 @@ struct Copy {
     return bytes;
   }
 
-  /// A team member's part of the copy: of the longest axis a piece.
+  /// A team member's part of the copy: a chunk of the longest axis.
   void run_share(const Team& team, unsigned char* target, const unsigned char* source) const {
     const auto axis = std::max_element(std::begin(extents), std::end(extents)) - std::begin(extents);
     const std::int64_t begin = team.begin(extents[axis]);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // When the CPU backend takes several steps in a pass: pure functions of the problem, a cache and the threads.
+#include <row_blocks.hpp>
 #include <temporal_shape.hpp>
 
 #include <catch2/catch_test_macros.hpp>
@@ -42,7 +43,7 @@ plugin::StencilProblem cube(std::int64_t n, bool box, tessera_dtype dtype) {
 
 bool pays(const plugin::StencilProblem& p, int threads) {
   const TemporalShape shape = choose_shape(p, kCacheBytes);
-  CHECK(shape.depth > 1);
+  CHECK(shape.fused_steps > 1);
   return passes_beat_sweeps(p, shape, threads);
 }
 
@@ -65,7 +66,7 @@ TEST_CASE("a tile fits in the cache that it is given") {
   for (const bool box : {false, true})
     for (const std::int64_t n : {64, 100, 384, 1000}) {
       const plugin::StencilProblem p = cube(n, box, TESSERA_F64);
-      const TileLayout layout = tile_layout(p, choose_shape(p, kCacheBytes), rows_together(p));
+      const TileLayout layout = tile_layout(p, choose_shape(p, kCacheBytes), block_rows(p));
       CHECK(layout.elements() * 8 <= kCacheBytes);
     }
 }

@@ -4,7 +4,8 @@
 #include "../caches.hpp"
 #include "../cost.hpp"
 #include "algorithms.hpp"
-#include "bundle_kernel.hpp"
+#include "row_blocks.hpp"
+#include "sweep_axis.hpp"
 #include "sweep_cut.hpp"
 #include "temporal_shape.hpp"
 
@@ -14,13 +15,15 @@ namespace tessera::cpu {
 namespace {
 
 /// Whether a sweep past the caches is faster than one through them once these do not hold in and out. Rows that have to
-/// go one by one lose what bundles save, and need some length for their ends, which are put together from pieces.
+/// go one by one lose what blocks of rows save, and need some length for their ends, which are put together from
+/// pieces.
 bool streams_well(const plugin::StencilProblem& problem, int threads) {
   if (!why_not_streaming(problem, 0).empty()) return false;
-  plugin::StencilProblem p = streamed(problem);
+  plugin::StencilProblem p = sweep_axis_first(problem);
   if (common_planes(p, true) > 1) {
-    // Taps of three planes on either side wait for loads, of which streamed stores take buffers, unless many threads
-    // share the memory: rows were 1.05 to 1.2 times as fast (radius 3 and 4 on 384^3, 1 and 2 threads, two processors).
+    // Taps of three planes on either side wait for loads, and non-temporal stores take their buffers, unless many
+    // threads share the memory: rows were 1.05 to 1.2 times as fast (radius 3 and 4 on 384^3, 1 and 2 threads, two
+    // processors).
     constexpr std::int64_t kManyPlanes = 6;
     const bool loads_bind = p.domain.reach[0][0] + p.domain.reach[0][1] >= kManyPlanes;
     return !loads_bind || threads * kBytesPerThread > kBytesPerSocket;
@@ -29,7 +32,7 @@ bool streams_well(const plugin::StencilProblem& problem, int threads) {
   // 19 1.2.
   constexpr std::int64_t kShortestLines = 13;
   const std::int64_t bytes = p.domain.extents[2] * std::int64_t(plugin::size_of(p.dtype));
-  return bytes >= kShortestLines * kLineBytes && !(common_planes(p, false) > 1 && several_rows_pay(group_taps(p.taps)));
+  return bytes >= kShortestLines * kLineBytes && !(common_planes(p, false) > 1 && block_rows(p) > 1);
 }
 
 }  // namespace

@@ -54,8 +54,9 @@ class ReferencePlan final : public plugin::Plan {
 }  // namespace
 
 StencilPlanPointer make_stencil_reference(Context&, const StencilProblem& problem, plugin::PlanOptions) {
-  if (problem.dtype == TESSERA_F32) return std::make_unique<ReferencePlan<float>>(problem);
-  return std::make_unique<ReferencePlan<double>>(problem);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> StencilPlanPointer {
+    return std::make_unique<ReferencePlan<T>>(problem);
+  });
 }
 
 }  // namespace tessera::cpu

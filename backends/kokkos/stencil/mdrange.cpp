@@ -71,8 +71,9 @@ class MdrangePlan final : public plugin::Plan {
 
 StencilPlanPointer make_stencil_mdrange(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
-  return std::make_unique<MdrangePlan<double>>(context, problem);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> StencilPlanPointer {
+    return std::make_unique<MdrangePlan<T>>(context, problem);
+  });
 }
 
 }  // namespace tessera::kokkos

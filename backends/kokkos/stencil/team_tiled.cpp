@@ -25,8 +25,9 @@ std::string why_not_team_tiled([[maybe_unused]] const plugin::StencilProblem& pr
 StencilPlanPointer make_stencil_team_tiled(Context& context, const plugin::StencilProblem& problem,
                                            plugin::PlanOptions options) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<StencilTeamTiledPlan<float>>(context, problem, options);
-  return std::make_unique<StencilTeamTiledPlan<double>>(context, problem, options);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> StencilPlanPointer {
+    return std::make_unique<StencilTeamTiledPlan<T>>(context, problem, options);
+  });
 }
 
 }  // namespace tessera::kokkos
