@@ -34,9 +34,19 @@ struct TypeTraits<double> {
   static constexpr const char* kName = "f64";
 };
 
+/// The element types of this version, in the order of their numbers.
+template <class... T>
+struct TypeList {
+  static constexpr DType kDTypes[] = {TypeTraits<T>::kDType...};
+};
+using ElementTypes = TypeList<float, double>;
+inline constexpr auto& kDTypes = ElementTypes::kDTypes;
+
 /// The element types of matrices and grids.
 template <class T>
-concept Element = requires { TypeTraits<std::remove_cv_t<T>>::kDType; };
+concept Element = requires {
+  TypeTraits<std::remove_cv_t<T>>::kDType;
+};
 
 template <Element T>
 inline constexpr DType kDType = TypeTraits<std::remove_cv_t<T>>::kDType;
@@ -46,14 +56,20 @@ template <Element T>
 inline constexpr double kUnitRoundoff = double(std::numeric_limits<T>::epsilon()) / 2.0;
 
 /// Whether this version knows the type.
-constexpr bool is_known(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+constexpr bool is_known(DType dtype) {
+  for (const DType known : kDTypes)
+    if (known == dtype) return true;
+  return false;
+}
 
 /// Calls body(std::type_identity<T>{}) for the type T of that number. The number must be known.
 template <class Body>
 constexpr decltype(auto) with_types(DType dtype, Body&& body) {
   switch (dtype) {
-    case DType::f32: return std::forward<Body>(body)(std::type_identity<float>{});
-    case DType::f64: return std::forward<Body>(body)(std::type_identity<double>{});
+    case DType::f32:
+      return std::forward<Body>(body)(std::type_identity<float>{});
+    case DType::f64:
+      return std::forward<Body>(body)(std::type_identity<double>{});
   }
   throw std::invalid_argument("dtype " + std::to_string(static_cast<std::int32_t>(dtype)) + " is not known");
 }

@@ -5,8 +5,8 @@
 /// The exception of the C++ API and the enumerations that name the C constants.
 #pragma once
 
-#include <tessera/dtype.hpp>
 #include <tessera/tessera.h>
+#include <tessera/dtype.hpp>
 
 #include <array>
 #include <concepts>

@@ -11,6 +11,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include <version>
 #if defined(__cpp_lib_mdspan)
 #include <mdspan>
@@ -52,6 +53,11 @@ class GemmPlan : public Plan {
   explicit GemmPlan(const GemmDesc& desc, const PlanOptions& options = {}) : GemmPlan(nullptr, desc, options) {}
   GemmPlan(const Context& context, const GemmDesc& desc, const PlanOptions& options = {})
       : GemmPlan(&context, desc, options) {}
+
+  /// Every way in which the context's backend would run the problem, the one that a plan takes first.
+  static std::vector<Offer> offers(const Context& context, const GemmDesc& desc, const PlanOptions& options = {}) {
+    return Plan::offers(context, Translated(desc).get(), options);
+  }
 
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
   /// thread. May be called while this plan is executed.

@@ -98,6 +98,11 @@ class StencilPlan : public Plan {
   StencilPlan(const Context& context, const StencilDesc& desc, const PlanOptions& options = {})
       : Plan(&context, Translated(desc).get(), options) {}
 
+  /// Every way in which the context's backend would run the problem, the one that a plan takes first.
+  static std::vector<Offer> offers(const Context& context, const StencilDesc& desc, const PlanOptions& options = {}) {
+    return Plan::offers(context, Translated(desc).get(), options);
+  }
+
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
   /// thread. May be called while this plan is executed.
   StencilPlan clone() const { return StencilPlan(CloneOf{*this}); }

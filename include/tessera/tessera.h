@@ -136,6 +136,11 @@ typedef struct tessera_plan_info {
 TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                                const tessera_plan_options* options, tessera_plan** plan,
                                                tessera_error* error);
+/** Shows `visit` every way in which the context's backend would run the problem under these options, the one of the
+ * least predicted time first: that is what tessera_plan_create makes. `options` may be null. */
+TESSERA_API tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc* desc,
+                                                const tessera_plan_options* options, tessera_offer_visitor visit,
+                                                void* data, tessera_error* error);
 /** Makes another plan of the same problem, context, algorithm and parameters, with a workspace of its
  * own: for another thread. May be called while `plan` is executed. */
 TESSERA_API tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error);

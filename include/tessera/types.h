@@ -188,6 +188,20 @@ typedef struct tessera_device_info {
   uint64_t memory_bytes;
 } tessera_device_info;
 
+/* ---- Offers ------------------------------------------------------------------------------ */
+
+/** A way to run a problem: an algorithm with its parameters, and what it is predicted to cost. */
+typedef struct tessera_offer {
+  uint64_t struct_size;
+  const char* algorithm;    /**< with parameters; lives as long as the visit */
+  double seconds;           /**< predicted time of one execution with operands in the device's memory */
+  double transfer_seconds;  /**< of operands in the host's memory, to and from the device; 0 where nothing travels */
+  uint64_t workspace_bytes; /**< what the plan will ask for */
+} tessera_offer;
+
+/** Is shown an offer. `data` is what was passed beside the visitor. Throws nothing. */
+typedef void (*tessera_offer_visitor)(void* data, const tessera_offer* offer);
+
 #ifdef __cplusplus
 }
 #endif

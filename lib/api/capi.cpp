@@ -8,8 +8,10 @@
 #include <tessera/tessera.h>
 
 #include "check.hpp"
+#include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
 #include "plan/context.hpp"
+#include "plan/offers.hpp"
 #include "plan/plan.hpp"
 #include "plan/verbose.hpp"
 
@@ -121,15 +123,16 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     existing(context, "context");
     const auto o = options == nullptr ? tessera_context_options{}
                                       : read_struct<tessera_context_options>(options, "the context options");
-    core::ContextRequest request;
-    request.backend = o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend");
-    request.native_stream = o.native_stream;
-    request.wrap_stream = o.wrap_stream != 0;
+    const core::Request request{
+        o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend"), {}};
     if (o.native_stream != nullptr && o.wrap_stream == 0)
       core::invalid("native_stream", "not null", "must be null unless wrap_stream is set");
     core::at_least("threads", o.threads, 0);
-    request.threads = o.threads != 0 ? o.threads : core::environment_threads();
-    *context = new tessera_context{core::make_context(request)};
+    core::Question question;
+    question.threads = o.threads != 0 ? o.threads : core::environment_threads();
+    const auto [backend, device] = core::dispatch(request, question);
+    *context = new tessera_context{
+        std::make_shared<core::Context>(*backend, device, o.native_stream, o.wrap_stream != 0, question.threads)};
   });
 }
 
@@ -176,18 +179,33 @@ tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t off
 
 // ---- Plan
 
+namespace {
+
+core::PlanOptions plan_options(const tessera_plan_options* options) {
+  const auto o =
+      options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
+  if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
+  if (o.workspace == nullptr && o.workspace_bytes != 0)
+    core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
+  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes};
+}
+
+}  // namespace
+
 tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                    const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
   return guard(error, [&] {
     existing(plan, "plan");
-    const auto o =
-        options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
-    if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
-    if (o.workspace == nullptr && o.workspace_bytes != 0)
-      core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-    const core::PlanOptions core_options{o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit,
-                                         o.workspace, o.workspace_bytes};
-    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, core_options}};
+    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, plan_options(options)}};
+  });
+}
+
+tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc* desc,
+                                    const tessera_plan_options* options, tessera_offer_visitor visit, void* data,
+                                    tessera_error* error) {
+  return guard(error, [&] {
+    if (visit == nullptr) core::invalid("visit", "null", "must be a function");
+    core::visit_offers(*existing(context, "context").context, desc, plan_options(options), visit, data);
   });
 }
 

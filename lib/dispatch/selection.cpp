@@ -46,13 +46,6 @@ std::string list_algorithms(std::span<const Candidate> candidates) {
 
 std::string quote(const std::string& source, const std::string& value) { return source + " = '" + value + "'"; }
 
-/// The error of an algorithm that none of the backends in question can run.
-[[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm) {
-  throw Error(TESSERA_UNSUPPORTED,
-              quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
-                  ": cannot run this; " + list_algorithms(candidates));
-}
-
 }  // namespace
 
 bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std::string& variant) {
@@ -61,6 +54,12 @@ bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std
 
 bool narrows(const AlgorithmSpec& algorithm) {
   return !algorithm.name.empty() && (algorithm.from_code || algorithm.backend.empty());
+}
+
+void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm) {
+  throw Error(TESSERA_UNSUPPORTED,
+              quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
+                  ": cannot run this; " + list_algorithms(candidates));
 }
 
 Choice choose(std::span<const Candidate> candidates, const Request& request) {

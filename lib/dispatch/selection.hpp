@@ -19,10 +19,10 @@ struct Candidate {
   std::string variant;
   std::string reason;  ///< why it cannot be used here; "" when it can
   int device_count = 0;
-  double score = 0.0;  ///< predicted executions per second on the device in question; 0 or less: cannot
+  double score = 0.0;                   ///< predicted executions a second on the device in question; 0: cannot
   std::vector<std::string> algorithms;  ///< for the operation; empty when only a context is made
   std::string algorithm_reason;   ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
-  std::string score_reason = {};  ///< why there is no score; "" where the plugin gave one
+  std::string score_reason = {};  ///< why there is no score; "" where the plugin made an offer
 };
 
 struct Request {
@@ -45,5 +45,8 @@ bool narrows(const AlgorithmSpec& algorithm);
 /// all, and where that backend wins it must be able to. An explicit choice never falls back: throws plugin::Error
 /// (backend_unavailable, unsupported or invalid_argument) with a list of what there is and why the rest is not.
 Choice choose(std::span<const Candidate> candidates, const Request& request);
+
+/// Throws the error of an algorithm that none of the backends in question can run.
+[[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm);
 
 }  // namespace tessera::core

@@ -31,6 +31,8 @@ class Context {
   const std::string& name() const { return name_; }
   const tessera_backend& table() const { return table_; }
   int device() const { return device_; }
+  /// As it was asked for; 0: the backend's own default.
+  int threads() const { return threads_; }
   bool on_host() const { return (table_.flags & TESSERA_BACKEND_ON_HOST) != 0; }
   tessera_backend_context* handle() const { return handle_; }
 
@@ -57,7 +59,7 @@ class Context {
   Backend& backend_;
   const tessera_backend& table_;
   std::string name_;
-  int device_;
+  int device_, threads_;
   tessera_backend_context* handle_ = nullptr;
   std::atomic<bool> dead_{false};
   std::mutex death_mutex_;
@@ -85,29 +87,5 @@ class DeviceMemory {
   std::int64_t bytes_;
   void* data_ = nullptr;
 };
-
-/// The backends that may run `desc` (null: any problem), chosen as selection.hpp says, and a context on the choice.
-struct ContextRequest {
-  BackendSpec backend;
-  AlgorithmSpec algorithm;
-  const tessera_desc* desc = nullptr;
-  tessera_memory operands = TESSERA_MEMORY_DEVICE;
-  void* native_stream = nullptr;
-  bool wrap_stream = false;
-  int threads = 0;
-};
-std::shared_ptr<Context> make_context(const ContextRequest& request);
-
-/// The score that stands for a backend where no problem is at hand: a 1024^3 f32 GEMM on device operands.
-double reference_score(Backend& backend, int device);
-
-/// Throws when the forced algorithm names a backend that was not found, a variant that is not the one in use, or an
-/// algorithm that the plugins of that name do not have, whether or not they can run here. In use is the variant of
-/// `context`, else of `backend`, else the best.
-void check_algorithm_known(const AlgorithmSpec& algorithm, tessera_op op, const BackendSpec& backend,
-                           const Context* context);
-
-/// Throws unless the forced algorithm, if any, can run the problem on that context.
-void check_algorithm(const AlgorithmSpec& algorithm, Context& context, const tessera_desc* desc);
 
 }  // namespace tessera::core

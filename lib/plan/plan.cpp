@@ -4,8 +4,8 @@
 #include "plan/plan.hpp"
 
 #include "check.hpp"
+#include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
-#include "dispatch/selection.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -18,12 +18,7 @@
 namespace tessera::core {
 namespace {
 
-constexpr std::uint64_t kDefaultWorkspaceLimit = std::uint64_t{64} << 20;
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
-
-AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
-  return options.algorithm.empty() ? environment_algorithm(op) : parse_algorithm(options.algorithm, "algorithm", true);
-}
 
 template <class T>
 const T& element(const T* array, std::uint64_t size, std::uint64_t index) {
@@ -34,22 +29,14 @@ double scalar_value(const tessera_execution& e, std::uint64_t index) {
   return element(e.scalars, e.scalar_size, index).real;
 }
 
-/// What a plan may take; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
-std::uint64_t limit_of(const PlanOptions& options) {
-  const std::uint64_t limit = options.workspace != nullptr   ? options.workspace_bytes
-                              : options.workspace_limit != 0 ? options.workspace_limit
-                                                             : kDefaultWorkspaceLimit;
-  return std::min(limit, std::uint64_t(INT64_MAX));
-}
-
 /// Holds the plan's flag for the time of an execution.
-class Turn {
+class ExclusiveExecution {
  public:
-  explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
+  explicit ExclusiveExecution(std::atomic<bool>& taken) : taken_(taken) {
     if (taken_.exchange(true, std::memory_order_acquire)) refuse();
   }
-  ~Turn() { taken_.store(false, std::memory_order_release); }
-  Turn(const Turn&) = delete;
+  ~ExclusiveExecution() { taken_.store(false, std::memory_order_release); }
+  ExclusiveExecution(const ExclusiveExecution&) = delete;
 
  private:
   [[noreturn]] static void refuse() {
@@ -75,14 +62,14 @@ Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory ope
 }
 
 Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
-    : Plan(validate(desc), std::move(context), options.operands, limit_of(options)) {
+    : Plan(validate(desc), std::move(context), options.operands, core::workspace_limit(options)) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   if (context_ == nullptr) {
     context_ = choose_context(algorithm);
   } else {
-    check_algorithm_known(algorithm, problem_.op, {}, context_.get());
-    check_algorithm(algorithm, *context_, problem_.desc());
+    require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
+    require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
   }
   create(algorithm);
   take_workspace(options);
@@ -105,14 +92,11 @@ Plan::~Plan() {
 std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm) const {
   if (operands_ == TESSERA_MEMORY_DEVICE)
     invalid("operands", "device without a context", "pass the context whose device holds them");
-  ContextRequest request;
-  request.backend = environment_backend();
-  request.algorithm = algorithm;
-  request.desc = problem_.desc();
-  request.operands = operands_;
-  request.threads = environment_threads();
-  check_algorithm_known(algorithm, problem_.op, request.backend, nullptr);
-  return make_context(request);
+  const Request request{environment_backend(), algorithm};
+  require_known_algorithm(request, problem_.op, nullptr);
+  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
+  const auto [backend, device] = dispatch(request, question);
+  return std::make_shared<Context>(*backend, device, nullptr, false, question.threads);
 }
 
 void Plan::create(const AlgorithmSpec& algorithm) {
@@ -125,7 +109,7 @@ void Plan::create(const AlgorithmSpec& algorithm) {
   std::vector<tessera_parameter> parameters;
   if (concerns(algorithm, backend.name(), backend.variant())) {
     request.algorithm = algorithm.name.c_str();
-    for (const auto& [key, value] : algorithm.parameters) parameters.push_back({key.c_str(), value});
+    parameters = c_parameters(algorithm);
     request.parameters = parameters.data();
     request.parameter_size = sizeof(tessera_parameter);
     request.parameter_count = parameters.size();
@@ -239,7 +223,7 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
   const std::string name = "scalar " + std::to_string(index);
   const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
   if (given.dtype != problem_.dtype)
-    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + dtype_name(problem_.dtype));
+    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + name_of(problem_.dtype));
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
   if (given.imaginary != 0.0)
     invalid("imaginary of " + name, std::to_string(given.imaginary), "must be 0: the plan's type is real");
@@ -251,7 +235,7 @@ void Plan::examine_operand(const tessera_execution& e, std::size_t index) const 
   const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[index]);
   if (given.dtype != problem_.dtype)
     invalid(std::string("dtype of ") + known.name, given.dtype,
-            std::string("the plan is of type ") + dtype_name(problem_.dtype));
+            std::string("the plan is of type ") + name_of(problem_.dtype));
   if (given.reserved != 0) invalid(std::string("reserved of ") + known.name, given.reserved, "must be 0");
   plugin::refuse_tail(&given, sizeof given, e.operand_size, known.name);
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);
@@ -286,7 +270,7 @@ void Plan::require_apart(std::size_t input, std::int64_t distance) {
 }
 
 void Plan::execute(const tessera_execution& execution) {
-  const Turn turn(executing_);
+  const ExclusiveExecution exclusive(executing_);
   std::array<tessera_operand, kMaxOperands> operands;
   if (!take_operands(execution, operands.data())) examine(execution);
   if (output_empty_) return;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "plan/context.hpp"
+#include "plan/options.hpp"
 #include "plan/staging.hpp"
 #include "problem/problem.hpp"
 
@@ -15,14 +16,6 @@
 #include <optional>
 
 namespace tessera::core {
-
-struct PlanOptions {
-  tessera_memory operands = TESSERA_MEMORY_HOST;
-  std::string algorithm;
-  std::uint64_t workspace_limit = 0;
-  void* workspace = nullptr;
-  std::uint64_t workspace_bytes = 0;
-};
 
 class Plan {
  public:

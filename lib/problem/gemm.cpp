@@ -49,7 +49,7 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
 }
 
 std::string describe(const tessera_gemm_desc& d) {
-  std::string text = std::string("gemm ") + dtype_name(d.dtype) + " m=" + std::to_string(d.m) +
+  std::string text = std::string("gemm ") + name_of(d.dtype) + " m=" + std::to_string(d.m) +
                      " n=" + std::to_string(d.n) + " k=" + std::to_string(d.k) + " " +
                      (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N") +
                      (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
@@ -103,9 +103,6 @@ Problem validate_gemm(const tessera_desc* desc) {
   p.gemm = d;
   p.gemm.struct_size = sizeof p.gemm;
   p.text = describe(d);
-  const double m = double(d.m), n = double(d.n), k = double(d.k), batch = double(d.batch);
-  p.work = 2.0 * m * n * k * batch;
-  p.traffic = double(size) * batch * (m * k + k * n + m * n);
   make_row_major(p);
   p.describe_layouts();
   return p;

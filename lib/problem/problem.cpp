@@ -10,10 +10,6 @@
 
 namespace tessera::core {
 
-std::int64_t element_size(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 8 : 4; }
-
-const char* dtype_name(tessera_dtype dtype) { return dtype == TESSERA_F64 ? "f64" : "f32"; }
-
 bool Problem::output_empty() const {
   for (const Operand& operand : operands)
     if (operand.written && operand.layout.empty()) return true;
@@ -27,8 +23,6 @@ Problem Problem::copy() const {
   result.operands = operands;
   result.scalar_count = scalar_count;
   result.text = text;
-  result.work = work;
-  result.traffic = traffic;
   result.gemm = gemm;
   result.stencil = stencil;
   result.taps = taps;
@@ -60,7 +54,12 @@ void Problem::describe_layouts() {
 }
 
 void validate_types(tessera_dtype dtype, tessera_compute compute) {
-  one_of("dtype", dtype, TESSERA_F32, TESSERA_F64, "f32 (1), f64 (2)");
+  if (!is_known(DType(dtype))) {
+    std::vector<std::string> known;
+    for (const DType type : kDTypes)
+      known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
+    invalid("dtype", dtype, "must be one of " + join(known));
+  }
   one_of("compute", compute, TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_STRICT, "strict (0)");
 }
 

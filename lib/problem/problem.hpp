@@ -8,7 +8,7 @@
 
 #include "problem/layout.hpp"
 
-#include <tessera/types.h>
+#include <tessera/dtype.hpp>
 
 #include <string>
 #include <vector>
@@ -29,9 +29,7 @@ struct Problem {
   tessera_dtype dtype = 0;
   std::vector<Operand> operands;
   std::size_t scalar_count = 0;
-  std::string text;      ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
-  double work = 0.0;     ///< flops (GEMM) or point updates (stencil)
-  double traffic = 0.0;  ///< compulsory bytes of one execution
+  std::string text;  ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
   tessera_gemm_desc gemm{};
   tessera_stencil_desc stencil{};
   std::vector<tessera_tap> taps;
@@ -52,8 +50,8 @@ struct Problem {
   void describe_layouts();
 };
 
-std::int64_t element_size(tessera_dtype dtype);
-const char* dtype_name(tessera_dtype dtype);
+/// Bytes of an element, signed as distances are.
+inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
 
 /// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
 Problem validate(const tessera_desc* desc);

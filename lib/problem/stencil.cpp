@@ -23,7 +23,7 @@ constexpr const char* kModes = "fixed (0), constant (1), periodic (2), nearest (
 std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
 
 bool finite_in(tessera_dtype dtype, double value) {
-  return std::isfinite(dtype == TESSERA_F32 ? double(float(value)) : value);
+  return with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
 }
 
 bool same_offset(const tessera_tap& a, const tessera_tap& b) {
@@ -52,7 +52,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
     }
     if (!finite_in(d.dtype, tap.coefficient))
       invalid(name + ".coefficient", std::to_string(tap.coefficient),
-              std::string("must be finite when rounded to ") + dtype_name(d.dtype));
+              std::string("must be finite when rounded to ") + name_of(d.dtype));
   }
   std::sort(taps.begin(), taps.end(), [](const tessera_tap& a, const tessera_tap& b) {
     return std::lexicographical_compare(a.offset, a.offset + TESSERA_MAX_RANK, b.offset, b.offset + TESSERA_MAX_RANK);
@@ -67,7 +67,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
   for (const tessera_tap& tap : taps)
     if (!finite_in(d.dtype, tap.coefficient))
       invalid("the sum of the coefficients at one offset", std::to_string(tap.coefficient),
-              std::string("must be finite when rounded to ") + dtype_name(d.dtype));
+              std::string("must be finite when rounded to ") + name_of(d.dtype));
   return taps;
 }
 
@@ -188,7 +188,7 @@ std::string describe(const tessera_stencil_desc& d, const std::vector<tessera_ta
     const std::string low = side_text(d, axis, 0), high = side_text(d, axis, 1);
     boundary += (axis == 0 ? "" : ",") + (low == high ? low : low + "/" + high);
   }
-  return std::string("stencil ") + dtype_name(d.dtype) + " " + extents + " taps=" + std::to_string(taps.size()) +
+  return std::string("stencil ") + name_of(d.dtype) + " " + extents + " taps=" + std::to_string(taps.size()) +
          " boundary=" + boundary + " steps=" + std::to_string(d.steps) +
          (d.steps > 0 && all_points_fixed(d, taps) ? " (every point is fixed: a copy)" : "");
 }
@@ -207,7 +207,7 @@ void validate_fields(const tessera_stencil_desc& d) {
       const double value = d.boundary_value[axis][side];
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT && std::isfinite(value) && !finite_in(d.dtype, value))
         invalid("boundary_value" + name.substr(std::strlen("boundary")), std::to_string(value),
-                "must be finite when rounded to f32, or an infinity that is meant");
+                std::string("must be finite when rounded to ") + name_of(d.dtype) + ", or an infinity that is meant");
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_HALO && d.steps > 1)
         invalid("steps", d.steps, "must be 0 or 1 where " + name + " is halo: the ghost points hold one step");
     }
@@ -239,9 +239,6 @@ Problem validate_stencil(const tessera_desc* desc) {
   p.stencil.taps = p.taps.data();
   p.stencil.tap_size = sizeof(tessera_tap);
   p.stencil.tap_count = std::int64_t(p.taps.size());
-  const double points = double(p.operands[1].layout.count());
-  p.work = points * double(d.steps);
-  p.traffic = 2.0 * points * double(element_size(d.dtype));
   p.describe_layouts();
   return p;
 }

@@ -128,7 +128,9 @@ void write_page(Word* out, float value) {
 
 }  // namespace
 
-double fma_rate(bool f64, int threads) { return f64 ? fma_rate_as<double>(threads) : fma_rate_as<float>(threads); }
+double fma_rate(DType dtype, int threads) {
+  return with_types(dtype, [threads]<class T>(std::type_identity<T>) { return fma_rate_as<T>(threads); });
+}
 
 void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads) {
   const std::int64_t pages = std::int64_t(half) / kPage;

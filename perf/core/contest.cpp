@@ -68,10 +68,11 @@ double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
   return std::max(budget.hopeless * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
 }
 
-/// The first problem of a type begins with what is known of the other type.
+/// The first problem of a type begins with what is known of another type.
 Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
-  Speed& speed = speeds[{entry.subject->name(), problem_.f64}];
-  if (speed.rate == 0.0) speed = speeds[{entry.subject->name(), !problem_.f64}];
+  Speed& speed = speeds[{entry.subject->name(), problem_.dtype}];
+  for (const DType other : kDTypes)
+    if (speed.rate == 0.0) speed = speeds[{entry.subject->name(), other}];
   return speed;
 }
 

@@ -24,7 +24,7 @@ struct Speed {
   bool too_slow(double work, double limit) const;
   void learn(double work, double took, double limit);
 };
-using Speeds = std::map<std::pair<std::string, bool>, Speed>;  ///< by subject and type (f64?)
+using Speeds = std::map<std::pair<std::string, DType>, Speed>;  ///< by subject and type
 
 /// What contests are run under, and what they leave to the next ones.
 struct Terms {

@@ -36,18 +36,18 @@ class Device {
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) = 0;
   /// Element i becomes random_value(seed, i).
-  virtual void fill(void* data, bool f64, std::int64_t count, std::uint64_t seed) = 0;
+  virtual void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) = 0;
   virtual void poison(void* data, std::size_t bytes) = 0;  ///< every element a NaN
-  virtual std::int64_t count_nan(const void* data, bool f64, std::int64_t count) = 0;
-  virtual void read(const void* data, bool f64, std::span<const std::int64_t> where, double* values) = 0;
+  virtual std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) = 0;
+  virtual void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) = 0;
 
   /// Seconds that the work enqueued by `work` takes, waited for.
   virtual double time(const std::function<void()>& work) = 0;
 
-  virtual std::vector<Ceiling> ceilings(bool f64) const = 0;
+  virtual std::vector<Ceiling> ceilings(DType dtype) const = 0;
   /// Measures now. `footprint`: bytes that the loop walks over, so that caches count as for the rows beside it; 0: far
   /// beyond the caches.
-  virtual double measure(Ceiling ceiling, bool f64, std::size_t footprint) = 0;
+  virtual double measure(Ceiling ceiling, DType dtype, std::size_t footprint) = 0;
   /// True where the memory rates swing with other users of the machine and must be measured beside each row.
   virtual bool interleave() const = 0;
   /// Copies between pinned host memory and the device, bytes/s; 0 where there is no bus.

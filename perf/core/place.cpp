@@ -13,7 +13,7 @@ namespace tessera::perf {
 
 tessera::GemmDesc gemm_desc(const Problem& problem) {
   const GemmShape& g = problem.gemm;
-  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.f64 ? DType::f64 : DType::f32};
+  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.dtype};
   desc.trans_a = g.trans_a ? Transpose::yes : Transpose::no;
   desc.trans_b = g.trans_b ? Transpose::yes : Transpose::no;
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
@@ -37,7 +37,7 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
           .taps = taps,
           .boundary = s.periodic ? Boundary::periodic : Boundary::fixed,
           .steps = s.steps,
-          .dtype = problem.f64 ? DType::f64 : DType::f32};
+          .dtype = problem.dtype};
 }
 
 namespace {
@@ -59,10 +59,10 @@ class Algorithm : public Subject {
   Execute prepare(const Problem& problem) override {
     if (op_ == Op::gemm) {
       const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), forcing(algorithm_));
-      return problem.f64 ? gemm_call<double>(plan) : gemm_call<float>(plan);
+      return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return gemm_call<T>(plan); });
     }
     const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), forcing(algorithm_));
-    return problem.f64 ? stencil_call<double>(plan) : stencil_call<float>(plan);
+    return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return stencil_call<T>(plan); });
   }
   /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
   bool automatic(const Problem& problem) const override {

@@ -55,7 +55,7 @@ void open_backend(Places& places, const std::string& backend, int threads, Facts
 class Ceilings {
  public:
   explicit Ceilings(Place& place) : place_(&place) {}
-  double rate(Ceiling ceiling, bool f64, std::size_t footprint);
+  double rate(Ceiling ceiling, DType dtype, std::size_t footprint);
 
   struct Floor {
     double seconds = 0.0;  ///< no execution is faster
@@ -69,7 +69,7 @@ class Ceilings {
     double rate = 0.0, when = 0.0;
   };
   Place* place_;
-  std::map<std::tuple<Ceiling, bool, std::size_t>, Measured> measured_;
+  std::map<std::tuple<Ceiling, DType, std::size_t>, Measured> measured_;
 };
 
 const char* name_of(Ceiling ceiling);

@@ -117,18 +117,18 @@ void Suite::enroll() {
 }
 
 void Suite::enroll_ceilings(Seat& seat) {
-  for (const bool f64 : {false, true})
-    for (const Ceiling ceiling : seat.place->clock->ceilings(f64)) {
+  for (const DType dtype : kDTypes)
+    for (const Ceiling ceiling : seat.place->clock->ceilings(dtype)) {
       const bool memory = ceiling >= Ceiling::copy;
-      if (memory && f64) continue;  // bytes are bytes
-      const std::string name = std::string("ceiling/") + name_of(ceiling) + (f64 ? "/f64/" : "/f32/") +
-                               (memory ? "cold" : "hot") + "/ceiling:" + seat.place->name;
+      if (memory && dtype != kDTypes[0]) continue;  // bytes are bytes
+      const std::string name = std::string("ceiling/") + name_of(ceiling) + "/" + tessera::name_of(dtype) +
+                               (memory ? "/cold" : "/hot") + "/ceiling:" + seat.place->name;
       enroll_row(
           name,
-          [this, &seat, ceiling, f64, memory, samples = Passes()](const Turn& turn) mutable {
+          [this, &seat, ceiling, dtype, memory, samples = Passes()](const Turn& turn) mutable {
             samples.emplace_back();
             for (int i = 0; i < 3; ++i) {
-              const double rate = seat.place->clock->measure(ceiling, f64, 0);
+              const double rate = seat.place->clock->measure(ceiling, dtype, 0);
               if (!(rate > 0.0)) return leave_out(turn.state, "this device has none");
               samples.back().push_back(1.0 / rate);
             }
@@ -146,15 +146,13 @@ void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     if (c.size != Size::any && (c.size == Size::gpu) != place.device) continue;
     if (options_->quick && !c.quick) continue;
-    for (const bool f64 : {false, true}) {
-      const Problem problem = resolve(c, f64);
+    for (const DType dtype : kDTypes) {
+      const Problem problem = resolve(c, dtype);
       const bool fits =
           Workbench::bytes(*place.clock, problem) + problem.footprint() < 0.85 * double(place.clock->free_bytes());
-      const std::string title =
-          std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name + (f64 ? "/f64" : "/f32");
       if (!fits) {
-        if (wanted(title + "/cold/tessera:" + place.backends.front()->name + ":"))
-          recorder_->leave_out(title, "it does not fit in the memory of " + place.clock->name());
+        if (wanted(problem.label() + "/cold/tessera:" + place.backends.front()->name + ":"))
+          recorder_->leave_out(problem.label(), "it does not fit in the memory of " + place.clock->name());
         continue;
       }
       enroll_problem(seat, problem, false);
@@ -165,8 +163,7 @@ void Suite::enroll_cases(Seat& seat, const std::vector<Case>& cases) {
 }
 
 void Suite::enroll_problem(Seat& seat, const Problem& problem, bool hot) {
-  const std::string title = std::string(problem.op == Op::gemm ? "gemm/" : "stencil/") + problem.name +
-                            (problem.f64 ? "/f64/" : "/f32/") + (hot ? "hot/" : "cold/");
+  const std::string title = problem.label() + (hot ? "/hot/" : "/cold/");
   const auto contest = std::make_shared<Contest>(problem, hot);
   for (const Subjects* subjects : competitors(*seat.place))
     for (const auto& subject : *subjects) {
@@ -196,8 +193,7 @@ void Suite::report(const Turn& turn, const Statistics& time, const Statistics& s
 }
 
 Workbench& Suite::bench_for(const Place& place, const Problem& problem) {
-  const std::string key =
-      place.name + (problem.op == Op::gemm ? "/g/" : "/s/") + problem.name + (problem.f64 ? "d" : "s");
+  const std::string key = place.name + "/" + problem.label();
   if (bench_ == nullptr || key != bench_key_) {
     bench_.reset();  // before the next one takes its memory
     bench_ = std::make_unique<Workbench>(*place.clock, problem, seed_);
@@ -239,7 +235,8 @@ void Suite::warm_up(Seat& seat) {
   double before = 0.0, rate = 0.0;
   do {
     before = rate;
-    for (const double stop = now() + 0.25; now() < stop;) rate = seat.place->clock->measure(Ceiling::fma, false, 0);
+    for (const double stop = now() + 0.25; now() < stop;)
+      rate = seat.place->clock->measure(Ceiling::fma, kDTypes[0], 0);
   } while (std::abs(rate - before) > 0.01 * rate && now() - begin < 2.0);
 }
 

@@ -5,11 +5,11 @@
 
 #include "random.hpp"
 #include "taps.hpp"
+#include "wide.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <limits>
 #include <span>
 
 namespace tessera::perf {
@@ -56,16 +56,15 @@ bool keeps_its_value(const StencilShape& s, const Point& p) {
   return false;
 }
 
-template <class T, class Wide>
+template <class T, class W>
 Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
   const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     return (wrap(z, s.extents[0]) * s.extents[1] + wrap(y, s.extents[1])) * s.extents[2] + wrap(x, s.extents[2]);
   };
   Box box = grow(core, s, s.steps);
-  std::vector<Wide> field, next, magnitude;
+  std::vector<W> field, next, magnitude;
   field.reserve(std::size_t(box.points()));
-  box.each(
-      [&](auto z, auto y, auto x) { field.push_back(Wide(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
+  box.each([&](auto z, auto y, auto x) { field.push_back(W(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
   std::vector<std::int64_t> offsets(taps.size());
   for (std::int64_t step = 1; step <= s.steps; ++step) {
     const Box inner = grow(core, s, s.steps - step);
@@ -75,12 +74,12 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
     magnitude.clear();
     inner.each([&](auto z, auto y, auto x) {
       const std::int64_t own = box.at(z, y, x);
-      Wide sum = 0, size = 0;
+      W sum = 0, size = 0;
       if (keeps_its_value(s, {z, y, x})) {
         sum = field[std::size_t(own)];
       } else {
         for (std::size_t t = 0; t < taps.size(); ++t) {
-          const Wide term = Wide(T(taps[t].coefficient)) * field[std::size_t(own + offsets[t])];
+          const W term = W(T(taps[t].coefficient)) * field[std::size_t(own + offsets[t])];
           sum += term;
           size += term < 0 ? -term : term;
         }
@@ -93,7 +92,7 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
   }
   Window window;
   std::size_t i = 0;
-  const long double unit = static_cast<long double>(taps.size() + 2) * (std::numeric_limits<T>::epsilon() / 2);
+  const long double unit = static_cast<long double>(taps.size() + 2) * kUnitRoundoff<T>;
   box.each([&](auto z, auto y, auto x) {
     window.where.push_back(index(z, y, x));
     window.value.push_back(field[i]);
@@ -148,8 +147,8 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
       const Box core = place(s, number, edge, input_seed);
-      return problem.f64 ? evolve<double, long double>(s, taps, input_seed, core)
-                         : evolve<float, double>(s, taps, input_seed, core);
+      return with_types(problem.dtype,
+                        [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));
   std::vector<Window> windows;
   for (auto& future : futures) windows.push_back(future.get());

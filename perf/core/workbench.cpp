@@ -35,7 +35,7 @@ Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
     distance_[operand] = padded(counts[operand] * size);
     memory_[operand] = static_cast<char*>(device.allocate(std::size_t(sets_ * distance_[operand])));
     if (operand < 2)
-      device.fill(memory_[operand], problem.f64, sets_ * distance_[operand] / size, input_seed(seed, int(operand)));
+      device.fill(memory_[operand], problem.dtype, sets_ * distance_[operand] / size, input_seed(seed, int(operand)));
     else
       device.poison(memory_[operand], std::size_t(sets_ * distance_[operand]));
   }

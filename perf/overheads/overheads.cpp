@@ -20,11 +20,11 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-Problem square(std::int64_t n, bool f64) {
+Problem square(std::int64_t n) {
   Case c;
   c.problem.name = std::to_string(n);
   c.problem.gemm = {n, n, n, false, false, n, n, n, 1, n * n, n * n, n * n};
-  return resolve(c, f64);
+  return resolve(c, DType::f32);
 }
 
 tessera::StencilDesc heat(std::int64_t n) {
@@ -128,7 +128,7 @@ void Suite::enroll_overheads(Seat& seat) {
           },
           seat);
   // Host time of a small product: enqueued on a device, executed on a host.
-  const Problem problem = square(place.device ? 64 : 4, false);
+  const Problem problem = square(place.device ? 64 : 4);
   const std::string title =
       std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
   for (const Subjects* subjects : competitors(place))

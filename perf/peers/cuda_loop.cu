@@ -80,7 +80,9 @@ class CudaLoop : public Subject {
   explicit CudaLoop(cudaStream_t stream) : stream_(stream) {}
   std::string name() const override { return "peer:cuda_loop"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
-  Execute prepare(const Problem& p) override { return p.f64 ? prepare_as<double>(p) : prepare_as<float>(p); }
+  Execute prepare(const Problem& p) override {
+    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+  }
 
  private:
   template <class T>

@@ -44,12 +44,11 @@ class EigenPeer : public Subject {
   std::string name() const override { return "peer:eigen"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a matrix library"; }
   Execute prepare(const Problem& p) override {
-    return [g = p.gemm, f64 = p.f64, threads = threads_](const void* const* in, void* out) {
+    return [g = p.gemm, dtype = p.dtype, threads = threads_](const void* const* in, void* out) {
       use_threads(threads);
-      if (f64)
-        multiply(g, static_cast<const double*>(in[0]), static_cast<const double*>(in[1]), static_cast<double*>(out));
-      else
-        multiply(g, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), static_cast<float*>(out));
+      with_types(dtype, [&]<class T>(std::type_identity<T>) {
+        multiply(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out));
+      });
     };
   }
 

@@ -20,7 +20,7 @@ class OneDNN : public Subject {
   explicit OneDNN(Sgemm* sgemm) : sgemm_(sgemm) {}
   std::string name() const override { return "peer:onednn"; }
   std::string unsupported(const Problem& p) const override {
-    return p.op != Op::gemm ? "it has no stencils" : p.f64 ? "it has no dgemm" : "";
+    return p.op != Op::gemm ? "it has no stencils" : p.dtype != kDType<float> ? "it has no dgemm" : "";
   }
   Execute prepare(const Problem& p) override {
     return [g = p.gemm, sgemm = sgemm_](const void* const* in, void* out) {

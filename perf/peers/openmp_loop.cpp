@@ -94,7 +94,9 @@ class OpenMPLoop : public Subject {
   explicit OpenMPLoop(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:openmp_loop"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
-  Execute prepare(const Problem& p) override { return p.f64 ? prepare_as<double>(p) : prepare_as<float>(p); }
+  Execute prepare(const Problem& p) override {
+    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+  }
 
  private:
   template <class T>

@@ -87,25 +87,28 @@ StencilLayout layout_of(const StencilDesc& desc) {
       layout.reach[axis][0] = std::max(layout.reach[axis][0], -tap.offset[axis]);
       layout.reach[axis][1] = std::max(layout.reach[axis][1], tap.offset[axis]);
     }
-  std::int64_t in_stride = 1, out_stride = 1, in_last = 0, out_last = 0;
+  // Descriptors that no array can have come here, too, on their way to the library's refusal.
+  using Wrapping = std::uint64_t;
+  Wrapping in_stride = 1, out_stride = 1, in_first = 0, in_last = 0, out_last = 0;
   bool empty = false;
   for (std::size_t axis = rank; axis-- > 0;) {
     const std::int64_t extent = layout.extents[axis] = desc.extents[axis];
     const BoundarySide sides[2] = {desc.boundary[axis].low, desc.boundary[axis].high};
     for (std::size_t side = 0; side < 2; ++side)
       layout.halo[axis][side] = sides[side].mode == Boundary::halo ? layout.reach[axis][side] : 0;
-    layout.in_strides[axis] = desc.in_strides.empty() ? in_stride : desc.in_strides[axis];
-    layout.out_strides[axis] = desc.out_strides.empty() ? out_stride : desc.out_strides[axis];
-    in_stride *= extent + layout.halo[axis][0] + layout.halo[axis][1];
-    out_stride *= extent;
+    layout.in_strides[axis] = desc.in_strides.empty() ? std::int64_t(in_stride) : desc.in_strides[axis];
+    layout.out_strides[axis] = desc.out_strides.empty() ? std::int64_t(out_stride) : desc.out_strides[axis];
+    const Wrapping halo[2] = {Wrapping(layout.halo[axis][0]), Wrapping(layout.halo[axis][1])};
+    in_stride *= Wrapping(extent) + halo[0] + halo[1];
+    out_stride *= Wrapping(extent);
     empty = empty || extent == 0;
-    layout.in_first += layout.halo[axis][0] * layout.in_strides[axis];
-    in_last += (extent - 1 + layout.halo[axis][1]) * layout.in_strides[axis];
-    out_last += (extent - 1) * layout.out_strides[axis];
+    in_first += halo[0] * Wrapping(layout.in_strides[axis]);
+    in_last += (Wrapping(extent) - 1 + halo[1]) * Wrapping(layout.in_strides[axis]);
+    out_last += (Wrapping(extent) - 1) * Wrapping(layout.out_strides[axis]);
   }
-  layout.in_first = empty ? 0 : layout.in_first;
-  layout.in_span = empty ? 0 : layout.in_first + in_last + 1;
-  layout.out_span = empty ? 0 : out_last + 1;
+  layout.in_first = empty ? 0 : std::int64_t(in_first);
+  layout.in_span = empty ? 0 : std::int64_t(in_first + in_last + 1);
+  layout.out_span = empty ? 0 : std::int64_t(out_last + 1);
   return layout;
 }
 

@@ -105,7 +105,7 @@ void run_all(Subject& subject, std::size_t every) {
         if (tallies[i].failed < kMostFailures) run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
   }
   for (std::size_t i = 0; i < names.size(); ++i)
-    report(subject.spec() + "/" + names[i] + (kDType<T> == DType::f32 ? " f32" : " f64"), tallies[i]);
+    report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>), tallies[i]);
 }
 
 /// "tile=32" is one of the entries of "tiled:stages=2,tile=32", and the only one of that key.
@@ -160,12 +160,12 @@ void run_threads(Subject& subject, int threads) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every algorithm multiplies matrices", "[gemm]", float, double) {
+TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", ElementTypes) {
   Subject subject;
   run_all<Gemm, TestType>(subject, short_list());
 }
 
-TEMPLATE_TEST_CASE("every algorithm applies stencils", "[stencil]", float, double) {
+TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {
   Subject subject;
   run_all<Stencil, TestType>(subject, short_list());
 }
@@ -176,7 +176,7 @@ TEST_CASE("parameters round-trip, and other values give right results", "[parame
   run_parameters<Stencil, float>(subject);
 }
 
-TEMPLATE_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", float, double) {
+TEMPLATE_LIST_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", ElementTypes) {
   if (short_list() > 0) SKIP("only with the full list: the code is the same in every variant");
   Subject subject(3);
   run_threads<Gemm, TestType>(subject, 3);

@@ -38,7 +38,7 @@ std::string disagreement(T computed, Wide<T> value, Wide<T> bound) {
 
 template class DeviceArray<float>;
 template class DeviceArray<double>;
-template std::string disagreement(float, double, double);
-template std::string disagreement(double, long double, long double);
+template std::string disagreement<float>(float, Wide<float>, Wide<float>);
+template std::string disagreement<double>(double, Wide<double>, Wide<double>);
 
 }  // namespace tessera::test

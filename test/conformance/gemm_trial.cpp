@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 namespace tessera::test {
 
@@ -15,9 +14,10 @@ namespace {
 /// All integers up to this are numbers of T.
 template <class T>
 constexpr std::int64_t kExact = std::int64_t{1} << std::numeric_limits<T>::digits;
-/// The wide operand has this many significant bits: more than tf32's and bf16's (and, for f64, more than f32's).
+/// The wide operand has this many significant bits, more than half of the type's: more than a narrower type that the
+/// product might be computed in instead (f32: tf32 has 11, bf16 8; f64: f32 has 24).
 template <class T>
-constexpr int kWideBits = std::is_same_v<T, float> ? 13 : 29;
+constexpr int kWideBits = std::numeric_limits<T>::digits / 2 + 1;
 
 template <class T, class Value>
 void set(const GuardedArray<T>& array, const MatrixLayout& layout, Value&& value) {

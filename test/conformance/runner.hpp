@@ -83,13 +83,6 @@ class StencilTrial {
   Expected<T> expected_;
 };
 
-extern template class DeviceArray<float>;
-extern template class DeviceArray<double>;
-extern template class GemmTrial<float>;
-extern template class GemmTrial<double>;
-extern template class StencilTrial<float>;
-extern template class StencilTrial<double>;
-
 /// "computed 1.5, expected 2 +- 1e-7".
 template <class T>
 std::string disagreement(T computed, Wide<T> value, Wide<T> bound);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -194,7 +195,7 @@ Drawn<GemmCase> draw_gemm(Bytes& bytes) {
   GemmCase& c = drawn.problem;
   GemmDesc& d = c.desc;
   const int flags = bytes.byte();
-  d.dtype = (flags & 1) != 0 ? DType::f64 : DType::f32;
+  d.dtype = kDTypes[std::size_t((flags & 1) + (flags >> 4 & 2)) % std::size(kDTypes)];
   d.order = (flags & 2) != 0 ? Order::column_major : Order::row_major;
   d.trans_a = (flags & 4) != 0 ? Transpose::yes : Transpose::no;
   d.trans_b = (flags & 8) != 0 ? Transpose::yes : Transpose::no;
@@ -225,7 +226,7 @@ Drawn<StencilCase> draw_stencil(Bytes& bytes) {
   Drawn<StencilCase> drawn;
   StencilDesc& d = drawn.problem.desc;
   const int rank = 1 + int(bytes.below(3));
-  d.dtype = bytes.below(2) == 0 ? DType::f32 : DType::f64;
+  d.dtype = bytes.pick(kDTypes);
   for (int axis = 0; axis < rank; ++axis) d.extents.push_back(bytes.below(most[rank - 1][axis]));
   d.taps = draw_taps(bytes, rank);
   d.steps = bytes.below(6);
@@ -261,7 +262,9 @@ bool in_range(const StencilDesc& d) {
     for (const BoundarySide& side : {d.boundary[axis].low, d.boundary[axis].high})
       if (std::isfinite(side.value)) largest = std::max(largest, std::abs(side.value));
   const double steps = double(std::max<std::int64_t>(d.steps, 1));
-  return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < (d.dtype == DType::f32 ? 30.0 : 290.0);
+  const int most =
+      with_types(d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
+  return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < most;
 }
 
 bool affordable(const StencilDesc& d) {

@@ -4,6 +4,7 @@
 /// Plugins that are broken, hostile or old, all in one process: each stays in the list with its reason, none does harm.
 
 #include "message_of.hpp"
+#include "process.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -106,11 +107,14 @@ TEST_CASE("a bad plugin spoils neither the list nor an automatic choice") {
   CHECK(c[0] == 7);
 }
 
-TEST_CASE("a score that is no number never wins, and says so") {
-  for (const char* name : {"nanscore", "infinitescore"}) {
+TEST_CASE("an offered time that is no number never wins, and says so") {
+  for (const char* name : {"nantime", "endlesstime"}) {
     INFO(name);
-    CHECK_THAT(message_of(ErrorCode::unsupported, [&] { Context context(name); }),
-               ContainsSubstring(std::string(name) + " (its score is not a finite number)"));
+    {
+      const test::ScopedVariable backend("TESSERA_BACKEND", name);
+      CHECK_THAT(message_of(ErrorCode::unsupported, [&] { GemmPlan plan(kSmall); }),
+                 ContainsSubstring(std::string(name) + " (the time that it offers is not a positive number)"));
+    }
     CHECK(GemmPlan(kSmall).backend() != name);
   }
 }
@@ -190,7 +194,7 @@ TEST_CASE("whatever a plugin throws arrives as an error, and everything can be u
     check(0, "synchronize", [&] { context.synchronize(); });
     check(1, "native_stream", [&] { context.native_stream(); });
     message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, kSmall, {.algorithm = "undecided"}); });
-    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); });  // its score throws
+    message_of(ErrorCode::internal, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); });  // its offers throw
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "prefetch_queue.hpp"
 #include "row_blocks.hpp"
+#include "tap_distance.hpp"
 #include "tap_groups.hpp"
 
 namespace tessera::cpu {
@@ -22,9 +23,8 @@ struct StridedGroup {
 template <class T, class Strides>
 StridedGroup<T> strided_group(const TapGroup& group, const Strides& strides, const T* coefficient) {
   StridedGroup<T> result{group.pattern, {}, coefficient};
-  const std::int64_t in_plane = group.centre[1] * strides[1] + group.centre[2] * strides[2];
   for (std::size_t k = 0; k < result.plane.size(); ++k)
-    result.plane[k] = (group.centre[0] + std::int64_t(k) - 1) * strides[0] + in_plane;
+    result.plane[k] = distance({group.centre[0] + std::int64_t(k) - 1, group.centre[1], group.centre[2]}, strides);
   return result;
 }
 template <class T>

@@ -41,9 +41,9 @@ struct Source {
 
   /// `groups` are those of the problem's taps, in that order.
   Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
-      : strides(s), terms(p.taps.size()), newest(p.domain.reach[0][1] * s[0] + p.domain.reach[1][1] * s[1]) {
+      : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
     for (const auto& [offset, coefficient] : p.taps) {
-      terms.push(offset[0] * s[0] + offset[1] * s[1], offset[2], s[2], T(coefficient));
+      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
       lowest = std::min(lowest, terms.offset.back());
       highest = std::max(highest, terms.offset.back());
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "row_kernel.hpp"
+#include "tap_distance.hpp"
 
 #include <tessera/plugin/boundary.hpp>
 
@@ -15,22 +16,23 @@
 
 namespace tessera::cpu {
 
-/// The taps of one row as distances from a point, in elements: all of it, and the steps along axis 2 that are in it.
+/// The taps of one row as distances from a point: offset = row + along * stride, in elements.
 template <class T>
 struct RowTerms {
-  std::vector<std::int64_t> offset, along;
+  std::vector<std::int64_t> offset, row, along;
   std::vector<T> coefficient;
   T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
 
   explicit RowTerms(std::size_t capacity = 0) {
-    offset.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
+    offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
   }
   void clear() {
-    offset.clear(), along.clear(), coefficient.clear();
+    offset.clear(), row.clear(), along.clear(), coefficient.clear();
     init = T(-0.0);
   }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(row_offset + along_offset * stride);
+    offset.push_back(distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0}));
+    row.push_back(row_offset);
     along.push_back(along_offset);
     coefficient.push_back(c);
   }
@@ -78,10 +80,12 @@ T end_point(const T* point, std::int64_t stride, const Terms& terms, const Outsi
   const auto count = std::size_t(terms.taps().count);
   for (std::size_t t = 0; t < count; ++t) {
     const auto* const entry = outside.find(i + terms.along[t]);
-    if (entry != nullptr && entry->constant)
+    if (entry == nullptr)
+      sum += terms.coefficient[t] * point[terms.offset[t]];
+    else if (entry->constant)
       sum += terms.coefficient[t] * entry->value;
     else
-      sum += terms.coefficient[t] * point[terms.offset[t] + (entry != nullptr ? entry->shift * stride : 0)];
+      sum += terms.coefficient[t] * point[terms.row[t] + (terms.along[t] + entry->shift) * stride];
   }
   return sum;
 }

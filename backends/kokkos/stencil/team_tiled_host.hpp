@@ -20,22 +20,24 @@ namespace tessera::kokkos {
 /// cpu::RowTerms in scratch memory.
 template <class T>
 struct ScratchTerms {
-  std::int64_t *along, *offset;
+  std::int64_t *row, *along, *offset;
   T* coefficient;
   int count;
   T init;
 
-  static std::size_t bytes(int taps) { return std::size_t(taps) * (2 * sizeof(std::int64_t) + sizeof(T)) + 64; }
+  static std::size_t bytes(int taps) { return std::size_t(taps) * (3 * sizeof(std::int64_t) + sizeof(T)) + 64; }
 
   ScratchTerms(unsigned char* memory, int taps) : count(0), init(-0.0) {
-    along = reinterpret_cast<std::int64_t*>(memory);
+    row = reinterpret_cast<std::int64_t*>(memory);
+    along = row + taps;
     offset = along + taps;
     coefficient = reinterpret_cast<T*>(offset + taps);
   }
   void clear() { count = 0, init = T(-0.0); }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
+    row[count] = row_offset;
     along[count] = along_offset;
-    offset[count] = row_offset + along_offset * stride;
+    offset[count] = cpu::distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0});
     coefficient[count++] = c;
   }
   cpu::RowTaps<T> taps() const { return {offset, coefficient, count}; }
@@ -89,7 +91,7 @@ class StencilHostTile {
     Plain plain{ScratchTerms<T>(tap_memory, s_.tap_count), {groups, std::int64_t(groups_.size())}};
     for (int t = 0; t < s_.tap_count; ++t) {
       const auto& [offset, coefficient] = s_.taps[t];
-      plain.taps.push(offset[0] * strides[0] + offset[1] * strides[1], offset[2], strides[2], coefficient);
+      plain.taps.push(cpu::distance({offset[0], offset[1], 0}, strides), offset[2], strides[2], coefficient);
       plain.lowest = std::min(plain.lowest, plain.taps.offset[t]);
       plain.highest = std::max(plain.highest, plain.taps.offset[t]);
     }

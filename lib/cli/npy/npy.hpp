@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// NumPy's .npy files, versions 1 to 3, with elements of type <f4 or <f8.
+/// NumPy's .npy files, versions 1 to 3, with elements of the types that the library knows.
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
@@ -27,6 +27,11 @@ class Error : public std::runtime_error {
   Error(const std::filesystem::path& file, const std::string& message)
       : std::runtime_error(clip(file.native(), kShownName) + ": " + message) {}
 };
+
+/// NumPy's name of an element type, "<f4": little-endian, IEEE, so many bytes.
+std::string descr_of(DType dtype);
+/// "'<f4' (float32) or '<f8' (float64)".
+std::string known_types();
 
 /// An array as it lies in its file: never empty, and never reordered.
 struct Array {

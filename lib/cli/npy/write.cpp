@@ -63,8 +63,7 @@ int open_stream(const fs::path& name) {
 }
 
 std::string header(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::string text =
-      std::string("{'descr': '") + (dtype == DType::f32 ? "<f4" : "<f8") + "', 'fortran_order': False, 'shape': (";
+  std::string text = "{'descr': '" + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (axis > 0) text += ", ";
     text += std::to_string(shape[axis]);
