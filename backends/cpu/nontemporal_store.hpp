@@ -6,6 +6,7 @@
 /// it.
 #pragma once
 
+#include "caches.hpp"
 #include "vector.hpp"
 
 #include <cstdint>
@@ -17,10 +18,7 @@
 
 namespace tessera::cpu {
 
-/// What a cache holds and memory moves at once; a non-temporal store should write it whole.
-inline constexpr std::int64_t kLineBytes = 64;
-
-/// Stores a vector of kVectorBytes at an address that is a multiple of that.
+/// Stores a vector of kVectorBytes at an address that is a multiple of that. Whole lines should be written.
 template <class V>
 inline void nontemporal_store(void* to, V value) {
   static_assert(sizeof(V) == kVectorBytes);

@@ -6,12 +6,11 @@
 /// of rows.
 #pragma once
 
-#include "../cpu/caches.hpp"
-#include "../cpu/gemm/grid.hpp"
 #include "../cpu/gemm/pack.hpp"
 #include "../cpu/stencil/register_block_kernel.hpp"
 #include "../cpu/stencil/row_terms.hpp"
 #include "../cpu/stencil/sweep_cut.hpp"
+#include "../cpu/threads.hpp"
 #include "../cpu/vector.hpp"
 
 #include <tessera/plugin/math.hpp>

@@ -5,7 +5,8 @@
 /// How a product is cut into the units of work that threads take.
 #pragma once
 
-#include <tessera/plugin/math.hpp>
+#include "../machine.hpp"
+
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
@@ -20,13 +21,14 @@ struct Grid {
   std::int64_t units() const { return rows * columns * slices; }
 };
 
-/// What tiles are multiples of, and how many slices k may have.
-struct GridLimits {
-  std::int64_t align_m, align_n, most_slices;
+/// What tiles are multiples of.
+struct TileAlignment {
+  std::int64_t m, n;
 };
 
-/// The cut into at most `parts` units whose largest costs least.
-Grid choose_grid(const plugin::GemmProblem& problem, std::int64_t parts, const GridLimits& limits);
+/// The cut into at most `parts` units, or as many as there are slices, whose largest takes the least time.
+Grid choose_grid(const Machine& machine, const plugin::GemmProblem& problem, std::int64_t parts, std::int64_t slices,
+                 TileAlignment alignment);
 
 /// Units per product that share a batch evenly among the threads. A long batch needs one.
 std::int64_t parts_per_product(std::int64_t batch, int threads);

@@ -12,20 +12,10 @@
 
 namespace tessera::cpu {
 
-/// The register tile of packed operands: kRows x kVectors sums, kVectors of op(B) and one broadcast of op(A) fill the
-/// 32 registers of AVX-512 and of aarch64, or the 16 of AVX2 and SSE (which also needs one for a product, without FMA).
-/// Where B lies as it is a tile may have up to kMostVectors.
-#if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int kRows = 8, kVectors = 3, kMostVectors = 4;
-#elif defined(__AVX2__)
-inline constexpr int kRows = 4, kVectors = 3, kMostVectors = 3;
-#else
-inline constexpr int kRows = 4, kVectors = 2, kMostVectors = 2;
-#endif
-
-/// Rows of a tile of so many vectors: as many sums as the tile of packed operands has, but no more rows than there are
-/// registers for their addresses.
-constexpr int most_rows(int vectors) { return std::min(2 * kRows, kRows * kVectors / vectors); }
+/// The register tile of packed operands, and the most vectors of others.
+inline constexpr int kRows = kInstructionSet.tile_rows, kVectors = kInstructionSet.tile_vectors,
+                     kMostVectors = kInstructionSet.most_vectors;
+constexpr int most_rows(int vectors) { return kInstructionSet.most_rows(vectors); }
 
 /// C <- alpha * sum + beta * C; with beta = 0, C is not read.
 template <class T>

@@ -3,10 +3,10 @@
 
 // multiply_panels for one type: included by a file per type.
 
-#include "../caches.hpp"
-#include "grid.hpp"
 #include "pack.hpp"
 #include "panels.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,6 @@ namespace tessera::cpu {
 namespace {
 
 using plugin::ceil_div;
-using plugin::round_up;
 
 /// Columns of a full tile: the width of a panel of op(B).
 template <class T>
@@ -157,35 +156,6 @@ void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std:
 }
 
 }  // namespace
-
-template <class T>
-Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes) {
-  constexpr std::int64_t width = kWidth<T>;
-  const std::int64_t size = sizeof(T);
-  // A block of B gets half of the second-level cache. It is packed once for 2048 rows of A, which repay that.
-  std::int64_t most_k = most_block_k(size);
-  // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
-  if (!pack_b && m <= kFewRows && n * k * size > caches().level2 / 4) most_k = 16;
-  // With few columns A is read once: long parts of its rows, while the one panel of B stays in the second-level cache.
-  if (!pack_a && n <= width) most_k = caches().level2 / 4 / (width * size);
-  Blocks b{};
-  b.k = round_up(ceil_div(k, ceil_div(k, most_k)), 8);
-  const std::int64_t most_n = std::max(width, caches().level2 / 2 / (b.k * size) / width * width);
-  b.n = round_up(ceil_div(n, ceil_div(n, most_n)), width);
-  b.m = std::min<std::int64_t>(round_up(m, kRows), 2048);
-  const std::int64_t room = std::int64_t(std::max(bytes, kStackBytes) / sizeof(T));
-  for (;;) {
-    b.packed_a = pack_a ? b.m * b.k : 0;
-    b.packed_b = pack_b ? b.n * b.k : 0;
-    if (b.packed_a + b.packed_b <= room) return b;
-    if (b.m > kRows && b.packed_a >= b.packed_b)
-      b.m = round_up(b.m / 2, kRows);
-    else if (b.n > width)
-      b.n = round_up(b.n / 2, width);
-    else
-      b.k = ceil_div(b.k, 2);
-  }
-}
 
 template <class T>
 void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace) {

@@ -7,52 +7,35 @@
 #pragma once
 
 #include "../parallel.hpp"
-#include "grid.hpp"
-#include "micro_kernel.hpp"
 #include "panels.hpp"
+#include "panels_layout.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace tessera::cpu {
 
 using plugin::GemmProblem;
-using plugin::round_up;
-
-/// Threads' workspaces begin on pages of their own.
-inline constexpr std::int64_t kPage = 4096;
-/// A slice of k that is shorter is not worth a partial result.
-inline constexpr std::int64_t kShortestSlice = 1024;
 
 template <class T>
 class PanelsPlan final : public plugin::Plan {
  public:
-  PanelsPlan(const GemmProblem& problem, bool pack, int threads, std::uint64_t workspace_limit)
-      : p_(problem), threads_(threads) {
-    if (p_.m == 0 || p_.n == 0 || p_.batch == 0) return;
-    const std::int64_t partial = round_up(p_.m * p_.n * std::int64_t(sizeof(T)), kPage);
-    const std::int64_t affordable = std::int64_t(workspace_limit / 2 / std::uint64_t(partial));
-    const GridLimits limits{kRows, kVectors * kLanes<T>,
-                            p_.batch > 1 ? 1 : 1 + std::min(affordable, p_.k / kShortestSlice)};
-    grid_ = choose_grid(p_, parts_per_product(p_.batch, threads), limits);
-    partials_ = std::uint64_t(partial * (grid_.slices - 1));
-    if (p_.k == 0) return;
-    const std::uint64_t room = (workspace_limit - std::min(workspace_limit, partials_)) / std::uint64_t(threads);
-    blocks_ = choose_blocks<T>(grid_.tile_m, grid_.tile_n, grid_.slice_k, pack, pack || p_.trans_b,
-                               room - room % std::uint64_t(kPage));
-    const std::int64_t packed = (blocks_.packed_a + blocks_.packed_b) * std::int64_t(sizeof(T));
-    if (packed > std::int64_t(kStackBytes)) own_ = std::uint64_t(round_up(packed, kPage));
-  }
+  PanelsPlan(const GemmProblem& problem, const PanelsLayout& layout)
+      : p_(problem), layout_(layout), grid_(layout.grid) {}
 
-  std::uint64_t workspace_bytes() const override { return partials_ + own_ * std::uint64_t(threads_); }
+  std::uint64_t workspace_bytes() const override { return layout_.workspace_bytes(); }
 
   void execute(const plugin::Execution& execution) override {
     const Arguments arguments{execution.scalar<T>(0),        execution.scalar<T>(1),  execution.operand<const T>(0),
                               execution.operand<const T>(1), execution.operand<T>(2), execution.workspace<T>()};
     const std::int64_t units = grid_.units() * p_.batch;
-    run_team(threads_, [&](Team team) {
-      T* own = own_ == 0 ? nullptr : arguments.workspace + (partials_ + own_ * std::uint64_t(team.rank)) / sizeof(T);
+    run_team(layout_.threads, [&](Team team) {
+      T* own = nullptr;
+      if (layout_.thread_bytes > 0)
+        own =
+            arguments.workspace + (layout_.partial_bytes + layout_.thread_bytes * std::uint64_t(team.rank)) / sizeof(T);
       for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit)
         compute(unit, arguments, own);
       if (grid_.slices == 1 || arguments.alpha == T(0)) return;
@@ -101,7 +84,7 @@ class PanelsPlan final : public plugin::Plan {
       product.c = arguments.workspace + ((slice - 1) * p_.m + i) * p_.n + j;
       product.ldc = p_.n;
     }
-    multiply_panels(product, blocks_, own);
+    multiply_panels(product, layout_.blocks, own);
   }
 
   /// In the order of the slices, row by row.
@@ -116,10 +99,14 @@ class PanelsPlan final : public plugin::Plan {
   }
 
   GemmProblem p_;
-  int threads_;
-  Grid grid_{};
-  Blocks blocks_{};
-  std::uint64_t partials_ = 0, own_ = 0;  ///< bytes of workspace: partial results of slices, packed blocks of a thread
+  PanelsLayout layout_;
+  Grid grid_;
 };
+
+inline std::unique_ptr<plugin::Plan> make_panels_plan(const GemmProblem& p, const PanelsLayout& layout) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<PanelsPlan<T>>(p, layout);
+  });
+}
 
 }  // namespace tessera::cpu

@@ -3,19 +3,13 @@
 
 #include "tiles.hpp"
 
-#include "../caches.hpp"
 #include "../parallel.hpp"
-#include "grid.hpp"
 #include "panels.hpp"
 
 namespace tessera::cpu {
 namespace {
 
 using plugin::GemmProblem;
-
-/// Most tiles of a product. With more of them the search for a tile's kernel takes no time in comparison with the tile,
-/// while a list of tiles takes room in the first-level cache.
-constexpr std::size_t kMostSteps = 128;
 
 template <class T>
 class TilesPlan final : public plugin::Plan {
@@ -56,12 +50,8 @@ class TilesPlan final : public plugin::Plan {
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_tiles_plan(const GemmProblem& p, int threads) {
-  if (p.m == 0 || p.n == 0 || p.batch == 0 || p.trans_b || parts_per_product(p.batch, threads) > 1) return nullptr;
-  if (p.bytes() > double(p.batch) * double(caches().level2) / 4) return nullptr;
   return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    std::vector<TileStep<T>> steps = tile_steps<T>(p);
-    if (steps.size() > kMostSteps) return nullptr;
-    return std::make_unique<TilesPlan<T>>(p, threads, std::move(steps));
+    return std::make_unique<TilesPlan<T>>(p, threads, tile_steps<T>(p));
   });
 }
 

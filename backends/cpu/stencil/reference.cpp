@@ -5,7 +5,8 @@
 /// A stencil by its definition, point by point on one thread: what every other algorithm must agree
 /// with.
 
-#include "algorithms.hpp"
+#include "../context.hpp"
+#include "model.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -51,12 +52,19 @@ class ReferencePlan final : public plugin::Plan {
   StencilProblem problem_;
 };
 
-}  // namespace
+void offer(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, reference_seconds(machine, p), p.sweep_workspace()});
+}
 
-StencilPlanPointer make_stencil_reference(Context&, const StencilProblem& problem, plugin::PlanOptions) {
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> StencilPlanPointer {
-    return std::make_unique<ReferencePlan<T>>(problem);
+std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& p, const plugin::Parameters&) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<ReferencePlan<T>>(p);
   });
 }
 
+const plugin::Register<Context, StencilProblem> kRegistered{
+    {"reference", plugin::supports_all<StencilProblem, Machine>, offer, make}, 9};
+
+}  // namespace
 }  // namespace tessera::cpu

@@ -16,18 +16,15 @@ int rows_read(Pattern pattern, int rows) {
 
 }  // namespace
 
-int block_rows(const std::vector<TapGroup>& groups) {
-  int one = 0, several = 0;
-  for (const TapGroup& group : groups) {
-    one += rows_read(group.pattern, 1);
-    several += rows_read(group.pattern, kBlockRows);
-  }
-  return 3 * several <= 2 * one * kBlockRows ? kBlockRows : 1;
+double loads_per_result(const std::vector<TapGroup>& groups, int rows) {
+  int loads = 0;
+  for (const TapGroup& group : groups) loads += rows_read(group.pattern, rows);
+  return double(loads) / double(kBlockPlanes * rows);
 }
 
-int block_rows(const plugin::StencilProblem& problem) {
-  std::vector<plugin::Tap> taps = problem.taps;
-  return block_rows(group_taps(taps));
+int block_rows(const InstructionSet& instructions, const std::vector<TapGroup>& groups) {
+  const int several = most_block_rows(instructions);
+  return 3.0 * loads_per_result(groups, several) <= 2.0 * loads_per_result(groups, 1) ? several : 1;
 }
 
 }  // namespace tessera::cpu

@@ -5,7 +5,8 @@
 /// Which rows a sweep computes together: a block of rows of neighbouring planes shares what it loads.
 #pragma once
 
-#include "../nontemporal_store.hpp"
+#include "../caches.hpp"
+#include "../instruction_set.hpp"
 #include "tap_groups.hpp"
 
 #include <cstdint>
@@ -16,7 +17,10 @@ namespace tessera::cpu {
 /// Planes of a block. Two share most of what they read of the planes around, which comes from the second-level cache.
 inline constexpr int kBlockPlanes = 2;
 /// Rows of each plane in a block that has several.
-inline constexpr int kBlockRows = 4 * kVectorBytes / int(kLineBytes);
+constexpr int most_block_rows(const InstructionSet& instructions) {
+  return 4 * instructions.vector_bytes / int(kLineBytes);
+}
+inline constexpr int kBlockRows = most_block_rows(kInstructionSet);
 /// Cache lines' length of points that each row of a block must have.
 inline constexpr std::int64_t kLeastLines = 4;
 
@@ -28,9 +32,11 @@ constexpr bool reads_row(Pattern pattern, int rows, int i0, int i1, std::int64_t
   return false;
 }
 
-/// Rows of each plane in the blocks for these taps: kBlockRows where that loads much less for each point than one, else
-/// 1.
-int block_rows(const std::vector<TapGroup>& groups);
-int block_rows(const plugin::StencilProblem& problem);
+/// Vectors that a block of so many rows of each plane loads, for each vector of results.
+double loads_per_result(const std::vector<TapGroup>& groups, int rows);
+
+/// Rows of each plane in the blocks for these taps: most_block_rows() where that loads much less for each result than
+/// one, else 1.
+int block_rows(const InstructionSet& instructions, const std::vector<TapGroup>& groups);
 
 }  // namespace tessera::cpu

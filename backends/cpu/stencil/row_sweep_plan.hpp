@@ -9,13 +9,11 @@
 /// `streaming` past them.
 #pragma once
 
-#include "../caches.hpp"
 #include "../context.hpp"
-#include "../cost.hpp"
 #include "../parallel.hpp"
+#include "model.hpp"
 #include "register_block_kernel.hpp"
 #include "row_terms.hpp"
-#include "sweep_axis.hpp"
 #include "sweep_cut.hpp"
 #include "temporal_axis.hpp"
 #include "write_combiner.hpp"
@@ -68,16 +66,15 @@ struct Sweep {
 template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
  public:
-  /// `problem` has its sweep axis first, and its taps in the order of `groups`.
-  RowSweepPlan(const plugin::StencilProblem& problem, const std::vector<TapGroup>& groups, int threads, const Cut& cut)
-      : p_(problem),
-        d_(problem.domain),
-        outside_(problem.domain),
+  RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
+      : p_(work.problem),
+        d_(p_.domain),
+        outside_(d_),
         threads_(threads),
         cut_(cut),
-        block_rows_(block_rows(groups)) {
+        block_rows_(block_rows(kInstructionSet, work.groups)) {
     for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
-      sources_.emplace_back(p_, groups, strides);
+      sources_.emplace_back(p_, work.groups, strides);
     if (p_.points() == 0) return;
     scratch_.reserve(std::size_t(threads));
     for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_);  // a copy would lose the capacity
@@ -327,17 +324,35 @@ class RowSweepPlan final : public plugin::Plan {
   std::vector<Scratch> scratch_;
 };
 
+/// The cut that the parameters threads and block mean.
+inline Cut row_sweep_cut(const Machine& machine, const plugin::StencilProblem& p, int threads, bool nontemporal) {
+  return cut_of(p, threads, common_planes(p, nontemporal), machine.caches.level2);
+}
+
+template <bool kNontemporal>
+void offer_row_sweep(const plugin::StencilProblem& problem, const Machine& machine,
+                     const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
+  const StencilWork work(problem);
+  const auto cut = [&](int threads) { return row_sweep_cut(machine, work.problem, threads, kNontemporal); };
+  const double alone = sweeps_seconds(machine, work, cut(1), kNontemporal, 1);
+  const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
+  const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
+  Cut blocks = cut(threads);
+  blocks.block_segments = given.in_range("block", blocks.block_segments, 1, std::numeric_limits<std::int32_t>::max());
+  offers.add({{{"threads", threads}, {"block", blocks.block_segments}},
+              sweeps_seconds(machine, work, blocks, kNontemporal, threads),
+              problem.sweep_workspace()});
+}
+
 template <bool kNontemporal>
 std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::StencilProblem& problem,
-                                             plugin::PlanOptions options) {
-  plugin::StencilProblem p = sweep_axis_first(problem);
-  const std::vector<TapGroup> groups = group_taps(p.taps);
-  const int threads = take_threads(options, work_of_sweep(p).useful_threads(context.threads()));
-  Cut cut = cut_of(p, threads, common_planes(p, kNontemporal), caches().level2);
-  cut.block_segments =
-      options.parameters.take("block", cut.block_segments, 1, std::numeric_limits<std::int32_t>::max());
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<RowSweepPlan<T, kNontemporal>>(p, groups, threads, cut);
+                                             const plugin::Parameters& parameters) {
+  const StencilWork work(problem);
+  const int threads = int(parameters.at("threads"));
+  Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
+  cut.block_segments = parameters.at("block");
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<RowSweepPlan<T, kNontemporal>>(work, threads, cut);
   });
 }
 

@@ -4,15 +4,13 @@
 /// @file
 /// Stencils row by row, with results that stay in the caches.
 
-#include "../cost.hpp"
-#include "algorithms.hpp"
 #include "row_sweep_plan.hpp"
 
 namespace tessera::cpu {
+namespace {
 
-StencilPlanPointer make_stencil_rows(Context& context, const plugin::StencilProblem& problem,
-                                     plugin::PlanOptions options) {
-  return make_row_sweep<false>(context, problem, options);
-}
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"rows", plugin::supports_all<plugin::StencilProblem, Machine>, offer_row_sweep<false>, make_row_sweep<false>}, 1};
 
+}  // namespace
 }  // namespace tessera::cpu

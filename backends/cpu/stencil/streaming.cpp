@@ -4,23 +4,21 @@
 /// @file
 /// Stencils row by row, with results that go past the caches.
 
-#include "../cost.hpp"
-#include "algorithms.hpp"
 #include "row_sweep_plan.hpp"
 
 #include <string>
 
 namespace tessera::cpu {
+namespace {
 
-StencilPlanPointer make_stencil_streaming(Context& context, const plugin::StencilProblem& problem,
-                                          plugin::PlanOptions options) {
-  return make_row_sweep<true>(context, problem, options);
-}
-
-std::string why_not_streaming(const plugin::StencilProblem& problem, int) {
+std::string why_unsupported(const plugin::StencilProblem& problem, const Machine&) {
   for (const std::int64_t stride : {problem.in_strides[2], problem.out_strides[2]})
     if (stride != 1) return "rows have stride " + std::to_string(stride) + ", not 1";
   return {};
 }
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"streaming", why_unsupported, offer_row_sweep<true>, make_row_sweep<true>}, 2};
+
+}  // namespace
 }  // namespace tessera::cpu

@@ -5,12 +5,12 @@
 /// What tiles of the temporal algorithm share, and what a thread has for its own.
 #pragma once
 
+#include "model.hpp"
 #include "prefetch_queue.hpp"
 #include "register_block_kernel.hpp"
 #include "row_terms.hpp"
 #include "tap_groups.hpp"
 #include "temporal_axis.hpp"
-#include "temporal_shape.hpp"
 
 #include <tessera/plugin/problem.hpp>
 
@@ -37,13 +37,13 @@ struct TileRules {
   std::vector<T> coefficient;       ///< of the taps
   std::vector<std::int64_t> inner;  ///< a tap's distance within its plane
 
-  TileRules(const plugin::StencilProblem& p, const TemporalShape& shape)
-      : domain(unrolled(p.domain)),
-        layout(tile_layout(p, shape, block_rows(p))),
+  TileRules(const StencilWork& work, const TemporalShape& shape)
+      : domain(unrolled(work.problem.domain)),
+        layout(tile_layout(work.problem, shape, block_rows(kInstructionSet, work.groups))),
         outside(domain),
-        taps(p.taps),
-        groups(group_taps(taps)) {
-    for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(p.domain, axis);
+        taps(work.problem.taps),
+        groups(work.groups) {
+    for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(work.problem.domain, axis);
     for (const auto& tap : taps) {
       inner.push_back(tap.offset[1] * layout.pitch + tap.offset[2]);
       coefficient.push_back(T(tap.coefficient));

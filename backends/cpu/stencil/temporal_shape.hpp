@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the temporal algorithm cuts a domain, and when that pays.
+/// How the temporal algorithm cuts a domain, and where a tile lies in its buffer. Problems have their sweep axis first.
 #pragma once
+
+#include "temporal_axis.hpp"
 
 #include <tessera/plugin/problem.hpp>
 
@@ -11,26 +13,26 @@
 
 namespace tessera::cpu {
 
-/// Steps of a pass, and the points of a tile on axes 1 and 2. Problems here have their sweep axis first.
+/// Steps of a pass, and the points of a tile on axes 1 and 2.
 struct TemporalShape {
   std::int64_t fused_steps, tile, width;
 };
 
-/// The shape of least estimated time whose tile fits in `cache_bytes`; one of a single step where none does.
-TemporalShape choose_shape(const plugin::StencilProblem& problem, std::int64_t cache_bytes);
+/// How many tiles there are on each axis, and the points of one.
+struct TileGrid {
+  plugin::Index3 tiles, size;
 
-/// Bytes of a core's own cache, of which a tile should leave some.
-std::int64_t tile_cache_bytes();
+  std::int64_t count() const { return tiles[0] * tiles[1] * tiles[2]; }
+  /// How much longer the busiest of so many threads works than the average.
+  double idle(int threads) const;
+};
+/// Tiles of axes 1 and 2, and as few chunks of axis 0 as give threads equal shares: each chunk repeats some planes.
+TileGrid tile_grid(const plugin::StencilProblem& problem, const TemporalShape& shape, int threads);
 
-/// Whether passes over a volume are faster than single sweeps, by nanoseconds for a line of results and a step. What
-/// blocks of rows take was fitted to 7 and 27 points on 100^3 to 512^3 in f32 and f64, with 1, 2 and 16 threads of a
-/// Xeon: levels go to and fro between the first two caches, which takes as long as 7 multiply-adds, and share the
-/// buffers that lines on their way from memory and to it need, so that little of that goes on at the same time.
-bool passes_beat_sweeps(const plugin::StencilProblem& problem, const TemporalShape& shape, int threads);
-
-/// Several steps over a domain that does not fit in a core's cache, with room for two steps or more in a tile; in
-/// volumes only where that is faster than single sweeps, by what so many threads draw from memory.
-bool temporal_pays(const plugin::StencilProblem& problem, int threads);
+/// A tile of at most `width` points on axis 2 that fits in `cache_bytes`, with as many rows as it may have; a tile of 0
+/// rows where none fits.
+TemporalShape fitting_shape(const plugin::StencilProblem& problem, std::int64_t fused_steps, std::int64_t width,
+                            std::int64_t block_rows, std::int64_t cache_bytes);
 
 inline constexpr std::int64_t kMostPlanes = 8;
 

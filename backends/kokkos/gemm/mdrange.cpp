@@ -5,8 +5,8 @@
 /// GEMM as a program that has just been ported to Kokkos does it: an MDRangePolicy over the elements of C, each of
 /// which sums its products from memory. The yardstick for team_tiled.
 
+#include "../context.hpp"
 #include "../range.hpp"
-#include "algorithms.hpp"
 #include "arguments.hpp"
 
 namespace tessera::kokkos {
@@ -42,13 +42,20 @@ class MdrangePlan final : public plugin::Plan {
   plugin::GemmProblem problem_;
 };
 
-}  // namespace
+void offer(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, gemm_seconds(machine, p, machine.costs.gemm_mdrange)});
+}
 
-GemmPlanPointer make_gemm_mdrange(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
   context.require_no_fault();
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> GemmPlanPointer {
-    return std::make_unique<MdrangePlan<T>>(context, problem);
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<MdrangePlan<T>>(context, p);
   });
 }
 
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"mdrange", plugin::supports_all<plugin::GemmProblem, Machine>, offer, make}, 2};
+
+}  // namespace
 }  // namespace tessera::kokkos

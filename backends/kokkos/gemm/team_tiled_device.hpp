@@ -7,8 +7,10 @@
 /// ones are used. Threads read 16 bytes of scratch at once.
 #pragma once
 
-#include "algorithms.hpp"
+#include "../context.hpp"
 #include "arguments.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +20,6 @@ namespace tessera::kokkos {
 
 inline constexpr int kSide = 16;  ///< threads of a team along either axis of C
 inline constexpr int kTeam = kSide * kSide;
-/// Time for an element of C in small tiles, that in large ones being 1.
-inline constexpr double kSmallTileCost = 1.5;
 
 /// 16 bytes, which a thread reads at once.
 template <class T>
@@ -101,7 +101,7 @@ class GemmDeviceTile {
   explicit GemmDeviceTile(const GemmArguments<T>& arguments)
       : g_(arguments), row_tiles_(tiles_along(g_.m, Shape::kRows)), column_tiles_(tiles_along(g_.n, Shape::kColumns)) {}
 
-  static std::int64_t tiles_along(std::int64_t extent, int tile) { return (extent + tile - 1) / tile; }
+  static std::int64_t tiles_along(std::int64_t extent, int tile) { return plugin::ceil_div(extent, tile); }
   std::int64_t tiles() const { return row_tiles_ * column_tiles_ * g_.batch; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -195,12 +195,8 @@ class GemmDeviceTile {
 template <class T>
 class GemmTeamTiledPlan final : public plugin::Plan {
  public:
-  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
-      : context_(context), problem_(problem) {
-    constexpr std::int64_t kTiles[] = {64, 128};
-    const bool small = cost<64>(problem, context) < cost<128>(problem, context);
-    tile_ = int(options.parameters.take("tile", small ? 64 : 128, kTiles));
-  }
+  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters& parameters)
+      : context_(context), problem_(problem), tile_(int(parameters.at("tile"))) {}
 
   void execute(const plugin::Execution& execution) override {
     const GemmArguments<T> arguments = arguments_of<T>(problem_, execution);
@@ -208,16 +204,6 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   }
 
  private:
-  /// Elements of C that the busiest multiprocessor computes, those of small tiles weighted by how much slower they are.
-  template <int kTile>
-  static double cost(const plugin::GemmProblem& problem, const Context& context) {
-    using Shape = DeviceShape<T, kTile>;
-    const double rows = std::ceil(double(problem.m) / Shape::kRows);
-    const double tiles = rows * std::ceil(double(problem.n) / Shape::kColumns) * double(problem.batch);
-    const double most = std::ceil(tiles / context.limits().multiprocessors);
-    return most * Shape::kRows * Shape::kColumns * (kTile == 64 ? kSmallTileCost : 1.0);
-  }
-
   template <class Tile>
   void launch(const Tile& tile) {
     const std::int64_t teams = std::min<std::int64_t>(tile.tiles(), std::numeric_limits<int>::max());
@@ -231,5 +217,24 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   plugin::GemmProblem problem_;
   int tile_;
 };
+
+/// The share of its time that the busiest multiprocessor has work of C, if all had as much: rows and columns of the
+/// tiles at the edges count in full, and small tiles are slower.
+inline double tile_share(const plugin::GemmProblem& p, const Machine& machine, std::int64_t tile) {
+  const std::int64_t columns = p.dtype == TESSERA_F64 ? 64 : tile;
+  const double tiles = double(plugin::ceil_div(p.m, tile)) * double(plugin::ceil_div(p.n, columns)) * double(p.batch);
+  const double waves = std::ceil(tiles / machine.device.multiprocessors) * machine.device.multiprocessors;
+  const double computed = waves * double(tile) * double(columns) * (tile == 64 ? kSmallTileCost : 1.0);
+  return std::clamp(double(p.m) * double(p.n) * double(p.batch) / computed, 1e-6, 1.0);
+}
+
+inline void offer_team_tiled(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                             std::uint64_t, plugin::OfferList& offers) {
+  constexpr std::int64_t kTiles[] = {64, 128};
+  for (const std::int64_t tile : given.one_of("tile", kTiles)) {
+    const double share = p.m == 0 || p.n == 0 || p.batch == 0 ? 1.0 : tile_share(p, machine, tile);
+    offers.add({{{"tile", tile}}, gemm_seconds(machine, p, machine.costs.gemm_team_tiled * share)});
+  }
+}
 
 }  // namespace tessera::kokkos

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "../host_kernels.hpp"
-#include "algorithms.hpp"
 #include "arguments.hpp"
 
 #include <algorithm>
@@ -141,11 +140,11 @@ class GemmHostTile {
 template <class T>
 class GemmTeamTiledPlan final : public plugin::Plan {
  public:
-  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
-      : context_(context), problem_(problem) {
-    threads_ = cpu::take_threads(options, context.threads());
-    cut_ = cut_host<T>(problem, threads_);
-  }
+  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters& parameters)
+      : context_(context),
+        problem_(problem),
+        threads_(int(parameters.at("threads"))),
+        cut_(cut_host<T>(problem, threads_)) {}
 
   void execute(const plugin::Execution& execution) override {
     const GemmHostTile<T> tile(arguments_of<T>(problem_, execution), cut_);
@@ -161,7 +160,13 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   Context& context_;
   plugin::GemmProblem problem_;
   int threads_;
-  HostCut cut_{};
+  HostCut cut_;
 };
+
+inline void offer_team_tiled(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                             std::uint64_t, plugin::OfferList& offers) {
+  const std::int64_t threads = given.in_range("threads", machine.device.threads, 1, cpu::kMostThreads);
+  offers.add({{{"threads", threads}}, gemm_seconds(machine, p, machine.costs.gemm_team_tiled)});
+}
 
 }  // namespace tessera::kokkos

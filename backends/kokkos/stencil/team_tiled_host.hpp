@@ -9,7 +9,6 @@
 #pragma once
 
 #include "../host_kernels.hpp"
-#include "algorithms.hpp"
 #include "sweep.hpp"
 
 #include <algorithm>
@@ -216,15 +215,16 @@ class StencilHostTile {
 template <class T>
 class StencilTeamTiledPlan final : public plugin::Plan {
  public:
-  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions options)
+  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, const plugin::Parameters& parameters)
       : context_(context),
         problem_(problem),
         groups_(cpu::group_taps(problem_.taps)),
         outside_(problem_.domain),
         taps_(make_point_taps<T>(context, problem_)) {
-    threads_ = cpu::take_threads(options, context.threads());
+    threads_ = int(parameters.at("threads"));
     const std::int64_t planes = cpu::common_planes(problem_, false);
-    cut_ = {cpu::cut_of(problem_, threads_, planes, cpu::caches().level2), cpu::block_rows(groups_)};
+    cut_ = {cpu::cut_of(problem_, threads_, planes, context.machine().device.caches.level2),
+            cpu::block_rows(cpu::kInstructionSet, groups_)};
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
@@ -253,5 +253,14 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   int threads_;
   StencilHostCut cut_{};
 };
+
+inline std::string why_not_team_tiled(const plugin::StencilProblem&, const Machine&) { return {}; }
+
+inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& machine,
+                             const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
+  const std::int64_t threads = given.in_range("threads", machine.device.threads, 1, cpu::kMostThreads);
+  offers.add(
+      {{{"threads", threads}}, stencil_seconds(machine, p, machine.costs.stencil_team_tiled), p.sweep_workspace()});
+}
 
 }  // namespace tessera::kokkos
