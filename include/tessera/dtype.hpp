@@ -18,16 +18,19 @@
 
 namespace tessera {
 
+/// The type of a matrix's or grid's elements.
 enum class DType : std::int32_t { f32 = TESSERA_F32, f64 = TESSERA_F64 };
 
 /// What is known of an element type; undefined for others.
 template <class T>
 struct TypeTraits;
+/// Of single precision.
 template <>
 struct TypeTraits<float> {
   static constexpr DType kDType = DType::f32;
   static constexpr const char* kName = "f32";
 };
+/// Of double precision.
 template <>
 struct TypeTraits<double> {
   static constexpr DType kDType = DType::f64;
@@ -39,7 +42,9 @@ template <class... T>
 struct TypeList {
   static constexpr DType kDTypes[] = {TypeTraits<T>::kDType...};
 };
+/// All of them; with_types names them once more.
 using ElementTypes = TypeList<float, double>;
+/// Their DTypes.
 inline constexpr auto& kDTypes = ElementTypes::kDTypes;
 
 /// The element types of matrices and grids.
@@ -48,6 +53,7 @@ concept Element = requires {
   TypeTraits<std::remove_cv_t<T>>::kDType;
 };
 
+/// The DType of a C++ type.
 template <Element T>
 inline constexpr DType kDType = TypeTraits<std::remove_cv_t<T>>::kDType;
 
@@ -73,6 +79,7 @@ constexpr decltype(auto) with_types(DType dtype, Body&& body) {
   }
   throw std::invalid_argument("dtype " + std::to_string(static_cast<std::int32_t>(dtype)) + " is not known");
 }
+/// The same for the C constant.
 template <class Body>
 constexpr decltype(auto) with_types(tessera_dtype dtype, Body&& body) {
   return with_types(static_cast<DType>(dtype), std::forward<Body>(body));
@@ -82,12 +89,14 @@ constexpr decltype(auto) with_types(tessera_dtype dtype, Body&& body) {
 constexpr std::size_t size_of(DType dtype) {
   return with_types(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); });
 }
+/// The same for the C constant.
 constexpr std::size_t size_of(tessera_dtype dtype) { return size_of(static_cast<DType>(dtype)); }
 
 /// "f32", "f64".
 constexpr const char* name_of(DType dtype) {
   return with_types(dtype, []<class T>(std::type_identity<T>) { return TypeTraits<T>::kName; });
 }
+/// The same for the C constant.
 constexpr const char* name_of(tessera_dtype dtype) { return name_of(static_cast<DType>(dtype)); }
 
 }  // namespace tessera

@@ -18,6 +18,7 @@
 
 namespace tessera {
 
+/// What kind of failure an Error is.
 enum class ErrorCode : std::int32_t {
   invalid_argument = TESSERA_INVALID_ARGUMENT,
   unsupported = TESSERA_UNSUPPORTED,
@@ -38,7 +39,9 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
+/// Where operands live.
 enum class Memory : std::int32_t { host = TESSERA_MEMORY_HOST, device = TESSERA_MEMORY_DEVICE };
+/// The arithmetic that a plan uses.
 enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
 
 /// A distance in memory that the library derives from the sizes: no gaps.

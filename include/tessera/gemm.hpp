@@ -19,7 +19,9 @@
 
 namespace tessera {
 
+/// How matrices are stored: rows or columns without gaps between their elements.
 enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
+/// Whether op(X) is X or its transpose.
 enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
 
 /// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension

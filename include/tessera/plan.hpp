@@ -16,6 +16,7 @@
 
 namespace tessera {
 
+/// How a plan is made.
 struct PlanOptions {
   /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
   Memory operands = Memory::host;

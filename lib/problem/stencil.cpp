@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 
+#include <tessera/boundary.hpp>
 #include <tessera/plugin/structs.hpp>
 
 #include <algorithm>
@@ -18,7 +19,6 @@ namespace {
 
 /// Leaves room for the points of a halo on both sides.
 constexpr std::int64_t kMaxExtent = INT64_MAX - 2 * TESSERA_MAX_RADIUS;
-constexpr const char* kModes = "fixed (0), constant (1), periodic (2), nearest (3), reflect (4), mirror (5), halo (6)";
 
 std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
 
@@ -28,6 +28,14 @@ bool finite_in(tessera_dtype dtype, double value) {
 
 bool same_offset(const tessera_tap& a, const tessera_tap& b) {
   return std::equal(a.offset, a.offset + TESSERA_MAX_RANK, b.offset);
+}
+
+/// "fixed (0), constant (1), ...".
+std::string known_modes() {
+  std::vector<std::string> modes;
+  for (const Boundary mode : kBoundaries)
+    modes.push_back(std::string(name_of(mode)) + " (" + std::to_string(int(mode)) + ")");
+  return join(modes);
 }
 
 /// The caller's taps, checked; terms of one offset are summed.
@@ -159,8 +167,7 @@ void permute(Problem& p, const std::array<int, TESSERA_MAX_RANK>& order) {
 }
 
 std::string side_text(const tessera_stencil_desc& d, int axis, int side) {
-  static constexpr const char* names[] = {"fixed", "constant", "periodic", "nearest", "reflect", "mirror", "halo"};
-  std::string text = names[d.boundary[axis][side]];
+  std::string text = name_of(Boundary(d.boundary[axis][side]));
   if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT) {
     std::array<char, 32> value{};
     std::snprintf(value.data(), value.size(), ":%.9g", d.boundary_value[axis][side]);
@@ -203,7 +210,7 @@ void validate_fields(const tessera_stencil_desc& d) {
       invalid(indexed("extents", axis), d.extents[axis], "must be at most " + std::to_string(kMaxExtent));
     for (int side = 0; side < 2; ++side) {
       const std::string name = indexed("boundary", axis) + "[" + std::to_string(side) + "]";
-      one_of(name, d.boundary[axis][side], TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_HALO, kModes);
+      one_of(name, d.boundary[axis][side], TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_HALO, known_modes().c_str());
       const double value = d.boundary_value[axis][side];
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT && std::isfinite(value) && !finite_in(d.dtype, value))
         invalid("boundary_value" + name.substr(std::strlen("boundary")), std::to_string(value),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "place.hpp"
+#include "platform.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -35,13 +35,13 @@ const char* name_of(Ceiling ceiling) {
 }
 
 double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
-  const auto offered = place_->clock->ceilings(dtype);
+  const auto offered = platform_->device->ceilings(dtype);
   if (std::find(offered.begin(), offered.end(), ceiling) == offered.end()) return 0.0;
   const bool memory = ceiling >= Ceiling::copy;
   Measured& m = measured_[{ceiling, memory ? kDTypes[0] : dtype, footprint}];
   // A figure of just now counts as measured beside the sample; the clock of a GPU does not swing.
-  if (m.rate == 0.0 || (place_->clock->interleave() && now() - m.when > 0.5)) {
-    m.rate = place_->clock->measure(ceiling, dtype, footprint);
+  if (m.rate == 0.0 || (platform_->device->interleave() && now() - m.when > 0.5)) {
+    m.rate = platform_->device->measure(ceiling, dtype, footprint);
     m.when = now();
   }
   return m.rate;

@@ -90,7 +90,7 @@ void Reference::adopt(Device& device, const void* out) {
 }
 
 Verdict Reference::check(Device& device, const void* out) const {
-  if (!complete()) return {0.0, "nothing to compare with: no subject's part of the steps was right"};
+  if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
   char text[200];
   const std::int64_t gaps = device.count_nan(out, problem_.dtype, problem_.out_count) - problem_.out_gaps;
   if (gaps != 0) {

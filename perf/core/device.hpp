@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What a place to measure on must offer, and what competes there. Implemented in devices/ and peers/, in modules that
+/// What a device to measure on must offer, and what competes there. Implemented in devices/ and peers/, in modules that
 /// are loaded at run time, so that one program serves machines with and without them.
 #pragma once
 
@@ -58,9 +58,9 @@ class Device {
 using Execute = std::function<void(const void* const* in, void* out)>;
 
 /// An implementation: one algorithm of Tessera, or a peer.
-class Subject {
+class Competitor {
  public:
-  virtual ~Subject() = default;
+  virtual ~Competitor() = default;
   virtual std::string name() const = 0;               ///< "tessera:cpu:eigen", "peer:openblas"
   virtual std::string version() const { return {}; }  ///< of a peer's library, for the report's head
   /// Why it does not take part in the problem; "" where it does.
@@ -70,12 +70,12 @@ class Subject {
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
-using Subjects = std::vector<std::unique_ptr<Subject>>;
+using Competitors = std::vector<std::unique_ptr<Competitor>>;
 
 extern "C" {
 /// What modules export. `stream` is the native stream to work on (devices), `threads` the CPU threads (hosts).
 using MakeDevice = Device*(int device, int threads);
-using AddPeers = void(Subjects* subjects, void* stream, int device, int threads);
+using AddPeers = void(Competitors* competitors, void* stream, int device, int threads);
 /// Whether memory that a backend gave out is of the module's kind (devices).
 using OwnsMemory = bool(const void* memory);
 }

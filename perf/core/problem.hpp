@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// One problem that subjects compete on: the case, its type, and what follows from both.
+/// One problem that competitors compete on: the case, its type, and what follows from both.
 #pragma once
 
 #include <tessera/dtype.hpp>

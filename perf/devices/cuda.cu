@@ -14,7 +14,7 @@
 
 namespace tessera::perf {
 
-std::unique_ptr<Subject> make_cuda_loop(cudaStream_t stream);
+std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream);
 
 namespace {
 
@@ -217,7 +217,7 @@ extern "C" __attribute__((visibility("default"))) bool tessera_perf_owns(const v
 extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(int device, int) {
   return new tessera::perf::Cuda(device);
 }
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int, int) {
-  subjects->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
+  competitors->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
 }

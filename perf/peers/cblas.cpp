@@ -31,7 +31,7 @@ template <class T>
 using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                   int ldb, T beta, T* c, int ldc);
 
-class Cblas : public Subject {
+class Cblas : public Competitor {
  public:
   Cblas(std::string name, const Library& library)
       : name_(std::move(name)),
@@ -61,7 +61,7 @@ class Cblas : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cblas(std::string name, const Library& library) {
+std::unique_ptr<Competitor> make_cblas(std::string name, const Library& library) {
   return std::make_unique<Cblas>(std::move(name), library);
 }
 

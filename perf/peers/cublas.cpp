@@ -23,7 +23,7 @@ struct Functions<double> {
   static constexpr auto gemm_batched = cublasDgemmStridedBatched;
 };
 
-/// Row-major C = A B is column-major C^T = B^T A^T: the operands change places.
+/// Row-major C = A B is column-major C^T = B^T A^T: the operands change platforms.
 template <class T>
 cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, const T* b, T* c) {
   const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
@@ -35,7 +35,7 @@ cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, c
                                     g.stride_a, &zero, c, ldc, g.stride_c, int(g.batch));
 }
 
-class Cublas : public Subject {
+class Cublas : public Competitor {
  public:
   explicit Cublas(cudaStream_t stream) {
     succeed_blas(cublasCreate(&handle_), "cublasCreate");
@@ -66,15 +66,15 @@ class Cublas : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cublas(cudaStream_t stream) { return std::make_unique<Cublas>(stream); }
+std::unique_ptr<Competitor> make_cublas(cudaStream_t stream) { return std::make_unique<Cublas>(stream); }
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int device, int) {
   using namespace tessera::perf;
   cudaSetDevice(device);
-  subjects->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
-  subjects->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
-  subjects->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
+  competitors->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
+  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
+  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
 }

@@ -29,7 +29,7 @@ struct Types<double> {
   static constexpr auto kCompute = CUBLAS_COMPUTE_64F;
 };
 
-/// Everything of one problem, freed together. Column-major: the operands change places (see cublas.cpp).
+/// Everything of one problem, freed together. Column-major: the operands change platforms (see cublas.cpp).
 struct Matmul {
   cublasLtHandle_t handle{};
   cublasLtMatmulDesc_t desc{};
@@ -75,7 +75,7 @@ cublasLtMatrixLayout_t layout(cudaDataType type, bool trans, std::int64_t rows, 
   return made;
 }
 
-class CublasLt : public Subject {
+class CublasLt : public Competitor {
  public:
   CublasLt(cudaStream_t stream, bool best) : stream_(stream), best_(best) {
     succeed_blas(cublasLtCreate(&handle_), "cublasLtCreate");
@@ -161,7 +161,7 @@ class CublasLt : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best) {
+std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best) {
   return std::make_unique<CublasLt>(stream, best);
 }
 

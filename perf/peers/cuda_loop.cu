@@ -75,7 +75,7 @@ void run(const T* in, T* out, T* scratch, const Domain& d, std::int64_t steps, c
   succeed(cudaGetLastError());
 }
 
-class CudaLoop : public Subject {
+class CudaLoop : public Competitor {
  public:
   explicit CudaLoop(cudaStream_t stream) : stream_(stream) {}
   std::string name() const override { return "peer:cuda_loop"; }
@@ -107,6 +107,6 @@ class CudaLoop : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cuda_loop(cudaStream_t stream) { return std::make_unique<CudaLoop>(stream); }
+std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream) { return std::make_unique<CudaLoop>(stream); }
 
 }  // namespace tessera::perf

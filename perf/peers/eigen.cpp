@@ -38,7 +38,7 @@ void multiply(const GemmShape& g, const T* a, const T* b, T* c) {
   }
 }
 
-class EigenPeer : public Subject {
+class EigenPeer : public Competitor {
  public:
   explicit EigenPeer(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:eigen"; }
@@ -58,6 +58,6 @@ class EigenPeer : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_eigen(int threads) { return std::make_unique<EigenPeer>(threads); }
+std::unique_ptr<Competitor> make_eigen(int threads) { return std::make_unique<EigenPeer>(threads); }
 
 }  // namespace tessera::perf

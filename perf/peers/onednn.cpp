@@ -15,7 +15,7 @@ using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, st
                   const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
                   std::int64_t ldc);
 
-class OneDNN : public Subject {
+class OneDNN : public Competitor {
  public:
   explicit OneDNN(Sgemm* sgemm) : sgemm_(sgemm) {}
   std::string name() const override { return "peer:onednn"; }

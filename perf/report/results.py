@@ -25,6 +25,8 @@ from model import OPS, Result, Row, Subject
 # Other names under which the same facts are found.
 ALIASES = {"cpu_model": "cpu", "gpu_name": "gpu", "gpu_model": "gpu", "git_commit": "commit", "git_dirty": "dirty"}
 COUNTERS = ("rate", "traffic", "ceiling", "max_error")
+# Algorithms of older files under the names that they have now.
+RENAMED = {"thin": "skinny", "resident": "persistent"}
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 # What Google Benchmark appends to a name, in any order.
@@ -38,7 +40,10 @@ class ResultError(Exception):
 
 def parse_subject(text: str) -> Subject | None:
     if match := _TESSERA.match(text):
-        return Subject(text, "tessera", match["backend"], match["algorithm"] or "", match["params"] or "")
+        algorithm, parameters = match["algorithm"] or "", match["params"] or ""
+        algorithm = RENAMED.get(algorithm, algorithm)
+        text = ":".join(part for part in ("tessera", match["backend"], algorithm, parameters) if part)
+        return Subject(text, "tessera", match["backend"], algorithm, parameters)
     kind, _, name = text.partition(":")
     return Subject(text, kind, name=name) if kind in ("peer", "ceiling") and name else None
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the Markdown tables of docs/performance.md from a JSON file of tessera-perf."""
+"""Prints Markdown tables of every row of a JSON file of tessera-perf: the report's tables, for a terminal or a message."""
 
 from __future__ import annotations
 

@@ -61,6 +61,7 @@ class Parsing(Files):
         subject = parse_subject("tessera:cuda:1:tiled_shared:tile=16,split=2")
         self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
         self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
+        self.assertEqual(parse_subject("tessera:cuda:thin:split=2").text, "tessera:cuda:skinny:split=2")  # its name now
         self.assertEqual(parse_subject("peer:cublaslt-best").name, "cublaslt-best")
         self.assertIsNone(parse_subject("eigen"))
 

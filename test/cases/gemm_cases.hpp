@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The GEMM problems that every algorithm of every backend must solve. No test framework here: the perf suite uses
-/// them too.
+/// The GEMM problems that every algorithm of every backend must solve. No test framework here: fuzz targets link
+/// their layouts, too.
 #pragma once
 
 #include <tessera/gemm.hpp>

@@ -74,9 +74,9 @@ std::vector<typename Op::Case> selected(std::size_t every) {
   auto all = Op::cases();
   if (every == 0) return all;
   std::vector<typename Op::Case> result;
-  std::size_t turn = 0;
+  std::size_t index = 0;
   for (auto& c : all)
-    if (c.essential && turn++ % every == 0) result.push_back(std::move(c));
+    if (c.essential && index++ % every == 0) result.push_back(std::move(c));
   return result;
 }
 

@@ -28,6 +28,10 @@ bool DeviceArray<T>::download(GuardedArray<T>& array) const {
   return std::memcmp(all.data(), zones_before_.data(), all.size() * sizeof(T)) == 0;
 }
 
+std::string what_runs(const std::string& name, const Plan& plan) {
+  return "case " + name + ", " + plan.describe() + ", repeat with TESSERA_TEST_SEED=" + std::to_string(seed());
+}
+
 template <class T>
 std::string disagreement(T computed, Wide<T> value, Wide<T> bound) {
   std::ostringstream text;

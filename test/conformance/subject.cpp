@@ -3,11 +3,13 @@
 
 #include "subject.hpp"
 
+#include "required.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -29,12 +31,6 @@ std::string spec_of_this_run() {
   const std::string spec = variable("TESSERA_TEST_BACKEND");
   if (spec.empty()) FAIL("TESSERA_TEST_BACKEND must name the backend to test, for example cpu-v3");
   return spec;
-}
-
-bool is_required(const std::string& spec) {
-  const auto required = required_backends();
-  return std::any_of(required.begin(), required.end(),
-                     [&](const auto& name) { return begins_with_word(spec, name, '-'); });
 }
 
 Context open(const std::string& spec, int threads) {
@@ -60,15 +56,13 @@ std::int64_t registry_index(const std::string& spec) {
   return -1;
 }
 
-}  // namespace
-
-std::vector<std::string> required_backends() {
+std::vector<std::string> names_of(std::int64_t index, tessera_op op) {
   std::vector<std::string> names;
-  std::stringstream list(variable("TESSERA_REQUIRE_BACKENDS"));
-  for (std::string name; std::getline(list, name, ',');)
-    if (!name.empty()) names.push_back(name);
+  while (const char* name = tessera_algorithm_name(index, op, std::int64_t(names.size()))) names.emplace_back(name);
   return names;
 }
+
+}  // namespace
 
 std::size_t short_list() {
   const std::string text = variable("TESSERA_TEST_SHORT");
@@ -81,10 +75,15 @@ Subject::Subject(int threads)
 }
 
 std::vector<std::string> Subject::algorithms(tessera_op op) const {
-  std::vector<std::string> names;
-  while (const char* name = tessera_algorithm_name(index_, op, std::int64_t(names.size()))) names.emplace_back(name);
+  std::vector<std::string> names = names_of(index_, op);
   if (names.empty()) FAIL(spec_ << " lists no algorithm for operation " << op);
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) FAIL(spec_ << " lists a name twice");
+  if (const std::string one = variable("TESSERA_TEST_ALGORITHM"); !one.empty()) {
+    std::vector<std::string> all = names_of(index_, TESSERA_OP_GEMM);
+    std::ranges::copy(names_of(index_, TESSERA_OP_STENCIL), std::back_inserter(all));
+    if (std::ranges::find(all, one) == all.end()) FAIL(spec_ << " has no algorithm " << one);
+    std::erase_if(names, [&](const std::string& name) { return name != one; });
+  }
   return names;
 }
 

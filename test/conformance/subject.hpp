@@ -34,9 +34,6 @@ class Subject {
   Context context_;
 };
 
-/// The backend's entries of TESSERA_REQUIRE_BACKENDS.
-std::vector<std::string> required_backends();
-
 /// TESSERA_TEST_SHORT = n: only each n-th of the essential cases; 0 when it is not set: all cases.
 std::size_t short_list();
 

@@ -155,6 +155,43 @@ TEMPLATE_TEST_CASE("many taps on a large plane, which streaming has kernels of i
   }
 }
 
+namespace {
+
+/// -1 at a point and its side at each neighbour; `shape`: no further tap.
+Taps alternating_taps(int rank, bool shape) {
+  Taps taps(rank, {{{0, 0, 0}, -1.0}});
+  for (int axis = 0; axis < rank; ++axis)
+    for (const std::int64_t side : {-1, 1}) {
+      std::array<std::int64_t, 3> offset{};
+      offset[std::size_t(axis)] = side;
+      taps.add(offset, double(side));
+    }
+  if (!shape) taps.add({3, 0, 0}, 1.0);
+  return taps;
+}
+
+/// Executes the plan several times in a row, directly and from a graph, and compares what each row leaves.
+void run_in_a_graph(cudaStream_t stream, StencilPlan& plan, Field<double>& field, const std::vector<double>& expected) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
+  succeed(cudaStreamEndCapture(stream, &graph));
+  succeed(cudaGraphInstantiate(&replay, graph, 0));
+  for (int run = 0; run < 5; ++run) {
+    field.forget();
+    for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
+    REQUIRE(field.result() == expected);
+    field.forget();
+    succeed(cudaGraphLaunch(replay, stream));
+    REQUIRE(field.result() == expected);
+  }
+  succeed(cudaGraphExecDestroy(replay));
+  succeed(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+
 TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming]") {
   cudaStream_t stream;
   open_cuda();
@@ -171,15 +208,7 @@ TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming
     const Boundary mode = GENERATE(Boundary::periodic, Boundary::fixed, Boundary::mirror);
     const bool shape = GENERATE(true, false);
     CAPTURE(extents, mode, shape);
-    const int rank = int(extents.size());
-    Taps taps(rank, {{{0, 0, 0}, -1.0}});
-    for (int axis = 0; axis < rank; ++axis)
-      for (const std::int64_t side : {-1, 1}) {
-        std::array<std::int64_t, 3> offset{};
-        offset[std::size_t(axis)] = side;
-        taps.add(offset, double(side));
-      }
-    if (!shape) taps.add({3, 0, 0}, 1.0);
+    const Taps taps = alternating_taps(int(extents.size()), shape);
     // Sums of integers up to 8 that stay exact: 8^17 is below 2^53.
     const StencilDesc desc{.extents = extents, .taps = taps, .boundary = mode, .steps = 16, .dtype = DType::f64};
     StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
@@ -190,23 +219,7 @@ TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming
     field.in.upload(integers(std::size_t(points)));
     expecting.execute<double>(field.in.data(), field.out.data());
     const std::vector<double> expected = field.result();
-
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t replay = nullptr;
-    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
-    succeed(cudaStreamEndCapture(stream, &graph));
-    succeed(cudaGraphInstantiate(&replay, graph, 0));
-    for (int run = 0; run < 5; ++run) {
-      field.forget();
-      for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
-      REQUIRE(field.result() == expected);
-      field.forget();
-      succeed(cudaGraphLaunch(replay, stream));
-      REQUIRE(field.result() == expected);
-    }
-    succeed(cudaGraphExecDestroy(replay));
-    succeed(cudaGraphDestroy(graph));
+    run_in_a_graph(stream, plan, field, expected);
   }
   succeed(cudaStreamDestroy(stream));
 }

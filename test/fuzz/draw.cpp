@@ -109,8 +109,9 @@ bool draw_boundary(Bytes& bytes, StencilDesc& desc) {
   const int modes = desc.steps > 1 ? int(kModeCount) - 1 : int(kModeCount);
   std::vector<BoundaryAxis> axes;
   for (std::size_t axis = 0; axis < desc.extents.size(); ++axis) {
-    const BoundarySide low(kModes[bytes.below(modes)], double(bytes.below(5)) - 1.0);
-    const BoundarySide high = bytes.below(2) == 0 ? low : BoundarySide(kModes[bytes.below(modes)], low.value + 1.0);
+    const BoundarySide low(kBoundaries[bytes.below(modes)], double(bytes.below(5)) - 1.0);
+    const BoundarySide high =
+        bytes.below(2) == 0 ? low : BoundarySide(kBoundaries[bytes.below(modes)], low.value + 1.0);
     axes.push_back(sides(low, high));
   }
   desc.boundary = Boundaries(axes);
@@ -144,7 +145,7 @@ void spoil(Bytes& bytes, StencilDesc& d) {
       d.out_strides[axis] = extreme(bytes);
       break;
     case 4:
-      d.boundary = BoundaryAxis(BoundarySide(odd, 1.0), BoundarySide(bytes.pick(kModes), 2.0));
+      d.boundary = BoundaryAxis(BoundarySide(odd, 1.0), BoundarySide(bytes.pick(kBoundaries), 2.0));
       break;
     case 5:
       offset[axis] = bytes.number() % 1025;

@@ -7,7 +7,8 @@
     test/mutants/run.py --only plan.cpp   those whose file or description matches a regular expression
     test/mutants/run.py --check           whether each still finds its text; builds nothing
 
-Ends with 1 where one survives. Needs what the tests need, and takes Kokkos, Eigen and Catch2 from .deps where they are there.
+Ends with 1 where one survives. Needs what the tests need, and takes Kokkos, Eigen and Catch2 from .deps where they are
+there.
 """
 
 import argparse
@@ -37,7 +38,8 @@ def stages(path, variant):
     if path.startswith("backends/cuda/"):
         return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
     if path.startswith("backends/cpu/"):
-        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance", "test/threads/all"],
+        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance",
+                 "test/threads/all"],
                 [r"^unit\.cpu_choice$", r"^threads\..*\.cpu$", essential, r"^conformance\.cpu$"])
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],

@@ -3,7 +3,8 @@
 
 /// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
 /// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
-/// With TESSERA_FAKE_FATAL the first execution kills the context.
+/// With TESSERA_FAKE_FATAL the first execution kills the context. The environment's TESSERA_FAKE_DAMAGE says what
+/// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
 #include "fake_stats.hpp"
 
@@ -19,6 +20,10 @@
 
 #if !defined(TESSERA_FAKE_TUNED_SHARE)
 #define TESSERA_FAKE_TUNED_SHARE 0.5
+#endif
+/// Whether it is near: operands cost nothing to bring there, and it is quick for one row less than kCoveted.
+#if !defined(TESSERA_FAKE_NEAR)
+#define TESSERA_FAKE_NEAR 0
 #endif
 
 namespace {
@@ -203,6 +208,14 @@ class QueuedPlan : public Plan {
   FakeContext& context_;
 };
 
+/// What TESSERA_FAKE_DAMAGE says; `behind` is the end of the result.
+void may_damage(char* behind) {
+  const char* const variable = std::getenv("TESSERA_FAKE_DAMAGE");
+  const std::string_view where = variable == nullptr ? "" : variable;
+  if (where == "beside") ++*behind;
+  if (where == "nowhere") ++*reinterpret_cast<char*>(kDeviceBit);
+}
+
 template <class T>
 class FakeGemm : public QueuedPlan {
  public:
@@ -217,7 +230,9 @@ class FakeGemm : public QueuedPlan {
 
  private:
   void multiply(T alpha, const T* a, const T* b, T beta, T* c) const {
-    c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
+    const std::int64_t elements = (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n;
+    c = device<T>(c, elements);
+    may_damage(reinterpret_cast<char*>(c + elements));
     const bool product = alpha != T(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
@@ -286,7 +301,14 @@ using Gemm = Register<FakeContext, GemmProblem>;
 using Stencil = Register<FakeContext, StencilProblem>;
 
 /// Slow enough never to be anybody's automatic choice beside a real backend, but for products of so many rows.
-double seconds(const GemmProblem& p) { return p.m == kCoveted ? 1e-12 : 1e3; }
+double seconds(const GemmProblem& p) {
+  if (TESSERA_FAKE_NEAR && p.m == kCoveted - 1) return 1e-6;
+  return p.m == kCoveted ? 1e-12 : 1e3;
+}
+/// `spy` is good for one row less, where its context has three threads.
+double spy_seconds(const GemmProblem& p, const FakeMachine& machine) {
+  return p.m == kCoveted - 1 && machine.threads == 3 && !TESSERA_FAKE_NEAR ? 1e-12 : 1e3;
+}
 
 std::unique_ptr<Plan> make_plain(FakeContext& context, const GemmProblem& p, const Parameters&) {
   return make_gemm(context, p, 0);
@@ -327,13 +349,14 @@ const Gemm kPicky{
     2};
 
 /// Its parameter tells the number of threads that the context was given.
-const Gemm kSpy{{"spy", supports_all<GemmProblem, FakeMachine>,
-                 [](const GemmProblem& p, const FakeMachine& machine, const GivenParameters& given, std::uint64_t,
-                    OfferList& offers) {
-                   offers.add({{{"threads", given.in_range("threads", machine.threads, 0, 1024)}}, seconds(p)});
-                 },
-                 make_plain},
-                3};
+const Gemm kSpy{
+    {"spy", supports_all<GemmProblem, FakeMachine>,
+     [](const GemmProblem& p, const FakeMachine& machine, const GivenParameters& given, std::uint64_t,
+        OfferList& offers) {
+       offers.add({{{"threads", given.in_range("threads", machine.threads, 0, 1024)}}, spy_seconds(p, machine)});
+     },
+     make_plain},
+    3};
 
 const Stencil kSweep{
     {"sweep", supports_all<StencilProblem, FakeMachine>,
@@ -351,7 +374,9 @@ struct Fake {
   static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
   using Context = FakeContext;
   static FakeMachine machine(int, int threads) { return {threads}; }
-  static double transfer_seconds(const FakeMachine&, const GemmProblem&) { return 0.25; }
+  static double transfer_seconds(const FakeMachine&, const GemmProblem& p) {
+    return p.n == 3 && !TESSERA_FAKE_NEAR ? 0.25 : 0.0;
+  }
 };
 
 }  // namespace

@@ -171,6 +171,10 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
       ContainsSubstring("m must be even"));
 
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
+}
+
+TEST_CASE("a plan takes the caller's workspace") {
+  Context context("fake");
   Buffer<char> memory(context, 8192);
   GemmPlan plan(context, kSmall, {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
   CHECK(plan.workspace_bytes() == 8192);

@@ -42,48 +42,50 @@ std::map<std::string, Listed> listed() {
 const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
 const float kValues[4] = {1, 2, 3, 4};
 
+/// Why each cannot be used.
+const std::map<std::string, std::string> kReasons = {
+    {"unavailable", "the moon is not full"},
+    {"unloadable", "libtessera_test_missing"},
+    {"wrongversion", "ABI v2, this library speaks v1"},
+    {"tablesaysv2", "ABI v2, this library speaks v1"},
+    {"noentry", "tessera_backend_v1"},
+    {"garbage", "not an ELF file"},
+    {"empty", "empty"},
+    {"directory", "not a regular file"},
+    {"shorttable", "bytes"},
+    {"holeintable", "lacks a required function"},
+    {"othername", "somebody"},
+    {"nulltable", "null"},
+    {"nodevice", "no device"},
+    {"lessdevices", "-1 devices"},
+    {"manydevices", "2147483647 devices"},
+    {"namelessdevice", "device 0 has no name"},
+    {"lostdevice", "device 0 cannot be described"},
+    {"manyalgorithms", "18446744073709551615 algorithms"},
+    {"nullalgorithm", "algorithm 1 for products is null or empty"},
+    {"emptyalgorithm", "algorithm 1 for products is null or empty"},
+    {"longalgorithm", "more than 64 characters"},
+    {"illalgorithm", "another character"},
+    {"twinalgorithm", "'zero', as one before it"},
+    {"throwsentry", "tessera_backend_v1 threw an exception: one of unknown type"},
+    {"throwsavailable", "available threw an exception: thrown by an entry"},
+    {"throwscount", "device_count threw an exception: thrown by an entry"},
+    {"throwsinfo", "device_info threw an exception: thrown by an entry"},
+    {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
+    {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
+    {"throwsentrystatic", "tessera_backend_v1 threw an exception: one of unknown type"},
+    {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
+    {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
+    {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
+    {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
+    {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
+};
+
 }  // namespace
 
 TEST_CASE("plugins that cannot be used stay in the list with the reason") {
-  const std::map<std::string, std::string> reasons = {
-      {"unavailable", "the moon is not full"},
-      {"unloadable", "libtessera_test_missing"},
-      {"wrongversion", "ABI v2, this library speaks v1"},
-      {"tablesaysv2", "ABI v2, this library speaks v1"},
-      {"noentry", "tessera_backend_v1"},
-      {"garbage", "not an ELF file"},
-      {"empty", "empty"},
-      {"directory", "not a regular file"},
-      {"shorttable", "bytes"},
-      {"holeintable", "lacks a required function"},
-      {"othername", "somebody"},
-      {"nulltable", "null"},
-      {"nodevice", "no device"},
-      {"lessdevices", "-1 devices"},
-      {"manydevices", "2147483647 devices"},
-      {"namelessdevice", "device 0 has no name"},
-      {"lostdevice", "device 0 cannot be described"},
-      {"manyalgorithms", "18446744073709551615 algorithms"},
-      {"nullalgorithm", "algorithm 1 for products is null or empty"},
-      {"emptyalgorithm", "algorithm 1 for products is null or empty"},
-      {"longalgorithm", "more than 64 characters"},
-      {"illalgorithm", "another character"},
-      {"twinalgorithm", "'zero', as one before it"},
-      {"throwsentry", "tessera_backend_v1 threw an exception: one of unknown type"},
-      {"throwsavailable", "available threw an exception: thrown by an entry"},
-      {"throwscount", "device_count threw an exception: thrown by an entry"},
-      {"throwsinfo", "device_info threw an exception: thrown by an entry"},
-      {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
-      {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
-      {"throwsentrystatic", "tessera_backend_v1 threw an exception: one of unknown type"},
-      {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
-      {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
-      {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
-      {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
-      {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
-  };
   const auto all = listed();
-  for (const auto& [name, reason] : reasons) {
+  for (const auto& [name, reason] : kReasons) {
     INFO(name);
     REQUIRE(all.contains(name));
     CHECK_FALSE(all.at(name).available);

@@ -26,6 +26,7 @@
 extern "C" {
 #endif
 
+/** The version of this contract; it stands in the name of the exported symbol. */
 #define TESSERA_BACKEND_ABI_VERSION 1
 
 /** Flags of tessera_backend.flags. */
@@ -36,6 +37,7 @@ enum {
 typedef struct tessera_backend_context tessera_backend_context; /**< defined by the plugin */
 typedef struct tessera_backend_plan tessera_backend_plan;       /**< defined by the plugin */
 
+/** How a context is to be made. */
 typedef struct tessera_backend_context_desc {
   uint64_t struct_size;
   void* native_stream; /**< the caller's stream, when wrap_stream is set */
@@ -47,6 +49,7 @@ typedef struct tessera_backend_context_desc {
 /** Directions of tessera_copy. */
 enum { TESSERA_COPY_TO_DEVICE = 0, TESSERA_COPY_TO_HOST = 1 };
 
+/** Most axes of a copied array. */
 #define TESSERA_COPY_MAX_RANK 4
 
 /** Copies a strided array between host and device memory. Elements between the rows of the target
@@ -69,6 +72,7 @@ typedef struct tessera_parameter {
   int64_t value;
 } tessera_parameter;
 
+/** What plan is to be made. */
 typedef struct tessera_plan_request {
   uint64_t struct_size;
   const tessera_desc* desc;
@@ -101,6 +105,7 @@ typedef struct tessera_offers_request {
   int32_t threads; /**< CPU threads of the context that the plan would have; 0: the backend's own default */
 } tessera_offers_request;
 
+/** The functions of a backend. */
 typedef struct tessera_backend {
   uint64_t struct_size;
   uint32_t abi_version; /**< TESSERA_BACKEND_ABI_VERSION */

@@ -60,8 +60,10 @@ struct GemmProblem {
   }
 };
 
+/// A place, an extent or a stride for each of the three axes.
 using Index3 = std::array<std::int64_t, kAxes>;
 
+/// One term of a stencil; leading axes that the caller does not have are 0.
 struct Tap {
   Index3 offset;
   double coefficient;

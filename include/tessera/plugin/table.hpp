@@ -17,11 +17,13 @@
 
 namespace tessera::plugin {
 
+/// A device that the backend can use.
 struct Device {
   std::string name;
   std::uint64_t memory_bytes;
 };
 
+/// The functions of the C table, on a backend class.
 template <class Backend>
 class Table {
   using Context = typename Backend::Context;

@@ -6,18 +6,18 @@
 #pragma once
 
 #include "check.hpp"
-#include "place.hpp"
+#include "platform.hpp"
 
 #include <optional>
 
 namespace tessera::perf {
 
-class Workbench {
+class Fixture {
  public:
-  Workbench(Device& device, const Problem& problem, std::uint64_t seed);
-  ~Workbench();
-  Workbench(const Workbench&) = delete;
-  Workbench& operator=(const Workbench&) = delete;
+  Fixture(Device& device, const Problem& problem, std::uint64_t seed);
+  ~Fixture();
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
 
   /// Bytes that it takes. One operand set where it is far larger than the cache, else as many as are.
   static double bytes(const Device& device, const Problem& problem);

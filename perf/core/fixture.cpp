@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "workbench.hpp"
+#include "fixture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,16 +17,16 @@ std::int64_t padded(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAli
 
 }  // namespace
 
-std::int64_t Workbench::sets(const Device& device, const Problem& problem) {
+std::int64_t Fixture::sets(const Device& device, const Problem& problem) {
   const double beyond = 2.0 * double(device.cache_bytes());
   return std::max<std::int64_t>(1, std::int64_t(std::ceil(beyond / std::max(problem.footprint(), 3.0 * kAlignment))));
 }
 
-double Workbench::bytes(const Device& device, const Problem& problem) {
+double Fixture::bytes(const Device& device, const Problem& problem) {
   return double(sets(device, problem)) * (problem.footprint() + 3.0 * kAlignment);
 }
 
-Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
+Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
     : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)) {
   const std::int64_t size = std::int64_t(problem.element_size());
   const std::int64_t counts[] = {problem.in_count[0], problem.inputs > 1 ? problem.in_count[1] : 0, problem.out_count};
@@ -41,29 +41,29 @@ Workbench::Workbench(Device& device, const Problem& problem, std::uint64_t seed)
   }
 }
 
-Workbench::~Workbench() {
+Fixture::~Fixture() {
   for (char* memory : memory_)
     if (memory != nullptr) device_->release(memory);
 }
 
-Reference& Workbench::reference() {
+Reference& Fixture::reference() {
   if (!reference_) reference_.emplace(problem_, seed_);
   return *reference_;
 }
 
-void Workbench::execute(const Execute& function, std::int64_t i, bool hot) const {
+void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
   const std::int64_t set = hot ? 0 : i % sets_;
   const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1]};
   function(in, memory_[2] + set * distance_[2]);
 }
 
-Verdict Workbench::check(const Execute& function, double& seconds) {
+Verdict Fixture::check(const Execute& function, double& seconds) {
   device_->poison(memory_[2], std::size_t(problem_.out_count) * problem_.element_size());
   seconds = device_->time([&] { execute(function, 0, true); });
   return reference().check(*device_, memory_[2]);
 }
 
-Verdict Workbench::chain(const Execute& part) {
+Verdict Fixture::chain(const Execute& part) {
   const std::size_t bytes = std::size_t(problem_.out_count) * problem_.element_size();
   const auto release = [this](void* memory) { device_->release(memory); };
   const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "place.hpp"
+#include "platform.hpp"
 
 #include "module.hpp"
 #include "taps.hpp"
@@ -43,7 +43,7 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
 namespace {
 
 /// One algorithm of a backend, as the registry names it.
-class Algorithm : public Subject {
+class Algorithm : public Competitor {
  public:
   Algorithm(const Backend& backend, Memory memory, Op op, std::string algorithm)
       : context_(&backend.context),
@@ -105,7 +105,7 @@ bool has_stream(tessera::Context& context) {
 
 /// The part of the suite that measures where a context computes. A stream alone may be of any kind, and so may names;
 /// a runtime knows its own memory.
-std::string place_of(tessera::Context& context) {
+std::string platform_of(tessera::Context& context) {
   if (!has_stream(context)) return "host";  // whose operands every backend takes
   std::string reason = "its memory is not CUDA's";
   try {
@@ -117,7 +117,7 @@ std::string place_of(tessera::Context& context) {
   throw std::runtime_error(context.backend() + " computes on a device that the suite cannot measure: " + reason);
 }
 
-void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
+void add_library_peers(Platform& platform, Facts& facts, LeftOut& left_out) {
   struct Maker {
     const char* name;
     LibraryPeer (*make)(const std::string&, int);
@@ -126,8 +126,8 @@ void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
     const std::string path = library_path(name);
     try {
       if (path.empty()) throw std::runtime_error("CMake did not find it");
-      LibraryPeer peer = make(path, place.threads);
-      place.peers.push_back(std::move(peer.subject));
+      LibraryPeer peer = make(path, platform.threads);
+      platform.peers.push_back(std::move(peer.competitor));
       facts.emplace_back(name, peer.version);
     } catch (const std::exception& error) {
       left_out.emplace_back(std::string("peer:") + name, error.what());
@@ -135,30 +135,31 @@ void add_library_peers(Place& place, Facts& facts, LeftOut& left_out) {
   }
 }
 
-std::unique_ptr<Place> open_place(const std::string& name, int device, int threads, Facts& facts, LeftOut& left_out) {
-  auto place = std::make_unique<Place>();
-  place->name = name;
-  place->index = device;
-  place->threads = threads;
+std::unique_ptr<Platform> open_platform(const std::string& name, int device, int threads, Facts& facts,
+                                        LeftOut& left_out) {
+  auto platform = std::make_unique<Platform>();
+  platform->name = name;
+  platform->index = device;
+  platform->threads = threads;
   const Library module = open_module(name);
-  place->clock.reset(module.find<MakeDevice>("tessera_perf_device")(device, threads));
-  void* const stream = place->clock->native_stream();
-  place->device = stream != nullptr;
-  module.find<AddPeers>("tessera_perf_peers")(&place->peers, stream, device, threads);
-  if (place->device) {
+  platform->device.reset(module.find<MakeDevice>("tessera_perf_device")(device, threads));
+  void* const stream = platform->device->native_stream();
+  platform->own_memory = stream != nullptr;
+  module.find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
+  if (platform->own_memory) {
     try {
-      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&place->peers, stream, device, threads);
+      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
     } catch (const std::exception& error) {
       left_out.emplace_back("peer:cublas, peer:cublaslt", error.what());
     }
   } else {
-    add_library_peers(*place, facts, left_out);
+    add_library_peers(*platform, facts, left_out);
   }
-  for (const auto& fact : place->clock->facts()) facts.push_back(fact);
-  for (const auto& peer : place->peers)
+  for (const auto& fact : platform->device->facts()) facts.push_back(fact);
+  for (const auto& peer : platform->peers)
     if (const std::string version = peer->version(); !version.empty())
       facts.emplace_back(peer->name().substr(peer->name().find(':') + 1), version);
-  return place;
+  return platform;
 }
 
 void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
@@ -175,36 +176,37 @@ void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
 
 }  // namespace
 
-std::vector<const Subjects*> competitors(const Place& place) {
-  std::vector<const Subjects*> lists;
-  for (const auto& backend : place.backends) lists.push_back(&backend->algorithms);
-  lists.push_back(&place.peers);
+std::vector<const Competitors*> all_competitors(const Platform& platform) {
+  std::vector<const Competitors*> lists;
+  for (const auto& backend : platform.backends) lists.push_back(&backend->algorithms);
+  lists.push_back(&platform.peers);
   return lists;
 }
 
-void open_backend(Places& places, const std::string& asked, int threads, Facts& facts, LeftOut& left_out) {
+void open_backend(Platforms& platforms, const std::string& asked, int threads, Facts& facts, LeftOut& left_out) {
   ContextOptions options;
   options.threads = threads;
   const std::string name = asked.substr(0, asked.find(':'));
   tessera::Context context(asked, options);
-  const std::string where = place_of(context);
-  auto found = std::find_if(places.begin(), places.end(), [&](const auto& place) { return place->name == where; });
-  if (found == places.end()) {
-    places.push_back(open_place(where, context.device(), threads, facts, left_out));
-    found = places.end() - 1;
+  const std::string where = platform_of(context);
+  auto found =
+      std::find_if(platforms.begin(), platforms.end(), [&](const auto& platform) { return platform->name == where; });
+  if (found == platforms.end()) {
+    platforms.push_back(open_platform(where, context.device(), threads, facts, left_out));
+    found = platforms.end() - 1;
   }
-  Place& place = **found;
-  if (place.index != context.device())
+  Platform& platform = **found;
+  if (platform.index != context.device())
     throw std::runtime_error("a run measures one device of a kind, and this one is of " + where + ":" +
-                             std::to_string(place.index));
-  for (const auto& backend : place.backends)
+                             std::to_string(platform.index));
+  for (const auto& backend : platform.backends)
     if (backend->name == name) throw std::runtime_error("it is asked for twice");
-  if (place.device) {
-    options.native_stream = place.clock->native_stream();
+  if (platform.own_memory) {
+    options.native_stream = platform.device->native_stream();
     context = tessera::Context(asked, options);
   }
-  place.backends.push_back(std::make_unique<Backend>(name, std::move(context)));
-  add_algorithms(*place.backends.back(), place.device ? Memory::device : Memory::host, facts);
+  platform.backends.push_back(std::make_unique<Backend>(name, std::move(context)));
+  add_algorithms(*platform.backends.back(), platform.own_memory ? Memory::device : Memory::host, facts);
 }
 
 }  // namespace tessera::perf

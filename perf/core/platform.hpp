@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A place to measure on: where operands live, and everything that competes there.
+/// A platform to measure on: the device that holds the operands, and everything that competes there.
 #pragma once
 
 #include "device.hpp"
@@ -25,36 +25,36 @@ struct Backend {
   Backend(std::string n, tessera::Context c) : name(std::move(n)), context(std::move(c)) {}
   std::string name;  ///< as in TESSERA_BACKEND, without the device
   tessera::Context context;
-  Subjects algorithms;
+  Competitors algorithms;
 };
 
-/// Backends that compute in the same place compete there with each other, and with one set of peers.
-struct Place {
-  std::string name;     ///< "host" or "cuda": the suite's part that measures there
-  bool device = false;  ///< operands live in memory of its own
-  int index = 0;        ///< of the device
+/// Backends that compute on the same device compete there with each other and with one set of peers.
+struct Platform {
+  std::string name;         ///< "host" or "cuda": the suite's module that measures there
+  bool own_memory = false;  ///< operands live in the device's memory, not in the host's
+  int index = 0;            ///< of the device
   int threads = 0;
-  std::unique_ptr<Device> clock;  ///< the device as the suite sees it, with the stream that all work goes to
+  std::unique_ptr<Device> device;  ///< its clock sees the stream that all work goes to
   std::vector<std::unique_ptr<Backend>> backends;
-  Subjects peers;
+  Competitors peers;
 };
-using Places = std::vector<std::unique_ptr<Place>>;
+using Platforms = std::vector<std::unique_ptr<Platform>>;
 
-/// The algorithms of all backends of a place, then the peers, each of which is there once.
-std::vector<const Subjects*> competitors(const Place& place);
+/// The algorithms of all backends of a platform, then its peers.
+std::vector<const Competitors*> all_competitors(const Platform& platform);
 
 /// What could not be had, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;
 
-/// Opens a backend ("cpu", "cpu-v3", "cuda:1") in its place, which is opened for the first backend there. Throws where
-/// the backend, or the suite's part for its device, is not available.
-void open_backend(Places& places, const std::string& backend, int threads, Facts& facts, LeftOut& left_out);
+/// Opens a backend ("cpu", "cpu-v3", "cuda:1") on its platform; the first backend there opens the platform. Throws
+/// where the backend, or the suite's module for its device, is not available.
+void open_backend(Platforms& platforms, const std::string& backend, int threads, Facts& facts, LeftOut& left_out);
 
-/// Seconds-to-rates: the ceilings of a place, measured when first asked for and, where the machine's memory rates
+/// The ceilings of a platform. A ceiling is measured when it is first asked for and, where the machine's memory rates
 /// swing, again beside every row.
 class Ceilings {
  public:
-  explicit Ceilings(Place& place) : place_(&place) {}
+  explicit Ceilings(Platform& platform) : platform_(&platform) {}
   double rate(Ceiling ceiling, DType dtype, std::size_t footprint);
 
   struct Floor {
@@ -68,7 +68,7 @@ class Ceilings {
   struct Measured {
     double rate = 0.0, when = 0.0;
   };
-  Place* place_;
+  Platform* platform_;
   std::map<std::tuple<Ceiling, DType, std::size_t>, Measured> measured_;
 };
 
