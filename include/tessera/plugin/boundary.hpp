@@ -6,14 +6,9 @@
 #pragma once
 
 #include <tessera/types.h>
+#include <tessera/plugin/host_device.hpp>
 
 #include <cstdint>
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define TESSERA_HOST_DEVICE __host__ __device__
-#else
-#define TESSERA_HOST_DEVICE
-#endif
 
 namespace tessera::plugin {
 
