@@ -7,9 +7,9 @@
 #include "error.hpp"
 #include "gemm/algorithms.hpp"
 #include "stencil/algorithms.hpp"
+#include "stencil/persistent/persistent.hpp"
 #include "stencil/preferred.hpp"
-#include "stencil/resident.hpp"
-#include "stencil/temporal.hpp"
+#include "stencil/temporal/temporal.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -27,11 +27,11 @@ using plugin::StencilProblem;
 // Rates of the algorithms here on an H100, for score().
 constexpr double kGemmFlops32 = 50e12;
 constexpr double kGemmFlops64 = 50e12;
-constexpr double kMemoryRate = 2.8e12;     ///< bytes/s of a stencil sweep, or of a GEMM that is all memory
-constexpr double kTapRate = 6e12;          ///< taps of points a second: the limit of long lists
-constexpr double kFusedRate = 56e12;       ///< the same in bytes, where several steps share a pass over memory
-constexpr double kResidentRate = 45e12;    ///< the same, where the domain stays in registers,
-constexpr double kResidentStep = 0.25e-6;  ///< with so many seconds a step
+constexpr double kMemoryRate = 2.8e12;       ///< bytes/s of a stencil sweep, or of a GEMM that is all memory
+constexpr double kTapRate = 6e12;            ///< taps of points a second: the limit of long lists
+constexpr double kFusedRate = 56e12;         ///< the same in bytes, where several steps share a pass over memory
+constexpr double kPersistentRate = 45e12;    ///< the same, where the domain stays in registers,
+constexpr double kPersistentStep = 0.25e-6;  ///< with so many seconds a step
 constexpr double kLaunchSeconds = 5e-6;
 constexpr double kTransferRate = 25e9;  ///< bytes/s between host and device
 constexpr double kTransferSeconds = 20e-6;
@@ -78,12 +78,12 @@ struct Backend {
   }
 
   static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static const std::array list{kGemmMultistage, kGemmPeeled, kGemmSmall, kGemmThin, kGemmTiledShared, kGemmNaive};
+    static const std::array list{kGemmMultistage, kGemmPeeled, kGemmSmall, kGemmSkinny, kGemmTiledShared, kGemmNaive};
     return list;
   }
 
   static std::span<const StencilAlgorithm> stencil_algorithms() {
-    static const std::array list{kStencilStreaming,      kStencilTemporal,  kStencilResident, kStencilRestrict,
+    static const std::array list{kStencilStreaming,      kStencilTemporal,  kStencilPersistent, kStencilRestrict,
                                  kStencilSharedConstant, kStencilSharedLdg, kStencilNaive};
     return list;
   }
@@ -93,7 +93,7 @@ struct Backend {
   }
 
   static std::string_view preferred(int device, const StencilProblem& p) {
-    if (resident_pays(p) && kStencilResident.why_unsupported(p, device).empty()) return kStencilResident.name;
+    if (persistent_pays(p) && kStencilPersistent.why_unsupported(p, device).empty()) return kStencilPersistent.name;
     if (temporal_pays(p) && kStencilTemporal.why_unsupported(p, device).empty()) return kStencilTemporal.name;
     for (const std::string_view name : preferred_stencils(p))
       for (const StencilAlgorithm& algorithm : stencil_algorithms())
@@ -112,9 +112,10 @@ struct Backend {
   static double score(int device, const StencilProblem& p, tessera_memory memory, double share) {
     const double points = double(p.points()), bytes = 2.0 * points * double(plugin::size_of(p.dtype));
     const double taps = points * double(p.taps.size());
-    if (share == 1.0 && preferred(device, p) == kStencilResident.name)
+    if (share == 1.0 && preferred(device, p) == kStencilPersistent.name)
       return executions_per_second(
-          kLaunchSeconds + double(p.steps) * (kResidentStep + taps * double(plugin::size_of(p.dtype)) / kResidentRate),
+          kLaunchSeconds +
+              double(p.steps) * (kPersistentStep + taps * double(plugin::size_of(p.dtype)) / kPersistentRate),
           bytes, memory);
     const double sweep = p.steps > 1 && temporal_pays(p) ? taps * double(plugin::size_of(p.dtype)) / kFusedRate
                                                          : std::max(bytes / kMemoryRate, taps / kTapRate);

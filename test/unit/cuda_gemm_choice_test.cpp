@@ -55,12 +55,13 @@ TEST_CASE("multistage takes the tile and split of the least predicted time") {
         // Large products are not cut.
         const auto cut = [&](const MultistageTile& tile) {
           return double((p.m + tile.m - 1) / tile.m * ((p.n + tile.n - 1) / tile.n)) <=
-                 2.0 * tile.resident * device.multiprocessors;
+                 2.0 * tile.blocks_per_sm * device.multiprocessors;
         };
         double least = 1e300;
         for (const MultistageTile& tile : tiles)
           for (const std::int64_t split : {1, 2, 3, 4, 6, 8, 16, 64, 256})
-            if ((split == 1 || cut(tile)) && split <= std::max(std::int64_t(1), (p.k + tile.depth - 1) / tile.depth) &&
+            if ((split == 1 || cut(tile)) &&
+                split <= std::max(std::int64_t(1), (p.k + tile.k_depth - 1) / tile.k_depth) &&
                 split <= most_slices(p, device, kLimit))
               least = std::min(least, multistage_time(p, device, tile, split));
         REQUIRE(multistage_time(p, device, choice.tile, choice.split) <= least);
@@ -108,7 +109,7 @@ TEST_CASE("multistage keeps to the limits that it is given") {
 
 TEST_CASE("multistage takes clusters that the device has room for") {
   ClusterRoom all{};
-  for (int resident = 1; resident <= kMultistageMostResident; ++resident) all[resident - 1].fill(132 * resident);
+  for (int blocks = 1; blocks <= kMultistageMostBlocksPerSm; ++blocks) all[blocks - 1].fill(132 * blocks);
   MultistageDevice device = kH100;
   device.cluster_room = all;
   std::mt19937_64 random(Catch::getSeed());
@@ -148,34 +149,35 @@ TEST_CASE("multistage on an H100 takes what was measured to be best") {
   }
 }
 
-TEST_CASE("multistage turns op(B) where it turns both operands, within the limit and where it pays") {
-  const auto turned = [](plugin::GemmProblem p, bool trans_a, bool trans_b, std::uint64_t limit) {
+TEST_CASE("multistage transposes op(B) before where it transposes both operands, within the limit and where it pays") {
+  const auto transposed = [](plugin::GemmProblem p, bool trans_a, bool trans_b, std::uint64_t limit) {
     p.trans_a = trans_a, p.trans_b = trans_b;
     const MultistageChoice choice = choose(p, kH100, limit);
-    const std::int64_t columns = multistage_turned_columns(p, kH100, choice, limit);
-    REQUIRE(multistage_turned_bytes(p, columns) <= limit);
-    REQUIRE((columns == 0 || columns == multistage_most_turned_columns(p, choice, limit)));
+    const std::int64_t columns = multistage_transposed_columns(p, kH100, choice, limit);
+    REQUIRE(multistage_transposed_bytes(p, columns) <= limit);
+    REQUIRE((columns == 0 || columns == multistage_most_transposed_columns(p, choice, limit)));
     return columns;
   };
   const auto f32 = problem(TESSERA_F32, 4096, 4096, 4096), wide = problem(TESSERA_F32, 8192, 10000, 8192);
-  CHECK(turned(f32, false, true, kLimit) == 4096);
-  CHECK(turned(wide, false, true, kLimit) == 2048);  // 79 tiles of 128 in 5 pieces
-  CHECK(turned(problem(TESSERA_F32, 8192, 10000, 8192, 3), false, true, kLimit) == 2048);
-  CHECK(turned(f32, false, false, kLimit) == 0);
-  CHECK(turned(f32, true, true, kLimit) == 0);
-  CHECK(turned(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
-  CHECK(turned(f32, false, true, 0) == 0);
+  CHECK(transposed(f32, false, true, kLimit) == 4096);
+  CHECK(transposed(wide, false, true, kLimit) == 2048);  // 79 tiles of 128 in 5 chunks
+  CHECK(transposed(problem(TESSERA_F32, 8192, 10000, 8192, 3), false, true, kLimit) == 2048);
+  CHECK(transposed(f32, false, false, kLimit) == 0);
+  CHECK(transposed(f32, true, true, kLimit) == 0);
+  CHECK(transposed(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
+  CHECK(transposed(f32, false, true, 0) == 0);
   auto deep = problem(TESSERA_F32, 4096, 4096, std::int64_t{1} << 55);  // the bytes of 128 columns overflow 64 bits
   deep.trans_b = true;
-  CHECK(multistage_most_turned_columns(deep, {.tile = choose(f32, kH100, kLimit).tile, .split = 1}, kLimit) == 0);
-  CHECK(turned(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) == 0);  // the second kernel would cost more
-  CHECK(turned(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // pieces of 64 tiles
+  CHECK(multistage_most_transposed_columns(deep, {.tile = choose(f32, kH100, kLimit).tile, .split = 1}, kLimit) == 0);
+  CHECK(transposed(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) ==
+        0);  // the second kernel would cost more
+  CHECK(transposed(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // chunks of 64 tiles
   for (const auto& empty : {problem(TESSERA_F32, 0, 5, 5), problem(TESSERA_F32, 5, 0, 5), problem(TESSERA_F32, 5, 5, 0),
                             problem(TESSERA_F32, 5, 5, 5, 0)})
-    CHECK(turned(empty, false, true, kLimit) == 0);
+    CHECK(transposed(empty, false, true, kLimit) == 0);
 }
 
-TEST_CASE("multistage has a narrow tile of each kind for each operand, and turns the other operands in f32") {
+TEST_CASE("multistage has a narrow tile of each kind for each operand, and transposes the other operands in f32") {
   for (const bool trans_a : {false, true})
     for (const bool trans_b : {false, true}) {
       auto p = problem(TESSERA_F32, 100, 100, 100);
@@ -183,19 +185,19 @@ TEST_CASE("multistage has a narrow tile of each kind for each operand, and turns
       int few_columns = 0, few_rows = 0;
       for (const MultistageTile& tile : multistage_tiles(p, kH100)) {
         few_columns += tile.n == 16, few_rows += tile.m == 16;
-        CHECK(multistage_turns_a(p, tile) == (!trans_a && tile.n != 16));
-        CHECK(multistage_turns_b(p, tile) == (trans_b && tile.m != 16));
-        CHECK(tile.along_depth == ((tile.n == 16 && !trans_a) || (tile.m == 16 && trans_b)));
+        CHECK(multistage_transposes_a(p, tile) == (!trans_a && tile.n != 16));
+        CHECK(multistage_transposes_b(p, tile) == (trans_b && tile.m != 16));
+        CHECK(tile.k_major == ((tile.n == 16 && !trans_a) || (tile.m == 16 && trans_b)));
       }
       CHECK(few_columns == 1);
       CHECK(few_rows == 1);
       p.dtype = TESSERA_F64;
       for (const MultistageTile& tile : multistage_tiles(p, kH100))
-        CHECK((!multistage_turns_a(p, tile) && !multistage_turns_b(p, tile)));
+        CHECK((!multistage_transposes_a(p, tile) && !multistage_transposes_b(p, tile)));
     }
 }
 
-TEST_CASE("rows and columns beyond whole tiles are computed apart where that saves rounds of blocks") {
+TEST_CASE("rows and columns beyond whole tiles are computed apart where that saves waves of blocks") {
   const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
   const auto peel_of = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     const Peel peel = choose_peel(problem(dtype, m, n, k), kH100);

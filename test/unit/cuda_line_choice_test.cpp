@@ -3,7 +3,7 @@
 
 // How the CUDA backend's temporal algorithm cuts a domain of one axis: pure functions, tested without a device.
 #include <stencil_cases.hpp>
-#include <temporal.hpp>
+#include <temporal/temporal.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -53,22 +53,22 @@ TEST_CASE("tiles of a line write every point once, and hold what that needs") {
   for (const auto dtype : {TESSERA_F32, TESSERA_F64})
     for (const auto mode : {kFixed, kPeriodic})
       for (int radius = 1; radius <= 4; ++radius)
-        for (const int depth : {1, 7, 30, most_line_depth(radius, dtype == TESSERA_F64)})
+        for (const int depth : {1, 7, 30, most_line_depth(radius, dtype)})
           for (std::int64_t extent = mode == kFixed ? 2048 : 9; extent < 9000; extent += extent < 2100 ? 1 : 37) {
             CAPTURE(dtype, mode, radius, depth, extent);
-            const StripCut cut = cut_line(line(extent, radius, depth, mode, dtype), radius, depth);
+            const AxisTiling tiling = line_tiling(line(extent, radius, depth, mode, dtype), radius, depth);
             const int reach = radius * depth;
             int next = 0;
-            for (int index = 0; index < cut.count(); ++index) {
-              const Strip tile = cut.strip(index, cut.count());
-              const int end = tile.begin + line_width(dtype == TESSERA_F64);
-              REQUIRE(tile.from == next);
-              REQUIRE(tile.to > tile.from);
-              next = tile.to;
-              REQUIRE((tile.low ? tile.begin == 0 : tile.from - tile.begin >= reach));
-              REQUIRE((tile.high ? end == extent : end - tile.to >= reach));
+            for (int index = 0; index < tiling.count(); ++index) {
+              const AxisTile tile = tiling.tile(index, tiling.count());
+              const int end = tile.begin + line_width(dtype);
+              REQUIRE(tile.write_begin == next);
+              REQUIRE(tile.write_end > tile.write_begin);
+              next = tile.write_end;
+              REQUIRE((tile.low ? tile.begin == 0 : tile.write_begin - tile.begin >= reach));
+              REQUIRE((tile.high ? end == extent : end - tile.write_end >= reach));
               REQUIRE((mode == kPeriodic || (tile.begin >= 0 && end <= extent)));
-              REQUIRE((tile.high || tile.begin % kLineUnit == 0));
+              REQUIRE((tile.high || tile.begin % kLineAlignment == 0));
             }
             REQUIRE(next == extent);
           }
@@ -94,7 +94,7 @@ TEST_CASE("passes over a line are as deep as pays") {
   for (std::int64_t steps = 1; steps < 600; steps += 13) {
     const int chosen = depth(line(1 << 22, 2, steps, kPeriodic), 2);
     CHECK(chosen >= 1);
-    CHECK(chosen <= std::min<std::int64_t>(steps, most_line_depth(2, false)));
+    CHECK(chosen <= std::min<std::int64_t>(steps, most_line_depth(2, TESSERA_F32)));
   }
 }
 

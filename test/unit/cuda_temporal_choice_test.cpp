@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's temporal algorithm cuts a stencil: pure functions, tested without a device.
-#include <temporal.hpp>
-#include <temporal_axis.hpp>
+#include <temporal/temporal.hpp>
+#include <temporal/temporal_axis.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -104,69 +104,69 @@ TEST_CASE("passes have the steps that are asked for, and about as many each") {
   CHECK(TemporalPasses(INT64_MAX, 4).count() == INT64_MAX / 4 + 1);
 }
 
-TEST_CASE("strips write every column once, and hold what that needs") {
+TEST_CASE("tiles write every column once, and hold what that needs") {
   for (const bool closed : {false, true})
-    for (int margin = 4; margin <= 16; margin += 4)
-      for (int extent = closed ? kStripWidth : 1; extent < 1000; ++extent) {
-        const StripCut cut{extent, kStripWidth, margin, kStripColumns, closed};
-        CAPTURE(closed, margin, extent);
+    for (int halo = 4; halo <= 16; halo += 4)
+      for (int extent = closed ? kWarpColumns : 1; extent < 1000; ++extent) {
+        const AxisTiling tiling{extent, kWarpColumns, halo, kLaneColumns, closed};
+        CAPTURE(closed, halo, extent);
         int next = 0;
-        for (int index = 0; index < cut.count(); ++index) {
-          const Strip strip = cut.strip(index, cut.count());
-          const int end = strip.begin + kStripWidth;
-          REQUIRE(strip.from == next);
-          REQUIRE((strip.to > strip.from || extent == 0));
-          next = strip.to;
-          // Away from the ends of a closed axis there is a margin; at one, a lane begins or ends with it.
-          REQUIRE((strip.low ? strip.begin == 0 : strip.from - strip.begin >= margin));
-          REQUIRE((strip.high ? end == extent : end - strip.to >= margin));
-          REQUIRE((!closed || (strip.begin >= 0 && end <= extent)));
-          REQUIRE((strip.high || strip.begin % kStripColumns == 0));
+        for (int index = 0; index < tiling.count(); ++index) {
+          const AxisTile tile = tiling.tile(index, tiling.count());
+          const int end = tile.begin + kWarpColumns;
+          REQUIRE(tile.write_begin == next);
+          REQUIRE((tile.write_end > tile.write_begin || extent == 0));
+          next = tile.write_end;
+          // Away from the ends of a closed axis there is a halo; at one, a lane begins or ends with it.
+          REQUIRE((tile.low ? tile.begin == 0 : tile.write_begin - tile.begin >= halo));
+          REQUIRE((tile.high ? end == extent : end - tile.write_end >= halo));
+          REQUIRE((!closed || (tile.begin >= 0 && end <= extent)));
+          REQUIRE((tile.high || tile.begin % kLaneColumns == 0));
         }
         REQUIRE(next == extent);
       }
 }
 
-TEST_CASE("pieces cover the axis, and there are enough for the device") {
-  for (const std::int64_t stream : {5, 64, 1000, 16384})
+TEST_CASE("chunks cover the axis, and there are enough for the device") {
+  for (const std::int64_t sweep : {5, 64, 1000, 16384})
     for (const std::int64_t columns : {128, 1000, 16384})
       for (const int rank : {2, 3}) {
-        const auto p = problem(rank == 2 ? std::vector{stream, columns} : std::vector{stream, 64L, columns}, 1, false);
-        const TemporalCut cut = cut_domain(p, *temporal_taps(p), 2, {132, rank == 2 ? 16 : 2});
-        CAPTURE(stream, columns, cut.pieces, cut.piece);
-        CHECK(cut.strips == cut.columns.count());
-        CHECK(cut.tiles == (rank == 2 ? 1 : cut.rows.count()));
-        CHECK(std::int64_t(cut.pieces) * cut.piece >= stream);
-        CHECK(std::int64_t(cut.pieces - 1) * cut.piece < stream);
-        if (stream * columns > 100000000) CHECK(cut.strips * cut.tiles * cut.pieces >= 132 * (rank == 2 ? 16 : 2));
+        const auto p = problem(rank == 2 ? std::vector{sweep, columns} : std::vector{sweep, 64L, columns}, 1, false);
+        const TemporalLayout layout = choose_layout(p, *temporal_taps(p), 2, {132, rank == 2 ? 16 : 2});
+        CAPTURE(sweep, columns, layout.chunks, layout.chunk);
+        CHECK(layout.column_tiles == layout.columns.count());
+        CHECK(layout.row_tiles == (rank == 2 ? 1 : layout.rows.count()));
+        CHECK(std::int64_t(layout.chunks) * layout.chunk >= sweep);
+        CHECK(std::int64_t(layout.chunks - 1) * layout.chunk < sweep);
+        if (sweep * columns > 100000000) CHECK(layout.blocks() >= 132 * (rank == 2 ? 16 : 2));
       }
 }
 
-TEST_CASE("rows that stand for others are those that the boundary mode names") {
+TEST_CASE("rows that are read for others are those that the boundary mode names") {
   for (const auto mode : {TESSERA_BOUNDARY_NEAREST, TESSERA_BOUNDARY_REFLECT, TESSERA_BOUNDARY_MIRROR,
                           TESSERA_BOUNDARY_CONSTANT, TESSERA_BOUNDARY_FIXED})
     for (int radius = 1; radius <= 2; ++radius)
       for (int extent = 2 * radius + 1; extent < 12; ++extent) {
         const auto p = problem({extent, 200}, radius, true, mode);
         const TemporalAxis<float> rows(p.domain, 1);
-        const StreamEnds ends(rows);
+        const SweepEnds ends(rows);
         for (int arriving = 0; arriving < extent; ++arriving)
           for (int k = 0; k <= 2 * radius; ++k) {
             const unsigned bits = ends.at(arriving, extent);
             const int y = arriving - radius + k;
             CAPTURE(mode, extent, arriving, k);
-            REQUIRE(((bits & StreamEnds::frozen(k)) != 0) == rows.frozen(y));
+            REQUIRE(((bits & SweepEnds::frozen(k)) != 0) == rows.frozen(y));
             unsigned any = 0;
             for (int offset = -radius; offset <= radius; ++offset) {
               const int read = y + offset;
               const bool constant = mode == TESSERA_BOUNDARY_CONSTANT, fixed = mode == TESSERA_BOUNDARY_FIXED;
               const bool finds = constant ? y == arriving : p.domain.mapped(1, read) == arriving;
-              const bool expected = rows.holds(y) && !rows.holds(read) && !fixed && finds;
+              const bool expected = rows.contains(y) && !rows.contains(read) && !fixed && finds;
               CAPTURE(offset);
-              REQUIRE(((bits & StreamEnds::outside(k, offset)) != 0) == expected);
-              any |= bits & StreamEnds::outside(k, offset);
+              REQUIRE(((bits & SweepEnds::outside(k, offset)) != 0) == expected);
+              any |= bits & SweepEnds::outside(k, offset);
             }
-            REQUIRE(any == (bits & StreamEnds::outside(k)));
+            REQUIRE(any == (bits & SweepEnds::outside(k)));
           }
       }
 }

@@ -13,12 +13,12 @@ namespace tessera::cuda {
 
 using StencilAlgorithm = plugin::Algorithm<Context, plugin::StencilProblem>;
 
-extern const StencilAlgorithm kStencilNaive;           // naive.cu
-extern const StencilAlgorithm kStencilRestrict;        // restrict.cu
-extern const StencilAlgorithm kStencilResident;        // resident.cu
-extern const StencilAlgorithm kStencilSharedConstant;  // shared_constant.cu
-extern const StencilAlgorithm kStencilSharedLdg;       // shared_ldg.cu
-extern const StencilAlgorithm kStencilStreaming;       // streaming.cpp
-extern const StencilAlgorithm kStencilTemporal;        // temporal.cu
+extern const StencilAlgorithm kStencilNaive;           // direct/naive.cu
+extern const StencilAlgorithm kStencilRestrict;        // direct/restrict.cu
+extern const StencilAlgorithm kStencilPersistent;      // persistent/persistent.cu
+extern const StencilAlgorithm kStencilSharedConstant;  // tile/shared_constant.cu
+extern const StencilAlgorithm kStencilSharedLdg;       // tile/shared_ldg.cu
+extern const StencilAlgorithm kStencilStreaming;       // streaming/streaming.cpp
+extern const StencilAlgorithm kStencilTemporal;        // temporal/temporal.cu
 
 }  // namespace tessera::cuda

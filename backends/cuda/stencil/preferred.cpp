@@ -3,8 +3,8 @@
 
 #include "preferred.hpp"
 
-#include "streaming_shapes.hpp"
-#include "tap_counts.hpp"
+#include "direct/tap_counts.hpp"
+#include "streaming/streaming_shapes.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -33,7 +33,7 @@ struct TableTaps {
   const int* offsets;
 };
 
-/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile.cuh.
+/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile/tile.cuh.
 struct Divisor {
   unsigned reciprocal;
 
