@@ -30,7 +30,7 @@ inline constexpr GemmCosts kGemmCostsH100{
                         {0.52281, 0.17006, 3.66e-06},  // 64 x 16, K-major
                         {0.4581, 0.17756, 3.72e-06},   // 16 x 64, K-major
                     }},
-                    .later_wave = 1.0,
+                    .later_wave = 0.5,
                     .overlap = 0.03,
                     .cluster = 1.74e-06,
                     .cluster_slice = 7.99e-08,
