@@ -7,9 +7,9 @@
 
 #include <tessera/plugin/algorithm.hpp>
 
-#include <direct/direct_choice.hpp>
+#include <direct/direct_offers.hpp>
 #include <persistent/persistent.hpp>
-#include <streaming/streaming_choice.hpp>
+#include <streaming/streaming_offers.hpp>
 #include <temporal/temporal.hpp>
 #include <tile/tile.hpp>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The coefficients of the products' models of time. Data alone: each algorithm's *_offers.cpp says what they mean, and
-/// measurements what they are. Times are in seconds. Rates are shares of what the machine can do, or per cycle and
-/// multiprocessor, so that they hold for machines like the one that was measured.
+/// The coefficients of the products' models of time. Doubles alone, which perf/fit varies: each algorithm's
+/// *_offers.cpp says what they mean, and measurements what they are. Times are in seconds. Rates are shares of what the
+/// machine can do, or per cycle and multiprocessor, so that they hold for machines like the one that was measured.
 #pragma once
 
 #include "multistage_tiles.hpp"
@@ -14,8 +14,6 @@
 namespace tessera::cuda {
 
 struct MultistageTileCosts {
-  int m, n;  ///< the tile of kMultistageTiles
-  bool k_major;
   double rate;         ///< share of the units' multiply-adds, with all the blocks that a multiprocessor holds
   double rate_of_one;  ///< with one block
   double fixed;        ///< before the first product and after the last
@@ -23,7 +21,9 @@ struct MultistageTileCosts {
 
 template <class T>
 struct MultistageCosts {
-  std::array<MultistageTileCosts, kMultistageTiles<T>.size()> tiles;
+  std::array<MultistageTileCosts, kMultistageTiles<T>.size()> tiles;  ///< in the order of the list
+  double later_wave;                          ///< of `fixed`, for each wave of blocks after the first
+  double overlap;                             ///< the part of the shorter of computing and memory that is not hidden
   double cluster, cluster_slice;              ///< to add sums in a cluster, and for each slice of it
   double second_kernel, second_kernel_slice;  ///< to add them with another kernel
   double partial_rate;                        ///< bytes a cycle at which they are written and read
@@ -56,9 +56,10 @@ struct SkinnyCosts {
   double second_kernel;  ///< to add the sums of slices
 };
 
-/// tiled_shared: of each tile.
+/// tiled_shared, of a tile.
 struct TiledCosts {
   double launch;
+  double block;   ///< of a multiprocessor, for each block
   double step;    ///< of a wave of blocks, to load and multiply a tile
   double rate;    ///< share of the units' multiply-adds
   double memory;  ///< share of a copy's rate

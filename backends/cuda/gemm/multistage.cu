@@ -9,18 +9,13 @@
 #include "multistage_kernels.hpp"
 
 #include "../vector_access.hpp"
-#include "algorithms.hpp"
 #include "multistage.hpp"
+#include "offers.hpp"
+#include "parts.hpp"
 #include "slices.cuh"
 #include "transpose.cuh"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <mutex>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace tessera::cuda {
 namespace {
@@ -28,26 +23,25 @@ namespace {
 template <class T>
 class MultistagePlan final : public plugin::Plan {
  public:
-  /// `transposed_columns`: of op(B), transposed at a time; 0: B is taken as it lies.
   MultistagePlan(Context& context, const plugin::GemmProblem& problem, const MultistageKernels<T>& kernels,
-                 const MultistageDevice& device, const MultistageChoice& choice, std::int64_t transposed_columns)
+                 const MultistageConfig& config)
       : context_(context),
         problem_(problem),
         kernels_(kernels),
-        tile_(choice.tile),
-        split_(choice.split),
-        transposed_columns_(transposed_columns),
-        workspace_bytes_(transposed_columns > 0 ? multistage_transposed_bytes(problem, transposed_columns)
-                                                : multistage_workspace(problem, device, choice.split)),
-        cluster_(split_ > 1 && !multistage_uses_workspace(device, split_)),
-        transposes_a_(multistage_transposes_a(problem, choice.tile)),
-        transposes_b_(multistage_transposes_b(problem, choice.tile) && transposed_columns == 0),
+        tile_(config.tile),
+        split_(config.split),
+        transposed_columns_(config.transpose),
+        workspace_bytes_(multistage_workspace(problem, context.machine(), config)),
+        cluster_(split_ > 1 && !multistage_uses_workspace(context.machine(), split_)),
+        transposes_a_(multistage_transposes_a(problem, tile_)),
+        transposes_b_(multistage_transposes_b(problem, tile_) && transposed_columns_ == 0),
         aligned_a_(multistage_aligned_a(problem)),
-        aligned_b_(multistage_aligned_b(problem) || transposed_columns > 0) {
+        aligned_b_(transposed_columns_ > 0 ? whole_vectors(problem.dtype, {transposed_columns_})
+                                           : multistage_aligned_b(problem)) {
     const DeviceGuard guard(context.device());
-    prepare(kernel(true), context.limits().shared_per_block);
-    prepare(kernel(false), context.limits().shared_per_block);
-    if (transposed_columns > 0)
+    prepare(kernel(true), context.machine().shared_per_block);
+    prepare(kernel(false), context.machine().shared_per_block);
+    if (transposed_columns_ > 0)
       prepare(gemm_transpose_kernel<T>);
     else if (workspace_bytes_ > 0)
       prepare(gemm_add_slices_kernel<T>);
@@ -116,112 +110,27 @@ class MultistagePlan final : public plugin::Plan {
 /// The kernels of a tile of the type's list.
 template <class T>
 MultistageKernels<T> kernels_of(const MultistageTile& tile) {
-  constexpr auto& kTiles = kMultistageTiles<T>;
   return [&]<std::size_t... kTile>(std::index_sequence<kTile...>) {
     constexpr MultistageKernels<T> (*kKernels[])() = {multistage_kernels_of<T, kTile>...};
-    const auto same = [&](const MultistageTile& t) {
-      return t.m == tile.m && t.n == tile.n && t.k_major == tile.k_major;
-    };
-    return kKernels[std::find_if(kTiles.begin(), kTiles.end(), same) - kTiles.begin()]();
+    return kKernels[tile.number]();
   }
-  (std::make_index_sequence<kTiles.size()>{});
-}
-
-/// Takes the columns that are transposed at a time from the parameters, which may ask for all that fit (1) or none (0).
-std::int64_t take_transposed_columns(plugin::PlanOptions& options, const plugin::GemmProblem& problem,
-                                     const MultistageDevice& device, const MultistageChoice& choice) {
-  const std::int64_t most = multistage_most_transposed_columns(problem, choice, options.workspace_limit);
-  if (most == 0) return 0;
-  const std::int64_t automatic = multistage_transposed_columns(problem, device, choice, options.workspace_limit);
-  return options.parameters.take("transpose", automatic > 0, 0, 1) == 1 ? most : 0;
-}
-
-/// Blocks that are nothing but their shared memory.
-__global__ void gemm_room_kernel() {}
-
-/// As the driver counts them.
-ClusterRoom count_clusters(const DeviceLimits& limits) {
-  constexpr int kReserved = 1024, kUnit = 128;  // bytes: of each block's, for the system; of what a block is given
-  prepare(gemm_room_kernel, limits.shared_per_block);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  cudaLaunchConfig_t config{};
-  config.blockDim = dim3(32);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  ClusterRoom room;
-  for (unsigned blocks_per_sm = 1; blocks_per_sm <= room.size(); ++blocks_per_sm)
-    for (unsigned blocks = 1; blocks <= room[0].size(); ++blocks) {
-      attribute.val.clusterDim = {blocks, 1, 1};
-      config.gridDim = dim3(blocks);
-      config.dynamicSmemBytes = (limits.shared_per_multiprocessor / blocks_per_sm - kReserved) / kUnit * kUnit;
-      int clusters = 0;
-      TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveClusters(&clusters, gemm_room_kernel, &config));
-      room[blocks_per_sm - 1][blocks - 1] = clusters * int(blocks);
-    }
-  return room;
-}
-
-/// Counted once a device.
-MultistageDevice device_of(const Context& context) {
-  static std::mutex mutex;
-  static std::map<int, ClusterRoom> counted;
-  const DeviceLimits& limits = context.limits();
-  MultistageDevice device{limits.multiprocessors, limits.shared_per_block, limits.major >= 9};
-  if (!device.clusters) return device;
-  const std::lock_guard lock(mutex);
-  auto known = counted.find(context.device());
-  if (known == counted.end()) {
-    const DeviceGuard guard(context.device());
-    known = counted.emplace(context.device(), count_clusters(limits)).first;
-  }
-  device.cluster_room = known->second;
-  return device;
-}
-
-/// Takes one extent of the tile from the parameters: leaves the tiles that have it. Whether the automatic one has not.
-bool take_extent(plugin::PlanOptions& options, const char* name, int MultistageTile::*extent, int automatic,
-                 std::vector<MultistageTile>& tiles) {
-  std::set<std::int64_t> allowed;
-  for (const MultistageTile& tile : tiles) allowed.insert(tile.*extent);
-  const auto taken =
-      options.parameters.take(name, automatic, std::vector<std::int64_t>(allowed.begin(), allowed.end()));
-  std::erase_if(tiles, [&](const MultistageTile& tile) { return tile.*extent != taken; });
-  return taken != automatic;
-}
-
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
-  const MultistageDevice device = device_of(context);
-  std::vector<MultistageTile> tiles = multistage_tiles(problem, device);
-  const auto choose = [&] { return choose_multistage(problem, device, options.workspace_limit, tiles); };
-  MultistageChoice choice = choose();
-  if (take_extent(options, "tile_m", &MultistageTile::m, choice.tile.m, tiles)) choice = choose();
-  if (take_extent(options, "tile_n", &MultistageTile::n, choice.tile.n, tiles)) choice = choose();
-  choice.split =
-      options.parameters.take("split", choice.split, 1, most_slices(problem, device, options.workspace_limit));
-  const double blocks = multistage_blocks(problem, choice.tile, choice.split);
-  if (blocks > double(kMaxGridX))
-    throw plugin::Error(TESSERA_INVALID_ARGUMENT,
-                        "tiles of " + std::to_string(choice.tile.m) + " x " + std::to_string(choice.tile.n) +
-                            " in split = " + std::to_string(choice.split) + " slices take " + std::to_string(blocks) +
-                            " blocks; a grid has at most " + std::to_string(kMaxGridX) + ": use larger tiles");
-  const std::int64_t transposed_columns = take_transposed_columns(options, problem, device, choice);
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<MultistagePlan<T>>(context, problem, kernels_of<T>(choice.tile), device, choice,
-                                               transposed_columns);
-  });
-}
-
-std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  constexpr int kTile = 64;  // of every device the largest one is at least as large
-  const double blocks = std::ceil(double(p.m) / kTile) * std::ceil(double(p.n) / kTile) * double(p.batch);
-  if (blocks <= double(kMaxGridX) && double(p.k) < double(kMaxGridX)) return {};
-  return "C has more than " + std::to_string(kMaxGridX) + " tiles of 64 x 64, or k is above " +
-         std::to_string(kMaxGridX);
+  (std::make_index_sequence<kMultistageTiles<T>.size()>{});
 }
 
 }  // namespace
 
-const GemmAlgorithm kGemmMultistage{"multistage", why_unsupported, make, 0.76};
+std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::GemmProblem& problem,
+                                              const plugin::Parameters& parameters) {
+  const MultistageConfig config = multistage_config(problem, context.machine(), parameters);
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<MultistagePlan<T>>(context, problem, kernels_of<T>(config.tile), config);
+  });
+}
 
+namespace {
+
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"multistage", multistage_why_unsupported, multistage_offers, make_multistage}, 0};
+
+}  // namespace
 }  // namespace tessera::cuda

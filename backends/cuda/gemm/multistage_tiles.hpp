@@ -19,6 +19,7 @@ struct MultistageTile {
   int thread_m, thread_n;  ///< elements of C that a thread computes; the instruction decides where it is 0
   int blocks_per_sm;       ///< blocks that a multiprocessor shall hold at once
   bool k_major = false;    ///< a narrow tile for a long operand that is contiguous along k
+  std::size_t number = 0;  ///< in the list
   int shared_bytes = 0;    ///< that a block needs
 
   constexpr int threads() const { return 32 * (m / warp_m) * (n / warp_n); }
@@ -60,8 +61,9 @@ constexpr int multistage_shared_bytes(const MultistageTile& t) {
 }
 
 template <class T, std::size_t kCount>
-constexpr std::array<MultistageTile, kCount> with_shared_bytes(std::array<MultistageTile, kCount> tiles) {
-  for (MultistageTile& tile : tiles) tile.shared_bytes = multistage_shared_bytes<T>(tile);
+constexpr std::array<MultistageTile, kCount> completed(std::array<MultistageTile, kCount> tiles) {
+  for (std::size_t i = 0; i < kCount; ++i)
+    tiles[i].number = i, tiles[i].shared_bytes = multistage_shared_bytes<T>(tiles[i]);
   return tiles;
 }
 
@@ -73,7 +75,7 @@ inline constexpr std::array<MultistageTile, 0> kMultistageTiles{};
 // 64 x 64 and 32 x 64 are for products that are over before a larger tile has begun. The narrow K-major tiles take 64
 // of k at a time, since memory gives less of its rate for rows of 64 bytes than for longer ones.
 template <>
-inline constexpr auto kMultistageTiles<float> = with_shared_bytes<float>(std::array{
+inline constexpr auto kMultistageTiles<float> = completed<float>(std::array{
     MultistageTile{128, 128, 32, 2, 32, 64, 8, 8, 2},
     MultistageTile{128, 64, 16, 3, 32, 64, 8, 8, 4},
     MultistageTile{64, 128, 16, 3, 32, 64, 8, 8, 4},
@@ -86,7 +88,7 @@ inline constexpr auto kMultistageTiles<float> = with_shared_bytes<float>(std::ar
 });
 
 template <>
-inline constexpr auto kMultistageTiles<double> = with_shared_bytes<double>(std::array{
+inline constexpr auto kMultistageTiles<double> = completed<double>(std::array{
     MultistageTile{128, 128, 16, 4, 64, 32, 0, 0, 1},
     MultistageTile{64, 128, 16, 3, 32, 32, 0, 0, 2},
     MultistageTile{64, 64, 16, 3, 32, 32, 0, 0, 3},

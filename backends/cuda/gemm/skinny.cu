@@ -7,30 +7,14 @@
 #include "skinny.cuh"
 
 #include "../vector_access.hpp"
-#include "algorithms.hpp"
+#include "offers.hpp"
+#include "parts.hpp"
 
 #include <cmath>
 #include <string>
 
 namespace tessera::cuda {
 namespace {
-
-constexpr int kMostCount = 16;
-constexpr std::int64_t kMostSplit = 128;
-
-bool k_major(const plugin::GemmProblem& p) { return p.m <= p.n ? p.trans_b : !p.trans_a; }
-
-/// Slices of k: enough for four blocks a multiprocessor (eight or sixteen where they hold few sums), none shorter than
-/// two of the chunks that the block reads of the small operand.
-std::int64_t skinny_split(const plugin::GemmProblem& p, int multiprocessors) {
-  const std::int64_t block_length =
-      k_major(p) ? kSkinnyRows * kSkinnyWarps : 32 * 16 / std::int64_t(plugin::size_of(p.dtype));
-  const std::int64_t blocks = std::max(std::int64_t(1), ceil_div(std::max(p.m, p.n), block_length) * p.batch);
-  const std::int64_t blocks_wanted = std::min(p.m, p.n) > 2 ? 4 : k_major(p) ? 16 : 8;
-  const std::int64_t fill = blocks_wanted * multiprocessors / blocks;
-  const std::int64_t shortest = k_major(p) ? 4096 / std::int64_t(plugin::size_of(p.dtype)) : 256;
-  return std::clamp(std::min(fill, p.k / shortest), std::int64_t(1), kMostSplit);
-}
 
 template <class T>
 struct SkinnyKernel {
@@ -56,7 +40,7 @@ class SkinnyPlan final : public plugin::Plan {
     const auto& p = problem_;
     few_rows_ = p.m <= p.n;
     count_ = few_rows_ ? p.m : p.n;
-    const bool along_k = k_major(p);
+    const bool along_k = skinny_k_major(p);
     kernel_ = count_ <= 1   ? skinny_kernel<T, 1>(along_k)
               : count_ <= 2 ? skinny_kernel<T, 2>(along_k)
               : count_ <= 4 ? skinny_kernel<T, 4>(along_k)
@@ -70,9 +54,7 @@ class SkinnyPlan final : public plugin::Plan {
     if (split > 1) prepare(gemm_add_slices_kernel<T>);
   }
 
-  std::uint64_t workspace_bytes() const override {
-    return split_ == 1 ? 0 : std::uint64_t(split_ * problem_.batch * problem_.m * problem_.n) * sizeof(T);
-  }
+  std::uint64_t workspace_bytes() const override { return skinny_workspace(problem_, split_); }
 
   void execute(const plugin::Execution& e) override {
     const auto& p = problem_;
@@ -103,33 +85,19 @@ class SkinnyPlan final : public plugin::Plan {
   SkinnyKernel<T> kernel_;
 };
 
-std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  if (std::min(p.m, p.n) > kMostCount)
-    return "C has more than " + std::to_string(kMostCount) + " rows and columns: " + std::to_string(p.m) + " x " +
-           std::to_string(p.n);
-  // One block for 32 of the larger extent and a slice, at most: what a grid may have, with the most slices.
-  const double blocks = std::ceil(double(std::max(p.m, p.n)) / 32.0) * double(p.batch);
-  if (blocks <= double(kMaxGridX) / double(kMostSplit)) return {};
-  return "the larger extent of C has more than " + std::to_string(kMaxGridX / kMostSplit) +
-         " segments of 32 in all matrices";
-}
+}  // namespace
 
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, plugin::PlanOptions options) {
-  const std::uint64_t slice =
-      std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(p.n) * plugin::size_of(p.dtype);
-  const std::int64_t most =
-      slice == 0 ? 1
-                 : std::max(std::int64_t(1),
-                            std::int64_t(std::min(options.workspace_limit / slice, std::uint64_t(kMostSplit))));
-  const std::int64_t automatic = std::min(most, skinny_split(p, context.limits().multiprocessors));
-  const std::int64_t split = options.parameters.take("split", automatic, 1, most);
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<SkinnyPlan<T>>(context, p, split);
+std::unique_ptr<plugin::Plan> make_skinny(Context& context, const plugin::GemmProblem& problem,
+                                          const plugin::Parameters& parameters) {
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
   });
 }
 
+namespace {
+
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"skinny", skinny_why_unsupported, skinny_offers, make_skinny}, 3};
+
 }  // namespace
-
-const GemmAlgorithm kGemmSkinny{"skinny", why_unsupported, make, 0.10};
-
 }  // namespace tessera::cuda

@@ -10,15 +10,12 @@
 /// of a block share k. Where k is contiguous (K-major), a warp keeps the sums of a few rows, spread over its lanes.
 #pragma once
 
+#include "skinny.hpp"
 #include "slices.cuh"
 
 #include <cstdint>
 
 namespace tessera::cuda {
-
-inline constexpr int kSkinnyWarps = 8, kSkinnyThreads = 32 * kSkinnyWarps;
-/// Rows of a K-major large operand that a warp takes.
-inline constexpr int kSkinnyRows = 4;
 
 template <class T>
 struct SkinnyArguments {

@@ -6,8 +6,9 @@
 /// elements of one. They pass through shared memory, so that every access to memory reads or writes neighbours.
 #include "../vector.cuh"
 #include "../vector_access.hpp"
-#include "algorithms.hpp"
 #include "gemm.cuh"
+#include "offers.hpp"
+#include "small.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,18 +17,14 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr int kThreads = 128;
-
-/// The largest extent of C: 128 bytes.
-template <class T>
-constexpr int kMostSmall = 128 / int(sizeof(T));
+constexpr int kThreads = kSmallThreads;
 
 /// Matrices of up to kSize rows and columns, kSize of k at a time.
 template <class T, int kSizeValue>
 struct SmallTile {
   static constexpr int kSize = kSizeValue;
   static constexpr int kAcross = kSize / 4;  ///< threads along a row of C
-  static constexpr int kMatrices = kThreads / (kAcross * kAcross);
+  static constexpr int kMatrices = small_matrices(kSize);
   /// In shared memory rows are padded for words that are transposed on their way in, and matrices of 4 and 8 for the 8
   /// threads that read 16 bytes each at a time, which belong to several of them.
   static constexpr int kPitch = kSize + (kSize == 4 ? 0 : 16 / int(sizeof(T)));
@@ -211,23 +208,15 @@ class SmallPlan final : public plugin::Plan {
   bool aligned_;  ///< copies of 16 bytes, where the addresses allow them
 };
 
-std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  const int most = plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });
-  if (std::max(p.m, p.n) > most)
-    return "C has more than " + std::to_string(most) + " rows or columns: " + std::to_string(p.m) + " x " +
-           std::to_string(p.n);
-  if (p.batch <= kMaxGridX) return {};
-  return "batch is above " + std::to_string(kMaxGridX) + ": " + std::to_string(p.batch);
-}
-
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, plugin::PlanOptions) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
   return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<SmallPlan<T>>(context, p);
   });
 }
 
-}  // namespace
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"small", small_why_unsupported, small_offers, make},
+                                                                 2};
 
-const GemmAlgorithm kGemmSmall{"small", why_unsupported, make, 0.98};
+}  // namespace
 
 }  // namespace tessera::cuda

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The coefficients of the stencils' models of time. Data alone: each algorithm's *_choice.cpp says what they mean, and
+/// The coefficients of the stencils' models of time. Data alone: each algorithm's *_offers.cpp says what they mean, and
 /// measurements what they are. Times are in seconds; work is in cycles that a multiprocessor spends on it, or where it
 /// says so one of its four schedulers.
 #pragma once

@@ -15,7 +15,7 @@
 #include "../../launch.cuh"
 #include "../boundary_point.cuh"
 #include "../geometry.hpp"
-#include "direct_choice.hpp"
+#include "direct_offers.hpp"
 #include "tap_counts.hpp"
 
 #include <tessera/plugin/plugin.hpp>

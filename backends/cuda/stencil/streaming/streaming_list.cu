@@ -11,8 +11,8 @@
 #include "../boundary_point.cuh"
 #include "axis_fold.hpp"
 #include "streaming.hpp"
-#include "streaming_choice.hpp"
 #include "streaming_list.hpp"
+#include "streaming_offers.hpp"
 
 #include <algorithm>
 #include <type_traits>

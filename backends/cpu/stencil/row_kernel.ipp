@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// apply_row() and its kin for one type: included by a file per type.
+
 #include "row_kernel.hpp"
 
-#include "../stream_store.hpp"
+#include "../nontemporal_store.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +17,9 @@ namespace {
 
 /// Taps that one loop adds up: their pointers and coefficients must stay in registers.
 constexpr int kGroup = 9;
-/// Vectors that one turn of a loop computes, so that loads and sums of several overlap.
+/// Vectors that one iteration of a loop computes, so that loads and sums of several overlap.
 constexpr int kUnroll = 2;
-/// Points of a row that all groups visit in turn, so that sums wait in the first-level cache.
+/// Points of a row that all groups visit before the next points, so that sums stay in the first-level cache.
 constexpr std::int64_t kBlock = 512;
 
 /// Where a group's sums go: into the cache, or past it.
@@ -45,7 +47,7 @@ inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<
     }
   for (int v = 0; v < kVectors; ++v) {
     if constexpr (kTo == To::memory)
-      stream_store(out + i + v * kLanes, sum[v]);
+      nontemporal_store(out + i + v * kLanes, sum[v]);
     else
       std::memcpy(out + i + v * kLanes, &sum[v], sizeof sum[v]);
   }
@@ -96,16 +98,16 @@ std::int64_t add_early_groups(const T* in, const RowTaps<T>& taps, T init, T* su
   return t;
 }
 
-/// The whole row. Sums wait for the next group in `out` itself, or where it is not in the cache beside it.
+/// The whole row. Between groups the sums lie in `out` itself, or in a buffer where `out` is not in the cache.
 template <class T, To kTo>
 void add_groups(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
   if (taps.count <= kGroup)
     return kGroups<T, false, kTo>[std::size_t(taps.count)](in, taps.offset, taps.coefficient, init, nullptr, out,
                                                            newest, n);
-  alignas(kLineBytes) T waiting[kTo == To::memory ? kBlock : 1];
+  alignas(kLineBytes) T buffer[kTo == To::memory ? kBlock : 1];
   for (std::int64_t i = 0; i < n; i += kBlock) {
     const std::int64_t length = std::min(kBlock, n - i);
-    T* sums = kTo == To::memory ? waiting : out + i;
+    T* sums = kTo == To::memory ? buffer : out + i;
     const std::int64_t t = add_early_groups(in + i, taps, init, sums, length);
     kGroups<T, true, kTo>[std::size_t(taps.count - t)](in + i, taps.offset + t, taps.coefficient + t, init, sums,
                                                        out + i, kTo == To::memory ? newest + i : nullptr, length);
@@ -132,7 +134,7 @@ void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T in
 }
 
 template <class T>
-void stream_row(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
   add_groups<T, To::memory>(in, taps, init, out, n, newest);
 }
 
@@ -149,13 +151,5 @@ void apply_line(const T* in, const RowTaps<T>& taps, T init, T* out) {
     }
   std::memcpy(out, sum, sizeof sum);
 }
-
-template void apply_line(const float*, const RowTaps<float>&, float, float*);
-template void apply_line(const double*, const RowTaps<double>&, double, double*);
-template void apply_row(const float*, std::int64_t, const RowTaps<float>&, float, float*, std::int64_t, std::int64_t);
-template void apply_row(const double*, std::int64_t, const RowTaps<double>&, double, double*, std::int64_t,
-                        std::int64_t);
-template void stream_row(const float*, const RowTaps<float>&, float, float*, std::int64_t, const float*);
-template void stream_row(const double*, const RowTaps<double>&, double, double*, std::int64_t, const double*);
 
 }  // namespace tessera::cpu

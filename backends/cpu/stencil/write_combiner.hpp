@@ -2,25 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Cache lines of the output that are put together from several pieces before they are streamed.
+/// Puts cache lines of the output together before they are stored past the caches.
 #pragma once
 
-#include "../stream_store.hpp"
+#include "../nontemporal_store.hpp"
 
 #include <cstdint>
 #include <cstring>
 
 namespace tessera::cpu {
 
-/// A load of what narrower stores have just written waits until all stores before have left the core, streamed ones
-/// among them. So lines rest here until that many others have come that their points are long in the cache.
+/// Collects lines whose points come in several parts. A load of what narrower stores have just written waits until all
+/// earlier stores have left the core, non-temporal ones among them. So a line rests here until so many others have come
+/// that its points have reached the cache.
 template <class T>
-class LateLines {
+class WriteCombiner {
  public:
   static constexpr std::int64_t kPoints = kLineBytes / std::int64_t(sizeof(T));
 
   /// Room for points [begin, end) of the line of `out` that starts at `line`: the result is where its point 0 goes.
-  /// Whoever fills it may spoil a line's length before `begin`, but no points that were given before, and behind `end`.
+  /// Whoever fills it may overwrite a line's length before `begin`, unless these points were asked for before, and what
+  /// lies behind `end`.
   T* open(T* line, std::int64_t begin, std::int64_t end) {
     Entry* entry = &entries_[newest_];
     if (entry->line == line && entry->end == begin) {
@@ -34,13 +36,13 @@ class LateLines {
     return entry->points + kPoints;
   }
 
-  /// Stores all lines; stream_fence() must follow.
+  /// Stores all lines; nontemporal_fence() must follow.
   void flush() {
     for (Entry& entry : entries_) close(entry);
   }
 
  private:
-  /// More stores than a core holds back come with that many lines: a row of a few lines has two of them.
+  /// With so many lines come more stores than a core holds back: a row of a few lines has two of them.
   static constexpr unsigned kEntries = 32;
 
   struct alignas(kLineBytes) Entry {
@@ -53,7 +55,7 @@ class LateLines {
     if (entry.line == nullptr) return;
     const T* points = entry.points + kPoints;
     if (entry.begin == 0 && entry.end == kPoints)
-      stream_line(entry.line, points);
+      nontemporal_store_line(entry.line, points);
     else
       std::memcpy(entry.line + entry.begin, points + entry.begin, std::size_t(entry.end - entry.begin) * sizeof(T));
     entry.line = nullptr;

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Stores that go past the caches: the line is not read before it is written, and nothing useful is
-/// evicted for it.
+/// Non-temporal stores go past the caches: the line is not read before it is written, and nothing useful is evicted for
+/// it.
 #pragma once
 
+#include "caches.hpp"
 #include "vector.hpp"
 
 #include <cstdint>
@@ -17,12 +18,9 @@
 
 namespace tessera::cpu {
 
-/// What a cache holds and memory moves at once; a streamed line should be written whole.
-inline constexpr std::int64_t kLineBytes = 64;
-
-/// Stores a vector of kVectorBytes at an address that is a multiple of that.
+/// Stores a vector of kVectorBytes at an address that is a multiple of that. Whole lines should be written.
 template <class V>
-inline void stream_store(void* to, V value) {
+inline void nontemporal_store(void* to, V value) {
   static_assert(sizeof(V) == kVectorBytes);
 #if defined(__clang__)
   __builtin_nontemporal_store(value, static_cast<V*>(to));
@@ -38,16 +36,16 @@ inline void stream_store(void* to, V value) {
 }
 
 /// Copies a line to an aligned address, from an aligned one.
-inline void stream_line(void* to, const void* from) {
+inline void nontemporal_store_line(void* to, const void* from) {
   for (std::int64_t at = 0; at < kLineBytes; at += kVectorBytes) {
     Vector<unsigned char> value;
     std::memcpy(&value, static_cast<const unsigned char*>(from) + at, sizeof value);
-    stream_store(static_cast<unsigned char*>(to) + at, value);
+    nontemporal_store(static_cast<unsigned char*>(to) + at, value);
   }
 }
 
-/// To be called by a thread behind its streamed stores, before it tells others that they are there.
-inline void stream_fence() {
+/// To be called by a thread after its non-temporal stores, before it tells others that they are there.
+inline void nontemporal_fence() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "direct_choice.hpp"
+#include "direct_offers.hpp"
 
 #include <tessera/plugin/math.hpp>
 

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What the products' models of time share: the costs of a type, and what a machine's units can do at best.
+/// What the products' models of time share: the costs of a type, and what a machine can do at best.
 #pragma once
 
 #include "../machine.hpp"
+
+#include <tessera/plugin/problem.hpp>
+
+#include <cmath>
 
 namespace tessera::cuda {
 
@@ -34,6 +38,17 @@ double element_rate(const Machine& machine) {
 template <class T>
 double matrix_rate(const Machine& machine) {
   return machine.units.*kMatrixUnits<T> * machine.clock_hz;
+}
+
+/// Bytes of A, B and C, each once.
+inline double operand_bytes(const plugin::GemmProblem& p) {
+  return double(p.batch) * double(plugin::size_of(p.dtype)) *
+         (double(p.m) * double(p.k) + double(p.k) * double(p.n) + double(p.m) * double(p.n));
+}
+
+/// Waves in which blocks run of which a multiprocessor holds so many.
+inline double waves(const Machine& machine, double blocks, int blocks_per_sm) {
+  return std::ceil(blocks / (double(machine.multiprocessors) * blocks_per_sm));
 }
 
 }  // namespace tessera::cuda
