@@ -38,7 +38,7 @@ struct TileRules {
 
   TileRules(const StencilWork& work, const TemporalShape& shape)
       : domain(unrolled(work.problem.domain)),
-        layout(tile_layout(work.problem, shape, block_rows(kInstructionSet, work.groups))),
+        layout(tile_layout(work.problem, shape, work.block_rows)),
         outside(domain),
         taps(work.problem.taps),
         groups(work.groups) {
