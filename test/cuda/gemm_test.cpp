@@ -100,10 +100,11 @@ TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment 
 
 TEST_CASE("multistage transposes columns of op(B) before their product") {
   Context context = open_cuda();
-  // In one chunk, and in chunks of one tile, the last of which is partial; the second matrix of a batch, too.
+  // All at once; in chunks of 128, the last of which is partial; in chunks that are no multiple of 16 bytes. The second
+  // matrix of a batch, too.
   for (const std::int64_t batch : {1, 2})
-    for (const std::uint64_t limit : {std::uint64_t(1) << 20, std::uint64_t(128 * 197 * sizeof(float))})
-      for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}}) {
+    for (const std::int64_t columns : {384, 128, 37})
+      for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 384, .k = 192}, GemmDesc{.m = 131, .n = 323, .k = 197}}) {
         GemmDesc desc = shape;
         desc.trans_b = Transpose::yes;
         desc.batch = batch;
@@ -111,10 +112,10 @@ TEST_CASE("multistage transposes columns of op(B) before their product") {
         const auto expected = Trial<float>(context, desc, "naive", a, b).result();
         for (const auto& [m, n] : tiles<float>(desc)) {
           if (std::min(m, n) == 16) continue;  // transposes one operand at most
-          const std::string algorithm =
-              "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) + ",split=1,transpose=1";
-          CAPTURE(algorithm, desc.k, batch, limit);
-          CHECK(Trial<float>(context, desc, algorithm, a, b, limit).result() == expected);
+          const std::string algorithm = "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
+                                        ",split=1,transpose=" + std::to_string(columns);
+          CAPTURE(algorithm, desc.k, batch);
+          CHECK(Trial<float>(context, desc, algorithm, a, b, 1 << 20).result() == expected);
         }
       }
 }

@@ -20,6 +20,8 @@ namespace {
 using plugin::ceil_div;
 using plugin::GemmProblem;
 
+constexpr int kBlocksPerSm = 4;  ///< that registers leave room for
+
 /// Blocks of a large operand that a multiprocessor needs at once to read at the rate of memory: four, or eight or
 /// sixteen where they hold few sums.
 int blocks_wanted(const GemmProblem& p) {
@@ -53,7 +55,7 @@ double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split)
   const double adding =
       split > 1 ? costs.second_kernel + 2.0 * double(skinny_workspace(p, split)) / machine.memory_rate : 0.0;
   return costs.launch + adding +
-         std::max({waves(machine, blocks, blocks_wanted(p)) * wave,
+         std::max({waves(machine, blocks, kBlocksPerSm) * wave,
                    operand_bytes(p) / (std::max(share, 1e-3) * costs.memory * machine.memory_rate),
                    products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
 }
