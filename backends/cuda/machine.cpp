@@ -4,6 +4,7 @@
 #include "machine.hpp"
 
 #include "gemm/costs_h100.hpp"
+#include "stencil/costs_h100.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -35,6 +36,7 @@ Machine machine_of(const DeviceProperties& properties) {
   machine.host_rate = kMeasuredHostRate;
   machine.host_latency = kMeasuredHostLatency;
   machine.gemm = kGemmCostsH100;
+  machine.stencil = kStencilCostsH100;
   return machine;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "gemm/costs.hpp"
+#include "stencil/costs.hpp"
 
 #include <array>
 #include <cstddef>
@@ -48,6 +49,7 @@ struct Machine : DeviceProperties {
   double host_rate = 0.0;     ///< bytes/s between host and device
   double host_latency = 0.0;  ///< seconds that operands in host memory cost in any case
   GemmCosts gemm{};           ///< measured on the device, or on one like it
+  StencilCosts stencil{};     ///< likewise
 
   int device = 0;  ///< its number
   /// The room for clusters as the driver counts it, at the first call; makes a context on the device. Null: clusters

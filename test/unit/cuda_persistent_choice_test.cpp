@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's persistent algorithm lays out a stencil: pure functions, tested without a device.
-#include <persistent/persistent.hpp>
+#include "cuda_stencil_offers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 using namespace tessera;
@@ -19,46 +20,31 @@ constexpr int kMultiprocessors = 132;
 plugin::StencilProblem problem(std::int64_t height, std::int64_t width, int radius = 1, bool box = false,
                                tessera_boundary mode = TESSERA_BOUNDARY_FIXED, std::int64_t steps = 1000,
                                tessera_dtype dtype = TESSERA_F32) {
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = dtype;
-  desc.rank = 2;
-  desc.steps = steps;
-  desc.extents[0] = height, desc.extents[1] = width;
-  desc.in_strides[0] = desc.out_strides[0] = width;
-  desc.in_strides[1] = desc.out_strides[1] = 1;
-  for (int axis = 0; axis < 2; ++axis) desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
-  std::vector<tessera_tap> taps;
-  for (std::int64_t i = -radius; i <= radius; ++i)
-    for (std::int64_t j = -radius; j <= radius; ++j)
-      if (box || i == 0 || j == 0) taps.push_back({{i, j, 0}, 0.1});
-  desc.taps = taps.data();
-  desc.tap_count = std::int64_t(taps.size());
-  desc.tap_size = sizeof taps[0];
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+  return test::packed_problem(dtype, {height, width}, test::neighbours(2, radius, box), mode, steps);
 }
 
-std::optional<PersistentLayout> choose(const plugin::StencilProblem& p, const PersistentRequest& request = {}) {
-  return choose_persistent(p, *temporal_taps(p), kMultiprocessors, request);
+std::optional<PersistentLayout> choose(const plugin::StencilProblem& p, const plugin::GivenParameters& given = {}) {
+  const plugin::OfferList list = test::offers("persistent", p, given);
+  if (list.empty()) return std::nullopt;
+  return persistent_layout(p, *temporal_taps(p), test::h100(), list.cheapest().parameters);
 }
 
-bool says(const plugin::StencilProblem& p, const char* text) {
-  return why_not_persistent(p, kMultiprocessors).find(text) != std::string::npos;
-}
+std::string why_not(const plugin::StencilProblem& p) { return why_not_persistent(p, test::h100()); }
+
+bool says(const plugin::StencilProblem& p, const char* text) { return why_not(p).find(text) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("persistent names what it does not support") {
-  CHECK(why_not_persistent(problem(512, 512), kMultiprocessors).empty());
-  CHECK(why_not_persistent(problem(300, 300, 2), kMultiprocessors).empty());
-  CHECK(why_not_persistent(problem(300, 300, 1, true), kMultiprocessors).empty());
+  CHECK(why_not(problem(512, 512)).empty());
+  CHECK(why_not(problem(300, 300, 2)).empty());
+  CHECK(why_not(problem(300, 300, 1, true)).empty());
   CHECK(says(problem(300, 300, 2, true), "these taps have no kernel"));
   CHECK(says(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, std::int64_t(1) << 40), "steps = 1099511627776"));
   CHECK(says(problem(512, 512, 1, false, TESSERA_BOUNDARY_HALO), "halo"));
   CHECK(says(problem(512, 127), "axis 1 has 127 points"));
   CHECK(says(problem(3, 512), "axis 0 has 3 points"));
-  CHECK(why_not_persistent(problem(3, 5, 1, false, TESSERA_BOUNDARY_PERIODIC), kMultiprocessors).empty());
+  CHECK(why_not(problem(3, 5, 1, false, TESSERA_BOUNDARY_PERIODIC)).empty());
   CHECK(says(problem(4096, 4096), "4096 x 4096 points"));
   CHECK(says(problem(std::int64_t(1) << 40, 128), "points"));
   auto half = problem(300, 300, 1, false, TESSERA_BOUNDARY_PERIODIC);
@@ -127,21 +113,30 @@ TEST_CASE("the layout covers the domain, and the device holds it") {
 TEST_CASE("layouts that are asked for are the ones that come") {
   const auto p = problem(301, 403);
   for (int depth = 1; depth <= 8; ++depth) {
-    const auto layout = choose(p, {depth, 8, 5});
+    const auto layout = choose(p, test::given({{"depth", depth}, {"rows", 8}, {"warps", 5}}));
     REQUIRE(layout);
     CHECK(layout->depth == depth);
     CHECK(layout->rows == 8);
     CHECK(layout->warps == 5);
   }
-  CHECK_FALSE(choose(p, {0, 5, 0}));
+  CHECK_THROWS_AS(choose(p, test::given({{"rows", 5}})), plugin::Error);
+  CHECK_THROWS_AS(choose(p, test::given({{"depth", 16}, {"rows", 4}, {"warps", 1}})), plugin::Error);
   CHECK(choose(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 3))->depth <= 3);
 }
 
-TEST_CASE("persistent pays for steps enough to fill the device") {
-  CHECK(persistent_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 4)));
-  CHECK_FALSE(persistent_pays(problem(512, 512, 1, false, TESSERA_BOUNDARY_FIXED, 3)));
-  CHECK_FALSE(persistent_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 8)));
-  CHECK(persistent_pays(problem(2048, 2048, 1, false, TESSERA_BOUNDARY_FIXED, 16)));
+TEST_CASE("an exchange needs two sets of all tiles, and one round none") {
+  for (const auto& offer : test::all_offers("persistent", problem(300, 300, 1, false, TESSERA_BOUNDARY_FIXED, 9))) {
+    const auto p = problem(300, 300, 1, false, TESSERA_BOUNDARY_FIXED, 9);
+    const PersistentLayout layout = persistent_layout(p, *temporal_taps(p), test::h100(), offer.parameters);
+    const auto tile = std::uint64_t(layout.rows) * std::uint64_t(layout.warps) * kWarpColumns * 4;
+    CHECK(offer.workspace_bytes == (layout.depth < 9 ? 2 * std::uint64_t(layout.blocks()) * tile : 0));
+  }
+}
+
+TEST_CASE("a device without cooperative launches is told") {
+  Machine machine = test::h100();
+  machine.cooperative = false;
+  CHECK(why_not_persistent(problem(512, 512), machine).find("cooperative") != std::string::npos);
 }
 
 // The fastest of hundreds that were measured on an H100, or within 5 % of it.

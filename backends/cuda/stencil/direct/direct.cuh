@@ -15,6 +15,7 @@
 #include "../../launch.cuh"
 #include "../boundary_point.cuh"
 #include "../geometry.hpp"
+#include "direct_choice.hpp"
 #include "tap_counts.hpp"
 
 #include <tessera/plugin/plugin.hpp>
@@ -103,22 +104,10 @@ __device__ __forceinline__ void direct_sweep(const DirectArguments<T, kTaps>& g,
   }
 }
 
-inline constexpr int kDirectThreads = 256;
 /// Blocks that a multiprocessor should hold. Memory needs loads in flight, and a warp of f32 has half the bytes of f64
 /// in flight. 32 and 40 registers do for plain points; the rare others may spill.
 template <class T>
 inline constexpr int kDirectBlocks = sizeof(T) == 4 ? 8 : 6;
-
-/// Blocks of 64 x 4 points, or the nearest to that where the domain is narrow.
-inline dim3 direct_block(const plugin::StencilProblem& problem) {
-  if (problem.rank == 1) return dim3(kDirectThreads);
-  const auto fit = [](std::int64_t extent, unsigned most) {
-    return unsigned(std::min<std::uint64_t>(std::bit_ceil(std::uint64_t(extent)), most));
-  };
-  const unsigned x = fit(problem.domain.extents[2], 64);
-  const unsigned y = fit(problem.domain.extents[1], kDirectThreads / x);
-  return dim3(x, y, std::min(fit(problem.domain.extents[0], kDirectThreads / (x * y)), 64u));
-}
 
 /// The grid of one launch. Where an axis has more blocks than a grid may have, DirectPlan launches several.
 inline dim3 direct_grid(const plugin::StencilProblem& problem, dim3 block) {
@@ -137,7 +126,7 @@ class DirectPlan final : public plugin::Plan {
       : context_(context),
         problem_(problem),
         kernel_(kernel),
-        block_(direct_block(problem)),
+        block_(block_of(problem)),
         grid_(direct_grid(problem, block_)),
         grid_taps_(make_grid_taps<T>(context, problem)) {
     const DeviceGuard guard(context.device());
@@ -163,6 +152,11 @@ class DirectPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
  private:
+  static dim3 block_of(const plugin::StencilProblem& problem) {
+    const auto [z, y, x] = direct_block(problem);
+    return dim3(x, y, z);
+  }
+
   struct List {
     plugin::Index3 strides;
     std::unique_ptr<DeviceTable> taps;
@@ -226,7 +220,7 @@ auto with_tap_count(std::size_t count, Make&& make) {
 /// Kernels::get<T, kTaps, kLine>() returns the algorithm's kernel.
 template <class Kernels>
 std::unique_ptr<plugin::Plan> make_direct(Context& context, const plugin::StencilProblem& problem,
-                                          plugin::PlanOptions) {
+                                          const plugin::Parameters&) {
   return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
     return with_tap_count(problem.taps.size(), [&](auto taps) -> std::unique_ptr<plugin::Plan> {
       constexpr int kTaps = decltype(taps)::value;

@@ -3,7 +3,6 @@
 
 /// @file
 /// One thread a point, every tap an ordinary load from global memory: the classic first kernel.
-#include "../algorithms.hpp"
 #include "direct.cuh"
 
 namespace tessera::cuda {
@@ -22,9 +21,8 @@ struct NaiveKernels {
   }
 };
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"naive", plugin::supports_all<plugin::StencilProblem, Machine>, offer_direct, make_direct<NaiveKernels>}, 6};
+
 }  // namespace
-
-const StencilAlgorithm kStencilNaive{"naive", plugin::supports_all<plugin::StencilProblem>, make_direct<NaiveKernels>,
-                                     0.33};
-
 }  // namespace tessera::cuda

@@ -4,7 +4,6 @@
 /// @file
 /// The naive kernel with `const T* __restrict__`: the compiler knows that the output does not overlap
 /// the input and reads the input through the read-only path of the L1 cache.
-#include "../algorithms.hpp"
 #include "direct.cuh"
 
 namespace tessera::cuda {
@@ -24,9 +23,8 @@ struct RestrictKernels {
   }
 };
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"restrict", plugin::supports_all<plugin::StencilProblem, Machine>, offer_direct, make_direct<RestrictKernels>}, 3};
+
 }  // namespace
-
-const StencilAlgorithm kStencilRestrict{"restrict", plugin::supports_all<plugin::StencilProblem>,
-                                        make_direct<RestrictKernels>, 0.33};
-
 }  // namespace tessera::cuda

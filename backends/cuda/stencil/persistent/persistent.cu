@@ -4,13 +4,13 @@
 /// @file
 /// All steps of a domain that the device's registers hold, in one launch: see persistent.cuh. Every boundary mode is
 /// exact at every step.
+#include "../../context.hpp"
 #include "../../launch.cuh"
-#include "../algorithms.hpp"
 #include "persistent_kernels.hpp"
 
-#include <algorithm>
+#include <tessera/plugin/plugin.hpp>
+
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace tessera::cuda {
@@ -25,17 +25,14 @@ class PersistentPlan final : public plugin::Plan {
         layout_(layout),
         kernel_(persistent_kernel<T>(taps, layout.rows)),
         arguments_(arguments(problem, taps, layout)),
+        workspace_bytes_(persistent_workspace(problem, layout)),
         flags_(context, std::vector<std::uint32_t>(std::size_t(layout.blocks()) * kPersistentFlagStride).data(),
                std::uint64_t(layout.blocks()) * kPersistentFlagStride * sizeof(std::uint32_t)) {
     const DeviceGuard guard(context.device());
-    prepare(kernel_.function, context.limits().shared_per_block);
+    prepare(kernel_.function, context.machine().shared_per_block);
   }
 
-  /// Two sets of arrays, so that what is published next is not what others still read.
-  std::uint64_t workspace_bytes() const override {
-    if (arguments_.rounds == 1) return 0;
-    return 2 * std::uint64_t(layout_.blocks()) * std::uint64_t(layout_.row_tiling.size) * kWarpColumns * sizeof(T);
-  }
+  std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
@@ -68,56 +65,21 @@ class PersistentPlan final : public plugin::Plan {
   PersistentLayout layout_;
   PersistentKernel<T> kernel_;
   PersistentArguments<T> arguments_;
+  std::uint64_t workspace_bytes_;
   DeviceTable flags_;  ///< of each block: rounds that it has published since the plan was made
 };
 
-int warp_bytes(const plugin::StencilProblem& problem, const TemporalTaps& taps) {
-  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
-    return persistent_kernel<T>(taps, persistent_rows<T>(taps)[0]).warp_bytes;
-  });
-}
-
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
-                                   plugin::PlanOptions options) {
+                                   const plugin::Parameters& parameters) {
   const TemporalTaps taps = *temporal_taps(problem);
-  const auto rows = persistent_rows(problem.dtype, taps);
-  PersistentRequest request;
-  const auto choose = [&] {
-    const auto layout = choose_persistent(problem, taps, context.limits().multiprocessors, request);
-    if (layout) return *layout;
-    throw plugin::Error(TESSERA_INVALID_ARGUMENT, "no " + std::to_string(context.limits().multiprocessors) +
-                                                      " blocks with depth = " + std::to_string(request.depth) +
-                                                      ", rows = " + std::to_string(request.rows) + ", warps = " +
-                                                      std::to_string(request.warps) + " (0: any) cover the domain");
-  };
-  PersistentLayout layout = choose();
-  // The best of all is the best of those with its parameters: only others ask for another choice.
-  const auto take = [&](int& wanted, int chosen, std::int64_t value) {
-    wanted = int(value);
-    if (wanted != chosen) layout = choose();
-  };
-  auto& parameters = options.parameters;
-  take(request.depth, layout.depth, parameters.take("depth", layout.depth, 1, kPersistentMostDepth));
-  take(request.rows, layout.rows,
-       parameters.take("rows", layout.rows, std::vector<std::int64_t>(rows.begin(), rows.end())));
-  take(request.warps, layout.warps, parameters.take("warps", layout.warps, 1, kPersistentMostWarps));
+  const PersistentLayout layout = persistent_layout(problem, taps, context.machine(), parameters);
   return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<PersistentPlan<T>>(context, problem, taps, layout);
   });
 }
 
-std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
-  const DeviceLimits limits = device_limits(device);
-  if (const std::string why = why_not_persistent(problem, limits.multiprocessors); !why.empty()) return why;
-  if (!limits.cooperative) return "device " + std::to_string(device) + " has no cooperative launches";
-  const int needed = kPersistentMostWarps * warp_bytes(problem, *temporal_taps(problem));
-  if (needed < limits.shared_per_block) return {};
-  return "a block needs " + std::to_string(needed) + " bytes of shared memory; device " + std::to_string(device) +
-         " has " + std::to_string(limits.shared_per_block);
-}
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"persistent", why_not_persistent, offer_persistent, make}, 2};
 
 }  // namespace
-
-const StencilAlgorithm kStencilPersistent{"persistent", why_unsupported, make, 0.60};
-
 }  // namespace tessera::cuda

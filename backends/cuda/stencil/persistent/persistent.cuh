@@ -212,11 +212,6 @@ __device__ __forceinline__ void persistent_steps(const PersistentArguments<T>& g
   for (int step = 0; step < steps; ++step) persistent_step<Taps, kAtEnd, kReplaces, kRows>(g, at, exchange, rows);
 }
 
-/// Dynamic shared memory of a warp.
-template <class T, class Taps>
-inline constexpr int kPersistentWarpBytes = OuterExchange<T, Taps>::kElements* int(sizeof(T)) +
-                                            32 * int(sizeof(HaloMap));
-
 template <class T, class Taps, int kRows>
 __global__ void __launch_bounds__(32 * kPersistentMostWarps, 1)
     stencil_persistent_kernel(const __grid_constant__ PersistentArguments<T> g, const T* __restrict__ in,
@@ -268,7 +263,9 @@ template <class T>
 PersistentKernel<T> persistent_kernel(const TemporalTaps& taps, int rows) {
   const auto find = [rows]<class Taps>(Taps) {
     constexpr std::span<const int> kList = persistent_rows<T>({2, Taps::kBox, Taps::kRadius});
-    PersistentKernel<T> found{nullptr, kPersistentWarpBytes<T, Taps>};
+    constexpr int kWarpBytes = persistent_warp_bytes(Taps::kRadius, sizeof(T));
+    static_assert(kWarpBytes == OuterExchange<T, Taps>::kElements * int(sizeof(T)) + 32 * int(sizeof(HaloMap)));
+    PersistentKernel<T> found{nullptr, kWarpBytes};
     [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
       ((rows == kList[kIndex] ? void(found.function = stencil_persistent_kernel<T, Taps, kList[kIndex]>) : void()),
        ...);

@@ -52,19 +52,24 @@ struct PersistentLayout {
   int blocks() const { return row_tiling.count * column_tiling.count; }
 };
 
-/// What is asked for; 0: any.
-struct PersistentRequest {
-  int depth = 0, rows = 0, warps = 0;
-};
-
-/// The layout of least estimated time that a device with so many multiprocessors holds, if there is one.
-std::optional<PersistentLayout> choose_persistent(const plugin::StencilProblem& problem, const TemporalTaps& taps,
-                                                  int multiprocessors, const PersistentRequest& request = {});
-
 /// "" where there are kernels for the problem and the device holds its domain.
-std::string why_not_persistent(const plugin::StencilProblem& problem, int multiprocessors);
+std::string why_not_persistent(const plugin::StencilProblem& problem, const Machine& machine);
 
-/// Whether the steps repay a launch of all blocks at once, if the problem is supported; as measured on an H100.
-bool persistent_pays(const plugin::StencilProblem& problem);
+void offer_persistent(const plugin::StencilProblem& problem, const Machine& machine,
+                      const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
+
+/// The layout of a plan's parameters.
+PersistentLayout persistent_layout(const plugin::StencilProblem& problem, const TemporalTaps& taps,
+                                   const Machine& machine, const plugin::Parameters& parameters);
+
+/// Bytes that the blocks exchange through: two sets of arrays, so that what is published next is not what others still
+/// read.
+std::uint64_t persistent_workspace(const plugin::StencilProblem& problem, const PersistentLayout& layout);
+
+/// Dynamic shared memory of a warp: its outer rows, twice, and what its lanes exchange with other blocks.
+constexpr int persistent_warp_bytes(int radius, int element_bytes) {
+  constexpr int kHaloMapBytes = 60;
+  return 2 * 2 * radius * kWarpColumns * element_bytes + 32 * kHaloMapBytes;
+}
 
 }  // namespace tessera::cuda

@@ -13,9 +13,6 @@
 
 namespace tessera::cuda {
 
-/// The most taps of a list that is none of the shapes.
-inline constexpr int kStreamingMostTaps = 128;
-
 /// For a list of TileShapes; nullptr for any other.
 std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem);
 /// For any list of up to kStreamingMostTaps taps.

@@ -11,23 +11,14 @@
 #include "../boundary_point.cuh"
 #include "axis_fold.hpp"
 #include "streaming.hpp"
+#include "streaming_choice.hpp"
+#include "streaming_list.hpp"
 
 #include <algorithm>
 #include <type_traits>
 
 namespace tessera::cuda {
 namespace {
-
-/// A block's threads. A warp lies in one row. A thread far from the ends of the rows has kColumns points of its row,
-/// kThreadsX apart. One near an end has a point in each of kRows neighbouring rows.
-template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf, int kCornerUnrollOf>
-struct ListTile {
-  static constexpr int kColumns = kColumnsOf, kRows = kRowsOf;
-  static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreads = kThreadsX * kThreadsY;
-  static constexpr int kPointsX = kColumns * kThreadsX;
-  static constexpr int kUnroll = kUnrollOf;              ///< taps whose loads are under way together
-  static constexpr int kCornerUnroll = kCornerUnrollOf;  ///< for several rows near the end of another axis, too
-};
 
 template <class T>
 struct StreamingListArguments {
@@ -180,14 +171,6 @@ __global__ void __launch_bounds__(Tile::kThreads)
   else
     narrow_points<Tile>(g, plain_plane, source, target, i0);
 }
-
-/// Rows of volumes are short. Their threads have fewer points, so that most of a row lies in wide blocks. The tile of
-/// large planes is for many taps in f32, as measured (49 taps, 16384^2: 121 GStencil/s instead of 107; in f64 68
-/// instead of 78).
-using LineTile = ListTile<8, 1, 256, 1, 4, 2>;
-using PlaneTile = ListTile<8, 4, 32, 8, 8, 2>;
-using LargePlaneTile = ListTile<8, 8, 32, 8, 8, 1>;
-using VolumeTile = ListTile<4, 4, 32, 8, 8, 1>;
 
 template <class T, class Tile>
 class StreamingListPlan final : public plugin::Plan {

@@ -127,7 +127,7 @@ class StreamingTilePlan final : public plugin::Plan {
     const Rasterization order =
         rasterize({plugin::ceil_div(box.extent(0), Tile::kPointsZ), plugin::ceil_div(box.extent(1), Tile::kPointsY),
                    box.extent(2) == 0 ? 0 : plugin::ceil_div(box.end[2], Tile::kPointsX)},
-                  Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.limits().l2_bytes, kMaxGridYz);
+                  Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.machine().l2_bytes, kMaxGridYz);
     return {{box, order, 0}, shell_around(box, Tile::kWidth)};
   }
 

@@ -4,17 +4,12 @@
 /// @file
 /// Several steps in one pass over memory, all of them in registers: see temporal_line.cuh for 1D, temporal_tile15d.cuh
 /// for 2D and temporal_tile25d.cuh for 3D. Every boundary mode is exact at every step.
-#include "../algorithms.hpp"
+#include "../../launch.cuh"
 #include "../row_vector.cuh"
-#include "temporal.hpp"
 #include "temporal_kernels.hpp"
 
-#include "../../launch.cuh"
-
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 namespace tessera::cuda {
 namespace {
@@ -36,13 +31,14 @@ class TemporalPlan final : public plugin::Plan {
         kernels_(kernels_of<T>(taps)) {
     problem_.steps = passes_.count();
     const DeviceGuard guard(context.device());
-    prepare(kernels_.deepest, context.limits().shared_per_block);
-    prepare(kernels_.any, context.limits().shared_per_block);
+    prepare(kernels_.deepest, context.machine().shared_per_block);
+    prepare(kernels_.any, context.machine().shared_per_block);
     // Passes have one depth or two that differ by 1.
     for (int less = 0; less < 2; ++less) {
       const int steps = int(passes_.depth(passes_.count() - 1)) - less;
       if (steps < 1) break;
-      arguments_[less] = arguments(taps, choose_layout(problem, taps, steps, device(steps), chunk), steps);
+      arguments_[less] =
+          arguments(taps, choose_layout(problem, taps, steps, context.machine().multiprocessors, chunk), steps);
     }
   }
 
@@ -68,14 +64,6 @@ class TemporalPlan final : public plugin::Plan {
  private:
   typename TemporalKernels<T>::Kernel kernel_for(int depth) const {
     return depth == deepest_ ? kernels_.deepest : kernels_.any;
-  }
-
-  TemporalDevice device(int depth) const {
-    int blocks = 0;
-    TESSERA_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, reinterpret_cast<const void*>(kernel_for(depth)), int(kernels_.block.x * kernels_.block.y),
-        std::size_t(kernels_.shared_bytes)));
-    return {context_.limits().multiprocessors, std::max(blocks, 1)};
   }
 
   TemporalArguments<T> arguments(const TemporalTaps& taps, const TemporalLayout& layout, int depth) const {
@@ -114,34 +102,17 @@ class TemporalPlan final : public plugin::Plan {
 };
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
-                                   plugin::PlanOptions options) {
+                                   const plugin::Parameters& parameters) {
   const TemporalTaps taps = *temporal_taps(problem);
-  const int deepest = temporal_tuning(problem.dtype, taps).depth;
-  if (taps.rank == 1) {
-    const int best = choose_line_depth(problem, taps.radius, context.limits().multiprocessors);
-    return make_temporal_line(context, problem, int(options.parameters.take("depth", best, 1, deepest)));
-  }
-  const int depth = int(options.parameters.take("depth", deepest, 1, deepest));
-  const int chunk = int(options.parameters.take("chunk", 0, 0, problem.domain.extents[plugin::kAxes - taps.rank]));
+  const int depth = int(parameters.at("depth"));
+  if (taps.rank == 1) return make_temporal_line(context, problem, depth);
   return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<TemporalPlan<T>>(context, problem, taps, depth, chunk);
+    return std::make_unique<TemporalPlan<T>>(context, problem, taps, depth, int(parameters.at("chunk")));
   });
 }
 
-std::string why_unsupported(const plugin::StencilProblem& problem, int device) {
-  if (const std::string why = why_not_temporal(problem); !why.empty()) return why;
-  const TemporalTaps taps = *temporal_taps(problem);
-  if (taps.rank == 1) return {};
-  const int needed =
-      with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return kernels_of<T>(taps).shared_bytes; });
-  const int room = device_limits(device).shared_per_block;
-  if (needed <= room) return {};
-  return "a block needs " + std::to_string(needed) + " bytes of shared memory; device " + std::to_string(device) +
-         " has " + std::to_string(room);
-}
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"temporal", why_not_temporal, offer_temporal, make}, 1};
 
 }  // namespace
-
-const StencilAlgorithm kStencilTemporal{"temporal", why_unsupported, make, 0.87};
-
 }  // namespace tessera::cuda

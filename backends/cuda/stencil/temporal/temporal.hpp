@@ -33,12 +33,11 @@ std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem)
 /// "" where the boundary modes are such that several steps can share a pass over memory.
 std::string why_not_fused(const plugin::StencilProblem& problem);
 
-/// "" where the problem has kernels and a domain that they can be used on, if the device has room for a block.
-std::string why_not_temporal(const plugin::StencilProblem& problem);
+/// "" where the problem has kernels and a domain that they can be used on, and the device has room for a block.
+std::string why_not_temporal(const plugin::StencilProblem& problem, const Machine& machine);
 
-/// Whether the algorithm is faster than single sweeps, as measured on an H100: it is for several steps, and in some
-/// volumes for one step, on a domain that fills the device.
-bool temporal_pays(const plugin::StencilProblem& problem);
+void offer_temporal(const plugin::StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
+                    std::uint64_t workspace_limit, plugin::OfferList& offers);
 
 /// What kernels are compiled for.
 struct TemporalTuning {
@@ -96,24 +95,27 @@ class TemporalPasses {
   std::int64_t steps_, count_;
 };
 
+inline constexpr int kTile15dStages = 8;  ///< rows of a tile's input in flight, and the one that is read
+inline constexpr int kTile25dStages = 4;  ///< planes likewise
+
+/// Shared memory of a block in 3D: the planes of its warps, and their outer rows twice.
+constexpr int tile25d_bytes(const TemporalTuning& tuning, int element_bytes) {
+  return (tuning.warps * kTile25dStages * tuning.rows + 2 * tuning.warps * 2) * kWarpColumns * element_bytes;
+}
+
 /// How a pass cuts the domain: tiles of columns, in 3D also tiles of rows, and chunks of the sweep axis, which is the
 /// outermost one.
 struct TemporalLayout {
   AxisTiling columns, rows;
   int column_tiles, row_tiles;
   int chunks, chunk;  ///< number of chunks, points of one
+  double busiest;     ///< rows (in 3D planes) of tiles that the busiest scheduler (multiprocessor) computes
 
   std::int64_t blocks() const { return std::int64_t(column_tiles) * row_tiles * chunks; }
 };
 
-/// What the layout takes into account of the device.
-struct TemporalDevice {
-  int multiprocessors;
-  int blocks_per_sm;
-};
-
 /// The layout of least estimated time for passes of `depth` steps. `chunk`: taken as given where it is not 0.
 TemporalLayout choose_layout(const plugin::StencilProblem& problem, const TemporalTaps& taps, int depth,
-                             const TemporalDevice& device, int chunk = 0);
+                             int multiprocessors, int chunk = 0);
 
 }  // namespace tessera::cuda

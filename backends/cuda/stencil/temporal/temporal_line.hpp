@@ -7,6 +7,7 @@
 
 #include <tessera/plugin/problem.hpp>
 
+#include "../model.hpp"
 #include "../tap_shape.hpp"
 #include "temporal_tiling.hpp"
 
@@ -38,7 +39,7 @@ AxisTiling line_tiling(const plugin::StencilProblem& problem, int radius, int de
 /// The deepest pass. It loses half of a tile to the overlap.
 constexpr int most_line_depth(int radius, tessera_dtype dtype) { return line_width(dtype) / 4 / radius; }
 
-/// Steps of the passes that take the least estimated time.
-int choose_line_depth(const plugin::StencilProblem& problem, int radius, int multiprocessors);
+/// Seconds of a pass.
+double line_pass_seconds(const plugin::StencilProblem& problem, int radius, int depth, const Machine& machine);
 
 }  // namespace tessera::cuda

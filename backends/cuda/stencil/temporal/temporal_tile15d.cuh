@@ -15,8 +15,6 @@
 
 namespace tessera::cuda {
 
-inline constexpr int kTile15dStages = 8;  ///< rows of a tile's input in flight, and the one that is read
-
 /// Partial sums of a step: entry k belongs to the row that k + 1 more rows will complete.
 template <class T, class Taps>
 using RowSums = T[2 * Taps::kRadius][kLaneColumns];

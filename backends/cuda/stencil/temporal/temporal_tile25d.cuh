@@ -14,8 +14,6 @@
 
 namespace tessera::cuda {
 
-inline constexpr int kTile25dStages = 4;  ///< planes of a tile's input in flight, and the one that is read
-
 /// The rows of a thread.
 struct LaneRows {
   AxisTile tile;                 ///< of the block
@@ -276,6 +274,7 @@ TemporalKernels<T> tile25d_kernels(const TemporalTaps& taps) {
     constexpr TemporalTuning tuning = kTile25dTuning<T, Taps>;
     constexpr int kElements =
         tuning.warps * PlaneLoader<T, tuning.rows, kTile25dStages>::kElements + RowExchange<T, tuning.warps>::kElements;
+    static_assert(kElements * int(sizeof(T)) == tile25d_bytes(tuning, sizeof(T)));
     const auto kernel = stencil_temporal_tile25d_kernel<T, Taps>;
     return TemporalKernels<T>{kernel, kernel, dim3(32, tuning.warps), kElements * int(sizeof(T))};
   };

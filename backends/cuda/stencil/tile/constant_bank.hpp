@@ -6,8 +6,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tessera::cuda {
+
+/// Values of shared_constant's parameter `bank`: taps in device memory, in the bank or an error, in the bank as long as
+/// it has room.
+inline constexpr std::int64_t kBankNever = 0, kBankAlways = 1, kBankIfRoom = 2;
 
 /// Bytes of the one `__constant__` array that all plans of a device share.
 inline constexpr std::size_t kConstantBankBytes = std::size_t(60) << 10;

@@ -8,9 +8,8 @@
 /// One `__constant__` array is all that a module has, so every plan owns a slot of it (constant_bank.hpp).
 /// The slot is written once, when the plan is made, and the write is complete before the plan can be
 /// executed; executing only reads. The bank has 60 KiB for all living plans: 7680 taps in f32, 5120 in f64. A list that
-/// finds no room is read from device memory by the same loop instead. The plan's name tells: bank=1 is constant memory,
-/// bank=0 device memory. Either can be asked for; bank=1 fails where there is no room.
-#include "../algorithms.hpp"
+/// finds no room is read from device memory by the same loop instead. Parameter `bank`: 2 for that, 1 for the bank
+/// alone, which fails where it has no room, 0 for device memory.
 #include "constant_bank.hpp"
 #include "tile.cuh"
 
@@ -73,12 +72,13 @@ std::vector<unsigned char> pack_taps(const plugin::StencilProblem& problem, cons
 
 template <class T>
 std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem,
-                                         plugin::PlanOptions options) {
-  const Tile tile = take_tile(context, problem, options);
+                                         const plugin::Parameters& parameters) {
+  const Tile tile = tile_of(problem, context.machine(), parameters);
   const auto bytes = pack_taps<T>(problem, tile);
   const std::size_t coefficient_bytes = problem.taps.size() * sizeof(T);
-  BankSlot slot(context.device(), bytes.size());
-  if (options.parameters.take("bank", slot ? 1 : 0, 0, 1) == 0) {
+  const std::int64_t bank = parameters.at("bank");
+  BankSlot slot = bank == kBankNever ? BankSlot() : BankSlot(context.device(), bytes.size());
+  if (!slot && bank != kBankAlways) {
     auto list = std::make_unique<DeviceTable>(context, bytes.data(), bytes.size());
     const auto* start = list->template as<unsigned char>();
     const ListTaps<T> taps{reinterpret_cast<const T*>(start), reinterpret_cast<const int*>(start + coefficient_bytes)};
@@ -97,13 +97,13 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
-                                   plugin::PlanOptions options) {
+                                   const plugin::Parameters& parameters) {
   return with_types(problem.dtype,
-                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, options); });
+                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, parameters); });
 }
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"shared_constant", why_no_tile, offer_shared_constant, make}, 4};
+
 }  // namespace
-
-const StencilAlgorithm kStencilSharedConstant{"shared_constant", why_no_tile, make, 0.28};
-
 }  // namespace tessera::cuda

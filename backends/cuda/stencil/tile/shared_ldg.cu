@@ -4,7 +4,6 @@
 /// @file
 /// A shared-memory tile with its halo; the field and the taps are read through `__ldg`, the read-only
 /// path of the L1 cache. The taps lie in device memory, so any number of them will do.
-#include "../algorithms.hpp"
 #include "tile.cuh"
 
 namespace tessera::cuda {
@@ -39,8 +38,8 @@ struct Tables {
 
 template <class T>
 std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem,
-                                         plugin::PlanOptions options) {
-  const Tile tile = take_tile(context, problem, options);
+                                         const plugin::Parameters& parameters) {
+  const Tile tile = tile_of(problem, context.machine(), parameters);
   const auto values = coefficients<T>(problem);
   const auto offsets = tile_offsets(problem, tile);
   Tables tables{std::make_unique<DeviceTable>(context, values.data(), values.size() * sizeof values[0]),
@@ -52,13 +51,13 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
-                                   plugin::PlanOptions options) {
+                                   const plugin::Parameters& parameters) {
   return with_types(problem.dtype,
-                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, options); });
+                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, parameters); });
 }
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{{"shared_ldg", why_no_tile, offer_shared_ldg, make},
+                                                                    5};
+
 }  // namespace
-
-const StencilAlgorithm kStencilSharedLdg{"shared_ldg", why_no_tile, make, 0.28};
-
 }  // namespace tessera::cuda

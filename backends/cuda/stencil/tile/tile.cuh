@@ -18,7 +18,6 @@
 #include <tessera/plugin/plugin.hpp>
 
 #include <bit>
-#include <string>
 
 namespace tessera::cuda {
 
@@ -163,25 +162,6 @@ __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& t
   }
 }
 
-/// The chosen tile, or the one of the parameters tile_z, tile_y, tile_x.
-inline Tile take_tile(const Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions options) {
-  constexpr std::int64_t kExtents[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
-  constexpr const char* kNames[] = {"tile_z", "tile_y", "tile_x"};
-  const std::optional<Tile> automatic = choose_tile(problem, context.limits());
-  if (!automatic) throw plugin::Error(TESSERA_UNSUPPORTED, why_no_tile(problem, context.device()));
-  int extent[plugin::kAxes] = {1, 1, 1};
-  for (int axis = plugin::kAxes - problem.rank; axis < plugin::kAxes; ++axis)
-    extent[axis] = int(options.parameters.take(kNames[axis], automatic->extent[axis], kExtents));
-  const std::optional<Tile> tile = make_tile(problem, context.limits(), extent);
-  if (!tile)
-    throw plugin::Error(TESSERA_INVALID_ARGUMENT,
-                        "a tile of " + std::to_string(extent[0]) + " x " + std::to_string(extent[1]) + " x " +
-                            std::to_string(extent[2]) + " points: it must have " + std::to_string(kMinTilePoints) +
-                            " to " + std::to_string(kMaxTilePoints) + " points and fit, with its halo, into " +
-                            std::to_string(context.limits().shared_per_block) + " bytes of shared memory");
-  return *tile;
-}
-
 /// `Held` owns the taps' memory; `taps` tells the kernel where they are.
 template <class T, class Taps, class Held>
 class TilePlan final : public plugin::Plan {
@@ -198,7 +178,7 @@ class TilePlan final : public plugin::Plan {
         held_(std::move(held)),
         arguments_{SweepGeometry(problem), {}, {}, {}, 0, 0, 0, int(problem.taps.size())} {
     const DeviceGuard guard(context.device());
-    prepare(kernel, context.limits().shared_per_block);
+    prepare(kernel, context.machine().shared_per_block);
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       arguments_.shift[axis] = std::countr_zero(unsigned(tile.extent[axis]));
       arguments_.cells[axis] = tile.cells[axis];

@@ -6,8 +6,8 @@
 /// device's limits.
 #pragma once
 
-#include "../../device.hpp"
 #include "../geometry.hpp"
+#include "../model.hpp"
 
 #include <optional>
 #include <string>
@@ -34,14 +34,30 @@ struct Tile {
 };
 
 /// The tile of these extents, or nothing where a block cannot hold it or a grid has too few blocks for the domain.
-std::optional<Tile> make_tile(const plugin::StencilProblem& problem, const DeviceLimits& limits,
-                              const int (&extent)[3]);
+std::optional<Tile> make_tile(const plugin::StencilProblem& problem, const Machine& machine, const int (&extent)[3]);
 
-/// The tile of least predicted cost, or nothing where even the smallest does not fit.
-std::optional<Tile> choose_tile(const plugin::StencilProblem& problem, const DeviceLimits& limits);
+/// A tile and the predicted seconds of a sweep.
+struct TimedTile {
+  Tile tile;
+  double seconds;
+};
+
+/// The tiles of least predicted time, the fastest first; none where even the smallest does not fit. `given`: tile_z,
+/// tile_y and tile_x narrow the choice.
+std::vector<TimedTile> fastest_tiles(const plugin::StencilProblem& problem, const Machine& machine,
+                                     const TileCosts& costs, const plugin::GivenParameters& given);
 
 /// "" or why no tile fits, with the figures.
-std::string why_no_tile(const plugin::StencilProblem& problem, int device);
+std::string why_no_tile(const plugin::StencilProblem& problem, const Machine& machine);
+
+/// The tile of a plan's parameters.
+Tile tile_of(const plugin::StencilProblem& problem, const Machine& machine, const plugin::Parameters& parameters);
+
+void offer_shared_ldg(const plugin::StencilProblem& problem, const Machine& machine,
+                      const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
+void offer_shared_constant(const plugin::StencilProblem& problem, const Machine& machine,
+                           const plugin::GivenParameters& given, std::uint64_t workspace_limit,
+                           plugin::OfferList& offers);
 
 /// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
 inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, const Tile& tile) {
