@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// More than 2^31 elements in one operand, on a device with the memory for it. Inputs are functions of the index, made
-/// and checked in pieces.
+/// and checked in chunks.
 
 #include "runner.hpp"
 
@@ -15,7 +15,7 @@ namespace tessera::test {
 namespace {
 
 constexpr std::uint64_t kNeeded = std::uint64_t{32} << 30;
-constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+constexpr std::int64_t kChunk = std::int64_t{1} << 24;
 
 void skip_without_memory(const Subject& subject) {
   if (subject.device_memory_bytes() < kNeeded)
@@ -39,11 +39,11 @@ float value_at(std::int64_t i) {
 
 template <class Value>
 void upload(Buffer<float>& buffer, Value&& value) {
-  std::vector<float> piece;
-  for (std::int64_t first = 0; first < buffer.size(); first += kPiece) {
-    piece.clear();
-    for (std::int64_t i = first; i < std::min(first + kPiece, buffer.size()); ++i) piece.push_back(value(i));
-    buffer.upload(piece, first);
+  std::vector<float> chunk;
+  for (std::int64_t first = 0; first < buffer.size(); first += kChunk) {
+    chunk.clear();
+    for (std::int64_t i = first; i < std::min(first + kChunk, buffer.size()); ++i) chunk.push_back(value(i));
+    buffer.upload(chunk, first);
   }
 }
 

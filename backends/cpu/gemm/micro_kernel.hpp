@@ -62,8 +62,7 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
   Vector<T> sum[kR][kV] = {};
   const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
   const T *a = t.a, *b = t.b;
-  // Rows from the ninth on have a pointer of their own. Its relation to the other one is hidden from the compiler,
-  // which would else make one pointer and 15 offsets of them, and has no registers for these.
+  // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.
   const T* far = a + 8 * a_stride;
   if (kR > 8) asm("" : "+r"(far));
   for (std::int64_t l = 0; l < k; ++l) {

@@ -50,14 +50,17 @@ double lost_lines(const Caches& caches, std::int64_t rows, std::int64_t bytes, s
   constexpr double kFreeWays = 0.75;
   constexpr std::int64_t kBins = 512, kMostRows = 512;
   const std::int64_t way = caches.level2 / caches.level2_ways, looked_at = std::min(rows, kMostRows);
-  const auto bin_of = [way](std::int64_t place) { return std::size_t(place * kBins / way); };
-  if (bytes >= way) return 0.0;         // then rows fill all sets alike
+  if (bytes >= way) return 0.0;  // then rows fill all sets alike
+  const double bins_of_byte = double(kBins) / double(way);
+  const auto bin_of = [&](std::int64_t place) { return std::size_t(double(place) * bins_of_byte); };
   std::array<int, kBins + 1> starts{};  // less ends
-  for (std::int64_t row = 0, begin = 0; row < looked_at; ++row, begin = (begin + stride) % way) {
+  for (std::int64_t row = 0, begin = 0; row < looked_at; ++row) {
     const std::int64_t end = begin + bytes;
     ++starts[bin_of(begin)];
     --starts[bin_of(std::min(end, way))];
     if (end > way) ++starts[0], --starts[bin_of(end - way)];
+    begin += stride % way;
+    if (begin >= way) begin -= way;
   }
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   const double ways = double(*std::max_element(starts.begin(), starts.end())) * double(rows) / double(looked_at);

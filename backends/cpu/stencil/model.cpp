@@ -17,14 +17,12 @@ using plugin::StencilProblem;
 /// Two things that go on at the same time and hinder each other where both take long.
 double overlapped(double a, double b) { return std::pow(std::pow(a, 4.0) + std::pow(b, 4.0), 0.25); }
 
-/// The sums of a line of results where all that they read is in the first-level cache: in blocks of so many rows of
-/// each plane, or for 0 row by row.
-double sums_seconds(const StencilCosts& c, const StencilWork& work, int block_rows) {
-  constexpr double kTapsOfLoop = 9.0;  // of those that go row by row
+/// The sums of a line of results where all that they read is in the first-level cache.
+double sums_seconds(const StencilCosts& c, const StencilWork& work, bool in_blocks) {
+  constexpr double kTapsOfLoop = 9.0;  // of rows one by one
   const double taps = double(work.problem.taps.size());
-  const double loads = block_rows == 0 ? taps : loads_per_result(work.groups, block_rows);
-  const double more_loops = block_rows == 0 ? std::ceil(taps / kTapsOfLoop) - 1.0 : 0.0;
-  return c.line + taps * c.multiply_add + loads * c.load + more_loops * c.loop;
+  if (in_blocks) return c.line + taps * c.multiply_add + work.block_loads * c.load;
+  return c.line + taps * (c.multiply_add + c.load) + (std::ceil(taps / kTapsOfLoop) - 1.0) * c.loop;
 }
 
 /// The part of a step's lines that the shared cache still has from the step before. Others use that cache, too.
@@ -86,16 +84,19 @@ Overlap overlap_of(const StencilProblem& p, const TemporalShape& s) {
 
 }  // namespace
 
-StencilWork::StencilWork(const StencilProblem& as_given)
-    : problem(sweep_axis_first(as_given)), groups(group_taps(problem.taps)) {}
+StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& instructions)
+    : problem(sweep_axis_first(as_given)),
+      groups(group_taps(problem.taps)),
+      block_rows(cpu::block_rows(instructions, groups)),
+      block_loads(loads_per_result(groups, block_rows)) {}
 
 double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut& cut, bool nontemporal, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilProblem& p = work.problem;
   const bool in_blocks = cut.planes == kBlockPlanes;
   const double near = double(p.domain.reach[0][0] + p.domain.reach[0][1]) / double(cut.planes);
-  const double sums = sums_seconds(c, work, in_blocks ? block_rows(machine.instructions, work.groups) : 0) +
-                      near * (c.plane + (nontemporal && in_blocks ? c.nontemporal_plane : 0.0));
+  const double sums =
+      sums_seconds(c, work, in_blocks) + near * (c.plane + (nontemporal && in_blocks ? c.nontemporal_plane : 0.0));
   const double line =
       overlapped(sums * machine.slowdown(threads), transfer_seconds(machine, work, cut, nontemporal, threads));
   const double whole_lines = !nontemporal ? 0.0 : in_blocks ? c.block_edges : c.put_together;
@@ -108,12 +109,10 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
   const StencilCosts& c = machine.costs.stencil;
   const StencilProblem& p = work.problem;
   if (p.points() == 0) return machine.overhead(threads);
-  const int rows = block_rows(machine.instructions, work.groups);
-  const TileLayout layout = tile_layout(p, shape, rows);
+  const TileLayout layout = tile_layout(p, shape, work.block_rows);
   const TileGrid grid = tile_grid(p, shape, threads);
   const auto [loaded, computed, rows_begun] = overlap_of(p, shape);
-  const double sums =
-      sums_seconds(c, work, layout.blocks ? int(layout.block_rows) : 0) + (layout.blocks ? c.level_line : 0.0);
+  const double sums = sums_seconds(c, work, layout.blocks) + (layout.blocks ? c.level_line : 0.0);
   const double line_rows = double(kLineBytes) / double(work.element()) * rows_begun;  // that a line of results begins
   const double ends = row_seconds(c, work) + (layout.blocks ? c.level_block_row : c.level_row);
   const double transfer = (loaded + 1.0) / double(shape.fused_steps) * double(kLineBytes) / machine.bandwidth(threads);

@@ -22,8 +22,10 @@ namespace tessera::cpu {
 struct StencilWork {
   plugin::StencilProblem problem;  ///< with its sweep axis first, and its taps as grouped
   std::vector<TapGroup> groups;
+  int block_rows;      ///< rows of each plane in blocks of rows
+  double block_loads;  ///< vectors that these load for each vector of results
 
-  explicit StencilWork(const plugin::StencilProblem& as_given);
+  StencilWork(const plugin::StencilProblem& as_given, const InstructionSet& instructions);
 
   std::int64_t element() const { return std::int64_t(plugin::size_of(problem.dtype)); }
   /// Cache lines of results of a step.

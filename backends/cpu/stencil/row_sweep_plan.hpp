@@ -67,12 +67,7 @@ template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
  public:
   RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
-      : p_(work.problem),
-        d_(p_.domain),
-        outside_(d_),
-        threads_(threads),
-        cut_(cut),
-        block_rows_(block_rows(kInstructionSet, work.groups)) {
+      : p_(work.problem), d_(p_.domain), outside_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
     for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
       sources_.emplace_back(p_, work.groups, strides);
     if (p_.points() == 0) return;
@@ -332,7 +327,7 @@ inline Cut row_sweep_cut(const Machine& machine, const plugin::StencilProblem& p
 template <bool kNontemporal>
 void offer_row_sweep(const plugin::StencilProblem& problem, const Machine& machine,
                      const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
-  const StencilWork work(problem);
+  const StencilWork work(problem, machine.instructions);
   const auto cut = [&](int threads) { return row_sweep_cut(machine, work.problem, threads, kNontemporal); };
   const double alone = sweeps_seconds(machine, work, cut(1), kNontemporal, 1);
   const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
@@ -347,7 +342,7 @@ void offer_row_sweep(const plugin::StencilProblem& problem, const Machine& machi
 template <bool kNontemporal>
 std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::StencilProblem& problem,
                                              const plugin::Parameters& parameters) {
-  const StencilWork work(problem);
+  const StencilWork work(problem, context.machine().instructions);
   const int threads = int(parameters.at("threads"));
   Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
   cut.block_segments = parameters.at("block");

@@ -36,6 +36,11 @@ struct RowTerms {
     along.push_back(along_offset);
     coefficient.push_back(c);
   }
+  /// Lets tap t, whose stride is 1, read another row.
+  void move_row(std::size_t t, std::int64_t row_offset) {
+    row[t] = row_offset;
+    offset[t] = row_offset + along[t];
+  }
   RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
 };
 

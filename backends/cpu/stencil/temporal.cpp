@@ -110,11 +110,11 @@ TemporalShape single_step(const StencilWork& work) {
 
 /// The shape of the least time for that many steps; one of no rows where no tile fits.
 TemporalShape best_shape(const Machine& machine, const StencilWork& work, std::int64_t fused_steps, int threads) {
-  const std::int64_t block = block_rows(machine.instructions, work.groups);
   TemporalShape best{fused_steps, 0, 1};
   double least = 0.0;
   for (std::int64_t width = kLongestRow / work.element(); width >= kShortestRow; width /= 2) {
-    const TemporalShape shape = fitting_shape(work.problem, fused_steps, width, block, tile_cache_bytes(machine));
+    const TemporalShape shape =
+        fitting_shape(work.problem, fused_steps, width, work.block_rows, tile_cache_bytes(machine));
     if (shape.tile == 0) continue;
     const double seconds = passes_seconds(machine, work, shape, threads);
     if (best.tile == 0 || seconds < least) least = seconds, best = shape;
@@ -152,7 +152,7 @@ TemporalShape given_shape(const Machine& machine, const StencilWork& work, std::
 
 void offer(const StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
            plugin::OfferList& offers) {
-  const StencilWork work(problem);
+  const StencilWork work(problem, machine.instructions);
   const std::int64_t steps = std::max<std::int64_t>(problem.steps, 1);
   const double sweep = passes_seconds(machine, work, single_step(work), 1) / double(steps);
   const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
@@ -170,8 +170,9 @@ void offer(const StencilProblem& problem, const Machine& machine, const plugin::
   }
 }
 
-std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, const plugin::Parameters& parameters) {
-  const StencilWork work(problem);
+std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& problem,
+                                   const plugin::Parameters& parameters) {
+  const StencilWork work(problem, context.machine().instructions);
   TemporalShape shape{parameters.at("depth"), parameters.at("tile"), parameters.at("width")};
   shape.fused_steps = std::min(shape.fused_steps, std::max<std::int64_t>(problem.steps, 1));
   return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
