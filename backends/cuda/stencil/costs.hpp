@@ -89,7 +89,7 @@ struct PersistentCosts {
   double neighbour;      ///< of a neighbour's column that a lane reads for it
   double outer_rows;     ///< how many rows more a warp takes for each that its neighbours read
   double idle_few;       ///< how many times as long four warps take,
-  double idle_full;      ///< and, more than once, warps with all registers: divided by the square of their number
+  double idle_full;      ///< and warps with all registers: 1 + idle_full / (their number squared) times as long
   double full_rows;      ///< of a warp with all registers
   double exchange;       ///< of a round
   double exchange_row;   ///< of a warp's row in a round, 16 bytes at a time

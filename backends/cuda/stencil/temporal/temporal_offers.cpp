@@ -65,14 +65,22 @@ std::uint64_t workspace(const StencilProblem& p, int depth) {
   return passes.sweep_workspace();
 }
 
+/// The depths that a pass of the steps can have, up to the deepest. Others make the same passes as one of these.
+std::vector<std::int64_t> useful_depths(std::int64_t steps, std::int64_t deepest) {
+  std::vector<std::int64_t> depths(std::size_t(std::clamp<std::int64_t>(steps, 1, deepest)));
+  std::iota(depths.begin(), depths.end(), 1);
+  std::erase_if(depths, [&](std::int64_t depth) {
+    return steps > 0 && plugin::ceil_div(steps, plugin::ceil_div(steps, depth)) != depth;
+  });
+  return depths;
+}
+
 /// The depths of least time of a line, of which there are hundreds.
 void offer_line(const StencilProblem& p, const TemporalTaps& taps, const Machine& machine,
                 const plugin::GivenParameters& given, plugin::OfferList& offers) {
   constexpr std::size_t kMostOffers = 8;
   const std::int64_t deepest = most_line_depth(taps.radius, p.dtype);
-  std::vector<std::int64_t> depths(std::size_t(std::clamp<std::int64_t>(p.steps, 1, deepest)));
-  std::iota(depths.begin(), depths.end(), 1);
-  depths = given.in_range("depth", depths, 1, deepest);
+  const auto depths = given.in_range("depth", useful_depths(p.steps, deepest), 1, deepest);
   std::vector<std::pair<double, std::int64_t>> times;
   for (const std::int64_t depth : depths)
     times.emplace_back(
@@ -137,9 +145,7 @@ void offer_temporal(const StencilProblem& p, const Machine& machine, const plugi
   const TemporalTaps taps = *temporal_taps(p);
   if (taps.rank == 1) return offer_line(p, taps, machine, given, offers);
   const std::int64_t deepest = temporal_tuning(p.dtype, taps).depth;
-  std::vector<std::int64_t> depths(std::size_t(std::clamp<std::int64_t>(p.steps, 1, deepest)));
-  std::iota(depths.begin(), depths.end(), 1);
-  depths = given.in_range("depth", depths, 1, deepest);
+  const auto depths = given.in_range("depth", useful_depths(p.steps, deepest), 1, deepest);
   const std::int64_t chunk = given.in_range("chunk", 0, 0, p.domain.extents[plugin::kAxes - taps.rank]);
   for (const std::int64_t depth : depths) {
     const double seconds =
