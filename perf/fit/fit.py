@@ -77,7 +77,8 @@ class Measured:
         self.seconds = np.array([offer[2] for line in lines for offer in line["offers"]])
         counts = [len(line["offers"]) for line in lines]
         self.first = np.cumsum([0] + counts)
-        self.share = np.concatenate([min(s) / s for s in self.by_problem(self.seconds)])
+        self.best = np.concatenate([np.full(len(s), min(s)) for s in self.by_problem(self.seconds)])
+        self.share = self.best / self.seconds
 
     def by_problem(self, values):
         return [values[a:b] for a, b in zip(self.first, self.first[1:])]
@@ -115,8 +116,11 @@ def fit(models, measured, power, stiffness):
         return result
 
     def residuals(x):
-        errors = weight * np.log(models.predict(coefficients(x)) / measured.seconds)
-        return np.concatenate([errors, stiffness * x])
+        predicted = models.predict(coefficients(x))
+        errors = weight * np.log(predicted / measured.seconds)
+        # A slow offer that looks faster than the best one is taken: worse than any other error.
+        tempting = (1.0 - measured.share) * np.maximum(0.0, np.log(measured.best / predicted))
+        return np.concatenate([errors, 2.0 * tempting, stiffness * x])
 
     found = least_squares(residuals, np.zeros(len(varied)), loss="soft_l1", f_scale=0.1, diff_step=1e-3,
                           bounds=(-3.0, 3.0), max_nfev=60)

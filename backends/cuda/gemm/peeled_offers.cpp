@@ -77,9 +77,10 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
       double seconds = 0.0;
       for (const PeeledPart& part : parts) seconds += part.offer.seconds;
       const std::uint64_t used = peeled_workspace(parts);
-      offers.add({{{"rows", r}, {"columns", c}, {"workspace", std::int64_t(used)}},
-                  parts.size() > 1 ? more * seconds : seconds,
-                  used});
+      // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
+      const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
+      offers.add(
+          {{{"rows", r}, {"columns", c}, {"workspace", printed}}, parts.size() > 1 ? more * seconds : seconds, used});
     }
 }
 

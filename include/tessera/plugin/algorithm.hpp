@@ -9,14 +9,11 @@
 #include <tessera/plugin/plan.hpp>
 #include <tessera/plugin/problem.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace tessera::plugin {
 
@@ -54,32 +51,45 @@ class Register {
  public:
   using Entry = Algorithm<Context, Problem>;
 
-  /// Allocates nothing: it runs while the library is loaded, when nobody could hear of a failure.
-  Register(const Entry& algorithm, int rank) : algorithm_(algorithm), rank_(rank), next_(newest) { newest = this; }
+  /// Takes its place in the list. Allocates nothing: it runs while the library is loaded, when nobody could hear of a
+  /// failure.
+  Register(const Entry& algorithm, int rank) : algorithm_(algorithm), rank_(rank) {
+    const Register** place = &first;
+    while (*place != nullptr && (*place)->precedes(*this)) place = &(*place)->next_;
+    next_ = *place;
+    *place = this;
+  }
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
 
+  class Iterator {
+   public:
+    explicit Iterator(const Register* at) : at_(at) {}
+    const Entry& operator*() const { return at_->algorithm_; }
+    Iterator& operator++() { return at_ = at_->next_, *this; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Register* at_;
+  };
+  struct List {
+    Iterator begin() const { return Iterator(first); }
+    Iterator end() const { return Iterator(nullptr); }
+  };
+
   /// All, once the library is loaded.
-  static std::span<const Entry> all() {
-    static const auto* const list = new std::vector<Entry>(sorted());  // lives as long as the process
-    return *list;
-  }
+  static List all() { return {}; }
 
  private:
-  static std::vector<Entry> sorted() {
-    std::vector<const Register*> found;
-    for (const Register* r = newest; r != nullptr; r = r->next_) found.push_back(r);
-    const auto key = [](const Register* r) { return std::tuple(r->rank_, std::string_view(r->algorithm_.name)); };
-    std::sort(found.begin(), found.end(), [&](const Register* a, const Register* b) { return key(a) < key(b); });
-    std::vector<Entry> list;
-    for (const Register* r : found) list.push_back(r->algorithm_);
-    return list;
+  bool precedes(const Register& other) const {
+    return std::tuple(rank_, std::string_view(algorithm_.name)) <
+           std::tuple(other.rank_, std::string_view(other.algorithm_.name));
   }
 
-  static inline const Register* newest = nullptr;
+  static inline const Register* first = nullptr;
   Entry algorithm_;
   int rank_;
-  const Register* next_;
+  mutable const Register* next_ = nullptr;
 };
 
 }  // namespace tessera::plugin

@@ -96,27 +96,38 @@ class Table {
                                                    std::to_string(devices().size()));
   }
 
-  /// Calls body(list of algorithms, problem type tag) for the operation.
+  /// Calls body(std::type_identity<Problem>{}) for the operation.
   template <class Body>
-  static void with_algorithms(tessera_op op, Body&& body) {
-    const auto call = [&]<class Problem>(std::type_identity<Problem> tag) {
-      body(Register<Context, Problem>::all(), tag);
-    };
-    if (op == TESSERA_OP_GEMM) return call(std::type_identity<GemmProblem>{});
-    if (op == TESSERA_OP_STENCIL) return call(std::type_identity<StencilProblem>{});
+  static void with_problem(tessera_op op, Body&& body) {
+    if (op == TESSERA_OP_GEMM) return body(std::type_identity<GemmProblem>{});
+    if (op == TESSERA_OP_STENCIL) return body(std::type_identity<StencilProblem>{});
     throw Error(TESSERA_UNSUPPORTED, "operation " + std::to_string(op) + " is not known to this backend");
+  }
+
+  /// Null beyond the last.
+  template <class Problem>
+  static const Algorithm<Context, Problem>* algorithm_at(std::uint64_t index) {
+    for (const auto& algorithm : Register<Context, Problem>::all())
+      if (index-- == 0) return &algorithm;
+    return nullptr;
   }
 
   static std::uint64_t algorithm_count(tessera_op op) {
     std::uint64_t count = 0;
-    guard(nullptr, [&] { with_algorithms(op, [&](auto list, auto) { count = list.size(); }); });
+    guard(nullptr, [&] {
+      with_problem(op, [&]<class Problem>(std::type_identity<Problem>) {
+        for ([[maybe_unused]] const auto& algorithm : Register<Context, Problem>::all()) ++count;
+      });
+    });
     return count;
   }
 
   static const char* algorithm_name(tessera_op op, std::uint64_t index) {
     const char* name = nullptr;
     guard(nullptr, [&] {
-      with_algorithms(op, [&](auto list, auto) { name = index < list.size() ? list[index].name : nullptr; });
+      with_problem(op, [&]<class Problem>(std::type_identity<Problem>) {
+        if (const auto* algorithm = algorithm_at<Problem>(index)) name = algorithm->name;
+      });
     });
     return name;
   }
@@ -124,11 +135,12 @@ class Table {
   static tessera_status algorithm_supports(tessera_op op, std::uint64_t index, std::int32_t device,
                                            const tessera_desc* desc, tessera_error* error) {
     return guard(error, [&] {
-      with_algorithms(op, [&](auto list, auto tag) {
-        const typename decltype(tag)::type problem(desc);
-        if (index >= list.size()) throw Error(TESSERA_UNSUPPORTED, "no algorithm " + std::to_string(index));
+      with_problem(op, [&]<class Problem>(std::type_identity<Problem>) {
+        const Problem problem(desc);
+        const auto* const algorithm = algorithm_at<Problem>(index);
+        if (algorithm == nullptr) throw Error(TESSERA_UNSUPPORTED, "no algorithm " + std::to_string(index));
         check_device(device);
-        const std::string why = list[index].why_unsupported(problem, Backend::machine(device, 0));
+        const std::string why = algorithm->why_unsupported(problem, Backend::machine(device, 0));
         if (!why.empty()) throw Error(TESSERA_UNSUPPORTED, why);
       });
     });
@@ -147,15 +159,15 @@ class Table {
   }
 
   /// The offers of the algorithm `wanted`, or of all for null, the cheapest first; throws where there is none.
-  template <class List, class Problem>
-  static auto ranked_offers(List list, const Problem& problem, const Machine& machine, const char* wanted,
+  template <class Problem>
+  static auto ranked_offers(const Problem& problem, const Machine& machine, const char* wanted,
                             const GivenParameters& given, std::uint64_t workspace_limit) {
-    std::vector<Ranked<typename List::value_type>> ranked;
+    std::vector<Ranked<Algorithm<Context, Problem>>> ranked;
     std::string rejected;
     const auto reject = [&](const char* name, const std::string& why) {
       rejected += (rejected.empty() ? "" : "; ") + std::string(name) + ": " + why;
     };
-    for (const auto& algorithm : list) {
+    for (const auto& algorithm : Register<Context, Problem>::all()) {
       if (wanted != nullptr && std::string_view(wanted) != algorithm.name) continue;
       if (const std::string why = algorithm.why_unsupported(problem, machine); !why.empty()) {
         reject(algorithm.name, why);
@@ -188,10 +200,10 @@ class Table {
       const auto known = read_struct<tessera_offers_request>(request, "the request for offers");
       check_device(known.device);
       const Machine machine = Backend::machine(known.device, known.threads);
-      with_algorithms(known.desc->op, [&](auto list, auto tag) {
-        const typename decltype(tag)::type problem(known.desc);
+      with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
+        const Problem problem(known.desc);
         const auto ranked =
-            ranked_offers(list, problem, machine, known.algorithm, given_parameters(known), known.workspace_limit);
+            ranked_offers(problem, machine, known.algorithm, given_parameters(known), known.workspace_limit);
         const double transfer = transfer_seconds(machine, problem, known.memory);
         const std::size_t most = known.most == 0 ? ranked.size() : std::size_t(known.most);
         for (std::size_t i = 0; i < (std::min)(most, ranked.size()); ++i) {
@@ -239,20 +251,20 @@ class Table {
                                     tessera_backend_plan** plan, tessera_plan_reply* reply, tessera_error* error) {
     return guard(error, [&] {
       const auto known = read_struct<tessera_plan_request>(request, "the plan request");
-      with_algorithms(known.desc->op, [&](auto list, auto tag) {
-        const typename decltype(tag)::type problem(known.desc);
-        auto made = std::make_unique<OwnedPlan>(make_plan(unwrap(context), list, problem, known));
+      with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
+        const Problem problem(known.desc);
+        auto made = std::make_unique<OwnedPlan>(make_plan(unwrap(context), problem, known));
         write_struct({sizeof *reply, made->algorithm.c_str(), made->plan->workspace_bytes()}, reply, "the plan reply");
         *plan = reinterpret_cast<tessera_backend_plan*>(made.release());
       });
     });
   }
 
-  template <class List, class Problem>
-  static OwnedPlan make_plan(Context& context, List list, const Problem& problem, const tessera_plan_request& request) {
-    const auto [algorithm, offer] = ranked_offers(list, problem, context.machine(), request.algorithm,
-                                                  given_parameters(request), request.workspace_limit)
-                                        .front();
+  template <class Problem>
+  static OwnedPlan make_plan(Context& context, const Problem& problem, const tessera_plan_request& request) {
+    const auto [algorithm, offer] =
+        ranked_offers(problem, context.machine(), request.algorithm, given_parameters(request), request.workspace_limit)
+            .front();
     OwnedPlan made{algorithm->make(context, problem, offer.parameters), algorithm->name + offer.parameters.text()};
     if (made.plan->workspace_bytes() != offer.workspace_bytes)
       throw Error(TESSERA_INTERNAL, made.algorithm + " wants a workspace of " +
