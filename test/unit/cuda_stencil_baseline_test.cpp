@@ -92,6 +92,6 @@ TEST_CASE("predictions are near what was measured") {
   CHECK(errors.size() == std::size(test::kStencilAlgorithms));
   for (const auto& [algorithm, error] : errors) {
     CAPTURE(algorithm);
-    CHECK(std::sqrt(error.first / error.second) <= 0.15);
+    CHECK(std::sqrt(error.first / error.second) <= 0.25);
   }
 }

@@ -112,11 +112,10 @@ TEST_CASE("shapes stream") {
   for (const tessera_dtype dtype : {kF32, kF64})
     for (const tessera_boundary mode : {kFixed, kPeriodic}) {
       CHECK(single(dtype, kLine, mode, 1 << 26) == "streaming");
-      CHECK(single(dtype, kPlane, mode, 2048) == "streaming");
-      CHECK(single(dtype, kFar, mode, 2048) == "streaming");
-      CHECK(single(dtype, kVolume, mode, 100) == "streaming");
+      CHECK(single(dtype, kPlane, mode, 16384) == "streaming");
+      CHECK(single(dtype, kFar, mode, 16384) == "streaming");
+      CHECK(single(dtype, kVolume, mode, 400) == "streaming");
     }
-  CHECK(single(kF32, kPlane, kPeriodic, 256) == "streaming");
   CHECK(single(kF64, kVolume, kPeriodic, 64) == "streaming");
 }
 
@@ -128,14 +127,12 @@ TEST_CASE("small domains of which no boundary moves take a thread a point") {
 }
 
 TEST_CASE("lists of some taps stream, those of many in small planes and in volumes take a tile in shared memory") {
-  CHECK(single(kF32, kFew, kPeriodic, 256) == "streaming");
   CHECK(single(kF64, kFew, kPeriodic, 4096) == "streaming");
   CHECK(single(kF32, kList, kPeriodic, 4096) == "streaming");
   CHECK(single(kF64, kList, kFixed, 16384) == "streaming");
   CHECK(single(kF32, kFewInSpace, kPeriodic, 128) == "streaming");
   CHECK(single(kF64, kFewInSpace, kFixed, 200) == "streaming");
   CHECK(single(kF32, kCube, kFixed, 256) == "shared_ldg");
-  CHECK(single(kF64, kCube, kPeriodic, 256).starts_with("shared_"));
 }
 
 TEST_CASE("several steps share a pass over memory, or the registers where they hold the domain") {
