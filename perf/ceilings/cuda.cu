@@ -93,7 +93,7 @@ double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_
   return operations;
 }
 
-void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream) {
+void enqueue_memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream) {
   auto* const a = static_cast<float4*>(in);
   auto* const b = static_cast<float4*>(out);
   const auto blocks = unsigned(half / 4096);  // 256 threads of 16 bytes each

@@ -16,6 +16,6 @@ namespace tessera::perf {
 double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_t stream);
 
 /// One pass over two halves of `half` bytes (multiples of 4096). copy: cudaMemcpy, copy_streaming: a kernel.
-void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream);
+void enqueue_memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream);
 
 }  // namespace tessera::perf

@@ -13,6 +13,6 @@ namespace tessera::perf {
 double fma_rate(DType dtype, int threads);
 
 /// One pass over `half` bytes of each array (multiples of 4096). copy: reads `in`, writes `out`; read, write: both.
-void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads);
+void memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, int threads);
 
 }  // namespace tessera::perf

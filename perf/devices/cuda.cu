@@ -162,7 +162,7 @@ class Cuda : public Device {
       double amount = 0.0;
       const double seconds = time([&] {
         for (int i = 0; i < batch; ++i) {
-          if (memory) enqueue_stream(ceiling, in_, out_, half, stream_);
+          if (memory) enqueue_memory_pass(ceiling, in_, out_, half, stream_);
           amount +=
               memory ? 2.0 * double(half) : enqueue_arithmetic(ceiling, dtype, static_cast<float*>(sink_), stream_);
         }

@@ -125,12 +125,12 @@ class Host : public Device {
     if (ceiling == Ceiling::fma) return fma_rate(dtype, threads_);
     if (ceiling == Ceiling::fma_one_thread) return fma_rate(dtype, 1);
     if (ceiling == Ceiling::matrix_unit) return 0.0;
-    return stream_rate(ceiling, footprint);
+    return memory_rate(ceiling, footprint);
   }
   bool interleave() const override { return true; }
 
  private:
-  double stream_rate(Ceiling ceiling, std::size_t footprint) {
+  double memory_rate(Ceiling ceiling, std::size_t footprint) {
     // Two halves; together beyond the cache by a factor of two where nothing else is asked for.
     const std::size_t far = std::max<std::size_t>(2 * cache_, std::size_t{64} << 20);
     const std::size_t half = (footprint == 0 ? far : std::max<std::size_t>(footprint, 8192)) / 2 / 4096 * 4096;
@@ -149,7 +149,7 @@ class Host : public Device {
     const double stop = now() + (footprint == 0 ? 0.02 : 0.005);
     do {
       const double begin = now();
-      for (std::int64_t pass = 0; pass < passes; ++pass) stream(ceiling, in_, out_, half, threads_);
+      for (std::int64_t pass = 0; pass < passes; ++pass) memory_pass(ceiling, in_, out_, half, threads_);
       best = std::max(best, double(bytes) * double(passes) / (now() - begin));
     } while (now() < stop);
     return best;

@@ -55,8 +55,7 @@ int run(const char* path) {
       add_questions(stencil_problem(p.problem), p.offers, questions);
 
   fit::Machine machine = fit::machine(run.machine);
-  static_assert(sizeof(machine.costs) % sizeof(double) == 0, "coefficients are doubles and nothing else");
-  const std::span coefficients(reinterpret_cast<double*>(&machine.costs), sizeof(machine.costs) / sizeof(double));
+  const std::span<double> coefficients = fit::coefficients(machine, run.problems.at(0).problem.op);
   for (const double c : coefficients) std::printf("%.17g ", c);
   std::printf("\n");
   std::fflush(stdout);

@@ -78,7 +78,9 @@ def _xeon(op: str) -> list[list[of.Group]]:
 
 
 def xeon_gemm() -> str:
-    rows = [[chosen.title, *(of.times(_all(of.ratios, part, chosen)) for part in _xeon("gemm"))] for chosen in of.CPU_GEMM]
+    rows = [
+        [chosen.title, *(of.times(_all(of.ratios, part, chosen)) for part in _xeon("gemm"))] for chosen in of.CPU_GEMM
+    ]
     return table(["products", *XEONS], rows)
 
 
@@ -127,8 +129,10 @@ def overheads() -> str:
     gemm, stencil, first, queue = (text.duration(rows[case, "tessera"].seconds) for case in (
         "gemm_plan_creation", "stencil_plan_creation", "first_use", "enqueue_gemm_64"))
     peer = text.duration(rows["enqueue_gemm_64", "peer"].seconds)
-    return (f"A plan takes {gemm} to make for a product and {stencil} for a stencil. Queueing a product of size 64 takes\n"
-            f"{queue} of the host's time, {peer} with the faster of cuBLAS and cuBLASLt. The first use takes {first}.")
+    return (
+        f"A plan takes {gemm} to make for a product and {stencil} for a stencil. Queueing a product of size 64 takes\n"
+        f"{queue} of the host's time, {peer} with the faster of cuBLAS and cuBLASLt. The first use takes {first}."
+    )
 
 
 def readme() -> str:
@@ -143,15 +147,17 @@ def readme() -> str:
     deep = _all(of.shares, sweeps, sets["3D star, radius 1, 768³"])
     many = of.mean(_all(of.sweeps, GPU_STENCIL, steps, sets["2D star, radius 1, 16384²"]))
     cached = _all(of.ratios, of.groups(GPU_STENCIL, "stencil", cache="hot"), sets["1 to 2 million points"])
-    return (f"- Square products from 1024 on: {f32} (f32) and {f64} (f64) times the rate of the better of cuBLAS and "
-            "cuBLASLt.\n"
-            f"- Batches of matrices of sizes 4 to 16: {min(small):.1f} to {max(small):.0f} times that rate.\n"
-            f"- One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
-            f"{of.percents(deep)}.\n"
-            f"- Many steps of a 5-point stencil: {many:.1f} times the rate of single sweeps at the rate of a copy.\n"
-            f"- Sweeps of fields that stay in the cache: {min(cached):.2f} to {max(cached):.2f} times a kernel with the "
-            "taps compiled in.\n"
-            "- [All figures, and what falls short](docs/performance.md)")
+    return (
+        f"- Square products from 1024 on: {f32} (f32) and {f64} (f64) times the rate of the better of cuBLAS and "
+        "cuBLASLt.\n"
+        f"- Batches of matrices of sizes 4 to 16: {min(small):.1f} to {max(small):.0f} times that rate.\n"
+        f"- One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
+        f"{of.percents(deep)}.\n"
+        f"- Many steps of a 5-point stencil: {many:.1f} times the rate of single sweeps at the rate of a copy.\n"
+        f"- Sweeps of fields that stay in the cache: {min(cached):.2f} to {max(cached):.2f} times a kernel with the "
+        "taps compiled in.\n"
+        "- [All figures, and what falls short](docs/performance.md)"
+    )
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that the pages quote the committed baselines, and that a page which does not is found. Standard library alone."""
+"""Tests that the pages quote the committed baselines, and that a page which does not is found. Standard library
+alone."""
 
 from __future__ import annotations
 
@@ -19,8 +20,11 @@ import summary
 SETS = {("h100-gemm", "gemm", False): figures.GPU_GEMM, ("h100-stencil", "stencil", False): figures.GPU_SWEEPS,
         ("h100-stencil", "stencil", True): figures.GPU_STEPS}
 for name in blocks.XEONS.values():
-    SETS |= {(f"{name}-gemm", "gemm", False): figures.CPU_GEMM, (f"{name}-stencil", "stencil", False): figures.CPU_SWEEPS,
-             (f"{name}-stencil", "stencil", True): figures.CPU_STEPS}
+    SETS |= {
+        (f"{name}-gemm", "gemm", False): figures.CPU_GEMM,
+        (f"{name}-stencil", "stencil", False): figures.CPU_SWEEPS,
+        (f"{name}-stencil", "stencil", True): figures.CPU_STEPS,
+    }
 
 
 class Committed(unittest.TestCase):
@@ -97,7 +101,9 @@ class Formats(unittest.TestCase):
         self.assertEqual(figures.times([1.0, 4.0]), "2.00 (1.00–4.00)")
         self.assertEqual([figures.times(values) for values in ([1.234], [1.001, 1.002], [28.4], [])],
                          ["1.23", "1.00", "28", "–"])
-        self.assertEqual([figures.percents(values) for values in ([0.981, 1.007], [0.5], [])], ["98–101 %", "50 %", "–"])
+        self.assertEqual(
+            [figures.percents(values) for values in ([0.981, 1.007], [0.5], [])], ["98–101 %", "50 %", "–"]
+        )
 
 
 if __name__ == "__main__":

@@ -82,8 +82,8 @@ std::vector<typename Op::Case> selected(std::size_t every) {
 
 /// The backend's own choice must exist for every case, and be one of its list.
 template <class Op, class T>
-void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial,
-                     const std::vector<std::string>& names) {
+void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial) {
+  const auto names = subject.algorithms(Op::kOp);
   for (const Memory memory : {Memory::host, Memory::device}) {
     typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory});
     const std::string chosen = plan.algorithm();
@@ -94,12 +94,12 @@ void check_automatic(Subject& subject, const typename Op::template Trial<T>& tri
 
 template <class Op, class T>
 void run_all(Subject& subject, std::size_t every) {
-  const auto names = subject.algorithms(Op::kOp);
+  const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
   for (const auto& c : selected<Op>(every)) {
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
     typename Op::template Trial<T> trial(c);
-    check_automatic<Op, T>(subject, trial, names);
+    check_automatic<Op, T>(subject, trial);
     for (std::size_t i = 0; i < names.size(); ++i)
       for (const Memory memory : {Memory::host, Memory::device})
         if (tallies[i].failed < kMostFailures) run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
@@ -119,7 +119,7 @@ bool has_parameter(const std::string& printed, const std::string& entry) {
 /// What plans print as their parameters is what they take and what their clones have, and other values work as well.
 template <class Op, class T>
 void run_parameters(Subject& subject) {
-  for (const std::string& name : subject.algorithms(Op::kOp)) {
+  for (const std::string& name : subject.tested(Op::kOp)) {
     Tally tally;
     for (const auto& c : selected<Op>(std::max<std::size_t>(7, short_list()))) {
       if (tally.failed >= kMostFailures) break;
@@ -142,7 +142,7 @@ void run_parameters(Subject& subject) {
 template <class Op, class T>
 void run_threads(Subject& subject, int threads) {
   const std::string entry = "threads=" + std::to_string(threads);
-  const auto names = subject.algorithms(Op::kOp);
+  const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
   for (const auto& c : selected<Op>(1)) {
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());

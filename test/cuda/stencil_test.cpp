@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the resident algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from a
-/// graph and beside another plan. And sweeps of the streaming algorithm, whose launches overlap: exactly what one
+/// What the persistent algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from
+/// a graph and beside another plan. And sweeps of the streaming algorithm, whose launches overlap: exactly what one
 /// launch a sweep gives.
 
 #include "cuda_support.hpp"
@@ -57,13 +57,13 @@ std::vector<double> integers(std::size_t count) {
 }
 
 std::string layout(int depth, int rows, int warps) {
-  return "resident:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
+  return "persistent:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
          ",warps=" + std::to_string(warps);
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("resident gives the same bits however the domain is cut", "[resident]", float, double) {
+TEMPLATE_TEST_CASE("persistent gives the same bits however the domain is cut", "[persistent]", float, double) {
   Context context = open_cuda();
   const auto [box, radius] = GENERATE(std::pair{false, 1}, std::pair{true, 1}, std::pair{false, 2});
   const auto mode = GENERATE(Boundary::fixed, Boundary::mirror, Boundary::periodic);
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("resident gives the same bits however the domain is cut", "[r
   CHECK(layouts >= 6);
 }
 
-TEST_CASE("resident can be replayed, and two plans run on two streams", "[resident]") {
+TEST_CASE("persistent can be replayed, and two plans run on two streams", "[persistent]") {
   open_cuda();
   cudaStream_t streams[2];
   for (cudaStream_t& stream : streams) succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -107,7 +107,7 @@ TEST_CASE("resident can be replayed, and two plans run on two streams", "[reside
     Context first = open_cuda(wrapping(streams[0])), second = open_cuda(wrapping(streams[1]));
     const StencilDesc desc{
         .extents = {500, 600}, .taps = contracting(false, 1), .boundary = Boundary::nearest, .steps = 100};
-    const PlanOptions options{.operands = Memory::device, .algorithm = "resident"};
+    const PlanOptions options{.operands = Memory::device, .algorithm = "persistent"};
     StencilPlan plans[2] = {StencilPlan(first, desc, options), StencilPlan(second, desc, options)};
     Field<float> fields[2] = {Field<float>(first, 500, 600), Field<float>(second, 500, 600)};
     plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());

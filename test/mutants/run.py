@@ -36,7 +36,8 @@ def stages(path, variant):
     if path.startswith("lib/cli/"):
         return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
     if path.startswith("backends/cuda/"):
-        return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
+        return (["tessera-cuda-choice-test", "tessera-cuda-stencil-test"],
+                [r"^unit\.cuda_choice$", r"^unit\.cuda_stencil_choice$"])
     if path.startswith("backends/cpu/"):
         return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance",
                  "test/threads/all"],

@@ -13,7 +13,8 @@ skipped=4
 
 formatter=""
 for candidate in "${CLANG_FORMAT:-}" "clang-format-$pinned" clang-format; do
-  [[ -n "$candidate" ]] && version="$("$candidate" --version 2>/dev/null)" || continue
+  [[ -n "$candidate" ]] || continue
+  version="$("$candidate" --version 2>/dev/null)" || continue
   [[ "$version" =~ version\ $pinned\. ]] && formatter="$candidate" && break
 done
 if [[ -z "$formatter" ]]; then

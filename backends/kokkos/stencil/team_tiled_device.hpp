@@ -33,7 +33,7 @@ struct TableTaps {
   const int* offsets;
 };
 
-/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile.cuh.
+/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile/tile.cuh.
 struct Divisor {
   unsigned reciprocal;
 
@@ -257,7 +257,7 @@ inline std::string why_not_team_tiled(const plugin::StencilProblem& problem, con
 inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& machine,
                              const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
   const cuda::Machine team = team_machine(machine);
-  const auto tiles = cuda::fastest_tiles(p, team, team.costs.stencil.shared_ldg, given);
+  const auto tiles = cuda::fastest_tiles(p, team, cuda::type_costs(team, p.dtype).ldg_tile, given);
   for (const auto& [tile, seconds] : tiles)
     offers.add({{{"tile_z", tile.extent[0]}, {"tile_y", tile.extent[1]}, {"tile_x", tile.extent[2]}},
                 stencil_seconds(machine, p, machine.costs.stencil_team_tiled * tiles.front().seconds / seconds),

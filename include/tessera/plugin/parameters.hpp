@@ -43,7 +43,7 @@ class Parameters {
   std::string text() const {
     std::string text;
     for (const Entry& entry : entries_)
-      text += (text.empty() ? ":" : ",") + std::string(entry.key) + "=" + std::to_string(entry.value);
+      text.append(text.empty() ? ":" : ",").append(entry.key).append("=").append(std::to_string(entry.value));
     return text;
   }
 

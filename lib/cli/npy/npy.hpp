@@ -81,10 +81,10 @@ class OutputFile {
   void commit();
 
   /// The target is this program's standard output, where nothing else may be printed then.
-  bool is_standard_output() const { return place_ == Place::standard_output; }
+  bool is_standard_output() const { return kind_ == Kind::standard_output; }
 
  private:
-  enum class Place { file, stream, standard_output };
+  enum class Kind { file, pipe, standard_output };
 
   void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape);
   void write_all(const void* data, std::size_t count) const;
@@ -96,7 +96,7 @@ class OutputFile {
   std::filesystem::path name_;       ///< as the user wrote it, for messages
   std::filesystem::path target_;     ///< with symbolic links followed
   std::filesystem::path temporary_;  ///< empty while the temporary has no name
-  Place place_ = Place::file;
+  Kind kind_ = Kind::file;
   int descriptor_ = -1;
 };
 
