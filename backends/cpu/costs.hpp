@@ -44,6 +44,7 @@ struct StencilCosts {
   double nontemporal_plane;  ///< how much longer that takes where non-temporal stores use the same buffers
   double row;                ///< to begin a row
   double end_tap;            ///< of a tap of a point near a row's end
+  double mapped_tap;         ///< to look up which row a tap reads, or that it reads a constant
   double put_together;       ///< of a row: lines at its ends that non-temporal stores need whole
   double block_edges;        ///< the same of a row in a block of rows
   double level3_line;        ///< to move a line to or from the shared cache
@@ -94,8 +95,9 @@ inline constexpr Costs kAvx512Costs{
         .nontemporal_plane = 1.21e-9,
         .row = 4.74e-9,
         .end_tap = 0.375e-9,
+        .mapped_tap = 8e-9,
         .put_together = 73.9e-9,
-        .block_edges = 27.4e-9,
+        .block_edges = 30e-9,
         .level3_line = 2.6e-9,
         .level3_share = 0.8,
         .barrier = 1e-6,

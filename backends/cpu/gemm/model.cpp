@@ -85,8 +85,11 @@ double in_place_seconds(const Machine& machine, const GemmProblem& p, const Unit
   const std::int64_t element = element_of(p);
   double seconds = 0.0;
   if (!packing.a && p.trans_a) {
-    const double bytes = double(p.k) * double(p.lda) * double(element);
-    seconds += tiles.count() * double(u.k) * c.column_line * std::min(1.0, 2.0 * bytes / double(machine.caches.level2));
+    const double bytes = double(p.k) * double(p.lda) * double(element), level2 = double(machine.caches.level2);
+    seconds += tiles.count() * double(u.k) * c.column_line * std::min(1.0, 2.0 * bytes / level2);
+    // Of a panel's lines each k has one that the next panel shares, but that is gone until then.
+    if (bytes > level2)
+      seconds += tiles.down * double(u.k) * double(kLineBytes) / machine.costs.common.bytes_per_thread;
   }
   if (!packing.b && tiles.down > 1.0) {
     const std::int64_t bytes = std::min(blocks.n, u.n) * element, stride = p.ldb * element;

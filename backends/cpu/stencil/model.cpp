@@ -17,9 +17,11 @@ using plugin::StencilProblem;
 /// Two things that go on at the same time and hinder each other where both take long.
 double overlapped(double a, double b) { return std::pow(std::pow(a, 4.0) + std::pow(b, 4.0), 0.25); }
 
+/// Taps that a loop over a single row adds up.
+constexpr double kTapsOfLoop = 9.0;
+
 /// The sums of a line of results where all that they read is in the first-level cache.
 double sums_seconds(const StencilCosts& c, const StencilWork& work, bool in_blocks) {
-  constexpr double kTapsOfLoop = 9.0;  // of rows one by one
   const double taps = double(work.problem.taps.size());
   if (in_blocks) return c.line + taps * c.multiply_add + work.block_loads * c.load;
   return c.line + taps * (c.multiply_add + c.load) + (std::ceil(taps / kTapsOfLoop) - 1.0) * c.loop;
@@ -60,6 +62,35 @@ double row_seconds(const StencilCosts& c, const StencilWork& work) {
   return c.row + double(reach[0] + reach[1]) * double(work.problem.taps.size()) * c.end_tap;
 }
 
+/// The points of a row that fill no register, where rows go one by one: they are summed like those of the ends, unless
+/// a whole vector of the row may be computed twice.
+double rest_seconds(const Machine& machine, const StencilWork& work) {
+  const plugin::Domain& d = work.problem.domain;
+  const std::int64_t points = d.plain_end(2) - d.plain_begin(2);
+  const std::int64_t lanes = machine.instructions.vector_bytes / work.element();
+  const bool twice = points >= lanes && double(work.problem.taps.size()) <= kTapsOfLoop;
+  return twice ? 0.0 : double(points % lanes) * double(work.problem.taps.size()) * machine.costs.stencil.end_tap;
+}
+
+/// Parts of all rows.
+struct RowKinds {
+  double summed;  ///< that do not keep their values
+  double mapped;  ///< of which taps leave the domain across an outer axis: where they read has to be looked up
+};
+
+RowKinds kinds_of_rows(const plugin::Domain& d) {
+  double summed = 1.0, plain = 1.0;
+  for (int axis = 0; axis < 2; ++axis) {
+    std::int64_t frozen = 0;
+    for (int side = 0; side < 2; ++side)
+      if (d.mode[axis][side] == TESSERA_BOUNDARY_FIXED) frozen += d.reach[axis][side];
+    const double all = double(std::max<std::int64_t>(d.extents[axis], 1));
+    summed *= double(std::max<std::int64_t>(d.extents[axis] - frozen, 0)) / all;
+    plain *= double(d.plain_end(axis) - d.plain_begin(axis)) / all;
+  }
+  return {summed, std::max(summed - plain, 0.0)};
+}
+
 /// What a tile does for each point of its core, in a pass or in a step of it.
 struct Overlap {
   double loaded;          ///< points, in a pass
@@ -95,12 +126,17 @@ double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut
   const StencilProblem& p = work.problem;
   const bool in_blocks = cut.planes == kBlockPlanes;
   const double near = double(p.domain.reach[0][0] + p.domain.reach[0][1]) / double(cut.planes);
-  const double sums =
-      sums_seconds(c, work, in_blocks) + near * (c.plane + (nontemporal && in_blocks ? c.nontemporal_plane : 0.0));
+  const auto [summed, mapped] = kinds_of_rows(p.domain);
+  const double alone = in_blocks ? mapped : summed;
+  const double sums = (1.0 - summed) * c.line + alone * sums_seconds(c, work, false) +
+                      (summed - alone) * sums_seconds(c, work, true) +
+                      near * (c.plane + (nontemporal && in_blocks ? c.nontemporal_plane : 0.0));
   const double line =
       overlapped(sums * machine.slowdown(threads), transfer_seconds(machine, work, cut, nontemporal, threads));
   const double whole_lines = !nontemporal ? 0.0 : in_blocks ? c.block_edges : c.put_together;
-  const double row = (row_seconds(c, work) + whole_lines) * machine.slowdown(threads);
+  const double rest = nontemporal ? 0.0 : alone * rest_seconds(machine, work);
+  const double lookup = mapped * double(p.taps.size()) * c.mapped_tap;
+  const double row = (summed * (row_seconds(c, work) + whole_lines) + rest + lookup) * machine.slowdown(threads);
   const double step = (work.lines() * line + work.rows() * row) / threads;
   return machine.overhead(threads) + double(p.steps) * (step + (threads > 1 ? c.barrier : 0.0));
 }
@@ -114,9 +150,12 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
   const auto [loaded, computed, rows_begun] = overlap_of(p, shape);
   const double sums = sums_seconds(c, work, layout.blocks) + (layout.blocks ? c.level_line : 0.0);
   const double line_rows = double(kLineBytes) / double(work.element()) * rows_begun;  // that a line of results begins
-  const double ends = row_seconds(c, work) + (layout.blocks ? c.level_block_row : c.level_row);
+  const auto [summed, mapped] = kinds_of_rows(unrolled(p.domain));
+  const double ends = summed * row_seconds(c, work) + (layout.blocks ? c.level_block_row : c.level_row) +
+                      mapped * double(p.taps.size()) * c.mapped_tap;
   const double transfer = (loaded + 1.0) / double(shape.fused_steps) * double(kLineBytes) / machine.bandwidth(threads);
-  const double line = (computed * sums + line_rows * ends) * machine.slowdown(threads) + c.transfer_of_pass * transfer;
+  const double line =
+      (computed * summed * sums + line_rows * ends) * machine.slowdown(threads) + c.transfer_of_pass * transfer;
   const double passes = std::ceil(double(p.steps) / double(shape.fused_steps));
   return machine.overhead(threads) + double(p.steps) * work.lines() * line * grid.idle(threads) / threads +
          passes * (threads > 1 ? c.barrier : 0.0);

@@ -42,8 +42,8 @@ struct Source {
       : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
     for (const auto& [offset, coefficient] : p.taps) {
       terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
-      lowest = std::min(lowest, terms.offset.back());
-      highest = std::max(highest, terms.offset.back());
+      lowest = std::min(lowest, distance(offset, s));
+      highest = std::max(highest, distance(offset, s));
     }
     const T* coefficient = terms.coefficient.data();
     for (const TapGroup& group : tap_groups) {
@@ -107,7 +107,7 @@ class RowSweepPlan final : public plugin::Plan {
           edges(std::size_t(kBlockPlanes * kBlockRows * (p.domain.reach[2][0] + p.domain.reach[2][1]))) {}
   };
 
-  void run(Team team, const Sweep<T>& sweep) {
+  [[gnu::noinline]] void run(Team team, const Sweep<T>& sweep) {
     const std::int64_t layers = plugin::ceil_div(d_.extents[0], cut_.planes), segments = layers * cut_.layer_segments;
     const std::int64_t first = team.begin(segments), last = team.end(segments);
     Scratch& scratch = scratch_[std::size_t(team.rank)];

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "row_kernel.hpp"
-#include "tap_distance.hpp"
 
 #include <tessera/plugin/boundary.hpp>
 
@@ -16,30 +15,30 @@
 
 namespace tessera::cpu {
 
-/// The taps of one row as distances from a point: offset = row + along * stride, in elements.
+/// The offset of a point that lies so many steps of an axis away. Where it has no 64 bits it wraps around: nothing is
+/// read there, and steps back lead to the right place again.
+inline std::int64_t steps_away(std::int64_t offset, std::int64_t steps, std::int64_t stride) {
+  return std::int64_t(std::uint64_t(offset) + std::uint64_t(steps) * std::uint64_t(stride));
+}
+
+/// The taps of one row as distances from a point, in elements: all of it, and the steps along axis 2 that are in it.
 template <class T>
 struct RowTerms {
-  std::vector<std::int64_t> offset, row, along;
+  std::vector<std::int64_t> offset, along;
   std::vector<T> coefficient;
   T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
 
   explicit RowTerms(std::size_t capacity = 0) {
-    offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
+    offset.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
   }
   void clear() {
-    offset.clear(), row.clear(), along.clear(), coefficient.clear();
+    offset.clear(), along.clear(), coefficient.clear();
     init = T(-0.0);
   }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0}));
-    row.push_back(row_offset);
+    offset.push_back(steps_away(row_offset, along_offset, stride));
     along.push_back(along_offset);
     coefficient.push_back(c);
-  }
-  /// Lets tap t, whose stride is 1, read another row.
-  void move_row(std::size_t t, std::int64_t row_offset) {
-    row[t] = row_offset;
-    offset[t] = row_offset + along[t];
   }
   RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
 };
@@ -61,10 +60,10 @@ class Outside {
     for (std::int64_t i = extent_; i < extent_ + d.reach[2][1]; ++i) add(d, i, 1);
   }
 
-  /// Null for an index inside.
-  const Entry* find(std::int64_t index) const {
-    if (index >= 0 && index < extent_) return nullptr;
-    return &entries_[std::size_t(below_ + (index < 0 ? index : index - extent_))];
+  bool is_inside(std::int64_t index) const { return index >= 0 && index < extent_; }
+  /// For an index that is outside.
+  const Entry& at(std::int64_t index) const {
+    return entries_[std::size_t(below_ + (index < 0 ? index : index - extent_))];
   }
 
  private:
@@ -80,17 +79,22 @@ class Outside {
 /// The sum at `point`, which has index i on axis 2: where a vector loop cannot go, since taps leave the row. `Terms` is
 /// RowTerms or has its members.
 template <class T, class Terms>
-T end_point(const T* point, std::int64_t stride, const Terms& terms, const Outside<T>& outside, std::int64_t i) {
+[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const Terms& terms,
+                                          const Outside<T>& outside, std::int64_t i) {
   T sum = terms.init;
   const auto count = std::size_t(terms.taps().count);
   for (std::size_t t = 0; t < count; ++t) {
-    const auto* const entry = outside.find(i + terms.along[t]);
-    if (entry == nullptr)
-      sum += terms.coefficient[t] * point[terms.offset[t]];
-    else if (entry->constant)
-      sum += terms.coefficient[t] * entry->value;
-    else
-      sum += terms.coefficient[t] * point[terms.row[t] + (terms.along[t] + entry->shift) * stride];
+    const std::int64_t index = i + terms.along[t];
+    std::int64_t from = terms.offset[t];
+    if (!outside.is_inside(index)) {
+      const auto& entry = outside.at(index);
+      if (entry.constant) {
+        sum += terms.coefficient[t] * entry.value;
+        continue;
+      }
+      from = steps_away(from, entry.shift, stride);
+    }
+    sum += terms.coefficient[t] * point[from];
   }
   return sum;
 }

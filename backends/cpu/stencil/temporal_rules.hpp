@@ -32,9 +32,10 @@ struct TileRules {
   std::array<TileAxis, 3> axes;
   TileLayout layout;
   Outside<T> outside;
-  std::vector<plugin::Tap> taps;  ///< in the order of single sweeps
-  std::vector<TapGroup> groups;   ///< the same taps
-  std::vector<T> coefficient;     ///< of the taps
+  std::vector<plugin::Tap> taps;    ///< in the order of single sweeps
+  std::vector<TapGroup> groups;     ///< the same taps
+  std::vector<T> coefficient;       ///< of the taps
+  std::vector<std::int64_t> inner;  ///< a tap's distance within its plane
 
   TileRules(const StencilWork& work, const TemporalShape& shape)
       : domain(unrolled(work.problem.domain)),
@@ -43,7 +44,10 @@ struct TileRules {
         taps(work.problem.taps),
         groups(work.groups) {
     for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(work.problem.domain, axis);
-    for (const auto& tap : taps) coefficient.push_back(T(tap.coefficient));
+    for (const auto& tap : taps) {
+      inner.push_back(tap.offset[1] * layout.pitch + tap.offset[2]);
+      coefficient.push_back(T(tap.coefficient));
+    }
   }
 };
 

@@ -75,7 +75,7 @@ class TileRun {
       if (!plane.plain) continue;
       RowTerms<T>& terms = l.plain[std::size_t(p)];
       for (std::size_t t = 0; t < r_.taps.size(); ++t)
-        terms.move_row(t, plane_offset(plane, c0 + r_.taps[t].offset[0]) + r_.taps[t].offset[1] * layout_.pitch);
+        terms.offset[t] = plane_offset(plane, c0 + r_.taps[t].offset[0]) + r_.inner[t];
     }
     if (!in_blocks(l)) return;
     for (std::size_t g = 0; g < r_.groups.size(); ++g) {

@@ -19,24 +19,22 @@ namespace tessera::kokkos {
 /// cpu::RowTerms in scratch memory.
 template <class T>
 struct ScratchTerms {
-  std::int64_t *row, *along, *offset;
+  std::int64_t *along, *offset;
   T* coefficient;
   int count;
   T init;
 
-  static std::size_t bytes(int taps) { return std::size_t(taps) * (3 * sizeof(std::int64_t) + sizeof(T)) + 64; }
+  static std::size_t bytes(int taps) { return std::size_t(taps) * (2 * sizeof(std::int64_t) + sizeof(T)) + 64; }
 
   ScratchTerms(unsigned char* memory, int taps) : count(0), init(-0.0) {
-    row = reinterpret_cast<std::int64_t*>(memory);
-    along = row + taps;
+    along = reinterpret_cast<std::int64_t*>(memory);
     offset = along + taps;
     coefficient = reinterpret_cast<T*>(offset + taps);
   }
   void clear() { count = 0, init = T(-0.0); }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    row[count] = row_offset;
     along[count] = along_offset;
-    offset[count] = cpu::distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0});
+    offset[count] = cpu::steps_away(row_offset, along_offset, stride);
     coefficient[count++] = c;
   }
   cpu::RowTaps<T> taps() const { return {offset, coefficient, count}; }
@@ -91,8 +89,9 @@ class StencilHostTile {
     for (int t = 0; t < s_.tap_count; ++t) {
       const auto& [offset, coefficient] = s_.taps[t];
       plain.taps.push(cpu::distance({offset[0], offset[1], 0}, strides), offset[2], strides[2], coefficient);
-      plain.lowest = std::min(plain.lowest, plain.taps.offset[t]);
-      plain.highest = std::max(plain.highest, plain.taps.offset[t]);
+      const std::int64_t away = cpu::distance({offset[0], offset[1], offset[2]}, strides);
+      plain.lowest = std::min(plain.lowest, away);
+      plain.highest = std::max(plain.highest, away);
     }
     const T* coefficient = plain.taps.coefficient;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
