@@ -86,21 +86,32 @@ Execute prepare(const Context& context, const Problem& problem, const PlanOption
   });
 }
 
+/// Median of the executions that a budget of seconds allows.
+double time_one(Device& device, const Fixture& fixture, const Execute& execute, double budget) {
+  const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
+  device.time([&] { work(0); });  // the first one loads code and touches memory
+  const double first = device.time([&] { work(1); });
+  Measurement measurement(device, work, first, 0.0, Budget{.seconds = budget, .sample = 2e-4});
+  while (measurement.wants_more(0)) measurement.sample(0, work, 0.0);
+  return measurement.time().median;
+}
+
 std::vector<Timed> time_offers(const Platform& platform, const Context& context, const Problem& problem,
                                const FitOptions& options) {
   const Memory memory = platform.own_memory ? Memory::device : Memory::host;
   const Fixture fixture(*platform.device, problem, options.seed);
   std::vector<Timed> timed;
+  std::vector<Execute> plans;
   for (const Offer& offer : candidates(context, problem, memory, options)) {
-    const Execute execute = prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm});
-    const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
-    platform.device->time([&] { work(0); });  // the first one loads code and touches memory
-    const double first = platform.device->time([&] { work(1); });
-    const Budget budget{.seconds = options.budget, .sample = 2e-4};
-    Measurement measurement(*platform.device, work, first, 0.0, budget);
-    while (measurement.wants_more(0)) measurement.sample(0, work, 0.0);
-    timed.push_back({offer, measurement.time().median});
+    plans.push_back(prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm}));
+    timed.push_back({offer});
   }
+  // In two rounds: what comes first finds clocks that have fallen while the operands were made.
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      const double seconds = time_one(*platform.device, fixture, plans[i], options.budget / 2.0);
+      timed[i].measured = round == 0 ? seconds : std::min(seconds, timed[i].measured);
+    }
   return timed;
 }
 

@@ -62,6 +62,7 @@ class Register {
   Register(const Register&) = delete;
   Register& operator=(const Register&) = delete;
 
+  /// Goes from an algorithm to the next of the list.
   class Iterator {
    public:
     explicit Iterator(const Register* at) : at_(at) {}
@@ -72,6 +73,7 @@ class Register {
    private:
     const Register* at_;
   };
+  /// The list as a range.
   struct List {
     Iterator begin() const { return Iterator(first); }
     Iterator end() const { return Iterator(nullptr); }
