@@ -31,7 +31,7 @@ inline constexpr double kHostSeconds = 20e-6;  ///< that operands in host memory
 /// Time for an element of C in small tiles, that in large ones being 1.
 inline constexpr double kSmallTileCost = 1.5;
 #else
-inline constexpr Costs kCosts{0.6, 0.12, 0.8, 0.40, 0.0};
+inline constexpr Costs kCosts{0.25, 0.06, 0.15, 0.08, 5e-6};
 #endif
 
 struct Machine {
@@ -50,7 +50,7 @@ struct Machine {
     const int n = device.threads;
     const double lanes = double(device.instructions.vector_bytes) / double(plugin::size_of(dtype));
     const double multiply_adds = flops / 2.0 / lanes * device.costs.gemm.multiply_add * device.slowdown(n) / n;
-    return device.overhead(n) + std::max(multiply_adds, bytes / (n * device.bandwidth(n))) / share;
+    return costs.launch + device.overhead(n) + std::max(multiply_adds, bytes / (n * device.bandwidth(n))) / share;
   }
 #endif
 };
