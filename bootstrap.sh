@@ -178,8 +178,9 @@ offered() { LC_ALL=C apt-cache policy "$1" | sed -nE 's/^  Candidate: ([0-9]+:)?
 is_installed() { [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
 private_apt() { quietly apt-get -c "$deps/apt/apt.conf" "$@"; }
 
-# Points a private apt at the packages (deb) or the sources (deb-src) of SUITE on the mirror of the machine's own release. Signatures are checked as for the machine
-# itself: with the Signed-By keyrings in the source's file, else with the keys that apt trusts.
+# Points a private apt at the packages (deb) or the sources (deb-src) of SUITE on the mirror of the machine's own
+# release. Signatures are checked as for the machine itself: with the Signed-By keyrings in the source's file, else with
+# the keys that apt trusts.
 set_up_private_apt() {
   local types="$1" suite="$2" mirror file keyrings
   [[ -n "$(offered libeigen3-dev)" ]] || refresh_package_lists  # apt names no mirrors before its first update
@@ -281,6 +282,14 @@ prefer_kokkos() {
   [[ -n "${found[Kokkos]:-}" ]] || touch "$tried"
 }
 
+# The test of the sources' layout asks this version alone, and is skipped without it.
+prefer_formatter() {
+  local package=clang-format-14
+  [[ -z "$why_no_install" ]] && ! command -v "$package" >/dev/null || return 0
+  [[ -n "$(offered "$package")" ]] || refresh_package_lists
+  [[ -z "$(offered "$package")" ]] || (apt_install "$package") || true
+}
+
 ensure_dependencies() {
   local row summary=""
   check_tools
@@ -316,6 +325,7 @@ main() {
   # For the probe and for CMake runs that tests start; the -D above stays in the build directory for later runs by hand.
   export CMAKE_PREFIX_PATH="$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
   ensure_dependencies
+  [[ "$command" != test ]] || prefer_formatter
   [[ "$command" != deps ]] || return 0
   find_nvcc
   [[ "$command" == build ]] || set -- -DTESSERA_BUILD_EXAMPLES=ON "$@"

@@ -41,47 +41,32 @@ std::vector<std::string> chosen_backends(const Options& options, LeftOut& left_o
   return names;
 }
 
-int run(int argc, char** argv) {
-  Options options;
-  if (const int code = parse(argc, argv, options); code >= 0) return code;
-  // All algorithms are forced in turn; what a backend takes where none is shall be its own choice.
-  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
-  if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
-  if (options.threads == 0) {
-    const char* given = std::getenv("TESSERA_NUM_THREADS");
-    if (given == nullptr) given = std::getenv("OMP_NUM_THREADS");
-    options.threads =
-        given != nullptr && std::atoi(given) > 0 ? std::atoi(given) : int(std::thread::hardware_concurrency());
-  }
+int default_threads() {
+  const char* given = std::getenv("TESSERA_NUM_THREADS");
+  if (given == nullptr) given = std::getenv("OMP_NUM_THREADS");
+  return given != nullptr && std::atoi(given) > 0 ? std::atoi(given) : int(std::thread::hardware_concurrency());
+}
 
-  Facts facts = machine_facts();
-  LeftOut left_out;
-  Places places;
+Platforms open_platforms(const Options& options, Facts& facts, LeftOut& left_out) {
+  Platforms platforms;
   const auto names = chosen_backends(options, left_out);
   for (const std::string& name : names) {
     try {
-      open_backend(places, name, options.threads, facts, left_out);
+      open_backend(platforms, name, options.threads, facts, left_out);
     } catch (const std::exception& error) {
       if (names.size() == 1) throw;  // asked for: never falls back
       left_out.emplace_back("backend " + name, error.what());
     }
   }
-  std::erase_if(places, [](const auto& place) { return place->backends.empty(); });
-  if (places.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
-  facts.emplace_back("threads", std::to_string(options.threads));
+  std::erase_if(platforms, [](const auto& platform) { return platform->backends.empty(); });
+  if (platforms.empty()) throw std::runtime_error("no backend can be measured here; `tessera info` says why");
+  return platforms;
+}
 
-  Recorder recorder(options.json, facts);
-  for (const auto& [name, reason] : left_out) recorder.leave_out(name, reason);
-  for (const auto& [key, value] : facts) benchmark::AddCustomContext(key, value);
-  Suite suite(options, places, recorder);
-  suite.enroll();
-  if (options.list) {
-    for (const std::string& name : suite.names()) std::printf("%s\n", name.c_str());
-    return 0;
-  }
-
+/// Runs what the suite has registered. Returns the exit code.
+int run_benchmarks(char* program, Options& options, Recorder& recorder) {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { Suite::interrupted = true; });
-  std::vector<char*> arguments{argv[0]};
+  std::vector<char*> arguments{program};
   for (std::string& flag : options.benchmark_flags) arguments.push_back(flag.data());
   int count = int(arguments.size());
   arguments.push_back(nullptr);
@@ -92,6 +77,31 @@ int run(int argc, char** argv) {
   std::fprintf(stderr, "\n");
   recorder.print_tables(stdout);
   return recorder.failed() || Suite::interrupted ? 1 : 0;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  if (const int code = parse(argc, argv, options); code >= 0) return code;
+  // The suite forces one algorithm after the other. Where it forces none, the backend itself must choose.
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
+  if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
+  if (options.threads == 0) options.threads = default_threads();
+
+  Facts facts = machine_facts();
+  LeftOut left_out;
+  Platforms platforms = open_platforms(options, facts, left_out);
+  facts.emplace_back("threads", std::to_string(options.threads));
+
+  Recorder recorder(options.json, facts);
+  for (const auto& [name, reason] : left_out) recorder.leave_out(name, reason);
+  for (const auto& [key, value] : facts) benchmark::AddCustomContext(key, value);
+  Suite suite(options, platforms, recorder);
+  suite.add_rows();
+  if (options.list) {
+    for (const std::string& name : suite.names()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  return run_benchmarks(argv[0], options, recorder);
 }
 
 }  // namespace

@@ -3,10 +3,8 @@
 
 #include "context.hpp"
 
-#include "cost.hpp"
 #include "parallel.hpp"
 
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -51,7 +49,7 @@ struct Copy {
     return bytes;
   }
 
-  /// A team member's part of the copy: of the longest axis a piece.
+  /// A team member's part of the copy: a chunk of the longest axis.
   void run_share(const Team& team, unsigned char* target, const unsigned char* source) const {
     const auto axis = std::max_element(std::begin(extents), std::end(extents)) - std::begin(extents);
     const std::int64_t begin = team.begin(extents[axis]);
@@ -85,15 +83,10 @@ struct Copy {
 
 }  // namespace
 
-Context::Context(const tessera_backend_context_desc& desc) : threads_(desc.threads) {
+Context::Context(const tessera_backend_context_desc& desc) : machine_(machine_here(desc.threads)) {
   if (desc.wrap_stream != 0)
     throw Error(TESSERA_UNSUPPORTED,
                 "the cpu backend has no streams to wrap; make the context without a native stream");
-  if (threads_ < 0)
-    throw Error(TESSERA_INVALID_ARGUMENT,
-                "threads = " + std::to_string(threads_) + ": must be 0 (the default of OpenMP) or more");
-  if (threads_ == 0) threads_ = omp_get_max_threads();
-  threads_ = std::clamp(threads_, 1, kMostThreads);
 }
 
 void* Context::allocate(std::uint64_t bytes) {
@@ -123,7 +116,7 @@ void Context::copy(const tessera_copy& copy) {
   if (std::any_of(copy.extents, copy.extents + copy.rank, [](std::int64_t extent) { return extent <= 0; })) return;
   const Copy work(copy);
   // Threads also place the pages that they are the first to touch: near those that will use them.
-  run_team(Work{0.0, work.traffic(), TESSERA_F32}.useful_threads(threads_), [&](const Team& team) {
+  run_team(machine_.useful_threads(work.traffic() / machine_.bandwidth(1)), [&](const Team& team) {
     work.run_share(team, static_cast<unsigned char*>(copy.target), static_cast<const unsigned char*>(copy.source));
   });
 }

@@ -5,7 +5,7 @@
 /// The CPU backend's context: a number of threads, and host memory.
 #pragma once
 
-#include "threads.hpp"
+#include "machine.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -19,9 +19,9 @@ class Context {
  public:
   explicit Context(const tessera_backend_context_desc& desc);
 
-  int device() const { return 0; }
-  /// Most threads that a plan of this context uses, 1 to kMostThreads; frozen here, whatever OpenMP is told later.
-  int threads() const { return threads_; }
+  using Machine = cpu::Machine;
+  /// Its number of threads is frozen here, whatever OpenMP is told later.
+  const Machine& machine() const { return machine_; }
 
   /// 256-byte aligned memory. Consecutive blocks start at different offsets modulo 4 KiB.
   void* allocate(std::uint64_t bytes);
@@ -31,13 +31,8 @@ class Context {
   void* native_stream();
 
  private:
-  int threads_;
+  Machine machine_;
   std::atomic<unsigned> allocations_{0};
 };
-
-/// The parameter `threads` of a plan.
-inline int take_threads(plugin::PlanOptions options, int automatic) {
-  return int(options.parameters.take("threads", automatic, 1, kMostThreads));
-}
 
 }  // namespace tessera::cpu

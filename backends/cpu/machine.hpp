@@ -2,31 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the machine describes itself.
+/// The machine as the models of time see it.
 #pragma once
 
-#include <unistd.h>
+#include "caches.hpp"
+#include "costs.hpp"
+#include "instruction_set.hpp"
 
-#include <cstdint>
-#include <fstream>
-#include <string>
+#include <algorithm>
+#include <cmath>
 
 namespace tessera::cpu {
 
-/// The processor's name as Linux tells it, where it does (not on every aarch64).
-inline std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const auto colon = line.find(':');
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos && colon + 2 < line.size())
-      return line.substr(colon + 2);
-  }
-  return "host";
-}
+/// A value: models read nothing else of the processor or of OpenMP.
+struct Machine {
+  int threads;  ///< most that a plan uses
+  Caches caches;
+  InstructionSet instructions;
+  Costs costs;
 
-inline std::uint64_t memory_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? std::uint64_t(pages) * std::uint64_t(page) : 0;
-}
+  /// Bytes per second of each of `n` threads.
+  double bandwidth(int n) const { return std::min(costs.common.bytes_per_thread, costs.common.bytes_per_socket / n); }
+  /// How much longer a computation takes where `n` threads compute.
+  double slowdown(int n) const { return n == 1 ? 1.0 : std::pow(double(n), costs.common.sharing); }
+  /// Of an execution, besides its work.
+  double overhead(int n) const { return costs.common.call + (n > 1 ? costs.common.team : 0.0); }
+  /// As many threads up to the limit as each have work for twice the time that a team costs, where one thread works
+  /// for so many seconds.
+  int useful_threads(double seconds) const {
+    const double shares = seconds / (2.0 * costs.common.team);
+    return shares >= threads ? threads : std::max(1, int(shares));
+  }
+};
+
+/// This processor, with so many threads (0: as many as OpenMP has, 1 to kMostThreads), and the costs of the instruction
+/// set that the backend is built for. Throws for a number below 0.
+Machine machine_here(int threads);
 
 }  // namespace tessera::cpu

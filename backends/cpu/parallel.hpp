@@ -20,7 +20,7 @@ struct Team {
   int rank;
   int size;
 
-  /// First of `units` pieces of work that this thread does; the next thread's first ends its range.
+  /// First of `units` units of work that this thread does; the next thread's first ends its range.
   std::int64_t begin(std::int64_t units) const { return share(units, rank); }
   std::int64_t end(std::int64_t units) const { return share(units, rank + 1); }
 
@@ -39,7 +39,7 @@ struct Team {
 };
 
 /// Calls body(Team) on `threads` threads, or on as many as there can be: one inside a parallel region of the caller,
-/// and in a forked child. Results must therefore not depend on Team::size; the pieces of work do not. OpenMP's settings
+/// and in a forked child. Results must therefore not depend on Team::size; the units of work do not. OpenMP's settings
 /// stay as the caller has them.
 template <class Body>
 void run_team(int threads, Body&& body) {

@@ -6,6 +6,8 @@
 /// register are the only place that needs intrinsics: masked access never touches what it leaves out.
 #pragma once
 
+#include "instruction_set.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -16,13 +18,7 @@
 
 namespace tessera::cpu {
 
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
+inline constexpr int kVectorBytes = kInstructionSet.vector_bytes;
 
 template <class T>
 inline constexpr int kLanes = kVectorBytes / int(sizeof(T));

@@ -13,7 +13,7 @@ namespace tessera::cuda {
 Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device), owns_stream_(desc.wrap_stream == 0) {
   if (const std::string why = why_unusable(device_); !why.empty())
     throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, why);
-  limits_ = device_limits(device_);
+  machine_ = &cuda::machine(device_);
   const DeviceGuard guard(device_);
   require_kernel_image();
   TESSERA_CUDA_CHECK(cudaStreamCreateWithFlags(&setup_stream_, cudaStreamNonBlocking));

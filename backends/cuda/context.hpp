@@ -16,6 +16,8 @@ namespace tessera::cuda {
 
 class Context {
  public:
+  using Machine = cuda::Machine;
+
   explicit Context(const tessera_backend_context_desc& desc);
   ~Context();
   Context(const Context&) = delete;
@@ -23,7 +25,7 @@ class Context {
 
   int device() const { return device_; }
   cudaStream_t stream() const { return stream_; }
-  const DeviceLimits& limits() const { return limits_; }
+  const cuda::Machine& machine() const { return *machine_; }
   void* native_stream() { return stream_; }
 
   void* allocate(std::uint64_t bytes);
@@ -39,7 +41,7 @@ class Context {
   void require_no_capture(const char* what) const;
 
   int device_;
-  DeviceLimits limits_{};
+  const cuda::Machine* machine_ = nullptr;
   bool owns_stream_;
   cudaStream_t stream_ = nullptr;
   cudaStream_t setup_stream_ = nullptr;

@@ -5,8 +5,8 @@
 
 #include "error.hpp"
 
+#include <deque>
 #include <mutex>
-#include <vector>
 
 namespace tessera::cuda {
 namespace {
@@ -24,15 +24,26 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-DeviceLimits read_limits(int device) {
-  return {attribute(cudaDevAttrComputeCapabilityMajor, device),
-          attribute(cudaDevAttrComputeCapabilityMinor, device),
-          attribute(cudaDevAttrMultiProcessorCount, device),
-          attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
-          attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device),
-          attribute(cudaDevAttrL2CacheSize, device),
-          attribute(cudaDevAttrCooperativeLaunch, device) != 0};
+DeviceProperties read_properties(int device) {
+  constexpr double kKilohertz = 1e3;
+  return {.major = attribute(cudaDevAttrComputeCapabilityMajor, device),
+          .minor = attribute(cudaDevAttrComputeCapabilityMinor, device),
+          .multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device),
+          .threads_per_multiprocessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device),
+          .shared_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          .shared_per_multiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+          .l2_bytes = attribute(cudaDevAttrL2CacheSize, device),
+          .cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0,
+          .clock_hz = kKilohertz * attribute(cudaDevAttrClockRate, device),
+          .memory_clock_hz = kKilohertz * attribute(cudaDevAttrMemoryClockRate, device),
+          .memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, device)};
+}
+
+Machine read_machine(int device) {
+  Machine machine = machine_of(read_properties(device));
+  machine.device = device;
+  if (machine.clusters()) machine.count_clusters = count_clusters;
+  return machine;
 }
 
 }  // namespace
@@ -76,16 +87,16 @@ int count_devices() {
   throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, reason);
 }
 
-DeviceLimits device_limits(int device) {
+const Machine& machine(int device) {
   static std::mutex mutex;
-  static auto* known = new std::vector<DeviceLimits>;  // never destroyed: plans may outlive static objects
+  static auto* known = new std::deque<Machine>;  // never destroyed: plans may outlive static objects
   const std::lock_guard lock(mutex);
-  for (int next = int(known->size()); next <= device; ++next) known->push_back(read_limits(next));
+  for (int next = int(known->size()); next <= device; ++next) known->push_back(read_machine(next));
   return (*known)[std::size_t(device)];
 }
 
 std::string why_unusable(int device) {
-  const DeviceLimits limits = device_limits(device);
+  const Machine& limits = machine(device);
   int lowest = kArchitectures[0];
   for (const int architecture : kArchitectures) lowest = architecture < lowest ? architecture : lowest;
   if (limits.major * 100 + limits.minor * 10 >= lowest) return {};

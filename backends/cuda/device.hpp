@@ -5,6 +5,8 @@
 /// What the backend knows of the machine's devices, and the guard that keeps the caller's choice.
 #pragma once
 
+#include "machine.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <new>
@@ -31,17 +33,11 @@ class DeviceGuard {
 /// Number of devices; throws BACKEND_UNAVAILABLE with the reason where there is none or no driver.
 int count_devices();
 
-/// Limits that kernels are laid out by. Read without making a context on the device.
-struct DeviceLimits {
-  int major, minor;
-  int multiprocessors;
-  int shared_per_block;  ///< bytes, the opt-in maximum
-  int shared_per_multiprocessor;
-  int threads_per_multiprocessor;
-  int l2_bytes;      ///< of the second-level cache
-  bool cooperative;  ///< blocks of a launch may wait for each other
-};
-DeviceLimits device_limits(int device);
+/// The device as the models see it. Read once, without making a context on it.
+const Machine& machine(int device);
+
+/// The device's room for clusters, counted once. Makes a context on it.
+const ClusterRoom& count_clusters(int device);  // cluster_room.cu
 
 /// "" where the compiled kernels can run on a device of that capability, else why not. A quick look
 /// at the number; require_kernel_image() is the proof.

@@ -6,6 +6,8 @@
 #include "error.hpp"
 #include "staging.hpp"
 
+#include <tessera/plugin/math.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -244,7 +246,7 @@ void transfer_staged(const Layout& layout, cudaStream_t stream, Staging& staging
   staging.require();
   WaitAtExit end(stream);
   const std::int64_t part = std::int64_t(Staging::kChunkBytes) / layout.element_bytes();
-  const std::int64_t parts = (layout.elements() + part - 1) / part;
+  const std::int64_t parts = plugin::ceil_div(layout.elements(), part);
   const auto count = [&](std::int64_t i) { return std::min(part, layout.elements() - i * part); };
   const auto queue = [&](std::int64_t i) {
     layout.queue_packed(i * part, count(i), staging.chunk[i % 2], stream);

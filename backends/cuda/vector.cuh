@@ -7,8 +7,9 @@
 
 namespace tessera::cuda {
 
+/// One access where they are at most 16 bytes, else several of 16.
 template <class T, int kCount>
-struct alignas(kCount * sizeof(T)) Vector {
+struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Vector {
   T value[kCount];
 };
 

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The backend's table, for whichever flavour it is compiled.
+/// The backend's table, for whichever flavour it is compiled. Its algorithms register themselves.
 
-#include "cost.hpp"
-#include "gemm/algorithms.hpp"
-#include "stencil/algorithms.hpp"
+#include "context.hpp"
 
 #include <string>
 
@@ -26,21 +24,15 @@ struct Backend {
   static void require_available() { require_flavour(); }
   static std::vector<plugin::Device> devices() { return flavour_devices(); }
 
-  static std::span<const GemmAlgorithm> gemm_algorithms() {
-    static constexpr GemmAlgorithm list[] = {kGemmTeamTiled, kGemmMdrange};
-    return list;
+  static Machine machine(int device, int threads) { return {flavour_machine(device, threads)}; }
+#if defined(KOKKOS_ENABLE_CUDA)
+  static double transfer_seconds(const Machine& machine, const plugin::GemmProblem& p) {
+    return machine.host_seconds(p.bytes());
   }
-  static std::span<const StencilAlgorithm> stencil_algorithms() {
-    static constexpr StencilAlgorithm list[] = {kStencilTeamTiled, kStencilMdrange};
-    return list;
+  static double transfer_seconds(const Machine& machine, const plugin::StencilProblem& p) {
+    return machine.host_seconds(field_bytes(p));
   }
-
-  static double score(int device, const plugin::GemmProblem& problem, tessera_memory memory, double share) {
-    return gemm_score(device, problem, memory, share);
-  }
-  static double score(int device, const plugin::StencilProblem& problem, tessera_memory memory, double share) {
-    return stencil_score(device, problem, memory, share);
-  }
+#endif
 };
 
 }  // namespace

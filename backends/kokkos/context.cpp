@@ -9,7 +9,7 @@
 
 namespace tessera::kokkos {
 
-Context::Context(const tessera_backend_context_desc& desc) : MemoryContext(desc) {
+Context::Context(const tessera_backend_context_desc& desc) : MemoryContext(desc), machine_{MemoryContext::machine()} {
   [[maybe_unused]] const CallersDevice callers;
   require_runtime(flavour_threads(*this));
   outside_parallel_regions([this] { space_.emplace(make_space(*this)); });

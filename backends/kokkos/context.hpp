@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flavour.hpp"
+#include "machine.hpp"
 #include "version.hpp"
 
 #include <exception>
@@ -38,8 +39,12 @@ void outside_parallel_regions(Body&& body) {
 
 class Context : public MemoryContext {
  public:
+  using Machine = kokkos::Machine;
+
   explicit Context(const tessera_backend_context_desc& desc);
   ~Context();
+
+  const Machine& machine() const { return machine_; }
 
   /// Calls body(execution space instance), which dispatches work to it and does not wait.
   template <class Body>
@@ -57,6 +62,7 @@ class Context : public MemoryContext {
   void require_no_fault() const;
 
  private:
+  Machine machine_;
   std::mutex mutex_;
   std::optional<Space> space_;
 };

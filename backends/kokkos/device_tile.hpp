@@ -5,4 +5,4 @@
 /// The tile that a team keeps in scratch: chosen as the CUDA backend chooses a block's.
 #pragma once
 
-#include "../cuda/stencil/tile.hpp"
+#include "../cuda/stencil/tile/tile.hpp"

@@ -69,6 +69,8 @@ std::string flavour_info();
 /// Throws BACKEND_UNAVAILABLE with the reason. Initialises nothing.
 void require_flavour();
 std::vector<plugin::Device> flavour_devices();
+/// What a context on that device with so many CPU threads would have.
+MemoryContext::Machine flavour_machine(int device, int threads);
 /// False after a fault of the device, or where a fork has left its threads behind: then Kokkos would end the process
 /// when it tidies up, or wait for ever.
 bool device_is_well();

@@ -29,6 +29,8 @@ std::vector<plugin::Device> flavour_devices() {
   return {{properties.name, properties.totalGlobalMem}};
 }
 
+cuda::Machine flavour_machine(int device, int) { return cuda::machine(device); }
+
 bool device_is_well() {
   const cudaError_t error = cudaFree(nullptr);  // does nothing, but tells of faults
   cuda::ignore(error);

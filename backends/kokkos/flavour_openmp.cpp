@@ -7,6 +7,8 @@
 #include "flavour.hpp"
 
 #include "../cpu/machine.hpp"
+#include "../cpu/processor.hpp"
+#include "../cpu/threads.hpp"
 #include "version.hpp"
 
 #include <algorithm>
@@ -21,9 +23,10 @@ void require_flavour() {
   require_no_pending_fault();
 }
 std::vector<plugin::Device> flavour_devices() { return {{cpu::processor_name(), cpu::memory_bytes()}}; }
+cpu::Machine flavour_machine(int, int threads) { return cpu::machine_here(threads); }
 bool device_is_well() { return !cpu::threads_lost(); }
 int flavour_threads(const MemoryContext& context) {
-  return cpu::usable_threads(std::min(context.threads(), kMostThreads));
+  return cpu::usable_threads(std::min(context.machine().threads, kMostThreads));
 }
 
 void require_no_pending_fault() {

@@ -2,24 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What kernels on the processor take from the CPU backend: registers as vectors, packing, the register tile, bundles
+/// What kernels on the processor take from the CPU backend: registers as vectors, packing, the register tile, blocks
 /// of rows.
 #pragma once
 
-#include "../cpu/caches.hpp"
-#include "../cpu/gemm/grid.hpp"
 #include "../cpu/gemm/pack.hpp"
-#include "../cpu/stencil/bundle_kernel.hpp"
-#include "../cpu/stencil/row_kernel.hpp"
+#include "../cpu/stencil/register_block_kernel.hpp"
+#include "../cpu/stencil/row_terms.hpp"
 #include "../cpu/stencil/sweep_cut.hpp"
+#include "../cpu/threads.hpp"
 #include "../cpu/vector.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 namespace tessera::kokkos {
 
-using cpu::divide_up;
-using cpu::round_up;
+using plugin::ceil_div;
+using plugin::round_up;
 
-/// First of `units` pieces of work that member `rank` of `size` does; the next one's first ends its range.
+/// First of `units` units of work that member `rank` of `size` does; the next one's first ends its range.
 constexpr std::int64_t first_of_share(std::int64_t units, std::int64_t rank, std::int64_t size) {
   return units / size * rank + units % size * rank / size;
 }

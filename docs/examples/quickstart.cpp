@@ -7,11 +7,8 @@
 #include <vector>
 
 int main() {
-  const std::vector<float> a = {1, 2, 3,
-                                4, 5, 6};  // 2 x 3
-  const std::vector<float> b = {1, 0,
-                                0, 1,
-                                1, 1};  // 3 x 2
+  const std::vector<float> a = {1, 2, 3, 4, 5, 6};  // 2 x 3, row by row
+  const std::vector<float> b = {1, 0, 0, 1, 1, 1};  // 3 x 2
   std::vector<float> c(4);
 
   tessera::GemmPlan gemm({.m = 2, .n = 2, .k = 3});

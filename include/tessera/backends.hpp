@@ -13,11 +13,13 @@
 
 namespace tessera {
 
+/// A device that a backend can use.
 struct DeviceInfo {
   std::string name;
   std::uint64_t memory_bytes = 0;
 };
 
+/// A backend that was found, usable or not.
 struct BackendInfo {
   std::string name;     ///< as in TESSERA_BACKEND
   std::string variant;  ///< instruction set the file was built for: "v4", or ""
@@ -27,7 +29,7 @@ struct BackendInfo {
   std::string reason;  ///< why it is not available
   double score = 0.0;  ///< predicted executions per second of a reference problem
   std::vector<DeviceInfo> devices;
-  std::vector<std::string> gemm_algorithms, stencil_algorithms;  ///< in the backend's order of preference
+  std::vector<std::string> gemm_algorithms, stencil_algorithms;  ///< in the order of their rank
 };
 
 /// A directory that was searched for plugins.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/tessera.h>
+#include <tessera/dtype.hpp>
 
 #include <array>
 #include <concepts>
@@ -17,6 +18,7 @@
 
 namespace tessera {
 
+/// What kind of failure an Error is.
 enum class ErrorCode : std::int32_t {
   invalid_argument = TESSERA_INVALID_ARGUMENT,
   unsupported = TESSERA_UNSUPPORTED,
@@ -37,25 +39,15 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-enum class DType : std::int32_t { f32 = TESSERA_F32, f64 = TESSERA_F64 };
+/// Where operands live.
 enum class Memory : std::int32_t { host = TESSERA_MEMORY_HOST, device = TESSERA_MEMORY_DEVICE };
+/// The arithmetic that a plan uses.
 enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
 
 /// A distance in memory that the library derives from the sizes: no gaps.
 inline constexpr std::int64_t kPacked = TESSERA_PACKED;
 
 namespace detail {
-
-template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
 
 /// Room for a message that lists every plugin with the path of each that could not be loaded.
 inline constexpr std::size_t kMessageCapacity = 8192;
@@ -71,14 +63,5 @@ void call(Function&& function, Arguments&&... arguments) {
 }
 
 }  // namespace detail
-
-/// The element types of matrices and grids: float and double.
-template <class T>
-concept Element = requires {
-  detail::DTypeOf<std::remove_cv_t<T>>::value;
-};
-
-template <Element T>
-inline constexpr DType kDType = detail::DTypeOf<std::remove_cv_t<T>>::value;
 
 }  // namespace tessera

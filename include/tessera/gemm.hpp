@@ -11,6 +11,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include <version>
 #if defined(__cpp_lib_mdspan)
 #include <mdspan>
@@ -18,7 +19,9 @@
 
 namespace tessera {
 
+/// How matrices are stored: rows or columns without gaps between their elements.
 enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = TESSERA_COLUMN_MAJOR };
+/// Whether op(X) is X or its transpose.
 enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
 
 /// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension
@@ -52,6 +55,11 @@ class GemmPlan : public Plan {
   explicit GemmPlan(const GemmDesc& desc, const PlanOptions& options = {}) : GemmPlan(nullptr, desc, options) {}
   GemmPlan(const Context& context, const GemmDesc& desc, const PlanOptions& options = {})
       : GemmPlan(&context, desc, options) {}
+
+  /// Every way in which the context's backend would run the problem, the one that a plan takes first.
+  static std::vector<Offer> offers(const Context& context, const GemmDesc& desc, const PlanOptions& options = {}) {
+    return Plan::offers(context, Translated(desc).get(), options);
+  }
 
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
   /// thread. May be called while this plan is executed.

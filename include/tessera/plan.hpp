@@ -8,12 +8,15 @@
 #include <tessera/context.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tessera {
 
+/// How a plan is made.
 struct PlanOptions {
   /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
   Memory operands = Memory::host;
@@ -26,6 +29,29 @@ struct PlanOptions {
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
 };
+
+/// A way to run a problem, and what it is predicted to cost.
+struct Offer {
+  std::string algorithm;          ///< with all parameters: what PlanOptions::algorithm takes
+  double seconds;                 ///< of one execution on operands in the device's memory
+  double transfer_seconds;        ///< of host operands to the device and back; 0 where nothing travels
+  std::uint64_t workspace_bytes;  ///< what the plan will take
+};
+
+namespace detail {
+
+inline tessera_plan_options c_options(const PlanOptions& options) {
+  tessera_plan_options c{};
+  c.struct_size = sizeof c;
+  c.operands = static_cast<tessera_memory>(options.operands);
+  c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
+  c.workspace_limit = options.workspace_limit;
+  c.workspace = options.workspace;
+  c.workspace_bytes = options.workspace_bytes;
+  return c;
+}
+
+}  // namespace detail
 
 /// Base of the plans. Move-only. Destruction waits for the plan's queued work. One plan is executed by one thread at a
 /// time: a second execution before the first has returned throws invalid_argument. Other threads take clones.
@@ -58,18 +84,32 @@ class Plan {
     handle_.reset(made);
   }
   Plan(const Context* context, const void* desc, const PlanOptions& options) {
-    tessera_plan_options c{};
-    c.struct_size = sizeof c;
-    c.operands = static_cast<tessera_memory>(options.operands);
-    c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
-    c.workspace_limit = options.workspace_limit;
-    c.workspace = options.workspace;
-    c.workspace_bytes = options.workspace_bytes;
+    const tessera_plan_options c = detail::c_options(options);
     tessera_plan* made = nullptr;
     detail::call(tessera_plan_create, context == nullptr ? nullptr : context->alive(),
                  static_cast<const tessera_desc*>(desc), &c, &made);
     handle_.reset(made);
     host_memory_ = info().host_memory != 0;
+  }
+
+  static std::vector<Offer> offers(const Context& context, const void* desc, const PlanOptions& options) {
+    struct Collected {
+      std::vector<Offer> offers;
+      std::exception_ptr failure;
+    } collected;
+    const auto visit = [](void* data, const tessera_offer* offer) {
+      auto& to = *static_cast<Collected*>(data);
+      try {
+        to.offers.push_back({offer->algorithm, offer->seconds, offer->transfer_seconds, offer->workspace_bytes});
+      } catch (...) {
+        to.failure = std::current_exception();  // an exception must not pass through C
+      }
+    };
+    const tessera_plan_options c = detail::c_options(options);
+    detail::call(tessera_visit_offers, context.alive(), static_cast<const tessera_desc*>(desc), &c,
+                 static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&collected));
+    if (collected.failure) std::rethrow_exception(collected.failure);
+    return std::move(collected.offers);
   }
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,

@@ -5,6 +5,7 @@
 /// StencilPlan: out[p] = sum over taps of coefficient * in[p + offset], repeated.
 #pragma once
 
+#include <tessera/boundary.hpp>
 #include <tessera/plan.hpp>
 #include <tessera/taps.hpp>
 
@@ -20,18 +21,6 @@
 #endif
 
 namespace tessera {
-
-/// What a tap reads when it leaves the domain across a side: see tessera_boundary for the exact maps. An axis is
-/// periodic on both sides or on none.
-enum class Boundary : std::int32_t {
-  fixed = TESSERA_BOUNDARY_FIXED,
-  constant = TESSERA_BOUNDARY_CONSTANT,
-  periodic = TESSERA_BOUNDARY_PERIODIC,
-  nearest = TESSERA_BOUNDARY_NEAREST,
-  reflect = TESSERA_BOUNDARY_REFLECT,
-  mirror = TESSERA_BOUNDARY_MIRROR,
-  halo = TESSERA_BOUNDARY_HALO,
-};
 
 /// One side of one axis: a mode, and the value where the mode is constant.
 struct BoundarySide {
@@ -97,6 +86,11 @@ class StencilPlan : public Plan {
       : Plan(nullptr, Translated(desc).get(), options) {}
   StencilPlan(const Context& context, const StencilDesc& desc, const PlanOptions& options = {})
       : Plan(&context, Translated(desc).get(), options) {}
+
+  /// Every way in which the context's backend would run the problem, the one that a plan takes first.
+  static std::vector<Offer> offers(const Context& context, const StencilDesc& desc, const PlanOptions& options = {}) {
+    return Plan::offers(context, Translated(desc).get(), options);
+  }
 
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
   /// thread. May be called while this plan is executed.

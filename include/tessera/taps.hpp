@@ -21,6 +21,7 @@
 
 namespace tessera {
 
+/// One term of a stencil: coefficient * in[p + offset].
 struct Tap {
   std::array<std::int64_t, TESSERA_MAX_RANK> offset;  ///< in the order of the axes; 0 at and beyond the rank
   double coefficient;
@@ -107,6 +108,17 @@ namespace taps {
 
 namespace detail {
 
+/// Central formulas are exactly even or odd; rounding may have left a trace of the other part.
+inline void make_symmetric(int order, std::vector<double>& weights) {
+  const std::size_t radius = weights.size() / 2;
+  for (std::size_t j = 0; j <= radius; ++j) {
+    double &low = weights[radius - j], &high = weights[radius + j];
+    const double part = order % 2 == 0 ? 0.5 * (high + low) : 0.5 * (high - low);
+    high = part;
+    low = order % 2 == 0 ? part : -part;
+  }
+}
+
 /// Weights of the samples at -radius..radius for the `order`-th derivative at 0 on a grid of spacing 1, by the
 /// recurrence of B. Fornberg, "Generation of finite difference formulas on arbitrarily spaced grids",
 /// Math. Comp. 51 (1988), 699-706.
@@ -142,14 +154,7 @@ inline std::vector<double> central_weights(int order, int radius) {
   std::vector<double> weights(std::size_t(count), 0.0);
   for (int i = 0; i < count; ++i)
     weights[std::size_t(radius + int(nodes[std::size_t(i)]))] = double(w[std::size_t(i)][std::size_t(order)]);
-  // Central formulas are exactly even or odd; rounding may have left a trace of the other part.
-  for (int j = 0; j <= radius; ++j) {
-    double& low = weights[std::size_t(radius - j)];
-    double& high = weights[std::size_t(radius + j)];
-    const double part = order % 2 == 0 ? 0.5 * (high + low) : 0.5 * (high - low);
-    high = part;
-    low = order % 2 == 0 ? part : -part;
-  }
+  make_symmetric(order, weights);
   return weights;
 }
 
@@ -239,6 +244,7 @@ inline Taps from_dense(std::span<const double> values, std::span<const std::int6
   }
   return result;
 }
+/// The same on lists.
 inline Taps from_dense(std::initializer_list<double> values, std::initializer_list<std::int64_t> extents) {
   return from_dense(std::span<const double>(values.begin(), values.size()),
                     std::span<const std::int64_t>(extents.begin(), extents.size()));

@@ -45,7 +45,9 @@ typedef struct tessera_backend_info {
 /** Number of backends found, usable or not; -1 where memory or file descriptors are exhausted: the next call looks
  * again. */
 TESSERA_API int64_t tessera_backend_count(void);
+/** Describes the backend of that index, 0 and more. */
 TESSERA_API tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error);
+/** Describes a device of a backend; both indices count from 0. */
 TESSERA_API tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_device_info* info,
                                                    tessera_error* error);
 /** Name of a backend's `index`-th algorithm for `op`, or null behind the last one. */
@@ -57,8 +59,10 @@ TESSERA_API const char* tessera_backend_directory(int64_t index, const char** or
 
 /* ---- Context: backend + device + stream --------------------------------------------------- */
 
+/** A backend, one of its devices and a stream. */
 typedef struct tessera_context tessera_context;
 
+/** How a context is made; zero bytes mean the defaults. */
 typedef struct tessera_context_options {
   uint64_t struct_size;
   /** "name", "name:device", "auto", or null: what TESSERA_BACKEND says, else auto. */
@@ -77,13 +81,16 @@ TESSERA_API tessera_status tessera_context_create(const tessera_context_options*
 TESSERA_API void tessera_context_destroy(tessera_context* context);
 /** Waits for all work of the context; failures of queued work surface here. */
 TESSERA_API tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error);
+/** The backend's name with its variant; lives as long as the context. */
 TESSERA_API const char* tessera_context_backend(const tessera_context* context);
+/** The number of its device in that backend. */
 TESSERA_API int32_t tessera_context_device(const tessera_context* context);
 /** The stream that the context's work is queued on (cudaStream_t for "cuda"). */
 TESSERA_API tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error);
 
 /* ---- Buffer: memory of a context's device -------------------------------------------------- */
 
+/** Memory of a context's device. */
 typedef struct tessera_buffer tessera_buffer;
 
 /** Allocates `bytes` (0 and more), not initialised, aligned to 256 bytes at least. */
@@ -91,6 +98,7 @@ TESSERA_API tessera_status tessera_buffer_create(tessera_context* context, int64
                                                  tessera_error* error);
 /** Waits for queued work of its context, then frees; null is allowed. */
 TESSERA_API void tessera_buffer_destroy(tessera_buffer* buffer);
+/** The device pointer; valid until the buffer is destroyed. */
 TESSERA_API void* tessera_buffer_data(const tessera_buffer* buffer);
 /** Copies host memory into the buffer, behind all work queued before; `source` may be reused on return. */
 TESSERA_API tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes, const void* source,
@@ -101,8 +109,10 @@ TESSERA_API tessera_status tessera_buffer_download(const tessera_buffer* buffer,
 
 /* ---- Plan: one operation, validated and ready to run ---------------------------------------- */
 
+/** An operation that is ready to run. */
 typedef struct tessera_plan tessera_plan;
 
+/** How a plan is made; zero bytes mean the defaults. */
 typedef struct tessera_plan_options {
   uint64_t struct_size;
   tessera_memory operands;
@@ -118,6 +128,7 @@ typedef struct tessera_plan_options {
   uint64_t workspace_bytes;
 } tessera_plan_options;
 
+/** What a plan tells of itself. */
 typedef struct tessera_plan_info {
   uint64_t struct_size;
   const char* backend;     /**< the strings live as long as the plan */
@@ -136,6 +147,11 @@ typedef struct tessera_plan_info {
 TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                                const tessera_plan_options* options, tessera_plan** plan,
                                                tessera_error* error);
+/** Shows `visit` every way in which the context's backend would run the problem under these options, the one of the
+ * least predicted time first: that is what tessera_plan_create makes. `options` may be null. */
+TESSERA_API tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc* desc,
+                                                const tessera_plan_options* options, tessera_offer_visitor visit,
+                                                void* data, tessera_error* error);
 /** Makes another plan of the same problem, context, algorithm and parameters, with a workspace of its
  * own: for another thread. May be called while `plan` is executed. */
 TESSERA_API tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error);
@@ -146,6 +162,7 @@ TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
  * the first has returned is refused (TESSERA_INVALID_ARGUMENT) and changes nothing. */
 TESSERA_API tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution,
                                                 tessera_error* error);
+/** Describes the plan. */
 TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info,
                                                  tessera_error* error);
 /** Elements [first, last) that the plan may touch, counted from the operand's pointer. */

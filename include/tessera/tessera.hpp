@@ -9,6 +9,7 @@
 #include <tessera/backends.hpp>
 #include <tessera/buffer.hpp>
 #include <tessera/context.hpp>
+#include <tessera/dtype.hpp>
 #include <tessera/error.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/stencil.hpp>

@@ -31,6 +31,7 @@ extern "C" {
 
 /* ---- Status ------------------------------------------------------------------------------ */
 
+/** How a call ended. */
 typedef int32_t tessera_status;
 enum {
   TESSERA_OK = 0,
@@ -59,9 +60,11 @@ typedef struct tessera_error {
 
 /* ---- Vocabulary -------------------------------------------------------------------------- */
 
+/** An operation. */
 typedef int32_t tessera_op;
 enum { TESSERA_OP_GEMM = 1, TESSERA_OP_STENCIL = 2 };
 
+/** The type of an element. */
 typedef int32_t tessera_dtype;
 enum { TESSERA_F32 = 1, TESSERA_F64 = 2 };
 
@@ -74,9 +77,11 @@ enum { TESSERA_COMPUTE_STRICT = 0 };
 typedef int32_t tessera_memory;
 enum { TESSERA_MEMORY_HOST = 0, TESSERA_MEMORY_DEVICE = 1 };
 
+/** How matrices are stored. */
 typedef int32_t tessera_order;
 enum { TESSERA_ROW_MAJOR = 0, TESSERA_COLUMN_MAJOR = 1 };
 
+/** Whether a matrix is taken transposed. */
 typedef int32_t tessera_transpose;
 enum { TESSERA_NO_TRANSPOSE = 0, TESSERA_TRANSPOSE = 1 };
 
@@ -161,6 +166,7 @@ typedef struct tessera_scalar {
   double imaginary;
 } tessera_scalar;
 
+/** An array, tagged with the type of its elements. */
 typedef struct tessera_operand {
   void* data; /**< read-only operands are not written through this pointer */
   tessera_dtype dtype;
@@ -187,6 +193,20 @@ typedef struct tessera_device_info {
   const char* name;
   uint64_t memory_bytes;
 } tessera_device_info;
+
+/* ---- Offers ------------------------------------------------------------------------------ */
+
+/** A way to run a problem: an algorithm with its parameters, and what it is predicted to cost. */
+typedef struct tessera_offer {
+  uint64_t struct_size;
+  const char* algorithm;    /**< with parameters; lives as long as the visit */
+  double seconds;           /**< predicted time of one execution with operands in the device's memory */
+  double transfer_seconds;  /**< of operands in the host's memory, to and from the device; 0 where nothing travels */
+  uint64_t workspace_bytes; /**< what the plan will ask for */
+} tessera_offer;
+
+/** Is shown an offer. `data` is what was passed beside the visitor. Throws nothing. */
+typedef void (*tessera_offer_visitor)(void* data, const tessera_offer* offer);
 
 #ifdef __cplusplus
 }

@@ -6,20 +6,15 @@
 #include "taps_spec.hpp"
 
 #include <stdexcept>
-#include <utility>
 
 namespace tessera::cli {
 namespace {
 
-constexpr std::pair<const char*, Boundary> kModes[] = {
-    {"fixed", Boundary::fixed},     {"constant", Boundary::constant}, {"periodic", Boundary::periodic},
-    {"nearest", Boundary::nearest}, {"reflect", Boundary::reflect},   {"mirror", Boundary::mirror}};
-
 BoundarySide parse_side(const std::string& text, double value) {
   const std::vector<std::string> parts = split(text, ':');
   const std::string whole = "boundary '" + npy::clip(text) + "'";
-  for (const auto& [name, mode] : kModes) {
-    if (parts[0] != name) continue;
+  for (const Boundary mode : kBoundaries) {
+    if (mode == Boundary::halo || parts[0] != name_of(mode)) continue;  // a file holds no ghost points
     if (parts.size() == 1) return {mode, value};
     if (parts.size() == 2 && mode == Boundary::constant) return {mode, parse_number(parts[1], whole)};
     throw std::invalid_argument(whole + ": only constant takes a value, as in constant:20");

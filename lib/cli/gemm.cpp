@@ -103,8 +103,8 @@ void run_gemm(const Arguments& arguments) {
                       .dtype = a.dtype,
                       .trans_a = transpose_of(a, arguments.trans_a),
                       .trans_b = transpose_of(b, arguments.trans_b)};
-  const auto work = a.dtype == DType::f32 ? multiply<float> : multiply<double>;
-  work(arguments, a, b, c0 ? &*c0 : nullptr, desc, output);
+  with_types(a.dtype,
+             [&]<class T>(std::type_identity<T>) { multiply<T>(arguments, a, b, c0 ? &*c0 : nullptr, desc, output); });
 }
 
 }  // namespace
@@ -112,7 +112,9 @@ void run_gemm(const Arguments& arguments) {
 void add_gemm(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gemm", "C <- alpha op(A) op(B) + beta C0, on matrices in .npy files.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("A", arguments->a, "A.npy: m x k, <f4 or <f8, C or Fortran order")->required()->type_name("FILE");
+  command->add_option("A", arguments->a, "A.npy: m x k, " + npy::known_types() + ", C or Fortran order")
+      ->required()
+      ->type_name("FILE");
   command->add_option("B", arguments->b, "B.npy: k x n")->required()->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "C.npy: written in C order; may be a file that is read")
       ->required()

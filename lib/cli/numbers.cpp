@@ -39,10 +39,12 @@ std::int64_t parse_count(const std::string& text, const std::string& what) {
 }
 
 double fitting(const std::string& what, double value, DType dtype) {
-  if (dtype == DType::f64 || std::isfinite(float(value))) return value;
+  const bool fits =
+      with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
+  if (fits) return value;
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
-  throw std::invalid_argument(what + " = " + text + ": must be finite when rounded to f32");
+  throw std::invalid_argument(what + " = " + text + ": must be finite when rounded to " + name_of(dtype));
 }
 
 }  // namespace tessera::cli

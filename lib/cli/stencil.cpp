@@ -73,8 +73,7 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .dtype = input.dtype,
                          .in_strides = input.strides()};
   npy::OutputFile output(arguments.output);
-  const auto work = input.dtype == DType::f32 ? apply<float> : apply<double>;
-  work(arguments.choice, desc, input, output);
+  with_types(input.dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, output); });
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ void add_stencil(CLI::App& app, Run& run) {
   CLI::App* command =
       app.add_subcommand("stencil", "out[p] = sum of coefficient * in[p + offset], on an array in a .npy file.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("IN", arguments->input, "IN.npy: 1 to 3 axes, <f4 or <f8, C or Fortran order")
+  command->add_option("IN", arguments->input, "IN.npy: 1 to 3 axes, " + npy::known_types() + ", C or Fortran order")
       ->required()
       ->type_name("FILE");
   command->add_option("-o,--output", arguments->output, "OUT.npy: written in C order; may be IN.npy")

@@ -11,7 +11,7 @@ set(CMAKE_CXX_SCAN_FOR_MODULES OFF) # there are none
 
 option(BUILD_SHARED_LIBS "Build libtessera as a shared library" ON)
 option(TESSERA_BUILD_TESTS "Build the tests; needs Catch2 >= 3.4" OFF)
-option(TESSERA_BUILD_FUZZERS "Build the fuzz targets as well; needs TESSERA_BUILD_TESTS, clang and the preset 'fuzz'" OFF)
+option(TESSERA_BUILD_FUZZERS "Build the fuzz targets; needs TESSERA_BUILD_TESTS, clang and the preset 'fuzz'" OFF)
 option(TESSERA_BUILD_PERF "Build the perf suite; needs Google Benchmark" OFF)
 option(TESSERA_BUILD_EXAMPLES "Build the examples, the showcase among them" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
@@ -19,7 +19,8 @@ option(TESSERA_INSTALL "Generate install rules" ON)
 option(TESSERA_WARNINGS_AS_ERRORS "Turn warnings into errors" OFF)
 
 foreach(backend CPU CUDA KOKKOS)
-  set(TESSERA_BACKEND_${backend} AUTO CACHE STRING "Build the ${backend} backend: AUTO (where its needs are found), ON or OFF")
+  set(TESSERA_BACKEND_${backend} AUTO CACHE STRING
+    "Build the ${backend} backend: AUTO (where its needs are found), ON or OFF")
   set_property(CACHE TESSERA_BACKEND_${backend} PROPERTY STRINGS AUTO ON OFF)
   if(NOT TESSERA_BACKEND_${backend} MATCHES "^(AUTO|ON|OFF)$")
     message(FATAL_ERROR "TESSERA_BACKEND_${backend} is '${TESSERA_BACKEND_${backend}}'; it must be AUTO, ON or OFF.")
@@ -42,7 +43,8 @@ endfunction()
 
 function(tessera_print_summary)
   get_property(lines GLOBAL PROPERTY TESSERA_SUMMARY)
-  message(STATUS "Tessera ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  message(STATUS
+    "Tessera ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   foreach(line ${lines})
     string(REPLACE "|" ": " line "${line}")
     message(STATUS "  ${line}")

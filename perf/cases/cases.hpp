@@ -28,6 +28,6 @@ std::vector<Case> gemm_cases();
 std::vector<Case> stencil_cases();
 
 /// The problem of a type: counts, work and traffic filled in.
-Problem resolve(const Case& c, bool f64);
+Problem resolve(const Case& c, DType dtype);
 
 }  // namespace tessera::perf

@@ -169,9 +169,9 @@ std::vector<Case> stencil_cases() {
   return cases;
 }
 
-Problem resolve(const Case& c, bool f64) {
+Problem resolve(const Case& c, DType dtype) {
   Problem p = c.problem;
-  p.f64 = f64;
+  p.dtype = dtype;
   return p.op == Op::gemm ? resolve_gemm(p) : resolve_stencil(p);
 }
 

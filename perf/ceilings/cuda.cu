@@ -72,7 +72,7 @@ __global__ void write_kernel(float4* out, float value) {
 
 }  // namespace
 
-double enqueue_arithmetic(Ceiling ceiling, bool f64, float* sink, cudaStream_t stream) {
+double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_t stream) {
   int device = 0, count = 0, major = 0;
   succeed(cudaGetDevice(&device));
   succeed(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
@@ -81,19 +81,19 @@ double enqueue_arithmetic(Ceiling ceiling, bool f64, float* sink, cudaStream_t s
   const double threads = double(blocks) * kThreads;
   double operations = 2.0 * kChains * kRounds * threads;
   if (ceiling == Ceiling::matrix_unit) {
-    if (!f64 || major < 9) return 0.0;
+    if (dtype != kDType<double> || major < 9) return 0.0;
     f64_mma_kernel<<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-3);
     operations = 2.0 * 16 * 8 * 16 * 4 * (kRounds / 8) * (threads / 32);
-  } else if (f64) {
-    fma_kernel<double><<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-6);
   } else {
-    fma_kernel<float><<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-6f);
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      fma_kernel<T><<<unsigned(blocks), kThreads, 0, stream>>>(sink, T(1e-6));
+    });
   }
   succeed(cudaGetLastError());
   return operations;
 }
 
-void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream) {
+void enqueue_memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream) {
   auto* const a = static_cast<float4*>(in);
   auto* const b = static_cast<float4*>(out);
   const auto blocks = unsigned(half / 4096);  // 256 threads of 16 bytes each

@@ -13,9 +13,9 @@ namespace tessera::perf {
 
 /// FMAs on registers alone; returns the floating-point operations of the run. matrix_unit: f64 MMA, 0 where the device
 /// has none.
-double enqueue_arithmetic(Ceiling ceiling, bool f64, float* sink, cudaStream_t stream);
+double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_t stream);
 
 /// One pass over two halves of `half` bytes (multiples of 4096). copy: cudaMemcpy, copy_streaming: a kernel.
-void enqueue_stream(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream);
+void enqueue_memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, cudaStream_t stream);
 
 }  // namespace tessera::perf

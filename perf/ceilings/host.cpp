@@ -86,7 +86,7 @@ constexpr std::int64_t kPage = 4096;
 using Word = Vector<float>;
 
 #if defined(__x86_64__)
-inline void store_past_caches(Word* out, Word value) {
+inline void store_non_temporal(Word* out, Word value) {
 #if defined(__AVX512F__)
   asm volatile("vmovntps %1, %0" : "=m"(*out) : "v"(value));
 #elif defined(__AVX__)
@@ -96,18 +96,18 @@ inline void store_past_caches(Word* out, Word value) {
 #endif
 }
 #else
-inline void store_past_caches(Word* out, Word value) { *out = value; }
+inline void store_non_temporal(Word* out, Word value) { *out = value; }
 #endif
 
 void copy_page(const Word* __restrict in, Word* __restrict out) {
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) out[i] = in[i];
 }
-void copy_page_streaming(const Word* __restrict in, Word* __restrict out) {
+void copy_page_non_temporal(const Word* __restrict in, Word* __restrict out) {
 #pragma GCC unroll 4
-  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_past_caches(out + i, in[i]);
+  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_non_temporal(out + i, in[i]);
 }
-/// Eight streams side by side: one alone does not keep enough reads under way.
+/// Eight places at a time: one alone does not keep enough reads under way.
 void read_pages(const Word* first, const Word* second) {
   constexpr std::size_t part = kPage / sizeof(Word) / 4;
   Word sum[8]{};
@@ -123,14 +123,16 @@ void read_pages(const Word* first, const Word* second) {
 void write_page(Word* out, float value) {
   const Word word = value - Word{};
 #pragma GCC unroll 4
-  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_past_caches(out + i, word);
+  for (std::size_t i = 0; i < kPage / sizeof(Word); ++i) store_non_temporal(out + i, word);
 }
 
 }  // namespace
 
-double fma_rate(bool f64, int threads) { return f64 ? fma_rate_as<double>(threads) : fma_rate_as<float>(threads); }
+double fma_rate(DType dtype, int threads) {
+  return with_types(dtype, [threads]<class T>(std::type_identity<T>) { return fma_rate_as<T>(threads); });
+}
 
-void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads) {
+void memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, int threads) {
   const std::int64_t pages = std::int64_t(half) / kPage;
   char* const source = static_cast<char*>(in);
   char* const target = static_cast<char*>(out);
@@ -143,7 +145,7 @@ void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads)
         copy_page(from, to);
         break;
       case Ceiling::copy_streaming:
-        copy_page_streaming(from, to);
+        copy_page_non_temporal(from, to);
         break;
       case Ceiling::read:
         read_pages(from, to);

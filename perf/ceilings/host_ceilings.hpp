@@ -10,9 +10,9 @@
 namespace tessera::perf {
 
 /// FLOP/s of independent FMAs on registers.
-double fma_rate(bool f64, int threads);
+double fma_rate(DType dtype, int threads);
 
 /// One pass over `half` bytes of each array (multiples of 4096). copy: reads `in`, writes `out`; read, write: both.
-void stream(Ceiling ceiling, void* in, void* out, std::size_t half, int threads);
+void memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, int threads);
 
 }  // namespace tessera::perf

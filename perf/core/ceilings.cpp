@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "place.hpp"
+#include "platform.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -34,14 +34,14 @@ const char* name_of(Ceiling ceiling) {
   return "?";
 }
 
-double Ceilings::rate(Ceiling ceiling, bool f64, std::size_t footprint) {
-  const auto offered = place_->clock->ceilings(f64);
+double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
+  const auto offered = platform_->device->ceilings(dtype);
   if (std::find(offered.begin(), offered.end(), ceiling) == offered.end()) return 0.0;
   const bool memory = ceiling >= Ceiling::copy;
-  Measured& m = measured_[{ceiling, !memory && f64, footprint}];
+  Measured& m = measured_[{ceiling, memory ? kDTypes[0] : dtype, footprint}];
   // A figure of just now counts as measured beside the sample; the clock of a GPU does not swing.
-  if (m.rate == 0.0 || (place_->clock->interleave() && now() - m.when > 0.5)) {
-    m.rate = place_->clock->measure(ceiling, f64, footprint);
+  if (m.rate == 0.0 || (platform_->device->interleave() && now() - m.when > 0.5)) {
+    m.rate = platform_->device->measure(ceiling, dtype, footprint);
     m.when = now();
   }
   return m.rate;
@@ -52,11 +52,11 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
   const double bytes = problem.read_bytes + problem.write_bytes;
   const bool reads = problem.write_bytes < 0.1 * bytes;
-  const double memory = reads ? rate(Ceiling::read, problem.f64, footprint)
-                              : std::max(rate(Ceiling::copy, problem.f64, footprint),
-                                         rate(Ceiling::copy_streaming, problem.f64, footprint));
-  const double fma = rate(Ceiling::fma, problem.f64, 0);
-  const double units = problem.op == Op::gemm ? rate(Ceiling::matrix_unit, problem.f64, 0) : 0.0;
+  const double memory = reads ? rate(Ceiling::read, problem.dtype, footprint)
+                              : std::max(rate(Ceiling::copy, problem.dtype, footprint),
+                                         rate(Ceiling::copy_streaming, problem.dtype, footprint));
+  const double fma = rate(Ceiling::fma, problem.dtype, 0);
+  const double units = problem.op == Op::gemm ? rate(Ceiling::matrix_unit, problem.dtype, 0) : 0.0;
   const double compute = std::max(fma, units);
   const double memory_time = bytes / memory, compute_time = problem.flops / compute;
   if (compute_time >= memory_time) return {compute_time, units > fma ? "matrix_unit" : "fma", compute};

@@ -5,31 +5,30 @@
 
 #include "random.hpp"
 #include "taps.hpp"
+#include "wide.hpp"
 #include "window.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 namespace tessera::perf {
 
 namespace {
 
-template <class T, class Wide>
+template <class T, class W>
 void gemm_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
                   std::int64_t j, long double& value, long double& bound) {
-  Wide sum = 0, magnitude = 0;
+  W sum = 0, magnitude = 0;
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    const Wide product =
-        Wide(T(random_value(seed_a, std::uint64_t(at_a)))) * Wide(T(random_value(seed_b, std::uint64_t(at_b))));
+    const W product = W(T(random_value(seed_a, std::uint64_t(at_a)))) * W(T(random_value(seed_b, std::uint64_t(at_b))));
     sum += product;
     magnitude += product < 0 ? -product : product;
   }
   value = sum;
-  bound = static_cast<long double>(g.k + 4) * (std::numeric_limits<T>::epsilon() / 2) * magnitude;
+  bound = static_cast<long double>(g.k + 4) * kUnitRoundoff<T> * magnitude;
 }
 
 }  // namespace
@@ -59,10 +58,9 @@ void Reference::sample_gemm() {
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
     long double value, bound;
-    if (problem_.f64)
-      gemm_element<double, long double>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
-    else
-      gemm_element<float, double>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
+    with_types(problem_.dtype, [&]<class T>(std::type_identity<T>) {
+      gemm_element<T, Wide<T>>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
+    });
     add(l * g.stride_c + i * g.ldc + j, value, bound);
   }
 }
@@ -75,7 +73,8 @@ void Reference::sample_stencil() {
 
 void Reference::sample_many_steps() {
   const StencilShape& s = problem_.stencil;
-  const double unit = (tap_count(s.pattern, s.rank, s.radius) + 2) * (problem_.f64 ? 0x1p-53 : 0x1p-24);
+  const double roundoff = with_types(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
+  const double unit = (tap_count(s.pattern, s.rank, s.radius) + 2) * roundoff;
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
     where_.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
@@ -86,14 +85,14 @@ void Reference::sample_many_steps() {
 
 void Reference::adopt(Device& device, const void* out) {
   std::vector<double> computed(where_.size());
-  device.read(out, problem_.f64, where_, computed.data());
+  device.read(out, problem_.dtype, where_, computed.data());
   value_.assign(computed.begin(), computed.end());
 }
 
 Verdict Reference::check(Device& device, const void* out) const {
-  if (!complete()) return {0.0, "nothing to compare with: no subject's part of the steps was right"};
+  if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
   char text[200];
-  const std::int64_t gaps = device.count_nan(out, problem_.f64, problem_.out_count) - problem_.out_gaps;
+  const std::int64_t gaps = device.count_nan(out, problem_.dtype, problem_.out_count) - problem_.out_gaps;
   if (gaps != 0) {
     std::snprintf(
         text, sizeof text,
@@ -102,7 +101,7 @@ Verdict Reference::check(Device& device, const void* out) const {
     return {0.0, text};
   }
   std::vector<double> computed(where_.size());
-  device.read(out, problem_.f64, where_, computed.data());
+  device.read(out, problem_.dtype, where_, computed.data());
   Verdict verdict;
   for (std::size_t i = 0; i < where_.size(); ++i) {
     const long double error = std::abs(static_cast<long double>(computed[i]) - value_[i]);

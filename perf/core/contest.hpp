@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// All that compete on one problem, measured in turns, so that clocks, temperature and neighbours treat them alike.
+/// All that compete on one problem. Their samples alternate, so that clocks, temperature and neighbours treat them
+/// alike.
 #pragma once
 
+#include "fixture.hpp"
 #include "measure.hpp"
-#include "workbench.hpp"
 
 #include <atomic>
 #include <map>
@@ -14,28 +15,28 @@
 
 namespace tessera::perf {
 
-/// What is known of a subject from the problems that it had so far: enough not to start what would take for ever.
+/// What is known of a competitor from the problems that it had so far. It tells which problems would take for ever.
 struct Speed {
   double rate = 0.0;                 ///< the best so far
   double work = 0.0, seconds = 0.0;  ///< of the largest problem so far
-  double hopeless = 1e300;           ///< the lowest rate that a problem's limit asked for and that was missed
+  double missed_rate = 1e300;        ///< the lowest rate that a problem's limit asked for and that it did not reach
 
   /// `limit`: seconds that an execution of that work may take.
   bool too_slow(double work, double limit) const;
   void learn(double work, double took, double limit);
 };
-using Speeds = std::map<std::pair<std::string, bool>, Speed>;  ///< by subject and type (f64?)
+using Speeds = std::map<std::pair<std::string, DType>, Speed>;  ///< by competitor and type
 
-/// What contests are run under, and what they leave to the next ones.
-struct Terms {
+/// What contests share: limits, and what one contest learns for the next ones.
+struct Conditions {
   Budget budget;
   const std::atomic<bool>& stop;  ///< ends it early
   Ceilings& ceilings;
   Speeds& speeds;
-  double& room;  ///< bytes that plans may keep from pass to pass
+  double& plan_bytes;  ///< bytes that plans may still keep from pass to pass
 };
 
-/// What came of one subject.
+/// What came of one competitor.
 struct Outcome {
   std::string left_out;  ///< why it was not measured, which is no failure
   std::string failure;
@@ -51,17 +52,17 @@ class Contest {
   Contest(Problem problem, bool hot) : problem_(std::move(problem)), hot_(hot) {}
 
   const Problem& problem() const { return problem_; }
-  /// Returns the subject's number.
-  std::size_t add(Subject& subject);
+  /// Returns the competitor's number.
+  std::size_t add(Competitor& competitor);
   /// Whether anything is left to do in that pass, counted from 0.
   bool wants(std::int64_t pass) const;
   /// Measures all that is due in the pass. The first pass checks the results.
-  void run(std::int64_t pass, Workbench& bench, const Terms& terms);
-  const Outcome& outcome(std::size_t subject) const { return entries_[subject].outcome; }
+  void run(std::int64_t pass, Fixture& fixture, const Conditions& conditions);
+  const Outcome& outcome(std::size_t competitor) const { return entries_[competitor].outcome; }
 
  private:
   struct Entry {
-    Subject* subject;
+    Competitor* competitor;
     Execute execute;
     std::optional<Measurement> measurement;
     Outcome outcome;
@@ -71,15 +72,15 @@ class Contest {
     }
   };
 
-  void find_reference(Workbench& bench);
+  void find_reference(Fixture& fixture);
   double limit(Ceilings& ceilings, const Budget& budget) const;
   Speed& speed_of(const Entry& entry, Speeds& speeds) const;
-  bool too_slow(Entry& entry, Workbench& bench, Speed& speed, double limit) const;
-  Measurement::Work work(const Entry& entry, const Workbench& bench) const;
-  void begin(Workbench& bench, const Terms& terms);
-  void enter(Entry& entry, Workbench& bench, Speed& speed, const Budget& budget, double limit, double floor) const;
-  void resume(Entry& entry, Workbench& bench) const;
-  void take_samples(std::int64_t pass, Workbench& bench, const Terms& terms);
+  bool too_slow(Entry& entry, Fixture& fixture, Speed& speed, double limit) const;
+  Measurement::Work work(const Entry& entry, const Fixture& fixture) const;
+  void begin(Fixture& fixture, const Conditions& conditions);
+  void start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& budget, double limit, double floor) const;
+  void resume(Entry& entry, Fixture& fixture) const;
+  void take_samples(std::int64_t pass, Fixture& fixture, const Conditions& conditions);
   void conclude(Entry& entry, const Ceilings::Floor& floor) const;
   bool wants_samples(std::int64_t pass) const;
 

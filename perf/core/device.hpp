@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What a place to measure on must offer, and what competes there. Implemented in devices/ and peers/, in modules that
+/// What a device to measure on must offer, and what competes there. Implemented in devices/ and peers/, in modules that
 /// are loaded at run time, so that one program serves machines with and without them.
 #pragma once
 
@@ -36,18 +36,18 @@ class Device {
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) = 0;
   /// Element i becomes random_value(seed, i).
-  virtual void fill(void* data, bool f64, std::int64_t count, std::uint64_t seed) = 0;
+  virtual void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) = 0;
   virtual void poison(void* data, std::size_t bytes) = 0;  ///< every element a NaN
-  virtual std::int64_t count_nan(const void* data, bool f64, std::int64_t count) = 0;
-  virtual void read(const void* data, bool f64, std::span<const std::int64_t> where, double* values) = 0;
+  virtual std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) = 0;
+  virtual void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) = 0;
 
   /// Seconds that the work enqueued by `work` takes, waited for.
   virtual double time(const std::function<void()>& work) = 0;
 
-  virtual std::vector<Ceiling> ceilings(bool f64) const = 0;
+  virtual std::vector<Ceiling> ceilings(DType dtype) const = 0;
   /// Measures now. `footprint`: bytes that the loop walks over, so that caches count as for the rows beside it; 0: far
   /// beyond the caches.
-  virtual double measure(Ceiling ceiling, bool f64, std::size_t footprint) = 0;
+  virtual double measure(Ceiling ceiling, DType dtype, std::size_t footprint) = 0;
   /// True where the memory rates swing with other users of the machine and must be measured beside each row.
   virtual bool interleave() const = 0;
   /// Copies between pinned host memory and the device, bytes/s; 0 where there is no bus.
@@ -58,9 +58,9 @@ class Device {
 using Execute = std::function<void(const void* const* in, void* out)>;
 
 /// An implementation: one algorithm of Tessera, or a peer.
-class Subject {
+class Competitor {
  public:
-  virtual ~Subject() = default;
+  virtual ~Competitor() = default;
   virtual std::string name() const = 0;               ///< "tessera:cpu:eigen", "peer:openblas"
   virtual std::string version() const { return {}; }  ///< of a peer's library, for the report's head
   /// Why it does not take part in the problem; "" where it does.
@@ -70,12 +70,12 @@ class Subject {
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };
 
-using Subjects = std::vector<std::unique_ptr<Subject>>;
+using Competitors = std::vector<std::unique_ptr<Competitor>>;
 
 extern "C" {
 /// What modules export. `stream` is the native stream to work on (devices), `threads` the CPU threads (hosts).
 using MakeDevice = Device*(int device, int threads);
-using AddPeers = void(Subjects* subjects, void* stream, int device, int threads);
+using AddPeers = void(Competitors* competitors, void* stream, int device, int threads);
 /// Whether memory that a backend gave out is of the module's kind (devices).
 using OwnsMemory = bool(const void* memory);
 }

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "place.hpp"
+#include "platform.hpp"
 
 namespace tessera::perf {
 

@@ -26,10 +26,10 @@ struct Budget {
   double sample = 1e-3;          ///< shortest time that is trusted
   std::int64_t repetitions = 0;  ///< asked for; 0: what the budget allows, 3 to 30
   std::int64_t passes = 1;       ///< that share the samples
-  double hopeless = 10.0;        ///< an execution longer than that many budgets may be left out
+  double max_budgets = 10.0;     ///< an execution longer than that many budgets may be left out
 
   /// Whether an execution takes so long that one has to do.
-  bool exceeded_by(double execution) const { return repetitions == 0 && execution > hopeless * seconds; }
+  bool exceeded_by(double execution) const { return repetitions == 0 && execution > max_budgets * seconds; }
 };
 
 /// The samples of one row, taken one by one, so that those of others may come in between.

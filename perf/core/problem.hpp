@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// One problem that subjects compete on: the case, its type, and what follows from both.
+/// One problem that competitors compete on: the case, its type, and what follows from both.
 #pragma once
+
+#include <tessera/dtype.hpp>
 
 #include <array>
 #include <cstdint>
@@ -37,17 +39,18 @@ struct StencilShape {
 struct Problem {
   Op op = Op::gemm;
   std::string name;  ///< the case's
-  bool f64 = false;
+  DType dtype = DType::f32;
   GemmShape gemm;
   StencilShape stencil;
 
   int inputs = 2;
   std::array<std::int64_t, 2> in_count{};  ///< elements of each input
   std::int64_t out_count = 0;
-  std::int64_t out_gaps = 0;                   ///< elements of the output that must stay as they are (between rows)
-  double flops = 0.0;                          ///< of one execution; an FMA counts 2
-  double work = 0.0;                           ///< what `rate` counts: flops, or points x steps
-  double read_bytes = 0.0, write_bytes = 0.0;  ///< compulsory traffic: each element once
+  std::int64_t out_gaps = 0;  ///< elements of the output that must stay as they are (between rows)
+  double flops = 0.0;         ///< of one execution; an FMA counts 2
+  double work = 0.0;          ///< what `rate` counts: flops, or points x steps
+  /// Compulsory traffic: each input is read once, the output is written once. beta is 0, so C is not read.
+  double read_bytes = 0.0, write_bytes = 0.0;
 
   /// A problem of many steps has parts, kParts of which in a row are the whole: quick to try, and quick to check.
   static constexpr std::int64_t kParts = 50;
@@ -58,7 +61,9 @@ struct Problem {
     return p;
   }
 
-  std::size_t element_size() const { return f64 ? 8 : 4; }
+  /// "gemm/1024_NT/f32": what the names of its rows begin with.
+  std::string label() const { return (op == Op::gemm ? "gemm/" : "stencil/") + name + "/" + tessera::name_of(dtype); }
+  std::size_t element_size() const { return size_of(dtype); }
   double footprint() const {
     return double(element_size()) * double(in_count[0] + (inputs > 1 ? in_count[1] : 0) + out_count);
   }

@@ -84,7 +84,7 @@ void Recorder::ReportRuns(const std::vector<Run>& runs) {
     row["run_name"] = base;
     row["run_type"] = run.run_type == Run::RT_Aggregate ? "aggregate" : "iteration";
     if (run.run_type == Run::RT_Aggregate) row["aggregate_name"] = run.aggregate_name;
-    if (const auto place = places_.find(base); place != places_.end()) row["place"] = place->second;
+    if (const auto platform = platforms_.find(base); platform != platforms_.end()) row["place"] = platform->second;
     row["threads"] = run.threads;
     if (has_error(run)) {
       row["error_occurred"] = true;

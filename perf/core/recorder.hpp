@@ -5,7 +5,7 @@
 /// What was measured: kept, written as JSON in Google Benchmark's format while the run goes on, and printed as tables.
 #pragma once
 
-#include "place.hpp"
+#include "platform.hpp"
 
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ class Recorder : public benchmark::BenchmarkReporter {
 
   void leave_out(const std::string& name, const std::string& reason);
   /// Tells where the row of that name is measured: peers' names do not say.
-  void locate(const std::string& name, const std::string& place) { places_[name] = place; }
+  void locate(const std::string& name, const std::string& platform) { platforms_[name] = platform; }
   /// Each pass's median of some of its values, for the row of that name.
   void passes(const std::string& name, nlohmann::ordered_json medians) { passes_[name] = std::move(medians); }
   bool failed() const { return failed_; }
@@ -40,7 +40,7 @@ class Recorder : public benchmark::BenchmarkReporter {
  private:
   std::string path_;
   nlohmann::ordered_json context_, rows_ = nlohmann::ordered_json::array(), left_out_ = nlohmann::ordered_json::array();
-  std::map<std::string, std::string> places_;  ///< of the rows, by name
+  std::map<std::string, std::string> platforms_;  ///< of the rows, by name
   std::map<std::string, nlohmann::ordered_json> passes_;
   std::map<std::string, std::size_t> numbers_;  ///< of the rows; a later pass brings a row anew
   std::set<std::string> left_out_names_;

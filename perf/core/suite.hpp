@@ -20,63 +20,64 @@ namespace tessera::perf {
 
 class Suite {
  public:
-  Suite(const Options& options, Places& places, Recorder& recorder);
+  Suite(const Options& options, Platforms& platforms, Recorder& recorder);
 
   /// Registers everything that was asked for; throws UsageError where that is nothing.
-  void enroll();
+  void add_rows();
   std::vector<std::string> names() const;
 
   /// Set by a signal: what is left is skipped.
   static std::atomic<bool> interrupted;
 
  private:
-  struct Seat {
-    Place* place;
+  /// A platform in this run.
+  struct Target {
+    Platform* platform;
     Ceilings ceilings;
-    double room;       ///< bytes that plans may keep from pass to pass
-    std::string dead;  ///< why nothing can run there any more
+    double plan_bytes;  ///< bytes that plans may still keep from pass to pass
+    std::string lost;   ///< why nothing can run there any more
     bool warm = false;
   };
 
-  /// A row's turn in a pass, counted from 0.
-  struct Turn {
+  /// One visit to a row; each pass over the suite visits every row once.
+  struct Visit {
     benchmark::State& state;
     const std::string& name;
-    std::int64_t pass;
+    std::int64_t pass;  ///< counted from 0
   };
-  using Body = std::function<void(const Turn&)>;
+  using Body = std::function<void(const Visit&)>;
   struct Row {
     std::string name;
     Body body;
-    Seat* seat;
+    Target* target;
   };
 
   bool wanted(const std::string& name) const;
-  std::int64_t passes(const Seat& seat) const;
-  void enroll_row(const std::string& name, Body body, Seat& seat);
+  std::int64_t passes(const Target& target) const;
+  void add_row(const std::string& name, Body body, Target& target);
   void register_rows();
-  void take_turn(const Row& row, const Turn& turn);
-  void enroll_ceilings(Seat& seat);
-  void enroll_cases(Seat& seat, const std::vector<Case>& cases);
-  void enroll_problem(Seat& seat, const Problem& problem, bool hot);
-  void enroll_overheads(Seat& seat);
-  void run_row(const Turn& turn, Seat& seat, Contest& contest, std::size_t subject);
-  void run_enqueue(const Turn& turn, Seat& seat, const Problem& problem, Subject& subject, Passes& samples);
-  void report(const Turn& turn, const Statistics& time, const Statistics& share = {}) const;
-  Workbench& bench_for(const Place& place, const Problem& problem);
-  void progress(const Turn& turn, const Seat& seat);
-  void warm_up(Seat& seat);
+  void visit_row(const Row& row, const Visit& visit);
+  void add_ceiling_rows(Target& target);
+  void add_case_rows(Target& target, const std::vector<Case>& cases);
+  void add_problem_rows(Target& target, const Problem& problem, bool hot);
+  void add_overhead_rows(Target& target);
+  void run_row(const Visit& visit, Target& target, Contest& contest, std::size_t competitor);
+  void run_enqueue(const Visit& visit, Target& target, const Problem& problem, Competitor& competitor, Passes& samples);
+  void report(const Visit& visit, const Statistics& time, const Statistics& share = {}) const;
+  Fixture& fixture_for(const Platform& platform, const Problem& problem);
+  void progress(const Visit& visit, const Target& target);
+  void warm_up(Target& target);
 
   const Options* options_;
   Recorder* recorder_;
-  std::vector<std::unique_ptr<Seat>> seats_;
-  std::unique_ptr<Workbench> bench_;
-  std::string bench_key_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  std::unique_ptr<Fixture> fixture_;
+  std::string fixture_key_;
   Speeds speeds_;
   std::deque<Row> rows_;
   std::unique_ptr<std::regex> filter_;
   std::uint64_t seed_;
-  std::size_t started_ = 0, turns_ = 0;
+  std::size_t started_ = 0, visits_ = 0;
   double begin_ = 0.0;
 };
 

@@ -34,16 +34,16 @@ std::vector<Group> grouped(const Json& rows) {
   return groups;
 }
 
-std::string subject_of(const Json& row) {
+std::string competitor_of(const Json& row) {
   const std::string name = row["run_name"];
   return name.substr(name.rfind('/') + 1);
 }
 
-bool is_tessera(const std::string& subject) { return subject.rfind("tessera:", 0) == 0; }
+bool is_tessera(const std::string& competitor) { return competitor.rfind("tessera:", 0) == 0; }
 
 /// The backend of "tessera:<backend>:<algorithm>".
-std::string backend_of(const std::string& subject) {
-  return subject.substr(subject.find(':') + 1, subject.rfind(':') - subject.find(':') - 1);
+std::string backend_of(const std::string& competitor) {
+  return competitor.substr(competitor.find(':') + 1, competitor.rfind(':') - competitor.find(':') - 1);
 }
 
 /// Of each backend's automatic choices the shares of the rate of its best algorithm.
@@ -52,9 +52,9 @@ std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Gr
   for (const Group& group : groups) {
     std::map<std::string, double> best, automatic;
     for (const Json* row : group.rows) {
-      const std::string subject = subject_of(*row);
-      if (!is_tessera(subject) || !row->contains("rate")) continue;
-      const std::string backend = backend_of(subject);
+      const std::string competitor = competitor_of(*row);
+      if (!is_tessera(competitor) || !row->contains("rate")) continue;
+      const std::string backend = backend_of(competitor);
       best[backend] = std::max(best[backend], number(*row, "rate"));
       if (row->contains("automatic")) automatic[backend] = number(*row, "rate");
     }
@@ -81,21 +81,22 @@ void print_group(const Group& group, std::FILE* file) {
   });
   double best_peer = 0.0;
   for (const Json* row : rows)
-    if (subject_of(*row).rfind("peer:", 0) == 0) best_peer = std::max(best_peer, number(*row, "rate"));
+    if (competitor_of(*row).rfind("peer:", 0) == 0) best_peer = std::max(best_peer, number(*row, "rate"));
   const bool gemm = group.title.rfind("gemm/", 0) == 0;
   std::fprintf(file, "\n%s\n", group.title.c_str());
   for (const Json* row : rows) {
-    const std::string subject = subject_of(*row);
+    const std::string competitor = competitor_of(*row);
     if (row->contains("error_message")) {
-      std::fprintf(file, "  %-34s FAILED: %s\n", subject.c_str(), (*row)["error_message"].get<std::string>().c_str());
+      std::fprintf(file, "  %-34s FAILED: %s\n", competitor.c_str(),
+                   (*row)["error_message"].get<std::string>().c_str());
       continue;
     }
     if (group.title.rfind("ceiling/", 0) == 0) {
-      std::fprintf(file, "  %-34s %11.1f %s  +-%.1f %%\n", subject.c_str(), number(*row, "rate"),
+      std::fprintf(file, "  %-34s %11.1f %s  +-%.1f %%\n", competitor.c_str(), number(*row, "rate"),
                    (*row)["label"].get<std::string>().c_str(), 100.0 * number(*row, "spread"));
       continue;
     }
-    std::fprintf(file, "%c %-34s %11.2f us", row->contains("automatic") ? '*' : ' ', subject.c_str(),
+    std::fprintf(file, "%c %-34s %11.2f us", row->contains("automatic") ? '*' : ' ', competitor.c_str(),
                  number(*row, "real_time"));
     if (row->contains("rate"))
       std::fprintf(file, " %10.1f %s", number(*row, "rate"), gemm ? "GFLOP/s  " : "GStencil/s");

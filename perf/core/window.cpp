@@ -5,11 +5,11 @@
 
 #include "random.hpp"
 #include "taps.hpp"
+#include "wide.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <limits>
 #include <span>
 
 namespace tessera::perf {
@@ -56,56 +56,59 @@ bool keeps_its_value(const StencilShape& s, const Point& p) {
   return false;
 }
 
-template <class T, class Wide>
+/// The values in a box and, where there is one step alone, sum |c| |x| of each.
+template <class W>
+struct Field {
+  Box box;
+  std::vector<W> value, magnitude;
+};
+
+/// One step, to the points of `inner`.
+template <class T, class W>
+Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std::span<const ConstantTap> taps) {
+  std::vector<std::int64_t> offsets;
+  for (const ConstantTap& tap : taps) offsets.push_back((tap.z * from.box.size(1) + tap.y) * from.box.size(2) + tap.x);
+  Field<W> to{inner, {}, {}};
+  inner.each([&](auto z, auto y, auto x) {
+    const std::int64_t own = from.box.at(z, y, x);
+    const bool kept = keeps_its_value(s, {z, y, x});
+    W sum = kept ? from.value[std::size_t(own)] : W(0), size = 0;
+    for (std::size_t t = 0; t < taps.size() && !kept; ++t) {
+      const W term = W(T(taps[t].coefficient)) * from.value[std::size_t(own + offsets[t])];
+      sum += term;
+      size += term < 0 ? -term : term;
+    }
+    to.value.push_back(sum);
+    if (s.steps == 1) to.magnitude.push_back(size);
+  });
+  return to;
+}
+
+template <class T, class W>
 Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
   const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     return (wrap(z, s.extents[0]) * s.extents[1] + wrap(y, s.extents[1])) * s.extents[2] + wrap(x, s.extents[2]);
   };
-  Box box = grow(core, s, s.steps);
-  std::vector<Wide> field, next, magnitude;
-  field.reserve(std::size_t(box.points()));
-  box.each(
-      [&](auto z, auto y, auto x) { field.push_back(Wide(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
-  std::vector<std::int64_t> offsets(taps.size());
-  for (std::int64_t step = 1; step <= s.steps; ++step) {
-    const Box inner = grow(core, s, s.steps - step);
-    for (std::size_t t = 0; t < taps.size(); ++t)
-      offsets[t] = (taps[t].z * box.size(1) + taps[t].y) * box.size(2) + taps[t].x;
-    next.clear();
-    magnitude.clear();
-    inner.each([&](auto z, auto y, auto x) {
-      const std::int64_t own = box.at(z, y, x);
-      Wide sum = 0, size = 0;
-      if (keeps_its_value(s, {z, y, x})) {
-        sum = field[std::size_t(own)];
-      } else {
-        for (std::size_t t = 0; t < taps.size(); ++t) {
-          const Wide term = Wide(T(taps[t].coefficient)) * field[std::size_t(own + offsets[t])];
-          sum += term;
-          size += term < 0 ? -term : term;
-        }
-      }
-      next.push_back(sum);
-      if (s.steps == 1) magnitude.push_back(size);
-    });
-    field.swap(next);
-    box = inner;
-  }
+  Field<W> field{grow(core, s, s.steps), {}, {}};
+  field.value.reserve(std::size_t(field.box.points()));
+  field.box.each(
+      [&](auto z, auto y, auto x) { field.value.push_back(W(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
+  for (std::int64_t left = s.steps - 1; left >= 0; --left) field = step<T>(field, grow(core, s, left), s, taps);
   Window window;
   std::size_t i = 0;
-  const long double unit = static_cast<long double>(taps.size() + 2) * (std::numeric_limits<T>::epsilon() / 2);
-  box.each([&](auto z, auto y, auto x) {
+  const long double unit = static_cast<long double>(taps.size() + 2) * kUnitRoundoff<T>;
+  field.box.each([&](auto z, auto y, auto x) {
     window.where.push_back(index(z, y, x));
-    window.value.push_back(field[i]);
+    window.value.push_back(field.value[i]);
     // Several steps: sum |c| = 1 (a little more after rounding) and |x| <= 1, so that each adds its unit at most.
-    window.bound.push_back(s.steps == 1 ? unit * magnitude[i] : unit * 1.01L * static_cast<long double>(s.steps));
+    window.bound.push_back(s.steps == 1 ? unit * field.magnitude[i] : unit * 1.01L * static_cast<long double>(s.steps));
     ++i;
   });
   return window;
 }
 
 /// Corners of the domain first, then places at random.
-Box place(const StencilShape& s, std::int64_t number, std::int64_t edge, std::uint64_t seed) {
+Box window_box(const StencilShape& s, std::int64_t number, std::int64_t edge, std::uint64_t seed) {
   Box core{{0, 0, 0}, {1, 1, 1}};
   for (int axis = 3 - s.rank; axis < 3; ++axis) {
     const std::size_t a = std::size_t(axis);
@@ -147,9 +150,9 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
   std::vector<std::future<Window>> futures;
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
-      const Box core = place(s, number, edge, input_seed);
-      return problem.f64 ? evolve<double, long double>(s, taps, input_seed, core)
-                         : evolve<float, double>(s, taps, input_seed, core);
+      const Box core = window_box(s, number, edge, input_seed);
+      return with_types(problem.dtype,
+                        [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));
   std::vector<Window> windows;
   for (auto& future : futures) windows.push_back(future.get());

@@ -14,7 +14,7 @@
 
 namespace tessera::perf {
 
-std::unique_ptr<Subject> make_cuda_loop(cudaStream_t stream);
+std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream);
 
 namespace {
 
@@ -96,42 +96,38 @@ class Cuda : public Device {
     cudaStreamSynchronize(stream_);
     cudaFree(memory);
   }
-  void fill(void* data, bool f64, std::int64_t count, std::uint64_t seed) override {
+  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
-    if (f64)
-      fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<double*>(data), count, seed);
-    else
-      fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<float*>(data), count, seed);
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<T*>(data), count, seed);
+    });
     succeed(cudaGetLastError());
     succeed(cudaStreamSynchronize(stream_));
   }
   void poison(void* data, std::size_t bytes) override { succeed(cudaMemsetAsync(data, 0xff, bytes, stream_)); }
-  std::int64_t count_nan(const void* data, bool f64, std::int64_t count) override {
+  std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) override {
     auto* const found = static_cast<unsigned long long*>(sink_);
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
     succeed(cudaMemsetAsync(found, 0, sizeof *found, stream_));
-    if (f64)
-      count_nan_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const double*>(data), count, found);
-    else
-      count_nan_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const float*>(data), count, found);
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      count_nan_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), count, found);
+    });
     succeed(cudaGetLastError());
     unsigned long long total = 0;
     succeed(cudaMemcpyAsync(&total, found, sizeof total, cudaMemcpyDeviceToHost, stream_));
     succeed(cudaStreamSynchronize(stream_));
     return std::int64_t(total);
   }
-  void read(const void* data, bool f64, std::span<const std::int64_t> where, double* values) override {
+  void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
     if (where.empty()) return;
     auto* const indices = static_cast<std::int64_t*>(allocate(where.size_bytes()));
     auto* const gathered = static_cast<double*>(allocate(where.size() * sizeof(double)));
     succeed(cudaMemcpyAsync(indices, where.data(), where.size_bytes(), cudaMemcpyHostToDevice, stream_));
     const auto blocks = unsigned((where.size() + 255) / 256);
-    if (f64)
-      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const double*>(data), indices, std::int64_t(where.size()),
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), indices, std::int64_t(where.size()),
                                                  gathered);
-    else
-      gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const float*>(data), indices, std::int64_t(where.size()),
-                                                 gathered);
+    });
     succeed(cudaGetLastError());
     succeed(cudaMemcpyAsync(values, gathered, where.size() * sizeof(double), cudaMemcpyDeviceToHost, stream_));
     succeed(cudaStreamSynchronize(stream_));
@@ -149,12 +145,12 @@ class Cuda : public Device {
     return double(milliseconds) * 1e-3;
   }
 
-  std::vector<Ceiling> ceilings(bool f64) const override {
+  std::vector<Ceiling> ceilings(DType dtype) const override {
     std::vector<Ceiling> list = {Ceiling::fma, Ceiling::copy, Ceiling::copy_streaming, Ceiling::read, Ceiling::write};
-    if (f64 && properties_.major >= 9) list.push_back(Ceiling::matrix_unit);
+    if (dtype == kDType<double> && properties_.major >= 9) list.push_back(Ceiling::matrix_unit);
     return list;
   }
-  double measure(Ceiling ceiling, bool f64, std::size_t footprint) override {
+  double measure(Ceiling ceiling, DType dtype, std::size_t footprint) override {
     const bool memory = ceiling >= Ceiling::copy;
     const std::size_t half =
         (footprint == 0 ? std::size_t{512} << 20 : std::max<std::size_t>(footprint / 2, 4096)) / 4096 * 4096;
@@ -166,8 +162,9 @@ class Cuda : public Device {
       double amount = 0.0;
       const double seconds = time([&] {
         for (int i = 0; i < batch; ++i) {
-          if (memory) enqueue_stream(ceiling, in_, out_, half, stream_);
-          amount += memory ? 2.0 * double(half) : enqueue_arithmetic(ceiling, f64, static_cast<float*>(sink_), stream_);
+          if (memory) enqueue_memory_pass(ceiling, in_, out_, half, stream_);
+          amount +=
+              memory ? 2.0 * double(half) : enqueue_arithmetic(ceiling, dtype, static_cast<float*>(sink_), stream_);
         }
       });
       best = std::max(best, amount / seconds);
@@ -195,7 +192,7 @@ class Cuda : public Device {
     for (void** memory : {&in_, &out_}) {
       if (*memory != nullptr) release(*memory);
       *memory = allocate(half);
-      fill(*memory, false, std::int64_t(half / 4), half_ + 1);
+      fill(*memory, kDType<float>, std::int64_t(half / sizeof(float)), half_ + 1);
     }
     half_ = half;
   }
@@ -220,7 +217,7 @@ extern "C" __attribute__((visibility("default"))) bool tessera_perf_owns(const v
 extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera_perf_device(int device, int) {
   return new tessera::perf::Cuda(device);
 }
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int, int) {
-  subjects->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
+  competitors->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
 }

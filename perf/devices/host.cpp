@@ -92,8 +92,8 @@ class Host : public Device {
     munmap(found->second.first, found->second.second);
     blocks_.erase(found);
   }
-  void fill(void* data, bool f64, std::int64_t count, std::uint64_t seed) override {
-    f64 ? fill_as(static_cast<double*>(data), count, seed) : fill_as(static_cast<float*>(data), count, seed);
+  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
+    with_types(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
   }
   void poison(void* data, std::size_t bytes) override {
     const std::int64_t block = 1 << 20;
@@ -101,13 +101,15 @@ class Host : public Device {
     for (std::int64_t at = 0; at < std::int64_t(bytes); at += block)
       std::memset(static_cast<char*>(data) + at, 0xff, std::size_t(std::min(block, std::int64_t(bytes) - at)));
   }
-  std::int64_t count_nan(const void* data, bool f64, std::int64_t count) override {
-    return f64 ? count_nan_as(static_cast<const double*>(data), count)
-               : count_nan_as(static_cast<const float*>(data), count);
+  std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) override {
+    return with_types(dtype,
+                      [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
   }
-  void read(const void* data, bool f64, std::span<const std::int64_t> where, double* values) override {
-    for (const std::int64_t i : where)
-      *values++ = f64 ? static_cast<const double*>(data)[i] : double(static_cast<const float*>(data)[i]);
+  void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
+    with_types(dtype, [=]<class T>(std::type_identity<T>) {
+      double* value = values;
+      for (const std::int64_t i : where) *value++ = double(static_cast<const T*>(data)[i]);
+    });
   }
   double time(const std::function<void()>& work) override {
     const double begin = now();
@@ -115,20 +117,20 @@ class Host : public Device {
     return now() - begin;
   }
 
-  std::vector<Ceiling> ceilings(bool) const override {
+  std::vector<Ceiling> ceilings(DType) const override {
     return {Ceiling::fma,  Ceiling::fma_one_thread, Ceiling::copy, Ceiling::copy_streaming,
             Ceiling::read, Ceiling::write};
   }
-  double measure(Ceiling ceiling, bool f64, std::size_t footprint) override {
-    if (ceiling == Ceiling::fma) return fma_rate(f64, threads_);
-    if (ceiling == Ceiling::fma_one_thread) return fma_rate(f64, 1);
+  double measure(Ceiling ceiling, DType dtype, std::size_t footprint) override {
+    if (ceiling == Ceiling::fma) return fma_rate(dtype, threads_);
+    if (ceiling == Ceiling::fma_one_thread) return fma_rate(dtype, 1);
     if (ceiling == Ceiling::matrix_unit) return 0.0;
-    return stream_rate(ceiling, footprint);
+    return memory_rate(ceiling, footprint);
   }
   bool interleave() const override { return true; }
 
  private:
-  double stream_rate(Ceiling ceiling, std::size_t footprint) {
+  double memory_rate(Ceiling ceiling, std::size_t footprint) {
     // Two halves; together beyond the cache by a factor of two where nothing else is asked for.
     const std::size_t far = std::max<std::size_t>(2 * cache_, std::size_t{64} << 20);
     const std::size_t half = (footprint == 0 ? far : std::max<std::size_t>(footprint, 8192)) / 2 / 4096 * 4096;
@@ -138,8 +140,8 @@ class Host : public Device {
       in_ = allocate(half);
       out_ = allocate(half);
       half_ = half;
-      fill(in_, false, std::int64_t(half / 4), 1);
-      fill(out_, false, std::int64_t(half / 4), 2);
+      fill(in_, kDType<float>, std::int64_t(half / sizeof(float)), 1);
+      fill(out_, kDType<float>, std::int64_t(half / sizeof(float)), 2);
     }
     const std::size_t bytes = 2 * half;
     const std::int64_t passes = std::max<std::int64_t>(1, std::int64_t(4e6 / double(bytes)));
@@ -147,7 +149,7 @@ class Host : public Device {
     const double stop = now() + (footprint == 0 ? 0.02 : 0.005);
     do {
       const double begin = now();
-      for (std::int64_t pass = 0; pass < passes; ++pass) stream(ceiling, in_, out_, half, threads_);
+      for (std::int64_t pass = 0; pass < passes; ++pass) memory_pass(ceiling, in_, out_, half, threads_);
       best = std::max(best, double(bytes) * double(passes) / (now() - begin));
     } while (now() < stop);
     return best;

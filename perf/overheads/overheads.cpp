@@ -20,11 +20,11 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-Problem square(std::int64_t n, bool f64) {
+Problem square(std::int64_t n) {
   Case c;
   c.problem.name = std::to_string(n);
   c.problem.gemm = {n, n, n, false, false, n, n, n, 1, n * n, n * n, n * n};
-  return resolve(c, f64);
+  return resolve(c, DType::f32);
 }
 
 tessera::StencilDesc heat(std::int64_t n) {
@@ -56,6 +56,31 @@ double first_use_of_child(const std::string& backend, int threads) {
   return seconds;
 }
 
+template <class Work>
+Overhead::Result repeated(int repetitions, Work&& work) {
+  std::vector<double> samples;
+  work();
+  for (int i = 0; i < repetitions; ++i) {
+    const double begin = now();
+    work();
+    samples.push_back(now() - begin);
+  }
+  return {samples, 0.0, 0.0};
+}
+
+/// A sweep over operands of the host, which pass a bus both ways.
+Overhead::Result host_operands(Device& device, const tessera::Context& context, int repetitions) {
+  const std::int64_t n = 8192;  // 256 MiB each way
+  std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
+  StencilPlan plan(context, heat(n));
+  Overhead::Result result = repeated(repetitions, [&] { plan.execute(in, out); });
+  const std::size_t bytes = in.size() * sizeof(float);
+  result.bytes = 2.0 * double(bytes);
+  // The two directions of a bus work side by side, so the slower one is the floor.
+  result.floor = double(bytes) / std::min(device.bus_rate(true, bytes), device.bus_rate(false, bytes));
+  return result;
+}
+
 }  // namespace
 
 int print_first_use(const std::string& backend, int threads) {
@@ -68,96 +93,78 @@ int print_first_use(const std::string& backend, int threads) {
   return 0;
 }
 
-std::vector<Overhead> overheads(Place& place, Backend& backend, const Options& options) {
+std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Options& options) {
   std::vector<Overhead> list;
   const int repetitions = options.quick ? 10 : 30;
   tessera::Context& context = backend.context;
-  const PlanOptions own{.operands = place.device ? Memory::device : Memory::host};
-  const auto repeated = [repetitions](auto work) {
-    std::vector<double> samples;
-    work();
-    for (int i = 0; i < repetitions; ++i) {
-      const double begin = now();
-      work();
-      samples.push_back(now() - begin);
-    }
-    return Overhead::Result{samples, 0.0, 0.0};
-  };
+  const PlanOptions own{.operands = platform.own_memory ? Memory::device : Memory::host};
   list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
-                    return repeated([&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
+                    return repeated(repetitions, [&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
                   }});
   list.push_back({"stencil_plan_creation/f32/hot",
-                  [=, &context] { return repeated([&] { StencilPlan(context, heat(1024), own); }); }});
-  list.push_back({"first_use/f32/cold", [&place, &backend] {
-                    const std::string asked = backend.name + ":" + std::to_string(place.index);
+                  [=, &context] { return repeated(repetitions, [&] { StencilPlan(context, heat(1024), own); }); }});
+  list.push_back({"first_use/f32/cold", [&platform, &backend] {
+                    const std::string asked = backend.name + ":" + std::to_string(platform.index);
                     std::vector<double> samples;
-                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, place.threads));
+                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, platform.threads));
                     return Overhead::Result{samples, 0.0, 0.0};
                   }});
-  if (!place.device) return list;
-  list.push_back({"host_operands/f32/cold", [&place, repeated, &context] {
-                    const std::int64_t n = 8192;  // 256 MiB each way
-                    std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
-                    StencilPlan plan(context, heat(n));
-                    Overhead::Result result = repeated([&] { plan.execute(in, out); });
-                    const double bytes = double(in.size()) * sizeof(float);
-                    result.bytes = 2.0 * bytes;
-                    // The two directions of a bus work side by side, so the slower one is the floor.
-                    result.floor = bytes / std::min(place.clock->bus_rate(true, in.size() * 4),
-                                                    place.clock->bus_rate(false, in.size() * 4));
-                    return result;
+  if (!platform.own_memory) return list;
+  list.push_back({"host_operands/f32/cold", [&platform, &context, repetitions] {
+                    return host_operands(*platform.device, context, repetitions);
                   }});
   return list;
 }
 
-void Suite::enroll_overheads(Seat& seat) {
-  Place& place = *seat.place;
-  for (const auto& backend : place.backends)
-    for (const Overhead& overhead : overheads(place, *backend, *options_))
-      enroll_row(
+void Suite::add_overhead_rows(Target& target) {
+  Platform& platform = *target.platform;
+  for (const auto& backend : platform.backends)
+    for (const Overhead& overhead : overheads(platform, *backend, *options_))
+      add_row(
           "overhead/" + overhead.name + "/tessera:" + backend->name,
-          [this, overhead, samples = Passes()](const Turn& turn) mutable {
+          [this, overhead, samples = Passes()](const Visit& visit) mutable {
             const Overhead::Result result = overhead.run();
             samples.push_back(result.seconds);
             const Statistics time = condense(samples, 1);
-            report(turn, time);
+            report(visit, time);
             if (result.bytes == 0.0) return;
-            turn.state.counters["traffic"] = result.bytes / time.median * 1e-9;
-            turn.state.counters["ceiling"] = result.floor / time.median;
-            turn.state.SetLabel("bus");
+            visit.state.counters["traffic"] = result.bytes / time.median * 1e-9;
+            visit.state.counters["ceiling"] = result.floor / time.median;
+            visit.state.SetLabel("bus");
           },
-          seat);
+          target);
   // Host time of a small product: enqueued on a device, executed on a host.
-  const Problem problem = square(place.device ? 64 : 4, false);
+  const Problem problem = square(platform.own_memory ? 64 : 4);
   const std::string title =
-      std::string("overhead/") + (place.device ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
-  for (const Subjects* subjects : competitors(place))
-    for (const auto& subject : *subjects)
-      if (subject->unsupported(problem).empty())
-        enroll_row(
-            title + subject->name(),
-            [this, &seat, problem, subject = subject.get(), samples = Passes()](const Turn& turn) mutable {
-              run_enqueue(turn, seat, problem, *subject, samples);
+      std::string("overhead/") + (platform.own_memory ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
+  for (const Competitors* competitors : all_competitors(platform))
+    for (const auto& competitor : *competitors)
+      if (competitor->unsupported(problem).empty())
+        add_row(
+            title + competitor->name(),
+            [this, &target, problem, competitor = competitor.get(), samples = Passes()](const Visit& visit) mutable {
+              run_enqueue(visit, target, problem, *competitor, samples);
             },
-            seat);
+            target);
 }
 
-void Suite::run_enqueue(const Turn& turn, Seat& seat, const Problem& problem, Subject& subject, Passes& samples) {
-  Workbench& bench = bench_for(*seat.place, problem);
-  const Execute execute = subject.prepare(problem);
+void Suite::run_enqueue(const Visit& visit, Target& target, const Problem& problem, Competitor& competitor,
+                        Passes& samples) {
+  Fixture& fixture = fixture_for(*target.platform, problem);
+  const Execute execute = competitor.prepare(problem);
   double first = 0.0;
-  const Verdict verdict = bench.check(execute, first);
-  if (!verdict.failure.empty()) return turn.state.SkipWithError(verdict.failure.c_str());
+  const Verdict verdict = fixture.check(execute, first);
+  if (!verdict.failure.empty()) return visit.state.SkipWithError(verdict.failure.c_str());
   constexpr int count = 100;  // fewer than a device's queue holds
   samples.emplace_back();
   for (int i = 0; i < 30; ++i)
-    bench.device().time([&] {
+    fixture.device().time([&] {
       const double begin = now();
-      for (int j = 0; j < count; ++j) bench.execute(execute, 0, true);
+      for (int j = 0; j < count; ++j) fixture.execute(execute, 0, true);
       samples.back().push_back((now() - begin) / count);
     });
-  report(turn, condense(samples, count));
-  turn.state.counters["max_error"] = verdict.error;
+  report(visit, condense(samples, count));
+  visit.state.counters["max_error"] = verdict.error;
 }
 
 }  // namespace tessera::perf

@@ -5,7 +5,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
-#include "place.hpp"
+#include "platform.hpp"
 
 namespace tessera::perf {
 
@@ -18,7 +18,7 @@ struct Overhead {
   std::function<Result()> run;
 };
 
-std::vector<Overhead> overheads(Place& place, Backend& backend, const Options& options);
+std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Options& options);
 
 /// What the child process of the first-use measurement does.
 int print_first_use(const std::string& backend, int threads);

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <tuple>
 #include <utility>
 
 namespace tessera::perf {
@@ -30,18 +31,17 @@ template <class T>
 using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
                   int ldb, T beta, T* c, int ldc);
 
-class Cblas : public Subject {
+class Cblas : public Competitor {
  public:
   Cblas(std::string name, const Library& library)
       : name_(std::move(name)),
-        sgemm_(library.find<Gemm<float>>("cblas_sgemm")),
-        dgemm_(library.find<Gemm<double>>("cblas_dgemm")) {}
+        functions_(library.find<Gemm<float>>("cblas_sgemm"), library.find<Gemm<double>>("cblas_dgemm")) {}
 
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
   Execute prepare(const Problem& p) override {
-    if (p.f64) return prepare_as(dgemm_, p.gemm);
-    return prepare_as(sgemm_, p.gemm);
+    return with_types(
+        p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as(std::get<Gemm<T>*>(functions_), p.gemm); });
   }
 
  private:
@@ -56,13 +56,12 @@ class Cblas : public Subject {
     };
   }
   std::string name_;
-  Gemm<float>* sgemm_;
-  Gemm<double>* dgemm_;
+  std::tuple<Gemm<float>*, Gemm<double>*> functions_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cblas(std::string name, const Library& library) {
+std::unique_ptr<Competitor> make_cblas(std::string name, const Library& library) {
   return std::make_unique<Cblas>(std::move(name), library);
 }
 

@@ -9,7 +9,33 @@ namespace tessera::perf {
 
 namespace {
 
-class Cublas : public Subject {
+/// The functions for an element type.
+template <class T>
+struct Functions;
+template <>
+struct Functions<float> {
+  static constexpr auto gemm = cublasSgemm;
+  static constexpr auto gemm_batched = cublasSgemmStridedBatched;
+};
+template <>
+struct Functions<double> {
+  static constexpr auto gemm = cublasDgemm;
+  static constexpr auto gemm_batched = cublasDgemmStridedBatched;
+};
+
+/// Row-major C = A B is column-major C^T = B^T A^T: the operands change platforms.
+template <class T>
+cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, const T* b, T* c) {
+  const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
+  const T one = 1, zero = 0;
+  const int m = int(g.n), n = int(g.m), k = int(g.k), lda = int(g.lda), ldb = int(g.ldb), ldc = int(g.ldc);
+  if (g.batch == 1)
+    return Functions<T>::gemm(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, a, lda, &zero, c, ldc);
+  return Functions<T>::gemm_batched(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, g.stride_b, a, lda,
+                                    g.stride_a, &zero, c, ldc, g.stride_c, int(g.batch));
+}
+
+class Cublas : public Competitor {
  public:
   explicit Cublas(cudaStream_t stream) {
     succeed_blas(cublasCreate(&handle_), "cublasCreate");
@@ -24,25 +50,14 @@ class Cublas : public Subject {
     return std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100);
   }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
-  /// Row-major C = A B is column-major C^T = B^T A^T: the operands change places.
   Execute prepare(const Problem& p) override {
-    return [g = p.gemm, f64 = p.f64, handle = handle_](const void* const* in, void* out) {
-      const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
-      const float one_f = 1.0f, zero_f = 0.0f;
-      const double one_d = 1.0, zero_d = 0.0;
-      const int m = int(g.n), n = int(g.m), k = int(g.k), lda = int(g.ldb), ldb = int(g.lda), ldc = int(g.ldc);
-      const auto call = [&](auto plain, auto batched, auto one, auto zero, auto* type) {
-        using T = std::remove_pointer_t<decltype(type)>;
-        const T *a = static_cast<const T*>(in[1]), *b = static_cast<const T*>(in[0]);
-        T* const c = static_cast<T*>(out);
-        return g.batch == 1 ? plain(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, a, lda, b, ldb, &zero, c, ldc)
-                            : batched(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, a, lda, g.stride_b, b, ldb,
-                                      g.stride_a, &zero, c, ldc, g.stride_c, int(g.batch));
+    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
+      return [g = p.gemm, handle = handle_](const void* const* in, void* out) {
+        succeed_blas(
+            multiply(handle, g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out)),
+            "cuBLAS");
       };
-      succeed_blas(f64 ? call(cublasDgemm, cublasDgemmStridedBatched, one_d, zero_d, static_cast<double*>(nullptr))
-                       : call(cublasSgemm, cublasSgemmStridedBatched, one_f, zero_f, static_cast<float*>(nullptr)),
-                   "cuBLAS");
-    };
+    });
   }
 
  private:
@@ -51,15 +66,15 @@ class Cublas : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cublas(cudaStream_t stream) { return std::make_unique<Cublas>(stream); }
+std::unique_ptr<Competitor> make_cublas(cudaStream_t stream) { return std::make_unique<Cublas>(stream); }
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects,
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int device, int) {
   using namespace tessera::perf;
   cudaSetDevice(device);
-  subjects->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
-  subjects->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
-  subjects->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
+  competitors->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
+  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
+  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
 }

@@ -12,9 +12,9 @@
 
 namespace tessera::perf {
 
-std::unique_ptr<Subject> make_cublas(cudaStream_t stream);
+std::unique_ptr<Competitor> make_cublas(cudaStream_t stream);
 /// `best`: the fastest of the heuristic's list, measured; else the list's first.
-std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best);
+std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best);
 
 /// Both libraries share the status type, an enumeration of which 0 is success.
 template <class Status>

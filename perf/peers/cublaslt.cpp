@@ -6,6 +6,7 @@
 #include <cublasLt.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace tessera::perf {
@@ -15,13 +16,26 @@ namespace {
 constexpr std::size_t kWorkspace = std::size_t{64} << 20;  // what a plan of the library may take, too
 constexpr int kCandidates = 16;
 
-/// Everything of one problem, freed together. Column-major: the operands change places (see cublas.cpp).
+template <class T>
+struct Types;
+template <>
+struct Types<float> {
+  static constexpr auto kData = CUDA_R_32F;
+  static constexpr auto kCompute = CUBLAS_COMPUTE_32F;
+};
+template <>
+struct Types<double> {
+  static constexpr auto kData = CUDA_R_64F;
+  static constexpr auto kCompute = CUBLAS_COMPUTE_64F;
+};
+
+/// Everything of one problem, freed together. Column-major: the operands change platforms (see cublas.cpp).
 struct Matmul {
   cublasLtHandle_t handle{};
   cublasLtMatmulDesc_t desc{};
   cublasLtMatrixLayout_t a{}, b{}, c{};
   void* workspace = nullptr;
-  bool f64 = false;
+  DType dtype = DType::f32;
   std::vector<cublasLtMatmulHeuristicResult_t> candidates;
   std::size_t chosen = 0;
   bool measured = false;
@@ -36,12 +50,12 @@ struct Matmul {
   }
 
   void run(std::size_t candidate, const void* const* in, void* out, cudaStream_t stream) const {
-    const float one_f = 1.0f, zero_f = 0.0f;
-    const double one_d = 1.0, zero_d = 0.0;
-    succeed_blas(cublasLtMatmul(handle, desc, f64 ? static_cast<const void*>(&one_d) : &one_f, in[1], a, in[0], b,
-                                f64 ? static_cast<const void*>(&zero_d) : &zero_f, out, c, out, c,
-                                &candidates[candidate].algo, workspace, kWorkspace, stream),
-                 "cublasLtMatmul");
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      const T one = 1, zero = 0;
+      succeed_blas(cublasLtMatmul(handle, desc, &one, in[1], a, in[0], b, &zero, out, c, out, c,
+                                  &candidates[candidate].algo, workspace, kWorkspace, stream),
+                   "cublasLtMatmul");
+    });
   }
 };
 
@@ -61,7 +75,7 @@ cublasLtMatrixLayout_t layout(cudaDataType type, bool trans, std::int64_t rows, 
   return made;
 }
 
-class CublasLt : public Subject {
+class CublasLt : public Competitor {
  public:
   CublasLt(cudaStream_t stream, bool best) : stream_(stream), best_(best) {
     succeed_blas(cublasLtCreate(&handle_), "cublasLtCreate");
@@ -80,11 +94,11 @@ class CublasLt : public Subject {
     const GemmShape& g = p.gemm;
     const auto matmul = std::make_shared<Matmul>();
     Matmul& x = *matmul;
-    const auto type = p.f64 ? CUDA_R_64F : CUDA_R_32F;
+    const auto [type, compute] = with_types(
+        p.dtype, []<class T>(std::type_identity<T>) { return std::pair(Types<T>::kData, Types<T>::kCompute); });
     x.handle = handle_;
-    x.f64 = p.f64;
-    succeed_blas(cublasLtMatmulDescCreate(&x.desc, p.f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type),
-                 "a description");
+    x.dtype = p.dtype;
+    succeed_blas(cublasLtMatmulDescCreate(&x.desc, compute, type), "a description");
     const cublasOperation_t first = g.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                             second = g.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
@@ -147,7 +161,7 @@ class CublasLt : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cublaslt(cudaStream_t stream, bool best) {
+std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best) {
   return std::make_unique<CublasLt>(stream, best);
 }
 

@@ -75,12 +75,14 @@ void run(const T* in, T* out, T* scratch, const Domain& d, std::int64_t steps, c
   succeed(cudaGetLastError());
 }
 
-class CudaLoop : public Subject {
+class CudaLoop : public Competitor {
  public:
   explicit CudaLoop(cudaStream_t stream) : stream_(stream) {}
   std::string name() const override { return "peer:cuda_loop"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
-  Execute prepare(const Problem& p) override { return p.f64 ? prepare_as<double>(p) : prepare_as<float>(p); }
+  Execute prepare(const Problem& p) override {
+    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+  }
 
  private:
   template <class T>
@@ -105,6 +107,6 @@ class CudaLoop : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_cuda_loop(cudaStream_t stream) { return std::make_unique<CudaLoop>(stream); }
+std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream) { return std::make_unique<CudaLoop>(stream); }
 
 }  // namespace tessera::perf

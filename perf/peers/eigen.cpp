@@ -38,18 +38,17 @@ void multiply(const GemmShape& g, const T* a, const T* b, T* c) {
   }
 }
 
-class EigenPeer : public Subject {
+class EigenPeer : public Competitor {
  public:
   explicit EigenPeer(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:eigen"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a matrix library"; }
   Execute prepare(const Problem& p) override {
-    return [g = p.gemm, f64 = p.f64, threads = threads_](const void* const* in, void* out) {
+    return [g = p.gemm, dtype = p.dtype, threads = threads_](const void* const* in, void* out) {
       use_threads(threads);
-      if (f64)
-        multiply(g, static_cast<const double*>(in[0]), static_cast<const double*>(in[1]), static_cast<double*>(out));
-      else
-        multiply(g, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), static_cast<float*>(out));
+      with_types(dtype, [&]<class T>(std::type_identity<T>) {
+        multiply(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out));
+      });
     };
   }
 
@@ -59,6 +58,6 @@ class EigenPeer : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_eigen(int threads) { return std::make_unique<EigenPeer>(threads); }
+std::unique_ptr<Competitor> make_eigen(int threads) { return std::make_unique<EigenPeer>(threads); }
 
 }  // namespace tessera::perf

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adds PyTorch (torch.compile) and JAX (jax.jit), where they are installed, to a result of tessera-perf: the stencils of
-one step that the file holds, written as their users write them, on random data, checked before they are timed. Run it on
-the same machine right after tessera-perf; what a framework cannot do is listed as left out, with the reason."""
+"""Adds PyTorch (torch.compile) and JAX (jax.jit), where they are installed, to a result of tessera-perf: the stencils
+of one step that the file holds, written as their users write them, on random data, checked before they are timed. Run
+it on the same machine right after tessera-perf; what a framework cannot do is listed as left out, with the reason."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_(?P<extent>2\^\d+|\d+)(\^\d)?_"
-                  r"(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
+CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_"
+                  r"(?P<extent>2\^\d+|\d+)(\^\d)?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
 DERIVATIVE = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 
 
@@ -54,7 +54,8 @@ class Case:
         if self.periodic:
             return sum(c * roll(u, tuple(-d for d in offset), axes) for offset, c in self.taps)
         r = self.radius
-        inner = sum(c * u[tuple(slice(r + d, n - r + d) for d, n in zip(offset, self.shape))] for offset, c in self.taps)
+        inner = sum(c * u[tuple(slice(r + d, n - r + d) for d, n in zip(offset, self.shape))]
+                    for offset, c in self.taps)
         return write(u, tuple(slice(r, n - r) for n in self.shape), inner)
 
     def error(self, u: np.ndarray, out: np.ndarray) -> float:
@@ -71,7 +72,8 @@ class Case:
             else:
                 terms = [c * float(u[tuple((x + d) % n for x, d, n in zip(point, offset, self.shape))])
                          for offset, c in self.taps]
-                wanted, bound = sum(terms), (len(terms) + 2) * float(np.finfo(self.dtype).eps) / 2 * sum(map(abs, terms))
+                wanted = sum(terms)
+                bound = (len(terms) + 2) * float(np.finfo(self.dtype).eps) / 2 * sum(map(abs, terms))
             difference = abs(float(out[point]) - wanted)
             worst = max(worst, difference / bound if bound else (0.0 if difference == 0.0 else np.inf))
         return worst
@@ -133,7 +135,7 @@ class Jax:
 
 
 def measure(framework: Any, case: Case, budget: float) -> dict[str, Any]:
-    """Microseconds of one step, and how far its result is off. Every call makes a new output, as these frameworks do."""
+    """Microseconds of one step, and how far its result is off. Every call makes a new output: these frameworks do."""
     u = np.random.default_rng().uniform(-1, 1, case.shape).astype(case.dtype)
     step = framework.prepare(case, u)
     error = case.error(u, framework.numpy(step()))
@@ -145,8 +147,9 @@ def measure(framework: Any, case: Case, budget: float) -> dict[str, Any]:
         begin = time.perf_counter()
         framework.wait(step())
         samples.append((time.perf_counter() - begin) * 1e6)
-    return {"real_time": statistics.median(samples), "min": min(samples), "max": max(samples), "repetitions": len(samples),
-            "spread": statistics.stdev(samples) / statistics.fmean(samples), "max_error": error, "batch": 1}
+    return {"real_time": statistics.median(samples), "min": min(samples), "max": max(samples),
+            "repetitions": len(samples), "spread": statistics.stdev(samples) / statistics.fmean(samples),
+            "max_error": error, "batch": 1}
 
 
 def row_of(case: Case, name: str, measured: dict[str, Any], sibling: dict[str, Any]) -> dict[str, Any]:
@@ -155,10 +158,11 @@ def row_of(case: Case, name: str, measured: dict[str, Any], sibling: dict[str, A
     seconds = measured["real_time"] * 1e-6
     floor = sibling["ceiling"] * sibling["real_time"]
     place = {"place": sibling["place"]} if "place" in sibling else {}
-    return {"name": name, "run_name": name, "run_type": "iteration", **place, "threads": 1, "iterations": 1, "time_unit": "us",
-            "cpu_time": measured["real_time"], **measured, "rate": points / seconds * 1e-9,
+    return {"name": name, "run_name": name, "run_type": "iteration", **place, "threads": 1, "iterations": 1,
+            "time_unit": "us", "cpu_time": measured["real_time"], **measured, "rate": points / seconds * 1e-9,
             "traffic": 2 * points * np.dtype(case.dtype).itemsize / seconds * 1e-9,
-            "ceiling": floor / measured["real_time"], "ceiling_rate": sibling["ceiling_rate"], "label": sibling["label"]}
+            "ceiling": floor / measured["real_time"], "ceiling_rate": sibling["ceiling_rate"],
+            "label": sibling["label"]}
 
 
 def main() -> int:

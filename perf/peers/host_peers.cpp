@@ -13,10 +13,10 @@ void use_threads(int threads) {
 
 }  // namespace tessera::perf
 
-extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Subjects* subjects, void*, int,
-                                                                          int threads) {
-  subjects->push_back(tessera::perf::make_openmp_loop(threads));
+extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
+                                                                          void*, int, int threads) {
+  competitors->push_back(tessera::perf::make_openmp_loop(threads));
 #if defined(TESSERA_PERF_EIGEN)
-  subjects->push_back(tessera::perf::make_eigen(threads));
+  competitors->push_back(tessera::perf::make_eigen(threads));
 #endif
 }

@@ -9,8 +9,8 @@
 
 namespace tessera::perf {
 
-std::unique_ptr<Subject> make_openmp_loop(int threads);
-std::unique_ptr<Subject> make_eigen(int threads);
+std::unique_ptr<Competitor> make_openmp_loop(int threads);
+std::unique_ptr<Competitor> make_eigen(int threads);
 
 /// Number of OpenMP threads of the calling thread from now on; 0: leave it.
 void use_threads(int threads);

@@ -31,7 +31,7 @@ class Library {
 
 /// What a peer says of itself, for the head of the report.
 struct LibraryPeer {
-  std::unique_ptr<Subject> subject;
+  std::unique_ptr<Competitor> competitor;
   std::string version;
 };
 
@@ -39,7 +39,7 @@ LibraryPeer make_openblas(const std::string& path, int threads);
 LibraryPeer make_blis(const std::string& path, int threads);
 LibraryPeer make_onednn(const std::string& path, int threads);
 
-/// A subject that calls sgemm and dgemm of the CBLAS interface, row-major.
-std::unique_ptr<Subject> make_cblas(std::string name, const Library& library);
+/// A competitor that calls sgemm and dgemm of the CBLAS interface, row-major.
+std::unique_ptr<Competitor> make_cblas(std::string name, const Library& library);
 
 }  // namespace tessera::perf

@@ -15,12 +15,12 @@ using Sgemm = int(char trans_a, char trans_b, std::int64_t m, std::int64_t n, st
                   const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c,
                   std::int64_t ldc);
 
-class OneDNN : public Subject {
+class OneDNN : public Competitor {
  public:
   explicit OneDNN(Sgemm* sgemm) : sgemm_(sgemm) {}
   std::string name() const override { return "peer:onednn"; }
   std::string unsupported(const Problem& p) const override {
-    return p.op != Op::gemm ? "it has no stencils" : p.f64 ? "it has no dgemm" : "";
+    return p.op != Op::gemm ? "it has no stencils" : p.dtype != kDType<float> ? "it has no dgemm" : "";
   }
   Execute prepare(const Problem& p) override {
     return [g = p.gemm, sgemm = sgemm_](const void* const* in, void* out) {

@@ -71,11 +71,11 @@ template <class T, Pattern kPattern, int kRank, int kRadius>
 void sweep(const T* in, T* out, const Domain& d) {
   const std::int64_t rows = d.nz * d.ny;
   const std::int64_t chunk = kRank == 1 ? 16384 : d.nx;  // one row alone is cut for the threads
-  const std::int64_t pieces = (d.nx + chunk - 1) / chunk;
+  const std::int64_t chunks = (d.nx + chunk - 1) / chunk;
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < rows * pieces; ++i) {
-    const std::int64_t begin = i % pieces * chunk;
-    sweep_row<T, kPattern, kRank, kRadius>(in, out, d, i / pieces / d.ny, i / pieces % d.ny, begin,
+  for (std::int64_t i = 0; i < rows * chunks; ++i) {
+    const std::int64_t begin = i % chunks * chunk;
+    sweep_row<T, kPattern, kRank, kRadius>(in, out, d, i / chunks / d.ny, i / chunks % d.ny, begin,
                                            std::min(begin + chunk, d.nx));
   }
 }
@@ -89,12 +89,14 @@ void run(const T* in, T* out, T* scratch, const Domain& d, std::int64_t steps) {
   }
 }
 
-class OpenMPLoop : public Subject {
+class OpenMPLoop : public Competitor {
  public:
   explicit OpenMPLoop(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:openmp_loop"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
-  Execute prepare(const Problem& p) override { return p.f64 ? prepare_as<double>(p) : prepare_as<float>(p); }
+  Execute prepare(const Problem& p) override {
+    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+  }
 
  private:
   template <class T>
@@ -116,6 +118,6 @@ class OpenMPLoop : public Subject {
 
 }  // namespace
 
-std::unique_ptr<Subject> make_openmp_loop(int threads) { return std::make_unique<OpenMPLoop>(threads); }
+std::unique_ptr<Competitor> make_openmp_loop(int threads) { return std::make_unique<OpenMPLoop>(threads); }
 
 }  // namespace tessera::perf

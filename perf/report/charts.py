@@ -57,7 +57,9 @@ def _bar_legend(axes: Axes, groups: list[Group], styles: Styles) -> None:
     subjects = dict.fromkeys(row.subject for group in groups for row in group.rows if row.rate)
     handles: list[object] = [Patch(color=OURS, alpha=0.35, linewidth=0, label="best of ours")]
     if any(row.ceiling for group in groups for row in group.rows):
-        handles.append(Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.8, linestyle="none", label="ceiling"))
+        handles.append(
+            Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.8, linestyle="none", label="ceiling")
+        )
     for subject in sorted(subjects, key=lambda subject: not subject.ours):
         handles.append(Line2D([], [], **(styles.of(subject) | {"linestyle": "none"}), label=styles.label(subject)))
     drop = 0.42 / axes.get_position().height / axes.figure.get_figheight()
@@ -79,8 +81,14 @@ def bars(result: Result, styles: Styles, prefix: str, op: str = "stencil") -> li
         axes.grid(True, axis="x")
         _bar_legend(axes, part, styles)
         title = f"{OPS[op]}, {name}"
-        plots.append(Plot(title, f"{RATE_UNITS[op]}; at the right the best of ours, its per cent of the binding ceiling, its "
-                          "algorithm. Filled markers: Tessera; hollow: peers.", to_svg(figure, f"{prefix}-b{len(plots)}", title)))
+        plots.append(
+            Plot(
+                title,
+                f"{RATE_UNITS[op]}; at the right the best of ours, its per cent of the binding ceiling, its "
+                "algorithm. Filled markers: Tessera; hollow: peers.",
+                to_svg(figure, f"{prefix}-b{len(plots)}", title),
+            )
+        )
     return plots
 
 
@@ -116,8 +124,14 @@ def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> lis
         axes.axvline(1, color=QUIET, linewidth=1)
         axes.grid(True, axis="x")
         title = f"{OPS[op]} beside the best peer, {name}"
-        plots.append(Plot(title, "▶ right of the line: ours is faster; ◀ left of it: the peer is; "
-                          "◆ an automatic choice that is not the best.", to_svg(figure, f"{prefix}-q{len(plots)}", title)))
+        plots.append(
+            Plot(
+                title,
+                "▶ right of the line: ours is faster; ◀ left of it: the peer is; "
+                "◆ an automatic choice that is not the best.",
+                to_svg(figure, f"{prefix}-q{len(plots)}", title),
+            )
+        )
     return plots
 
 

@@ -3,21 +3,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says what got faster or slower between two JSON files of tessera-perf.
 
-Rows that were measured in several passes are judged by how far their passes lie apart. Of each pass the logarithm is taken of the
-rate, of the share of the ceiling measured beside it (`--by ceiling`), or of the rate over the median rate of the same problem's peers in the
-same pass (`--by peers`: what clocks and neighbours do, they do to all). A row's change is the difference of the two files' means; its error
-follows from both files' variance between passes (a few passes can agree by chance, so no row's counts as smaller than its file's median), and
-Student's t says how often chance alone does as much. As many rows are looked at, those differ that Benjamini and Hochberg's procedure finds at
-5 %: where nothing changed, all rows say "same" in 19 of 20 comparisons, and of those that do not at most 5 % are due to chance.
+Rows that were measured in several passes are judged by how far their passes lie apart. Of each pass the logarithm is
+taken of the rate, of the share of the ceiling measured beside it (`--by ceiling`), or of the rate over the median
+rate of the same problem's peers in the same pass (`--by peers`: what clocks and neighbours do, they do to all). A
+row's change is the difference of the two files' means; its error follows from both files' variance between passes (a
+few passes can agree by chance, so no row's counts as smaller than its file's median), and Student's t says how often
+chance alone does as much. As many rows are looked at, those differ that Benjamini and Hochberg's procedure finds at 5
+%: where nothing changed, all rows say "same" in 19 of 20 comparisons, and of those that do not at most 5 % are due to
+chance.
 
-A change of an algorithm shows in all its rows: the table of algorithms has the centre of its rows' changes (Hodges and Lehmann's, which a few wild
-rows do not move), and its interval; all intervals together hold what they claim in 19 of 20 comparisons, as far as rows err independently. It
-sees far smaller changes than a row alone. Where rates or shares of ceilings are compared, an algorithm differs only if its interval also lies
-beyond that of all the operation's peers, whose code did not change. Changes below the floor, 2 %, are not worth a word. The methods and their sources are in chance.py.
+A change of an algorithm shows in all its rows: the table of algorithms has the centre of its rows' changes (Hodges
+and Lehmann's, which a few wild rows do not move), and its interval; all intervals together hold what they claim in 19
+of 20 comparisons, as far as rows err independently. It sees far smaller changes than a row alone. Where rates or
+shares of ceilings are compared, an algorithm differs only if its interval also lies beyond that of all the
+operation's peers, whose code did not change. Changes below the floor, 2 %, are not worth a word. The methods and
+their sources are in chance.py.
 
-Rows of one pass (GPUs, whose clocks do not swing) changed if |log(new / old)| > max(2 sqrt(cv_old^2 + cv_new^2), log(1 + floor)), where no row's cv
-counts as smaller than its file's median cv. Their values are medians, so that chance alone passes this in far fewer than 5 % of the rows. Where
-shares of ceilings or rates over peers of a single pass are compared, the floor is 10 or 15 %, for that spread is not in the file.
+Rows of one pass (GPUs, whose clocks do not swing) changed if |log(new / old)| > max(2 sqrt(cv_old^2 + cv_new^2),
+log(1 + floor)), where no row's cv counts as smaller than its file's median cv. Their values are medians, so that
+chance alone passes this in far fewer than 5 % of the rows. Where shares of ceilings or rates over peers of a single
+pass are compared, the floor is 10 or 15 %, for that spread is not in the file.
 
 Exit code: 0 nothing of ours is slower, 1 something is (or fails now), 2 a file cannot be read.
 """
@@ -118,8 +123,11 @@ def peers_drift(old: Rows, new: Result) -> dict[Key, float]:
 
 def by_pass(result: Result, by: str) -> dict[Key, list[float]]:
     """Of each row that has it: the logarithm of what is compared, in each pass."""
-    logs = {row.key: [math.log(value) for value in row.passes["ceiling" if by == "ceiling" else "speed"]] for row in result.rows
-            if ("ceiling" if by == "ceiling" else "speed") in row.passes}
+    logs = {
+        row.key: [math.log(value) for value in row.passes["ceiling" if by == "ceiling" else "speed"]]
+        for row in result.rows
+        if ("ceiling" if by == "ceiling" else "speed") in row.passes
+    }
     if by != "peers":
         return logs
     peers: dict[Key, list[Key]] = {}
@@ -177,7 +185,9 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
         return change_of_passes(one, other, by, (logs[0][key], logs[1][key]), least, FLOOR if floor is None else floor)
 
     found = [compared(before[row.key], row) for row in new.rows if row.key in before]
-    found = [item for ours in (True, False) for item in settled([item for item in found if item.new.subject.ours == ours])]
+    found = [
+        item for ours in (True, False) for item in settled([item for item in found if item.new.subject.ours == ours])
+    ]
     return sorted(found, key=lambda item: (-item.size if item.verdict != UNKNOWN else 0.0, item.new.name))
 
 
@@ -202,8 +212,8 @@ def _summaries(logs: dict[tuple[str, str], list[float]], unchanged: dict[str, tu
 
 
 def summaries(found: list[Change], kind: str = "tessera") -> list[Summary]:
-    """Of our algorithms, or of the peers ("peer"). Where ours are not divided by the peers, the interval of all the operation's peers
-    shows what the machine did."""
+    """Of our algorithms, or of the peers ("peer"). Where ours are not divided by the peers, the interval of all the
+    operation's peers shows what the machine did."""
     unchanged: dict[str, tuple[float, float]] = {}
     if kind == "tessera" and not any(item.metric == "peers" for item in found):
         peers = _logs(found, "peer")
@@ -234,7 +244,14 @@ def _cells(item: Change) -> tuple[str, ...]:
     if item.verdict == UNKNOWN:
         return (item.new.name, *(_shown(row, "speed") for row in (item.old, item.new)), "", "", item.verdict)
     if item.ratio is None:
-        return (item.new.name, item.old.error and "failed" or "", item.new.error and "failed" or "", "", "", item.verdict)
+        return (
+            item.new.name,
+            item.old.error and "failed" or "",
+            item.new.error and "failed" or "",
+            "",
+            "",
+            item.verdict,
+        )
     shown = [_shown(row, item.metric) for row in (item.old, item.new)]
     return (item.new.name, *shown, f"{item.ratio:.3f}", f"±{100 * math.expm1(item.threshold):.1f} %", item.verdict)
 
@@ -253,7 +270,12 @@ ALGORITHMS = ("algorithm", "rows", "new/old", "from", "to", "verdict")
 
 
 def _summary_cells(item: Summary) -> tuple[str, ...]:
-    return (item.subject, str(item.rows), *(f"{value:.3f}" for value in (item.ratio, item.low, item.high)), item.verdict)
+    return (
+        item.subject,
+        str(item.rows),
+        *(f"{value:.3f}" for value in (item.ratio, item.low, item.high)),
+        item.verdict,
+    )
 
 
 def _as_text(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
@@ -272,11 +294,16 @@ def _as_markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str
 
 def summary(found: list[Change]) -> str:
     ours = [item for item in found if item.new.subject.ours]
-    counts = ", ".join(f"{sum(item.verdict == verdict for item in ours)} {verdict.lower()}"
-                       for verdict in (SLOWER, FASTER, SAME, UNKNOWN, BROKEN, MENDED) if any(item.verdict == verdict for item in ours))
+    counts = ", ".join(
+        f"{sum(item.verdict == verdict for item in ours)} {verdict.lower()}"
+        for verdict in (SLOWER, FASTER, SAME, UNKNOWN, BROKEN, MENDED)
+        if any(item.verdict == verdict for item in ours)
+    )
     logs = [math.log(item.ratio) for item in ours if item.ratio]
     mean = f"; geometric mean new/old {math.exp(statistics.fmean(logs)):.3f}" if logs else ""
-    algorithms = [f"{item.subject} {item.verdict} ({item.ratio:.3f})" for item in summaries(found) if item.verdict != SAME]
+    algorithms = [
+        f"{item.subject} {item.verdict} ({item.ratio:.3f})" for item in summaries(found) if item.verdict != SAME
+    ]
     if all(item.verdict in (SAME, UNKNOWN) for item in ours) and not algorithms:
         unknown = sum(item.verdict == UNKNOWN for item in ours)
         besides = f", {unknown} unknown" if unknown else ""

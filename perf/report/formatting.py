@@ -13,8 +13,21 @@ THIN_SPACE = "\u202f"
 GOOD_SHARE = 0.95  # of the best algorithm's rate: an automatic choice below it is counted as a poor one
 
 # Context keys in the order in which the header shows them; the others follow in the order of the file.
-FIRST_KEYS = ("gpu", "cpu", "host_name", "num_cpus", "threads", "gpu_clock", "mhz_per_cpu", "cpu_scaling_enabled", "driver",
-              "cuda_runtime", "tessera_version", "commit", "date")
+FIRST_KEYS = (
+    "gpu",
+    "cpu",
+    "host_name",
+    "num_cpus",
+    "threads",
+    "gpu_clock",
+    "mhz_per_cpu",
+    "cpu_scaling_enabled",
+    "driver",
+    "cuda_runtime",
+    "tessera_version",
+    "commit",
+    "date",
+)
 HIDDEN_KEYS = {"executable", "caches", "load_avg", "json_schema_version", "library_build_type",
                "library_version", "aslr_enabled", "dirty"}
 # Keys that may differ between two runs that are comparable.
@@ -62,9 +75,11 @@ def ratio(value: float | None) -> str:
 def automatic(backend: str, shares: list[float]) -> str:
     """A sentence on how a backend's automatic choices stand beside the best of its algorithms."""
     below = sum(share < GOOD_SHARE for share in shares)
-    return (f"{backend}: the automatic choice reaches {percent(statistics.geometric_mean(shares), 1)} % of the best algorithm's "
-            f"rate (geometric mean of {len(shares)} cases), {percent(min(shares), 1)} % at least; "
-            f"it is below {percent(GOOD_SHARE)} % in {below}")
+    return (
+        f"{backend}: the automatic choice reaches {percent(statistics.geometric_mean(shares), 1)} % of the "
+        f"best algorithm's rate (geometric mean of {len(shares)} cases), {percent(min(shares), 1)} % at least; "
+        f"it is below {percent(GOOD_SHARE)} % in {below}"
+    )
 
 
 def duration(seconds: float | None) -> str:

@@ -50,7 +50,9 @@ class Row:
     error: str = ""
     place: str = ""  # where it ran, in a file of several places
     automatic: bool = False  # what the backend chooses by itself
-    passes: dict[str, list[float]] = field(default_factory=dict)  # "speed", "ceiling": a figure a pass, where there were several
+    passes: dict[str, list[float]] = field(
+        default_factory=dict
+    )  # "speed", "ceiling": a figure a pass, where there were several
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:

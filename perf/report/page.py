@@ -34,8 +34,11 @@ def _places(rows: list[Row]) -> tuple[int, int]:
 def _figures(found: list[Plot]) -> str:
     if not found:
         return ""
-    figures = (f"<figure><strong>{escape(plot.title)}</strong>{plot.svg}<figcaption>{escape(plot.caption)}</figcaption></figure>"
-               for plot in found)
+    figures = (
+        f"<figure><strong>{escape(plot.title)}</strong>{plot.svg}"
+        f"<figcaption>{escape(plot.caption)}</figcaption></figure>"
+        for plot in found
+    )
     return _element("div", "\n".join(figures), "figures")
 
 
@@ -67,7 +70,11 @@ def _row(group: Group, row: Row, places: tuple[int, int] | None, peers: bool) ->
     columns = (4 if places else 3) + peers + 1
     if row.error:
         return f'<tr class="{css}">HEAD{cells}<td colspan="{columns}">failed: {escape(row.error)}</td></tr>'
-    cells += _number(row.rate, places[0]) + _number(row.traffic, places[1]) if places else _element("td", text.duration(row.seconds), "num")
+    cells += (
+        _number(row.rate, places[0]) + _number(row.traffic, places[1])
+        if places
+        else _element("td", text.duration(row.seconds), "num")
+    )
     cells += _ceiling(row)
     if peers:
         cells += _element("td", text.ratio(group.ratio(row)), "num")
@@ -76,9 +83,17 @@ def _row(group: Group, row: Row, places: tuple[int, int] | None, peers: bool) ->
 
 def _group(group: Group, places: tuple[int, int] | None, peers: bool) -> str:
     rows = sorted(group.rows, key=lambda row: -(row.speed or 0))
-    head = "".join(f'<{tag} rowspan="{len(rows)}">{escape(value)}</{tag}>'
-                   for tag, value in (("th", group.case + (f" · {group.place}" if group.place else "")), ("td", group.dtype), ("td", group.cache)))
-    lines = [_row(group, row, places, peers).replace("HEAD", "" if index else head, 1) for index, row in enumerate(rows)]
+    head = "".join(
+        f'<{tag} rowspan="{len(rows)}">{escape(value)}</{tag}>'
+        for tag, value in (
+            ("th", group.case + (f" · {group.place}" if group.place else "")),
+            ("td", group.dtype),
+            ("td", group.cache),
+        )
+    )
+    lines = [
+        _row(group, row, places, peers).replace("HEAD", "" if index else head, 1) for index, row in enumerate(rows)
+    ]
     return "<tbody>" + "\n".join(lines) + "</tbody>"
 
 
@@ -96,15 +111,21 @@ def _table(result: Result, op: str) -> str:
 
 
 def _ceilings(result: Result) -> str:
-    head = ('<tr><th>ceiling</th><th>place</th><th>dtype</th><th>cache</th><th class="num">compute<small>GFLOP/s</small></th>'
-            '<th class="num">memory<small>GB/s</small></th><th class="num">spread<small>%</small></th></tr>')
+    head = (
+        "<tr><th>ceiling</th><th>place</th><th>dtype</th><th>cache</th>"
+        '<th class="num">compute<small>GFLOP/s</small></th>'
+        '<th class="num">memory<small>GB/s</small></th><th class="num">spread<small>%</small></th></tr>'
+    )
     rows, places = [], _places(result.of("ceiling"))
     for row in result.of("ceiling"):
         names = "".join(_element("td", escape(value)) for value in (row.case, row.subject.name, row.dtype, row.cache))
         if row.error:
             rows.append(f'<tr class="failed">{names}<td colspan="3">failed: {escape(row.error)}</td></tr>')
         else:
-            rows.append(f"<tr>{names}{_number(row.rate or None, places[0])}{_number(row.traffic or None, places[1])}{_spread(row)}</tr>")
+            rows.append(
+                f"<tr>{names}{_number(row.rate or None, places[0])}"
+                f"{_number(row.traffic or None, places[1])}{_spread(row)}</tr>"
+            )
     return f"<table><thead>{head}</thead><tbody>" + "\n".join(rows) + "</tbody></table>"
 
 
@@ -131,7 +152,10 @@ def _summary(result: Result) -> str:
         items += [_element("li", f"{AUTOMATIC} {escape(text.automatic(backend, shares))}.")
                   for backend, shares in result.automatic_shares(op).items()]
     if above := sum((row.ceiling or 0) > 1.05 for row in result.rows):
-        items.append(f"<li>{above} rows are above 105 % of their ceiling: something disturbed the measuring of the ceilings.</li>")
+        items.append(
+            f"<li>{above} rows are above 105 % of their ceiling: "
+            "something disturbed the measuring of the ceilings.</li>"
+        )
     if not result.of("ceiling"):
         items.append("<li>No ceilings are in the file: there are no rooflines.</li>")
     return _element("ul", "".join(items), "summary")
@@ -150,11 +174,20 @@ def _left_out(result: Result) -> str:
 def _section(result: Result, index: int) -> str:
     context, prefix = result.context, f"f{index}"
     styles = Styles(result.rows)
-    facts = "".join(f"<div><dt>{escape(title)}</dt><dd>{escape(value)}</dd></div>" for title, value in text.facts(context))
-    parts = [f'<section class="file" id="{prefix}"><h2>{escape(text.machine(context))}</h2>',
-             _element("p", " · ".join(map(escape, (text.revision(context), str(context.get("date", "no date")), result.path.name))), "sub"),
-             *(_element("div", f"Caution: {escape(caution)}", "caution") for caution in text.cautions(context)),
-             _element("dl", facts, "facts"), _summary(result)]
+    facts = "".join(
+        f"<div><dt>{escape(title)}</dt><dd>{escape(value)}</dd></div>" for title, value in text.facts(context)
+    )
+    parts = [
+        f'<section class="file" id="{prefix}"><h2>{escape(text.machine(context))}</h2>',
+        _element(
+            "p",
+            " · ".join(map(escape, (text.revision(context), str(context.get("date", "no date")), result.path.name))),
+            "sub",
+        ),
+        *(_element("div", f"Caution: {escape(caution)}", "caution") for caution in text.cautions(context)),
+        _element("dl", facts, "facts"),
+        _summary(result),
+    ]
     figures = {"gemm": lambda: charts.ratios(result, styles, prefix) + plots.scaling(result, styles, prefix)
                + plots.roofline(result, styles, prefix), "stencil": lambda: charts.bars(result, styles, prefix)}
     for op in ("gemm", "stencil", "overhead"):
@@ -165,7 +198,9 @@ def _section(result: Result, index: int) -> str:
         parts += [f'<h3 id="{prefix}-ceiling">{OPS["ceiling"]}</h3>', _ceilings(result)]
     parts += [_left_out(result)]
     if result.ignored:
-        parts.append(_element("p", f"Left out, for their names are not ours: {escape(', '.join(result.ignored))}.", "key"))
+        parts.append(
+            _element("p", f"Left out, for their names are not ours: {escape(', '.join(result.ignored))}.", "key")
+        )
     return "\n".join(parts) + "</section>"
 
 
@@ -178,16 +213,21 @@ def _contents(results: list[Result]) -> str:
     return "<nav><ul>" + "".join(items) + "</ul></nav>"
 
 
-_KEY = (f"{BEST} and bold: the fastest of ours; {AUTOMATIC} what its backend chooses by itself; {PEER} a peer; {FAILED} failed. "
-        "Rates are medians over the repetitions, the spread is their coefficient of variation (with the number of repetitions "
-        "where it is below three). Traffic is compulsory: each operand once. A ratio above 1 is faster than the fastest peer on "
-        "the same case, dtype and cache state, in the same run.")
+_KEY = (
+    f"{BEST} and bold: the fastest of ours; {AUTOMATIC} what its backend chooses by itself; {PEER} a peer; "
+    f"{FAILED} failed. Rates are medians over the repetitions, the spread is their coefficient of variation (with the "
+    "number of repetitions where it is below three). Traffic is compulsory: each operand once. A ratio above 1 is "
+    "faster than the fastest peer on the same case, dtype and cache state, in the same run."
+)
 
 
 def render(results: list[Result]) -> str:
     css = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
     sections = "\n".join(_section(result, index) for index, result in enumerate(results))
     title = "Tessera: measured performance"
-    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f"<title>{title}</title>\n<style>\n{css}</style></head>\n<body>\n<h1>{title}</h1>\n"
-            f"{_element('p', _KEY, 'key')}\n{_contents(results)}\n{sections}\n</body></html>\n")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{title}</title>\n<style>\n{css}</style></head>\n<body>\n<h1>{title}</h1>\n"
+        f"{_element('p', _KEY, 'key')}\n{_contents(results)}\n{sections}\n</body></html>\n"
+    )

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the report, as inline SVG. Subjects differ by marker and label, never by colour alone: ours are filled and in
-the colours of Okabe and Ito ("Color Universal Design", 2008), peers are hollow and black or grey."""
+"""The figures of the report, as inline SVG. Subjects differ by marker and label, never by colour alone: ours are
+filled and in the colours of Okabe and Ito ("Color Universal Design", 2008), peers are hollow and black or grey."""
 
 from __future__ import annotations
 
@@ -64,8 +64,13 @@ class Styles:
     def _look(ours: bool, index: int) -> dict[str, object]:
         colours = COLOURS if ours else PEER_COLOURS
         colour = colours[index % len(colours)]
-        return {"color": colour, "marker": MARKERS[index % len(MARKERS)], "markeredgecolor": colour,
-                "markerfacecolor": colour if ours else "white", "linestyle": "-" if ours else DASHES[index % len(DASHES)]}
+        return {
+            "color": colour,
+            "marker": MARKERS[index % len(MARKERS)],
+            "markeredgecolor": colour,
+            "markerfacecolor": colour if ours else "white",
+            "linestyle": "-" if ours else DASHES[index % len(DASHES)],
+        }
 
     def of(self, subject: Subject) -> dict[str, object]:
         return self._looks[subject.text]
@@ -228,9 +233,13 @@ def _roof(axes: Axes, compute: list[Row], memory: list[Row], low: float, high: f
 def _name_lowest(axes: Axes, rows: list[Row], count: int = 4) -> None:
     """The cases that are farthest below their ceilings; one where several share a place."""
     ours = sorted((row for row in rows if row.subject.ours and row.ceiling), key=lambda row: row.ceiling)
-    places = {(round(5 * math.log10(row.rate)), round(5 * math.log10(row.rate / row.traffic))): row for row in reversed(ours)}
+    places = {
+        (round(5 * math.log10(row.rate)), round(5 * math.log10(row.rate / row.traffic))): row for row in reversed(ours)
+    }
     for row in sorted(places.values(), key=lambda row: row.ceiling)[:count]:
-        axes.annotate(row.case, (row.rate / row.traffic, row.rate), (5, -3), textcoords="offset points", fontsize=7, va="top")
+        axes.annotate(
+            row.case, (row.rate / row.traffic, row.rate), (5, -3), textcoords="offset points", fontsize=7, va="top"
+        )
 
 
 def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
@@ -247,8 +256,13 @@ def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
         axes.set(xscale="log", yscale="log", xlabel="FLOP per byte of compulsory traffic", ylabel=RATE_UNITS["gemm"])
         for subject in dict.fromkeys(row.subject for row in sorted(best, key=lambda row: not row.subject.ours)):
             points = [(row.rate / row.traffic, row.rate) for row in best if row.subject == subject]
-            axes.plot(*zip(*points), **(styles.of(subject) | {"linestyle": "none"}), label=styles.label(subject), alpha=0.9,
-                      zorder=4 if subject.ours else 3)
+            axes.plot(
+                *zip(*points),
+                **(styles.of(subject) | {"linestyle": "none"}),
+                label=styles.label(subject),
+                alpha=0.9,
+                zorder=4 if subject.ours else 3,
+            )
         intensities = [row.rate / row.traffic for row in best]
         _roof(axes, compute, memory, min(intensities) / 1.6, max(intensities) * 1.6)
         _name_lowest(axes, best)
@@ -257,6 +271,11 @@ def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
         axes.grid(True)
         axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), ncols=3, fontsize=8, handletextpad=0.3, borderaxespad=0)
         title = f"Roofline of GEMM, {where_text(*at)}"
-        plots.append(Plot(title, "A marker a case: the fastest algorithm of Tessera (filled) and the fastest peer (hollow).",
-                          to_svg(figure, f"{prefix}-r{len(plots)}", title)))
+        plots.append(
+            Plot(
+                title,
+                "A marker a case: the fastest algorithm of Tessera (filled) and the fastest peer (hollow).",
+                to_svg(figure, f"{prefix}-r{len(plots)}", title),
+            )
+        )
     return plots

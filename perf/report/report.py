@@ -21,7 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             from page import render
         except ImportError as error:
-            raise ResultError(f"{error.name} is missing: pip install -r {Path(__file__).with_name('requirements.txt')}") from None
+            raise ResultError(
+                f"{error.name} is missing: pip install -r {Path(__file__).with_name('requirements.txt')}"
+            ) from None
         Path(options.output).write_text(render(results), encoding="utf-8")
     except (ResultError, OSError) as error:
         fail(error)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the JSON of tessera-perf (Google Benchmark's format) into rows, one per measured name.
 
-A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`, `peer:<name>` or
-`ceiling:<place>` (the case is the ceiling's name then). The place is "host" or the kind of device, "cuda". Values are medians over the
-repetitions; the spread is the coefficient of variation (a fraction). tessera-perf condenses the repetitions itself into one
-entry a name (counters `spread`, `repetitions`; of a run in several passes the list `passes`); files with Google Benchmark's own repetitions and aggregates read as well.
+A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`,
+`peer:<name>` or `ceiling:<place>` (the case is the ceiling's name then). The place is "host" or the kind of device,
+"cuda". Values are medians over the repetitions; the spread is the coefficient of variation (a fraction). tessera-perf
+condenses the repetitions itself into one entry a name (counters `spread`, `repetitions`; of a run in several passes
+the list `passes`); files with Google Benchmark's own repetitions and aggregates read as well.
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ from model import OPS, Result, Row, Subject
 # Other names under which the same facts are found.
 ALIASES = {"cpu_model": "cpu", "gpu_name": "gpu", "gpu_model": "gpu", "git_commit": "commit", "git_dirty": "dirty"}
 COUNTERS = ("rate", "traffic", "ceiling", "max_error")
+# Algorithms of older files under the names that they have now.
+RENAMED = {"thin": "skinny", "resident": "persistent"}
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 # What Google Benchmark appends to a name, in any order.
-_SUFFIX = re.compile(r"/(manual_time|real_time|process_time|(repeats|iterations|threads|min_time|min_warmup_time):[^/]*)$")
+_SUFFIX = re.compile(
+    r"/(manual_time|real_time|process_time|(repeats|iterations|threads|min_time|min_warmup_time):[^/]*)$"
+)
 _TESSERA = re.compile(r"tessera:(?P<backend>[^:]+(?::\d+)?)(?::(?P<algorithm>[^:]+)(?::(?P<params>.+))?)?$")
 
 
@@ -38,7 +43,10 @@ class ResultError(Exception):
 
 def parse_subject(text: str) -> Subject | None:
     if match := _TESSERA.match(text):
-        return Subject(text, "tessera", match["backend"], match["algorithm"] or "", match["params"] or "")
+        algorithm, parameters = match["algorithm"] or "", match["params"] or ""
+        algorithm = RENAMED.get(algorithm, algorithm)
+        text = ":".join(part for part in ("tessera", match["backend"], algorithm, parameters) if part)
+        return Subject(text, "tessera", match["backend"], algorithm, parameters)
     kind, _, name = text.partition(":")
     return Subject(text, kind, name=name) if kind in ("peer", "ceiling") and name else None
 
@@ -102,7 +110,9 @@ def _passes(entries: list[dict[str, Any]]) -> dict[str, list[float]]:
     medians = entries[0].get("passes") if len(entries) == 1 else None
     if not isinstance(medians, dict):
         return {}
-    known = {key: [number(value) or 0.0 for value in values] for key, values in medians.items() if isinstance(values, list)}
+    known = {
+        key: [number(value) or 0.0 for value in values] for key, values in medians.items() if isinstance(values, list)
+    }
     known = {key: values for key, values in known.items() if len(values) > 1 and min(values) > 0}
     return {"speed" if key == "real_time" else key: [1 / value for value in values] if key == "real_time" else values
             for key, values in known.items()}
@@ -157,8 +167,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _placed(rows: list[Row]) -> list[Row]:
-    """Tells the rows of several places apart, by what they say. Rows of older files do not: there a backend with ceilings of its own
-    is a place, the others share the host, and a peer follows in the file the algorithms that it was measured with."""
+    """Tells the rows of several places apart, by what they say. Rows of older files do not: there a backend with
+    ceilings of its own is a place, the others share the host, and a peer follows in the file the algorithms that it
+    was measured with."""
     if all(row.place for row in rows):
         return rows if len({row.place for row in rows}) > 1 else [replace(row, place="") for row in rows]
     places = {row.subject.name for row in rows if row.op == "ceiling"}
@@ -181,7 +192,9 @@ def _left_out(document: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for entry in document.get("left_out") or []:
         if isinstance(entry, dict):
-            found.setdefault(str(entry.get("reason", "no reason given")), []).append(strip_suffixes(str(entry.get("name"))))
+            found.setdefault(str(entry.get("reason", "no reason given")), []).append(
+                strip_suffixes(str(entry.get("name")))
+            )
     return found
 
 
@@ -204,7 +217,9 @@ def load(path: str | Path) -> Result:
         names[key] = name
         entries.setdefault(key, []).append(entry)
     if not names:
-        raise ResultError(f"{path}: holds no row named <op>/<case>/<dtype>/<cache>/<subject> with op one of {', '.join(OPS)}")
+        raise ResultError(
+            f"{path}: holds no row named <op>/<case>/<dtype>/<cache>/<subject> with op one of {', '.join(OPS)}"
+        )
     rows = _placed([_row(names[key], entries[key]) for key in names])
     context = {ALIASES.get(key, key): value for key, value in document["context"].items()}
     return Result(path, context, rows, list(dict.fromkeys(ignored)), _left_out(document))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the Markdown tables of docs/performance.md from a JSON file of tessera-perf."""
+"""Prints Markdown tables of every row of a JSON file of tessera-perf: the report's tables, for a terminal or a
+message."""
 
 from __future__ import annotations
 
@@ -22,7 +23,11 @@ def _bold(value: str, wanted: bool) -> str:
 
 def _values(row: Row) -> list[str]:
     """Rate and traffic, or the time."""
-    return [text.significant(row.rate), text.significant(row.traffic)] if row.op in RATE_UNITS else [text.duration(row.seconds)]
+    return (
+        [text.significant(row.rate), text.significant(row.traffic)]
+        if row.op in RATE_UNITS
+        else [text.duration(row.seconds)]
+    )
 
 
 def _ratio(group: Group, row: Row | None) -> str:
@@ -46,10 +51,20 @@ def _group(group: Group) -> str:
         ours = [*_values(best), _ceiling(best), best.subject.short]
     else:
         failed = any(row.error and row.subject.ours for row in group.rows)
-        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + [f"{group.backends[0]} failed" if failed else text.NONE]
+        ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + [
+            f"{group.backends[0]} failed" if failed else text.NONE
+        ]
     theirs = [_values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
     chosen = _automatic(group) if group.op in RATE_UNITS else []
-    cells = (f"{group.case} {group.place}".strip(), group.dtype, group.cache, *ours, *theirs, _ratio(group, best), *chosen)
+    cells = (
+        f"{group.case} {group.place}".strip(),
+        group.dtype,
+        group.cache,
+        *ours,
+        *theirs,
+        _ratio(group, best),
+        *chosen,
+    )
     return f"| {' | '.join(cells)} |"
 
 
@@ -71,7 +86,9 @@ def _table(result: Result, op: str) -> list[str]:
 def _ceilings(result: Result) -> list[str]:
     lines = ["### Ceilings", "", "| ceiling | dtype | cache | GFLOP/s | GB/s |", "|---|---|---|--:|--:|"]
     for row in result.of("ceiling"):
-        rates = ("failed", "") if row.error else (text.significant(row.rate or None), text.significant(row.traffic or None))
+        rates = (
+            ("failed", "") if row.error else (text.significant(row.rate or None), text.significant(row.traffic or None))
+        )
         name = f"{row.case} {row.place}".strip()
         lines.append(f"| {name} | {row.dtype} | {row.cache} | {rates[0]} | {rates[1]} |")
     return [*lines, ""]

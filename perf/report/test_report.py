@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and says why."""
+"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and says
+why."""
 
 from __future__ import annotations
 
@@ -61,12 +62,23 @@ class Parsing(Files):
         subject = parse_subject("tessera:cuda:1:tiled_shared:tile=16,split=2")
         self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
         self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
+        self.assertEqual(parse_subject("tessera:cuda:thin:split=2").text, "tessera:cuda:skinny:split=2")  # its name now
         self.assertEqual(parse_subject("peer:cublaslt-best").name, "cublaslt-best")
         self.assertIsNone(parse_subject("eigen"))
 
     def test_condensed_row(self) -> None:
-        row = self.load(one_row("gemm/64/f32/hot/peer:blis/iterations:1/manual_time", rate=50.5, traffic=4.0, ceiling=0.5,
-                                spread=0.03, repetitions=7.0, label="copy in cache", max_error=1e-7)).rows[0]
+        row = self.load(
+            one_row(
+                "gemm/64/f32/hot/peer:blis/iterations:1/manual_time",
+                rate=50.5,
+                traffic=4.0,
+                ceiling=0.5,
+                spread=0.03,
+                repetitions=7.0,
+                label="copy in cache",
+                max_error=1e-7,
+            )
+        ).rows[0]
         self.assertEqual(row.key, ("gemm", "64", "f32", "hot", "peer:blis"))
         self.assertEqual((row.seconds, row.rate, row.cv, row.repetitions), (2e-6, 50.5, 0.03, 7))
         self.assertEqual((row.binds, row.max_error), ("copy in cache", 1e-7))
@@ -101,8 +113,11 @@ class Parsing(Files):
     def test_places_do_not_compete(self) -> None:
         content = document()
         one = "gemm/1024/f32/cold/"
-        for name, rate, label in (("ceiling/copy/f32/cold/ceiling:host", 40.0, "GB/s"), (one + "tessera:cpu:eigen", 400.0, "fma"),
-                                  (one + "peer:openblas", 440.0, "fma")):
+        for name, rate, label in (
+            ("ceiling/copy/f32/cold/ceiling:host", 40.0, "GB/s"),
+            (one + "tessera:cpu:eigen", 400.0, "fma"),
+            (one + "peer:openblas", 440.0, "fma"),
+        ):
             content["benchmarks"] += one_row(name, rate=rate, label=label)["benchmarks"]
         groups = [group for group in self.load(content).groups("gemm") if (group.case, group.dtype) == ("1024", "f32")]
         best = {group.place: group.best_peer.subject.name for group in groups}
@@ -115,7 +130,9 @@ class Parsing(Files):
                                      ("peer:cublas", 9.0, "cuda")):
             content["benchmarks"] += one_row(f"gemm/64/f32/cold/{subject}", rate=rate, place=place)["benchmarks"]
         groups = {group.place: group for group in self.load(content).groups("gemm")}
-        best = {place: (group.best_ours.subject.backend, group.best_peer.subject.name) for place, group in groups.items()}
+        best = {
+            place: (group.best_ours.subject.backend, group.best_peer.subject.name) for place, group in groups.items()
+        }
         self.assertEqual(best, {"cuda": ("kokkos-cuda", "cublas"), "host": ("kokkos-openmp", "blis")})
         for entry in content["benchmarks"]:
             entry["place"] = "host"
@@ -128,9 +145,14 @@ class Parsing(Files):
         self.assertIsNone(rows["fma"].traffic)
 
     def test_malformed(self) -> None:
-        cases = {"{": "is not JSON: line 1", "[]": 'no list "benchmarks"', '{"benchmarks": []}': 'no object "context"',
-                 '{"context": {}, "benchmarks": [3]}': "benchmarks[0] is not an object", '{"context": {}, "benchmarks": []}':
-                 "holds no row", json.dumps(one_row("BM_Copy/8")): "holds no row"}
+        cases = {
+            "{": "is not JSON: line 1",
+            "[]": 'no list "benchmarks"',
+            '{"benchmarks": []}': 'no object "context"',
+            '{"context": {}, "benchmarks": [3]}': "benchmarks[0] is not an object",
+            '{"context": {}, "benchmarks": []}': "holds no row",
+            json.dumps(one_row("BM_Copy/8")): "holds no row",
+        }
         for content, message in cases.items():
             with self.subTest(content=content), self.assertRaisesRegex(ResultError, re.escape(message)):
                 load(self.write(content))
@@ -139,7 +161,11 @@ class Parsing(Files):
 
     def test_programs_say_what_is_wrong(self) -> None:
         bad, good = self.write("not JSON", "bad.json"), self.write(document())
-        for name, arguments in (("table.py", [bad]), ("compare.py", [good, bad]), ("report.py", [bad, "-o", self.folder / "page"])):
+        for name, arguments in (
+            ("table.py", [bad]),
+            ("compare.py", [good, bad]),
+            ("report.py", [bad, "-o", self.folder / "page"]),
+        ):
             done = self.program(name, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), name)
             self.assertRegex(done.stderr, rf"^{name}: .*bad\.json: is not JSON: line 1, column 1")
@@ -216,7 +242,9 @@ class Comparing(Files):
         self.assertIn("only in the old file:\n  stencil/2d_star_r1", done.stdout)
 
     def test_warnings(self) -> None:
-        old, new = self.load(document(), "old.json"), self.load(document(seed=2, driver="590.1", threads=8, commit="c0ffee"))
+        old, new = self.load(document(), "old.json"), self.load(
+            document(seed=2, driver="590.1", threads=8, commit="c0ffee")
+        )
         said = compare.warnings(old, new, compare.changes(old, new))
         self.assertEqual(said, ["driver differs: 580.65 -> 590.1", "threads differs: 16 -> 8"])
 
@@ -238,25 +266,45 @@ class Tables(Files):
     def test_automatic_choices(self) -> None:
         content = {"context": {}, "benchmarks": []}
         chosen = {"automatic": 1.0}
-        for name, rate, mark in (("64/f32/cold/tessera:cpu:packed", 100.0, chosen), ("64/f32/cold/tessera:cpu:direct", 50.0, {}),
-                                 ("64/f32/cold/tessera:other:plain", 80.0, chosen), ("64/f32/cold/peer:blis", 200.0, {}),
-                                 ("65/f32/cold/tessera:cpu:packed", 100.0, {}), ("65/f32/cold/tessera:cpu:direct", 81.0, chosen),
-                                 ("66/f32/cold/tessera:cpu:packed", 100.0, {})):
+        for name, rate, mark in (
+            ("64/f32/cold/tessera:cpu:packed", 100.0, chosen),
+            ("64/f32/cold/tessera:cpu:direct", 50.0, {}),
+            ("64/f32/cold/tessera:other:plain", 80.0, chosen),
+            ("64/f32/cold/peer:blis", 200.0, {}),
+            ("65/f32/cold/tessera:cpu:packed", 100.0, {}),
+            ("65/f32/cold/tessera:cpu:direct", 81.0, chosen),
+            ("66/f32/cold/tessera:cpu:packed", 100.0, {}),
+        ):
             content["benchmarks"] += one_row(f"gemm/{name}", rate=rate, **mark)["benchmarks"]
         result = self.load(content)
         self.assertEqual(result.automatic_shares("gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
         lines = table.render(result).splitlines()
-        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 cases), "
-                      "81.0 % at least; it is below 95 % in 1.", lines)
-        ends = {line.split(" | ")[0][2:] + " " + line.split(" | ")[6]: line.split(" | ", 9)[9] for line in lines if "f32" in line}
-        self.assertEqual(ends, {"64 cpu packed": "0.50× | packed | 100 | 100 % | 0.50× |",
-                                "64 other plain": "0.40× | plain | 80.0 | 100 % | 0.40× |",
-                                "65 cpu packed": "– | direct | 81.0 | **81 %** | – |", "66 cpu packed": "– | – | – | – | – |"})
+        self.assertIn(
+            "cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 cases), "
+            "81.0 % at least; it is below 95 % in 1.",
+            lines,
+        )
+        ends = {
+            line.split(" | ")[0][2:] + " " + line.split(" | ")[6]: line.split(" | ", 9)[9]
+            for line in lines
+            if "f32" in line
+        }
+        self.assertEqual(
+            ends,
+            {
+                "64 cpu packed": "0.50× | packed | 100 | 100 % | 0.50× |",
+                "64 other plain": "0.40× | plain | 80.0 | 100 % | 0.40× |",
+                "65 cpu packed": "– | direct | 81.0 | **81 %** | – |",
+                "66 cpu packed": "– | – | – | – | – |",
+            },
+        )
 
     def test_numbers(self) -> None:
         shown = [text.significant(value) for value in (51912.3, 312.4, 49.53, 1.379, 0.1234, 0.02711, 0.0, None)]
         self.assertEqual(shown, ["51\u202f912", "312", "49.5", "1.38", "0.123", "0.0271", "0.00", "–"])
-        self.assertEqual([text.duration(value) for value in (2.0, 0.0105, 8.13e-6, 4e-9)], ["2 s", "10.5 ms", "8.13 µs", "4 ns"])
+        self.assertEqual(
+            [text.duration(value) for value in (2.0, 0.0105, 8.13e-6, 4e-9)], ["2 s", "10.5 ms", "8.13 µs", "4 ns"]
+        )
         self.assertEqual([len(text.aligned(value, 2)) for value in ("7", "1.5", "1.25")], [4, 4, 4])
 
 
@@ -295,8 +343,20 @@ class Pages(Files):
         self.assertNotRegex(drawn, r"@import|url\((?!#)")
         self.assertEqual(len(outline.ids), len(set(outline.ids)))
         self.assertLessEqual({link[1:] for link in outline.links}, set(outline.ids))
-        for expected in ("NVIDIA H100", "580.65", "b924f7c0ffee", "2026-11-21", "1980 MHz", "13.1.0", "wrong result: error 3.1",
-                         "peer:magma", "Square GEMM, f32", "Roofline of GEMM, f64", "Stencils, f32", "★"):
+        for expected in (
+            "NVIDIA H100",
+            "580.65",
+            "b924f7c0ffee",
+            "2026-11-21",
+            "1980 MHz",
+            "13.1.0",
+            "wrong result: error 3.1",
+            "peer:magma",
+            "Square GEMM, f32",
+            "Roofline of GEMM, f64",
+            "Stencils, f32",
+            "★",
+        ):
             self.assertIn(expected, drawn)
         self.assertEqual(outline.tags.count("figure"), 2 * 8)
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The GEMM problems that every algorithm of every backend must solve. No test framework here: the perf suite uses
-/// them too.
+/// The GEMM problems that every algorithm of every backend must solve. No test framework here: fuzz targets link
+/// their layouts, too.
 #pragma once
 
 #include <tessera/gemm.hpp>
@@ -17,7 +17,7 @@ namespace tessera::test {
 /// What the operands hold.
 enum class GemmData {
   random,          ///< uniform in [-1, 1]: compared within the rounding bound
-  wide_a,          ///< integers, A with 13 (f64: 29) significant bits, every partial sum exact: compared bit for bit
+  wide_a,          ///< integers, A with 13 (f64: 27) significant bits, every partial sum exact: compared bit for bit
   wide_b,          ///< the same with B the wide operand
   denormal,        ///< products, sums and C are denormal numbers and exact: compared bit for bit
   nan_and_inf,     ///< random, with a NaN and infinities in the first and last rows and columns of A and B

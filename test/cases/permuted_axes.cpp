@@ -15,9 +15,6 @@ namespace tessera::test {
 
 namespace {
 
-using test::text;
-using Extents = std::vector<std::int64_t>;
-
 /// Axes from the slowest in memory to the fastest.
 using AxisOrder = std::vector<std::size_t>;
 
@@ -28,13 +25,13 @@ struct Sides {
   Boundary low, high;
 };
 
-std::string text(const Sides& pair) { return std::string(text(pair.low)) + "|" + text(pair.high); }
+std::string text(const Sides& pair) { return std::string(name_of(pair.low)) + "|" + name_of(pair.high); }
 
 /// Every mode against every other one. Without halos, those of several steps.
 std::vector<Sides> pairs(bool with_halo) {
   std::vector<Sides> all{{Boundary::periodic, Boundary::periodic}};
-  for (const Boundary low : kModes)
-    for (const Boundary high : kModes) {
+  for (const Boundary low : kBoundaries)
+    for (const Boundary high : kBoundaries) {
       const bool halo = low == Boundary::halo || high == Boundary::halo;
       if (low != high && possible(low, high) && halo == with_halo) all.push_back({low, high});
     }
@@ -83,13 +80,13 @@ Taps lopsided(int rank) {
 /// Axes of a single point, along which nobody goes: their stride may be as large as it likes.
 void add_single_points(std::vector<StencilCase>& list) {
   constexpr std::int64_t huge = std::int64_t{1} << 58;  // 2^61 bytes of f64
-  for (const Boundary mode : kModes) {
+  for (const Boundary mode : kBoundaries) {
     if (mode == Boundary::halo) continue;  // has points to go to
     const auto add = [&](const char* name, StencilDesc desc) {
       desc.taps = lopsided(int(desc.extents.size()));
       desc.boundary = BoundarySide(mode, kValue);
       desc.steps = 1 + std::int64_t(list.size() % 3);
-      list.push_back({std::string("single point ") + name + " " + text(mode), desc, StencilData::integers, true});
+      list.push_back({std::string("single point ") + name + " " + name_of(mode), desc, StencilData::integers, true});
     };
     add("of axis 0", {.extents = {1, 33}, .taps = {}, .in_strides = {huge, 1}, .out_strides = {huge, 1}});
     add("of axis 1", {.extents = {29, 1}, .taps = {}, .in_strides = {1, huge}, .out_strides = {2, huge}});

@@ -11,16 +11,7 @@ namespace tessera::test {
 
 namespace {
 
-using test::text;
 using List = std::vector<StencilCase>;
-using Extents = std::vector<std::int64_t>;
-
-std::string text(const Extents& extents) {
-  std::string result;
-  for (const std::int64_t extent : extents) result += (result.empty() ? "" : "x") + std::to_string(extent);
-  return result;
-}
-
 /// The mode on every side, with a value of its own on each: integers, so that exact cases stay exact.
 Boundaries everywhere(Boundary mode, int rank) {
   std::vector<BoundaryAxis> axes;
@@ -28,11 +19,6 @@ Boundaries everywhere(Boundary mode, int rank) {
     axes.push_back({BoundarySide(mode, 2.0 + 2 * axis), BoundarySide(mode, -3.0 - 2 * axis)});
   return Boundaries(axes);
 }
-
-struct Named {
-  std::string name;
-  Taps taps;
-};
 
 std::vector<Named> lists(int rank, Weights weights) {
   std::vector<Named> all = {{"identity", taps::identity(rank)},
@@ -57,15 +43,15 @@ Extents medium(int rank) {
 void add_taps_and_modes(List& list) {
   for (int rank = 1; rank <= 3; ++rank) {
     for (const Named& named : lists(rank, Weights::integer))
-      for (const Boundary mode : kModes)
-        list.push_back({std::to_string(rank) + "d " + named.name + " " + text(mode),
+      for (const Boundary mode : kBoundaries)
+        list.push_back({std::to_string(rank) + "d " + named.name + " " + name_of(mode),
                         {.extents = medium(rank), .taps = named.taps, .boundary = everywhere(mode, rank)},
                         StencilData::integers,
                         named.name == "scattered" || named.name == "star1" || named.name == "box2"});
-    std::size_t turn = 0;
+    std::size_t count = 0;
     for (const Named& named : lists(rank, Weights::contracting)) {
-      const Boundary mode = kModes[turn++ % (kModeCount - 1)];
-      list.push_back({std::to_string(rank) + "d " + named.name + " " + text(mode) + " 3 steps",
+      const Boundary mode = kBoundaries[count++ % (kModeCount - 1)];
+      list.push_back({std::to_string(rank) + "d " + named.name + " " + name_of(mode) + " 3 steps",
                       {.extents = medium(rank), .taps = named.taps, .boundary = everywhere(mode, rank), .steps = 3},
                       StencilData::random,
                       true});
@@ -107,17 +93,17 @@ void add_extents(List& list) {
     all.insert(all.end(), {{n, 3, 5}, {3, n, 4}, {2, 5, n}, {1, n, n}, {n, 1, n}, {n, n, 1}});
   all.insert(all.end(),
              {{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {17, 19, 67}, {9, 33, 129}, {1, 1, 131}, {131, 1, 1}, {1, 131, 1}});
-  std::size_t turn = 0;
+  std::size_t count = 0;
   for (const Extents& extents : all) {
     const int rank = int(extents.size());
-    for (const Boundary mode : kModes)
-      list.push_back({"extents " + text(extents) + " " + text(mode),
+    for (const Boundary mode : kBoundaries)
+      list.push_back({"extents " + text(extents) + " " + name_of(mode),
                       {.extents = extents,
                        .taps = reaching(rank),
                        .boundary = everywhere(mode, rank),
-                       .steps = mode == Boundary::halo ? 1 : 1 + std::int64_t(turn++ % 3)},
+                       .steps = mode == Boundary::halo ? 1 : 1 + std::int64_t(count++ % 3)},
                       StencilData::integers,
-                      turn % 4 == 1});
+                      count % 4 == 1});
   }
 }
 
@@ -125,12 +111,12 @@ void add_extents(List& list) {
 void add_tiny_domains(List& list) {
   for (int rank = 1; rank <= 3; ++rank)
     for (const std::int64_t n : {1, 2, 3, 5, 9, 16})
-      for (const Boundary mode : kModes) {
+      for (const Boundary mode : kBoundaries) {
         Extents extents(std::size_t(rank), 3);
         extents.back() = n;
         Taps both = line(rank, rank - 1, 8, Weights::integer);
         if (rank > 1) both += line(rank, 0, 5, Weights::integer);
-        list.push_back({"tiny " + text(extents) + " " + text(mode),
+        list.push_back({"tiny " + text(extents) + " " + name_of(mode),
                         {.extents = extents, .taps = both, .boundary = everywhere(mode, rank)},
                         StencilData::integers,
                         n == 5});
@@ -141,8 +127,9 @@ void add_tiny_domains(List& list) {
 void add_mixed_boundaries(List& list) {
   for (std::size_t i = 0; i < kModeCount; ++i)
     for (std::size_t j = 0; j < kModeCount; ++j) {
-      const BoundarySide low(kModes[i], 3.0), high(kModes[j], -5.0), third(kModes[(i + 2 * j + 1) % kModeCount], 7.0);
-      const std::string name = std::string(text(low.mode)) + "|" + text(high.mode);
+      const BoundarySide low(kBoundaries[i], 3.0), high(kBoundaries[j], -5.0),
+          third(kBoundaries[(i + 2 * j + 1) % kModeCount], 7.0);
+      const std::string name = std::string(name_of(low.mode)) + "|" + name_of(high.mode);
       if (possible(low.mode, high.mode))
         list.push_back({"sides " + name,
                         {.extents = {23}, .taps = scattered(1, Weights::integer), .boundary = BoundaryAxis(low, high)},
@@ -154,7 +141,7 @@ void add_mixed_boundaries(List& list) {
                        .boundary = {BoundaryAxis(low), BoundaryAxis(high)}},
                       StencilData::integers,
                       i != j});
-      list.push_back({"axes and sides " + name + "|" + text(third.mode),
+      list.push_back({"axes and sides " + name + "|" + name_of(third.mode),
                       {.extents = {6, 7, 5},
                        .taps = box(3, 1, Weights::integer) + scattered(3, Weights::integer),
                        .boundary = {sides(low, third), BoundaryAxis(high), sides(third, low)}},
@@ -182,26 +169,29 @@ void add_steps(List& list) {
                                  {"scattered", scattered(rank, Weights::contracting)},
                                  {"star2", star(rank, 2, Weights::contracting)}};
         const Named& named = choices[(m + std::size_t(steps)) % 3];
-        list.push_back(
-            {std::to_string(rank) + "d " + std::to_string(steps) + " steps " + named.name + " " + text(kModes[m]),
-             {.extents = large[rank - 1], .taps = named.taps, .boundary = everywhere(kModes[m], rank), .steps = steps},
-             StencilData::random,
-             steps == 5 || steps == 10});
+        list.push_back({std::to_string(rank) + "d " + std::to_string(steps) + " steps " + named.name + " " +
+                            name_of(kBoundaries[m]),
+                        {.extents = large[rank - 1],
+                         .taps = named.taps,
+                         .boundary = everywhere(kBoundaries[m], rank),
+                         .steps = steps},
+                        StencilData::random,
+                        steps == 5 || steps == 10});
         if (steps > 3) continue;  // beyond, exact sums outgrow f32
-        list.push_back({std::to_string(rank) + "d " + std::to_string(steps) + " exact steps " + text(kModes[m]),
+        list.push_back({std::to_string(rank) + "d " + std::to_string(steps) + " exact steps " + name_of(kBoundaries[m]),
                         {.extents = large[rank - 1],
                          .taps = star(rank, 1, Weights::integer),
-                         .boundary = everywhere(kModes[m], rank),
+                         .boundary = everywhere(kBoundaries[m], rank),
                          .steps = steps},
                         StencilData::integers,
                         steps == 2});
       }
   for (const std::int64_t steps : {4, 7})  // more steps than the domain is wide: every point is a boundary point
     for (std::size_t m = 0; m + 1 < kModeCount; ++m)
-      list.push_back({"narrow " + std::to_string(steps) + " steps " + text(kModes[m]),
+      list.push_back({"narrow " + std::to_string(steps) + " steps " + name_of(kBoundaries[m]),
                       {.extents = {3, 4, 35},
                        .taps = box(3, 2, Weights::contracting),
-                       .boundary = everywhere(kModes[m], 3),
+                       .boundary = everywhere(kBoundaries[m], 3),
                        .steps = steps},
                       StencilData::random,
                       true});
@@ -209,14 +199,14 @@ void add_steps(List& list) {
 
 void add_strided(List& list, const std::string& name, StencilDesc desc) {
   const int rank = int(desc.extents.size());
-  for (const Boundary mode : kModes)
+  for (const Boundary mode : kBoundaries)
     for (const std::int64_t steps : {1, 2}) {
       if (mode == Boundary::halo && steps > 1) continue;
       desc.taps = reaching(rank);
       desc.boundary = everywhere(mode, rank);
       desc.steps = steps;
       list.push_back(
-          {name + " " + text(mode) + (steps > 1 ? " 2 steps" : ""), desc, StencilData::integers, steps == 2});
+          {name + " " + name_of(mode) + (steps > 1 ? " 2 steps" : ""), desc, StencilData::integers, steps == 2});
     }
 }
 
@@ -247,8 +237,8 @@ void add_whole_lines(List& list) {
                            {"line8-axis0", line(3, 0, 8, Weights::integer)},
                            {"scattered", scattered(3, Weights::integer)}};
   for (const Named& named : choices)
-    for (const Boundary mode : kModes) {
-      const std::string name = "whole lines " + named.name + " " + text(mode);
+    for (const Boundary mode : kBoundaries) {
+      const std::string name = "whole lines " + named.name + " " + name_of(mode);
       StencilDesc desc{.extents = {19, 23, 96}, .taps = named.taps, .boundary = everywhere(mode, 3)};
       list.push_back({name, desc, StencilData::integers, named.name != "star4"});
       desc.extents = {18, 22, 89};
@@ -260,28 +250,28 @@ void add_whole_lines(List& list) {
 void add_special_values(List& list) {
   for (int rank = 1; rank <= 3; ++rank)
     for (std::size_t m = 0; m + 1 < kModeCount; ++m) {
-      const std::string name = std::to_string(rank) + "d " + text(kModes[m]);
+      const std::string name = std::to_string(rank) + "d " + name_of(kBoundaries[m]);
       StencilDesc desc{.extents = medium(rank), .taps = star(rank, 2, Weights::integer)};
-      desc.boundary = everywhere(kModes[m], rank);
+      desc.boundary = everywhere(kBoundaries[m], rank);
       list.push_back({"NaN and Inf " + name, desc, StencilData::nan_and_inf, m == 0});
       desc.steps = 3;
       list.push_back({"NaN and Inf " + name + " 3 steps", desc, StencilData::nan_and_inf, m == 2});
       desc.steps = 2;
-      desc.boundary = Boundaries(std::vector<BoundaryAxis>(std::size_t(rank), BoundaryAxis(kModes[m])));
+      desc.boundary = Boundaries(std::vector<BoundaryAxis>(std::size_t(rank), BoundaryAxis(kBoundaries[m])));
       list.push_back({"denormals " + name, desc, StencilData::denormal, true});  // constant sides are 0 here
     }
 }
 
 void add_large(List& list) {
   for (const Boundary mode : {Boundary::fixed, Boundary::periodic}) {
-    list.push_back({std::string("large 1d ") + text(mode),
+    list.push_back({std::string("large 1d ") + name_of(mode),
                     {.extents = {70001}, .taps = line(1, 0, 4, Weights::contracting), .boundary = mode, .steps = 6}});
-    list.push_back({std::string("large 2d ") + text(mode),
+    list.push_back({std::string("large 2d ") + name_of(mode),
                     {.extents = {517, 523}, .taps = star(2, 1, Weights::contracting), .boundary = mode, .steps = 8}});
-    list.push_back({std::string("large 2d box ") + text(mode),
+    list.push_back({std::string("large 2d box ") + name_of(mode),
                     {.extents = {301, 1033}, .taps = box(2, 1, Weights::contracting), .boundary = mode, .steps = 3}});
     list.push_back(
-        {std::string("large 3d ") + text(mode),
+        {std::string("large 3d ") + name_of(mode),
          {.extents = {67, 65, 131}, .taps = star(3, 4, Weights::contracting), .boundary = mode, .steps = 2}});
   }
 }
@@ -295,10 +285,10 @@ void add_many_steps(List& list) {
   for (const auto& [extents, steps] : shapes)
     for (std::size_t m = 0; m + 1 < kModeCount; ++m) {
       const int rank = int(extents.size());
-      const BoundarySide low(kModes[m], 1.0), high(kModes[(m + 1) % (kModeCount - 1)], -1.0);
-      std::vector<BoundaryAxis> axes(std::size_t(rank), BoundaryAxis(BoundarySide(kModes[m], 2.0)));
+      const BoundarySide low(kBoundaries[m], 1.0), high(kBoundaries[(m + 1) % (kModeCount - 1)], -1.0);
+      std::vector<BoundaryAxis> axes(std::size_t(rank), BoundaryAxis(BoundarySide(kBoundaries[m], 2.0)));
       if (rank > 1) axes[m % std::size_t(rank)] = sides(low, high);
-      list.push_back({std::to_string(steps) + " steps on " + text(extents) + " " + text(kModes[m]),
+      list.push_back({std::to_string(steps) + " steps on " + text(extents) + " " + name_of(kBoundaries[m]),
                       {.extents = extents,
                        .taps = m % 2 == 0 ? star(rank, 1, Weights::contracting) : one_sided(rank, Weights::contracting),
                        .boundary = Boundaries(axes),
@@ -306,73 +296,6 @@ void add_many_steps(List& list) {
                       StencilData::random,
                       m == 0 && rank == 2});
     }
-}
-
-/// Passes of several steps, whole ones and remainders, with every mode against every mode on the two sides of each
-/// axis: the tap lists that have kernels for such passes, on domains wider than what one of their tiles writes.
-void add_fused_steps(List& list) {
-  constexpr std::int64_t kSteps[] = {2, 7, 3, 5, 8, 4, 9, 6, 13, 1, 17};
-  const auto pair = [](Boundary low, Boundary high) { return sides(BoundarySide(low, 1.5), BoundarySide(high, -0.5)); };
-  std::size_t turn = 0;
-  const auto add = [&](const Named& named, const Extents& extents, std::size_t i, std::size_t j, std::int64_t steps) {
-    const int rank = int(extents.size());
-    std::vector<BoundaryAxis> axes{pair(kModes[i], kModes[j]), pair(kModes[j], kModes[i])};
-    if (rank == 3) axes.insert(axes.begin(), pair(kModes[(i + j) % (kModeCount - 1)], kModes[i]));
-    list.push_back({"fused " + std::to_string(steps) + " steps " + named.name + " " + text(extents) + " " +
-                        text(kModes[i]) + "|" + text(kModes[j]),
-                    {.extents = extents, .taps = named.taps, .boundary = Boundaries(axes), .steps = steps},
-                    StencilData::random,
-                    turn++ % 9 == 4 && steps < 100});
-  };
-  const Extents planes[] = {{45, 300}, {90, 131}, {38, 236}, {61, 264}, {17, 128}};
-  const Extents boxes[] = {{5, 53, 133}, {4, 61, 140}, {6, 48, 128}};
-  const Named flat[] = {{"star1", star(2, 1, Weights::contracting)},
-                        {"box1", box(2, 1, Weights::contracting)},
-                        {"star2", star(2, 2, Weights::contracting)}};
-  const Named deep[] = {{"star1", star(3, 1, Weights::contracting)}, {"box1", box(3, 1, Weights::contracting)}};
-  for (std::size_t i = 0; i + 1 < kModeCount; ++i)
-    for (std::size_t j = 0; j + 1 < kModeCount; ++j) {
-      add(flat[(i + j) % 3], planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
-      if (j % 2 == 0)
-        add(flat[(i + j + 1) % 3], planes[turn % std::size(planes)], i, j, kSteps[turn % std::size(kSteps)]);
-      if ((i + j) % 3 == 0) add(deep[turn % 2], boxes[turn % std::size(boxes)], i, j, kSteps[turn % 6]);
-    }
-  add(flat[0], {40, 259}, 0, 5, 100);
-  add(flat[1], {40, 259}, 2, 3, 40);
-  add(flat[2], {40, 259}, 4, 1, 100);
-  add(deep[0], {5, 49, 130}, 3, 4, 12);
-}
-
-/// The same in 1D, where passes may be hundreds of steps deep and tiles a thousand points wide or two.
-void add_fused_lines(List& list) {
-  constexpr std::int64_t kExtents[] = {1536, 2048, 2051, 4500, 3000, 5003, 2600};
-  constexpr std::int64_t kSteps[] = {2, 7, 31, 3, 64, 20, 100, 1, 33};
-  std::size_t turn = 0;
-  const auto add = [&](int radius, std::int64_t extent, Boundary low, Boundary high, std::int64_t steps) {
-    const bool open = low == Boundary::periodic || high == Boundary::periodic;
-    const BoundaryAxis sides(BoundarySide(open ? Boundary::periodic : low, 1.5),
-                             BoundarySide(open ? Boundary::periodic : high, -0.5));
-    list.push_back({"fused " + std::to_string(steps) + " steps star" + std::to_string(radius) + " " +
-                        std::to_string(extent) + " " + text(low) + "|" + text(high),
-                    {.extents = {extent},
-                     .taps = star(1, radius, Weights::contracting),
-                     .boundary = Boundaries({sides}),
-                     .steps = steps},
-                    StencilData::random,
-                    turn++ % 9 == 4});
-  };
-  for (std::size_t i = 0; i + 1 < kModeCount; ++i)
-    for (std::size_t j = 0; j + 1 < kModeCount; ++j)
-      if (kModes[j] != Boundary::periodic || i == j)
-        add(1 + int((i + 2 * j) % 4), kExtents[turn % std::size(kExtents)], kModes[i], kModes[j],
-            kSteps[turn % std::size(kSteps)]);
-  for (const std::int64_t steps : {95, 96, 97}) add(4, 2100, Boundary::reflect, Boundary::constant, steps);
-  for (const std::int64_t steps : {127, 128, 129}) add(4, 2600, Boundary::mirror, Boundary::fixed, steps);
-  add(2, 37, Boundary::periodic, Boundary::periodic, 260);
-  list.back().desc.in_strides = {2};
-  add(3, 4100, Boundary::nearest, Boundary::constant, 40);
-  list.back().desc.in_strides = {3};
-  list.back().desc.out_strides = {2};
 }
 
 }  // namespace
@@ -390,8 +313,7 @@ std::vector<StencilCase> stencil_cases() {
   add_special_values(list);
   add_large(list);
   add_many_steps(list);
-  add_fused_steps(list);
-  add_fused_lines(list);
+  for (StencilCase& fused : fused_steps_cases()) list.push_back(std::move(fused));
   for (StencilCase& permuted : permuted_axes_cases()) list.push_back(std::move(permuted));
   return list;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The stencil problems that every algorithm of every backend must solve. No test framework here: the perf suite uses
-/// them too.
+/// The stencil problems that every algorithm of every backend must solve. No test framework here: fuzz targets link
+/// their lists and layouts, too.
 #pragma once
 
 #include <tessera/stencil.hpp>
@@ -32,7 +32,8 @@ struct StencilCase {
 };
 
 std::vector<StencilCase> stencil_cases();
-/// The part of them whose axes lie in memory in every order; in a file of its own.
+// Parts of them, in files of their own: passes of several steps, and axes that lie in memory in every order.
+std::vector<StencilCase> fused_steps_cases();
 std::vector<StencilCase> permuted_axes_cases();
 
 /// How a list's coefficients are chosen. Both kinds are different at every offset: a symmetric list would hide
@@ -49,6 +50,20 @@ Taps scattered(int rank, Weights weights);                   ///< 13 taps, radiu
 Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis
 Taps one_sided(int rank, Weights weights);   ///< reads only at or above a point, differently far on each axis
 Taps off_centre(int rank, Weights weights);  ///< a single tap that is not the point itself
+
+struct Named {
+  std::string name;
+  Taps taps;
+};
+
+using Extents = std::vector<std::int64_t>;
+
+/// "37x41".
+inline std::string text(const Extents& extents) {
+  std::string result;
+  for (const std::int64_t extent : extents) result += (result.empty() ? "" : "x") + std::to_string(extent);
+  return result;
+}
 
 /// Where the points lie. Axes of the caller's domain; unused entries are 1 (extents) or 0.
 struct StencilLayout {

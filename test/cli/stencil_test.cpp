@@ -77,7 +77,7 @@ void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", float, double) {
+TEMPLATE_LIST_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", ElementTypes) {
   need_backend();
   const int rank = GENERATE(1, 2, 3);
   const bool fortran_order = GENERATE(false, true);

@@ -74,16 +74,16 @@ std::vector<typename Op::Case> selected(std::size_t every) {
   auto all = Op::cases();
   if (every == 0) return all;
   std::vector<typename Op::Case> result;
-  std::size_t turn = 0;
+  std::size_t index = 0;
   for (auto& c : all)
-    if (c.essential && turn++ % every == 0) result.push_back(std::move(c));
+    if (c.essential && index++ % every == 0) result.push_back(std::move(c));
   return result;
 }
 
 /// The backend's own choice must exist for every case, and be one of its list.
 template <class Op, class T>
-void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial,
-                     const std::vector<std::string>& names) {
+void check_automatic(Subject& subject, const typename Op::template Trial<T>& trial) {
+  const auto names = subject.algorithms(Op::kOp);
   for (const Memory memory : {Memory::host, Memory::device}) {
     typename Op::Plan plan(subject.context(), trial.desc(), {.operands = memory});
     const std::string chosen = plan.algorithm();
@@ -94,18 +94,18 @@ void check_automatic(Subject& subject, const typename Op::template Trial<T>& tri
 
 template <class Op, class T>
 void run_all(Subject& subject, std::size_t every) {
-  const auto names = subject.algorithms(Op::kOp);
+  const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
   for (const auto& c : selected<Op>(every)) {
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
     typename Op::template Trial<T> trial(c);
-    check_automatic<Op, T>(subject, trial, names);
+    check_automatic<Op, T>(subject, trial);
     for (std::size_t i = 0; i < names.size(); ++i)
       for (const Memory memory : {Memory::host, Memory::device})
         if (tallies[i].failed < kMostFailures) run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
   }
   for (std::size_t i = 0; i < names.size(); ++i)
-    report(subject.spec() + "/" + names[i] + (kDType<T> == DType::f32 ? " f32" : " f64"), tallies[i]);
+    report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>), tallies[i]);
 }
 
 /// "tile=32" is one of the entries of "tiled:stages=2,tile=32", and the only one of that key.
@@ -119,7 +119,7 @@ bool has_parameter(const std::string& printed, const std::string& entry) {
 /// What plans print as their parameters is what they take and what their clones have, and other values work as well.
 template <class Op, class T>
 void run_parameters(Subject& subject) {
-  for (const std::string& name : subject.algorithms(Op::kOp)) {
+  for (const std::string& name : subject.tested(Op::kOp)) {
     Tally tally;
     for (const auto& c : selected<Op>(std::max<std::size_t>(7, short_list()))) {
       if (tally.failed >= kMostFailures) break;
@@ -142,7 +142,7 @@ void run_parameters(Subject& subject) {
 template <class Op, class T>
 void run_threads(Subject& subject, int threads) {
   const std::string entry = "threads=" + std::to_string(threads);
-  const auto names = subject.algorithms(Op::kOp);
+  const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
   for (const auto& c : selected<Op>(1)) {
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
@@ -160,12 +160,12 @@ void run_threads(Subject& subject, int threads) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every algorithm multiplies matrices", "[gemm]", float, double) {
+TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", ElementTypes) {
   Subject subject;
   run_all<Gemm, TestType>(subject, short_list());
 }
 
-TEMPLATE_TEST_CASE("every algorithm applies stencils", "[stencil]", float, double) {
+TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {
   Subject subject;
   run_all<Stencil, TestType>(subject, short_list());
 }
@@ -176,7 +176,7 @@ TEST_CASE("parameters round-trip, and other values give right results", "[parame
   run_parameters<Stencil, float>(subject);
 }
 
-TEMPLATE_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", float, double) {
+TEMPLATE_LIST_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", ElementTypes) {
   if (short_list() > 0) SKIP("only with the full list: the code is the same in every variant");
   Subject subject(3);
   run_threads<Gemm, TestType>(subject, 3);

@@ -28,6 +28,10 @@ bool DeviceArray<T>::download(GuardedArray<T>& array) const {
   return std::memcmp(all.data(), zones_before_.data(), all.size() * sizeof(T)) == 0;
 }
 
+std::string what_runs(const std::string& name, const Plan& plan) {
+  return "case " + name + ", " + plan.describe() + ", repeat with TESSERA_TEST_SEED=" + std::to_string(seed());
+}
+
 template <class T>
 std::string disagreement(T computed, Wide<T> value, Wide<T> bound) {
   std::ostringstream text;
@@ -38,7 +42,7 @@ std::string disagreement(T computed, Wide<T> value, Wide<T> bound) {
 
 template class DeviceArray<float>;
 template class DeviceArray<double>;
-template std::string disagreement(float, double, double);
-template std::string disagreement(double, long double, long double);
+template std::string disagreement<float>(float, Wide<float>, Wide<float>);
+template std::string disagreement<double>(double, Wide<double>, Wide<double>);
 
 }  // namespace tessera::test

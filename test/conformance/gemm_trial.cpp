@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runner.hpp"
+#include "stop.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 namespace tessera::test {
 
@@ -15,9 +15,10 @@ namespace {
 /// All integers up to this are numbers of T.
 template <class T>
 constexpr std::int64_t kExact = std::int64_t{1} << std::numeric_limits<T>::digits;
-/// The wide operand has this many significant bits: more than tf32's and bf16's (and, for f64, more than f32's).
+/// The wide operand has this many significant bits, more than half of the type's: more than a narrower type that the
+/// product might be computed in instead (f32: tf32 has 11, bf16 8; f64: f32 has 24).
 template <class T>
-constexpr int kWideBits = std::is_same_v<T, float> ? 13 : 29;
+constexpr int kWideBits = std::numeric_limits<T>::digits / 2 + 1;
 
 template <class T, class Value>
 void set(const GuardedArray<T>& array, const MatrixLayout& layout, Value&& value) {
@@ -77,7 +78,8 @@ void plant(const GuardedArray<T>& array, const MatrixLayout& layout, bool in_a) 
 
 template <class T>
 GemmTrial<T>::GemmTrial(const GemmCase& c)
-    : desc_(c.desc),
+    : name_(c.name),
+      desc_(c.desc),
       layout_(layout_of(c.desc)),
       alpha_(T(c.alpha)),
       beta_(T(c.beta)),
@@ -125,6 +127,7 @@ void GemmTrial<T>::fill(const GemmCase& c) {
 
 template <class T>
 std::string GemmTrial<T>::run(Context& context, GemmPlan& plan, Memory memory) {
+  const Running running(what_runs(name_, plan));
   std::vector<T> first;
   for (int execution = 0; execution < 2; ++execution) {
     c_.restore(c_before_);
@@ -134,12 +137,12 @@ std::string GemmTrial<T>::run(Context& context, GemmPlan& plan, Memory memory) {
       DeviceArray<T> a(context, a_, shift_), b(context, b_, shift_), c(context, c_, shift_);
       plan.execute<T>(alpha_, null_inputs_ ? nullptr : a.data(), null_inputs_ ? nullptr : b.data(), beta_, c.data());
       context.synchronize();
-      if (!a.download(a_) || !b.download(b_)) return "memory around A or B was written";
-      if (!c.download(c_)) return "memory around C was written";
+      if (!a.download(a_) || !b.download(b_)) stop("memory around A or B was written");
+      if (!c.download(c_)) stop("memory around C was written");
     }
     if (!a_.same_bits(a_before_) || !b_.same_bits(b_before_)) return "A or B was written";
     if (!c_.surroundings_intact() || !a_.surroundings_intact() || !b_.surroundings_intact())
-      return "memory beside an operand was written";
+      stop("memory beside an operand was written");
     if (execution == 0) {
       first = c_.copy();
       if (std::string problem = judge(); !problem.empty()) return problem;

@@ -4,7 +4,9 @@
 /// Apart from the backend under test: what TESSERA_REQUIRE_BACKENDS names must be there, also when no conformance test
 /// was registered for it because it was not built.
 
-#include "subject.hpp"
+#include "required.hpp"
+
+#include <tessera/tessera.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -43,7 +43,8 @@ template <class T>
 class GemmTrial {
  public:
   explicit GemmTrial(const GemmCase& c);
-  /// Executes twice, each time on poisoned outputs. Returns "" or what is wrong.
+  /// Executes twice, each time on poisoned outputs. Returns "" or what is wrong. Ends the program where memory beside
+  /// an operand was written.
   std::string run(Context& context, GemmPlan& plan, Memory memory);
   const GemmDesc& desc() const { return desc_; }
 
@@ -51,6 +52,7 @@ class GemmTrial {
   void fill(const GemmCase& c);
   std::string judge() const;
 
+  std::string name_;
   GemmDesc desc_;
   GemmLayout layout_;
   T alpha_, beta_;
@@ -73,6 +75,7 @@ class StencilTrial {
   void fill(StencilData data);
   std::string judge() const;
 
+  std::string name_;
   StencilDesc desc_;
   StencilLayout layout_;
   bool exact_;
@@ -83,12 +86,8 @@ class StencilTrial {
   Expected<T> expected_;
 };
 
-extern template class DeviceArray<float>;
-extern template class DeviceArray<double>;
-extern template class GemmTrial<float>;
-extern template class GemmTrial<double>;
-extern template class StencilTrial<float>;
-extern template class StencilTrial<double>;
+/// What runs, for messages: the case, the plan and how to repeat it.
+std::string what_runs(const std::string& name, const Plan& plan);
 
 /// "computed 1.5, expected 2 +- 1e-7".
 template <class T>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "runner.hpp"
+#include "stop.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,8 @@ std::int64_t largest_integer(const StencilDesc& desc, double limit) {
 
 template <class T>
 StencilTrial<T>::StencilTrial(const StencilCase& c)
-    : desc_(c.desc),
+    : name_(c.name),
+      desc_(c.desc),
       layout_(layout_of(c.desc)),
       exact_(c.data == StencilData::integers || c.data == StencilData::denormal),
       random_(c.name),
@@ -83,6 +85,7 @@ void StencilTrial<T>::fill(StencilData data) {
 
 template <class T>
 std::string StencilTrial<T>::run(Context& context, StencilPlan& plan, Memory memory) {
+  const Running running(what_runs(name_, plan));
   std::vector<T> first;
   for (int execution = 0; execution < 2; ++execution) {
     out_.restore(out_before_);
@@ -92,11 +95,11 @@ std::string StencilTrial<T>::run(Context& context, StencilPlan& plan, Memory mem
       DeviceArray<T> in(context, in_, shift_), out(context, out_, shift_);
       plan.execute<T>(in.data() + layout_.in_first, out.data());
       context.synchronize();
-      if (!in.download(in_)) return "memory around in was written";
-      if (!out.download(out_)) return "memory around out was written";
+      if (!in.download(in_)) stop("memory around in was written");
+      if (!out.download(out_)) stop("memory around out was written");
     }
     if (!in_.same_bits(in_before_)) return "in was written";
-    if (!in_.surroundings_intact() || !out_.surroundings_intact()) return "memory beside an operand was written";
+    if (!in_.surroundings_intact() || !out_.surroundings_intact()) stop("memory beside an operand was written");
     if (execution == 0) {
       first = out_.copy();
       if (std::string problem = judge(); !problem.empty()) return problem;

@@ -57,7 +57,7 @@ struct Job {
 
 TEST_CASE("plans with different coefficients on two contexts do not disturb each other", "[streams]") {
   Subject subject, other;
-  for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL)) {
+  for (const std::string& name : subject.tested(TESSERA_OP_STENCIL)) {
     INFO("algorithm " << name);
     std::optional<Job> jobs[4];
     for (int i = 0; i < 4; ++i)
@@ -117,21 +117,21 @@ TEST_CASE("uploads, executions and downloads of a context happen in order", "[st
 
 TEST_CASE("a stencil plan of many steps needs one more array at most, or 64 MiB", "[workspace]") {
   Subject subject;
-  for (const std::string& name : subject.algorithms(TESSERA_OP_STENCIL))
+  for (const std::string& name : subject.tested(TESSERA_OP_STENCIL))
     for (const std::int64_t steps : {2, 9, 100}) {
       StencilDesc desc{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps};
       StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
       INFO(plan.describe());
-      const std::size_t array = 300 * 400 * sizeof(float) + 4096;                   // and padding
-      const bool resident = plan.algorithm().substr(0, name.size()) == "resident";  // exchanges parts of its tiles
-      CHECK(plan.workspace_bytes() <= (resident ? std::size_t(64) << 20 : array));
+      const std::size_t array = 300 * 400 * sizeof(float) + 4096;                       // and padding
+      const bool persistent = plan.algorithm().substr(0, name.size()) == "persistent";  // exchanges parts of its tiles
+      CHECK(plan.workspace_bytes() <= (persistent ? std::size_t(64) << 20 : array));
     }
 }
 
 TEST_CASE("a GEMM plan's workspace keeps to its limit, or to what the caller hands in", "[workspace]") {
   Subject subject;
   const GemmDesc desc{.m = 64, .n = 64, .k = 65536};  // invites a split of k
-  for (const std::string& name : subject.algorithms(TESSERA_OP_GEMM))
+  for (const std::string& name : subject.tested(TESSERA_OP_GEMM))
     for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20}) {
       INFO("algorithm " << name << ", limit " << limit);
       try {

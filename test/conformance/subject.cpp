@@ -3,6 +3,8 @@
 
 #include "subject.hpp"
 
+#include "required.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
@@ -31,12 +33,6 @@ std::string spec_of_this_run() {
   return spec;
 }
 
-bool is_required(const std::string& spec) {
-  const auto required = required_backends();
-  return std::any_of(required.begin(), required.end(),
-                     [&](const auto& name) { return begins_with_word(spec, name, '-'); });
-}
-
 Context open(const std::string& spec, int threads) {
   try {
     ContextOptions options;
@@ -62,14 +58,6 @@ std::int64_t registry_index(const std::string& spec) {
 
 }  // namespace
 
-std::vector<std::string> required_backends() {
-  std::vector<std::string> names;
-  std::stringstream list(variable("TESSERA_REQUIRE_BACKENDS"));
-  for (std::string name; std::getline(list, name, ',');)
-    if (!name.empty()) names.push_back(name);
-  return names;
-}
-
 std::size_t short_list() {
   const std::string text = variable("TESSERA_TEST_SHORT");
   return text.empty() ? 0 : std::stoul(text);
@@ -85,6 +73,16 @@ std::vector<std::string> Subject::algorithms(tessera_op op) const {
   while (const char* name = tessera_algorithm_name(index_, op, std::int64_t(names.size()))) names.emplace_back(name);
   if (names.empty()) FAIL(spec_ << " lists no algorithm for operation " << op);
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) FAIL(spec_ << " lists a name twice");
+  return names;
+}
+
+std::vector<std::string> Subject::tested(tessera_op op) const {
+  std::vector<std::string> names = algorithms(op);
+  const std::string one = variable("TESSERA_TEST_ALGORITHM");
+  if (one.empty()) return names;
+  const auto other = op == TESSERA_OP_GEMM ? TESSERA_OP_STENCIL : TESSERA_OP_GEMM;
+  std::erase_if(names, [&](const std::string& name) { return name != one; });
+  if (names.empty() && std::ranges::count(algorithms(other), one) == 0) FAIL(spec_ << " has no algorithm " << one);
   return names;
 }
 

@@ -24,6 +24,8 @@ class Subject {
   const std::string& spec() const { return spec_; }
   /// Names of the algorithms, asked from the registry; never empty.
   std::vector<std::string> algorithms(tessera_op op) const;
+  /// The same, or the one that TESSERA_TEST_ALGORITHM names: none where it is one of the other operation.
+  std::vector<std::string> tested(tessera_op op) const;
   std::uint64_t device_memory_bytes() const;
   /// Ends the test case unless the plan runs where and how it was asked to.
   void check_forced(const Plan& plan, const std::string& algorithm) const;
@@ -33,9 +35,6 @@ class Subject {
   std::int64_t index_;  ///< in the registry
   Context context_;
 };
-
-/// The backend's entries of TESSERA_REQUIRE_BACKENDS.
-std::vector<std::string> required_backends();
 
 /// TESSERA_TEST_SHORT = n: only each n-th of the essential cases; 0 when it is not set: all cases.
 std::size_t short_list();

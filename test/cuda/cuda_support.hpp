@@ -5,13 +5,14 @@
 /// Skipping where there is no device, and checked calls of the CUDA runtime.
 #pragma once
 
+#include "required.hpp"
+
 #include <tessera/tessera.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -21,17 +22,12 @@ inline void succeed(cudaError_t status) {
   if (status != cudaSuccess) FAIL("CUDA: " << cudaGetErrorString(status));
 }
 
-inline bool cuda_is_required() {
-  const char* list = std::getenv("TESSERA_REQUIRE_BACKENDS");
-  return list != nullptr && ("," + std::string(list) + ",").find(",cuda,") != std::string::npos;
-}
-
 /// A context of the backend, or the end of the test case: skipped, unless TESSERA_REQUIRE_BACKENDS names it.
 inline Context open_cuda(const ContextOptions& options = {}) {
   try {
     return Context(std::string("cuda"), options);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::backend_unavailable || cuda_is_required()) FAIL("cuda: " << error.what());
+    if (error.code() != ErrorCode::backend_unavailable || is_required("cuda")) FAIL("cuda: " << error.what());
     SKIP("cuda is not available: " << error.what());
   }
   throw std::logic_error("not reached: FAIL and SKIP leave by an exception");

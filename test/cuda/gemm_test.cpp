@@ -65,12 +65,12 @@ class Trial {
   GemmPlan plan_;
 };
 
-/// Narrow tiles in f32 are for a long operand whose depth is contiguous, or for one whose extent is.
+/// Narrow tiles in f32 are for a K-major long operand, or for an extent-major one.
 template <class T>
 std::vector<std::pair<int, int>> tiles(const GemmDesc& desc) {
   if (sizeof(T) == 8) return {{128, 128}, {64, 128}, {64, 64}, {32, 32}};
-  const bool a_depth = desc.trans_a == Transpose::no, b_depth = desc.trans_b == Transpose::yes;
-  return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {a_depth ? 64 : 128, 16}, {16, b_depth ? 64 : 128}};
+  const bool a_k_major = desc.trans_a == Transpose::no, b_k_major = desc.trans_b == Transpose::yes;
+  return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {a_k_major ? 64 : 128, 16}, {16, b_k_major ? 64 : 128}};
 }
 
 }  // namespace
@@ -98,23 +98,24 @@ TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment 
       }
 }
 
-TEST_CASE("multistage turns columns of op(B) before their product") {
+TEST_CASE("multistage transposes columns of op(B) before their product") {
   Context context = open_cuda();
-  // In one piece, and in pieces of one tile, the last of which is partial; the second matrix of a batch, too.
+  // All at once; in chunks of 128, the last of which is partial; in chunks that are no multiple of 16 bytes. The second
+  // matrix of a batch, too.
   for (const std::int64_t batch : {1, 2})
-    for (const std::uint64_t limit : {std::uint64_t(1) << 20, std::uint64_t(128 * 197 * sizeof(float))})
-      for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}}) {
+    for (const std::int64_t columns : {384, 128, 37})
+      for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 384, .k = 192}, GemmDesc{.m = 131, .n = 323, .k = 197}}) {
         GemmDesc desc = shape;
         desc.trans_b = Transpose::yes;
         desc.batch = batch;
         const auto a = integers<float>(desc.m * desc.k * batch, 1), b = integers<float>(desc.k * desc.n * batch, 2);
         const auto expected = Trial<float>(context, desc, "naive", a, b).result();
         for (const auto& [m, n] : tiles<float>(desc)) {
-          if (std::min(m, n) == 16) continue;  // turns one operand at most
-          const std::string algorithm =
-              "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) + ",split=1,turn=1";
-          CAPTURE(algorithm, desc.k, batch, limit);
-          CHECK(Trial<float>(context, desc, algorithm, a, b, limit).result() == expected);
+          if (std::min(m, n) == 16) continue;  // transposes one operand at most
+          const std::string algorithm = "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
+                                        ",split=1,transpose=" + std::to_string(columns);
+          CAPTURE(algorithm, desc.k, batch);
+          CHECK(Trial<float>(context, desc, algorithm, a, b, 1 << 20).result() == expected);
         }
       }
 }
@@ -149,7 +150,7 @@ TEST_CASE("a hundred runs give the same bits") {
   const Case c = GENERATE(
       Case{{.m = 256, .n = 256, .k = 4096}, "multistage:split=8"},
       Case{{.m = 256, .n = 256, .k = 4096}, "multistage:split=24"}, Case{{.m = 1000, .n = 1000, .k = 1000}, ""},
-      Case{{.m = 4, .n = 3000, .k = 5000}, "thin:split=5"}, Case{{.m = 30, .n = 31, .k = 500}, "small"});
+      Case{{.m = 4, .n = 3000, .k = 5000}, "skinny:split=5"}, Case{{.m = 30, .n = 31, .k = 500}, "small"});
   Context context = open_cuda();
   Trial<float> trial(context, c.desc, c.algorithm, fractions(c.desc.m * c.desc.k, 1),
                      fractions(c.desc.k * c.desc.n, 2));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the resident algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from a
-/// graph and beside another plan. And sweeps of the streaming algorithm, whose launches overlap: exactly what one
+/// What the persistent algorithm chooses by itself, forced: the same bits however the domain is cut, in every run, from
+/// a graph and beside another plan. And sweeps of the streaming algorithm, whose launches overlap: exactly what one
 /// launch a sweep gives.
 
 #include "cuda_support.hpp"
@@ -57,13 +57,13 @@ std::vector<double> integers(std::size_t count) {
 }
 
 std::string layout(int depth, int rows, int warps) {
-  return "resident:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
+  return "persistent:depth=" + std::to_string(depth) + ",rows=" + std::to_string(rows) +
          ",warps=" + std::to_string(warps);
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("resident gives the same bits however the domain is cut", "[resident]", float, double) {
+TEMPLATE_TEST_CASE("persistent gives the same bits however the domain is cut", "[persistent]", float, double) {
   Context context = open_cuda();
   const auto [box, radius] = GENERATE(std::pair{false, 1}, std::pair{true, 1}, std::pair{false, 2});
   const auto mode = GENERATE(Boundary::fixed, Boundary::mirror, Boundary::periodic);
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("resident gives the same bits however the domain is cut", "[r
   CHECK(layouts >= 6);
 }
 
-TEST_CASE("resident can be replayed, and two plans run on two streams", "[resident]") {
+TEST_CASE("persistent can be replayed, and two plans run on two streams", "[persistent]") {
   open_cuda();
   cudaStream_t streams[2];
   for (cudaStream_t& stream : streams) succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -107,7 +107,7 @@ TEST_CASE("resident can be replayed, and two plans run on two streams", "[reside
     Context first = open_cuda(wrapping(streams[0])), second = open_cuda(wrapping(streams[1]));
     const StencilDesc desc{
         .extents = {500, 600}, .taps = contracting(false, 1), .boundary = Boundary::nearest, .steps = 100};
-    const PlanOptions options{.operands = Memory::device, .algorithm = "resident"};
+    const PlanOptions options{.operands = Memory::device, .algorithm = "persistent"};
     StencilPlan plans[2] = {StencilPlan(first, desc, options), StencilPlan(second, desc, options)};
     Field<float> fields[2] = {Field<float>(first, 500, 600), Field<float>(second, 500, 600)};
     plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());
@@ -155,6 +155,43 @@ TEMPLATE_TEST_CASE("many taps on a large plane, which streaming has kernels of i
   }
 }
 
+namespace {
+
+/// -1 at a point and its side at each neighbour; `shape`: no further tap.
+Taps alternating_taps(int rank, bool shape) {
+  Taps taps(rank, {{{0, 0, 0}, -1.0}});
+  for (int axis = 0; axis < rank; ++axis)
+    for (const std::int64_t side : {-1, 1}) {
+      std::array<std::int64_t, 3> offset{};
+      offset[std::size_t(axis)] = side;
+      taps.add(offset, double(side));
+    }
+  if (!shape) taps.add({3, 0, 0}, 1.0);
+  return taps;
+}
+
+/// Executes the plan several times in a row, directly and from a graph, and compares what each row leaves.
+void run_in_a_graph(cudaStream_t stream, StencilPlan& plan, Field<double>& field, const std::vector<double>& expected) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
+  succeed(cudaStreamEndCapture(stream, &graph));
+  succeed(cudaGraphInstantiate(&replay, graph, 0));
+  for (int run = 0; run < 5; ++run) {
+    field.forget();
+    for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
+    REQUIRE(field.result() == expected);
+    field.forget();
+    succeed(cudaGraphLaunch(replay, stream));
+    REQUIRE(field.result() == expected);
+  }
+  succeed(cudaGraphExecDestroy(replay));
+  succeed(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+
 TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming]") {
   cudaStream_t stream;
   open_cuda();
@@ -171,15 +208,7 @@ TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming
     const Boundary mode = GENERATE(Boundary::periodic, Boundary::fixed, Boundary::mirror);
     const bool shape = GENERATE(true, false);
     CAPTURE(extents, mode, shape);
-    const int rank = int(extents.size());
-    Taps taps(rank, {{{0, 0, 0}, -1.0}});
-    for (int axis = 0; axis < rank; ++axis)
-      for (const std::int64_t side : {-1, 1}) {
-        std::array<std::int64_t, 3> offset{};
-        offset[std::size_t(axis)] = side;
-        taps.add(offset, double(side));
-      }
-    if (!shape) taps.add({3, 0, 0}, 1.0);
+    const Taps taps = alternating_taps(int(extents.size()), shape);
     // Sums of integers up to 8 that stay exact: 8^17 is below 2^53.
     const StencilDesc desc{.extents = extents, .taps = taps, .boundary = mode, .steps = 16, .dtype = DType::f64};
     StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
@@ -190,23 +219,7 @@ TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming
     field.in.upload(integers(std::size_t(points)));
     expecting.execute<double>(field.in.data(), field.out.data());
     const std::vector<double> expected = field.result();
-
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t replay = nullptr;
-    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
-    succeed(cudaStreamEndCapture(stream, &graph));
-    succeed(cudaGraphInstantiate(&replay, graph, 0));
-    for (int run = 0; run < 5; ++run) {
-      field.forget();
-      for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
-      REQUIRE(field.result() == expected);
-      field.forget();
-      succeed(cudaGraphLaunch(replay, stream));
-      REQUIRE(field.result() == expected);
-    }
-    succeed(cudaGraphExecDestroy(replay));
-    succeed(cudaGraphDestroy(graph));
+    run_in_a_graph(stream, plan, field, expected);
   }
   succeed(cudaStreamDestroy(stream));
 }

@@ -48,7 +48,7 @@ extern "C" __attribute__((visibility("default"))) const tessera_backend* tessera
   static const tessera_backend table = [] {
     tessera_backend t = *tessera_sound_backend_v1();
     replace<&tessera_backend::algorithm_supports, TESSERA_OUT_OF_MEMORY>(t);
-    replace<&tessera_backend::score, TESSERA_OUT_OF_MEMORY>(t);
+    replace<&tessera_backend::plan_offers, TESSERA_OUT_OF_MEMORY>(t);
     replace<&tessera_backend::context_create, TESSERA_DEVICE_ERROR>(t);
     t.synchronize = synchronize;
     replace<&tessera_backend::buffer_allocate, TESSERA_OUT_OF_MEMORY>(t);

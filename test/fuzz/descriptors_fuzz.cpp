@@ -157,10 +157,8 @@ void examine(Bytes& bytes) {
     check_refusal(error, must);
   }
   if (!plan || !affordable(problem.desc)) return;
-  if (problem.desc.dtype == DType::f32)
-    compare<Op, float>(bytes, problem, context, *plan, options);
-  else
-    compare<Op, double>(bytes, problem, context, *plan, options);
+  with_types(problem.desc.dtype,
+             [&]<class T>(std::type_identity<T>) { compare<Op, T>(bytes, problem, context, *plan, options); });
   if (bytes.below(4) == 0) execute_in_one_array(bytes, problem.desc, *plan, options.operands);
 }
 

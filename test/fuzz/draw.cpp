@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -108,8 +109,9 @@ bool draw_boundary(Bytes& bytes, StencilDesc& desc) {
   const int modes = desc.steps > 1 ? int(kModeCount) - 1 : int(kModeCount);
   std::vector<BoundaryAxis> axes;
   for (std::size_t axis = 0; axis < desc.extents.size(); ++axis) {
-    const BoundarySide low(kModes[bytes.below(modes)], double(bytes.below(5)) - 1.0);
-    const BoundarySide high = bytes.below(2) == 0 ? low : BoundarySide(kModes[bytes.below(modes)], low.value + 1.0);
+    const BoundarySide low(kBoundaries[bytes.below(modes)], double(bytes.below(5)) - 1.0);
+    const BoundarySide high =
+        bytes.below(2) == 0 ? low : BoundarySide(kBoundaries[bytes.below(modes)], low.value + 1.0);
     axes.push_back(sides(low, high));
   }
   desc.boundary = Boundaries(axes);
@@ -143,7 +145,7 @@ void spoil(Bytes& bytes, StencilDesc& d) {
       d.out_strides[axis] = extreme(bytes);
       break;
     case 4:
-      d.boundary = BoundaryAxis(BoundarySide(odd, 1.0), BoundarySide(bytes.pick(kModes), 2.0));
+      d.boundary = BoundaryAxis(BoundarySide(odd, 1.0), BoundarySide(bytes.pick(kBoundaries), 2.0));
       break;
     case 5:
       offset[axis] = bytes.number() % 1025;
@@ -194,7 +196,7 @@ Drawn<GemmCase> draw_gemm(Bytes& bytes) {
   GemmCase& c = drawn.problem;
   GemmDesc& d = c.desc;
   const int flags = bytes.byte();
-  d.dtype = (flags & 1) != 0 ? DType::f64 : DType::f32;
+  d.dtype = kDTypes[std::size_t((flags & 1) + (flags >> 4 & 2)) % std::size(kDTypes)];
   d.order = (flags & 2) != 0 ? Order::column_major : Order::row_major;
   d.trans_a = (flags & 4) != 0 ? Transpose::yes : Transpose::no;
   d.trans_b = (flags & 8) != 0 ? Transpose::yes : Transpose::no;
@@ -225,7 +227,7 @@ Drawn<StencilCase> draw_stencil(Bytes& bytes) {
   Drawn<StencilCase> drawn;
   StencilDesc& d = drawn.problem.desc;
   const int rank = 1 + int(bytes.below(3));
-  d.dtype = bytes.below(2) == 0 ? DType::f32 : DType::f64;
+  d.dtype = bytes.pick(kDTypes);
   for (int axis = 0; axis < rank; ++axis) d.extents.push_back(bytes.below(most[rank - 1][axis]));
   d.taps = draw_taps(bytes, rank);
   d.steps = bytes.below(6);
@@ -261,7 +263,9 @@ bool in_range(const StencilDesc& d) {
     for (const BoundarySide& side : {d.boundary[axis].low, d.boundary[axis].high})
       if (std::isfinite(side.value)) largest = std::max(largest, std::abs(side.value));
   const double steps = double(std::max<std::int64_t>(d.steps, 1));
-  return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < (d.dtype == DType::f32 ? 30.0 : 290.0);
+  const int most =
+      with_types(d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
+  return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < most;
 }
 
 bool affordable(const StencilDesc& d) {

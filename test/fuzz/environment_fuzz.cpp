@@ -6,8 +6,8 @@
 
 #include "bytes.hpp"
 
-#include "environment.hpp"
-#include "registry.hpp"
+#include "dispatch/environment.hpp"
+#include "dispatch/registry.hpp"
 
 #include <tessera/plugin/error.hpp>
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 namespace tessera::test {
@@ -55,14 +56,16 @@ void create(Context& context, const std::vector<unsigned char>& desc) {
 }
 
 tessera_dtype type_of(const Plan& plan) {
-  return plan.describe().find(" f64") != std::string::npos ? TESSERA_F64 : TESSERA_F32;
+  for (const DType dtype : kDTypes)
+    if (plan.describe().find(std::string(" ") + name_of(dtype)) != std::string::npos) return tessera_dtype(dtype);
+  throw std::logic_error("a plan that names no type: " + plan.describe());
 }
 
 /// Operands of the right sizes and types, all zero, and scalars; then one thing that is wrong.
 class Arguments {
  public:
   explicit Arguments(Plan& plan) : dtype_(type_of(plan)) {
-    const std::int64_t size = dtype_ == TESSERA_F64 ? 8 : 4;
+    const std::int64_t size = std::int64_t(size_of(dtype_));
     const bool gemm = plan.describe().find("gemm") != std::string::npos;
     for (int i = 0; i < (gemm ? 3 : 2); ++i) {
       const auto [first, last] = plan.operand_range(i);
@@ -235,10 +238,7 @@ void in_one_array(Bytes& bytes, const StencilDesc& desc, StencilPlan& plan) {
 template <class Desc, class P>
 void in_one_array_of_type(Bytes& bytes, const Desc& desc, P& plan, Memory memory) {
   if (memory == Memory::device && plan.backend() == "fake") return;  // its memory is not the host's
-  if (desc.dtype == DType::f32)
-    in_one_array<float>(bytes, desc, plan);
-  else
-    in_one_array<double>(bytes, desc, plan);
+  with_types(desc.dtype, [&]<class T>(std::type_identity<T>) { in_one_array<T>(bytes, desc, plan); });
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ void write_and_compare(const npy::Array& array, const std::filesystem::path& fil
 
 /// What holds for every array that was read.
 void check(const npy::Array& array, std::span<const std::uint8_t> file) {
-  const std::size_t item = array.dtype == tessera::DType::f32 ? 4 : 8;
+  const std::size_t item = tessera::size_of(array.dtype);
   std::int64_t size = 1;
   for (const std::int64_t extent : array.shape) {
     require(extent > 0);
@@ -102,7 +102,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   check(array, bytes);
-  array.dtype == tessera::DType::f32 ? write_and_compare<float>(array, output.path())
-                                     : write_and_compare<double>(array, output.path());
+  tessera::with_types(array.dtype, [&]<class T>(std::type_identity<T>) { write_and_compare<T>(array, output.path()); });
   return 0;
 }

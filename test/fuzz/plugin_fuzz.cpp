@@ -5,8 +5,8 @@
 /// whose functions answer with the rest. Where the library accepts a file or a table, what it relies on is checked
 /// again.
 
-#include "elf_check.hpp"
-#include "examine.hpp"
+#include "dispatch/elf_check.hpp"
+#include "dispatch/examine.hpp"
 
 #include <tessera/plugin/error.hpp>
 
@@ -106,7 +106,7 @@ tessera_backend table_of_input() {
     void (*const trap)() = [] { __builtin_trap(); };
     std::memcpy(function, &trap, sizeof trap);
   };
-  uncalled(reinterpret_cast<void**>(&t.score));
+  uncalled(reinterpret_cast<void**>(&t.plan_offers));
   uncalled(reinterpret_cast<void**>(&t.context_create));
   uncalled(reinterpret_cast<void**>(&t.synchronize));
   uncalled(reinterpret_cast<void**>(&t.buffer_allocate));

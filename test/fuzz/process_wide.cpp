@@ -2,11 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What every fuzz target does alike: memory that ends early, as an error and not as the sanitizer's end of the
-/// process.
+/// What every fuzz target does alike: memory that ends early is an error and not the sanitizer's end of the process,
+/// and damage to memory is a finding.
+
+#include "bytes.hpp"
+#include "stop.hpp"
 
 #include <cstdlib>
 #include <new>
+
+namespace tessera::test {
+
+Running::Running(const std::string&) {}  // signals are the fuzzer's
+Running::~Running() = default;
+
+void stop(const std::string& damage) {
+  require(false, "damage:", damage);
+  std::abort();
+}
+
+}  // namespace tessera::test
 
 /// Leaks are looked for by clang 16 with glibc 2.36 only under the first option.
 extern "C" const char* __asan_default_options() {

@@ -5,6 +5,8 @@
 /// what is tested: isolation_test SCENARIO BACKEND... ends with 0 where all is well, 4 where a backend is not
 /// available.
 
+#include "required.hpp"
+
 #include <tessera/tessera.hpp>
 
 #if defined(TESSERA_TEST_OWN_KOKKOS)
@@ -200,11 +202,6 @@ const std::map<std::string, std::function<void(const Backends&)>> kScenarios = {
 #endif
 };
 
-bool is_required(const std::string& backend) {
-  const char* list = std::getenv("TESSERA_REQUIRE_BACKENDS");
-  return list != nullptr && ("," + std::string(list) + ",").find("," + backend + ",") != std::string::npos;
-}
-
 int run(int count, char** arguments) {
   if (count < 3 || kScenarios.count(arguments[1]) == 0)
     throw std::runtime_error("usage: isolation_test SCENARIO BACKEND...");
@@ -213,7 +210,7 @@ int run(int count, char** arguments) {
   if (scenario != "listed")
     for (const tessera::BackendInfo& info : tessera::backends())
       for (const std::string& backend : backends)
-        if (info.name == backend && !info.available && !is_required(backend)) {
+        if (info.name == backend && !info.available && !tessera::test::is_required(backend)) {
           std::cout << backend << " is not available: " << info.reason << "\n";
           return kSkipped;
         }

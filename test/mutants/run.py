@@ -7,7 +7,8 @@
     test/mutants/run.py --only plan.cpp   those whose file or description matches a regular expression
     test/mutants/run.py --check           whether each still finds its text; builds nothing
 
-Ends with 1 where one survives. Needs what the tests need, and takes Kokkos, Eigen and Catch2 from .deps where they are there.
+Ends with 1 where one survives. Needs what the tests need, and takes Kokkos, Eigen and Catch2 from .deps where they are
+there.
 """
 
 import argparse
@@ -35,9 +36,11 @@ def stages(path, variant):
     if path.startswith("lib/cli/"):
         return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
     if path.startswith("backends/cuda/"):
-        return ["tessera-cuda-choice-test"], [r"^unit\.cuda_choice$"]
+        return (["tessera-cuda-choice-test", "tessera-cuda-stencil-test"],
+                [r"^unit\.cuda_choice$", r"^unit\.cuda_stencil_choice$"])
     if path.startswith("backends/cpu/"):
-        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance", "test/threads/all"],
+        return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance",
+                 "test/threads/all"],
                 [r"^unit\.cpu_choice$", r"^threads\..*\.cpu$", essential, r"^conformance\.cpu$"])
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],

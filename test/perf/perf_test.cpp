@@ -5,13 +5,13 @@
 /// and an interrupted run keeps what it had. Nothing here looks at a speed.
 
 #include "process.hpp"
+#include "required.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -33,8 +33,7 @@ Outcome perf(std::vector<std::string> arguments) {
 /// The rows of the plugins that are only there for tests would not end.
 void need_cpu() {
   if (perf({"--backend", "cpu", "--list"}).exit_code == 0) return;
-  const char* const required = std::getenv("TESSERA_REQUIRE_BACKENDS");
-  if (required != nullptr && std::string(required).find("cpu") != std::string::npos) FAIL("the cpu backend is missing");
+  if (is_required("cpu")) FAIL("the cpu backend is missing");
   SKIP("the cpu backend is not usable");
 }
 

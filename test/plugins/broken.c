@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* What it says of a product, and of the plan that it makes. */
-#if !defined(TESSERA_SCORE)
-#define TESSERA_SCORE 1e-9
+#if !defined(TESSERA_SECONDS)
+#define TESSERA_SECONDS 1e9
 #endif
 #if !defined(TESSERA_REPLY_ALGORITHM)
 #define TESSERA_REPLY_ALGORITHM "zero"
@@ -66,10 +66,12 @@ static tessera_status algorithm_supports(tessera_op op, uint64_t index, int32_t 
                                          tessera_error* error) {
   return (void)op, (void)index, (void)device, (void)desc, (void)error, TESSERA_OK;
 }
-static tessera_status score(int32_t device, const tessera_desc* desc, tessera_memory memory, int64_t algorithm,
-                            double* value, tessera_error* error) {
-  (void)device, (void)memory, (void)algorithm, (void)error;
-  *value = desc->op == TESSERA_OP_GEMM ? TESSERA_SCORE : 0.0;
+static tessera_status plan_offers(const tessera_offers_request* request, tessera_offer_visitor visit, void* data,
+                                  tessera_error* error) {
+  const tessera_offer offer = {sizeof offer, "zero", TESSERA_SECONDS, 0.0, 0};
+  (void)error;
+  if (request->desc->op != TESSERA_OP_GEMM) return TESSERA_UNSUPPORTED;
+  visit(data, &offer);
   return TESSERA_OK;
 }
 static tessera_status context_create(const tessera_backend_context_desc* desc, tessera_backend_context** context,
@@ -122,7 +124,7 @@ static tessera_backend table = {.struct_size = sizeof(tessera_backend),
                                 .algorithm_count = algorithm_count,
                                 .algorithm_name = algorithm_name,
                                 .algorithm_supports = algorithm_supports,
-                                .score = score,
+                                .plan_offers = plan_offers,
                                 .context_create = context_create,
                                 .context_destroy = context_destroy,
                                 .synchronize = synchronize,

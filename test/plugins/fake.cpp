@@ -3,7 +3,8 @@
 
 /// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
 /// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
-/// With TESSERA_FAKE_FATAL the first execution kills the context.
+/// With TESSERA_FAKE_FATAL the first execution kills the context. The environment's TESSERA_FAKE_DAMAGE says what
+/// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
 #include "fake_stats.hpp"
 
@@ -19,6 +20,10 @@
 
 #if !defined(TESSERA_FAKE_TUNED_SHARE)
 #define TESSERA_FAKE_TUNED_SHARE 0.5
+#endif
+/// Whether it is near: operands cost nothing to bring there, and it is quick for one row less than kCoveted.
+#if !defined(TESSERA_FAKE_NEAR)
+#define TESSERA_FAKE_NEAR 0
 #endif
 
 namespace {
@@ -58,8 +63,14 @@ void may_fail(std::string_view entry) {
   throw Error(how.empty() ? TESSERA_DEVICE_ERROR : TESSERA_OUT_OF_MEMORY, message);
 }
 
+/// All that a model of time needs to know here.
+struct FakeMachine {
+  int threads;
+};
+
 struct FakeContext {
-  explicit FakeContext(const tessera_backend_context_desc& desc) : device_(desc.device) {
+  using Machine = FakeMachine;
+  explicit FakeContext(const tessera_backend_context_desc& desc) {
     may_fail("context_create");
     ++alive.contexts;
     static std::atomic<std::int32_t> latest{0};
@@ -70,7 +81,7 @@ struct FakeContext {
   ~FakeContext() { --alive.contexts; }
   FakeContext(const FakeContext&) = delete;
   FakeContext& operator=(const FakeContext&) = delete;
-  int device() const { return device_; }
+  FakeMachine machine() const { return {stats_.threads}; }
   void* native_stream() {
     stats_.contexts_of_process = alive.contexts;
     stats_.allocations_of_process = alive.allocations;
@@ -158,7 +169,6 @@ struct FakeContext {
   std::vector<std::function<void()>> queue_;
 
  private:
-  int device_;
   std::map<char*, std::uint64_t> allocations_;
 };
 
@@ -198,6 +208,14 @@ class QueuedPlan : public Plan {
   FakeContext& context_;
 };
 
+/// What TESSERA_FAKE_DAMAGE says; `behind` is the end of the result.
+void may_damage(char* behind) {
+  const char* const variable = std::getenv("TESSERA_FAKE_DAMAGE");
+  const std::string_view where = variable == nullptr ? "" : variable;
+  if (where == "beside") ++*behind;
+  if (where == "nowhere") ++*reinterpret_cast<char*>(kDeviceBit);
+}
+
 template <class T>
 class FakeGemm : public QueuedPlan {
  public:
@@ -212,7 +230,9 @@ class FakeGemm : public QueuedPlan {
 
  private:
   void multiply(T alpha, const T* a, const T* b, T beta, T* c) const {
-    c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
+    const std::int64_t elements = (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n;
+    c = device<T>(c, elements);
+    may_damage(reinterpret_cast<char*>(c + elements));
     const bool product = alpha != T(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
@@ -266,44 +286,85 @@ class FakeStencil : public QueuedPlan {
 };
 
 std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std::uint64_t workspace) {
-  if (p.dtype == TESSERA_F32) return std::make_unique<FakeGemm<float>>(context, p, workspace);
-  return std::make_unique<FakeGemm<double>>(context, p, workspace);
+  return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
+    return std::make_unique<FakeGemm<T>>(context, p, workspace);
+  });
 }
 
-std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p) {
-  if (p.dtype == TESSERA_F32) return std::make_unique<FakeStencil<float>>(context, p);
-  return std::make_unique<FakeStencil<double>>(context, p);
+std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p, const Parameters&) {
+  return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
+    return std::make_unique<FakeStencil<T>>(context, p);
+  });
 }
 
-using Gemm = Algorithm<FakeContext, GemmProblem>;
-using Stencil = Algorithm<FakeContext, StencilProblem>;
+using Gemm = Register<FakeContext, GemmProblem>;
+using Stencil = Register<FakeContext, StencilProblem>;
 
-const Gemm kPlain = {"plain", supports_all<GemmProblem>,
-                     [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
+/// Slow enough never to be anybody's automatic choice beside a real backend, but for products of so many rows.
+double seconds(const GemmProblem& p) {
+  if (TESSERA_FAKE_NEAR && p.m == kCoveted - 1) return 1e-6;
+  return p.m == kCoveted ? 1e-12 : 1e3;
+}
+/// `spy` is good for one row less, where its context has three threads.
+double spy_seconds(const GemmProblem& p, const FakeMachine& machine) {
+  return p.m == kCoveted - 1 && machine.threads == 3 && !TESSERA_FAKE_NEAR ? 1e-12 : 1e3;
+}
+
+std::unique_ptr<Plan> make_plain(FakeContext& context, const GemmProblem& p, const Parameters&) {
+  return make_gemm(context, p, 0);
+}
+
+const Gemm kPlain{
+    {"plain", supports_all<GemmProblem, FakeMachine>,
+     [](const GemmProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
+       offers.add({{}, seconds(p)});
+     },
+     make_plain},
+    0};
+
 /// Parameters of both kinds, and a workspace.
-const Gemm kTuned = {"tuned", supports_all<GemmProblem>,
-                     [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
-                       static constexpr std::int64_t tiles[] = {8, 16, 32};
-                       options.parameters.take("tile", 16, tiles);
-                       const std::int64_t split = options.parameters.take("split", 1, 1, 4);
-                       const std::uint64_t wanted = std::uint64_t(split) * 4096;
-                       if (wanted > options.workspace_limit)
-                         throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
-                       return make_gemm(context, p, wanted);
-                     },
-                     TESSERA_FAKE_TUNED_SHARE};
-const Gemm kPicky = {"picky",
-                     [](const GemmProblem& p, int) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
-                     [](FakeContext& context, const GemmProblem& p, PlanOptions) { return make_gemm(context, p, 0); }};
-/// Its name tells the number of threads that the context was given.
-const Gemm kSpy = {"spy", supports_all<GemmProblem>,
-                   [](FakeContext& context, const GemmProblem& p, PlanOptions options) {
-                     options.parameters.take("threads", context.stats_.threads, 0, 1024);
-                     return make_gemm(context, p, 0);
-                   }};
-const Stencil kSweep = {
-    "sweep", supports_all<StencilProblem>,
-    [](FakeContext& context, const StencilProblem& p, PlanOptions) { return make_stencil(context, p); }};
+const Gemm kTuned{{"tuned", supports_all<GemmProblem, FakeMachine>,
+                   [](const GemmProblem& p, const FakeMachine&, const GivenParameters& given, std::uint64_t limit,
+                      OfferList& offers) {
+                     static constexpr std::int64_t tiles[] = {8, 16, 32};
+                     const std::int64_t tile = given.one_of("tile", std::span(tiles + 1, 1), tiles).front();
+                     const std::int64_t split = given.in_range("split", 1, 1, 4);
+                     const std::uint64_t wanted = std::uint64_t(split) * 4096;
+                     if (wanted > limit)
+                       throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
+                     offers.add({{{"tile", tile}, {"split", split}}, seconds(p) / TESSERA_FAKE_TUNED_SHARE, wanted});
+                   },
+                   [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
+                     return make_gemm(context, p, std::uint64_t(parameters.at("split")) * 4096);
+                   }},
+                  1};
+
+const Gemm kPicky{
+    {"picky",
+     [](const GemmProblem& p, const FakeMachine&) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },
+     [](const GemmProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
+       offers.add({{}, seconds(p)});
+     },
+     make_plain},
+    2};
+
+/// Its parameter tells the number of threads that the context was given.
+const Gemm kSpy{
+    {"spy", supports_all<GemmProblem, FakeMachine>,
+     [](const GemmProblem& p, const FakeMachine& machine, const GivenParameters& given, std::uint64_t,
+        OfferList& offers) {
+       offers.add({{{"threads", given.in_range("threads", machine.threads, 0, 1024)}}, spy_seconds(p, machine)});
+     },
+     make_plain},
+    3};
+
+const Stencil kSweep{
+    {"sweep", supports_all<StencilProblem, FakeMachine>,
+     [](const StencilProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
+       offers.add({{}, 1e3, p.sweep_workspace()});
+     },
+     make_stencil},
+    0};
 
 struct Fake {
   static constexpr const char* kName = TESSERA_BACKEND_NAME;
@@ -312,16 +373,10 @@ struct Fake {
   static void require_available() {}
   static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
   using Context = FakeContext;
-  static std::span<const Gemm> gemm_algorithms() {
-    static const Gemm list[] = {kPlain, kTuned, kPicky, kSpy};
-    return list;
+  static FakeMachine machine(int, int threads) { return {threads}; }
+  static double transfer_seconds(const FakeMachine&, const GemmProblem& p) {
+    return p.n == 3 && !TESSERA_FAKE_NEAR ? 0.25 : 0.0;
   }
-  static std::span<const Stencil> stencil_algorithms() { return {&kSweep, 1}; }
-  /// Poor enough never to be anybody's automatic choice beside a real backend, but for products of so many rows.
-  static double score(int, const GemmProblem& p, tessera_memory, double share) {
-    return (p.m == kCoveted ? 1e12 : 1e-3) * share;
-  }
-  static double score(int, const StencilProblem&, tessera_memory, double share) { return 1e-3 * share; }
 };
 
 }  // namespace

@@ -171,12 +171,52 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
       ContainsSubstring("m must be even"));
 
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
+}
+
+TEST_CASE("a plan takes the caller's workspace") {
+  Context context("fake");
   Buffer<char> memory(context, 8192);
   GemmPlan plan(context, kSmall, {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
   CHECK(plan.workspace_bytes() == 8192);
   float c[6];
   plan.execute<float>(1, kA, kB, 0, c);
   CHECK(c[5] == kProduct[5]);
+}
+
+TEST_CASE("offers are what plans are made of, the cheapest first") {
+  Context context("fake", {.native_stream = nullptr, .threads = 3});
+  const std::vector<Offer> all = GemmPlan::offers(context, kSmall);
+  std::vector<std::string> names;
+  for (const Offer& offer : all) names.push_back(offer.algorithm);
+  CHECK(names == std::vector<std::string>{"plain", "picky", "spy:threads=3", "tuned:tile=16,split=1"});
+  for (std::size_t i = 1; i < all.size(); ++i) CHECK(all[i - 1].seconds <= all[i].seconds);
+  for (const Offer& offer : all) {
+    INFO(offer.algorithm);
+    CHECK(offer.transfer_seconds == 0.25);  // host operands
+    const GemmPlan plan(context, kSmall, {.algorithm = offer.algorithm});
+    CHECK(plan.algorithm() == offer.algorithm);
+    CHECK(plan.workspace_bytes() == offer.workspace_bytes);
+  }
+  CHECK(GemmPlan(context, kSmall).algorithm() == names[0]);
+
+  const PlanOptions forced{.operands = Memory::device, .algorithm = "tuned:split=3"};
+  const std::vector<Offer> narrowed = GemmPlan::offers(context, kSmall, forced);
+  REQUIRE(narrowed.size() == 1);
+  CHECK(narrowed[0].algorithm == "tuned:tile=16,split=3");
+  CHECK(narrowed[0].workspace_bytes == 3 * 4096);
+  CHECK(narrowed[0].transfer_seconds == 0.0);
+  CHECK_THAT(message_of(ErrorCode::invalid_argument,
+                        [&] { GemmPlan::offers(context, kSmall, {.algorithm = "tuned:split=9"}); }),
+             ContainsSubstring("split = 9") && ContainsSubstring("[1, 4]"));
+  CHECK_THAT(message_of(ErrorCode::invalid_argument,
+                        [&] { GemmPlan::offers(context, kSmall, {.algorithm = "tuned:depth=1"}); }),
+             ContainsSubstring("no parameter depth; it has tile, split"));
+  CHECK_THAT(message_of(ErrorCode::unsupported,
+                        [&] { GemmPlan::offers(context, {.m = 3, .n = 3, .k = 2}, {.algorithm = "picky"}); }),
+             ContainsSubstring("m must be even"));
+  CHECK(StencilPlan::offers(context, {.extents = {4}, .taps = taps::identity(1)}).at(0).algorithm == "sweep");
+  CHECK_THAT(message_of(ErrorCode::invalid_argument, [&] { GemmPlan::offers(context, {.m = 3, .n = 3}); }),
+             ContainsSubstring("k"));
 }
 
 TEST_CASE("a plan tells what it is") {

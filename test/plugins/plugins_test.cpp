@@ -4,6 +4,7 @@
 /// Plugins that are broken, hostile or old, all in one process: each stays in the list with its reason, none does harm.
 
 #include "message_of.hpp"
+#include "process.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -41,48 +42,50 @@ std::map<std::string, Listed> listed() {
 const GemmDesc kSmall{.m = 2, .n = 2, .k = 2};
 const float kValues[4] = {1, 2, 3, 4};
 
+/// Why each cannot be used.
+const std::map<std::string, std::string> kReasons = {
+    {"unavailable", "the moon is not full"},
+    {"unloadable", "libtessera_test_missing"},
+    {"wrongversion", "ABI v2, this library speaks v1"},
+    {"tablesaysv2", "ABI v2, this library speaks v1"},
+    {"noentry", "tessera_backend_v1"},
+    {"garbage", "not an ELF file"},
+    {"empty", "empty"},
+    {"directory", "not a regular file"},
+    {"shorttable", "bytes"},
+    {"holeintable", "lacks a required function"},
+    {"othername", "somebody"},
+    {"nulltable", "null"},
+    {"nodevice", "no device"},
+    {"lessdevices", "-1 devices"},
+    {"manydevices", "2147483647 devices"},
+    {"namelessdevice", "device 0 has no name"},
+    {"lostdevice", "device 0 cannot be described"},
+    {"manyalgorithms", "18446744073709551615 algorithms"},
+    {"nullalgorithm", "algorithm 1 for products is null or empty"},
+    {"emptyalgorithm", "algorithm 1 for products is null or empty"},
+    {"longalgorithm", "more than 64 characters"},
+    {"illalgorithm", "another character"},
+    {"twinalgorithm", "'zero', as one before it"},
+    {"throwsentry", "tessera_backend_v1 threw an exception: one of unknown type"},
+    {"throwsavailable", "available threw an exception: thrown by an entry"},
+    {"throwscount", "device_count threw an exception: thrown by an entry"},
+    {"throwsinfo", "device_info threw an exception: thrown by an entry"},
+    {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
+    {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
+    {"throwsentrystatic", "tessera_backend_v1 threw an exception: one of unknown type"},
+    {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
+    {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
+    {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
+    {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
+    {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
+};
+
 }  // namespace
 
 TEST_CASE("plugins that cannot be used stay in the list with the reason") {
-  const std::map<std::string, std::string> reasons = {
-      {"unavailable", "the moon is not full"},
-      {"unloadable", "libtessera_test_missing"},
-      {"wrongversion", "ABI v2, this library speaks v1"},
-      {"tablesaysv2", "ABI v2, this library speaks v1"},
-      {"noentry", "tessera_backend_v1"},
-      {"garbage", "not an ELF file"},
-      {"empty", "empty"},
-      {"directory", "not a regular file"},
-      {"shorttable", "bytes"},
-      {"holeintable", "lacks a required function"},
-      {"othername", "somebody"},
-      {"nulltable", "null"},
-      {"nodevice", "no device"},
-      {"lessdevices", "-1 devices"},
-      {"manydevices", "2147483647 devices"},
-      {"namelessdevice", "device 0 has no name"},
-      {"lostdevice", "device 0 cannot be described"},
-      {"manyalgorithms", "18446744073709551615 algorithms"},
-      {"nullalgorithm", "algorithm 1 for products is null or empty"},
-      {"emptyalgorithm", "algorithm 1 for products is null or empty"},
-      {"longalgorithm", "more than 64 characters"},
-      {"illalgorithm", "another character"},
-      {"twinalgorithm", "'zero', as one before it"},
-      {"throwsentry", "tessera_backend_v1 threw an exception: one of unknown type"},
-      {"throwsavailable", "available threw an exception: thrown by an entry"},
-      {"throwscount", "device_count threw an exception: thrown by an entry"},
-      {"throwsinfo", "device_info threw an exception: thrown by an entry"},
-      {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
-      {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
-      {"throwsentrystatic", "tessera_backend_v1 threw an exception: one of unknown type"},
-      {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
-      {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
-      {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
-      {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
-      {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
-  };
   const auto all = listed();
-  for (const auto& [name, reason] : reasons) {
+  for (const auto& [name, reason] : kReasons) {
     INFO(name);
     REQUIRE(all.contains(name));
     CHECK_FALSE(all.at(name).available);
@@ -106,11 +109,14 @@ TEST_CASE("a bad plugin spoils neither the list nor an automatic choice") {
   CHECK(c[0] == 7);
 }
 
-TEST_CASE("a score that is no number never wins, and says so") {
-  for (const char* name : {"nanscore", "infinitescore"}) {
+TEST_CASE("an offered time that is no number never wins, and says so") {
+  for (const char* name : {"nantime", "endlesstime"}) {
     INFO(name);
-    CHECK_THAT(message_of(ErrorCode::unsupported, [&] { Context context(name); }),
-               ContainsSubstring(std::string(name) + " (its score is not a finite number)"));
+    {
+      const test::ScopedVariable backend("TESSERA_BACKEND", name);
+      CHECK_THAT(message_of(ErrorCode::unsupported, [&] { GemmPlan plan(kSmall); }),
+                 ContainsSubstring(std::string(name) + " (the time that it offers is not a positive number)"));
+    }
     CHECK(GemmPlan(kSmall).backend() != name);
   }
 }
@@ -190,7 +196,7 @@ TEST_CASE("whatever a plugin throws arrives as an error, and everything can be u
     check(0, "synchronize", [&] { context.synchronize(); });
     check(1, "native_stream", [&] { context.native_stream(); });
     message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, kSmall, {.algorithm = "undecided"}); });
-    message_of(ErrorCode::unsupported, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); });  // its score throws
+    message_of(ErrorCode::internal, [&] { GemmPlan plan(context, {.m = 7, .n = 2, .k = 2}); });  // its offers throw
   }
 }
 

@@ -23,10 +23,11 @@ using namespace tessera::plugin;
 
 /// Device 0 makes contexts; devices 1, 2 and 3 throw.
 struct ThrowingContext {
+  struct Machine {};
   explicit ThrowingContext(const tessera_backend_context_desc& desc) {
     if (desc.device > 0) fail(desc.device - 1, "the context");
   }
-  int device() const { return 0; }
+  Machine machine() const { return {}; }
   /// Sizes 1000, 1001 and 1002 throw; size 2000 gives memory that cannot be copied.
   void* allocate(std::uint64_t bytes) {
     if (bytes >= 1000 && bytes <= 1002) fail(std::int64_t(bytes) - 1000, "allocate");
@@ -44,18 +45,40 @@ struct ThrowingPlan : Plan {
   std::int64_t kind_;
 };
 
+using Machine = ThrowingContext::Machine;
+
+void fail_to_offer(const GemmProblem& p) {
+  if (p.m == 7) fail(1, "offers");
+}
+void fail_to_offer(const StencilProblem&) {}
+
 /// kind=0..2 throws when the plan is made, kind=3..5 when it is executed.
 template <class Problem>
-std::unique_ptr<Plan> make(ThrowingContext&, const Problem&, PlanOptions options) {
-  const std::int64_t kind = options.parameters.take("kind", 0, 0, 5);
+void offers(const Problem& p, const Machine&, const GivenParameters& given, std::uint64_t, OfferList& list) {
+  fail_to_offer(p);
+  list.add({{{"kind", given.in_range("kind", 0, 0, 5)}}, 1e6});
+}
+
+template <class Problem>
+std::unique_ptr<Plan> make(ThrowingContext&, const Problem&, const Parameters& parameters) {
+  const std::int64_t kind = parameters.at("kind");
   if (kind < 3) fail(kind, "make");
   return std::make_unique<ThrowingPlan>(kind - 3);
 }
 
 template <class Problem>
-const Algorithm<ThrowingContext, Problem> kAlgorithms[] = {
-    {"throws", supports_all<Problem>, make<Problem>},
-    {"undecided", [](const Problem&, int) -> std::string { fail(0, "why_unsupported"); }, make<Problem>}};
+std::string cannot_tell(const Problem&, const Machine&) {
+  fail(0, "why_unsupported");
+}
+
+const Register<ThrowingContext, GemmProblem> kThrows{
+    {"throws", supports_all<GemmProblem, Machine>, offers<GemmProblem>, make<GemmProblem>}, 0};
+const Register<ThrowingContext, GemmProblem> kUndecided{
+    {"undecided", cannot_tell<GemmProblem>, offers<GemmProblem>, make<GemmProblem>}, 1};
+const Register<ThrowingContext, StencilProblem> kThrowsStencil{
+    {"throws", supports_all<StencilProblem, Machine>, offers<StencilProblem>, make<StencilProblem>}, 0};
+const Register<ThrowingContext, StencilProblem> kUndecidedStencil{
+    {"undecided", cannot_tell<StencilProblem>, offers<StencilProblem>, make<StencilProblem>}, 1};
 
 struct Throwing {
   static constexpr const char* kName = TESSERA_BACKEND_NAME;
@@ -68,15 +91,7 @@ struct Throwing {
   }
   static std::vector<Device> devices() { return std::vector<Device>(4, Device{"thrower", 1}); }
   using Context = ThrowingContext;
-  static std::span<const Algorithm<Context, GemmProblem>> gemm_algorithms() { return kAlgorithms<GemmProblem>; }
-  static std::span<const Algorithm<Context, StencilProblem>> stencil_algorithms() {
-    return kAlgorithms<StencilProblem>;
-  }
-  static double score(int, const GemmProblem& p, tessera_memory, double) {
-    if (p.m == 7) fail(1, "score");  // counts as "cannot"
-    return 1e-6;
-  }
-  static double score(int, const StencilProblem&, tessera_memory, double) { return 1e-6; }
+  static Machine machine(int, int) { return {}; }
 };
 
 }  // namespace

@@ -56,7 +56,8 @@ runpaths() {
       [[ "$entry" =~ ^(/|\$ORIGIN(/|$)) ]] || fail "$file searches libraries in '$entry'"
       path="${path#"$entry"}"
     done
-  done < <(find "$2" \( -name CMakeFiles -o -name consumer \) -prune -o -type f \( -name '*.so*' -o -perm -u+x \) -print0)
+  done < <(find "$2" \( -name CMakeFiles -o -name consumer \) -prune -o \
+    -type f \( -name '*.so*' -o -perm -u+x \) -print0)
   printf '%d files\n' "$count"
   [[ $count -gt 1 ]] || fail "no program and library below $2"
 }

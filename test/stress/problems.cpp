@@ -102,7 +102,7 @@ template <class T>
 std::optional<Problem> gemm_problem(const std::string& backend, const PlanOptions& options, std::mt19937& random) {
   Gemm gemm;
   GemmDesc& d = gemm.desc;
-  d.dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
+  d.dtype = kDType<T>;
   d.m = 1 + std::int64_t(pick(random, 130)), d.n = 1 + std::int64_t(pick(random, 130));
   d.k = 1 + std::int64_t(pick(random, pick(random, 4) == 0 ? 5000 : 130));
   d.trans_a = pick(random, 2) == 0 ? Transpose::yes : Transpose::no;
@@ -118,7 +118,7 @@ template <class T>
 std::optional<Problem> stencil_problem(const std::string& backend, const PlanOptions& options, std::mt19937& random) {
   Stencil stencil;
   StencilDesc& d = stencil.desc;
-  d.dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
+  d.dtype = kDType<T>;
   const int rank = 1 + int(pick(random, 3));
   std::int64_t points = 1;
   for (int axis = 0; axis < rank; ++axis) {
@@ -146,21 +146,26 @@ Context make_context(const std::string& backend) {
 std::vector<Problem> make_problems(const std::string& backend, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<Problem> problems;
-  const auto add_all = [&](std::vector<std::string> algorithms, auto of_float, auto of_double) {
+  const auto add_all = [&](std::vector<std::string> algorithms, auto make) {
     algorithms.emplace_back();  // the automatic choice
     for (const std::string& algorithm : algorithms)
       for (int i = 0; i < kProblemsOfEach; ++i) {
         PlanOptions options;
         options.algorithm = algorithm;
         options.operands = pick(random, 2) == 0 ? Memory::host : Memory::device;
-        if (auto made = i % 2 == 0 ? of_float(backend, options, random) : of_double(backend, options, random))
+        if (auto made = with_types(kDTypes[std::size_t(i) % std::size(kDTypes)],
+                                   [&](auto type) { return make(type, options); }))
           problems.push_back(std::move(*made));
       }
   };
   for (const BackendInfo& info : backends())
     if (info.name == backend) {
-      add_all(info.gemm_algorithms, gemm_problem<float>, gemm_problem<double>);
-      add_all(info.stencil_algorithms, stencil_problem<float>, stencil_problem<double>);
+      add_all(info.gemm_algorithms, [&]<class T>(std::type_identity<T>, const PlanOptions& options) {
+        return gemm_problem<T>(backend, options, random);
+      });
+      add_all(info.stencil_algorithms, [&]<class T>(std::type_identity<T>, const PlanOptions& options) {
+        return stencil_problem<T>(backend, options, random);
+      });
     }
   if (problems.empty()) throw std::runtime_error("there is no backend " + backend);
   return problems;

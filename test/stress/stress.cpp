@@ -6,6 +6,7 @@
 /// backend is not available.
 
 #include "problems.hpp"
+#include "required.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -103,11 +104,6 @@ void guarded(Stress& stress, int rank) {
     ++stress.errors;
     stress.tell(std::string("error: ") + e.what());
   }
-}
-
-bool is_required(const std::string& backend) {
-  const char* list = std::getenv("TESSERA_REQUIRE_BACKENDS");
-  return list != nullptr && ("," + std::string(list) + ",").find("," + backend + ",") != std::string::npos;
 }
 
 int run(const Settings& settings) {

@@ -4,6 +4,7 @@
 #include "reference.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace tessera::test {
 
@@ -40,7 +41,7 @@ Expected<T> reference_in(const GemmDesc& desc, T alpha, const T* a, const T* b, 
   const GemmLayout layout = layout_of(desc);
   const bool has_product = alpha != T(0) && desc.k > 0;
   const double terms = double(desc.k + 4);
-  const double relative = terms * double(kRoundoff<T> + std::numeric_limits<W>::epsilon());
+  const double relative = terms * double(kUnitRoundoff<T> + std::numeric_limits<W>::epsilon());
   const double underflow = terms * (std::abs(double(alpha)) + 1) * double(std::numeric_limits<T>::denorm_min());
   Expected<T> expected;
   for (std::int64_t l = 0; l < desc.batch; ++l) {

@@ -10,7 +10,6 @@
 #include "stencil_cases.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -18,11 +17,7 @@ namespace tessera::test {
 
 /// The type that the reference computes in: products of two T are exact or nearly so.
 template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-
-/// Unit roundoff: half the distance from 1 to the next number.
-template <class T>
-inline constexpr Wide<T> kRoundoff = Wide<T>(std::numeric_limits<T>::epsilon()) / 2;
+using Wide = std::conditional_t<(sizeof(T) < sizeof(double)), double, long double>;
 
 /// What must come out, point by point in packed C order (GEMM: batch, row, column).
 template <class T>
@@ -40,13 +35,6 @@ Expected<T> gemm_reference(const GemmDesc& desc, T alpha, const T* a, const T* b
 /// does, and adds shifted arrays. `in` addresses the domain's first point.
 template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact);
-
-extern template Expected<float> gemm_reference(const GemmDesc&, float, const float*, const float*, float, const float*,
-                                               bool);
-extern template Expected<double> gemm_reference(const GemmDesc&, double, const double*, const double*, double,
-                                                const double*, bool);
-extern template Expected<float> stencil_reference(const StencilDesc&, const float*, bool);
-extern template Expected<double> stencil_reference(const StencilDesc&, const double*, bool);
 
 /// True when `computed` is what is expected at a point: within the bound, and NaN or the same infinity where that is
 /// due.

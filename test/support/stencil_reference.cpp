@@ -4,6 +4,7 @@
 #include "reference.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace tessera::test {
@@ -159,7 +160,7 @@ template <class T, class W>
 Grid<double> next_error(const Grid<double>& error, const Grid<W>& around, const StencilDesc& desc,
                         const StencilLayout& layout) {
   const double terms = double(desc.taps.size() + 2);
-  const double relative = terms * double(kRoundoff<T> + std::numeric_limits<W>::epsilon());
+  const double relative = terms * double(kUnitRoundoff<T> + std::numeric_limits<W>::epsilon());
   const double underflow = terms * double(std::numeric_limits<T>::denorm_min());
   const Grid<double> error_around = padded<T>(error, desc, layout, false);
   Grid<double> largest(around.extents);  // |x| + e

@@ -14,7 +14,7 @@
 using tessera::cpu::run_team;
 using tessera::cpu::Team;
 
-TEST_CASE("every piece of work is done by one thread") {
+TEST_CASE("every item of work is done by one thread") {
   for (const int threads : {1, 2, 3, 8, tessera::cpu::kMostThreads}) {
     std::vector<std::atomic<int>> done(5000);
     run_team(threads, [&](Team team) {

@@ -5,6 +5,7 @@
 /// has: threads_test SCENARIO BACKEND ends with 0 where all is well, 4 where the backend is not available.
 
 #include "child.hpp"
+#include "required.hpp"
 #include "thread_creation.hpp"
 #include "work.hpp"
 
@@ -235,11 +236,6 @@ const std::map<std::string, std::function<void(const std::string&)>> kScenarios 
     {"few_stacks", few_stacks},
     {"precedence", precedence},
 };
-
-bool is_required(const std::string& backend) {
-  const char* list = std::getenv("TESSERA_REQUIRE_BACKENDS");
-  return list != nullptr && ("," + std::string(list) + ",").find("," + backend + ",") != std::string::npos;
-}
 
 int run(int count, char** arguments) {
   if (count != 3 || kScenarios.count(arguments[1]) == 0)

@@ -71,14 +71,13 @@ class StencilJob final : public Job {
 
 template <class T>
 void add_gemms(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
-  const DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
   const auto add = [&](GemmDesc d) {
-    d.dtype = dtype;
+    d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
     options.workspace_limit = wish.workspace_limit;
     jobs.push_back(std::make_unique<GemmJob<T>>(context, d, options));
-    jobs.back()->name = "gemm " + algorithm + (sizeof(T) == 4 ? " f32" : " f64");
+    jobs.back()->name = "gemm " + algorithm + " " + name_of(kDType<T>);
   };
   if (wish.large) return add({.m = 1200, .n = 1200, .k = 1200});
   add({.m = 170, .n = 190, .k = 210});
@@ -88,13 +87,12 @@ void add_gemms(const Context& context, const Wish& wish, const std::string& algo
 
 template <class T>
 void add_stencils(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
-  const DType dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
   const auto add = [&](StencilDesc d, std::int64_t points) {
-    d.dtype = dtype;
+    d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
     jobs.push_back(std::make_unique<StencilJob<T>>(context, d, points, options));
-    jobs.back()->name = "stencil " + algorithm + (sizeof(T) == 4 ? " f32" : " f64");
+    jobs.back()->name = "stencil " + algorithm + " " + name_of(kDType<T>);
   };
   if (wish.large) return add({.extents = {4096, 2048}, .taps = taps::laplacian(2)}, 4096 * 2048);
   add({.extents = {300, 410}, .taps = taps::laplacian(2), .boundary = Boundary::periodic, .steps = 5}, 300 * 410);
@@ -123,15 +121,13 @@ Jobs jobs_of(const Context& context, const Wish& wish) {
     return !one_thread && !(wish.large && slow);
   };
   for (const std::string& algorithm : info.gemm_algorithms)
-    if (wanted(algorithm)) {
-      add_gemms<float>(context, wish, algorithm, jobs);
-      add_gemms<double>(context, wish, algorithm, jobs);
-    }
+    if (wanted(algorithm))
+      for (const DType dtype : kDTypes)
+        with_types(dtype, [&]<class T>(std::type_identity<T>) { add_gemms<T>(context, wish, algorithm, jobs); });
   for (const std::string& algorithm : info.stencil_algorithms)
-    if (wanted(algorithm)) {
-      add_stencils<float>(context, wish, algorithm, jobs);
-      add_stencils<double>(context, wish, algorithm, jobs);
-    }
+    if (wanted(algorithm))
+      for (const DType dtype : kDTypes)
+        with_types(dtype, [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, wish, algorithm, jobs); });
   return jobs;
 }
 

@@ -24,7 +24,7 @@ class Job {
 };
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
-/// What to make jobs of: of every algorithm, both types, and sizes worth four threads or more.
+/// What to make jobs of: of every algorithm, every type, and sizes worth four threads or more.
 struct Wish {
   std::string backend;
   int threads = 4;                    ///< of the context

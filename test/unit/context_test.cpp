@@ -127,6 +127,16 @@ TEST_CASE("a forced algorithm of a backend that wins and cannot run it is an err
   CHECK(GemmPlan(other, odd).algorithm() == "plain");  // the variable does not concern this backend
 }
 
+TEST_CASE("a prediction counts transfers, and the threads that the context will have", "[environment]") {
+  const ScopedVariable none("TESSERA_BACKEND", std::nullopt);
+  const auto backend_of = [](std::int64_t m, std::int64_t n) { return GemmPlan({.m = m, .n = n, .k = 2}).backend(); };
+  CHECK(backend_of(7777, 2) == "fake");
+  CHECK(backend_of(7777, 3) == "fakestatic");  // the other one takes a quarter of a second for operands
+  CHECK(backend_of(7776, 2) == "fakestatic");
+  const ScopedVariable threads("TESSERA_NUM_THREADS", "3");
+  CHECK(backend_of(7776, 2) == "fake");  // whose `spy` likes three threads
+}
+
 TEST_CASE("a forced algorithm without a backend is ranked by its own predicted time", "[environment]") {
   // Both say that they are the fastest for 7777 rows; `tuned` reaches half of that in one and all of it in the other.
   const GemmDesc desc{.m = 7777, .n = 2, .k = 2};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What lies beyond the ends of an axis, as the streaming algorithm's lists find it: tested without a device.
-#include <axis_fold.hpp>
+#include <streaming/axis_fold.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -29,7 +29,7 @@ plugin::Domain line(std::int64_t extent, std::int32_t low, std::int32_t high, st
 
 }  // namespace
 
-TEST_CASE("where a fold holds it finds what the domain says") {
+TEST_CASE("where a fold applies it finds what the domain says") {
   int held = 0;
   for (const std::int64_t extent : {1, 2, 3, 8})
     for (const std::int32_t low : kModes)
@@ -37,11 +37,11 @@ TEST_CASE("where a fold holds it finds what the domain says") {
         for (std::int64_t below = 0; below <= 9; ++below)
           for (std::int64_t above = 0; above <= 9; ++above) {
             const plugin::Domain domain = line(extent, low, high, below, above);
-            if (!AxisFold::holds(domain, 2)) continue;
+            if (!AxisFold::applies(domain, 2)) continue;
             ++held;
             const AxisFold fold(domain, 2);
             for (std::int64_t i = -below; i < extent + above; ++i) {
-              const std::int64_t point = i + fold.away(std::int32_t(i));
+              const std::int64_t point = i + fold.shift(std::int32_t(i));
               CAPTURE(extent, low, high, below, above, i);
               const std::int32_t mode = i < 0 ? low : high;
               const bool outside = i < 0 || i >= extent;
@@ -60,18 +60,18 @@ TEST_CASE("where a fold holds it finds what the domain says") {
   CHECK(held > 1000);
 }
 
-TEST_CASE("a fold holds as far as the axis is long") {
-  const auto holds = [](std::int64_t extent, std::int32_t mode, std::int64_t reach) {
-    return AxisFold::holds(line(extent, mode, TESSERA_BOUNDARY_NEAREST, reach, 0), 2) &&
-           AxisFold::holds(line(extent, TESSERA_BOUNDARY_NEAREST, mode, 0, reach), 2);
+TEST_CASE("a fold applies as far as the axis is long") {
+  const auto applies = [](std::int64_t extent, std::int32_t mode, std::int64_t reach) {
+    return AxisFold::applies(line(extent, mode, TESSERA_BOUNDARY_NEAREST, reach, 0), 2) &&
+           AxisFold::applies(line(extent, TESSERA_BOUNDARY_NEAREST, mode, 0, reach), 2);
   };
   for (const std::int32_t mode : {TESSERA_BOUNDARY_PERIODIC, TESSERA_BOUNDARY_REFLECT}) {
-    CHECK(holds(8, mode, 8));
-    CHECK_FALSE(holds(8, mode, 9));
+    CHECK(applies(8, mode, 8));
+    CHECK_FALSE(applies(8, mode, 9));
   }
-  CHECK(holds(8, TESSERA_BOUNDARY_MIRROR, 7));
-  CHECK_FALSE(holds(8, TESSERA_BOUNDARY_MIRROR, 8));
-  CHECK(holds(8, TESSERA_BOUNDARY_NEAREST, 100));
-  CHECK_FALSE(holds(8, TESSERA_BOUNDARY_NEAREST, std::int64_t(1) << 31));
-  CHECK_FALSE(holds(std::int64_t(1) << 31, TESSERA_BOUNDARY_PERIODIC, 1));
+  CHECK(applies(8, TESSERA_BOUNDARY_MIRROR, 7));
+  CHECK_FALSE(applies(8, TESSERA_BOUNDARY_MIRROR, 8));
+  CHECK(applies(8, TESSERA_BOUNDARY_NEAREST, 100));
+  CHECK_FALSE(applies(8, TESSERA_BOUNDARY_NEAREST, std::int64_t(1) << 31));
+  CHECK_FALSE(applies(std::int64_t(1) << 31, TESSERA_BOUNDARY_PERIODIC, 1));
 }

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the CUDA backend cuts a product: pure functions, tested without a device.
+// What the CUDA backend's GEMM algorithms offer: pure functions of the problem and the machine, tested without a
+// device.
 #include <multistage.hpp>
+#include <offers.hpp>
 #include <peeled.hpp>
 
 #include <catch2/catch_get_random_seed.hpp>
@@ -12,18 +14,33 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::cuda;
+using plugin::GemmProblem;
 
 namespace {
 
-constexpr MultistageDevice kH100{132, 232448, true}, kA100{108, 166912, false};
 constexpr std::uint64_t kLimit = 64 << 20;
 
-plugin::GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k,
-                            std::int64_t batch = 1) {
+Machine h100() { return machine_of(kH100); }
+
+Machine a100() {
+  DeviceProperties p = kH100;
+  p.major = 8;
+  p.multiprocessors = 108;
+  p.shared_per_block = 166912, p.shared_per_multiprocessor = 167936;
+  p.clock_hz = 1.41e9, p.memory_clock_hz = 1.215e9;
+  return machine_of(p);
+}
+
+GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
   tessera_gemm_desc desc{};
   desc.struct_size = sizeof desc;
   desc.op = TESSERA_OP_GEMM;
@@ -32,85 +49,192 @@ plugin::GemmProblem problem(tessera_dtype dtype, std::int64_t m, std::int64_t n,
   desc.lda = k, desc.ldb = n, desc.ldc = n;
   desc.batch = batch;
   desc.stride_a = m * k, desc.stride_b = k * n, desc.stride_c = m * n;
-  return plugin::GemmProblem(reinterpret_cast<const tessera_desc*>(&desc));
+  return GemmProblem(reinterpret_cast<const tessera_desc*>(&desc));
 }
 
-MultistageChoice choose(const plugin::GemmProblem& p, const MultistageDevice& device, std::uint64_t limit) {
-  return choose_multistage(p, device, limit, multistage_tiles(p, device));
+/// Parameters that a caller fixed.
+plugin::GivenParameters fix(const std::vector<std::pair<const char*, std::int64_t>>& values) {
+  std::vector<tessera_parameter> list;
+  for (const auto& [key, value] : values) list.push_back({key, value});
+  return {list.data(), sizeof(tessera_parameter), list.size()};
 }
+
+using Offers = decltype(multistage_offers);
+
+plugin::OfferList ask(Offers* offers, const GemmProblem& p, const Machine& machine, std::uint64_t limit = kLimit,
+                      const plugin::GivenParameters& given = {}) {
+  plugin::OfferList list;
+  offers(p, machine, given, limit, list);
+  return list;
+}
+
+/// What multistage would run by itself.
+MultistageConfig choose(const GemmProblem& p, const Machine& machine, std::uint64_t limit = kLimit) {
+  return multistage_config(p, machine, ask(multistage_offers, p, machine, limit).cheapest().parameters);
+}
+
+struct Algorithm {
+  std::string name;
+  std::string (*why_unsupported)(const GemmProblem&, const Machine&);
+  Offers* offers;
+};
+const std::vector<Algorithm> kAlgorithms{{"multistage", multistage_why_unsupported, multistage_offers},
+                                         {"peeled", peeled_why_unsupported, peeled_offers},
+                                         {"small", small_why_unsupported, small_offers},
+                                         {"skinny", skinny_why_unsupported, skinny_offers},
+                                         {"tiled_shared", nullptr, tiled_shared_offers},
+                                         {"naive", nullptr, naive_offers}};
+
+bool supports(const Algorithm& a, const GemmProblem& p, const Machine& machine) {
+  return a.why_unsupported == nullptr || a.why_unsupported(p, machine).empty();
+}
+
+/// The algorithm of the automatic choice, as the plugin's table makes it.
+std::string choice(const GemmProblem& p, const Machine& machine) {
+  std::string best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Algorithm& a : kAlgorithms) {
+    if (!supports(a, p, machine)) continue;
+    const double seconds = ask(a.offers, p, machine).cheapest().seconds;
+    if (seconds < least) best = a.name, least = seconds;
+  }
+  return best;
+}
+
+/// Sizes from 1 to 2^13, small ones as often as large ones.
+class Sizes {
+ public:
+  std::int64_t operator()() { return std::int64_t(std::exp2(exponent_(random_))); }
+
+ private:
+  std::mt19937_64 random_{Catch::getSeed()};
+  std::uniform_real_distribution<double> exponent_{0.0, 13.0};
+};
 
 }  // namespace
 
-TEST_CASE("multistage takes the tile and split of the least predicted time") {
-  std::mt19937_64 random(Catch::getSeed());
-  std::uniform_real_distribution<double> exponent(0.0, 13.0);
-  const auto size = [&] { return std::int64_t(std::exp2(exponent(random))); };
+TEST_CASE("every algorithm offers something positive within the limit for all that it supports") {
+  Sizes size;
   for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
-    for (const MultistageDevice& device : {kH100, kA100})
+    for (const Machine& machine : {h100(), a100()})
+      for (int i = 0; i < 100; ++i) {
+        auto p = problem(dtype, size(), size(), size(), i % 4 == 0 ? size() : 1);
+        p.trans_a = i % 2 == 1, p.trans_b = i % 3 == 1;
+        const std::uint64_t limit = i % 5 == 0 ? 0 : kLimit;
+        for (const Algorithm& a : kAlgorithms) {
+          CAPTURE(a.name, p.m, p.n, p.k, p.batch, dtype, limit, machine.major);
+          if (!supports(a, p, machine)) continue;
+          const auto offers = ask(a.offers, p, machine, limit);
+          REQUIRE(!offers.empty());
+          REQUIRE(offers.all().size() <= 32);
+          std::set<std::string> different;
+          for (const plugin::Offer& offer : offers.all()) {
+            REQUIRE(offer.seconds > 0.0);
+            REQUIRE(offer.workspace_bytes <= limit);
+            REQUIRE(different.insert(offer.parameters.text()).second);
+          }
+        }
+      }
+}
+
+TEST_CASE("empty products have offers, too") {
+  const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
+  for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)})
+    for (const Algorithm& a : kAlgorithms) {
+      CAPTURE(a.name, p.m, p.n, p.k);
+      const auto offers = ask(a.offers, p, h100());
+      REQUIRE(!offers.empty());
+      for (const plugin::Offer& offer : offers.all()) {
+        CHECK(std::isfinite(offer.seconds));
+        CHECK(offer.seconds >= 0.0);
+        CHECK(offer.workspace_bytes == 0);
+      }
+    }
+}
+
+TEST_CASE("given parameters are kept, or refused with their bounds") {
+  const auto p = problem(TESSERA_F32, 1000, 1000, 1000);
+  const auto kept = [&](Offers* offers, const std::vector<std::pair<const char*, std::int64_t>>& given) {
+    const auto list = ask(offers, p, h100(), kLimit, fix(given));
+    for (const plugin::Offer& offer : list.all())
+      for (const auto& [key, value] : given) CHECK(offer.parameters.at(key) == value);
+    return list.all().size();
+  };
+  CHECK(kept(multistage_offers, {{"tile_m", 64}}) > 2);
+  CHECK(kept(multistage_offers, {{"tile_m", 64}, {"tile_n", 64}, {"split", 7}}) == 1);
+  CHECK(kept(peeled_offers, {{"rows", 3}, {"columns", 16}}) == 1);
+  CHECK(kept(tiled_shared_offers, {{"tile", 16}}) == 1);
+  CHECK_THROWS_AS(kept(multistage_offers, {{"tile_m", 65}}), plugin::Error);
+  CHECK_THROWS_AS(kept(multistage_offers, {{"split", 257}}), plugin::Error);
+  CHECK_THROWS_AS(kept(multistage_offers, {{"transpose", 1}}), plugin::Error);
+  CHECK_THROWS_AS(kept(peeled_offers, {{"rows", 17}}), plugin::Error);
+  CHECK_THROWS_AS(kept(tiled_shared_offers, {{"tile", 8}}), plugin::Error);
+  const auto skinny = problem(TESSERA_F32, 4, 1000, 1000);
+  CHECK(ask(skinny_offers, skinny, h100(), kLimit, fix({{"split", 5}})).cheapest().parameters.at("split") == 5);
+  CHECK_THROWS_AS(ask(skinny_offers, skinny, h100(), 0, fix({{"split", 2}})), plugin::Error);
+}
+
+TEST_CASE("multistage takes the tile and split of the least predicted time") {
+  Sizes size;
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (const Machine& machine : {h100(), a100()})
       for (int i = 0; i < 50; ++i) {
         const auto p = problem(dtype, size(), size(), size());
-        CAPTURE(p.m, p.n, p.k, dtype, device.clusters);
-        const auto tiles = multistage_tiles(p, device);
-        const MultistageChoice choice = choose_multistage(p, device, kLimit, tiles);
+        CAPTURE(p.m, p.n, p.k, dtype, machine.clusters());
         // Large products are not cut.
         const auto cut = [&](const MultistageTile& tile) {
-          return double((p.m + tile.m - 1) / tile.m * ((p.n + tile.n - 1) / tile.n)) <=
-                 2.0 * tile.resident * device.multiprocessors;
+          return multistage_blocks(p, {tile}) <= 1.0 * machine.multiprocessors;
         };
         double least = 1e300;
-        for (const MultistageTile& tile : tiles)
+        for (const MultistageTile& tile : multistage_tiles(p, machine))
           for (const std::int64_t split : {1, 2, 3, 4, 6, 8, 16, 64, 256})
-            if ((split == 1 || cut(tile)) && split <= std::max(std::int64_t(1), (p.k + tile.depth - 1) / tile.depth) &&
-                split <= most_slices(p, device, kLimit))
-              least = std::min(least, multistage_time(p, device, tile, split));
-        REQUIRE(multistage_time(p, device, choice.tile, choice.split) <= least);
-        REQUIRE(multistage_workspace(p, device, choice.split) <= kLimit);
+            if ((split == 1 || cut(tile)) &&
+                split <= std::max(std::int64_t(1), (p.k + tile.k_depth - 1) / tile.k_depth) &&
+                split <= multistage_most_slices(p, machine, kLimit))
+              least = std::min(least, multistage_seconds(p, machine, {tile, split}));
+        const MultistageConfig config = choose(p, machine);
+        REQUIRE(multistage_seconds(p, machine, config) <= least);
+        REQUIRE(multistage_workspace(p, machine, config) <= kLimit);
       }
 }
 
 TEST_CASE("multistage keeps to the limits that it is given") {
-  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
+  const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
   const auto deep = problem(dtype, 128, 128, 65536);
 
-  SECTION("a tile fits into the device's shared memory") {
-    const MultistageDevice small{132, 49152, false};
-    for (const std::int64_t n : {64, 512, 4096}) {
-      REQUIRE(choose(problem(dtype, n, n, n), small, kLimit).tile.shared_bytes <= small.shared_per_block);
-    }
+  SECTION("a tile fits into the machine's shared memory") {
+    Machine small = a100();
+    small.shared_per_block = 49152;
+    for (const std::int64_t n : {64, 512, 4096})
+      REQUIRE(choose(problem(dtype, n, n, n), small).tile.shared_bytes <= small.shared_per_block);
   }
   SECTION("without workspace a cluster adds the slices, or there is one") {
-    REQUIRE(choose(deep, kH100, kLimit).split > kMultistageMostInCluster);
-    REQUIRE(choose(deep, kH100, 0).split <= kMultistageMostInCluster);
-    REQUIRE(choose(deep, kA100, 0).split == 1);
-    REQUIRE(multistage_workspace(deep, kH100, kMultistageMostInCluster) == 0);
-    REQUIRE(multistage_workspace(deep, kA100, 2) == 2 * 128 * 128 * plugin::size_of(dtype));
-  }
-  SECTION("a single tile is taken") {
-    for (const MultistageTile& tile : multistage_tiles(deep, kH100)) {
-      const MultistageTile taken = choose_multistage(deep, kH100, kLimit, std::span(&tile, 1)).tile;
-      REQUIRE(taken.m == tile.m);
-      REQUIRE(taken.n == tile.n);
-    }
+    REQUIRE(choose(deep, h100()).split > std::int64_t(kMostInCluster));
+    REQUIRE(choose(deep, h100(), 0).split <= std::int64_t(kMostInCluster));
+    REQUIRE(choose(deep, a100(), 0).split == 1);
+    const MultistageTile tile = multistage_tiles(deep, h100()).front();
+    REQUIRE(multistage_workspace(deep, h100(), {tile, std::int64_t(kMostInCluster)}) == 0);
+    REQUIRE(multistage_workspace(deep, a100(), {tile, 2}) == 2 * 128 * 128 * plugin::size_of(dtype));
   }
   SECTION("blocks fit into a grid") {
     // More than a grid's of the smallest tiles, which would be the fastest.
     const auto huge = problem(dtype, dtype == TESSERA_F64 ? 16 : 40, 100'000'000'000, 4096);
-    const MultistageChoice choice = choose(huge, kH100, kLimit);
-    REQUIRE(multistage_blocks(huge, choice.tile, choice.split) <= 2147483647.0);
-  }
-  SECTION("an empty product has a choice, too") {
-    for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)}) {
-      REQUIRE(choose(p, kH100, kLimit).tile.m > 0);
-      REQUIRE(choose(p, kH100, kLimit).split == 1);
-    }
+    REQUIRE(multistage_blocks(huge, choose(huge, h100())) <= 2147483647.0);
+    CHECK(ask(multistage_offers, huge, h100(), kLimit, fix({{"tile_m", 32}, {"split", 8}})).empty());
   }
 }
 
-TEST_CASE("multistage takes clusters that the device has room for") {
-  ClusterRoom all{};
-  for (int resident = 1; resident <= kMultistageMostResident; ++resident) all[resident - 1].fill(132 * resident);
-  MultistageDevice device = kH100;
-  device.cluster_room = all;
+TEST_CASE("multistage takes clusters that the machine has room for") {
+  static ClusterRoom all, less;
+  for (std::size_t blocks = 1; blocks <= kMostClusteredBlocksPerSm; ++blocks) {
+    all[blocks - 1].fill(132 * int(blocks));
+    less[blocks - 1] = all[blocks - 1];
+    less[blocks - 1][7] = less[blocks - 1][7] * 3 / 4, less[blocks - 1][3] = 0;
+  }
+  const Machine unknown = h100();
+  Machine roomy = h100(), tight = h100();
+  roomy.count_clusters = [](int) -> const ClusterRoom& { return all; };
+  tight.count_clusters = [](int) -> const ClusterRoom& { return less; };
   std::mt19937_64 random(Catch::getSeed());
   std::uniform_real_distribution<double> exponent(4.0, 11.0);
   const auto size = [&] { return std::int64_t(std::exp2(exponent(random))); };
@@ -120,102 +244,151 @@ TEST_CASE("multistage takes clusters that the device has room for") {
       const auto p = problem(dtype, size(), size(), size());
       CAPTURE(p.m, p.n, p.k, dtype);
       // Room for all is as if it were not known; less room never makes a product faster; without room there are none.
-      const MultistageChoice choice = choose(p, device, 0);
-      CHECK(multistage_time(p, device, choice.tile, choice.split) ==
-            multistage_time(p, kH100, choice.tile, choice.split));
-      in_clusters += choice.split > 1;
-      MultistageDevice less = device;
-      for (auto& room : *less.cluster_room) room[7] = room[7] * 3 / 4, room[3] = 0;
-      CHECK(multistage_time(p, less, choice.tile, 8) >= multistage_time(p, device, choice.tile, 8));
-      CHECK(choose(p, less, 0).split != 4);
+      const MultistageConfig config = choose(p, roomy, 0);
+      CHECK(multistage_seconds(p, roomy, config) == multistage_seconds(p, unknown, config));
+      in_clusters += config.split > 1;
+      CHECK(multistage_seconds(p, tight, {config.tile, 8}) >= multistage_seconds(p, roomy, {config.tile, 8}));
+      const auto offers = ask(multistage_offers, p, tight, 0);
+      CHECK(std::ranges::none_of(offers.all(), [](const auto& o) { return o.parameters.at("split") == 4; }));
     }
   CHECK(in_clusters > 20);
 }
 
+TEST_CASE("a multiprocessor with less shared memory holds fewer blocks") {
+  const auto p = problem(TESSERA_F64, 4096, 4096, 512);
+  Machine machine = h100();
+  const MultistageTile tile = multistage_tiles(p, machine)[1];
+  REQUIRE(tile.blocks_per_sm > 1);
+  const double before = multistage_seconds(p, machine, {tile});
+  machine.shared_per_multiprocessor = tile.shared_bytes + 1024;
+  CHECK(multistage_seconds(p, machine, {tile}) > before);
+}
+
+TEST_CASE("a partial tile along k takes the time of a whole one") {
+  const auto seconds = [](std::int64_t k) {
+    const auto p = problem(TESSERA_F64, 4096, 4096, k);
+    return multistage_seconds(p, h100(), {multistage_tiles(p, h100()).front()});
+  };
+  CHECK(seconds(1026) > 1.01 * seconds(1024));
+}
+
 TEST_CASE("multistage on an H100 takes what was measured to be best") {
-  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
+  const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
   for (const std::int64_t n : {2048, 4096, 8192, 16384}) {
-    const MultistageChoice choice = choose(problem(dtype, n, n, n), kH100, kLimit);
-    CHECK(choice.tile.m == 128);
-    CHECK(choice.tile.n == 128);
-    CHECK(choice.split == 1);
+    const MultistageConfig config = choose(problem(dtype, n, n, n), h100());
+    CHECK(config.tile.m == 128);
+    CHECK(config.tile.n == 128);
+    CHECK(config.split == 1);
   }
-  CHECK(choose(problem(dtype, 512, 512, 512), kH100, kLimit).tile.m <= 64);
-  CHECK(choose(problem(dtype, 128, 128, 65536), kH100, kLimit).split >= 64);
+  CHECK(choose(problem(dtype, 512, 512, 512), h100()).tile.m <= 64);
+  CHECK(choose(problem(dtype, 128, 128, 65536), h100()).split >= 64);
   if (dtype == TESSERA_F32) {
-    CHECK(choose(problem(dtype, 16, 8192, 8192), kH100, kLimit).tile.m == 16);
-    CHECK(choose(problem(dtype, 8192, 16, 8192), kH100, kLimit).tile.n == 16);
+    CHECK(choose(problem(dtype, 16, 8192, 8192), h100()).tile.m == 16);
+    CHECK(choose(problem(dtype, 8192, 16, 8192), h100()).tile.n == 16);
   }
 }
 
-TEST_CASE("multistage turns op(B) where it turns both operands, within the limit and where it pays") {
-  const auto turned = [](plugin::GemmProblem p, bool trans_a, bool trans_b, std::uint64_t limit) {
+TEST_CASE("multistage transposes op(B) before where it transposes both operands, within the limit and where it pays") {
+  const auto transposed = [](GemmProblem p, bool trans_a, bool trans_b, std::uint64_t limit) {
     p.trans_a = trans_a, p.trans_b = trans_b;
-    const MultistageChoice choice = choose(p, kH100, limit);
-    const std::int64_t columns = multistage_turned_columns(p, kH100, choice, limit);
-    REQUIRE(multistage_turned_bytes(p, columns) <= limit);
-    REQUIRE((columns == 0 || columns == multistage_most_turned_columns(p, choice, limit)));
-    return columns;
+    const MultistageConfig config = choose(p, h100(), limit);
+    REQUIRE(multistage_workspace(p, h100(), config) <= limit);
+    REQUIRE((config.transpose == 0 || config.transpose == multistage_most_transposed(p, config.tile, limit)));
+    return config.transpose;
   };
   const auto f32 = problem(TESSERA_F32, 4096, 4096, 4096), wide = problem(TESSERA_F32, 8192, 10000, 8192);
-  CHECK(turned(f32, false, true, kLimit) == 4096);
-  CHECK(turned(wide, false, true, kLimit) == 2048);  // 79 tiles of 128 in 5 pieces
-  CHECK(turned(problem(TESSERA_F32, 8192, 10000, 8192, 3), false, true, kLimit) == 2048);
-  CHECK(turned(f32, false, false, kLimit) == 0);
-  CHECK(turned(f32, true, true, kLimit) == 0);
-  CHECK(turned(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
-  CHECK(turned(f32, false, true, 0) == 0);
+  CHECK(transposed(f32, false, true, kLimit) == 4096);
+  CHECK(transposed(wide, false, true, kLimit) == 2048);  // 79 tiles of 128 in 5 chunks
+  CHECK(transposed(problem(TESSERA_F32, 8192, 10000, 8192, 3), false, true, kLimit) == 2048);
+  CHECK(transposed(f32, false, false, kLimit) == 0);
+  CHECK(transposed(f32, true, true, kLimit) == 0);
+  CHECK(transposed(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
+  CHECK(transposed(f32, false, true, 0) == 0);
   auto deep = problem(TESSERA_F32, 4096, 4096, std::int64_t{1} << 55);  // the bytes of 128 columns overflow 64 bits
   deep.trans_b = true;
-  CHECK(multistage_most_turned_columns(deep, {.tile = choose(f32, kH100, kLimit).tile, .split = 1}, kLimit) == 0);
-  CHECK(turned(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) == 0);  // the second kernel would cost more
-  CHECK(turned(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // pieces of 64 tiles
+  CHECK(multistage_most_transposed(deep, choose(f32, h100()).tile, kLimit) == 0);
+  CHECK(transposed(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) ==
+        0);  // the second kernel would cost more
+  CHECK(transposed(problem(TESSERA_F32, 1024, 65536, 16384), false, true, kLimit) == 0);  // chunks of 64 tiles
   for (const auto& empty : {problem(TESSERA_F32, 0, 5, 5), problem(TESSERA_F32, 5, 0, 5), problem(TESSERA_F32, 5, 5, 0),
                             problem(TESSERA_F32, 5, 5, 5, 0)})
-    CHECK(turned(empty, false, true, kLimit) == 0);
+    CHECK(transposed(empty, false, true, kLimit) == 0);
 }
 
-TEST_CASE("multistage has a narrow tile of each kind for each operand, and turns the other operands in f32") {
+TEST_CASE("multistage has a narrow tile of each kind for each operand, and transposes the other operands in f32") {
   for (const bool trans_a : {false, true})
     for (const bool trans_b : {false, true}) {
       auto p = problem(TESSERA_F32, 100, 100, 100);
       p.trans_a = trans_a, p.trans_b = trans_b;
       int few_columns = 0, few_rows = 0;
-      for (const MultistageTile& tile : multistage_tiles(p, kH100)) {
+      for (const MultistageTile& tile : multistage_tiles(p, h100())) {
         few_columns += tile.n == 16, few_rows += tile.m == 16;
-        CHECK(multistage_turns_a(p, tile) == (!trans_a && tile.n != 16));
-        CHECK(multistage_turns_b(p, tile) == (trans_b && tile.m != 16));
-        CHECK(tile.along_depth == ((tile.n == 16 && !trans_a) || (tile.m == 16 && trans_b)));
+        CHECK(multistage_transposes_a(p, tile) == (!trans_a && tile.n != 16));
+        CHECK(multistage_transposes_b(p, tile) == (trans_b && tile.m != 16));
+        CHECK(tile.k_major == ((tile.n == 16 && !trans_a) || (tile.m == 16 && trans_b)));
       }
       CHECK(few_columns == 1);
       CHECK(few_rows == 1);
       p.dtype = TESSERA_F64;
-      for (const MultistageTile& tile : multistage_tiles(p, kH100))
-        CHECK((!multistage_turns_a(p, tile) && !multistage_turns_b(p, tile)));
+      for (const MultistageTile& tile : multistage_tiles(p, h100()))
+        CHECK((!multistage_transposes_a(p, tile) && !multistage_transposes_b(p, tile)));
     }
 }
 
-TEST_CASE("rows and columns beyond whole tiles are computed apart where that saves rounds of blocks") {
-  const tessera_dtype dtype = GENERATE(false, true) ? TESSERA_F64 : TESSERA_F32;
-  const auto peel_of = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    const Peel peel = choose_peel(problem(dtype, m, n, k), kH100);
-    return std::pair(peel.rows, peel.columns);
-  };
-  using Both = std::pair<std::int64_t, std::int64_t>;
-  CHECK(peel_of(4097, 4097, 4097) != Both(0, 0));
-  CHECK(peel_of(4096, 4096, 4096) == Both(0, 0));
-  CHECK(peel_of(4095, 4095, 4095) == Both(0, 0));  // the last tiles are nearly full
-  CHECK(peel_of(129, 129, 129) == Both(0, 0));     // a few blocks
-  CHECK(peel_of(1, 4097, 4097).first == 0);
-  CHECK(peel_of(0, 0, 0) == Both(0, 0));
-  // Whatever is taken is beyond whole tiles.
+TEST_CASE("rows and columns beyond whole tiles are computed apart where that saves waves of blocks") {
+  const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
+  CHECK(choice(problem(dtype, 4097, 4097, 4097), h100()) == "peeled");
+  CHECK(choice(problem(dtype, 4096, 4096, 4096), h100()) == "multistage");
+  CHECK(choice(problem(dtype, 4095, 4095, 4095), h100()) == "multistage");  // the last tiles are nearly full
+  CHECK(choice(problem(dtype, 129, 129, 129), h100()) == "multistage");     // a few blocks
+  // Whatever is offered is beyond whole tiles; its parts cover C, and those of the same limit are the same.
   std::mt19937_64 random(Catch::getSeed());
   std::uniform_int_distribution<std::int64_t> size(1, 9000);
-  for (int i = 0; i < 200; ++i) {
-    const std::int64_t m = size(random), n = size(random), k = size(random);
-    CAPTURE(m, n, k, dtype);
-    const auto [rows, columns] = peel_of(m, n, k);
-    CHECK((rows == 0 || (rows == m % 128 && rows <= kMostPeeled && rows < m)));
-    CHECK((columns == 0 || (columns == n % 128 && columns <= kMostPeeled && columns < n)));
+  for (int i = 0; i < 50; ++i) {
+    const auto p = problem(dtype, size(random), size(random), size(random));
+    CAPTURE(p.m, p.n, p.k, dtype);
+    const auto offers = ask(peeled_offers, p, h100());
+    for (const plugin::Offer& offer : offers.all()) {
+      const std::int64_t rows = offer.parameters.at("rows"), columns = offer.parameters.at("columns");
+      CHECK((rows == 0 || (rows == p.m % 128 && rows <= kMostPeeled && rows < p.m)));
+      CHECK((columns == 0 || (columns == p.n % 128 && columns <= kMostPeeled && columns < p.n)));
+      const auto parts = peeled_parts(p, h100(), {rows, columns}, std::uint64_t(offer.parameters.at("workspace")));
+      CHECK(peeled_workspace(parts) == offer.workspace_bytes);
+      std::int64_t elements = 0;
+      double seconds = 0.0;
+      for (const PeeledPart& part : parts) elements += part.problem.m * part.problem.n, seconds += part.offer.seconds;
+      CHECK(elements == p.m * p.n);
+      CHECK(seconds <= offer.seconds);
+    }
   }
+}
+
+TEST_CASE("one or two rows or columns are for skinny, batches of small matrices for small") {
+  auto columns = problem(TESSERA_F32, 8192, 1, 8192);
+  CHECK(choice(columns, h100()) == "skinny");  // its long operand is K-major
+  columns.dtype = TESSERA_F64;
+  CHECK(choice(columns, h100()) == "skinny");
+  CHECK(choice(problem(TESSERA_F32, 16, 8192, 8192), h100()) == "multistage");
+  for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64})
+    for (const std::int64_t n : {4, 8, 16}) CHECK(choice(problem(dtype, n, n, n, 10000), h100()) == "small");
+  CHECK(choice(problem(TESSERA_F32, 32, 32, 32, 10000), h100()) == "small");
+  CHECK(choice(problem(TESSERA_F64, 32, 32, 32, 10000), h100()) == "multistage");
+}
+
+TEST_CASE("a machine that nobody measured has rates by its properties") {
+  const Machine measured = h100(), other = a100();
+  CHECK(other.memory_rate / measured.memory_rate == 1.215 / 2.619);
+  CHECK(other.units.fma_f32 == 64);
+  // Half the clock: what computes takes twice as long.
+  DeviceProperties slow = kH100;
+  slow.clock_hz /= 2.0;
+  const auto p = problem(TESSERA_F64, 4096, 4096, 4096);
+  const double ratio = ask(multistage_offers, p, machine_of(slow)).cheapest().seconds /
+                       ask(multistage_offers, p, measured).cheapest().seconds;
+  CHECK(ratio > 1.9);
+  CHECK(ratio <= 2.0);
+  DeviceProperties silent = kH100;  // a driver that does not tell its clocks
+  silent.clock_hz = silent.memory_clock_hz = 0.0;
+  CHECK(machine_of(silent).clock_hz == kH100.clock_hz);
+  CHECK(machine_of(silent).memory_rate == measured.memory_rate);
 }

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's temporal algorithm cuts a domain of one axis: pure functions, tested without a device.
-#include <stencil_cases.hpp>
-#include <temporal.hpp>
+#include "cuda_stencil_offers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <vector>
 
 using namespace tessera;
 using namespace tessera::cuda;
@@ -17,22 +15,10 @@ namespace {
 
 plugin::StencilProblem line(std::int64_t extent, int radius, std::int64_t steps, tessera_boundary mode,
                             tessera_dtype dtype = TESSERA_F32) {
-  std::vector<tessera_tap> taps;
-  for (std::int64_t offset = -radius; offset <= radius; ++offset) taps.push_back({{offset}, 0.1});
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = dtype;
-  desc.rank = 1;
-  desc.steps = steps;
-  desc.extents[0] = extent;
-  desc.in_strides[0] = desc.out_strides[0] = 1;
-  desc.boundary[0][0] = desc.boundary[0][1] = mode;
-  desc.taps = taps.data();
-  desc.tap_count = std::int64_t(taps.size());
-  desc.tap_size = sizeof taps[0];
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+  return test::packed_problem(dtype, {extent}, test::neighbours(1, radius, false), mode, steps);
 }
+
+std::string why_not(const plugin::StencilProblem& p) { return why_not_temporal(p, test::h100()); }
 
 constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PERIODIC;
 
@@ -40,67 +26,71 @@ constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PER
 
 TEST_CASE("temporal takes lines that hold a tile, and periodic ones of any length") {
   for (int radius = 1; radius <= 4; ++radius) {
-    CHECK(why_not_temporal(line(2048, radius, 9, kFixed)).empty());
-    CHECK(why_not_temporal(line(2047, radius, 9, kFixed)).find("2048") != std::string::npos);
-    CHECK(why_not_temporal(line(1536, radius, 9, kFixed, TESSERA_F64)).empty());
-    CHECK(why_not_temporal(line(2 * radius + 1, radius, 9, kPeriodic)).empty());
-    CHECK_FALSE(why_not_temporal(line(2 * radius, radius, 9, kPeriodic)).empty());
+    CHECK(why_not(line(2048, radius, 9, kFixed)).empty());
+    CHECK(why_not(line(2047, radius, 9, kFixed)).find("2048") != std::string::npos);
+    CHECK(why_not(line(1536, radius, 9, kFixed, TESSERA_F64)).empty());
+    CHECK(why_not(line(2 * radius + 1, radius, 9, kPeriodic)).empty());
+    CHECK_FALSE(why_not(line(2 * radius, radius, 9, kPeriodic)).empty());
   }
-  CHECK_FALSE(why_not_temporal(line(5000, 5, 9, kFixed)).empty());
+  CHECK_FALSE(why_not(line(5000, 5, 9, kFixed)).empty());
 }
 
 TEST_CASE("tiles of a line write every point once, and hold what that needs") {
   for (const auto dtype : {TESSERA_F32, TESSERA_F64})
     for (const auto mode : {kFixed, kPeriodic})
       for (int radius = 1; radius <= 4; ++radius)
-        for (const int depth : {1, 7, 30, most_line_depth(radius, dtype == TESSERA_F64)})
+        for (const int depth : {1, 7, 30, most_line_depth(radius, dtype)})
           for (std::int64_t extent = mode == kFixed ? 2048 : 9; extent < 9000; extent += extent < 2100 ? 1 : 37) {
             CAPTURE(dtype, mode, radius, depth, extent);
-            const StripCut cut = cut_line(line(extent, radius, depth, mode, dtype), radius, depth);
+            const AxisTiling tiling = line_tiling(line(extent, radius, depth, mode, dtype), radius, depth);
             const int reach = radius * depth;
             int next = 0;
-            for (int index = 0; index < cut.count(); ++index) {
-              const Strip tile = cut.strip(index, cut.count());
-              const int end = tile.begin + line_width(dtype == TESSERA_F64);
-              REQUIRE(tile.from == next);
-              REQUIRE(tile.to > tile.from);
-              next = tile.to;
-              REQUIRE((tile.low ? tile.begin == 0 : tile.from - tile.begin >= reach));
-              REQUIRE((tile.high ? end == extent : end - tile.to >= reach));
+            for (int index = 0; index < tiling.count(); ++index) {
+              const AxisTile tile = tiling.tile(index, tiling.count());
+              const int end = tile.begin + line_width(dtype);
+              REQUIRE(tile.write_begin == next);
+              REQUIRE(tile.write_end > tile.write_begin);
+              next = tile.write_end;
+              REQUIRE((tile.low ? tile.begin == 0 : tile.write_begin - tile.begin >= reach));
+              REQUIRE((tile.high ? end == extent : end - tile.write_end >= reach));
               REQUIRE((mode == kPeriodic || (tile.begin >= 0 && end <= extent)));
-              REQUIRE((tile.high || tile.begin % kLineUnit == 0));
+              REQUIRE((tile.high || tile.begin % kLineAlignment == 0));
             }
             REQUIRE(next == extent);
           }
 }
 
 TEST_CASE("passes over a line are as deep as pays") {
-  constexpr int kMultiprocessors = 132;
-  const auto depth = [](const plugin::StencilProblem& p, int radius) {
-    return choose_line_depth(p, radius, kMultiprocessors);
+  const auto depth = [](const plugin::StencilProblem& p) {
+    return test::offers("temporal", p).cheapest().parameters.at("depth");
   };
   // Far beyond the caches: as deep as hides the traffic, and no deeper than the overlap repays.
   for (int radius = 1; radius <= 4; ++radius)
     for (const auto dtype : {TESSERA_F32, TESSERA_F64}) {
       CAPTURE(radius, dtype);
-      const int chosen = depth(line(1 << 28, radius, 1000, kFixed, dtype), radius);
+      const std::int64_t chosen = depth(line(1 << 28, radius, 1000, kFixed, dtype));
       CHECK(chosen * radius >= 40);
-      CHECK(chosen * radius <= 128);
+      CHECK(chosen * radius <= 160);
     }
   // Where every tile has a scheduler for itself, launches are what counts.
-  CHECK(depth(line(1 << 16, 1, 300, kFixed), 1) == 300);
-  CHECK(depth(line(1 << 16, 1, 1000, kFixed), 1) == 500);
-  CHECK(depth(line(1 << 28, 1, 7, kPeriodic), 1) == 7);
+  CHECK(depth(line(1 << 16, 1, 300, kFixed)) == 300);
+  CHECK(depth(line(1 << 16, 1, 1000, kFixed)) == 500);
+  CHECK(depth(line(1 << 28, 1, 7, kPeriodic)) == 7);
   for (std::int64_t steps = 1; steps < 600; steps += 13) {
-    const int chosen = depth(line(1 << 22, 2, steps, kPeriodic), 2);
+    const std::int64_t chosen = depth(line(1 << 22, 2, steps, kPeriodic));
     CHECK(chosen >= 1);
-    CHECK(chosen <= std::min<std::int64_t>(steps, most_line_depth(2, false)));
+    CHECK(chosen <= std::min<std::int64_t>(steps, most_line_depth(2, TESSERA_F32)));
   }
 }
 
-TEST_CASE("temporal pays for several steps on any line it supports") {
-  CHECK(temporal_pays(line(1 << 12, 1, 2, kFixed)));
-  CHECK(temporal_pays(line(1 << 28, 4, 2, kFixed)));
-  CHECK_FALSE(temporal_pays(line(1 << 28, 4, 1, kFixed)));
-  CHECK_FALSE(temporal_pays(line(1 << 10, 1, 100, kFixed)));
+TEST_CASE("a pass over a line takes its multiply-adds or its traffic") {
+  const auto seconds = [](std::int64_t extent, std::int64_t depth, tessera_dtype dtype) {
+    const auto p = line(extent, 1, depth, kFixed, dtype);
+    return test::offers("temporal", p, test::given({{"depth", depth}})).cheapest().seconds;
+  };
+  CHECK(seconds(1 << 28, 1, TESSERA_F32) < 1.1 * 8.0 * (1 << 28) / 2.978e12);
+  CHECK(seconds(1 << 28, 400, TESSERA_F32) > 3.8 * seconds(1 << 28, 100, TESSERA_F32));
+  CHECK(seconds(1 << 28, 100, TESSERA_F64) > 1.8 * seconds(1 << 28, 100, TESSERA_F32));
+  CHECK(test::offers("temporal", line(1 << 12, 1, 300, kFixed)).all().size() == 8);
+  CHECK_THROWS_AS(test::offers("temporal", line(1 << 12, 4, 9, kFixed), test::given({{"depth", 129}})), plugin::Error);
 }

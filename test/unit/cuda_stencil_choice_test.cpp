@@ -1,25 +1,32 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which stencil algorithm the CUDA backend prefers, and which lists of taps have kernels of their own: tested without a
+// Which stencil algorithm the CUDA backend chooses, and which lists of taps have kernels of their own: tested without a
 // device.
-#include <preferred.hpp>
+#include "cuda_stencil_offers.hpp"
+
 #include <stencil_cases.hpp>
 #include <tap_shape.hpp>
 
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 using namespace tessera;
 using namespace tessera::cuda;
+using test::choice;
 
 namespace {
 
-plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side = 0) {
-  const std::int64_t extent = side != 0 ? side : taps.rank() == 1 ? 1 << 22 : 2048;
+constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PERIODIC;
+constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64;
+
+plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side,
+                               std::int64_t steps = 1) {
   std::vector<tessera_tap> list;
   for (const Tap& tap : taps) {
     tessera_tap one{};
@@ -28,25 +35,12 @@ plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_bo
     list.push_back(one);
   }
   std::reverse(list.begin(), list.end());  // order does not matter
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = dtype;
-  desc.rank = taps.rank();
-  std::int64_t stride = 1;
-  for (int axis = desc.rank - 1; axis >= 0; --axis, stride *= extent) {
-    desc.extents[axis] = extent;
-    desc.in_strides[axis] = desc.out_strides[axis] = stride;
-    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
-  }
-  desc.taps = list.data();
-  desc.tap_size = sizeof list[0];
-  desc.tap_count = std::int64_t(list.size());
-  desc.steps = 1;
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+  return test::packed_problem(dtype, std::vector<std::int64_t>(std::size_t(taps.rank()), side), list, mode, steps);
 }
 
-plugin::StencilProblem problem(const Taps& taps) { return problem(TESSERA_F32, taps, TESSERA_BOUNDARY_FIXED); }
+plugin::StencilProblem problem(const Taps& taps) {
+  return problem(kF32, taps, kFixed, taps.rank() == 1 ? 1 << 22 : 2048);
+}
 
 template <TapPattern kPattern, int kRank, int kRadius>
 bool is_shape(const Taps& taps) {
@@ -101,56 +95,118 @@ TEST_CASE("coefficients come in the shape's order") {
   REQUIRE(at(1, 0) == 5.0);
 }
 
-TEST_CASE("the preferred stencil algorithm") {
-  constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PERIODIC;
-  constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64;
-  const auto first = [](tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side) {
-    return preferred_stencils(problem(dtype, taps, mode, side)).front();
-  };
-  const Taps line = test::line(1, 0, 4, kWeights), plane = test::star(2, 1, kWeights), far = test::star(2, 2, kWeights),
-             volume = test::star(3, 4, kWeights), list = test::box(2, 3, kWeights), cube = test::box(3, 2, kWeights),
-             few = test::scattered(2, kWeights), few_in_space = test::scattered(3, kWeights);
+namespace {
 
-  SECTION("shapes stream") {
-    for (const tessera_dtype dtype : {kF32, kF64})
-      for (const tessera_boundary mode : {kFixed, kPeriodic}) {
-        CHECK(first(dtype, line, mode, 1 << 20) == "streaming");
-        CHECK(first(dtype, plane, mode, 1024) == "streaming");
-        CHECK(first(dtype, far, mode, 1024) == "streaming");
-        CHECK(first(dtype, volume, mode, 100) == "streaming");
-      }
-    CHECK(first(kF32, line, kPeriodic, 1 << 16) == "streaming");
-    CHECK(first(kF64, volume, kPeriodic, 64) == "streaming");
+const Taps kLine = test::line(1, 0, 4, kWeights), kPlane = test::star(2, 1, kWeights),
+           kFar = test::star(2, 2, kWeights), kVolume = test::star(3, 4, kWeights), kList = test::box(2, 3, kWeights),
+           kCube = test::box(3, 2, kWeights), kFew = test::scattered(2, kWeights),
+           kFewInSpace = test::scattered(3, kWeights);
+
+std::string_view single(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side) {
+  return choice(problem(dtype, taps, mode, side));
+}
+
+}  // namespace
+
+TEST_CASE("shapes stream") {
+  for (const tessera_dtype dtype : {kF32, kF64})
+    for (const tessera_boundary mode : {kFixed, kPeriodic}) {
+      CHECK(single(dtype, kLine, mode, 1 << 26) == "streaming");
+      CHECK(single(dtype, kPlane, mode, 16384) == "streaming");
+      CHECK(single(dtype, kFar, mode, 16384) == "streaming");
+      CHECK(single(dtype, kVolume, mode, 400) == "streaming");
+    }
+  CHECK(single(kF64, kVolume, kPeriodic, 64) == "streaming");
+}
+
+TEST_CASE("small domains of which no boundary moves take a thread a point") {
+  CHECK(single(kF32, kLine, kFixed, 1 << 18) == "restrict");
+  CHECK(single(kF32, kPlane, kFixed, 512) == "restrict");
+  CHECK(single(kF64, kPlane, kFixed, 300) == "restrict");
+  CHECK(single(kF64, test::star(3, 1, kWeights), kFixed, 40) == "restrict");
+}
+
+TEST_CASE("lists of some taps stream, those of many in small planes and in volumes take a tile in shared memory") {
+  CHECK(single(kF64, kFew, kPeriodic, 4096) == "streaming");
+  CHECK(single(kF32, kList, kPeriodic, 4096) == "streaming");
+  CHECK(single(kF64, kList, kFixed, 16384) == "streaming");
+  CHECK(single(kF32, kFewInSpace, kPeriodic, 128) == "streaming");
+  CHECK(single(kF64, kFewInSpace, kFixed, 200) == "streaming");
+  CHECK(single(kF32, kCube, kFixed, 256) == "shared_ldg");
+}
+
+TEST_CASE("several steps share a pass over memory, or the registers where they hold the domain") {
+  for (const tessera_dtype dtype : {kF32, kF64})
+    for (const tessera_boundary mode : {kFixed, kPeriodic}) {
+      CHECK(choice(problem(dtype, kPlane, mode, 16384, 100)) == "temporal");
+      CHECK(choice(problem(dtype, kPlane, mode, 4096, 2)) == "temporal");
+      CHECK(choice(problem(dtype, kLine, mode, 1 << 20, 2)) == "temporal");
+      CHECK(choice(problem(dtype, kPlane, mode, 1024, 100)) == "persistent");
+      CHECK(choice(problem(dtype, kPlane, mode, 512, 100)) == "persistent");
+      CHECK(choice(problem(dtype, kVolume, mode, 256, 100)) == "streaming");  // has no other kernels
+    }
+}
+
+TEST_CASE("offers are few, of all steps, and name their workspace") {
+  for (const Taps& taps : {kLine, kPlane, kVolume, kList, kCube, kFewInSpace})
+    for (const std::int64_t steps : {1, 3, 1000}) {
+      const auto p = problem(kF64, taps, kPeriodic, taps.rank() == 3 ? 100 : 1000, steps);
+      std::size_t count = 0;
+      for (const test::StencilAlgorithm& algorithm : test::kStencilAlgorithms)
+        for (const plugin::Offer& offer : test::all_offers(algorithm.name, p)) {
+          CAPTURE(algorithm.name, offer.parameters.text(), steps);
+          ++count;
+          CHECK(std::isfinite(offer.seconds));
+          CHECK(offer.seconds >= 1e-6);
+          CHECK(offer.seconds <= 5e-3 * double(steps));
+          if (steps == 1) CHECK(offer.workspace_bytes == 0);
+          if (algorithm.name == "streaming") CHECK(offer.workspace_bytes == p.sweep_workspace());
+        }
+      CHECK(count >= 3);
+      CHECK(count <= 48);
+    }
+}
+
+TEST_CASE("a device with half of everything takes twice as long") {
+  DeviceProperties half = kH100;
+  half.multiprocessors /= 2;
+  half.memory_bus_bits /= 2;
+  half.l2_bytes /= 2;
+  const Machine machine = machine_of(half);
+  for (const Taps& taps : {kLine, kPlane, kVolume, kList}) {
+    const auto p = problem(kF32, taps, kFixed, taps.rank() == 1 ? 1 << 28 : taps.rank() == 2 ? 16384 : 600);
+    for (const test::StencilAlgorithm& algorithm : test::kStencilAlgorithms) {
+      const plugin::OfferList whole = test::offers(algorithm.name, p),
+                              halved = test::offers(algorithm.name, p, {}, machine);
+      if (whole.empty()) continue;
+      CAPTURE(algorithm.name);
+      CHECK(halved.cheapest().seconds / whole.cheapest().seconds == Catch::Approx(2.0).epsilon(0.03));
+    }
   }
-  SECTION("small domains of which no boundary moves take a thread a point") {
-    CHECK(first(kF32, line, kFixed, 1 << 18) == "restrict");
-    CHECK(first(kF32, plane, kFixed, 512) == "restrict");
-    CHECK(first(kF64, volume, kFixed, 64) == "restrict");
+}
+
+TEST_CASE("an empty domain and very many steps have a price, too") {
+  for (const test::StencilAlgorithm& algorithm : test::kStencilAlgorithms) {
+    CAPTURE(algorithm.name);
+    for (const auto& p : {problem(kF32, kPlane, kFixed, 0), problem(kF32, kPlane, kFixed, 600, INT64_MAX)})
+      for (const plugin::Offer& offer : test::all_offers(algorithm.name, p)) CHECK(offer.seconds > 0.0);
   }
-  SECTION("lists stream in lines and planes") {
-    CHECK(first(kF32, few, kPeriodic, 256) == "streaming");
-    CHECK(first(kF64, few, kPeriodic, 4096) == "streaming");
-    CHECK(first(kF64, few, kFixed, 512) == "restrict");
-    CHECK(first(kF64, few, kFixed, 1024) == "streaming");
-    CHECK(first(kF32, list, kPeriodic, 2048) == "streaming");
-    CHECK(first(kF64, list, kFixed, 2048) == "streaming");
+}
+
+TEST_CASE("tiles are those that are asked for") {
+  const auto p = problem(kF32, kPlane, kFixed, 1000);
+  for (const std::string_view name : {"shared_ldg", "shared_constant"}) {
+    for (const plugin::Offer& offer : test::all_offers(name, p, test::given({{"tile_y", 16}})))
+      CHECK(offer.parameters.at("tile_y") == 16);
+    const plugin::OfferList one = test::offers(name, p, test::given({{"tile_y", 8}, {"tile_x", 64}}));
+    REQUIRE(one.all().size() == 1);
+    const Tile tile = tile_of(p, test::h100(), one.cheapest().parameters);
+    CHECK(tile.extent[1] == 8);
+    CHECK(tile.cells[2] == 66);
+    CHECK_THROWS_AS(test::offers(name, p, test::given({{"tile_y", 2048}, {"tile_x", 2}})), plugin::Error);
+    CHECK_THROWS_AS(test::offers(name, p, test::given({{"tile_x", 3}})), plugin::Error);
   }
-  SECTION("lists of some taps stream in volumes") {
-    CHECK(first(kF32, few_in_space, kPeriodic, 128) == "streaming");
-    CHECK(first(kF64, few_in_space, kFixed, 128) == "streaming");
-    CHECK(first(kF32, few_in_space, kFixed, 100) == "restrict");
-  }
-  SECTION("lists of many taps in small planes and in volumes take a tile in shared memory") {
-    CHECK(first(kF32, list, kPeriodic, 1024) == "shared_ldg");
-    CHECK(first(kF64, list, kFixed, 1024) == "shared_constant");
-    CHECK(first(kF32, cube, kFixed, 256) == "shared_ldg");
-    CHECK(first(kF64, cube, kPeriodic, 256) == "shared_ldg");
-    CHECK(first(kF32, few_in_space, kPeriodic, 64) == "shared_ldg");
-  }
-  SECTION("whatever comes first, restrict supports the rest") {
-    for (const Taps& taps : {line, plane, far, volume, list, cube})
-      for (const tessera_boundary mode : {kFixed, kPeriodic})
-        for (const std::int64_t side : {16, 128, 1024})
-          CHECK(preferred_stencils(problem(kF32, taps, mode, side)).back() == "restrict");
-  }
+  const plugin::OfferList bank = test::offers("shared_constant", p, test::given({{"bank", 1}}));
+  CHECK(bank.cheapest().parameters.at("bank") == 1);
+  CHECK_THROWS_AS(test::offers("shared_constant", p, test::given({{"bank", 3}})), plugin::Error);
 }

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's temporal algorithm cuts a stencil: pure functions, tested without a device.
-#include <temporal.hpp>
-#include <temporal_axis.hpp>
+#include "cuda_stencil_offers.hpp"
+
+#include <temporal/temporal_axis.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <vector>
 
 using namespace tessera;
@@ -15,31 +15,12 @@ using namespace tessera::cuda;
 
 namespace {
 
-plugin::StencilProblem problem(std::vector<std::int64_t> extents, int radius, bool box,
+plugin::StencilProblem problem(const std::vector<std::int64_t>& extents, int radius, bool box,
                                tessera_boundary mode = TESSERA_BOUNDARY_FIXED, std::int64_t steps = 100) {
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = TESSERA_F32;
-  desc.rank = std::int32_t(extents.size());
-  desc.steps = steps;
-  std::int64_t stride = 1;
-  for (std::size_t axis = extents.size(); axis-- > 0; stride *= extents[axis]) {
-    desc.extents[axis] = extents[axis];
-    desc.in_strides[axis] = desc.out_strides[axis] = stride;
-    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
-  }
-  std::vector<tessera_tap> taps;
-  const std::int64_t r1 = desc.rank > 1 ? radius : 0, r2 = desc.rank > 2 ? radius : 0;
-  for (std::int64_t i = -radius; i <= radius; ++i)
-    for (std::int64_t j = -r1; j <= r1; ++j)
-      for (std::int64_t l = -r2; l <= r2; ++l)
-        if (box || (i != 0) + (j != 0) + (l != 0) <= 1) taps.push_back({{i, j, l}, 0.1});
-  desc.taps = taps.data();
-  desc.tap_count = std::int64_t(taps.size());
-  desc.tap_size = sizeof taps[0];
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
+  return test::packed_problem(TESSERA_F32, extents, test::neighbours(int(extents.size()), radius, box), mode, steps);
 }
+
+std::string why_not(const plugin::StencilProblem& p) { return why_not_temporal(p, test::h100()); }
 
 }  // namespace
 
@@ -64,28 +45,37 @@ TEST_CASE("temporal knows stars and boxes, and nothing else") {
 }
 
 TEST_CASE("temporal names what it does not support") {
-  CHECK(why_not_temporal(problem({300, 300}, 1, false)).empty());
-  CHECK(why_not_temporal(problem({300, 127}, 1, false)).find("127") != std::string::npos);
-  CHECK(why_not_temporal(problem({300, 127}, 1, false, TESSERA_BOUNDARY_PERIODIC)).empty());
-  CHECK(why_not_temporal(problem({300, 300}, 1, false, TESSERA_BOUNDARY_HALO)).find("halo") != std::string::npos);
+  CHECK(why_not(problem({300, 300}, 1, false)).empty());
+  CHECK(why_not(problem({300, 127}, 1, false)).find("127") != std::string::npos);
+  CHECK(why_not(problem({300, 127}, 1, false, TESSERA_BOUNDARY_PERIODIC)).empty());
+  CHECK(why_not(problem({300, 300}, 1, false, TESSERA_BOUNDARY_HALO)).find("halo") != std::string::npos);
   auto half = problem({300, 300}, 1, false, TESSERA_BOUNDARY_PERIODIC);
   half.domain.mode[2][1] = TESSERA_BOUNDARY_NEAREST;
-  CHECK(why_not_temporal(half).find("axis 1 is periodic on one side alone") != std::string::npos);
+  CHECK(why_not(half).find("axis 1 is periodic on one side alone") != std::string::npos);
 }
 
-TEST_CASE("temporal pays for several steps on a domain that fills the device") {
-  CHECK(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
-  CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_FIXED, 1)));
-  CHECK_FALSE(temporal_pays(problem({2048, 2048}, 1, false, TESSERA_BOUNDARY_HALO, 2)));
-  CHECK(temporal_pays(problem({1024, 1024}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
-  CHECK_FALSE(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_FIXED, 2)));
-  CHECK(temporal_pays(problem({512, 512}, 1, false, TESSERA_BOUNDARY_PERIODIC, 2)));
-  CHECK(temporal_pays(problem({100, 100, 100}, 1, true, TESSERA_BOUNDARY_PERIODIC, 1)));
-  CHECK_FALSE(temporal_pays(problem({128, 128, 128}, 1, true, TESSERA_BOUNDARY_PERIODIC, 1)));
-  CHECK_FALSE(temporal_pays(problem({128, 128, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
-  CHECK_FALSE(temporal_pays(problem({256, 256, 256}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
-  CHECK(temporal_pays(problem({256, 256, 256}, 1, true, TESSERA_BOUNDARY_FIXED, 2)));
-  CHECK_FALSE(temporal_pays(problem({64, 64, 128}, 1, true, TESSERA_BOUNDARY_FIXED, 1)));
+TEST_CASE("temporal offers the depths that its kernels have and the steps can use") {
+  const auto depths = [](const plugin::StencilProblem& p, const plugin::GivenParameters& given = {}) {
+    std::vector<std::int64_t> found;
+    for (const auto& offer : test::all_offers("temporal", p, given)) found.push_back(offer.parameters.at("depth"));
+    return found;
+  };
+  CHECK(depths(problem({2048, 2048}, 1, false)) == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  CHECK(depths(problem({2048, 2048}, 2, false, TESSERA_BOUNDARY_FIXED, 3)) == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(depths(problem({100, 100, 200}, 1, true)) == std::vector<std::int64_t>{1, 2});
+  CHECK(depths(problem({2048, 2048}, 1, false), test::given({{"depth", 7}})) == std::vector<std::int64_t>{7});
+  CHECK_THROWS_AS(depths(problem({2048, 2048}, 1, false), test::given({{"depth", 11}})), plugin::Error);
+
+  const auto chunk = test::offers("temporal", problem({2048, 2048}, 1, false), test::given({{"chunk", 100}}));
+  CHECK(chunk.cheapest().parameters.at("chunk") == 100);
+  CHECK_THROWS_AS(test::offers("temporal", problem({64, 200}, 1, false), test::given({{"chunk", 65}})), plugin::Error);
+}
+
+TEST_CASE("temporal takes the deepest passes on a large domain, and needs an array where there are several") {
+  for (const auto mode : {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_PERIODIC})
+    CHECK(test::offers("temporal", problem({16384, 16384}, 1, false, mode)).cheapest().parameters.at("depth") == 10);
+  for (const auto& offer : test::all_offers("temporal", problem({300, 300}, 1, false, TESSERA_BOUNDARY_FIXED, 6)))
+    CHECK(offer.workspace_bytes == (offer.parameters.at("depth") < 6 ? 300 * 300 * 4 : 0));
 }
 
 TEST_CASE("passes have the steps that are asked for, and about as many each") {
@@ -104,69 +94,69 @@ TEST_CASE("passes have the steps that are asked for, and about as many each") {
   CHECK(TemporalPasses(INT64_MAX, 4).count() == INT64_MAX / 4 + 1);
 }
 
-TEST_CASE("strips write every column once, and hold what that needs") {
+TEST_CASE("tiles write every column once, and hold what that needs") {
   for (const bool closed : {false, true})
-    for (int margin = 4; margin <= 16; margin += 4)
-      for (int extent = closed ? kStripWidth : 1; extent < 1000; ++extent) {
-        const StripCut cut{extent, kStripWidth, margin, kStripColumns, closed};
-        CAPTURE(closed, margin, extent);
+    for (int halo = 4; halo <= 16; halo += 4)
+      for (int extent = closed ? kWarpColumns : 1; extent < 1000; ++extent) {
+        const AxisTiling tiling{extent, kWarpColumns, halo, kLaneColumns, closed};
+        CAPTURE(closed, halo, extent);
         int next = 0;
-        for (int index = 0; index < cut.count(); ++index) {
-          const Strip strip = cut.strip(index, cut.count());
-          const int end = strip.begin + kStripWidth;
-          REQUIRE(strip.from == next);
-          REQUIRE((strip.to > strip.from || extent == 0));
-          next = strip.to;
-          // Away from the ends of a closed axis there is a margin; at one, a lane begins or ends with it.
-          REQUIRE((strip.low ? strip.begin == 0 : strip.from - strip.begin >= margin));
-          REQUIRE((strip.high ? end == extent : end - strip.to >= margin));
-          REQUIRE((!closed || (strip.begin >= 0 && end <= extent)));
-          REQUIRE((strip.high || strip.begin % kStripColumns == 0));
+        for (int index = 0; index < tiling.count(); ++index) {
+          const AxisTile tile = tiling.tile(index, tiling.count());
+          const int end = tile.begin + kWarpColumns;
+          REQUIRE(tile.write_begin == next);
+          REQUIRE((tile.write_end > tile.write_begin || extent == 0));
+          next = tile.write_end;
+          // Away from the ends of a closed axis there is a halo; at one, a lane begins or ends with it.
+          REQUIRE((tile.low ? tile.begin == 0 : tile.write_begin - tile.begin >= halo));
+          REQUIRE((tile.high ? end == extent : end - tile.write_end >= halo));
+          REQUIRE((!closed || (tile.begin >= 0 && end <= extent)));
+          REQUIRE((tile.high || tile.begin % kLaneColumns == 0));
         }
         REQUIRE(next == extent);
       }
 }
 
-TEST_CASE("pieces cover the axis, and there are enough for the device") {
-  for (const std::int64_t stream : {5, 64, 1000, 16384})
+TEST_CASE("chunks cover the axis, and there are enough for the device") {
+  for (const std::int64_t sweep : {5, 64, 1000, 16384})
     for (const std::int64_t columns : {128, 1000, 16384})
       for (const int rank : {2, 3}) {
-        const auto p = problem(rank == 2 ? std::vector{stream, columns} : std::vector{stream, 64L, columns}, 1, false);
-        const TemporalCut cut = cut_domain(p, *temporal_taps(p), 2, {132, rank == 2 ? 16 : 2});
-        CAPTURE(stream, columns, cut.pieces, cut.piece);
-        CHECK(cut.strips == cut.columns.count());
-        CHECK(cut.tiles == (rank == 2 ? 1 : cut.rows.count()));
-        CHECK(std::int64_t(cut.pieces) * cut.piece >= stream);
-        CHECK(std::int64_t(cut.pieces - 1) * cut.piece < stream);
-        if (stream * columns > 100000000) CHECK(cut.strips * cut.tiles * cut.pieces >= 132 * (rank == 2 ? 16 : 2));
+        const auto p = problem(rank == 2 ? std::vector{sweep, columns} : std::vector{sweep, 64L, columns}, 1, false);
+        const TemporalLayout layout = choose_layout(p, *temporal_taps(p), 2, 132);
+        CAPTURE(sweep, columns, layout.chunks, layout.chunk);
+        CHECK(layout.column_tiles == layout.columns.count());
+        CHECK(layout.row_tiles == (rank == 2 ? 1 : layout.rows.count()));
+        CHECK(std::int64_t(layout.chunks) * layout.chunk >= sweep);
+        CHECK(std::int64_t(layout.chunks - 1) * layout.chunk < sweep);
+        if (sweep * columns > 100000000) CHECK(layout.blocks() >= 132 * (rank == 2 ? 12 : 1));
       }
 }
 
-TEST_CASE("rows that stand for others are those that the boundary mode names") {
+TEST_CASE("rows that are read for others are those that the boundary mode names") {
   for (const auto mode : {TESSERA_BOUNDARY_NEAREST, TESSERA_BOUNDARY_REFLECT, TESSERA_BOUNDARY_MIRROR,
                           TESSERA_BOUNDARY_CONSTANT, TESSERA_BOUNDARY_FIXED})
     for (int radius = 1; radius <= 2; ++radius)
       for (int extent = 2 * radius + 1; extent < 12; ++extent) {
         const auto p = problem({extent, 200}, radius, true, mode);
         const TemporalAxis<float> rows(p.domain, 1);
-        const StreamEnds ends(rows);
+        const SweepEnds ends(rows);
         for (int arriving = 0; arriving < extent; ++arriving)
           for (int k = 0; k <= 2 * radius; ++k) {
             const unsigned bits = ends.at(arriving, extent);
             const int y = arriving - radius + k;
             CAPTURE(mode, extent, arriving, k);
-            REQUIRE(((bits & StreamEnds::frozen(k)) != 0) == rows.frozen(y));
+            REQUIRE(((bits & SweepEnds::frozen(k)) != 0) == rows.frozen(y));
             unsigned any = 0;
             for (int offset = -radius; offset <= radius; ++offset) {
               const int read = y + offset;
               const bool constant = mode == TESSERA_BOUNDARY_CONSTANT, fixed = mode == TESSERA_BOUNDARY_FIXED;
               const bool finds = constant ? y == arriving : p.domain.mapped(1, read) == arriving;
-              const bool expected = rows.holds(y) && !rows.holds(read) && !fixed && finds;
+              const bool expected = rows.contains(y) && !rows.contains(read) && !fixed && finds;
               CAPTURE(offset);
-              REQUIRE(((bits & StreamEnds::outside(k, offset)) != 0) == expected);
-              any |= bits & StreamEnds::outside(k, offset);
+              REQUIRE(((bits & SweepEnds::outside(k, offset)) != 0) == expected);
+              any |= bits & SweepEnds::outside(k, offset);
             }
-            REQUIRE(any == (bits & StreamEnds::outside(k)));
+            REQUIRE(any == (bits & SweepEnds::outside(k)));
           }
       }
 }

@@ -3,7 +3,7 @@
 
 /// Whether two strided boxes share an element: against the answer from listing the elements.
 
-#include "layout.hpp"
+#include "problem/layout.hpp"
 
 #include "random.hpp"
 

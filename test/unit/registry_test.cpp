@@ -3,8 +3,8 @@
 
 /// Where plugins are searched: what the system says of the library's place, and what is told of the search.
 
-#include "registry.hpp"
-#include "loader.hpp"
+#include "dispatch/registry.hpp"
+#include "dispatch/loader.hpp"
 
 #include "process.hpp"
 

@@ -16,8 +16,8 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>;
 template <class T, int kOrder>
 using View = Eigen::Map<const Matrix<T, kOrder>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-/// C^T += alpha * op(B)^T * op(A)^T: all column-major to Eigen, whose own row-major path would
-/// make the same turn. An operand that we transpose is row-major then.
+/// C^T += alpha * op(B)^T * op(A)^T: what we store by rows is column-major to Eigen, whose own row-major path
+/// transposes in the same way. An operand that we transpose is row-major to it.
 template <class T, int kOrderB, int kOrderA>
 void multiply_add(const TileProduct<T>& tile) {
   const View<T, kOrderB> b(tile.b, tile.n, tile.k, Eigen::OuterStride<>(tile.ldb));

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// GEMM by Eigen. The plan cuts every C of the batch into a fixed grid of tiles, one thread
-/// computes a tile: so the bits do not depend on how many threads OpenMP gives to an execution.
+/// GEMM by Eigen. The plan cuts every C of the batch into a fixed grid of tiles, and one thread computes a tile. So the
+/// bits do not depend on how many threads OpenMP gives to an execution.
 
-#include "../cost.hpp"
+#include "../context.hpp"
 #include "../parallel.hpp"
-#include "algorithms.hpp"
-#include "grid.hpp"
+#include "model.hpp"
 #include "panels.hpp"
+
+#include <string_view>
 
 namespace tessera::cpu {
 namespace {
@@ -17,16 +18,16 @@ namespace {
 using plugin::GemmProblem;
 
 /// Edges of tiles in elements: whole registers of Eigen's kernel, whole cache lines of C.
-constexpr GridLimits kLimits{.align_m = 8, .align_n = 48, .most_slices = 1};
+constexpr TileAlignment kAlignment{8, 48};
 
 template <class T>
 class EigenPlan final : public plugin::Plan {
  public:
-  EigenPlan(const GemmProblem& problem, int threads) : p_(problem), threads_(threads) {
-    if (p_.m == 0 || p_.n == 0 || p_.batch == 0) return;
-    grid_ = choose_grid(p_, parts_per_product(p_.batch, threads), kLimits);
-    small_ = is_small(grid_.tile_m, grid_.tile_n, p_.k);
-    if (small_) blocks_ = choose_blocks<T>(grid_.tile_m, grid_.tile_n, p_.k, false, p_.trans_b, 0);
+  EigenPlan(const Machine& machine, const GemmProblem& problem, const Grid& grid, int threads)
+      : p_(problem), threads_(threads), grid_(grid) {
+    if (grid_.units() == 0) return;
+    small_ = is_small_for_eigen(grid_.tile_m, grid_.tile_n, p_.k, sizeof(T));
+    if (small_) blocks_ = choose_blocks(machine, sizeof(T), grid_.tile_m, grid_.tile_n, p_.k, {false, p_.trans_b}, 0);
   }
 
   void execute(const plugin::Execution& execution) override {
@@ -45,13 +46,6 @@ class EigenPlan final : public plugin::Plan {
     T* c;
   };
 
-  /// Where packing costs more than it saves: up to 25 x 25 x 25 in f32, 20 x 20 x 20 in f64, as
-  /// measured on AVX-512. It also keeps Eigen off its way for m + n + k < 20, whose sums depend on
-  /// the alignment of the operands.
-  static bool is_small(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return k > 0 && k * n <= 1024 && m * n * k * std::int64_t(sizeof(T)) <= 64000;
-  }
-
   void compute(std::int64_t unit, const Arguments& arguments) const {
     const std::int64_t item = unit / grid_.units(), tile = unit % grid_.units();
     const std::int64_t i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
@@ -67,18 +61,42 @@ class EigenPlan final : public plugin::Plan {
 
   GemmProblem p_;
   int threads_;
-  Grid grid_{};
+  Grid grid_;
   bool small_ = false;
   Blocks blocks_{};  ///< of small products
 };
 
-}  // namespace
+/// Eigen 3.4 reaches two thirds of what 5 does.
+constexpr bool kOldEigen = std::string_view(TESSERA_CPU_EIGEN_VERSION) < "5";
 
-GemmPlanPointer make_gemm_eigen(Context& context, const GemmProblem& problem, plugin::PlanOptions options) {
-  const int automatic = work_of(problem).useful_threads(context.threads());
-  const int threads = take_threads(options, automatic);
-  if (problem.dtype == TESSERA_F32) return std::make_unique<EigenPlan<float>>(problem, threads);
-  return std::make_unique<EigenPlan<double>>(problem, threads);
+Machine with_this_eigen(Machine machine) {
+  if (kOldEigen) machine.costs.gemm.eigen_multiply_add *= 1.5;
+  return machine;
 }
 
+Grid grid_of(const Machine& machine, const GemmProblem& p, int threads) {
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return {};
+  return choose_grid(machine, p, parts_per_product(p.batch, threads), 1, kAlignment);
+}
+
+void offer(const GemmProblem& p, const Machine& here, const plugin::GivenParameters& given, std::uint64_t,
+           plugin::OfferList& offers) {
+  const Machine machine = with_this_eigen(here);
+  const auto seconds = [&](int threads) { return eigen_seconds(machine, p, grid_of(machine, p, threads), threads); };
+  const int threads = int(given.in_range("threads", machine.useful_threads(seconds(1)), 1, kMostThreads));
+  offers.add({{{"threads", threads}}, seconds(threads)});
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
+  const int threads = int(parameters.at("threads"));
+  const Grid grid = grid_of(context.machine(), p, threads);
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<EigenPlan<T>>(context.machine(), p, grid, threads);
+  });
+}
+
+const plugin::Register<Context, GemmProblem> kRegistered{
+    {"eigen", plugin::supports_all<GemmProblem, Machine>, offer, make}, 3};
+
+}  // namespace
 }  // namespace tessera::cpu

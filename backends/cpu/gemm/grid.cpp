@@ -3,39 +3,39 @@
 
 #include "grid.hpp"
 
+#include "model.hpp"
+
+#include <tessera/plugin/math.hpp>
+
 #include <algorithm>
 #include <numeric>
 
 namespace tessera::cpu {
 namespace {
 
-/// Reading and packing an element of A or B, or adding up a partial result, in multiply-adds.
-constexpr double kTouch = 16.0;
+using plugin::ceil_div;
+using plugin::round_up;
 
 Grid cut(const plugin::GemmProblem& p, std::int64_t rows, std::int64_t columns, std::int64_t slices,
-         const GridLimits& limits) {
-  const std::int64_t m = std::min(p.m, round_up(divide_up(p.m, rows), limits.align_m));
-  const std::int64_t n = std::min(p.n, round_up(divide_up(p.n, columns), limits.align_n));
-  const std::int64_t k = std::max<std::int64_t>(1, divide_up(p.k, slices));
-  return {m, n, k, divide_up(p.m, m), divide_up(p.n, n), std::max<std::int64_t>(1, divide_up(p.k, k))};
-}
-
-/// Of a whole unit, in multiply-adds.
-double cost(const Grid& g) {
-  const double m = double(g.tile_m), n = double(g.tile_n), k = double(g.slice_k);
-  return m * n * k + kTouch * ((m + n) * k + (g.slices > 1 ? 2.0 * m * n : 0.0));
+         TileAlignment alignment) {
+  const std::int64_t m = std::min(p.m, round_up(ceil_div(p.m, rows), alignment.m));
+  const std::int64_t n = std::min(p.n, round_up(ceil_div(p.n, columns), alignment.n));
+  const std::int64_t k = std::max<std::int64_t>(1, ceil_div(p.k, slices));
+  return {m, n, k, ceil_div(p.m, m), ceil_div(p.n, n), std::max<std::int64_t>(1, ceil_div(p.k, k))};
 }
 
 }  // namespace
 
-// Among equals the one with the most rows: each thread streams whole rows of C.
-Grid choose_grid(const plugin::GemmProblem& p, std::int64_t parts, const GridLimits& limits) {
-  Grid best = cut(p, 1, 1, 1, limits);
-  for (std::int64_t slices = 1; slices <= std::min(parts, limits.most_slices); ++slices)
-    for (std::int64_t rows = parts / slices; rows > 0; --rows) {
-      const Grid grid = cut(p, rows, parts / slices / rows, slices, limits);
-      if (cost(grid) < cost(best)) best = grid;
-    }
+// Among equals the one with the most rows: then each thread writes whole rows of C.
+Grid choose_grid(const Machine& machine, const plugin::GemmProblem& p, std::int64_t parts, std::int64_t slices,
+                 TileAlignment alignment) {
+  const std::int64_t tiles = std::max<std::int64_t>(1, parts / slices);
+  Grid best = cut(p, tiles, 1, slices, alignment);
+  double least = grid_seconds(machine, p, best);
+  for (std::int64_t rows = tiles - 1; rows > 0; --rows) {
+    const Grid grid = cut(p, rows, tiles / rows, slices, alignment);
+    if (const double seconds = grid_seconds(machine, p, grid); seconds < least) least = seconds, best = grid;
+  }
   return best;
 }
 

@@ -5,14 +5,13 @@
 /// How a product is cut into the units of work that threads take.
 #pragma once
 
+#include "../machine.hpp"
+
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 
 namespace tessera::cpu {
-
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
 
 /// Units of one product: tiles of C, and slices of k whose partial results are added in order.
 struct Grid {
@@ -22,13 +21,14 @@ struct Grid {
   std::int64_t units() const { return rows * columns * slices; }
 };
 
-/// What tiles are multiples of, and how many slices k may have.
-struct GridLimits {
-  std::int64_t align_m, align_n, most_slices;
+/// What tiles are multiples of.
+struct TileAlignment {
+  std::int64_t m, n;
 };
 
-/// The cut into at most `parts` units whose largest costs least.
-Grid choose_grid(const plugin::GemmProblem& problem, std::int64_t parts, const GridLimits& limits);
+/// The cut into at most `parts` units, or as many as there are slices, whose largest takes the least time.
+Grid choose_grid(const Machine& machine, const plugin::GemmProblem& problem, std::int64_t parts, std::int64_t slices,
+                 TileAlignment alignment);
 
 /// Units per product that share a batch evenly among the threads. A long batch needs one.
 std::int64_t parts_per_product(std::int64_t batch, int threads);

@@ -12,20 +12,10 @@
 
 namespace tessera::cpu {
 
-/// The register tile of packed operands: kRows x kVectors sums, kVectors of op(B) and one broadcast of op(A) fill the
-/// 32 registers of AVX-512 and of aarch64, or the 16 of AVX2 and SSE (which also needs one for a product, without FMA).
-/// Where B lies as it is a tile may have up to kMostVectors.
-#if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int kRows = 8, kVectors = 3, kMostVectors = 4;
-#elif defined(__AVX2__)
-inline constexpr int kRows = 4, kVectors = 3, kMostVectors = 3;
-#else
-inline constexpr int kRows = 4, kVectors = 2, kMostVectors = 2;
-#endif
-
-/// Rows of a tile of so many vectors: as many sums as the tile of packed operands has, but no more rows than there are
-/// registers for their addresses.
-constexpr int most_rows(int vectors) { return std::min(2 * kRows, kRows * kVectors / vectors); }
+/// The register tile of packed operands, and the most vectors of others.
+inline constexpr int kRows = kInstructionSet.tile_rows, kVectors = kInstructionSet.tile_vectors,
+                     kMostVectors = kInstructionSet.most_vectors;
+constexpr int most_rows(int vectors) { return kInstructionSet.most_rows(vectors); }
 
 /// C <- alpha * sum + beta * C; with beta = 0, C is not read.
 template <class T>
@@ -37,9 +27,9 @@ struct Epilogue {
 template <class T>
 struct TileOperands {
   const T* a;
-  std::int64_t a_stride;  ///< from row to row, or from depth to depth; the other one is 1
+  std::int64_t a_stride;  ///< from row to row, or from one k to the next; the other distance is 1
   const T* b;
-  std::int64_t b_depth;  ///< distance of depths, that of columns is 1
+  std::int64_t b_stride;  ///< from one k to the next; columns are neighbours
   T* c;
   std::int64_t ldc;
 };
@@ -65,15 +55,14 @@ class Row {
 };
 
 /// kR x kV registers of C, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
-/// (packed, or transposed), else neighbours are depths.
+/// (packed, or transposed), else neighbours belong to one row.
 template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
-  const std::int64_t a_stride = t.a_stride, b_depth = t.b_depth, ldc = t.ldc;
+  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
   const T *a = t.a, *b = t.b;
-  // Rows from the ninth on have a pointer of their own. The compiler must not know what it has to do with the other
-  // one, or it makes one pointer and 15 offsets of them, for which it lacks registers.
+  // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.
   const T* far = a + 8 * a_stride;
   if (kR > 8) asm("" : "+r"(far));
   for (std::int64_t l = 0; l < k; ++l) {
@@ -88,7 +77,7 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
     }
     a += kRowsAdjacent ? a_stride : 1;
     ++far;
-    b += b_depth;
+    b += b_stride;
   }
   T* c = t.c;
   const T alpha = epilogue.alpha, beta = epilogue.beta;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Copies of blocks of op(A) and op(B) in the order in which the micro-kernel reads them. What a
-/// last panel lacks is left as it is: the kernels for the edge do not use it.
+/// Copies of blocks of op(A) and op(B) in the order in which the micro-kernel reads them. What a last panel lacks
+/// stays as it is: the kernels for the edge do not use it.
 #pragma once
 
 #include "micro_kernel.hpp"
@@ -13,23 +13,15 @@
 
 namespace tessera::cpu {
 
-/// A group of kN neighbouring elements.
-template <class T, int kN>
-struct GroupOf {
-  using type [[gnu::vector_size(kN * sizeof(T))]] = T;
-};
-template <class T, int kN>
-using Group = typename GroupOf<T, kN>::type;
-
 /// Row i of kN x kN elements becomes column i: log2(kN) times the perfect shuffle of all of them.
 template <class T, int kN, std::size_t... kI>
-inline void transpose(Group<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
+inline void transpose(Vector<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
 #pragma GCC unroll 4
   for (int step = 1; step < kN; step *= 2) {
-    Group<T, kN> next[kN];
+    Vector<T, kN> next[kN];
 #pragma GCC unroll 8
     for (int i = 0; i < kN / 2; ++i) {
-      const Group<T, kN> a = rows[i], b = rows[i + kN / 2];
+      const Vector<T, kN> a = rows[i], b = rows[i + kN / 2];
       next[2 * i] = __builtin_shufflevector(a, b, (int(kI / 2) + (kI % 2 ? kN : 0))...);
       next[2 * i + 1] = __builtin_shufflevector(a, b, (int(kN / 2 + kI / 2) + (kI % 2 ? kN : 0))...);
     }
@@ -38,14 +30,13 @@ inline void transpose(Group<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
   }
 }
 
-/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < depth. Where rows are fewer, what
+/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < k. Where rows are fewer than kN, what
 /// follows them in the target is overwritten.
 template <class T, int kN>
-inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int64_t depth, T* target,
-                            std::int64_t step) {
+inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int64_t k, T* target, std::int64_t step) {
   std::int64_t l = 0;
-  for (; l + kN <= depth; l += kN) {
-    Group<T, kN> block[kN] = {};
+  for (; l + kN <= k; l += kN) {
+    Vector<T, kN> block[kN] = {};
 #pragma GCC unroll 16
     for (int r = 0; r < kN; ++r)
       if (r < rows) std::memcpy(&block[r], source + r * ld + l, sizeof block[r]);
@@ -53,20 +44,20 @@ inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i) std::memcpy(target + (l + i) * step, &block[i], sizeof block[i]);
   }
-  for (; l < depth; ++l)
+  for (; l < k; ++l)
     for (int r = 0; r < rows; ++r) target[l * step + r] = source[r * ld + l];
 }
 
 /// Neighbouring columns of all rows to panels of kN columns, each with its rows one after the other. Eight panels at a
 /// time: whole cache lines of the source, and few enough targets for the ways of a first-level cache.
 template <class T, int kN>
-inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t depth, T* target) {
+inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t k, T* target) {
   for (std::int64_t first = 0; first < columns; first += 8 * kN)
-    for (std::int64_t l = 0; l < depth; ++l) {
+    for (std::int64_t l = 0; l < k; ++l) {
       const T* from = source + l * ld + first;
-      T* to = target + first * depth + l * kN;
+      T* to = target + first * k + l * kN;
       std::int64_t left = std::min<std::int64_t>(8 * kN, columns - first);
-      for (; left >= kN; left -= kN, from += kN, to += kN * depth) std::memcpy(to, from, kN * sizeof(T));
+      for (; left >= kN; left -= kN, from += kN, to += kN * k) std::memcpy(to, from, kN * sizeof(T));
       std::memcpy(to, from, std::size_t(left) * sizeof(T));
     }
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The single-threaded product by blocks and panels that `packed` and `direct` are made of.
+/// The product on one thread, by blocks and panels, that `packed` and `direct` are made of.
 #pragma once
 
-#include "../caches.hpp"
+#include "blocks.hpp"
 #include "micro_kernel.hpp"
 #include "tile.hpp"
 
@@ -15,28 +15,6 @@
 #include <vector>
 
 namespace tessera::cpu {
-
-/// Blocks of op(A) are m x k, of op(B) k x n; their packed copies take so many elements, or 0 where they are not
-/// packed.
-struct Blocks {
-  std::int64_t m, n, k;
-  std::int64_t packed_a, packed_b;
-};
-
-/// Rows of C up to which B is worth reading only where it lies.
-inline constexpr std::int64_t kFewRows = 2 * kRows;
-
-/// Most depth of a block: a third of the first-level cache for a panel of A, beside what streams through.
-inline std::int64_t most_depth(std::int64_t element) {
-  return std::max<std::int64_t>(64, caches().level1 / 3 / (kRows * element));
-}
-
-/// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
-inline constexpr std::uint64_t kStackBytes = 16384;
-
-/// Blocks for a product of m x n x k whose copies take `bytes` at most, or live on the stack.
-template <class T>
-Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes);
 
 /// C <- alpha * op(A) * op(B) + beta * C. `workspace` holds the packed copies; null where they live on the stack.
 template <class T>

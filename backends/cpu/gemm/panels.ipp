@@ -3,10 +3,10 @@
 
 // multiply_panels for one type: included by a file per type.
 
-#include "../caches.hpp"
-#include "grid.hpp"
 #include "pack.hpp"
 #include "panels.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,8 @@
 
 namespace tessera::cpu {
 namespace {
+
+using plugin::ceil_div;
 
 /// Columns of a full tile: the width of a panel of op(B).
 template <class T>
@@ -48,19 +50,19 @@ class KernelTable {
   }
 };
 
-/// A length in pieces: all full but the last, as packing leaves them, or as equal as can be, since a low tile wastes
+/// An axis in chunks: all full but the last, as packing leaves them, or as equal as can be, since a low tile wastes
 /// registers.
-struct Pieces {
-  std::int64_t length, count, size, larger;  ///< the first `larger` pieces have one more than `size`
+struct Chunks {
+  std::int64_t length, count, size, larger;  ///< the first `larger` chunks have one more than `size`
 
-  Pieces(std::int64_t all, std::int64_t most, bool equal) : length(all), count(1), size(all), larger(0) {
+  Chunks(std::int64_t all, std::int64_t most, bool equal) : length(all), count(1), size(all), larger(0) {
     if (all <= most) return;
-    count = divide_up(all, most);
+    count = ceil_div(all, most);
     size = equal ? all / count : most;
     larger = equal ? all % count : 0;
   }
-  std::int64_t first(std::int64_t piece) const { return piece * size + std::min(piece, larger); }
-  std::int64_t size_of(std::int64_t piece) const { return std::min(size + (piece < larger), length - first(piece)); }
+  std::int64_t first(std::int64_t chunk) const { return chunk * size + std::min(chunk, larger); }
+  std::int64_t size_of(std::int64_t chunk) const { return std::min(size + (chunk < larger), length - first(chunk)); }
   std::int64_t largest() const { return size + (larger > 0); }
 };
 
@@ -68,11 +70,11 @@ struct Pieces {
 template <class T, class Body>
 void for_each_tile(std::int64_t m, std::int64_t n, bool a_packed, bool b_packed, Body&& body) {
   constexpr std::int64_t lanes = kLanes<T>;
-  const Pieces across(divide_up(n, lanes), b_packed ? kVectors : kMostVectors, !b_packed);
-  const Pieces down(m, a_packed ? kRows : most_rows(int(across.largest())), !a_packed);
+  const Chunks across(ceil_div(n, lanes), b_packed ? kVectors : kMostVectors, !b_packed);
+  const Chunks down(m, a_packed ? kRows : most_rows(int(across.largest())), !a_packed);
   for (std::int64_t panel = 0; panel < down.count; ++panel)
-    for (std::int64_t piece = 0; piece < across.count; ++piece) {
-      const std::int64_t j = across.first(piece) * lanes, vectors = across.size_of(piece);
+    for (std::int64_t chunk = 0; chunk < across.count; ++chunk) {
+      const std::int64_t j = across.first(chunk) * lanes, vectors = across.size_of(chunk);
       body(down.first(panel), down.size_of(panel), j, std::min(n - j, vectors * lanes), vectors);
     }
 }
@@ -82,22 +84,22 @@ template <class T>
 struct BlockA {
   const T* data;
   std::int64_t row;     ///< distance of rows, for packed ones on the average of a panel
-  std::int64_t stride;  ///< the kernels': of depths where rows are adjacent, else of rows
+  std::int64_t stride;  ///< the kernels': from one k to the next where rows are adjacent, else from row to row
   bool rows_adjacent, packed;
 };
 
 template <class T>
 [[gnu::noinline]] BlockA<T> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
-                                   std::int64_t depth, T* target) {
+                                   std::int64_t k, T* target) {
   if (p.trans_a) {
-    pack_rows<T, kRows>(p.a + l * p.lda + i, p.lda, rows, depth, target);
+    pack_rows<T, kRows>(p.a + l * p.lda + i, p.lda, rows, k, target);
   } else {
     const T* a = p.a + i * p.lda + l;
     for (std::int64_t first = 0; first < rows; first += kRows)
-      pack_transposed<T, kRows>(a + first * p.lda, p.lda, int(std::min<std::int64_t>(kRows, rows - first)), depth,
-                                target + first * depth, kRows);
+      pack_transposed<T, kRows>(a + first * p.lda, p.lda, int(std::min<std::int64_t>(kRows, rows - first)), k,
+                                target + first * k, kRows);
   }
-  return {target, depth, kRows, true, true};
+  return {target, k, kRows, true, true};
 }
 
 template <class T>
@@ -110,27 +112,27 @@ BlockA<T> block_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l) {
 template <class T>
 struct BlockB {
   const T* data;
-  std::int64_t depth;  ///< distance of depths
+  std::int64_t stride;  ///< from one k to the next
   bool packed;
 };
 
 template <class T>
 [[gnu::noinline]] BlockB<T> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j, std::int64_t columns,
-                                   std::int64_t depth, T* target) {
+                                   std::int64_t k, T* target) {
   constexpr std::int64_t width = kWidth<T>;
   if (!p.trans_b) {
-    pack_rows<T, int(width)>(p.b + l * p.ldb + j, p.ldb, columns, depth, target);
+    pack_rows<T, int(width)>(p.b + l * p.ldb + j, p.ldb, columns, k, target);
   } else {
     const T* b = p.b + j * p.ldb + l;
     for (std::int64_t first = 0; first < columns; first += kLanes<T>)
       pack_transposed<T, kLanes<T>>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(kLanes<T>, columns - first)),
-                                    depth, target + first / width * width * depth + first % width, width);
+                                    k, target + first / width * width * k + first % width, width);
   }
   return {target, width, true};
 }
 
-/// Depth from which a tile takes long enough for its part of C to arrive from memory meanwhile.
-constexpr std::int64_t kPrefetchDepth = 64;
+/// From this k on a tile takes long enough for its part of C to arrive from memory meanwhile.
+constexpr std::int64_t kLeastPrefetchK = 64;
 
 template <class T>
 void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t columns) {
@@ -141,65 +143,35 @@ void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t
 /// C <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
 /// the block of B in the second.
 template <class T>
-void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std::int64_t n, std::int64_t depth,
+void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std::int64_t n, std::int64_t k,
                     const Epilogue<T>& epilogue, T* c, std::int64_t ldc) {
   const auto find = a.rows_adjacent ? KernelTable<T, true>::find : KernelTable<T, false>::find;
   for_each_tile<T>(m, n, a.packed, b.packed, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
-    const T* const from = b.data + (b.packed ? j * depth : j);
-    const TileOperands<T> tile{a.data + i * a.row, a.stride, from, b.depth, c + i * ldc + j, ldc};
-    if (depth >= kPrefetchDepth && last_lanes == kLanes<T>) prefetch_tile(tile.c, ldc, rows, columns);
-    find(vectors, rows, last_lanes < kLanes<T>)(depth, tile, epilogue, int(last_lanes));
+    const T* const from = b.data + (b.packed ? j * k : j);
+    const TileOperands<T> tile{a.data + i * a.row, a.stride, from, b.stride, c + i * ldc + j, ldc};
+    if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) prefetch_tile(tile.c, ldc, rows, columns);
+    find(vectors, rows, last_lanes < kLanes<T>)(k, tile, epilogue, int(last_lanes));
   });
 }
 
 }  // namespace
 
 template <class T>
-Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, bool pack_a, bool pack_b, std::uint64_t bytes) {
-  constexpr std::int64_t width = kWidth<T>;
-  const std::int64_t size = sizeof(T);
-  // Half of the second-level cache for a block of B. A block of A is read once for a block of B: 2048 rows repay
-  // packing B.
-  std::int64_t most_k = most_depth(size);
-  // B used up at once streams from memory: so many rows as hardware prefetchers follow.
-  if (!pack_b && m <= kFewRows && n * k * size > caches().level2 / 4) most_k = 16;
-  // A used up at once: long pieces of its rows, while the one panel of B stays in the second-level cache.
-  if (!pack_a && n <= width) most_k = caches().level2 / 4 / (width * size);
-  Blocks b{};
-  b.k = round_up(divide_up(k, divide_up(k, most_k)), 8);
-  const std::int64_t most_n = std::max(width, caches().level2 / 2 / (b.k * size) / width * width);
-  b.n = round_up(divide_up(n, divide_up(n, most_n)), width);
-  b.m = std::min<std::int64_t>(round_up(m, kRows), 2048);
-  const std::int64_t room = std::int64_t(std::max(bytes, kStackBytes) / sizeof(T));
-  for (;;) {
-    b.packed_a = pack_a ? b.m * b.k : 0;
-    b.packed_b = pack_b ? b.n * b.k : 0;
-    if (b.packed_a + b.packed_b <= room) return b;
-    if (b.m > kRows && b.packed_a >= b.packed_b)
-      b.m = round_up(b.m / 2, kRows);
-    else if (b.n > width)
-      b.n = round_up(b.n / 2, width);
-    else
-      b.k = divide_up(b.k, 2);
-  }
-}
-
-template <class T>
 void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace) {
   alignas(64) T stack[kStackBytes / sizeof(T)];
   if (workspace == nullptr) workspace = stack;
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
-    const std::int64_t depth = std::min(blocks.k, p.k - l);
+    const std::int64_t k = std::min(blocks.k, p.k - l);
     const Epilogue<T> epilogue{p.alpha, l == 0 ? p.beta : T(1)};
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
       const std::int64_t rows = std::min(blocks.m, p.m - i);
-      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, rows, depth, workspace) : block_a(p, i, l);
+      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, rows, k, workspace) : block_a(p, i, l);
       for (std::int64_t j = 0; j < p.n; j += blocks.n) {
         const std::int64_t columns = std::min(blocks.n, p.n - j);
-        const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, columns, depth, workspace + blocks.packed_a)
+        const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, columns, k, workspace + blocks.packed_a)
                                                 : BlockB<T>{p.b + l * p.ldb + j, p.ldb, false};
-        multiply_block(a, b, rows, columns, depth, epilogue, p.c + i * p.ldc + j, p.ldc);
+        multiply_block(a, b, rows, columns, k, epilogue, p.c + i * p.ldc + j, p.ldc);
       }
     }
   }

@@ -5,7 +5,6 @@
 
 namespace tessera::cpu {
 
-template Blocks choose_blocks<float>(std::int64_t, std::int64_t, std::int64_t, bool, bool, std::uint64_t);
 template void multiply_panels(const TileProduct<float>&, const Blocks&, float*);
 template std::vector<TileStep<float>> tile_steps(const plugin::GemmProblem&);
 

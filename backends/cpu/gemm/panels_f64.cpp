@@ -5,7 +5,6 @@
 
 namespace tessera::cpu {
 
-template Blocks choose_blocks<double>(std::int64_t, std::int64_t, std::int64_t, bool, bool, std::uint64_t);
 template void multiply_panels(const TileProduct<double>&, const Blocks&, double*);
 template std::vector<TileStep<double>> tile_steps(const plugin::GemmProblem&);
 

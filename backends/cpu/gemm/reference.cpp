@@ -4,7 +4,8 @@
 /// @file
 /// GEMM by its definition, on one thread: what every other algorithm must agree with.
 
-#include "algorithms.hpp"
+#include "../context.hpp"
+#include "model.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -45,11 +46,19 @@ class ReferencePlan final : public plugin::Plan {
   GemmProblem problem_;
 };
 
-}  // namespace
-
-GemmPlanPointer make_gemm_reference(Context&, const GemmProblem& problem, plugin::PlanOptions) {
-  if (problem.dtype == TESSERA_F32) return std::make_unique<ReferencePlan<float>>(problem);
-  return std::make_unique<ReferencePlan<double>>(problem);
+void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, reference_seconds(machine, p)});
 }
 
+std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin::Parameters&) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<ReferencePlan<T>>(p);
+  });
+}
+
+const plugin::Register<Context, GemmProblem> kRegistered{
+    {"reference", plugin::supports_all<GemmProblem, Machine>, offer, make}, 9};
+
+}  // namespace
 }  // namespace tessera::cpu

@@ -3,19 +3,13 @@
 
 #include "tiles.hpp"
 
-#include "../caches.hpp"
 #include "../parallel.hpp"
-#include "grid.hpp"
 #include "panels.hpp"
 
 namespace tessera::cpu {
 namespace {
 
 using plugin::GemmProblem;
-
-/// Most tiles of a product: beyond, finding a tile's kernel takes no time beside the tile itself, while a list of them
-/// takes room in the first-level cache.
-constexpr std::size_t kMostSteps = 128;
 
 template <class T>
 class TilesPlan final : public plugin::Plan {
@@ -53,19 +47,12 @@ class TilesPlan final : public plugin::Plan {
   std::vector<TileStep<T>> steps_;
 };
 
-template <class T>
-std::unique_ptr<plugin::Plan> make(const GemmProblem& problem, int threads) {
-  std::vector<TileStep<T>> steps = tile_steps<T>(problem);
-  if (steps.size() > kMostSteps) return nullptr;
-  return std::make_unique<TilesPlan<T>>(problem, threads, std::move(steps));
-}
-
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_tiles_plan(const GemmProblem& p, int threads) {
-  if (p.m == 0 || p.n == 0 || p.batch == 0 || p.trans_b || parts_per_product(p.batch, threads) > 1) return nullptr;
-  if (p.bytes() > double(p.batch) * double(caches().level2) / 4) return nullptr;
-  return p.dtype == TESSERA_F32 ? make<float>(p, threads) : make<double>(p, threads);
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<TilesPlan<T>>(p, threads, tile_steps<T>(p));
+  });
 }
 
 }  // namespace tessera::cpu

@@ -7,9 +7,11 @@
 
 #include <tessera/plugin/plugin.hpp>
 
+#include <memory>
+
 namespace tessera::cpu {
 
-/// Null unless each product of the batch is a thread's, has few tiles and takes both operands where they lie.
+/// For products of which lists_tiles() holds.
 std::unique_ptr<plugin::Plan> make_tiles_plan(const plugin::GemmProblem& problem, int threads);
 
 }  // namespace tessera::cpu

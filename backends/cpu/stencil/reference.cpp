@@ -5,7 +5,8 @@
 /// A stencil by its definition, point by point on one thread: what every other algorithm must agree
 /// with.
 
-#include "algorithms.hpp"
+#include "../context.hpp"
+#include "model.hpp"
 
 namespace tessera::cpu {
 namespace {
@@ -51,11 +52,19 @@ class ReferencePlan final : public plugin::Plan {
   StencilProblem problem_;
 };
 
-}  // namespace
-
-StencilPlanPointer make_stencil_reference(Context&, const StencilProblem& problem, plugin::PlanOptions) {
-  if (problem.dtype == TESSERA_F32) return std::make_unique<ReferencePlan<float>>(problem);
-  return std::make_unique<ReferencePlan<double>>(problem);
+void offer(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, reference_seconds(machine, p), p.sweep_workspace()});
 }
 
+std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& p, const plugin::Parameters&) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<ReferencePlan<T>>(p);
+  });
+}
+
+const plugin::Register<Context, StencilProblem> kRegistered{
+    {"reference", plugin::supports_all<StencilProblem, Machine>, offer, make}, 9};
+
+}  // namespace
 }  // namespace tessera::cpu

@@ -27,13 +27,13 @@ void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T in
 template <class T>
 void apply_line(const T* in, const RowTaps<T>& taps, T init, T* out);
 
-/// How far ahead of use a streamed row fetches what it reads. The processor's own prefetch stops at
+/// How far ahead of use apply_row_nontemporal() should be told to fetch. The processor's own prefetch stops at
 /// 4 KiB pages; 2 to 4 KiB measured alike, 1 KiB and less slower.
 inline constexpr std::int64_t kAheadBytes = 4096;
 
-/// The same bits for unit strides, stored past the caches: `out` is the start of a cache line, and n
-/// points fill whole lines. n points from `newest` on are fetched meanwhile. stream_fence() must follow.
+/// The same bits for unit strides, by non-temporal stores: `out` is the start of a cache line, and n points fill whole
+/// lines. n points from `newest` on are prefetched meanwhile. nontemporal_fence() must follow.
 template <class T>
-void stream_row(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest);
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest);
 
 }  // namespace tessera::cpu

@@ -2,83 +2,101 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What single sweeps read and write, and the taps as they need them.
+/// The taps of a row as its loops need them, and its points at the ends of the row.
 #pragma once
 
-#include "bundle_kernel.hpp"
 #include "row_kernel.hpp"
 
-#include <algorithm>
+#include <tessera/plugin/boundary.hpp>
+
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace tessera::cpu {
 
-/// The taps of one row as distances from a base, outer axes apart: offset = row + along * stride.
+/// The offset of a point that lies so many steps of an axis away. Where it has no 64 bits it wraps around: nothing is
+/// read there, and steps back lead to the right place again.
+inline std::int64_t steps_away(std::int64_t offset, std::int64_t steps, std::int64_t stride) {
+  return std::int64_t(std::uint64_t(offset) + std::uint64_t(steps) * std::uint64_t(stride));
+}
+
+/// The taps of one row as distances from a point, in elements: all of it, and the steps along axis 2 that are in it.
 template <class T>
 struct RowTerms {
-  std::vector<std::int64_t> offset, row, along;
+  std::vector<std::int64_t> offset, along;
   std::vector<T> coefficient;
   T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
 
   explicit RowTerms(std::size_t capacity = 0) {
-    offset.reserve(capacity), row.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
+    offset.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
   }
   void clear() {
-    offset.clear(), row.clear(), along.clear(), coefficient.clear();
+    offset.clear(), along.clear(), coefficient.clear();
     init = T(-0.0);
   }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    offset.push_back(distance({row_offset, along_offset, 0}, plugin::Index3{1, stride, 0}));
-    row.push_back(row_offset);
+    offset.push_back(steps_away(row_offset, along_offset, stride));
     along.push_back(along_offset);
     coefficient.push_back(c);
   }
   RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
 };
 
-/// What a tap finds at an index outside axis 2: a constant, or the point that stands for it.
+/// What taps find outside axis 2; in a halo it is the point itself.
 template <class T>
-struct Beyond {
-  bool constant;
-  T value;
-  std::int64_t index;
-};
+class Outside {
+ public:
+  /// A constant, or a point that lies so many steps along axis 2 from the place where the tap looks.
+  struct Entry {
+    bool constant;
+    T value;
+    std::int64_t shift;
+  };
 
-/// An array that sweeps read, with the taps of a row away from the outer boundaries.
-template <class T>
-struct Source {
-  plugin::Index3 strides;
-  RowTerms<T> terms;
-  std::vector<BundleGroup<T>> groups;    ///< the same taps
-  std::int64_t newest;                   ///< from a point to what its taps read that no row before has read
-  std::int64_t lowest = 0, highest = 0;  ///< from a point to the first and the last that its taps read
-  std::int64_t last = 0;                 ///< element of the array
-
-  /// `groups` are those of the problem's taps, in that order.
-  Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
-      : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
-    for (const auto& [offset, coefficient] : p.taps) {
-      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
-      lowest = std::min(lowest, terms.offset.back());
-      highest = std::max(highest, terms.offset.back());
-    }
-    const T* coefficient = terms.coefficient.data();
-    for (const TapGroup& group : tap_groups) {
-      groups.push_back(bundle_group(group, s, coefficient));
-      coefficient += tap_count(group.pattern);
-    }
-    for (std::size_t axis = 0; axis < 3; ++axis) last += (p.domain.extents[axis] - 1) * s[axis];
+  explicit Outside(const plugin::Domain& d) : below_(d.reach[2][0]), extent_(d.extents[2]) {
+    if (extent_ == 0) return;
+    for (std::int64_t i = -below_; i < 0; ++i) add(d, i, 0);
+    for (std::int64_t i = extent_; i < extent_ + d.reach[2][1]; ++i) add(d, i, 1);
   }
+
+  bool is_inside(std::int64_t index) const { return index >= 0 && index < extent_; }
+  /// For an index that is outside.
+  const Entry& at(std::int64_t index) const {
+    return entries_[std::size_t(below_ + (index < 0 ? index : index - extent_))];
+  }
+
+ private:
+  void add(const plugin::Domain& d, std::int64_t index, int side) {
+    const bool constant = d.mode[2][side] == TESSERA_BOUNDARY_CONSTANT;
+    entries_.push_back({constant, T(d.value[2][side]), constant ? 0 : d.mapped(2, index) - index});
+  }
+
+  std::int64_t below_, extent_;
+  std::vector<Entry> entries_;  ///< indices [-reach, 0), then [extent, extent + reach)
 };
 
-/// What a sweep reads and writes.
-template <class T>
-struct Sweep {
-  const Source<T>& source;
-  const T* in;
-  T* out;
-  plugin::Index3 out_strides;
-};
+/// The sum at `point`, which has index i on axis 2: where a vector loop cannot go, since taps leave the row. `Terms` is
+/// RowTerms or has its members.
+template <class T, class Terms>
+[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const Terms& terms,
+                                          const Outside<T>& outside, std::int64_t i) {
+  T sum = terms.init;
+  const auto count = std::size_t(terms.taps().count);
+  for (std::size_t t = 0; t < count; ++t) {
+    const std::int64_t index = i + terms.along[t];
+    std::int64_t from = terms.offset[t];
+    if (!outside.is_inside(index)) {
+      const auto& entry = outside.at(index);
+      if (entry.constant) {
+        sum += terms.coefficient[t] * entry.value;
+        continue;
+      }
+      from = steps_away(from, entry.shift, stride);
+    }
+    sum += terms.coefficient[t] * point[from];
+  }
+  return sum;
+}
 
 }  // namespace tessera::cpu

@@ -16,15 +16,15 @@ bool before(const Tap& a, const Tap& b) {
   return std::tie(a.offset[2], a.offset[0], a.offset[1]) < std::tie(b.offset[2], b.offset[0], b.offset[1]);
 }
 
-/// Taps that wait for a group.
-class Waiting {
+/// Taps that belong to no group yet.
+class UngroupedTaps {
  public:
-  explicit Waiting(const std::vector<Tap>& taps) : taps_(taps), gone_(taps.size(), false) {
+  explicit UngroupedTaps(const std::vector<Tap>& taps) : taps_(taps), grouped_(taps.size(), false) {
     std::stable_sort(taps_.begin(), taps_.end(), before);
   }
 
   std::size_t size() const { return taps_.size(); }
-  bool gone(std::size_t i) const { return gone_[i]; }
+  bool grouped(std::size_t i) const { return grouped_[i]; }
   const plugin::Index3& offset(std::size_t i) const { return taps_[i].offset; }
 
   /// Moves the taps of a pattern to `ordered`, or none where one of them is missing.
@@ -39,35 +39,34 @@ class Waiting {
             if (found[count++] == size()) return false;
           }
     for (std::size_t i = 0; i < count; ++i) {
-      gone_[found[i]] = true;
+      grouped_[found[i]] = true;
       ordered.push_back(taps_[found[i]]);
     }
     return true;
   }
 
  private:
-  /// A tap that still waits; the same offset may be there several times.
+  /// A tap that has no group; the same offset may be there several times.
   std::size_t find(const plugin::Index3& offset) const {
     const Tap wanted{offset, 0.0};
     auto i = std::size_t(std::lower_bound(taps_.begin(), taps_.end(), wanted, before) - taps_.begin());
-    while (i < size() && gone_[i] && taps_[i].offset == offset) ++i;
+    while (i < size() && grouped_[i] && taps_[i].offset == offset) ++i;
     return i < size() && taps_[i].offset == offset ? i : size();
   }
 
   std::vector<Tap> taps_;
-  std::vector<bool> gone_;
+  std::vector<bool> grouped_;
 };
 
 }  // namespace
 
 std::vector<TapGroup> group_taps(std::vector<Tap>& taps) {
-  Waiting waiting(taps);
+  UngroupedTaps left(taps);
   taps.clear();
   std::vector<TapGroup> groups;
   for (const Pattern pattern : kPatterns)
-    for (std::size_t i = 0; i < waiting.size(); ++i)
-      if (!waiting.gone(i) && waiting.move(pattern, waiting.offset(i), taps))
-        groups.push_back({pattern, waiting.offset(i)});
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (!left.grouped(i) && left.move(pattern, left.offset(i), taps)) groups.push_back({pattern, left.offset(i)});
   return groups;
 }
 

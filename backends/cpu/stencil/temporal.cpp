@@ -2,32 +2,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Several steps in one pass over memory. A tile streams along axis 0: each group of planes that it loads lets every
-/// step of the pass advance by as many, and a step keeps only the planes that the next one reads, so all of them stay
-/// in a core's cache. On axes 1 and 2, and where threads share axis 0, tiles overlap by what the remaining steps reach,
-/// so no thread waits for another. (A. Nguyen et al., "3.5-D blocking optimization for stencil computations on modern
-/// CPUs and GPUs", SC10.) Boundaries are those of a single sweep at every step.
+/// Several steps in one pass over memory. A tile advances along axis 0: each group of planes that it loads lets every
+/// step of the pass advance by as many. A step keeps only the planes that the next one reads, so all of them stay in a
+/// core's cache. On axes 1 and 2, and where threads share axis 0, tiles overlap by what the remaining steps reach, so
+/// no thread waits for another. (A. Nguyen et al., "3.5-D blocking optimization for stencil computations on modern CPUs
+/// and GPUs", SC10.) Boundaries are those of a single sweep at every step.
 
-#include "../cost.hpp"
+#include "../context.hpp"
 #include "../parallel.hpp"
-#include "algorithms.hpp"
+#include "model.hpp"
 #include "temporal_tile.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace tessera::cpu {
 namespace {
 
+using plugin::ceil_div;
 using plugin::Index3;
 using plugin::StencilProblem;
+
+/// The problem with a step for each pass.
+StencilProblem passes_of(StencilProblem p, std::int64_t fused_steps) {
+  p.steps = ceil_div(p.steps, fused_steps);
+  return p;
+}
 
 template <class T>
 class TemporalPlan final : public plugin::Plan {
  public:
-  TemporalPlan(const StencilProblem& problem, const TemporalShape& shape, int threads)
-      : passes_(problem), rules_(problem, shape), steps_(problem.steps), threads_(threads) {
-    passes_.steps = steps_ / shape.depth + (steps_ % shape.depth != 0);  // any number of steps, without overflow
-    if (problem.points() == 0) return;
-    cut(shape);
-    for (int t = 0; t < threads; ++t) workshops_.emplace_back(rules_, shape.depth);
+  TemporalPlan(const StencilWork& work, const TemporalShape& shape, int threads)
+      : passes_(passes_of(work.problem, shape.fused_steps)),
+        rules_(work, shape),
+        steps_(work.problem.steps),
+        threads_(threads) {
+    if (work.problem.points() == 0) return;
+    grid_ = tile_grid(work.problem, shape, threads);
+    for (int t = 0; t < threads; ++t) scratch_.emplace_back(rules_, shape.fused_steps);
   }
 
   std::uint64_t workspace_bytes() const override { return passes_.sweep_workspace(); }
@@ -40,10 +55,10 @@ class TemporalPlan final : public plugin::Plan {
       std::int64_t done = 0, pass = 0;
       plugin::for_each_sweep(passes_, in, out, workspace,
                              [&](const T* source, const Index3& source_strides, T* target, const Index3& strides) {
-                               const std::int64_t depth = dealt(++pass) - done;
-                               done += depth;
-                               sweep(team, {source, source_strides, target, strides, depth, {}});
-                               stream_fence();
+                               const std::int64_t fused_steps = steps_until(++pass) - done;
+                               done += fused_steps;
+                               sweep(team, {source, source_strides, target, strides, fused_steps, {}});
+                               nontemporal_fence();
                                team.barrier();
                              });
     });
@@ -51,33 +66,20 @@ class TemporalPlan final : public plugin::Plan {
 
  private:
   /// Steps of the first `pass` passes, which all have about as many.
-  std::int64_t dealt(std::int64_t pass) const {
+  std::int64_t steps_until(std::int64_t pass) const {
     return steps_ / passes_.steps * pass + steps_ % passes_.steps * pass / passes_.steps;
   }
 
-  /// Tiles of axes 1 and 2, and pieces of axis 0 until threads have equal shares: a piece repeats some planes.
-  void cut(const TemporalShape& shape) {
-    const auto& extents = passes_.domain.extents;
-    const std::int64_t radius = rules_.axes[0].radius();
-    const auto pieces = [](std::int64_t n, std::int64_t piece) { return (n + piece - 1) / piece; };
-    size_ = {extents[0], shape.tile, shape.width};
-    tiles_ = {1, pieces(extents[1], shape.tile), pieces(extents[2], shape.width)};
-    const std::int64_t columns = tiles_[1] * tiles_[2], most = extents[0] / (8 * shape.depth * radius + 1);
-    const auto idle = [this](std::int64_t units) { return (threads_ - units % threads_) % threads_; };
-    while (tiles_[0] < most && idle(columns * tiles_[0]) * 20 > columns * tiles_[0]) ++tiles_[0];
-    size_[0] = pieces(extents[0], tiles_[0]);
-    tiles_[0] = pieces(extents[0], size_[0]);
-  }
-
   void sweep(Team team, Tile<T> tile) {
-    const std::int64_t units = tiles_[0] * tiles_[1] * tiles_[2], last = team.end(units);
+    const auto& [tiles, size] = grid_;
+    const std::int64_t units = grid_.count(), last = team.end(units);
     for (std::int64_t unit = team.begin(units); unit < last; ++unit) {
-      const Index3 place{unit / (tiles_[1] * tiles_[2]), unit / tiles_[2] % tiles_[1], unit % tiles_[2]};
+      const Index3 place{unit / (tiles[1] * tiles[2]), unit / tiles[2] % tiles[1], unit % tiles[2]};
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::int64_t begin = place[axis] * size_[axis];
-        tile.core[axis] = {begin, std::min(begin + size_[axis], passes_.domain.extents[axis])};
+        const std::int64_t begin = place[axis] * size[axis];
+        tile.core[axis] = {begin, std::min(begin + size[axis], passes_.domain.extents[axis])};
       }
-      TileRun<T>(rules_, tile, workshops_[std::size_t(team.rank)]).run();
+      TileRun<T>(rules_, tile, scratch_[std::size_t(team.rank)]).run();
     }
   }
 
@@ -85,31 +87,107 @@ class TemporalPlan final : public plugin::Plan {
   TileRules<T> rules_;
   std::int64_t steps_;
   int threads_;
-  Index3 size_{}, tiles_{};             ///< of a tile in points, and how many on each axis
-  std::vector<Workshop<T>> workshops_;  ///< one a thread
+  TileGrid grid_{};
+  std::vector<ThreadScratch<T>> scratch_;  ///< one a thread
 };
 
-}  // namespace
+/// Most steps of a pass that are worth a try, and how far a caller may go.
+constexpr std::int64_t kMostFusedSteps = 32, kMostGivenSteps = 64;
+constexpr std::int64_t kMostPoints = std::int64_t(1) << 40;
+/// Bytes. Longer rows of a group do not fit in a first-level cache together.
+constexpr std::int64_t kLongestRow = 8192;
+constexpr std::int64_t kShortestRow = 128;  ///< points
 
-StencilPlanPointer make_stencil_temporal(Context& context, const StencilProblem& problem, plugin::PlanOptions options) {
-  const StencilProblem turned = streamed(problem);
-  const int automatic = work_of_sweep(problem).useful_threads(context.threads());
-  const int threads = take_threads(options, automatic);
-  const TemporalShape best = choose_shape(turned, tile_cache_bytes());
-  constexpr std::int64_t kMost = std::int64_t(1) << 40;
-  TemporalShape shape{options.parameters.take("depth", best.depth, 1, 64),
-                      options.parameters.take("tile", best.tile, 1, kMost),
-                      options.parameters.take("width", best.width, 1, kMost)};
-  shape.depth = std::min(shape.depth, std::max<std::int64_t>(problem.steps, 1));
-  if (problem.dtype == TESSERA_F32) return std::make_unique<TemporalPlan<float>>(turned, shape, threads);
-  return std::make_unique<TemporalPlan<double>>(turned, shape, threads);
+/// A tile should leave some of a core's own cache.
+std::int64_t tile_cache_bytes(const Machine& machine) { return machine.caches.level2 / 8 * 5; }
+
+/// The shape of a pass of one step, which needs no tile.
+TemporalShape single_step(const StencilWork& work) {
+  const auto& extents = work.problem.domain.extents;
+  return {1, std::max<std::int64_t>(extents[1], 1),
+          std::clamp<std::int64_t>(extents[2], 1, kLongestRow / work.element())};
 }
 
-std::string why_not_temporal(const StencilProblem& problem, int) {
+/// The shape of the least time for that many steps; one of no rows where no tile fits.
+TemporalShape best_shape(const Machine& machine, const StencilWork& work, std::int64_t fused_steps, int threads) {
+  TemporalShape best{fused_steps, 0, 1};
+  double least = 0.0;
+  for (std::int64_t width = kLongestRow / work.element(); width >= kShortestRow; width /= 2) {
+    const TemporalShape shape =
+        fitting_shape(work.problem, fused_steps, width, work.block_rows, tile_cache_bytes(machine));
+    if (shape.tile == 0) continue;
+    const double seconds = passes_seconds(machine, work, shape, threads);
+    if (best.tile == 0 || seconds < least) least = seconds, best = shape;
+  }
+  return best;
+}
+
+/// The best shape and those of half and of twice its steps, where tiles of them fit, after the one of a single step.
+std::vector<TemporalShape> shapes_worth_a_try(const Machine& machine, const StencilWork& work, int threads) {
+  std::vector<TemporalShape> shapes{single_step(work)};
+  if (work.problem.points() == 0) return shapes;
+  for (std::int64_t n = 2; n <= std::min(kMostFusedSteps, work.problem.steps); ++n)
+    if (const TemporalShape shape = best_shape(machine, work, n, threads); shape.tile > 0) shapes.push_back(shape);
+  if (shapes.size() == 1) return shapes;
+  const auto seconds = [&](const TemporalShape& shape) { return passes_seconds(machine, work, shape, threads); };
+  const std::int64_t best = std::min_element(shapes.begin() + 1, shapes.end(), [&](const auto& a, const auto& b) {
+                              return seconds(a) < seconds(b);
+                            })->fused_steps;
+  std::erase_if(shapes, [best](const TemporalShape& shape) {
+    const std::int64_t n = shape.fused_steps;
+    return n > 1 && n != best / 2 && n != best && n != 2 * best;
+  });
+  return shapes;
+}
+
+/// The shape of so many steps that the caller fixed; where no tile of them fits in a cache, one that does not.
+TemporalShape given_shape(const Machine& machine, const StencilWork& work, std::int64_t fused_steps, int threads) {
+  TemporalShape shape = single_step(work);
+  if (fused_steps > 1 && work.problem.points() > 0)
+    if (const TemporalShape fitting = best_shape(machine, work, fused_steps, threads); fitting.tile > 0)
+      shape = fitting;
+  shape.fused_steps = fused_steps;
+  return shape;
+}
+
+void offer(const StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
+           plugin::OfferList& offers) {
+  const StencilWork work(problem, machine.instructions);
+  const std::int64_t steps = std::max<std::int64_t>(problem.steps, 1);
+  const double sweep = passes_seconds(machine, work, single_step(work), 1) / double(steps);
+  const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
+  std::vector<TemporalShape> shapes;
+  if (const std::int64_t depth = given.in_range("depth", 0, 1, kMostGivenSteps); depth > 0)
+    shapes = {given_shape(machine, work, depth, threads)};
+  else
+    shapes = shapes_worth_a_try(machine, work, threads);
+  for (TemporalShape shape : shapes) {
+    shape.tile = given.in_range("tile", shape.tile, 1, kMostPoints);
+    shape.width = given.in_range("width", shape.width, 1, kMostPoints);
+    offers.add({{{"threads", threads}, {"depth", shape.fused_steps}, {"tile", shape.tile}, {"width", shape.width}},
+                passes_seconds(machine, work, shape, threads),
+                passes_of(problem, shape.fused_steps).sweep_workspace()});
+  }
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& problem,
+                                   const plugin::Parameters& parameters) {
+  const StencilWork work(problem, context.machine().instructions);
+  TemporalShape shape{parameters.at("depth"), parameters.at("tile"), parameters.at("width")};
+  shape.fused_steps = std::min(shape.fused_steps, std::max<std::int64_t>(problem.steps, 1));
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<TemporalPlan<T>>(work, shape, int(parameters.at("threads")));
+  });
+}
+
+std::string why_unsupported(const StencilProblem& problem, const Machine&) {
   for (const auto& sides : problem.domain.mode)
     for (const auto mode : sides)
       if (mode == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
   return {};
 }
 
+const plugin::Register<Context, StencilProblem> kRegistered{{"temporal", why_unsupported, offer, make}, 3};
+
+}  // namespace
 }  // namespace tessera::cpu

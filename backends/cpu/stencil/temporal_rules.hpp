@@ -5,12 +5,12 @@
 /// What tiles of the temporal algorithm share, and what a thread has for its own.
 #pragma once
 
-#include "bundle_kernel.hpp"
-#include "errands.hpp"
-#include "row_kernel.hpp"
+#include "model.hpp"
+#include "prefetch_queue.hpp"
+#include "register_block_kernel.hpp"
+#include "row_terms.hpp"
 #include "tap_groups.hpp"
 #include "temporal_axis.hpp"
-#include "temporal_shape.hpp"
 
 #include <tessera/plugin/problem.hpp>
 
@@ -25,67 +25,29 @@
 
 namespace tessera::cpu {
 
-/// The taps of a row as distances in a tile's buffer from the point itself.
-template <class T>
-struct TileTerms {
-  std::vector<std::int64_t> offset, along;  ///< in all, and the part of axis 2
-  std::vector<T> coefficient;
-  T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
-
-  explicit TileTerms(std::size_t capacity) {
-    offset.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
-  }
-  void clear() {
-    offset.clear(), along.clear(), coefficient.clear();
-    init = T(-0.0);
-  }
-  void push(std::int64_t row_offset, std::int64_t along_offset, T c) {
-    offset.push_back(row_offset + along_offset);
-    along.push_back(along_offset);
-    coefficient.push_back(c);
-  }
-  RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
-};
-
-/// What a tap finds outside axis 2: a constant, or a point so many elements from there.
-template <class T>
-struct Replacement {
-  bool constant;
-  T value;
-  std::int64_t shift;
-};
-
 /// What the tiles of a plan share.
 template <class T>
 struct TileRules {
   plugin::Domain domain;  ///< unrolled
   std::array<TileAxis, 3> axes;
   TileLayout layout;
-  std::vector<plugin::Tap> taps;       ///< in the order of single sweeps
-  std::vector<TapGroup> groups;        ///< the same taps
-  std::vector<T> coefficient;          ///< of the taps
-  std::vector<std::int64_t> inner;     ///< a tap's distance within its plane
-  std::vector<Replacement<T>> beyond;  ///< indices [-reach, 0) of axis 2, behind them [extent, extent + reach)
+  Outside<T> outside;
+  std::vector<plugin::Tap> taps;    ///< in the order of single sweeps
+  std::vector<TapGroup> groups;     ///< the same taps
+  std::vector<T> coefficient;       ///< of the taps
+  std::vector<std::int64_t> inner;  ///< a tap's distance within its plane
 
-  TileRules(const plugin::StencilProblem& p, const TemporalShape& shape)
-      : domain(unrolled(p.domain)),
-        layout(tile_layout(p, shape, rows_together(p))),
-        taps(p.taps),
-        groups(group_taps(taps)) {
-    for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(p.domain, axis);
+  TileRules(const StencilWork& work, const TemporalShape& shape)
+      : domain(unrolled(work.problem.domain)),
+        layout(tile_layout(work.problem, shape, work.block_rows)),
+        outside(domain),
+        taps(work.problem.taps),
+        groups(work.groups) {
+    for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(work.problem.domain, axis);
     for (const auto& tap : taps) {
       inner.push_back(tap.offset[1] * layout.pitch + tap.offset[2]);
       coefficient.push_back(T(tap.coefficient));
     }
-    if (p.points() == 0) return;
-    for (std::int64_t i = -domain.reach[2][0]; i < 0; ++i) tabulate(i, 0);
-    for (std::int64_t i = domain.extents[2]; i < domain.extents[2] + domain.reach[2][1]; ++i) tabulate(i, 1);
-  }
-
- private:
-  void tabulate(std::int64_t index, int side) {
-    const bool constant = domain.mode[2][side] == TESSERA_BOUNDARY_CONSTANT;
-    beyond.push_back({constant, T(domain.value[2][side]), constant ? 0 : domain.mapped(2, index) - index});
   }
 };
 
@@ -102,18 +64,19 @@ struct Level {
   Span rows, points;
   std::int64_t count = 0;  ///< of the planes
   std::array<Plane, kMostPlanes> plane;
-  std::vector<TileTerms<T>> plain;  ///< of each plane, away from the boundaries of axes 0 and 1
-  std::vector<BundleGroup<T>> groups;
+  std::vector<RowTerms<T>> plain;  ///< of each plane, away from the boundaries of axes 0 and 1
+  std::vector<StridedGroup<T>> groups;
 
   std::int64_t lines() const { return count * rows.size() * points.size() * std::int64_t(sizeof(T)) / kLineBytes; }
 };
 
-/// What one thread works with. The buffer is zero at first: what surrounds a row's points is read, though not used.
+/// What one thread works with. The buffer is zero at first, since what surrounds a row's points is read, though not
+/// used.
 template <class T>
-class Workshop {
+class ThreadScratch {
  public:
-  Workshop(const TileRules<T>& rules, std::int64_t depth)
-      : mapped(rules.taps.size()), errands(std::size_t(rules.layout.group * rules.layout.rows)) {
+  ThreadScratch(const TileRules<T>& rules, std::int64_t fused_steps)
+      : mapped(rules.taps.size()), queue(std::size_t(rules.layout.group * rules.layout.rows)) {
     const TileLayout& layout = rules.layout;
     if (double(layout.planes) * double(layout.rows) * double(layout.pitch) > kMostElements) throw std::bad_alloc();
     const std::size_t bytes = std::size_t(layout.elements()) * sizeof(T);
@@ -125,8 +88,8 @@ class Workshop {
     if (page == kLargePage) madvise(buffer_.get(), whole, MADV_HUGEPAGE);
 #endif
     std::memset(buffer_.get(), 0, bytes);
-    TileTerms<T> terms(rules.taps.size());
-    for (const auto& tap : rules.taps) terms.push(0, tap.offset[2], T(tap.coefficient));
+    RowTerms<T> terms(rules.taps.size());
+    for (const auto& tap : rules.taps) terms.push(0, tap.offset[2], 1, T(tap.coefficient));
     Level<T> level;
     level.plain.assign(std::size_t(rules.layout.group), terms);
     const T* coefficient = rules.coefficient.data();
@@ -134,14 +97,14 @@ class Workshop {
       level.groups.push_back({group.pattern, {}, coefficient});
       coefficient += tap_count(group.pattern);
     }
-    levels.assign(std::size_t(depth), level);
+    levels.assign(std::size_t(fused_steps), level);
   }
 
   T* buffer() const { return buffer_.get(); }
 
   std::vector<Level<T>> levels;  ///< the first step's, and so on
-  TileTerms<T> mapped;           ///< of a row near a boundary of axis 0 or 1
-  Errands<T> errands;
+  RowTerms<T> mapped;            ///< of a row near a boundary of axis 0 or 1
+  PrefetchQueue<T> queue;
 
  private:
   static constexpr double kMostElements = double(std::int64_t{1} << 48);  ///< no more than can be addressed
@@ -152,14 +115,14 @@ class Workshop {
   std::unique_ptr<T, Free> buffer_;
 };
 
-/// What a thread does at a time: `core` of the target, `depth` steps behind the source.
+/// What a thread does at a time: `core` of the target, so many steps after the source.
 template <class T>
 struct Tile {
   const T* in;
   plugin::Index3 in_strides;
   T* out;
   plugin::Index3 out_strides;
-  std::int64_t depth;
+  std::int64_t fused_steps;
   std::array<Span, 3> core;
 };
 

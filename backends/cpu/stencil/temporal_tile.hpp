@@ -5,7 +5,7 @@
 /// A tile of the temporal algorithm on its way through the domain.
 #pragma once
 
-#include "../stream_store.hpp"
+#include "../nontemporal_store.hpp"
 #include "temporal_rules.hpp"
 
 #include <algorithm>
@@ -18,29 +18,30 @@ namespace tessera::cpu {
 template <class T>
 class TileRun {
  public:
-  TileRun(const TileRules<T>& rules, const Tile<T>& tile, Workshop<T>& workshop)
-      : r_(rules), d_(rules.domain), layout_(rules.layout), tile_(tile), workshop_(workshop) {
-    first_ = {span(0, 0).begin, span(1, tile.depth).begin - tile.depth * layout_.row_shift, span(2, 0).begin};
+  TileRun(const TileRules<T>& rules, const Tile<T>& tile, ThreadScratch<T>& scratch)
+      : r_(rules), d_(rules.domain), layout_(rules.layout), tile_(tile), scratch_(scratch) {
+    first_ = {span(0, 0).begin, span(1, tile.fused_steps).begin - tile.fused_steps * layout_.row_shift,
+              span(2, 0).begin};
     first_[2] -= (first_[2] % kLine + kLine) % kLine + layout_.margin;
   }
 
   /// Each group of planes that is loaded lets every level advance by as many.
   void run() {
     const std::int64_t lag = r_.axes[0].radius(), group = layout_.group;
-    const std::int64_t end = tile_.core[0].end + tile_.depth * lag;
+    const std::int64_t end = tile_.core[0].end + tile_.fused_steps * lag;
     for (std::int64_t c0 = first_[0]; c0 < end; c0 += group) {
       load(common(span(0, 0), {c0, c0 + group}));
-      fetch(common(span(0, 0), {c0 + group, c0 + 2 * group}));
+      prefetch(common(span(0, 0), {c0 + group, c0 + 2 * group}));
       std::int64_t lines = 0;
-      for (std::int64_t level = 1; level <= tile_.depth; ++level) {
+      for (std::int64_t level = 1; level <= tile_.fused_steps; ++level) {
         prepare(level, common(span(0, level), {c0 - level * lag, c0 - level * lag + group}));
         lines += at(level).lines();
       }
-      workshop_.errands.spread(lines / Errands<T>::kTileLines);
-      for (std::int64_t level = 1; level <= tile_.depth; ++level) compute(level);
-      workshop_.errands.turn();
+      scratch_.queue.pace(lines / PrefetchQueue<T>::kLinesPerAdvance);
+      for (std::int64_t level = 1; level <= tile_.fused_steps; ++level) compute(level);
+      scratch_.queue.drain();
     }
-    workshop_.errands.turn();
+    scratch_.queue.drain();
   }
 
  private:
@@ -48,20 +49,20 @@ class TileRun {
 
   /// What level `level` computes of an axis.
   Span span(std::size_t axis, std::int64_t level) const {
-    return r_.axes[axis].around(tile_.core[axis], tile_.depth - level);
+    return r_.axes[axis].around(tile_.core[axis], tile_.fused_steps - level);
   }
   static Span common(Span a, Span b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
 
   /// The point (c1, coordinate 0) of a level's plane.
   T* row(std::int64_t level, std::int64_t slot, std::int64_t c1) const {
     const std::int64_t place = c1 - level * layout_.row_shift - first_[1];
-    return workshop_.buffer() + (slot * layout_.rows + place) * layout_.pitch - first_[2];
+    return scratch_.buffer() + (slot * layout_.rows + place) * layout_.pitch - first_[2];
   }
   /// A level's rows take the places of those of the level below that are out of its reach, just read before.
   std::int64_t slot(std::int64_t level, std::int64_t c0) const {
-    return (c0 - first_[0] + (tile_.depth - level) * layout_.plane_shift) % layout_.planes;
+    return (c0 - first_[0] + (tile_.fused_steps - level) * layout_.plane_shift) % layout_.planes;
   }
-  Level<T>& at(std::int64_t level) const { return workshop_.levels[std::size_t(level - 1)]; }
+  Level<T>& at(std::int64_t level) const { return scratch_.levels[std::size_t(level - 1)]; }
 
   /// With the taps of the planes' rows that have no boundary on the outer axes.
   void prepare(std::int64_t level, Span planes) const {
@@ -72,11 +73,11 @@ class TileRun {
       Plane& plane = l.plane[std::size_t(p)];
       plane = {c0, copy, slot(level - 1, c0), slot(level, c0), d_.plain_on(0, c0 - copy), d_.frozen_on(0, c0 - copy)};
       if (!plane.plain) continue;
-      TileTerms<T>& terms = l.plain[std::size_t(p)];
+      RowTerms<T>& terms = l.plain[std::size_t(p)];
       for (std::size_t t = 0; t < r_.taps.size(); ++t)
         terms.offset[t] = plane_offset(plane, c0 + r_.taps[t].offset[0]) + r_.inner[t];
     }
-    if (!in_bundles(l)) return;
+    if (!in_blocks(l)) return;
     for (std::size_t g = 0; g < r_.groups.size(); ++g) {
       const auto& centre = r_.groups[g].centre;
       for (std::size_t k = 0; k < l.groups[g].plane.size(); ++k)
@@ -85,9 +86,9 @@ class TileRun {
     }
   }
 
-  /// Whether the rows of a level's planes go together where axis 1 has no boundary.
-  bool in_bundles(const Level<T>& l) const {
-    return layout_.bundles && l.count == kBundlePlanes && l.plane[0].plain && l.plane[kBundlePlanes - 1].plain &&
+  /// Whether a level computes blocks of rows where axis 1 has no boundary.
+  bool in_blocks(const Level<T>& l) const {
+    return layout_.blocks && l.count == kBlockPlanes && l.plane[0].plain && l.plane[kBlockPlanes - 1].plain &&
            l.points.size() >= kLeastLines * kLine;
   }
 
@@ -117,13 +118,13 @@ class TileRun {
     return tile_.in + r_.axes[0].index(c0) * tile_.in_strides[0] + r_.axes[1].index(c1) * tile_.in_strides[1];
   }
 
-  /// Has the input that will be loaded fetched while there is work to do.
-  void fetch(Span planes) const {
+  /// Has the input that will be loaded next prefetched while there is work to do.
+  void prefetch(Span planes) const {
     if (tile_.in_strides[2] != 1) return;
     const Span rows = span(1, 0), points = common(span(2, 0), {0, r_.axes[2].extent()});
     for (std::int64_t c0 = planes.begin; c0 < planes.end; ++c0)
       for (std::int64_t c1 = rows.begin; c1 < rows.end; ++c1)
-        workshop_.errands.fetch(input(c0, c1) + points.begin, points.size());
+        scratch_.queue.prefetch(input(c0, c1) + points.begin, points.size());
   }
 
   static void copy_points(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride, std::int64_t n) {
@@ -134,23 +135,24 @@ class TileRun {
     for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
   }
 
-  /// A level's planes, at the last level into the output. A plane follows the one before row by row: it finds what
-  /// both read in the first-level cache.
+  /// A level's planes; the last level's go to the output. The planes advance row by row, so that a plane finds in the
+  /// first-level cache what the one before has read.
   void compute(std::int64_t level) const {
     const Level<T>& l = at(level);
-    const bool bundles = in_bundles(l);
+    const bool blocks = in_blocks(l);
     for (std::int64_t c1 = l.rows.begin; l.count > 0 && c1 < l.rows.end;) {
       const std::int64_t i1 = c1 - r_.axes[1].copy_begin(c1);
-      const bool bundle = bundles && d_.plain_on(1, i1);
-      const bool several = bundle && c1 + layout_.unit <= l.rows.end && d_.plain_on(1, i1 + layout_.unit - 1);
-      const std::int64_t count = several ? layout_.unit : 1;
-      if (bundle)
-        sum_bundle(level, l, c1, int(count));
+      const bool block = blocks && d_.plain_on(1, i1);
+      const bool several =
+          block && c1 + layout_.block_rows <= l.rows.end && d_.plain_on(1, i1 + layout_.block_rows - 1);
+      const std::int64_t count = several ? layout_.block_rows : 1;
+      if (block)
+        sum_block(level, l, c1, int(count));
       else
         for (std::int64_t p = 0; p < l.count; ++p) compute_row(level, l, p, c1);
       c1 += count;
     }
-    if (level < tile_.depth) return;
+    if (level < tile_.fused_steps) return;
     for (std::int64_t p = 0; p < l.count; ++p)
       for (std::int64_t c1 = l.rows.begin; c1 < l.rows.end; ++c1) {
         const Plane& plane = l.plane[std::size_t(p)];
@@ -158,18 +160,18 @@ class TileRun {
       }
   }
 
-  void sum_bundle(std::int64_t level, const Level<T>& l, std::int64_t c1, int rows) const {
-    const Plane &plane = l.plane[0], &last = l.plane[kBundlePlanes - 1];
+  void sum_block(std::int64_t level, const Level<T>& l, std::int64_t c1, int rows) const {
+    const Plane &plane = l.plane[0], &last = l.plane[kBlockPlanes - 1];
     const Span lines = whole_lines(l.points);
     const std::int64_t size = layout_.rows * layout_.pitch;
-    Bundle<T> b{};
+    RowBlock<T> b{};
     b.in = row(level - 1, plane.from, c1) + lines.begin, b.out = row(level, plane.to, c1) + lines.begin;
     b.in_plane = (last.from - plane.from) * size, b.out_plane = (last.to - plane.to) * size;
     b.in_row = b.out_row = layout_.pitch;
     b.n = lines.size(), b.rows = rows;
-    apply_bundle(b, {l.groups.data(), std::int64_t(l.groups.size())}, &workshop_.errands);
+    apply_row_block(b, {l.groups.data(), std::int64_t(l.groups.size())}, &scratch_.queue);
     for (std::int64_t r = 0; r < rows; ++r)
-      for (std::size_t p = 0; p < kBundlePlanes; ++p)
+      for (std::size_t p = 0; p < kBlockPlanes; ++p)
         sum_ends(row(level - 1, l.plane[p].from, c1 + r), l.plain[p], l.points, row(level, l.plane[p].to, c1 + r));
   }
 
@@ -184,14 +186,15 @@ class TileRun {
       sum_row(from, l.plain[std::size_t(p)], l.points, to);
     } else {
       map_terms(plane, c1);
-      sum_row(from, workshop_.mapped, l.points, to);
+      sum_row(from, scratch_.mapped, l.points, to);
     }
-    for (std::int64_t t = 0; t < l.points.size() / kLine / Errands<T>::kTileLines; ++t) workshop_.errands.beside();
+    for (std::int64_t t = 0; t < l.points.size() / kLine / PrefetchQueue<T>::kLinesPerAdvance; ++t)
+      scratch_.queue.advance();
   }
 
   /// The taps of row c1: rows that are mapped within the domain's copy, or constant.
   void map_terms(const Plane& plane, std::int64_t c1) const {
-    TileTerms<T>& terms = workshop_.mapped;
+    RowTerms<T>& terms = scratch_.mapped;
     terms.clear();
     const std::int64_t copy1 = r_.axes[1].copy_begin(c1);
     for (const plugin::Tap& tap : r_.taps) {
@@ -201,7 +204,7 @@ class TileRun {
         terms.init += T(tap.coefficient) * T(s.value);
       else
         terms.push(plane_offset(plane, plane.copy + s.index[0]) + (copy1 + s.index[1] - c1) * layout_.pitch,
-                   tap.offset[2], T(tap.coefficient));
+                   tap.offset[2], 1, T(tap.coefficient));
     }
   }
 
@@ -211,14 +214,14 @@ class TileRun {
     return {begin, begin + (head + points.size() + kLine - 1) / kLine * kLine};
   }
 
-  void sum_row(const T* from, const TileTerms<T>& terms, Span points, T* to) const {
+  void sum_row(const T* from, const RowTerms<T>& terms, Span points, T* to) const {
     const Span lines = whole_lines(points);
     apply_row(from + lines.begin, 1, terms.taps(), terms.init, to + lines.begin, 1, lines.size());
     sum_ends(from, terms, points, to);
   }
 
-  /// Does over those of a row's points that have a boundary on axis 2.
-  void sum_ends(const T* from, const TileTerms<T>& terms, Span points, T* to) const {
+  /// Computes those of a row's points again that have a boundary on axis 2.
+  void sum_ends(const T* from, const RowTerms<T>& terms, Span points, T* to) const {
     const TileAxis& axis = r_.axes[2];
     if (axis.endless()) return;
     for (std::int64_t copy = axis.copy_begin(points.begin); copy < points.end; copy += axis.extent()) {
@@ -227,32 +230,12 @@ class TileRun {
     }
   }
 
-  void sum_end(const T* from, const TileTerms<T>& terms, Span ends, std::int64_t copy, T* to) const {
+  void sum_end(const T* from, const RowTerms<T>& terms, Span ends, std::int64_t copy, T* to) const {
     for (std::int64_t c = ends.begin; c < ends.end; ++c)
-      to[c] = d_.frozen_on(2, c - copy) ? from[c] : end_point(from + c, terms, c - copy);
+      to[c] = d_.frozen_on(2, c - copy) ? from[c] : end_point(from + c, 1, terms, r_.outside, c - copy);
   }
 
-  /// The sum at `point`, which has index i on axis 2.
-  T end_point(const T* point, const TileTerms<T>& terms, std::int64_t i) const {
-    T sum = terms.init;
-    for (std::size_t t = 0; t < terms.along.size(); ++t) {
-      const std::int64_t index = i + terms.along[t];
-      std::int64_t from = terms.offset[t];
-      if (index < 0 || index >= d_.extents[2]) {
-        const std::int64_t entry = d_.reach[2][0] + (index < 0 ? index : index - d_.extents[2]);
-        const Replacement<T>& instead = r_.beyond[std::size_t(entry)];
-        if (instead.constant) {
-          sum += terms.coefficient[t] * instead.value;
-          continue;
-        }
-        from += instead.shift;
-      }
-      sum += terms.coefficient[t] * point[from];
-    }
-    return sum;
-  }
-
-  /// Sends a row of the last level to the output, whole lines past the caches: the next pass reads them much later.
+  /// Sends a row of the last level to the output. Whole lines go past the caches: the next pass reads them much later.
   void put_row(const T* from, std::int64_t c0, std::int64_t c1, Span points) const {
     T* to = tile_.out + c0 * tile_.out_strides[0] + c1 * tile_.out_strides[1];
     const std::int64_t stride = tile_.out_strides[2], n = points.size();
@@ -261,7 +244,7 @@ class TileRun {
     const std::int64_t past = std::int64_t(reinterpret_cast<std::uintptr_t>(to) % kLineBytes / sizeof(T));
     const std::int64_t head = std::min(n, (kLine - past) % kLine), tail = (n - head) % kLine;
     copy_points(from, 1, to, 1, head);
-    workshop_.errands.store(to + head, from + head, n - tail - head);
+    scratch_.queue.store(to + head, from + head, n - tail - head);
     copy_points(from + n - tail, 1, to + n - tail, 1, tail);
   }
 
@@ -269,7 +252,7 @@ class TileRun {
   const plugin::Domain& d_;
   const TileLayout& layout_;
   const Tile<T>& tile_;
-  Workshop<T>& workshop_;
+  ThreadScratch<T>& scratch_;
   std::array<std::int64_t, 3> first_{};  ///< coordinates of the buffer's first point, axis 1 at level 0
 };
 

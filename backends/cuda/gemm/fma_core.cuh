@@ -6,36 +6,36 @@
 /// of C in registers.
 #pragma once
 
+#include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
 
 namespace tessera::cuda {
 
-/// kM x kN tiles of C, kDepth of k at a time; a warp computes kWarpM x kWarpN of it, a thread
+/// kM x kN tiles of C, kTileK of k at a time; a warp computes kWarpM x kWarpN of it, a thread
 /// kThreadM x kThreadN in groups of 4 x 4, so that a warp reads 16-byte words that lie next to one another.
-template <int kMValue, int kNValue, int kDepthValue, int kWarpM, int kWarpN, int kThreadM, int kThreadN,
-          bool kADepthValue, bool kBDepthValue>
+template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, int kThreadM, int kThreadN,
+          bool kKMajorAValue, bool kKMajorBValue>
 class FmaCore {
  public:
   using T = float;
-  static constexpr int kM = kMValue, kN = kNValue, kDepth = kDepthValue;
+  static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
-  static constexpr bool kADepth = kADepthValue, kBDepth = kBDepthValue;     ///< contiguous in memory: the depth?
-  static constexpr int kWideA = kADepth ? 1 : 4, kWideB = kBDepth ? 1 : 4;  ///< elements of the widest copy
-  static constexpr int kSteps = kDepth;
-  /// A tile's copies are spread over so many steps. Chosen by measurement, with an eye on the compiler: where
-  /// registers are short, spreading makes it spill, or leave the three operands of a multiply-add in one bank of
-  /// the register file, at a cost of 8 %.
+  static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;       ///< k is contiguous in memory
+  static constexpr int kVectorA = kKMajorA ? 1 : 4, kVectorB = kKMajorB ? 1 : 4;  ///< elements of the widest copy
+  static constexpr int kSteps = kTileK;
+  /// Steps over which a tile's copies are spread. Chosen by measurement, with an eye on the compiler: where
+  /// registers are short, spreading makes it spill, or leaves the three operands of a multiply-add in one bank of
+  /// the register file, which costs 8 %.
   template <bool kCluster>
-  static constexpr int kCopyParts = kM* kN < 128 * 128 || (kADepth && kBDepth) ? 1
-                                    : kCluster                                 ? 3
-                                                                               : 4;
-  // Along the extent in shared memory in any case: an operand whose depth is contiguous is turned on its
-  // way, word by word.
-  using LayoutA = DepthRows<kM, kDepth, kADepth ? 4 : 0>;
-  using LayoutB = DepthRows<kN, kDepth, kBDepth ? 4 : 0>;
-  static constexpr int kTilePad = 4;  ///< of rows of C in shared memory, for the banks
-  static constexpr int kPieceWidth = 4;
-  static constexpr int kPieces = kThreadM * kThreadN / kPieceWidth;
+  static constexpr int kCopyParts = kM* kN < 128 * 128 || (kKMajorA && kKMajorB) ? 1
+                                    : kCluster                                   ? 3
+                                                                                 : 4;
+  // Extent-major in shared memory in any case: a K-major operand is transposed on its way, word by word.
+  using LayoutA = ExtentMajor<kM, kTileK, kKMajorA ? kOperandPad : 0>;
+  using LayoutB = ExtentMajor<kN, kTileK, kKMajorB ? kOperandPad : 0>;
+  static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
+  static constexpr int kSegmentWidth = 4;
+  static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;
 
   struct Fragment {
     T a[kThreadM], b[kThreadN];
@@ -73,14 +73,14 @@ class FmaCore {
       }
   }
 
-  /// The thread's elements as pieces of kPieceWidth neighbours in a row.
-  __device__ __forceinline__ int row(int piece) const {
-    const int i = piece / kGroupsN;
+  /// The thread's elements as segments of kSegmentWidth neighbours in a row.
+  __device__ __forceinline__ int row(int segment) const {
+    const int i = segment / kGroupsN;
     return row_ + i / 4 * (4 * kLanesM) + i % 4;
   }
-  __device__ __forceinline__ int column(int piece) const { return column_ + piece % kGroupsN * (4 * kLanesN); }
-  __device__ __forceinline__ T element(int piece, int i) const {
-    return sum_[piece / kGroupsN][piece % kGroupsN * 4 + i];
+  __device__ __forceinline__ int column(int segment) const { return column_ + segment % kGroupsN * (4 * kLanesN); }
+  __device__ __forceinline__ T element(int segment, int i) const {
+    return sum_[segment / kGroupsN][segment % kGroupsN * 4 + i];
   }
 
  private:

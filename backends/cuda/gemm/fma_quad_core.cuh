@@ -2,40 +2,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The inner product of narrow tiles on the multiply-add units whose long operand has a contiguous depth: it is read
-/// along the depth, four at a time, and so copied 16 bytes at a time. A narrow tile waits for memory: turning the long
-/// operand word by word took it to half of the rate. A large tile has no registers for this.
+/// The inner product of narrow tiles on the multiply-add units whose long operand is K-major. It is read along k, four
+/// elements at a time, and so copied 16 bytes at a time. A narrow tile waits for memory: transposing the long operand
+/// word by word halved its rate. A large tile has no registers for this.
 #pragma once
 
+#include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
 
 #include <type_traits>
 
 namespace tessera::cuda {
 
-/// Like FmaCore, but four of the depth a step. kALong: A is the long operand, and its depth is contiguous; else B. Of
-/// its extent a thread has one element of each lane group: with a pad of 4 words the banks differ.
-template <int kMValue, int kNValue, int kDepthValue, int kWarpM, int kWarpN, int kThreadM, int kThreadN, bool kALong,
-          bool kOtherDepth>
+/// Like FmaCore, but four of k a step. kALong: A is the long operand, else B. Of its extent a thread has one element of
+/// each lane group: with a pad of 4 words the banks differ.
+template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, int kThreadM, int kThreadN, bool kALong,
+          bool kKMajorOther>
 class FmaQuadCore {
  public:
   using T = float;
-  static constexpr int kM = kMValue, kN = kNValue, kDepth = kDepthValue;
+  static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
-  static constexpr bool kADepth = kALong || kOtherDepth, kBDepth = !kALong || kOtherDepth;
-  static constexpr int kWideOther = kOtherDepth ? 1 : 4;  ///< elements of the widest copy
-  static constexpr int kWideA = kALong ? 4 : kWideOther, kWideB = kALong ? kWideOther : 4;
-  static constexpr int kQuad = 4, kSteps = kDepth / kQuad;
+  static constexpr bool kKMajorA = kALong || kKMajorOther, kKMajorB = !kALong || kKMajorOther;
+  static constexpr int kVectorOther = kKMajorOther ? 1 : 4;  ///< elements of the widest copy
+  static constexpr int kVectorA = kALong ? 4 : kVectorOther, kVectorB = kALong ? kVectorOther : 4;
+  static constexpr int kQuad = 4, kSteps = kTileK / kQuad;
   template <bool kCluster>
   static constexpr int kCopyParts = 1;
   template <int kExtent, bool kLong>
-  using Layout =
-      std::conditional_t<kLong, ExtentRows<kExtent, kDepth, 4>, DepthRows<kExtent, kDepth, kOtherDepth ? 4 : 0>>;
+  using Layout = std::conditional_t<kLong, KMajor<kExtent, kTileK, kOperandPad>,
+                                    ExtentMajor<kExtent, kTileK, kKMajorOther ? kOperandPad : 0>>;
   using LayoutA = Layout<kM, kALong>;
   using LayoutB = Layout<kN, !kALong>;
-  static constexpr int kTilePad = 4;  ///< of rows of C in shared memory, for the banks
-  static constexpr int kPieceWidth = kALong ? 4 : 1;
-  static constexpr int kPieces = kThreadM * kThreadN / kPieceWidth;
+  static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
+  static constexpr int kSegmentWidth = kALong ? 4 : 1;
+  static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;
 
   struct Fragment {
     T a[kThreadM][kQuad], b[kThreadN][kQuad];
@@ -69,15 +70,15 @@ class FmaQuadCore {
         }
   }
 
-  /// The thread's elements as pieces of kPieceWidth neighbours in a row.
-  __device__ __forceinline__ int row(int piece) const {
-    return row_ + place<kALong, kLanesM>(piece * kPieceWidth / kThreadN);
+  /// The thread's elements as segments of kSegmentWidth neighbours in a row.
+  __device__ __forceinline__ int row(int segment) const {
+    return row_ + place<kALong, kLanesM>(segment * kSegmentWidth / kThreadN);
   }
-  __device__ __forceinline__ int column(int piece) const {
-    return column_ + place<!kALong, kLanesN>(piece * kPieceWidth % kThreadN);
+  __device__ __forceinline__ int column(int segment) const {
+    return column_ + place<!kALong, kLanesN>(segment * kSegmentWidth % kThreadN);
   }
-  __device__ __forceinline__ T element(int piece, int i) const {
-    return sum_[piece * kPieceWidth / kThreadN][piece * kPieceWidth % kThreadN + i];
+  __device__ __forceinline__ T element(int segment, int i) const {
+    return sum_[segment * kSegmentWidth / kThreadN][segment * kSegmentWidth % kThreadN + i];
   }
 
  private:
@@ -92,9 +93,9 @@ class FmaQuadCore {
   }
 
   template <class Layout, bool kLong, int kLanes, int kCount>
-  static __device__ __forceinline__ void read_operand(T (&to)[kCount][kQuad], const T* tile, int first, int depth) {
+  static __device__ __forceinline__ void read_operand(T (&to)[kCount][kQuad], const T* tile, int first, int k) {
     const auto four = [&](int i, int p) {
-      return *reinterpret_cast<const float4*>(tile + Layout::offset(first + place<kLong, kLanes>(i), depth + p));
+      return *reinterpret_cast<const float4*>(tile + Layout::offset(first + place<kLong, kLanes>(i), k + p));
     };
     if constexpr (kLong) {
 #pragma unroll

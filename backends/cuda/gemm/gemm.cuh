@@ -8,13 +8,17 @@
 
 #include "../context.hpp"
 #include "../launch.cuh"
+#include "../vector.cuh"
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
 namespace tessera::cuda {
+
+using plugin::ceil_div;
 
 template <class T>
 struct GemmArguments {
@@ -32,19 +36,15 @@ struct GemmTile {
   std::int64_t row, column, batch;
 };
 
-__host__ __device__ inline std::int64_t tiles_along(std::int64_t extent, int tile) {
-  return (extent + tile - 1) / tile;
-}
-
 template <class T>
 __host__ __device__ std::int64_t tile_count(const GemmArguments<T>& g, int tile) {
-  return tiles_along(g.m, tile) * tiles_along(g.n, tile) * g.batch;
+  return ceil_div(g.m, tile) * ceil_div(g.n, tile) * g.batch;
 }
 
 /// Tiles are numbered along the rows of C, so that neighbouring blocks share rows of A in the L2.
 template <class T>
 __device__ GemmTile tile_at(const GemmArguments<T>& g, int tile, std::int64_t number) {
-  const std::int64_t columns = tiles_along(g.n, tile), rows = tiles_along(g.m, tile);
+  const std::int64_t columns = ceil_div(g.n, tile), rows = ceil_div(g.m, tile);
   const std::int64_t row = number / columns;
   return {row % rows * tile, number % columns * tile, row / rows};
 }
@@ -66,7 +66,20 @@ struct Epilogue {
     const T value = product ? alpha * sum : T(0);
     return beta != T(0) ? fma(beta, c, value) : value;
   }
+  /// Neighbours in a row.
+  template <int kWidth>
+  __device__ __forceinline__ Vector<T, kWidth> operator()(Vector<T, kWidth> sum, const Vector<T, kWidth>& c) const {
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) sum.value[e] = (*this)(sum.value[e], c.value[e]);
+    return sum;
+  }
+
   __device__ __forceinline__ void write(T* c, T sum) const { *c = (*this)(sum, reads_c() ? *c : T(0)); }
+  template <int kWidth>
+  __device__ __forceinline__ void write(T* c, const Vector<T, kWidth>& sum) const {
+    auto* const place = reinterpret_cast<Vector<T, kWidth>*>(c);
+    *place = (*this)(sum, reads_c() ? *place : Vector<T, kWidth>{});
+  }
 };
 
 template <class T>
@@ -116,16 +129,15 @@ class GemmPlan final : public plugin::Plan {
   dim3 block_;
 };
 
-/// Calls make(type tag, trans_a, trans_b), the last two as std::bool_constant.
+/// Calls make(std::type_identity<T>, trans_a, trans_b), the last two as std::bool_constant.
 template <class Make>
 auto with_gemm_types(const plugin::GemmProblem& problem, Make&& make) {
-  const auto with_b = [&](auto tag, auto trans_a) {
-    return problem.trans_b ? make(tag, trans_a, std::true_type{}) : make(tag, trans_a, std::false_type{});
+  const auto with_b = [&](auto type, auto trans_a) {
+    return problem.trans_b ? make(type, trans_a, std::true_type{}) : make(type, trans_a, std::false_type{});
   };
-  const auto with_a = [&](auto tag) {
-    return problem.trans_a ? with_b(tag, std::true_type{}) : with_b(tag, std::false_type{});
-  };
-  return problem.dtype == TESSERA_F64 ? with_a(std::type_identity<double>{}) : with_a(std::type_identity<float>{});
+  return plugin::with_types(problem.dtype, [&](auto type) {
+    return problem.trans_a ? with_b(type, std::true_type{}) : with_b(type, std::false_type{});
+  });
 }
 
 }  // namespace tessera::cuda

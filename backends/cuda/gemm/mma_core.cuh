@@ -6,6 +6,7 @@
 /// before compute capability 9.0).
 #pragma once
 
+#include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
 
 #include <type_traits>
@@ -28,25 +29,26 @@ __device__ __forceinline__ void mma(double (&d)[4], const double (&a)[2], double
 #endif
 }
 
-/// kM x kN tiles of C, kDepth of k at a time; a warp computes kWarpM x kWarpN of it.
-template <int kMValue, int kNValue, int kDepthValue, int kWarpM, int kWarpN, bool kADepthValue, bool kBDepthValue>
+/// kM x kN tiles of C, kTileK of k at a time; a warp computes kWarpM x kWarpN of it.
+template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, bool kKMajorAValue, bool kKMajorBValue>
 class MmaCore {
  public:
   using T = double;
-  static constexpr int kM = kMValue, kN = kNValue, kDepth = kDepthValue;
+  static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
-  static constexpr bool kADepth = kADepthValue, kBDepth = kBDepthValue;  ///< contiguous in memory: the depth?
-  static constexpr int kWideA = 2, kWideB = 2;                           ///< elements of the widest copy
-  static constexpr int kSteps = kDepth / 4;
+  static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;  ///< k is contiguous in memory
+  static constexpr int kVectorA = 2, kVectorB = 2;                           ///< elements of the widest copy
+  static constexpr int kSteps = kTileK / 4;
   template <bool kCluster>
-  static constexpr int kCopyParts = kSteps - 1;  ///< a tile's copies are spread over so many steps
-  template <int kExtent, bool kAlongDepth>
-  using Layout = std::conditional_t<kAlongDepth, ExtentRows<kExtent, kDepth, 4>, DepthRows<kExtent, kDepth, 4>>;
-  using LayoutA = Layout<kM, kADepth>;
-  using LayoutB = Layout<kN, kBDepth>;
-  static constexpr int kTilePad = 8;  ///< of rows of C in shared memory, for the banks
-  static constexpr int kPieceWidth = 2;
-  static constexpr int kPieces = kWarpM * kWarpN / 32 / kPieceWidth;
+  static constexpr int kCopyParts = kSteps - 1;  ///< steps over which a tile's copies are spread
+  template <int kExtent, bool kKMajor>
+  using Layout =
+      std::conditional_t<kKMajor, KMajor<kExtent, kTileK, kOperandPad>, ExtentMajor<kExtent, kTileK, kOperandPad>>;
+  using LayoutA = Layout<kM, kKMajorA>;
+  using LayoutB = Layout<kN, kKMajorB>;
+  static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
+  static constexpr int kSegmentWidth = 2;
+  static constexpr int kSegments = kWarpM * kWarpN / 32 / kSegmentWidth;
 
   struct Fragment {
     T a[kWarpM / 16][2], b[kWarpN / 8];
@@ -86,16 +88,16 @@ class MmaCore {
       }
   }
 
-  /// The thread's elements as pieces of kPieceWidth neighbours in a row: piece = (i * 2 + x) * groups + j.
-  __device__ __forceinline__ int row(int piece) const {
-    const int i = piece / (2 * kGroupsN), x = piece / kGroupsN % 2;
+  /// The thread's elements as segments of kSegmentWidth neighbours in a row: segment = (i * 2 + x) * groups + j.
+  __device__ __forceinline__ int row(int segment) const {
+    const int i = segment / (2 * kGroupsN), x = segment / kGroupsN % 2;
     return row_ + 16 * i + 8 * x;
   }
-  __device__ __forceinline__ int column(int piece) const {
-    return first_column_ + 8 * (piece % kGroupsN) + 2 * (int(threadIdx.x) % 4);
+  __device__ __forceinline__ int column(int segment) const {
+    return first_column_ + 8 * (segment % kGroupsN) + 2 * (int(threadIdx.x) % 4);
   }
-  __device__ __forceinline__ T element(int piece, int e) const {
-    return sum_[piece / (2 * kGroupsN)][piece % kGroupsN][2 * (piece / kGroupsN % 2) + e];
+  __device__ __forceinline__ T element(int segment, int e) const {
+    return sum_[segment / (2 * kGroupsN)][segment % kGroupsN][2 * (segment / kGroupsN % 2) + e];
   }
 
  private:

@@ -6,25 +6,17 @@
 #include "mma_core.cuh"
 #include "multistage.cuh"
 
-#include <array>
-
 namespace tessera::cuda {
-namespace {
 
-template <int kM, int kN, int kWarpM, int kWarpN>
-struct Tile {
-  using T = double;
-  template <bool kADepth, bool kBDepth>
-  using Core = MmaCore<kM, kN, 16, kWarpM, kWarpN, kADepth, kBDepth>;
+template <std::size_t kTile, bool kKMajorA, bool kKMajorB>
+struct MultistageCore<double, kTile, kKMajorA, kKMajorB> {
+  static constexpr MultistageTile t = kMultistageTiles<double>[kTile];
+  using Type = MmaCore<t.m, t.n, t.k_depth, t.warp_m, t.warp_n, kKMajorA, kKMajorB>;
 };
 
-}  // namespace
-
-std::span<const MultistageKernels<double>> multistage_kernels(std::type_identity<double>) {
-  static const std::array kernels{
-      multistage_kernels_of<Tile<128, 128, 64, 32>, 4, 1>(), multistage_kernels_of<Tile<64, 128, 32, 32>, 3, 2>(),
-      multistage_kernels_of<Tile<64, 64, 32, 32>, 3, 3>(), multistage_kernels_of<Tile<32, 32, 16, 16>, 3, 7>()};
-  return kernels;
-}
+template MultistageKernels<double> multistage_kernels_of<double, 0>();
+template MultistageKernels<double> multistage_kernels_of<double, 1>();
+template MultistageKernels<double> multistage_kernels_of<double, 2>();
+template MultistageKernels<double> multistage_kernels_of<double, 3>();
 
 }  // namespace tessera::cuda

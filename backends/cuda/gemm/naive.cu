@@ -5,8 +5,8 @@
 /// One thread computes one element of C from global memory, as the first matrix product of the CUDA
 /// C++ Programming Guide (section "Shared Memory") does. The yardstick, and the answer for shapes
 /// that nothing else takes.
-#include "algorithms.hpp"
 #include "gemm.cuh"
+#include "offers.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_c
   }
 }
 
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
   return with_gemm_types(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
     return std::make_unique<GemmPlan<T>>(context, problem, gemm_naive_kernel<T, trans_a.value, trans_b.value>, kTile,
@@ -39,8 +39,9 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   });
 }
 
-}  // namespace
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"naive", plugin::supports_all, naive_offers, make},
+                                                                 5};
 
-const GemmAlgorithm kGemmNaive{"naive", plugin::supports_all<plugin::GemmProblem>, make, 0.12};
+}  // namespace
 
 }  // namespace tessera::cuda

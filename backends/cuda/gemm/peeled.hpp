@@ -2,10 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The choice of the rows and columns that the algorithm peeled computes apart: a pure function, without CUDA.
+/// How the algorithm peeled takes a product apart: pure functions, without CUDA.
 #pragma once
 
-#include "multistage.hpp"
+#include "../machine.hpp"
+
+#include <tessera/plugin/offers.hpp>
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+#include <vector>
 
 namespace tessera::cuda {
 
@@ -17,9 +23,19 @@ struct Peel {
   std::int64_t rows, columns;
 };
 
-/// What lies beyond the last whole tile, of rows, of columns or of both, where the parts together are predicted to take
-/// clearly less time than the whole; nothing elsewhere. A tile's row of blocks for a single row of C costs as much as
-/// any other, and may be what begins one more round of blocks.
-Peel choose_peel(const plugin::GemmProblem& problem, const MultistageDevice& device);
+/// A block of C: its own product, of some rows of op(A) and some columns of op(B), and how it is computed.
+struct PeeledPart {
+  std::int64_t first_row, first_column;
+  plugin::GemmProblem problem;
+  bool skinny;  ///< by that algorithm, else by multistage
+  plugin::Offer offer;
+};
+
+/// Each part by its own cheapest offer within the limit; one part after the other uses the workspace.
+std::vector<PeeledPart> peeled_parts(const plugin::GemmProblem& problem, const Machine& machine, const Peel& peel,
+                                     std::uint64_t workspace_limit);
+
+/// The most that a part takes.
+std::uint64_t peeled_workspace(const std::vector<PeeledPart>& parts);
 
 }  // namespace tessera::cuda

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What algorithms have in common that cut the depth of a product into slices.
+/// What algorithms have in common that cut k into slices.
 #pragma once
 
 #include "gemm.cuh"
@@ -12,22 +12,25 @@
 
 namespace tessera::cuda {
 
-/// A product whose depth is cut into slices: block number b of a launch computes slice b % slices of
+/// A product whose k is cut into slices: block number b of a launch computes slice b % slices of
 /// tile b / slices.
 template <class T>
 struct SlicedArguments {
   GemmArguments<T> g;
-  int slices;                ///< pieces of k
-  std::int64_t slice_depth;  ///< what each but the last few has
+  int slices;
+  std::int64_t k_per_slice;  ///< what each but the last few has
   /// Sums of the slices, for a second kernel that adds them: slices x batch x m rows of partial_ld. Null
   /// where the slices of a tile are a cluster's blocks and add them through shared memory.
   T* partial;
   std::int64_t partial_ld;
 };
 
+inline constexpr int kAddThreads = 256;
+
 /// C from the sums of the slices. One thread an element; neighbours read neighbours.
 template <class T>
-__global__ void __launch_bounds__(256) gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
+__global__ void __launch_bounds__(kAddThreads)
+    gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
   constexpr int kAhead = 8;  // reads under way
   const GemmArguments<T>& g = arguments.g;
   const Epilogue<T> epilogue(g);
@@ -51,8 +54,8 @@ __global__ void __launch_bounds__(256) gemm_add_slices_kernel(const __grid_const
 
 template <class T>
 void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream) {
-  const std::int64_t blocks = std::min((x.g.batch * x.g.m * x.g.n + 255) / 256, kMaxGridX);
-  launch(gemm_add_slices_kernel<T>, dim3(unsigned(blocks)), dim3(256), 0, stream, x);
+  const std::int64_t blocks = std::min(ceil_div(x.g.batch * x.g.m * x.g.n, kAddThreads), kMaxGridX);
+  launch(gemm_add_slices_kernel<T>, dim3(unsigned(blocks)), dim3(kAddThreads), 0, stream, x);
 }
 
 }  // namespace tessera::cuda

@@ -6,8 +6,9 @@
 /// elements of one. They pass through shared memory, so that every access to memory reads or writes neighbours.
 #include "../vector.cuh"
 #include "../vector_access.hpp"
-#include "algorithms.hpp"
 #include "gemm.cuh"
+#include "offers.hpp"
+#include "small.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,16 +17,16 @@
 namespace tessera::cuda {
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kThreads = kSmallThreads;
 
 /// Matrices of up to kSize rows and columns, kSize of k at a time.
 template <class T, int kSizeValue>
 struct SmallTile {
   static constexpr int kSize = kSizeValue;
   static constexpr int kAcross = kSize / 4;  ///< threads along a row of C
-  static constexpr int kMatrices = kThreads / (kAcross * kAcross);
-  /// In shared memory rows are padded for words that come in turned, and matrices for the 8 threads that read 16
-  /// bytes each at a time, which belong to several matrices of 4 or 8.
+  static constexpr int kMatrices = small_matrices(kSize);
+  /// In shared memory rows are padded for words that are transposed on their way in, and matrices of 4 and 8 for the 8
+  /// threads that read 16 bytes each at a time, which belong to several of them.
   static constexpr int kPitch = kSize + (kSize == 4 ? 0 : 16 / int(sizeof(T)));
   static constexpr int kMatrixPad = kSize > 8 ? 0 : sizeof(T) == 4 ? kSize : 2;
   static constexpr int kMatrix = kSize * kPitch + kMatrixPad;
@@ -42,15 +43,15 @@ struct SmallOperand {
 
 /// A thread's share of an operand, on its way between memory and shared memory.
 template <class Tile, class T, int kVector>
-class SmallPieces {
+class SmallShare {
   static constexpr int kAcross = Tile::kSize / kVector, kAMatrix = Tile::kSize * kAcross;
-  static constexpr int kPieces = Tile::kMatrices * kAMatrix / kThreads;
+  static constexpr int kVectors = Tile::kMatrices * kAMatrix / kThreads;
 
-  using Piece = Vector<T, kVector>;
+  using Access = Vector<T, kVector>;
   struct Place {
     int matrix, row, column;
-    __device__ explicit Place(int piece) {
-      const int number = piece * kThreads + int(threadIdx.x);
+    __device__ explicit Place(int access) {
+      const int number = access * kThreads + int(threadIdx.x);
       matrix = number / kAMatrix, row = number / kAcross % Tile::kSize, column = number % kAcross * kVector;
     }
     __device__ bool exists(const SmallOperand<T>& o) const {
@@ -63,22 +64,22 @@ class SmallPieces {
   /// Zeros for what does not exist.
   __device__ __forceinline__ void read(const SmallOperand<T>& o) {
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
+    for (int i = 0; i < kVectors; ++i) {
       const Place place(i);
-      pieces_[i] = place.exists(o) ? *reinterpret_cast<const Piece*>(place.in(o)) : Piece{};
+      vectors_[i] = place.exists(o) ? *reinterpret_cast<const Access*>(place.in(o)) : Access{};
     }
   }
 
-  __device__ __forceinline__ void put(T* shared, bool turned) const {
+  __device__ __forceinline__ void put(T* shared, bool transposed) const {
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
+    for (int i = 0; i < kVectors; ++i) {
       const Place place(i);
       T* const matrix = shared + place.matrix * Tile::kMatrix;
-      if (turned) {
+      if (transposed) {
 #pragma unroll
-        for (int v = 0; v < kVector; ++v) matrix[(place.column + v) * Tile::kPitch + place.row] = pieces_[i].value[v];
+        for (int v = 0; v < kVector; ++v) matrix[(place.column + v) * Tile::kPitch + place.row] = vectors_[i].value[v];
       } else {
-        *reinterpret_cast<Piece*>(matrix + place.row * Tile::kPitch + place.column) = pieces_[i];
+        *reinterpret_cast<Access*>(matrix + place.row * Tile::kPitch + place.column) = vectors_[i];
       }
     }
   }
@@ -86,19 +87,17 @@ class SmallPieces {
   /// What was read is C before; `shared` has the sums.
   __device__ __forceinline__ void write(const SmallOperand<T>& o, const T* shared, const Epilogue<T>& epilogue) {
 #pragma unroll
-    for (int i = 0; i < kPieces; ++i) {
+    for (int i = 0; i < kVectors; ++i) {
       const Place place(i);
       if (!place.exists(o)) continue;
-      Piece v = *reinterpret_cast<const Piece*>(shared + place.matrix * Tile::kMatrix + place.row * Tile::kPitch +
-                                                  place.column);
-#pragma unroll
-      for (int e = 0; e < kVector; ++e) v.value[e] = epilogue(v.value[e], pieces_[i].value[e]);
-      *reinterpret_cast<Piece*>(place.in(o)) = v;
+      const auto sums = *reinterpret_cast<const Access*>(shared + place.matrix * Tile::kMatrix +
+                                                         place.row * Tile::kPitch + place.column);
+      *reinterpret_cast<Access*>(place.in(o)) = epilogue(sums, vectors_[i]);
     }
   }
 
  private:
-  Piece pieces_[kPieces]{};
+  Access vectors_[kVectors]{};
 };
 
 template <class T>
@@ -111,9 +110,7 @@ struct SmallArguments {
 template <class T, int kSize, int kVector>
 __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
   using Tile = SmallTile<T, kSize>;
-  struct alignas(16) Four {
-    T value[4];
-  };
+  using Four = Vector<T, 4>;
   __shared__ __align__(16) T a_shared[Tile::kElements];  // [k][m]
   __shared__ __align__(16) T b_shared[Tile::kElements];  // [k][n]
   const GemmArguments<T>& g = x.g;
@@ -124,12 +121,12 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
 
   T sum[4][4]{};
   for (std::int64_t begin = 0; begin < g.k; begin += kSize) {
-    const int depth = int(g.k - begin < kSize ? g.k - begin : kSize);
-    SmallPieces<Tile, T, kVector> a, b;
+    const int ks = int(g.k - begin < kSize ? g.k - begin : kSize);
+    SmallShare<Tile, T, kVector> a, b;
     a.read({const_cast<T*>(g.a) + first * g.stride_a + begin * (x.trans_a ? g.lda : 1), g.stride_a, g.lda, count,
-            x.trans_a ? depth : int(g.m), x.trans_a ? int(g.m) : depth});
+            x.trans_a ? ks : int(g.m), x.trans_a ? int(g.m) : ks});
     b.read({const_cast<T*>(g.b) + first * g.stride_b + begin * (x.trans_b ? 1 : g.ldb), g.stride_b, g.ldb, count,
-            x.trans_b ? int(g.n) : depth, x.trans_b ? depth : int(g.n)});
+            x.trans_b ? int(g.n) : ks, x.trans_b ? ks : int(g.n)});
     if (begin > 0) __syncthreads();
     a.put(a_shared, !x.trans_a);
     b.put(b_shared, x.trans_b);
@@ -137,7 +134,7 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
     const T* const from_a = a_shared + matrix * Tile::kMatrix + row;
     const T* const from_b = b_shared + matrix * Tile::kMatrix + column;
 #pragma unroll 4
-    for (int p = 0; p < depth; ++p) {
+    for (int p = 0; p < ks; ++p) {
       const Four fa = *reinterpret_cast<const Four*>(from_a + p * Tile::kPitch);
       const Four fb = *reinterpret_cast<const Four*>(from_b + p * Tile::kPitch);
 #pragma unroll
@@ -149,7 +146,7 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
 
   const Epilogue<T> epilogue(g);
   const SmallOperand<T> c{g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)};
-  SmallPieces<Tile, T, kVector> before;
+  SmallShare<Tile, T, kVector> before;
   if (epilogue.reads_c()) before.read(c);
   __syncthreads();
 #pragma unroll
@@ -163,7 +160,7 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
 template <class T>
 struct SmallKernels {
   using Kernel = void (*)(SmallArguments<T>);
-  Kernel wide, narrow;
+  Kernel vectorized, scalar;
   int matrices;
 };
 
@@ -173,15 +170,12 @@ SmallKernels<T> small_kernels_of() {
           SmallTile<T, kSize>::kMatrices};
 }
 
-/// The largest extent of C.
-constexpr std::int64_t most_small(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 16 : 32; }
-
 template <class T>
 SmallKernels<T> small_kernels(std::int64_t extent) {
   if (extent <= 4) return small_kernels_of<T, 4>();
   if (extent <= 8) return small_kernels_of<T, 8>();
-  if constexpr (sizeof(T) == 4)
-    if (extent > 16) return small_kernels_of<T, 32>();
+  if constexpr (kMostSmall < T >> 16)
+    if (extent > 16) return small_kernels_of<T, kMostSmall<T>>();
   return small_kernels_of<T, 16>();
 }
 
@@ -192,18 +186,18 @@ class SmallPlan final : public plugin::Plan {
       : context_(context),
         problem_(p),
         kernels_(small_kernels<T>(std::max(p.m, p.n))),
-        wide_(whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
-                                      p.trans_b ? p.k : p.n, p.n})) {
+        aligned_(whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
+                                         p.trans_b ? p.k : p.n, p.n})) {
     const DeviceGuard guard(context.device());
-    prepare(kernels_.wide);
-    prepare(kernels_.narrow);
+    prepare(kernels_.vectorized);
+    prepare(kernels_.scalar);
   }
 
   void execute(const plugin::Execution& e) override {
     const SmallArguments<T> x{arguments_of<T>(problem_, e), problem_.trans_a, problem_.trans_b};
-    const bool wide = wide_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c);
+    const bool vectors = aligned_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c);
     const DeviceGuard guard(context_.device());
-    launch(wide ? kernels_.wide : kernels_.narrow, dim3(unsigned(tiles_along(problem_.batch, kernels_.matrices))),
+    launch(vectors ? kernels_.vectorized : kernels_.scalar, dim3(unsigned(ceil_div(problem_.batch, kernels_.matrices))),
            dim3(kThreads), 0, context_.stream(), x);
   }
 
@@ -211,24 +205,18 @@ class SmallPlan final : public plugin::Plan {
   Context& context_;
   plugin::GemmProblem problem_;
   SmallKernels<T> kernels_;
-  bool wide_;  ///< copies of 16 bytes, where the addresses allow them
+  bool aligned_;  ///< copies of 16 bytes, where the addresses allow them
 };
 
-std::string why_unsupported(const plugin::GemmProblem& p, int) {
-  if (std::max(p.m, p.n) > most_small(p.dtype))
-    return "C has more than " + std::to_string(most_small(p.dtype)) + " rows or columns: " + std::to_string(p.m) +
-           " x " + std::to_string(p.n);
-  if (p.batch <= kMaxGridX) return {};
-  return "batch is above " + std::to_string(kMaxGridX) + ": " + std::to_string(p.batch);
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<SmallPlan<T>>(context, p);
+  });
 }
 
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, plugin::PlanOptions) {
-  if (p.dtype == TESSERA_F64) return std::make_unique<SmallPlan<double>>(context, p);
-  return std::make_unique<SmallPlan<float>>(context, p);
-}
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"small", small_why_unsupported, small_offers, make},
+                                                                 2};
 
 }  // namespace
-
-const GemmAlgorithm kGemmSmall{"small", why_unsupported, make, 0.98};
 
 }  // namespace tessera::cuda

@@ -4,10 +4,10 @@
 /// @file
 /// How tiles of op(A) and op(B) come into shared memory.
 ///
-/// Seen from the product, both operands have an extent (m or n) and a depth (k). An operand lies in
-/// memory with one of the two contiguous; a layout says where element (i, p) of a tile (extent, depth)
-/// goes in shared memory, and the loader copies with all threads of a block, as wide as the alignment
-/// allows, with zeros beyond the edges: so the loops that follow need no bounds.
+/// Seen from the product, both operands have an extent (m or n) and k. An operand lies in memory with one
+/// of the two contiguous: k (K-major) or the extent (extent-major). A layout says where element (i, p) of a
+/// tile (extent, k) goes in shared memory. The loader copies with all threads of a block, as wide as the
+/// alignment allows, and writes zeros beyond the edges, so the loops that follow need no bounds.
 #pragma once
 
 #include "../cp_async.cuh"
@@ -16,67 +16,67 @@
 
 namespace tessera::cuda {
 
-/// The tile as rows of one depth each, along the extent: offset(i, p) = p * pitch + i.
-template <int kExtentValue, int kDepthValue, int kPad>
-struct DepthRows {
-  static constexpr int kExtent = kExtentValue, kDepth = kDepthValue;
+/// The tile as rows along the extent: offset(i, p) = p * pitch + i.
+template <int kExtentValue, int kTileKValue, int kPad>
+struct ExtentMajor {
+  static constexpr int kExtent = kExtentValue, kTileK = kTileKValue;
   static constexpr int kPitch = kExtent + kPad;
-  static constexpr int kElements = kDepth * kPitch;
+  static constexpr int kElements = kTileK * kPitch;
   static __device__ constexpr int offset(int i, int p) { return p * kPitch + i; }
 };
 
-/// The tile as rows of one i each, along the depth: offset(i, p) = i * pitch + p.
-template <int kExtentValue, int kDepthValue, int kPad>
-struct ExtentRows {
-  static constexpr int kExtent = kExtentValue, kDepth = kDepthValue;
-  static constexpr int kPitch = kDepth + kPad;
+/// The tile as rows along k: offset(i, p) = i * pitch + p.
+template <int kExtentValue, int kTileKValue, int kPad>
+struct KMajor {
+  static constexpr int kExtent = kExtentValue, kTileK = kTileKValue;
+  static constexpr int kPitch = kTileK + kPad;
   static constexpr int kElements = kExtent * kPitch;
   static __device__ constexpr int offset(int i, int p) { return i * kPitch + p; }
 };
 
-/// Copies tiles of one operand, depth after depth, each tile in kCopies parts so that they can be
-/// spread over other work. kAlongDepth: the depth is contiguous in memory. kVector: elements a copy,
-/// along the contiguous axis, whose length is a multiple of it.
-template <class T, class Layout, bool kAlongDepth, int kVector, int kThreads>
+/// Copies tiles of one operand, along k tile after tile, each in kCopies parts so that they can be spread
+/// over other work. kKMajor: k is contiguous in memory. kVector: elements a copy, along the contiguous axis,
+/// whose length is a multiple of it.
+template <class T, class Layout, bool kKMajor, int kVector, int kThreads>
 class TileLoader {
-  static constexpr int kContiguous = kAlongDepth ? Layout::kDepth : Layout::kExtent;
-  static constexpr int kRows = kAlongDepth ? Layout::kExtent : Layout::kDepth;
-  // Threads along the contiguous axis. Words that are turned: a warp takes 8 along the depth and 4 along
-  // the extent, so that with a pad of 4 words it meets every bank once.
-  static constexpr bool kTurned = kAlongDepth && Layout::offset(0, 1) != 1;
-  static constexpr int kMost = kTurned ? 8 : kThreads;
+  static constexpr int kContiguous = kKMajor ? Layout::kTileK : Layout::kExtent;
+  static constexpr int kRows = kKMajor ? Layout::kExtent : Layout::kTileK;
+  // Threads along the contiguous axis. For words that are transposed a warp takes 8 along k and 4 along the
+  // extent, so that with a pad of 4 words it meets every bank once.
+  static constexpr bool kTransposed = kKMajor && Layout::offset(0, 1) != 1;
+  static constexpr int kMost = kTransposed ? 8 : kThreads;
   static constexpr int kAcross = kContiguous / kVector < kMost ? kContiguous / kVector : kMost;
   static constexpr int kRowsAPass = kThreads / kAcross < kRows ? kThreads / kAcross : kRows;
   static constexpr int kActive = kAcross * kRowsAPass;  ///< threads; the others have nothing to do
   static constexpr int kPasses = kRows / kRowsAPass;
-  static constexpr int kPieces = kContiguous / (kAcross * kVector);
+  static constexpr int kSegments = kContiguous / (kAcross * kVector);  ///< of a row, one a copy
   static constexpr int kAlongStep = kAcross * kVector;
   static constexpr int kBytes = kVector * int(sizeof(T));
   static_assert(kThreads % kAcross == 0 && kRows % kRowsAPass == 0 && kContiguous % kAlongStep == 0);
-  static_assert(!kTurned || kVector == 1);
+  static_assert(!kTransposed || kVector == 1);
 
  public:
-  static constexpr int kCopies = kPasses * kPieces;
+  static constexpr int kCopies = kPasses * kSegments;
 
   /// `origin`: element (0, 0) of the first tile; `extent_left`: how many of the tile's extent exist.
   __device__ TileLoader(const T* origin, std::int64_t ld, int extent_left)
       : row_(int(threadIdx.x) / kAcross), along_(int(threadIdx.x) % kAcross * kVector), extent_left_(extent_left) {
     source_ = origin + row_ * ld + along_;
     pass_step_ = kRowsAPass * ld;
-    last_step_ = (kAlongDepth ? Layout::kDepth : Layout::kDepth * ld) - (kPasses - 1) * pass_step_;
-    offset_ = (kAlongDepth ? Layout::offset(row_, along_) : Layout::offset(along_, row_)) * int(sizeof(T));
+    last_step_ = (kKMajor ? Layout::kTileK : Layout::kTileK * ld) - (kPasses - 1) * pass_step_;
+    offset_ = (kKMajor ? Layout::offset(row_, along_) : Layout::offset(along_, row_)) * int(sizeof(T));
   }
 
-  /// Part `index` of the copies of a tile, of whose depth `depth_left` exist. Parts come in order.
-  __device__ __forceinline__ void copy(T* tile, int depth_left, int index) {
-    const int pass = index / kPieces, piece = index % kPieces;
-    const bool exists = row_ < (kAlongDepth ? extent_left_ : depth_left) - pass * kRowsAPass &&
-                        along_ < (kAlongDepth ? depth_left : extent_left_) - piece * kAlongStep;
-    const int delta = kAlongDepth ? Layout::offset(pass * kRowsAPass, piece * kAlongStep)
-                                  : Layout::offset(piece * kAlongStep, pass * kRowsAPass);
+  /// Part `index` of the copies of a tile, of whose k `k_left` exist. Parts come in order.
+  __device__ __forceinline__ void copy(T* tile, int k_left, int index) {
+    const int pass = index / kSegments, segment = index % kSegments;
+    const bool exists = row_ < (kKMajor ? extent_left_ : k_left) - pass * kRowsAPass &&
+                        along_ < (kKMajor ? k_left : extent_left_) - segment * kAlongStep;
+    const int delta = kKMajor ? Layout::offset(pass * kRowsAPass, segment * kAlongStep)
+                              : Layout::offset(segment * kAlongStep, pass * kRowsAPass);
     if (kActive == kThreads || int(threadIdx.x) < kActive)
-      cp_async<kBytes>(shared_address(tile) + offset_ + delta * int(sizeof(T)), source_ + piece * kAlongStep, exists);
-    if (piece == kPieces - 1) source_ += pass == kPasses - 1 ? last_step_ : pass_step_;
+      cp_async<kBytes>(shared_address(tile) + offset_ + delta * int(sizeof(T)), source_ + segment * kAlongStep, exists);
+    if (segment == kSegments - 1) source_ += pass == kPasses - 1 ? last_step_ : pass_step_;
   }
 
  private:

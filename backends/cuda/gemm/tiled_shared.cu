@@ -14,8 +14,8 @@
 /// stored, since its values are broadcast to a warp and either order reads without conflicts. B is
 /// needed along k and is transposed on the way in where it is stored the other way; a row of one more
 /// element than the tile then spreads a column over all banks.
-#include "algorithms.hpp"
 #include "gemm.cuh"
+#include "offers.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -114,17 +114,13 @@ std::unique_ptr<plugin::Plan> make_tiled(Context& context, const plugin::GemmPro
   });
 }
 
-std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options) {
-  // Small products: four times the blocks keep more of the device busy than the larger tile gains.
-  const std::int64_t large_tiles = tiles_along(problem.m, 32) * tiles_along(problem.n, 32) * problem.batch;
-  const std::int64_t automatic = large_tiles < 4 * context.limits().multiprocessors ? 16 : 32;
-  constexpr std::int64_t kTiles[] = {16, 32};
-  return options.parameters.take("tile", automatic, kTiles) == 16 ? make_tiled<16>(context, problem)
-                                                                  : make_tiled<32>(context, problem);
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem,
+                                   const plugin::Parameters& parameters) {
+  return parameters.at("tile") == 16 ? make_tiled<16>(context, problem) : make_tiled<32>(context, problem);
 }
 
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"tiled_shared", plugin::supports_all, tiled_shared_offers, make}, 4};
+
 }  // namespace
-
-const GemmAlgorithm kGemmTiledShared{"tiled_shared", plugin::supports_all<plugin::GemmProblem>, make, 0.29};
-
 }  // namespace tessera::cuda

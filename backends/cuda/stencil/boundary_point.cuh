@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The way of a single point near the boundary, common to the algorithms that read the field from global memory.
+/// One point near the boundary, for the algorithms that read the field from global memory.
 #pragma once
 
 #include "../context.hpp"
@@ -36,8 +36,8 @@ DeviceTable make_grid_taps(Context& context, const plugin::StencilProblem& probl
   return DeviceTable(context, taps.data(), taps.size() * sizeof taps[0]);
 }
 
-/// Writes a point some tap of which may leave the domain. Not inlined, and nothing lives across the call: its
-/// registers would spill those of plain points.
+/// Writes a point some tap of which may leave the domain. Not inlined, since its registers would spill those of plain
+/// points; nothing lives across the call.
 template <class T>
 __device__ __noinline__ void boundary_point(const SweepGeometry& geometry, const GridTaps<T>& taps, const T* source,
                                             T* target, std::int64_t i0, std::int64_t i1, std::int64_t i2) {

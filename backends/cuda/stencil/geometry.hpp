@@ -5,6 +5,7 @@
 /// What every stencil kernel gets beside its taps.
 #pragma once
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>

@@ -61,14 +61,14 @@ std::optional<std::array<T, Shape::kCount>> coefficients_of(const std::vector<pl
   return coefficients;
 }
 
-/// Whether any of `planes` x `rows` rows of outputs needs the input's row (z, y), counted from the first of them: with
-/// its neighbours along the row (`beside`), or at the same place.
+/// Whether any of `planes` x `rows` rows of outputs reads the input's row (z, y), counted from the first of them: from
+/// other places along the row (`along`), or from its own.
 template <class Shape>
-TESSERA_HOST_DEVICE constexpr bool reads_row(int planes, int rows, int z, int y, bool beside) {
+TESSERA_HOST_DEVICE constexpr bool reads_row(int planes, int rows, int z, int y, bool along) {
   for (int plane = 0; plane < planes; ++plane)
     for (int row = 0; row < rows; ++row)
       for (int x = -Shape::kRadius; x <= Shape::kRadius; ++x)
-        if ((x != 0) == beside && Shape::place(z - plane, y - row, x) >= 0) return true;
+        if ((x != 0) == along && Shape::place(z - plane, y - row, x) >= 0) return true;
   return false;
 }
 

@@ -24,9 +24,9 @@ struct Epilogue {
 /// A trivially copyable form of the problem with its operands.
 template <class T>
 struct GemmArguments {
-  std::int64_t m, n, k;            ///< k is 0 where alpha is: A and B are not read
-  std::int64_t a_row, a_depth;     ///< distances in op(A)
-  std::int64_t b_depth, b_column;  ///< distances in op(B)
+  std::int64_t m, n, k;        ///< k is 0 where alpha is: A and B are not read
+  std::int64_t a_row, a_k;     ///< distances in op(A), of rows and of neighbouring k
+  std::int64_t b_k, b_column;  ///< distances in op(B)
   std::int64_t ldc;
   std::int64_t batch, stride_a, stride_b, stride_c;
   const T* a;
@@ -43,8 +43,8 @@ GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execut
           .n = p.n,
           .k = k,
           .a_row = p.trans_a ? 1 : p.lda,
-          .a_depth = p.trans_a ? p.lda : 1,
-          .b_depth = p.trans_b ? 1 : p.ldb,
+          .a_k = p.trans_a ? p.lda : 1,
+          .b_k = p.trans_b ? 1 : p.ldb,
           .b_column = p.trans_b ? p.ldb : 1,
           .ldc = p.ldc,
           .batch = p.batch,

@@ -5,8 +5,8 @@
 /// GEMM as a program that has just been ported to Kokkos does it: an MDRangePolicy over the elements of C, each of
 /// which sums its products from memory. The yardstick for team_tiled.
 
+#include "../context.hpp"
 #include "../range.hpp"
-#include "algorithms.hpp"
 #include "arguments.hpp"
 
 namespace tessera::kokkos {
@@ -20,7 +20,7 @@ struct Element {
     const T* a = g.a + item * g.stride_a + row * g.a_row;
     const T* b = g.b + item * g.stride_b + column * g.b_column;
     T sum = 0;
-    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_depth] * b[l * g.b_depth];
+    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_k] * b[l * g.b_k];
     g.epilogue.write(g.c + item * g.stride_c + row * g.ldc + column, sum);
   }
 };
@@ -42,12 +42,20 @@ class MdrangePlan final : public plugin::Plan {
   plugin::GemmProblem problem_;
 };
 
-}  // namespace
-
-GemmPlanPointer make_gemm_mdrange(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions) {
-  context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
-  return std::make_unique<MdrangePlan<double>>(context, problem);
+void offer(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, gemm_seconds(machine, p, machine.costs.gemm_mdrange)});
 }
 
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
+  context.require_no_fault();
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<MdrangePlan<T>>(context, p);
+  });
+}
+
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"mdrange", plugin::supports_all<plugin::GemmProblem, Machine>, offer, make}, 2};
+
+}  // namespace
 }  // namespace tessera::kokkos

@@ -13,12 +13,18 @@
 #endif
 
 namespace tessera::kokkos {
+namespace {
 
-GemmPlanPointer make_gemm_team_tiled(Context& context, const plugin::GemmProblem& problem,
-                                     plugin::PlanOptions options) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p,
+                                   const plugin::Parameters& parameters) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<GemmTeamTiledPlan<float>>(context, problem, options);
-  return std::make_unique<GemmTeamTiledPlan<double>>(context, problem, options);
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<GemmTeamTiledPlan<T>>(context, p, parameters);
+  });
 }
 
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"team_tiled", plugin::supports_all<plugin::GemmProblem, Machine>, offer_team_tiled, make}, 1};
+
+}  // namespace
 }  // namespace tessera::kokkos

@@ -3,12 +3,14 @@
 
 /// @file
 /// team_tiled on a device: a team of 16 x 16 threads computes a tile of C, each thread a block of it in registers.
-/// Tiles of both operands pass through scratch, two of each in turn, so that the next ones travel while the present
+/// Tiles of both operands pass through scratch, two buffers of each, so that the next ones travel while the present
 /// ones are used. Threads read 16 bytes of scratch at once.
 #pragma once
 
-#include "algorithms.hpp"
+#include "../context.hpp"
 #include "arguments.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +20,6 @@ namespace tessera::kokkos {
 
 inline constexpr int kSide = 16;  ///< threads of a team along either axis of C
 inline constexpr int kTeam = kSide * kSide;
-/// Time for an element of C in small tiles, that in large ones being 1.
-inline constexpr double kSmallTileCost = 1.5;
 
 /// 16 bytes, which a thread reads at once.
 template <class T>
@@ -29,66 +29,66 @@ struct alignas(16) Pack {
 };
 
 /// kTile rows of C, and as many columns; of the large tile half as many in f64, so that a thread's sums take as many
-/// registers. Of 8 depths the elements that a thread moves fit into 128 registers beside 64 sums.
+/// registers. With 8 k a tile the elements that a thread moves fit into 128 registers with 64 sums.
 template <class T, int kTile>
 struct DeviceShape {
   static constexpr int kPack = Pack<T>::kElements;
   static constexpr int kRows = kTile, kColumns = sizeof(T) == 8 ? 64 : kTile;
-  static constexpr int kDepth = 8;
+  static constexpr int kTileK = 8;
   static constexpr int kRowPacks = kRows / kSide / kPack, kColumnPacks = kColumns / kSide / kPack;
-  static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of a depth, in scratch
-  static constexpr int kElements = kDepth * (kRowPitch + kColumnPitch);             ///< of scratch, a pair of tiles
+  static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of one k, in scratch
+  static constexpr int kElements = kTileK * (kRowPitch + kColumnPitch);             ///< of scratch, a pair of tiles
   static constexpr int kBytes = 2 * kElements * int(sizeof(T));
   using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<kTeam, kTile == 128 ? 2 : 3>>;
 };
 
-/// Moves tiles of one operand to scratch, where they lie depth by depth: a thread has kCount elements of each.
-template <class T, int kWidth, int kDepth, int kPitch>
+/// Moves tiles of one operand to scratch, where they lie one k after the other: a thread has kCount elements of each.
+template <class T, int kWidth, int kTileK, int kPitch>
 class TileMover {
  public:
-  /// `across` and `along` are the distances in memory of rows (columns) and depths; the smaller one tells how
-  /// neighbouring threads read neighbours.
+  /// `across` and `along` are the distances in memory of rows (columns) and of neighbouring k; neighbouring threads
+  /// follow the smaller one.
   KOKKOS_INLINE_FUNCTION TileMover(const T* first, std::int64_t across, std::int64_t along, std::int64_t width_left,
                                    int thread)
       : width_left_(width_left < kWidth ? int(width_left) : kWidth) {
-    const bool by_depth = along < across;
-    depth_ = by_depth ? thread % kDepth : thread / kWidth;
-    width_ = by_depth ? thread / kDepth : thread % kWidth;
-    depth_step_ = by_depth ? 0 : kTeam / kWidth;
-    width_step_ = by_depth ? kTeam / kDepth : 0;
-    from_ = first + width_ * across + depth_ * along;
-    step_ = width_step_ * across + depth_step_ * along;
-    advance_ = kDepth * along;
+    const bool along_k = along < across;
+    k_ = along_k ? thread % kTileK : thread / kWidth;
+    width_ = along_k ? thread / kTileK : thread % kWidth;
+    k_step_ = along_k ? 0 : kTeam / kWidth;
+    width_step_ = along_k ? kTeam / kTileK : 0;
+    from_ = first + width_ * across + k_ * along;
+    step_ = width_step_ * across + k_step_ * along;
+    advance_ = kTileK * along;
   }
 
   /// Reads the next tile, zeros where the operand ends.
-  KOKKOS_INLINE_FUNCTION void fetch(std::int64_t depth_left) {
+  KOKKOS_INLINE_FUNCTION void fetch(std::int64_t k_left) {
     const T* from = from_;
-    if (width_left_ == kWidth && depth_left >= kDepth) {
+    if (width_left_ == kWidth && k_left >= kTileK) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i, from += step_) held_[i] = *from;
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i, from += step_)
-        held_[i] = width_ + i * width_step_ < width_left_ && depth_ + i * depth_step_ < depth_left ? *from : T(0);
+        held_[i] = width_ + i * width_step_ < width_left_ && k_ + i * k_step_ < k_left ? *from : T(0);
     }
     from_ += advance_;
   }
 
   KOKKOS_INLINE_FUNCTION void store(T* scratch) const {
-    T* to = scratch + depth_ * kPitch + width_;
-    const int step = depth_step_ * kPitch + width_step_;
+    T* to = scratch + k_ * kPitch + width_;
+    const int step = k_step_ * kPitch + width_step_;
 #pragma unroll
     for (int i = 0; i < kCount; ++i, to += step) *to = held_[i];
   }
 
  private:
-  static constexpr int kCount = kWidth * kDepth / kTeam;
-  static_assert(kCount * kTeam == kWidth * kDepth && kTeam % kWidth == 0 && kTeam % kDepth == 0);
+  static constexpr int kCount = kWidth * kTileK / kTeam;
+  static_assert(kCount * kTeam == kWidth * kTileK && kTeam % kWidth == 0 && kTeam % kTileK == 0);
 
   const T* from_;
   std::int64_t step_, advance_;
-  int width_, depth_, width_step_, depth_step_, width_left_;
+  int width_, k_, width_step_, k_step_, width_left_;
   T held_[kCount];
 };
 
@@ -101,7 +101,7 @@ class GemmDeviceTile {
   explicit GemmDeviceTile(const GemmArguments<T>& arguments)
       : g_(arguments), row_tiles_(tiles_along(g_.m, Shape::kRows)), column_tiles_(tiles_along(g_.n, Shape::kColumns)) {}
 
-  static std::int64_t tiles_along(std::int64_t extent, int tile) { return (extent + tile - 1) / tile; }
+  static std::int64_t tiles_along(std::int64_t extent, int tile) { return plugin::ceil_div(extent, tile); }
   std::int64_t tiles() const { return row_tiles_ * column_tiles_ * g_.batch; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -121,10 +121,10 @@ class GemmDeviceTile {
     const int thread = team.team_rank();
     Sums sum = {};
     if (g_.k > 0) {
-      TileMover<T, Shape::kRows, Shape::kDepth, Shape::kRowPitch> a(g_.a + item * g_.stride_a + row * g_.a_row,
-                                                                    g_.a_row, g_.a_depth, g_.m - row, thread);
-      TileMover<T, Shape::kColumns, Shape::kDepth, Shape::kColumnPitch> b(
-          g_.b + item * g_.stride_b + column * g_.b_column, g_.b_column, g_.b_depth, g_.n - column, thread);
+      TileMover<T, Shape::kRows, Shape::kTileK, Shape::kRowPitch> a(g_.a + item * g_.stride_a + row * g_.a_row,
+                                                                    g_.a_row, g_.a_k, g_.m - row, thread);
+      TileMover<T, Shape::kColumns, Shape::kTileK, Shape::kColumnPitch> b(
+          g_.b + item * g_.stride_b + column * g_.b_column, g_.b_column, g_.b_k, g_.n - column, thread);
       sum_tiles(team, a, b, scratch, sum);
     }
     write(row + thread / kSide * Shape::kPack, column + thread % kSide * Shape::kPack, g_.c + item * g_.stride_c, sum);
@@ -132,7 +132,7 @@ class GemmDeviceTile {
 
   template <class MoverA, class MoverB>
   KOKKOS_INLINE_FUNCTION void sum_tiles(const Member& team, MoverA& a, MoverB& b, T* scratch, Sums& sum) const {
-    constexpr int kTileB = Shape::kDepth * Shape::kRowPitch;
+    constexpr int kTileB = Shape::kTileK * Shape::kRowPitch;
     a.fetch(g_.k);
     b.fetch(g_.k);
     team.team_barrier();  // the scratch may still be read for the tile of C before
@@ -140,7 +140,7 @@ class GemmDeviceTile {
     b.store(scratch + kTileB);
     team.team_barrier();
     T *present = scratch, *next = scratch + Shape::kElements;
-    for (std::int64_t left = g_.k - Shape::kDepth;; left -= Shape::kDepth) {
+    for (std::int64_t left = g_.k - Shape::kTileK;; left -= Shape::kTileK) {
       if (left > 0) a.fetch(left), b.fetch(left);
       add_products(present, present + kTileB, team.team_rank(), sum);
       if (left <= 0) return;
@@ -158,14 +158,14 @@ class GemmDeviceTile {
     const T* const a_from = a_tile + thread / kSide * kPack;
     const T* const b_from = b_tile + thread % kSide * kPack;
 #pragma unroll
-    for (int depth = 0; depth < Shape::kDepth; ++depth) {
+    for (int k = 0; k < Shape::kTileK; ++k) {
       Pack<T> a[Shape::kRowPacks], b[Shape::kColumnPacks];
 #pragma unroll
       for (int i = 0; i < Shape::kRowPacks; ++i)
-        a[i] = *reinterpret_cast<const Pack<T>*>(a_from + depth * Shape::kRowPitch + i * kSide * kPack);
+        a[i] = *reinterpret_cast<const Pack<T>*>(a_from + k * Shape::kRowPitch + i * kSide * kPack);
 #pragma unroll
       for (int j = 0; j < Shape::kColumnPacks; ++j)
-        b[j] = *reinterpret_cast<const Pack<T>*>(b_from + depth * Shape::kColumnPitch + j * kSide * kPack);
+        b[j] = *reinterpret_cast<const Pack<T>*>(b_from + k * Shape::kColumnPitch + j * kSide * kPack);
 #pragma unroll
       for (int i = 0; i < Shape::kRowPacks * kPack; ++i)
 #pragma unroll
@@ -195,12 +195,8 @@ class GemmDeviceTile {
 template <class T>
 class GemmTeamTiledPlan final : public plugin::Plan {
  public:
-  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, plugin::PlanOptions options)
-      : context_(context), problem_(problem) {
-    constexpr std::int64_t kTiles[] = {64, 128};
-    const bool small = cost<64>(problem, context) < cost<128>(problem, context);
-    tile_ = int(options.parameters.take("tile", small ? 64 : 128, kTiles));
-  }
+  GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters& parameters)
+      : context_(context), problem_(problem), tile_(int(parameters.at("tile"))) {}
 
   void execute(const plugin::Execution& execution) override {
     const GemmArguments<T> arguments = arguments_of<T>(problem_, execution);
@@ -208,16 +204,6 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   }
 
  private:
-  /// Elements of C that the busiest multiprocessor computes, those of small tiles weighted by how much slower they are.
-  template <int kTile>
-  static double cost(const plugin::GemmProblem& problem, const Context& context) {
-    using Shape = DeviceShape<T, kTile>;
-    const double rows = std::ceil(double(problem.m) / Shape::kRows);
-    const double tiles = rows * std::ceil(double(problem.n) / Shape::kColumns) * double(problem.batch);
-    const double most = std::ceil(tiles / context.limits().multiprocessors);
-    return most * Shape::kRows * Shape::kColumns * (kTile == 64 ? kSmallTileCost : 1.0);
-  }
-
   template <class Tile>
   void launch(const Tile& tile) {
     const std::int64_t teams = std::min<std::int64_t>(tile.tiles(), std::numeric_limits<int>::max());
@@ -231,5 +217,24 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   plugin::GemmProblem problem_;
   int tile_;
 };
+
+/// The share of its time that the busiest multiprocessor has work of C, if all had as much: rows and columns of the
+/// tiles at the edges count in full, and small tiles are slower.
+inline double tile_share(const plugin::GemmProblem& p, const Machine& machine, std::int64_t tile) {
+  const std::int64_t columns = p.dtype == TESSERA_F64 ? 64 : tile;
+  const double tiles = double(plugin::ceil_div(p.m, tile)) * double(plugin::ceil_div(p.n, columns)) * double(p.batch);
+  const double waves = std::ceil(tiles / machine.device.multiprocessors) * machine.device.multiprocessors;
+  const double computed = waves * double(tile) * double(columns) * (tile == 64 ? kSmallTileCost : 1.0);
+  return std::clamp(double(p.m) * double(p.n) * double(p.batch) / computed, 1e-6, 1.0);
+}
+
+inline void offer_team_tiled(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                             std::uint64_t, plugin::OfferList& offers) {
+  constexpr std::int64_t kTiles[] = {64, 128};
+  for (const std::int64_t tile : given.one_of("tile", kTiles)) {
+    const double share = p.m == 0 || p.n == 0 || p.batch == 0 ? 1.0 : tile_share(p, machine, tile);
+    offers.add({{{"tile", tile}}, gemm_seconds(machine, p, machine.costs.gemm_team_tiled * share)});
+  }
+}
 
 }  // namespace tessera::kokkos

@@ -6,7 +6,6 @@
 /// each slab of the boundary.
 
 #include "../range.hpp"
-#include "algorithms.hpp"
 #include "sweep.hpp"
 
 namespace tessera::kokkos {
@@ -67,12 +66,20 @@ class MdrangePlan final : public plugin::Plan {
   std::vector<Box> boundary_;
 };
 
-}  // namespace
-
-StencilPlanPointer make_stencil_mdrange(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions) {
-  context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<MdrangePlan<float>>(context, problem);
-  return std::make_unique<MdrangePlan<double>>(context, problem);
+void offer(const plugin::StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, stencil_seconds(machine, p, machine.costs.stencil_mdrange), p.sweep_workspace()});
 }
 
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& p, const plugin::Parameters&) {
+  context.require_no_fault();
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<MdrangePlan<T>>(context, p);
+  });
+}
+
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"mdrange", plugin::supports_all<plugin::StencilProblem, Machine>, offer, make}, 2};
+
+}  // namespace
 }  // namespace tessera::kokkos

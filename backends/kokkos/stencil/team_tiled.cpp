@@ -13,20 +13,18 @@
 #endif
 
 namespace tessera::kokkos {
+namespace {
 
-std::string why_not_team_tiled([[maybe_unused]] const plugin::StencilProblem& problem, [[maybe_unused]] int device) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  return why_no_team_tile(problem, device);
-#else
-  return {};
-#endif
-}
-
-StencilPlanPointer make_stencil_team_tiled(Context& context, const plugin::StencilProblem& problem,
-                                           plugin::PlanOptions options) {
+std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& p,
+                                   const plugin::Parameters& parameters) {
   context.require_no_fault();
-  if (problem.dtype == TESSERA_F32) return std::make_unique<StencilTeamTiledPlan<float>>(context, problem, options);
-  return std::make_unique<StencilTeamTiledPlan<double>>(context, problem, options);
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<StencilTeamTiledPlan<T>>(context, p, parameters);
+  });
 }
 
+const plugin::Register<Context, plugin::StencilProblem> kRegistered{
+    {"team_tiled", why_not_team_tiled, offer_team_tiled, make}, 1};
+
+}  // namespace
 }  // namespace tessera::kokkos

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "../device_tile.hpp"
-#include "algorithms.hpp"
 #include "sweep.hpp"
 
 #include <bit>
@@ -34,7 +33,7 @@ struct TableTaps {
   const int* offsets;
 };
 
-/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile.cuh.
+/// value / divisor for both below 2^16, without a division: see cuda/stencil/tile/tile.cuh.
 struct Divisor {
   unsigned reciprocal;
 
@@ -185,19 +184,20 @@ class StencilDeviceTile {
   int centre_;                            ///< distance from a point's first cell to its own
 };
 
-inline cuda::DeviceLimits team_limits(int device) {
-  cuda::DeviceLimits limits = cuda::device_limits(device);
-  limits.shared_per_block = kTileBytes;
-  return limits;
+/// The device with the shared memory that Kokkos leaves a team.
+inline cuda::Machine team_machine(const Machine& machine) {
+  cuda::Machine team = machine.device;
+  team.shared_per_block = kTileBytes;
+  return team;
 }
 
 template <class T>
 class StencilTeamTiledPlan final : public plugin::Plan {
  public:
-  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions)
+  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, const plugin::Parameters& parameters)
       : context_(context),
         problem_(problem),
-        tile_(*cuda::choose_tile(problem, team_limits(context.device()))),
+        tile_(cuda::tile_of(problem, team_machine(context.machine()), parameters)),
         points_(make_point_taps<T>(context, problem)),
         values_(cuda::coefficients<T>(problem)),
         offsets_(cuda::tile_offsets(problem, tile_)),
@@ -249,9 +249,19 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   Table value_table_, offset_table_;
 };
 
-inline std::string why_no_team_tile(const plugin::StencilProblem& problem, int device) {
-  if (cuda::choose_tile(problem, team_limits(device))) return {};
+inline std::string why_not_team_tiled(const plugin::StencilProblem& problem, const Machine& machine) {
+  if (cuda::why_no_tile(problem, team_machine(machine)).empty()) return {};
   return "no tile with its halo fits into a team's " + std::to_string(kTileBytes) + " bytes of scratch";
+}
+
+inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& machine,
+                             const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
+  const cuda::Machine team = team_machine(machine);
+  const auto tiles = cuda::fastest_tiles(p, team, cuda::type_costs(team, p.dtype).ldg_tile, given);
+  for (const auto& [tile, seconds] : tiles)
+    offers.add({{{"tile_z", tile.extent[0]}, {"tile_y", tile.extent[1]}, {"tile_x", tile.extent[2]}},
+                stencil_seconds(machine, p, machine.costs.stencil_team_tiled * tiles.front().seconds / seconds),
+                p.sweep_workspace()});
 }
 
 }  // namespace tessera::kokkos

@@ -3,13 +3,12 @@
 
 /// @file
 /// team_tiled on the processor: a team is one thread, which takes blocks of rows. Caches hold the tile with its halo;
-/// the scratch holds the taps as a row sees them, boundary modes of the outer axes resolved. Registers of neighbouring
-/// points are summed by the CPU backend's kernels: rows one by one, or where no boundary of the outer axes is near
-/// rows of two planes in a bundle, which shares what it loads.
+/// the scratch holds the taps as a row sees them, boundary modes of the outer axes resolved. The CPU backend's kernels
+/// sum neighbouring points: rows one by one, or where no boundary of the outer axes is near blocks of rows of two
+/// planes, which share what they load.
 #pragma once
 
 #include "../host_kernels.hpp"
-#include "algorithms.hpp"
 #include "sweep.hpp"
 
 #include <algorithm>
@@ -17,35 +16,34 @@
 
 namespace tessera::kokkos {
 
-/// Taps as distances from a base: row + along * (stride of the last axis).
+/// cpu::RowTerms in scratch memory.
 template <class T>
-struct RowTaps {
-  std::int64_t *row, *along, *offset;
+struct ScratchTerms {
+  std::int64_t *along, *offset;
   T* coefficient;
   int count;
-  T init;  ///< the sum of taps that read a constant
+  T init;
 
-  static std::size_t bytes(int taps) { return std::size_t(taps) * (3 * sizeof(std::int64_t) + sizeof(T)) + 64; }
+  static std::size_t bytes(int taps) { return std::size_t(taps) * (2 * sizeof(std::int64_t) + sizeof(T)) + 64; }
 
-  RowTaps(unsigned char* memory, int taps) : count(0), init(-0.0) {
-    row = reinterpret_cast<std::int64_t*>(memory);
-    along = row + taps;
+  ScratchTerms(unsigned char* memory, int taps) : count(0), init(-0.0) {
+    along = reinterpret_cast<std::int64_t*>(memory);
     offset = along + taps;
     coefficient = reinterpret_cast<T*>(offset + taps);
   }
   void clear() { count = 0, init = T(-0.0); }
   void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
-    row[count] = row_offset;
     along[count] = along_offset;
-    offset[count] = row_offset + along_offset * stride;
+    offset[count] = cpu::steps_away(row_offset, along_offset, stride);
     coefficient[count++] = c;
   }
+  cpu::RowTaps<T> taps() const { return {offset, coefficient, count}; }
 };
 
 /// How teams share a domain: as the CPU backend's threads do.
 struct StencilHostCut {
-  cpu::Cut pieces;
-  int bundle_rows;  ///< of a plane, in a bundle
+  cpu::Cut cut;
+  int block_rows;  ///< of a plane, in a block of rows
 };
 
 template <class T>
@@ -54,19 +52,21 @@ class StencilHostTile {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
 
-  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const StencilHostCut& cut)
-      : s_(sweep), d_(sweep.domain), groups_(groups), cut_(cut) {}
+  /// `groups` and `outside` must live as long.
+  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const cpu::Outside<T>& outside,
+                  const StencilHostCut& cut)
+      : s_(sweep), d_(sweep.domain), groups_(groups), outside_(&outside), cut_(cut.cut), block_rows_(cut.block_rows) {}
 
   static std::size_t scratch_bytes(int taps) {
-    return 2 * RowTaps<T>::bytes(taps) + std::size_t(taps) * sizeof(cpu::BundleGroup<T>);
+    return 2 * ScratchTerms<T>::bytes(taps) + std::size_t(taps) * sizeof(cpu::StridedGroup<T>);
   }
 
   void operator()(const Member& team) const {
     auto* const memory = static_cast<unsigned char*>(
         team.team_scratch(1).get_shmem_aligned(std::ptrdiff_t(scratch_bytes(s_.tap_count)), 64));
-    RowTaps<T> mapped(memory + RowTaps<T>::bytes(s_.tap_count), s_.tap_count);
-    const Plain plain = plain_taps(memory, memory + 2 * RowTaps<T>::bytes(s_.tap_count));
-    const std::int64_t layers = divide_up(d_.extents[0], cut_.pieces.depth), count = layers * cut_.pieces.layer;
+    ScratchTerms<T> mapped(memory + ScratchTerms<T>::bytes(s_.tap_count), s_.tap_count);
+    const Plain plain = plain_taps(memory, memory + 2 * ScratchTerms<T>::bytes(s_.tap_count));
+    const std::int64_t layers = ceil_div(d_.extents[0], cut_.planes), count = layers * cut_.layer_segments;
     sweep_share(first_of_share(count, team.league_rank(), team.league_size()),
                 first_of_share(count, team.league_rank() + 1, team.league_size()), plain, mapped);
   }
@@ -77,59 +77,61 @@ class StencilHostTile {
   };
   /// The taps away from the boundaries of the outer axes, one by one and in groups.
   struct Plain {
-    RowTaps<T> taps;
-    cpu::BundleGroups<T> groups;
+    ScratchTerms<T> taps;
+    cpu::StridedGroups<T> groups;
     std::int64_t lowest = 0, highest = 0;  ///< from a point to the first and the last that its taps read
   };
 
   Plain plain_taps(unsigned char* tap_memory, unsigned char* group_memory) const {
     const auto& strides = s_.source_strides;
-    auto* const groups = reinterpret_cast<cpu::BundleGroup<T>*>(group_memory);
-    Plain plain{RowTaps<T>(tap_memory, s_.tap_count), {groups, std::int64_t(groups_.size())}};
+    auto* const groups = reinterpret_cast<cpu::StridedGroup<T>*>(group_memory);
+    Plain plain{ScratchTerms<T>(tap_memory, s_.tap_count), {groups, std::int64_t(groups_.size())}};
     for (int t = 0; t < s_.tap_count; ++t) {
       const auto& [offset, coefficient] = s_.taps[t];
-      plain.taps.push(offset[0] * strides[0] + offset[1] * strides[1], offset[2], strides[2], coefficient);
-      plain.lowest = std::min(plain.lowest, plain.taps.offset[t]);
-      plain.highest = std::max(plain.highest, plain.taps.offset[t]);
+      plain.taps.push(cpu::distance({offset[0], offset[1], 0}, strides), offset[2], strides[2], coefficient);
+      const std::int64_t away = cpu::distance({offset[0], offset[1], offset[2]}, strides);
+      plain.lowest = std::min(plain.lowest, away);
+      plain.highest = std::max(plain.highest, away);
     }
     const T* coefficient = plain.taps.coefficient;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      groups[g] = cpu::bundle_group(groups_[g], strides, coefficient);
+      groups[g] = cpu::strided_group(groups_[g], strides, coefficient);
       coefficient += cpu::tap_count(groups_[g].pattern);
     }
     return plain;
   }
 
-  /// Pieces [first, last): one block of each layer after the other.
-  void sweep_share(std::int64_t first, std::int64_t last, const Plain& plain, RowTaps<T>& mapped) const {
-    const auto& [segment, segments, depth, layer, block] = cut_.pieces;
+  /// Segments [first, last): one block of each layer after the other.
+  void sweep_share(std::int64_t first, std::int64_t last, const Plain& plain, ScratchTerms<T>& mapped) const {
+    const std::int64_t layer = cut_.layer_segments, block = cut_.block_segments;
     for (std::int64_t b = 0; b < layer; b += block)
       for (std::int64_t l = first / layer * layer; l < last; l += layer)
-        sweep_pieces(std::max(first, l + b), std::min(last, l + std::min(b + block, layer)), plain, mapped);
+        sweep_segments(std::max(first, l + b), std::min(last, l + std::min(b + block, layer)), plain, mapped);
   }
 
-  /// Pieces [first, last) of a layer.
-  void sweep_pieces(std::int64_t first, std::int64_t last, const Plain& plain, RowTaps<T>& mapped) const {
-    const auto& [segment, segments, depth, layer, block] = cut_.pieces;
-    const std::int64_t i = first / layer * depth, plane_end = std::min(i + depth, d_.extents[0]);
-    const bool bundles = plane_end - i == cpu::kBundlePlanes && d_.plain_on(0, i) && d_.plain_on(0, plane_end - 1);
-    std::int64_t j = first / segments % d_.extents[1], begin = first % segments * segment;
-    for (std::int64_t piece = first; piece < last;) {
-      if (bundles && d_.plain_on(1, j)) {  // then a piece is a row
-        const bool several = piece + cut_.bundle_rows <= last && d_.plain_on(1, j + cut_.bundle_rows - 1);
-        const int rows = several ? cut_.bundle_rows : 1;
-        sweep_bundle(i, j, rows, plain);
-        piece += rows, j += rows;
+  /// Segments [first, last) of a layer.
+  void sweep_segments(std::int64_t first, std::int64_t last, const Plain& plain, ScratchTerms<T>& mapped) const {
+    const std::int64_t i = first / cut_.layer_segments * cut_.planes;
+    const std::int64_t plane_end = std::min(i + cut_.planes, d_.extents[0]);
+    const bool in_blocks = plane_end - i == cpu::kBlockPlanes && d_.plain_on(0, i) && d_.plain_on(0, plane_end - 1);
+    std::int64_t j = first / cut_.row_segments % d_.extents[1], begin = first % cut_.row_segments * cut_.segment_points;
+    for (std::int64_t segment = first; segment < last;) {
+      if (in_blocks && d_.plain_on(1, j)) {  // then a segment is a row
+        const bool several = segment + block_rows_ <= last && d_.plain_on(1, j + block_rows_ - 1);
+        const int rows = several ? block_rows_ : 1;
+        sweep_block(i, j, rows, plain);
+        segment += rows, j += rows;
         continue;
       }
-      const Span points{begin, std::min(begin + segment, d_.extents[2])};
+      const Span points{begin, std::min(begin + cut_.segment_points, d_.extents[2])};
       for (std::int64_t plane = i; plane < plane_end; ++plane) sweep_row(plane, j, points, plain.taps, mapped);
-      ++piece;
-      if ((begin += segment) >= d_.extents[2]) begin = 0, ++j;
+      ++segment;
+      if ((begin += cut_.segment_points) >= d_.extents[2]) begin = 0, ++j;
     }
   }
 
-  void sweep_row(std::int64_t i, std::int64_t j, Span points, const RowTaps<T>& plain, RowTaps<T>& mapped) const {
+  void sweep_row(std::int64_t i, std::int64_t j, Span points, const ScratchTerms<T>& plain,
+                 ScratchTerms<T>& mapped) const {
     if (d_.frozen_on(0, i) || d_.frozen_on(1, j)) return copy_points(i, j, points);
     if (d_.plain_on(0, i) && d_.plain_on(1, j)) return sweep_points(i, j, points, s_.source_at(i, j, 0), plain);
     map_taps(i, j, mapped);
@@ -137,19 +139,19 @@ class StencilHostTile {
   }
 
   /// Whole rows from j on of two planes, none of which has a boundary on the outer axes.
-  void sweep_bundle(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
-    // Points near the ends of rows are summed as well, though nothing comes of it, so that rows begin where lines of
-    // the cache do.
+  void sweep_block(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
+    // Points near the ends of rows are summed as well, so that rows begin where cache lines do; their sums are not
+    // used.
     const Span all{0, d_.extents[2]}, inner{d_.plain_begin(2), d_.plain_end(2)};
     const Span summed = may_sum_all(i, j, rows, plain) ? all : inner;
-    cpu::Bundle<T> bundle{};
-    bundle.in = s_.source_at(i, j, summed.begin);
-    bundle.in_plane = s_.source_strides[0], bundle.in_row = s_.source_strides[1];
-    bundle.out = s_.target_at(i, j, summed.begin);
-    bundle.out_plane = s_.target_strides[0], bundle.out_row = s_.target_strides[1];
-    bundle.n = summed.end - summed.begin, bundle.rows = rows;
-    cpu::apply_bundle(bundle, plain.groups);
-    for (std::int64_t plane = i; plane < i + cpu::kBundlePlanes; ++plane)
+    cpu::RowBlock<T> block{};
+    block.in = s_.source_at(i, j, summed.begin);
+    block.in_plane = s_.source_strides[0], block.in_row = s_.source_strides[1];
+    block.out = s_.target_at(i, j, summed.begin);
+    block.out_plane = s_.target_strides[0], block.out_row = s_.target_strides[1];
+    block.n = summed.end - summed.begin, block.rows = rows;
+    cpu::apply_row_block(block, plain.groups);
+    for (std::int64_t plane = i; plane < i + cpu::kBlockPlanes; ++plane)
       for (std::int64_t row = j; row < j + rows; ++row) {
         const T* const base = s_.source_at(plane, row, 0);
         sweep_ends(plane, row, {all.begin, inner.begin}, base, plain.taps);
@@ -157,10 +159,10 @@ class StencilHostTile {
       }
   }
 
-  /// Whether what lies around whole rows of a bundle is inside the array.
+  /// Whether what lies around whole rows of a block is inside the array.
   bool may_sum_all(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
     const T* const end = s_.source_at(d_.extents[0] - 1, d_.extents[1] - 1, d_.extents[2]);
-    const T* const last = s_.source_at(i + cpu::kBundlePlanes - 1, j + rows - 1, d_.extents[2]);
+    const T* const last = s_.source_at(i + cpu::kBlockPlanes - 1, j + rows - 1, d_.extents[2]);
     return s_.source_at(i, j, 0) - s_.source >= -plain.lowest && end - last >= plain.highest;
   }
 
@@ -169,7 +171,7 @@ class StencilHostTile {
   }
 
   /// The taps of a row that leave across an outer axis: rows that stand for others, or constants.
-  void map_taps(std::int64_t i, std::int64_t j, RowTaps<T>& taps) const {
+  void map_taps(std::int64_t i, std::int64_t j, ScratchTerms<T>& taps) const {
     taps.clear();
     for (int t = 0; t < s_.tap_count; ++t) {
       const auto& [offset, coefficient] = s_.taps[t];
@@ -183,58 +185,45 @@ class StencilHostTile {
   }
 
   /// `base` is what the taps' distances count from.
-  void sweep_points(std::int64_t i, std::int64_t j, Span points, const T* base, const RowTaps<T>& taps) const {
+  void sweep_points(std::int64_t i, std::int64_t j, Span points, const T* base, const ScratchTerms<T>& taps) const {
     const std::int64_t begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
     const std::int64_t end = std::clamp(d_.plain_end(2), begin, points.end);
     sweep_ends(i, j, {points.begin, begin}, base, taps);
     sweep_ends(i, j, {end, points.end}, base, taps);
     const std::int64_t from = s_.source_strides[2], to = s_.target_strides[2];
     if (begin < end)
-      cpu::apply_row(base + begin * from, from, {taps.offset, taps.coefficient, taps.count}, taps.init,
-                     s_.target_at(i, j, begin), to, end - begin);
+      cpu::apply_row(base + begin * from, from, taps.taps(), taps.init, s_.target_at(i, j, begin), to, end - begin);
   }
 
   /// Points whose taps may leave across axis 2.
-  void sweep_ends(std::int64_t i, std::int64_t j, Span points, const T* base, const RowTaps<T>& taps) const {
-    for (std::int64_t l = points.begin; l < points.end; ++l) *s_.target_at(i, j, l) = end_point(i, j, l, base, taps);
-  }
-
-  T end_point(std::int64_t i, std::int64_t j, std::int64_t l, const T* base, const RowTaps<T>& taps) const {
-    if (d_.frozen_on(2, l)) return *s_.source_at(i, j, l);
-    T sum = taps.init;
-    for (int t = 0; t < taps.count; ++t) {
-      std::int64_t at = l + taps.along[t];
-      if (at < 0 || at >= d_.extents[2]) {
-        const int side = at < 0 ? 0 : 1;
-        if (d_.mode[2][side] == TESSERA_BOUNDARY_CONSTANT) {
-          sum += taps.coefficient[t] * T(d_.value[2][side]);
-          continue;
-        }
-        at = d_.mapped(2, at);
-      }
-      sum += taps.coefficient[t] * base[taps.row[t] + at * s_.source_strides[2]];
-    }
-    return sum;
+  void sweep_ends(std::int64_t i, std::int64_t j, Span points, const T* base, const ScratchTerms<T>& taps) const {
+    for (std::int64_t l = points.begin; l < points.end; ++l)
+      *s_.target_at(i, j, l) =
+          d_.frozen_on(2, l) ? *s_.source_at(i, j, l)
+                             : end_point(base + l * s_.source_strides[2], s_.source_strides[2], taps, *outside_, l);
   }
 
   Sweep<T> s_;
   plugin::Domain d_;
   std::span<const cpu::TapGroup> groups_;
-  StencilHostCut cut_;
+  const cpu::Outside<T>* outside_;
+  cpu::Cut cut_;
+  int block_rows_;
 };
 
 template <class T>
 class StencilTeamTiledPlan final : public plugin::Plan {
  public:
-  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, plugin::PlanOptions options)
+  StencilTeamTiledPlan(Context& context, const plugin::StencilProblem& problem, const plugin::Parameters& parameters)
       : context_(context),
         problem_(problem),
         groups_(cpu::group_taps(problem_.taps)),
+        outside_(problem_.domain),
         taps_(make_point_taps<T>(context, problem_)) {
-    threads_ = cpu::take_threads(options, context.threads());
+    threads_ = int(parameters.at("threads"));
     const std::int64_t planes = cpu::common_planes(problem_, false);
-    cut_ = {cpu::cut_of(problem_, threads_, planes, cpu::caches().level2),
-            cpu::several_rows_pay(groups_) ? cpu::kSeveralRows : 1};
+    cut_ = {cpu::cut_of(problem_, threads_, planes, context.machine().device.caches.level2),
+            cpu::block_rows(cpu::kInstructionSet, groups_)};
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
@@ -249,7 +238,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
                                typename StencilHostTile<T>::Policy policy(space, int(teams), 1);
                                const std::size_t bytes = StencilHostTile<T>::scratch_bytes(sweep.tap_count) + 64;
                                Kokkos::parallel_for("tessera", policy.set_scratch_size(1, Kokkos::PerTeam(int(bytes))),
-                                                    StencilHostTile<T>(sweep, groups_, cut_));
+                                                    StencilHostTile<T>(sweep, groups_, outside_, cut_));
                              });
                            });
   }
@@ -258,9 +247,19 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   Context& context_;
   plugin::StencilProblem problem_;  ///< taps as grouped
   std::vector<cpu::TapGroup> groups_;
+  cpu::Outside<T> outside_;
   Table taps_;
   int threads_;
   StencilHostCut cut_{};
 };
+
+inline std::string why_not_team_tiled(const plugin::StencilProblem&, const Machine&) { return {}; }
+
+inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& machine,
+                             const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
+  const std::int64_t threads = given.in_range("threads", machine.device.threads, 1, cpu::kMostThreads);
+  offers.add(
+      {{{"threads", threads}}, stencil_seconds(machine, p, machine.costs.stencil_team_tiled), p.sweep_workspace()});
+}
 
 }  // namespace tessera::kokkos

@@ -26,6 +26,7 @@
 extern "C" {
 #endif
 
+/** The version of this contract; it stands in the name of the exported symbol. */
 #define TESSERA_BACKEND_ABI_VERSION 1
 
 /** Flags of tessera_backend.flags. */
@@ -36,6 +37,7 @@ enum {
 typedef struct tessera_backend_context tessera_backend_context; /**< defined by the plugin */
 typedef struct tessera_backend_plan tessera_backend_plan;       /**< defined by the plugin */
 
+/** How a context is to be made. */
 typedef struct tessera_backend_context_desc {
   uint64_t struct_size;
   void* native_stream; /**< the caller's stream, when wrap_stream is set */
@@ -44,12 +46,10 @@ typedef struct tessera_backend_context_desc {
   int32_t threads; /**< CPU threads; 0: the backend's own default */
 } tessera_backend_context_desc;
 
-/** In place of an algorithm's index: the one that the backend would choose. */
-#define TESSERA_CHOSEN_ALGORITHM (-1)
-
 /** Directions of tessera_copy. */
 enum { TESSERA_COPY_TO_DEVICE = 0, TESSERA_COPY_TO_HOST = 1 };
 
+/** Most axes of a copied array. */
 #define TESSERA_COPY_MAX_RANK 4
 
 /** Copies a strided array between host and device memory. Elements between the rows of the target
@@ -72,6 +72,7 @@ typedef struct tessera_parameter {
   int64_t value;
 } tessera_parameter;
 
+/** What plan is to be made. */
 typedef struct tessera_plan_request {
   uint64_t struct_size;
   const tessera_desc* desc;
@@ -89,6 +90,22 @@ typedef struct tessera_plan_reply {
   uint64_t workspace_bytes; /**< the core hands this much, 256-byte aligned, to every execution */
 } tessera_plan_reply;
 
+/** A question for the ways to run a problem. */
+typedef struct tessera_offers_request {
+  uint64_t struct_size;
+  const tessera_desc* desc;
+  const char* algorithm; /**< null: all */
+  const tessera_parameter* parameters;
+  uint64_t parameter_size; /**< sizeof(tessera_parameter) */
+  uint64_t parameter_count;
+  uint64_t workspace_limit; /**< as in tessera_plan_request */
+  uint64_t most;            /**< offers that are wanted; 0: all */
+  tessera_memory memory;    /**< where the operands are */
+  int32_t device;
+  int32_t threads; /**< CPU threads of the context that the plan would have; 0: the backend's own default */
+} tessera_offers_request;
+
+/** The functions of a backend. */
 typedef struct tessera_backend {
   uint64_t struct_size;
   uint32_t abi_version; /**< TESSERA_BACKEND_ABI_VERSION */
@@ -106,11 +123,11 @@ typedef struct tessera_backend {
   /** TESSERA_OK, or TESSERA_UNSUPPORTED with the reason. */
   tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
                                        tessera_error* error);
-  /** Predicted executions per second for operands in `memory`, transfers included, by the algorithm
-   * of that index or, for TESSERA_CHOSEN_ALGORITHM, by the backend's own choice. 0 or less: cannot;
-   * finite. Backends are compared by this figure, so it is an honest guess, not a rank. */
-  tessera_status (*score)(int32_t device, const tessera_desc* desc, tessera_memory memory, int64_t algorithm,
-                          double* score, tessera_error* error);
+  /** Calls `visit` with the ways to run a problem, the cheapest first: of the named algorithm, or of all that support
+   * the problem. TESSERA_UNSUPPORTED where there is none, with the reason. Backends are compared by the cheapest, so
+   * its time is an honest prediction, not a rank. */
+  tessera_status (*plan_offers)(const tessera_offers_request* request, tessera_offer_visitor visit, void* data,
+                                tessera_error* error);
 
   tessera_status (*context_create)(const tessera_backend_context_desc* desc, tessera_backend_context** context,
                                    tessera_error* error);

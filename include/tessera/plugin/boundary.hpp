@@ -6,20 +6,21 @@
 #pragma once
 
 #include <tessera/types.h>
+#include <tessera/plugin/host_device.hpp>
 
 #include <cstdint>
-
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define TESSERA_HOST_DEVICE __host__ __device__
-#else
-#define TESSERA_HOST_DEVICE
-#endif
 
 namespace tessera::plugin {
 
 /// Axes of every domain inside a backend: a domain of lower rank has leading axes of extent 1, so
 /// axis 2 is always the one with the smallest stride.
 inline constexpr int kAxes = 3;
+
+/// The mode as users write it: "fixed", "constant", ...
+constexpr const char* boundary_name(tessera_boundary mode) {
+  constexpr const char* kNames[] = {"fixed", "constant", "periodic", "nearest", "reflect", "mirror", "halo"};
+  return kNames[mode];
+}
 
 /// What a tap finds at a point, after the boundary modes had their say.
 struct Sample {

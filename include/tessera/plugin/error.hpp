@@ -15,6 +15,7 @@
 
 namespace tessera::plugin {
 
+/// What a plugin throws; guard() turns it into a status and a message.
 class Error : public std::exception {
  public:
   Error(tessera_status status, std::string message, std::uint32_t flags = 0)

@@ -5,6 +5,7 @@
 /// The canonical descriptors of abi.h as C++ values that a plan may keep.
 #pragma once
 
+#include <tessera/dtype.hpp>
 #include <tessera/plugin/boundary.hpp>
 #include <tessera/plugin/error.hpp>
 #include <tessera/plugin/structs.hpp>
@@ -17,14 +18,15 @@
 
 namespace tessera::plugin {
 
-constexpr std::size_t size_of(tessera_dtype dtype) { return dtype == TESSERA_F64 ? 8 : 4; }
+using tessera::size_of;
+using tessera::with_types;
 
 /// Throws for a type or a compute mode of a newer version.
 inline void require_known(tessera_dtype dtype, tessera_compute compute) {
   const auto refuse = [](const char* what, std::int32_t value) {
     throw Error(TESSERA_UNSUPPORTED, std::string(what) + " " + std::to_string(value) + " is not known to this backend");
   };
-  if (dtype != TESSERA_F32 && dtype != TESSERA_F64) refuse("dtype", dtype);
+  if (!is_known(static_cast<DType>(dtype))) refuse("dtype", dtype);
   if (compute != TESSERA_COMPUTE_STRICT) refuse("compute mode", compute);
 }
 
@@ -58,8 +60,10 @@ struct GemmProblem {
   }
 };
 
+/// A place, an extent or a stride for each of the three axes.
 using Index3 = std::array<std::int64_t, kAxes>;
 
+/// One term of a stencil; leading axes that the caller does not have are 0.
 struct Tap {
   Index3 offset;
   double coefficient;

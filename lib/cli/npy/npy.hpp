@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// NumPy's .npy files, versions 1 to 3, with elements of type <f4 or <f8.
+/// NumPy's .npy files, versions 1 to 3, with elements of the types that the library knows.
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
@@ -27,6 +27,11 @@ class Error : public std::runtime_error {
   Error(const std::filesystem::path& file, const std::string& message)
       : std::runtime_error(clip(file.native(), kShownName) + ": " + message) {}
 };
+
+/// NumPy's name of an element type, "<f4": little-endian, IEEE, so many bytes.
+std::string descr_of(DType dtype);
+/// "'<f4' (float32) or '<f8' (float64)".
+std::string known_types();
 
 /// An array as it lies in its file: never empty, and never reordered.
 struct Array {
@@ -76,10 +81,10 @@ class OutputFile {
   void commit();
 
   /// The target is this program's standard output, where nothing else may be printed then.
-  bool is_standard_output() const { return place_ == Place::standard_output; }
+  bool is_standard_output() const { return kind_ == Kind::standard_output; }
 
  private:
-  enum class Place { file, stream, standard_output };
+  enum class Kind { file, pipe, standard_output };
 
   void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape);
   void write_all(const void* data, std::size_t count) const;
@@ -91,7 +96,7 @@ class OutputFile {
   std::filesystem::path name_;       ///< as the user wrote it, for messages
   std::filesystem::path target_;     ///< with symbolic links followed
   std::filesystem::path temporary_;  ///< empty while the temporary has no name
-  Place place_ = Place::file;
+  Kind kind_ = Kind::file;
   int descriptor_ = -1;
 };
 

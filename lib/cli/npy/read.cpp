@@ -40,7 +40,7 @@ class HeaderParser {
       expect(':');
       if (key == "descr" && !seen[0]) {
         seen[0] = true;
-        if (peek() != '\'' && peek() != '"') throw Error(file_, "has records for elements; expected <f4 or <f8");
+        if (peek() != '\'' && peek() != '"') throw Error(file_, "has records for elements; expected " + known_types());
         header.descr = string();
       } else if (key == "fortran_order" && !seen[1]) {
         seen[1] = true;
@@ -142,15 +142,26 @@ std::string header_text(const std::filesystem::path& file, RegularFile& reader) 
 }
 
 DType element_type(const std::filesystem::path& file, const std::string& descr) {
-  if (descr == "<f4") return DType::f32;
-  if (descr == "<f8") return DType::f64;
-  const bool swapped = descr == ">f4" || descr == ">f8";
-  throw Error(file, "has elements of type '" + descr + "'" + (swapped ? " (big-endian)" : "") +
-                        "; expected '<f4' (float32) or '<f8' (float64): convert it, with NumPy "
-                        "np.save(file, array.astype('<f4'))");
+  bool swapped = false;
+  for (const DType dtype : kDTypes) {
+    const std::string known = descr_of(dtype);
+    if (descr == known) return dtype;
+    swapped = swapped || descr == ">" + known.substr(1);
+  }
+  throw Error(file, "has elements of type '" + descr + "'" + (swapped ? " (big-endian)" : "") + "; expected " +
+                        known_types() + ": convert it, with NumPy np.save(file, array.astype('<f4'))");
 }
 
 }  // namespace
+
+std::string descr_of(DType dtype) { return "<f" + std::to_string(size_of(dtype)); }
+
+std::string known_types() {
+  std::string text;
+  for (const DType dtype : kDTypes)
+    text += (text.empty() ? "'" : " or '") + descr_of(dtype) + "' (float" + std::to_string(8 * size_of(dtype)) + ")";
+  return text;
+}
 
 std::vector<std::int64_t> Array::strides() const {
   std::vector<std::int64_t> result(shape.size());
@@ -167,7 +178,7 @@ std::string Array::describe() const {
   std::string result;
   for (const std::int64_t extent : shape) result += (result.empty() ? "" : " x ") + std::to_string(extent);
   result += result.empty() ? "a single " : " ";
-  result += dtype == DType::f32 ? "<f4" : "<f8";
+  result += descr_of(dtype);
   return result + (fortran_order ? ", Fortran order" : "");
 }
 
@@ -177,7 +188,7 @@ Array read(const std::filesystem::path& file) {
   Header header = HeaderParser(file, text).parse();
 
   Array array{file, element_type(file, header.descr), header.fortran_order, std::move(header.shape), 1, nullptr};
-  const std::int64_t item = array.dtype == DType::f32 ? 4 : 8;
+  const std::int64_t item = std::int64_t(size_of(array.dtype));
   for (const std::int64_t extent : array.shape) {
     if (extent == 0) throw Error(file, "has no elements (" + array.describe() + "); expected one or more");
     if (extent > std::numeric_limits<std::int64_t>::max() / item / array.size)

@@ -47,7 +47,7 @@ std::string link_to(int descriptor) { return "/proc/self/fd/" + std::to_string(d
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 /// Opens a pipe or a device. A pipe that nobody reads is an error, after a while in which a reader may come.
-int open_stream(const fs::path& name) {
+int open_pipe(const fs::path& name) {
   constexpr int kTries = 100;
   constexpr useconds_t kPause = 10000;  // microseconds
   int descriptor = -1;
@@ -63,8 +63,7 @@ int open_stream(const fs::path& name) {
 }
 
 std::string header(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::string text =
-      std::string("{'descr': '") + (dtype == DType::f32 ? "<f4" : "<f8") + "', 'fortran_order': False, 'shape': (";
+  std::string text = "{'descr': '" + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (axis > 0) text += ", ";
     text += std::to_string(shape[axis]);
@@ -89,11 +88,11 @@ OutputFile::OutputFile(fs::path target) : name_(std::move(target)) {
   if (!exists && errno != ENOENT) fail(name_, errno);
   if (exists && S_ISDIR(status.st_mode)) fail(name_, EISDIR);
   if (exists && ::fstat(STDOUT_FILENO, &standard) == 0 && same_file(status, standard)) {
-    place_ = Place::standard_output;
+    kind_ = Kind::standard_output;
     descriptor_ = STDOUT_FILENO;
   } else if (exists && !S_ISREG(status.st_mode)) {
-    place_ = Place::stream;
-    descriptor_ = open_stream(name_);
+    kind_ = Kind::pipe;
+    descriptor_ = open_pipe(name_);
   } else {
     target_ = followed(name_);
     // A rename would pass over the write protection of a file.
@@ -106,7 +105,7 @@ OutputFile::OutputFile(fs::path target) : name_(std::move(target)) {
 OutputFile::~OutputFile() { discard(); }
 
 void OutputFile::discard() noexcept {
-  if (descriptor_ >= 0 && place_ != Place::standard_output) ::close(descriptor_);
+  if (descriptor_ >= 0 && kind_ != Kind::standard_output) ::close(descriptor_);
   descriptor_ = -1;
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
@@ -171,13 +170,13 @@ void OutputFile::write(std::span<const std::byte> bytes, DType dtype, const std:
   const std::string head = header(dtype, shape);
   write_all(head.data(), head.size());
   write_all(bytes.data(), bytes.size());
-  if (place_ != Place::file) return;
+  if (kind_ != Kind::file) return;
   keep_rights();
   if (::fsync(descriptor_) != 0) fail(name_, errno);
 }
 
 void OutputFile::commit() {
-  if (place_ != Place::file) return;
+  if (kind_ != Kind::file) return;
   if (temporary_.empty()) {
     name_temporary();
     if (::linkat(AT_FDCWD, link_to(descriptor_).c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) {

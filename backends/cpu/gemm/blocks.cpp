@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blocks.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+
+namespace tessera::cpu {
+namespace {
+
+using plugin::ceil_div;
+using plugin::round_up;
+
+/// B is packed again for every block of A: so many of its rows repay that.
+constexpr std::int64_t kMostBlockRows = 2048;
+
+std::int64_t panel_width(const InstructionSet& instructions, std::int64_t element) {
+  return instructions.tile_vectors * instructions.vector_bytes / element;
+}
+
+/// Most k of a block.
+std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
+                    Packing packing) {
+  const auto& [level1, level2, level3, ways] = machine.caches;
+  const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
+  // With few columns A is read once: long parts of its rows, while the one panel of B stays in the second-level cache.
+  if (!packing.a && n <= width) return level2 / 4 / (width * element);
+  // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
+  if (!packing.b && m <= 2 * rows && n * k * element > level2 / 4) return 16;
+  // The panel of A fills a third of the first-level cache, the rest is for what passes through.
+  return std::max<std::int64_t>(64, level1 / 3 / (rows * element));
+}
+
+}  // namespace
+
+Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std::int64_t m, std::int64_t n,
+                   std::int64_t k, Packing packing) {
+  return {m, n, k, packing.a ? round_up(m, instructions.tile_rows) * k : 0,
+          packing.b ? round_up(n, panel_width(instructions, element)) * k : 0};
+}
+
+Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
+                     Packing packing, std::int64_t bytes) {
+  const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
+  std::int64_t block_k = round_up(ceil_div(k, ceil_div(k, most_k(machine, element, m, n, k, packing))), 8);
+  // A block of B gets half of the second-level cache.
+  const std::int64_t most_n = std::max(width, machine.caches.level2 / 2 / (block_k * element) / width * width);
+  std::int64_t block_n = round_up(ceil_div(n, ceil_div(n, most_n)), width);
+  std::int64_t block_m = std::min(round_up(m, rows), kMostBlockRows);
+  for (;;) {
+    const Blocks b = make_blocks(machine.instructions, element, block_m, block_n, block_k, packing);
+    if ((b.packed_a + b.packed_b) * element <= std::max(bytes, kStackBytes)) return b;
+    if (block_m > rows && b.packed_a >= b.packed_b)
+      block_m = round_up(block_m / 2, rows);
+    else if (block_n > width)
+      block_n = round_up(block_n / 2, width);
+    else
+      block_k = ceil_div(block_k, 2);
+  }
+}
+
+}  // namespace tessera::cpu

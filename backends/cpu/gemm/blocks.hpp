@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the unit of work of a thread is cut into blocks that caches hold.
+#pragma once
+
+#include "../machine.hpp"
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+/// Which operands are copied block by block, in the order in which the kernels read them.
+struct Packing {
+  bool a, b;
+};
+
+/// Blocks of op(A) are m x k, of op(B) k x n; their packed copies take so many elements, or 0 where they are not
+/// packed.
+struct Blocks {
+  std::int64_t m, n, k;
+  std::int64_t packed_a, packed_b;
+};
+
+/// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
+inline constexpr std::int64_t kStackBytes = 16384;
+
+/// Blocks of these sizes.
+Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std::int64_t m, std::int64_t n,
+                   std::int64_t k, Packing packing);
+
+/// Blocks for a unit of m x n x k whose copies take `bytes` at most, or live on the stack.
+Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
+                     Packing packing, std::int64_t bytes);
+
+}  // namespace tessera::cpu

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// GEMM by our own kernels, which read both operands where they lie. A transposed B is copied block by block.
+
+#include "../context.hpp"
+#include "panels_plan.hpp"
+#include "tiles.hpp"
+
+namespace tessera::cpu {
+namespace {
+
+Packing packing_of(const GemmProblem& p) { return {false, p.trans_b}; }
+
+void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+           std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  offer_panels(machine, p, packing_of(p), given, workspace_limit, offers);
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
+  const PanelsLayout layout = panels_layout(context.machine(), p, packing_of(p), parameters);
+  return lists_tiles(context.machine(), p, layout) ? make_tiles_plan(p, layout.threads) : make_panels_plan(p, layout);
+}
+
+const plugin::Register<Context, GemmProblem> kRegistered{
+    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make}, 2};
+
+}  // namespace
+}  // namespace tessera::cpu

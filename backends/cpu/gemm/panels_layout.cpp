@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "panels_layout.hpp"
+
+#include "../threads.hpp"
+#include "model.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace tessera::cpu {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+using plugin::GivenParameters;
+using plugin::round_up;
+
+/// Threads' workspaces begin on pages of their own.
+constexpr std::int64_t kPage = 4096;
+/// A slice of k that is shorter is not worth a partial result.
+constexpr std::int64_t kShortestSlice = 1024;
+/// Most tiles of a list. With more of them the search for a tile's kernel takes no time in comparison with the tile,
+/// while a list takes room in the first-level cache.
+constexpr std::int64_t kMostListedTiles = 128;
+constexpr std::int64_t kMostSlices = 4096, kMostBlock = std::int64_t(1) << 20;
+
+std::int64_t element_of(const GemmProblem& p) { return std::int64_t(plugin::size_of(p.dtype)); }
+bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
+
+/// Bytes of a slice's partial result.
+std::int64_t partial_of(const GemmProblem& p) { return round_up(p.m * p.n * element_of(p), kPage); }
+
+Grid grid_of(const Machine& machine, const GemmProblem& p, int threads, std::int64_t slices) {
+  const InstructionSet& set = machine.instructions;
+  return choose_grid(machine, p, parts_per_product(p.batch, threads), slices,
+                     {set.tile_rows, set.tile_vectors * set.vector_bytes / element_of(p)});
+}
+
+/// Candidates for the number of slices.
+std::vector<std::int64_t> slice_counts(const GemmProblem& p, int threads, std::uint64_t workspace_limit) {
+  std::int64_t most = 1;
+  if (!is_empty(p) && p.batch == 1) {
+    const auto affordable = std::int64_t(workspace_limit / 2 / std::uint64_t(partial_of(p)));
+    most = std::min<std::int64_t>(1 + std::min(affordable, p.k / kShortestSlice), threads);
+  }
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(most));
+  std::iota(counts.begin(), counts.end(), 1);
+  return counts;
+}
+
+/// Blocks whose copies fit in what partial results leave of the workspace.
+Blocks blocks_within(const Machine& machine, const GemmProblem& p, Packing packing, const Grid& grid, int threads,
+                     std::uint64_t workspace_limit) {
+  const auto partials = std::uint64_t(partial_of(p)) * std::uint64_t(grid.slices - 1);
+  const std::uint64_t room = (workspace_limit - std::min(workspace_limit, partials)) / std::uint64_t(threads);
+  const auto bytes = std::int64_t(std::min<std::uint64_t>(room, std::uint64_t(1) << 62)) / kPage * kPage;
+  return choose_blocks(machine, element_of(p), grid.tile_m, grid.tile_n, grid.slice_k, packing, bytes);
+}
+
+std::int64_t tile_count(const InstructionSet& set, const GemmProblem& p) {
+  const std::int64_t vectors = ceil_div(p.n, set.vector_bytes / element_of(p)),
+                     across = ceil_div(vectors, set.most_vectors);
+  return across * ceil_div<std::int64_t>(p.m, set.most_rows(int(ceil_div(vectors, across))));
+}
+
+void offer(const Machine& machine, const GemmProblem& p, Packing packing, const plugin::Parameters& parameters,
+           std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  const PanelsLayout layout = panels_layout(machine, p, packing, parameters);
+  if (layout.workspace_bytes() > workspace_limit) return;
+  const double seconds =
+      panels_seconds(machine, p, layout.grid, layout.blocks, packing, layout.threads, lists_tiles(machine, p, layout));
+  offers.add({parameters, seconds, layout.workspace_bytes()});
+}
+
+/// All offers of so many threads.
+void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
+                  int threads, std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0;
+  const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
+  for (const std::int64_t slices :
+       given.in_range("slices", slice_counts(p, threads, workspace_limit), 1, most_slices)) {
+    std::vector<Blocks> candidates{{1, 1, 1, 0, 0}};
+    if (!is_empty(p) && p.k > 0) {
+      const Grid grid = grid_of(machine, p, threads, slices);
+      candidates = {blocks_within(machine, p, packing, grid, threads, workspace_limit)};
+      const Blocks product{p.m, p.n, p.k, 0, 0};
+      if (p.bytes() <= double(p.batch) * double(machine.caches.level2) / 4 &&
+          lists_tiles(machine, p, {threads, packing, grid, product, 0, 0}))
+        candidates.push_back(product);
+    }
+    for (const Blocks& b : candidates)
+      offer(machine, p, packing,
+            {{"threads", threads},
+             {"slices", slices},
+             {"block_m", given.in_range("block_m", b.m, 1, kMostBlock)},
+             {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
+             {"block_k", given.in_range("block_k", b.k, 1, kMostBlock)}},
+            workspace_limit, offers);
+  }
+}
+
+}  // namespace
+
+PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing packing,
+                           const plugin::Parameters& parameters) {
+  PanelsLayout layout{int(parameters.at("threads")), packing, {}, {}, 0, 0};
+  if (is_empty(p)) return layout;
+  layout.grid = grid_of(machine, p, layout.threads, parameters.at("slices"));
+  layout.partial_bytes = std::uint64_t(partial_of(p)) * std::uint64_t(layout.grid.slices - 1);
+  if (p.k == 0) return layout;
+  layout.blocks = make_blocks(machine.instructions, element_of(p), parameters.at("block_m"), parameters.at("block_n"),
+                              parameters.at("block_k"), packing);
+  const std::int64_t packed = (layout.blocks.packed_a + layout.blocks.packed_b) * element_of(p);
+  if (packed > kStackBytes) layout.thread_bytes = std::uint64_t(round_up(packed, kPage));
+  return layout;
+}
+
+bool lists_tiles(const Machine& machine, const GemmProblem& p, const PanelsLayout& layout) {
+  const Blocks& b = layout.blocks;
+  return !layout.packing.a && !layout.packing.b && layout.grid.units() == 1 && b.m >= p.m && b.n >= p.n && b.k >= p.k &&
+         tile_count(machine.instructions, p) <= kMostListedTiles;
+}
+
+void offer_panels(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
+                  std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  int threads = 1;
+  if (!given.has("threads")) {
+    plugin::OfferList alone;
+    offer_blocks(machine, p, packing, given, 1, workspace_limit, alone);
+    if (!alone.empty()) threads = machine.useful_threads(alone.cheapest().seconds);
+  }
+  threads = int(given.in_range("threads", threads, 1, kMostThreads));
+  offer_blocks(machine, p, packing, given, threads, workspace_limit, offers);
+}
+
+}  // namespace tessera::cpu

@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The plan of `rows` and `streaming`: stencils row by row. Along a row (axis 2) the points whose taps stay inside form
+/// one vector loop. Boundary modes of the outer axes only change which rows the taps read, or turn a tap into a
+/// constant. What is left, the two ends of each row, goes point by point. Away from the outer boundaries blocks of rows
+/// of two planes are computed together. The two algorithms differ in where results go: `rows` stores into the caches,
+/// `streaming` past them.
+#pragma once
+
+#include "../context.hpp"
+#include "../parallel.hpp"
+#include "model.hpp"
+#include "register_block_kernel.hpp"
+#include "row_terms.hpp"
+#include "sweep_cut.hpp"
+#include "temporal_axis.hpp"
+#include "write_combiner.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace tessera::cpu {
+
+/// An array that sweeps read, with the taps of a row away from the outer boundaries.
+template <class T>
+struct Source {
+  plugin::Index3 strides;
+  RowTerms<T> terms;
+  std::vector<StridedGroup<T>> groups;   ///< the same taps
+  std::int64_t newest;                   ///< from a point to what its taps read that no row before has read
+  std::int64_t lowest = 0, highest = 0;  ///< from a point to the first and the last that its taps read
+  std::int64_t last = 0;                 ///< element of the array
+
+  /// `groups` are those of the problem's taps, in that order.
+  Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
+      : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
+    for (const auto& [offset, coefficient] : p.taps) {
+      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
+      lowest = std::min(lowest, distance(offset, s));
+      highest = std::max(highest, distance(offset, s));
+    }
+    const T* coefficient = terms.coefficient.data();
+    for (const TapGroup& group : tap_groups) {
+      groups.push_back(strided_group(group, s, coefficient));
+      coefficient += tap_count(group.pattern);
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) last += (p.domain.extents[axis] - 1) * s[axis];
+  }
+};
+
+/// What a sweep reads and writes.
+template <class T>
+struct Sweep {
+  const Source<T>& source;
+  const T* in;
+  T* out;
+  plugin::Index3 out_strides;
+};
+
+template <class T, bool kNontemporal>
+class RowSweepPlan final : public plugin::Plan {
+ public:
+  RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
+      : p_(work.problem), d_(p_.domain), outside_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
+    for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
+      sources_.emplace_back(p_, work.groups, strides);
+    if (p_.points() == 0) return;
+    scratch_.reserve(std::size_t(threads));
+    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_);  // a copy would lose the capacity
+  }
+
+  std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& execution) override {
+    const T* in = execution.operand<const T>(0);
+    T* out = execution.operand<T>(1);
+    T* workspace = execution.workspace<T>();
+    run_team(threads_, [&](Team team) {
+      plugin::for_each_sweep(
+          p_, in, out, workspace,
+          [&](const T* source, const plugin::Index3&, T* target, const plugin::Index3& target_strides) {
+            const int kind = source == in ? 0 : source == out ? 1 : 2;
+            run(team, {sources_[std::size_t(kind)], source, target, target_strides});
+            team.barrier();
+          });
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kLinePoints = WriteCombiner<T>::kPoints;
+  /// How far ahead of use a block prefetches, if its next rows are farther away: a third of a first-level cache.
+  static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
+
+  /// What a thread has for itself: a row of taps with room for all, lines under way, and the edges of a block.
+  struct Scratch {
+    RowTerms<T> terms;
+    WriteCombiner<T> lines;
+    std::vector<T> edges;
+    explicit Scratch(const plugin::StencilProblem& p)
+        : terms(p.taps.size()),
+          edges(std::size_t(kBlockPlanes * kBlockRows * (p.domain.reach[2][0] + p.domain.reach[2][1]))) {}
+  };
+
+  [[gnu::noinline]] void run(Team team, const Sweep<T>& sweep) {
+    const std::int64_t layers = plugin::ceil_div(d_.extents[0], cut_.planes), segments = layers * cut_.layer_segments;
+    const std::int64_t first = team.begin(segments), last = team.end(segments);
+    Scratch& scratch = scratch_[std::size_t(team.rank)];
+    for (std::int64_t block = 0; block < cut_.layer_segments; block += cut_.block_segments) {
+      const std::int64_t block_end = std::min(block + cut_.block_segments, cut_.layer_segments);
+      for (std::int64_t layer = first / cut_.layer_segments * cut_.layer_segments; layer < last;
+           layer += cut_.layer_segments)
+        run_segments(sweep, std::max(first, layer + block), std::min(last, layer + block_end), scratch);
+    }
+    if constexpr (kNontemporal) {
+      scratch.lines.flush();
+      nontemporal_fence();
+    }
+  }
+
+  /// Segments [first, last) of a layer.
+  void run_segments(const Sweep<T>& sweep, std::int64_t first, std::int64_t last, Scratch& scratch) const {
+    std::int64_t begin = first % cut_.row_segments * cut_.segment_points;
+    std::int64_t j = first / cut_.row_segments % d_.extents[1];
+    const std::int64_t i = first / cut_.layer_segments * cut_.planes;
+    const bool in_blocks = cut_.planes == kBlockPlanes && i + kBlockPlanes <= d_.extents[0] && d_.plain_on(0, i) &&
+                           d_.plain_on(0, i + kBlockPlanes - 1);
+    for (std::int64_t segment = first; segment < last;) {
+      if (in_blocks && d_.plain_on(1, j)) {  // then a segment is a row
+        const int rows = segment + block_rows_ <= last && d_.plain_on(1, j + block_rows_ - 1) ? block_rows_ : 1;
+        run_block(sweep, i, j, rows, scratch);
+        segment += rows, j += rows;
+        continue;
+      }
+      const Span points{begin, std::min(begin + cut_.segment_points, d_.extents[2])};
+      for (std::int64_t plane = i; plane < std::min(i + cut_.planes, d_.extents[0]); ++plane)
+        run_points(sweep, plane, j, points, scratch);
+      ++segment;
+      if ((begin += cut_.segment_points) >= d_.extents[2]) begin = 0, ++j;
+    }
+  }
+
+  /// A row of in and of out.
+  struct Line {
+    const T* in;  ///< the array's first point
+    const T* row;
+    std::int64_t in_stride;
+    T* out;
+    std::int64_t out_stride;
+  };
+
+  static Line line_of(const Sweep<T>& s, std::int64_t i, std::int64_t j) {
+    const plugin::Index3& strides = s.source.strides;
+    return {s.in, s.in + i * strides[0] + j * strides[1], strides[2],
+            s.out + i * s.out_strides[0] + j * s.out_strides[1], s.out_strides[2]};
+  }
+
+  /// Some points of row (i, j).
+  void run_points(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, Span points, Scratch& scratch) const {
+    const Line line = line_of(sweep, i, j);
+    if (d_.frozen_on(0, i) || d_.frozen_on(1, j)) return copy_points(line, points.begin, points.end);
+    const bool plain = d_.plain_on(0, i) && d_.plain_on(1, j);
+    if (!plain) map_rows(sweep.source.strides, i, j, scratch.terms);
+    const RowTerms<T>& terms = plain ? sweep.source.terms : scratch.terms;
+    const T* base = plain ? line.row : line.in;
+    const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
+    const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
+    ends(line, base, terms, points, middle, scratch.lines);
+    const std::int64_t n = middle.end - middle.begin;
+    if constexpr (kNontemporal)
+      apply_row_nontemporal(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n,
+                            line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T)));
+    else if (n > 0)
+      apply_row(base + middle.begin * line.in_stride, line.in_stride, terms.taps(), terms.init,
+                line.out + middle.begin * line.out_stride, line.out_stride, n);
+  }
+
+  /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.
+  void run_block(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Scratch& scratch) const {
+    const Source<T>& source = sweep.source;
+    const Line first = line_of(sweep, i, j), last = line_of(sweep, i + kBlockPlanes - 1, j + rows - 1);
+    // Points near the ends of rows are summed as well where what lies around may be read; their sums are not used.
+    const bool inside = first.row - sweep.in + source.lowest >= 0 &&
+                        last.row - sweep.in + d_.extents[2] - 1 + source.highest <= source.last;
+    const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
+    const Span middle = vector_part(first, inside ? points : plain);
+    RowBlock<T> b{};
+    b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
+    b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
+    b.n = middle.end - middle.begin, b.rows = rows;
+    const StridedGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
+    if constexpr (kNontemporal) {
+      const Edges<T> edges = block_edges(sweep, i, j, rows, middle, scratch);
+      apply_row_block_nontemporal(b, groups, edges,
+                                  b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
+    } else {
+      apply_row_block(b, groups);
+      for_each_line(sweep, i, j, rows,
+                    [&](const Line& line) { ends(line, line.row, source.terms, points, plain, scratch.lines); });
+    }
+  }
+
+  /// Calls body(line) for each row of a block, in the order of Edges.
+  template <class Body>
+  static void for_each_line(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Body&& body) {
+    for (int p = 0; p < kBlockPlanes; ++p)
+      for (int r = 0; r < rows; ++r) body(line_of(sweep, i + p, j + r));
+  }
+
+  /// Computes the ends of a block's rows: those in `middle` go to the result, others to their places.
+  Edges<T> block_edges(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Span middle,
+                       Scratch& scratch) const {
+    const RowTerms<T>& terms = sweep.source.terms;
+    const Span points{0, d_.extents[2]};
+    const Edges<T> edges{scratch.edges.data(), std::max<std::int64_t>(d_.plain_begin(2) - middle.begin, 0),
+                         std::max<std::int64_t>(middle.end - d_.plain_end(2), 0)};
+    T* edge = scratch.edges.data();
+    for_each_line(sweep, i, j, rows, [&](const Line& line) {
+      ends(line, line.row, terms, points, middle, scratch.lines);
+      edge = apply_ends(line, line.row, terms, middle.begin, middle.begin + edges.head, edge, 1);
+      edge = apply_ends(line, line.row, terms, middle.end - edges.tail, middle.end, edge, 1);
+    });
+    return edges;
+  }
+
+  static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
+    if (line.in_stride == 1 && line.out_stride == 1) {
+      if (begin < end) std::memcpy(line.out + begin, line.row + begin, std::size_t(end - begin) * sizeof(T));
+      return;
+    }
+    for (std::int64_t i = begin; i < end; ++i) line.out[i * line.out_stride] = line.row[i * line.in_stride];
+  }
+
+  /// The taps of row (i, j), from the array's first point: rows that are mapped, or constant.
+  void map_rows(const plugin::Index3& strides, std::int64_t i, std::int64_t j, RowTerms<T>& terms) const {
+    terms.clear();
+    for (const plugin::Tap& tap : p_.taps) {
+      const plugin::Sample s = d_.sample(i + tap.offset[0], j + tap.offset[1], 0);  // index 0 of axis 2 is inside
+      if (s.constant)
+        terms.init += T(tap.coefficient) * T(s.value);
+      else
+        terms.push(s.index[0] * strides[0] + s.index[1] * strides[1], tap.offset[2], strides[2], T(tap.coefficient));
+    }
+  }
+
+  /// The part of some points of a row that goes in one vector loop: non-temporal stores fill whole cache lines.
+  static Span vector_part(const Line& line, Span points) {
+    if constexpr (!kNontemporal) return points;
+    const std::int64_t first = std::min(line_start(line.out, points.begin + kLinePoints - 1), points.end);
+    return {first, std::max(line_start(line.out, points.end), first)};
+  }
+
+  /// The start of the cache line that point i of a row lies in.
+  static std::int64_t line_start(const T* row, std::int64_t i) {
+    const auto phase = std::int64_t(reinterpret_cast<std::uintptr_t>(row) / sizeof(T) % kLinePoints);
+    return (i + phase) / kLinePoints * kLinePoints - phase;
+  }
+
+  /// The points around the middle of a row whose taps start from `base`. Non-temporal lines are put together first.
+  void ends(const Line& line, const T* base, const RowTerms<T>& terms, Span points, Span middle,
+            WriteCombiner<T>& lines) const {
+    if constexpr (!kNontemporal) {
+      apply_ends(line, base, terms, points.begin, middle.begin, line.out + points.begin * line.out_stride,
+                 line.out_stride);
+      apply_ends(line, base, terms, middle.end, points.end, line.out + middle.end * line.out_stride, line.out_stride);
+    } else {
+      for (const auto& [begin, end] : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
+        for (std::int64_t i = begin; i < end;) {
+          const std::int64_t start = line_start(line.out, i), next = std::min(start + kLinePoints, end);
+          assemble(line, base, terms, i, next, start, lines);
+          i = next;
+        }
+    }
+  }
+
+  /// Points [begin, end) of the cache line at `start`.
+  void assemble(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
+                std::int64_t start, WriteCombiner<T>& lines) const {
+    T* const points = lines.open(line.out + start, begin - start, end - start);
+    const std::int64_t plain = std::clamp(d_.plain_begin(2), begin, end);
+    const std::int64_t plain_end = std::clamp(d_.plain_end(2), plain, end);
+    if (plain < plain_end) compute_plain(base, terms, plain, plain_end, points + (plain - start));
+    apply_ends(line, base, terms, begin, plain, points + (begin - start), 1);
+    apply_ends(line, base, terms, plain_end, end, points + (plain_end - start), 1);
+  }
+
+  /// At most a line of plain points [begin, end). Where the row has enough points a whole line's length is computed:
+  /// one vector is cheaper than some points.
+  void compute_plain(const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end, T* target) const {
+    if (begin + kLinePoints <= d_.plain_end(2))
+      apply_line(base + begin, terms.taps(), terms.init, target);
+    else if (const std::int64_t from = end - kLinePoints; from >= d_.plain_begin(2))
+      apply_line(base + from, terms.taps(), terms.init, target + (from - begin));
+    else
+      apply_row(base + begin, 1, terms.taps(), terms.init, target, 1, end - begin);
+  }
+
+  /// Returns where the next point would go.
+  T* apply_ends(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
+                T* target, std::int64_t stride) const {
+    for (std::int64_t i = begin; i < end; ++i, target += stride)
+      *target = d_.frozen_on(2, i) ? line.row[i * line.in_stride]
+                                   : end_point(base + i * line.in_stride, line.in_stride, terms, outside_, i);
+    return target;
+  }
+
+  plugin::StencilProblem p_;  ///< taps as grouped
+  plugin::Domain d_;
+  Outside<T> outside_;
+  int threads_;
+  Cut cut_;
+  int block_rows_;                  ///< rows of a plane that blocks have, if not one
+  std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
+  std::vector<Scratch> scratch_;
+};
+
+/// The cut that the parameters threads and block mean.
+inline Cut row_sweep_cut(const Machine& machine, const plugin::StencilProblem& p, int threads, bool nontemporal) {
+  return cut_of(p, threads, common_planes(p, nontemporal), machine.caches.level2);
+}
+
+template <bool kNontemporal>
+void offer_row_sweep(const plugin::StencilProblem& problem, const Machine& machine,
+                     const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
+  const StencilWork work(problem, machine.instructions);
+  const auto cut = [&](int threads) { return row_sweep_cut(machine, work.problem, threads, kNontemporal); };
+  const double alone = sweeps_seconds(machine, work, cut(1), kNontemporal, 1);
+  const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
+  const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
+  Cut blocks = cut(threads);
+  blocks.block_segments = given.in_range("block", blocks.block_segments, 1, std::numeric_limits<std::int32_t>::max());
+  offers.add({{{"threads", threads}, {"block", blocks.block_segments}},
+              sweeps_seconds(machine, work, blocks, kNontemporal, threads),
+              problem.sweep_workspace()});
+}
+
+template <bool kNontemporal>
+std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::StencilProblem& problem,
+                                             const plugin::Parameters& parameters) {
+  const StencilWork work(problem, context.machine().instructions);
+  const int threads = int(parameters.at("threads"));
+  Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
+  cut.block_segments = parameters.at("block");
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<RowSweepPlan<T, kNontemporal>>(work, threads, cut);
+  });
+}
+
+}  // namespace tessera::cpu

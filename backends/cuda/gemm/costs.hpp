@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The coefficients of the products' models of time. Doubles alone, which perf/fit varies: each algorithm's
+/// *_offers.cpp says what they mean, and measurements what they are. Times are in seconds. Rates are shares of what the
+/// machine can do, or per cycle and multiprocessor, so that they hold for machines like the one that was measured.
+#pragma once
+
+#include "multistage_tiles.hpp"
+
+#include <array>
+
+namespace tessera::cuda {
+
+struct MultistageTileCosts {
+  double rate;         ///< share of the units' multiply-adds, with all the blocks that a multiprocessor holds
+  double rate_of_one;  ///< with one block
+  double fixed;        ///< before the first product and after the last
+};
+
+template <class T>
+struct MultistageCosts {
+  std::array<MultistageTileCosts, kMultistageTiles<T>.size()> tiles;  ///< in the order of the list
+  double later_wave;                          ///< of `fixed`, for each wave of blocks after the first
+  double overlap;                             ///< the part of the shorter of computing and memory that is not hidden
+  double cluster, cluster_slice;              ///< to add sums in a cluster, and for each slice of it
+  double second_kernel, second_kernel_slice;  ///< to add them with another kernel
+  double partial_rate;                        ///< bytes a cycle at which they are written and read
+  double memory;                              ///< share of a copy's rate at which A, B and C are, at best
+  double cache_rate;                          ///< bytes a cycle from the second-level cache
+  double latency;                             ///< a block waits so long for 32 of k, at least
+  double cluster_slowdown;                    ///< of the products in clusters
+  double copy;                         ///< cycles of 16 bytes, or of one element where that is what can be copied
+  double k_major_copy;                 ///< of one element, as often, in a narrow K-major tile
+  double few_blocks;                   ///< share of the rate that is lost with one block instead of all
+  double transposed;                   ///< how much time products take whose op(B) is transposed before
+  double transpose, transpose_memory;  ///< to launch that, and the share of a copy's rate that it reaches
+};
+
+/// small.
+struct SmallCosts {
+  double launch;
+  double step;    ///< of a wave of blocks, to load and multiply a tile
+  double memory;  ///< share of a copy's rate
+  double rate;    ///< share of the units' multiply-adds
+};
+
+/// skinny.
+struct SkinnyCosts {
+  double launch;
+  double memory;         ///< share of a copy's rate
+  double rate;           ///< share of the units' multiply-adds
+  double chunk;          ///< of a wave of blocks, to load a chunk of k
+  double row;            ///< the same for each row of the small operand
+  double second_kernel;  ///< to add the sums of slices
+};
+
+/// tiled_shared, of a tile.
+struct TiledCosts {
+  double launch;
+  double block;   ///< of a multiprocessor, for each block
+  double step;    ///< of a wave of blocks, to load and multiply a tile
+  double rate;    ///< share of the units' multiply-adds
+  double memory;  ///< share of a copy's rate
+};
+
+struct NaiveCosts {
+  double launch;
+  double block;    ///< of a wave of blocks
+  double product;  ///< of such a wave, for each of k
+  double rate;     ///< share of the units' multiply-adds where neighbouring threads read neighbours of op(B)
+  double strided;  ///< the same where they do not
+};
+
+template <class T>
+struct GemmTypeCosts {
+  MultistageCosts<T> multistage;
+  double peeled;  ///< how much more time a product in parts takes than the parts by themselves
+  SmallCosts small;
+  SkinnyCosts skinny;
+  TiledCosts tiled16, tiled32;
+  NaiveCosts naive;
+};
+
+struct GemmCosts {
+  GemmTypeCosts<float> f32;
+  GemmTypeCosts<double> f64;
+};
+
+/// Those of an element type.
+template <class T>
+inline constexpr GemmTypeCosts<T> GemmCosts::*kGemmTypeCosts = nullptr;
+template <>
+inline constexpr GemmTypeCosts<float> GemmCosts::*kGemmTypeCosts<float> = &GemmCosts::f32;
+template <>
+inline constexpr GemmTypeCosts<double> GemmCosts::*kGemmTypeCosts<double> = &GemmCosts::f64;
+
+}  // namespace tessera::cuda

@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../launch_limits.hpp"
+#include "../vector_access.hpp"
+#include "model.hpp"
+#include "multistage.hpp"
+#include "offers.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+
+/// The splits that are tried.
+constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+/// With more than so many waves of blocks the device is busy in any case: some begin as others end, which the model
+/// does not see.
+constexpr double kWavesThatFill = 2.0;
+constexpr std::size_t kMostOffers = 32;
+
+bool layout_transposes(const GemmProblem& p) {
+  return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
+}
+
+/// Bytes of the sums of a slice.
+std::uint64_t slice_bytes(const GemmProblem& p) {
+  return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(multistage_partial_ld(p.n)) *
+         plugin::size_of(p.dtype);
+}
+
+std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
+  return std::uint64_t(p.k) * std::uint64_t(columns) * plugin::size_of(p.dtype);
+}
+
+/// Blocks of the tile that a multiprocessor holds: as many as shared memory allows, of those that it shall.
+int blocks_per_sm(const Machine& machine, const MultistageTile& tile) {
+  constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
+  return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReserved), 1, tile.blocks_per_sm);
+}
+
+/// Blocks in clusters of `cluster` that the machine holds at once where a multiprocessor holds `blocks`.
+double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
+  if (cluster == 1 || machine.count_clusters == nullptr) return double(blocks) * machine.multiprocessors;
+  return machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
+}
+
+/// Whether the blocks of a tile's slices can run together, where they have to.
+bool has_room(const Machine& machine, const MultistageConfig& config) {
+  return multistage_uses_workspace(machine, config.split) ||
+         held_at_once(machine, blocks_per_sm(machine, config.tile), config.split) > 0.0;
+}
+
+/// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated, because early
+/// finishers free slots.
+int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks) {
+  constexpr double kTolerance = 1.05;
+  int busy = 1;
+  while (busy < most && kTolerance * held_at_once(machine, busy, cluster) < blocks) ++busy;
+  return busy;
+}
+
+/// Work of the busiest multiprocessor, in blocks.
+struct Waves {
+  double count;  ///< in which blocks run at once
+  double full;   ///< blocks in all waves but the last
+  double last;   ///< in that one
+  int most;      ///< that it holds at once
+};
+
+Waves waves_of(const GemmProblem& p, const Machine& machine, const MultistageConfig& config, std::int64_t cluster) {
+  const double blocks = multistage_blocks(p, config);
+  const int most = blocks_per_sm(machine, config.tile);
+  const double held = held_at_once(machine, most, cluster);
+  const double count = std::ceil(blocks / held);
+  const double last = busiest(machine, most, cluster, blocks - (count - 1.0) * held);
+  return {count, (count - 1.0) * most, last, most};
+}
+
+/// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, and the
+/// copies into shared memory.
+template <class T>
+double computing_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
+                         const Waves& waves, double k) {
+  const MultistageTile& tile = config.tile;
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const MultistageTileCosts& rates = costs.tiles[tile.number];
+  const bool transposes_a = multistage_transposes_a(p, tile);
+  const bool transposes_b = multistage_transposes_b(p, tile) && config.transpose == 0;
+  const bool aligned =
+      (transposes_a || multistage_aligned_a(p)) && (transposes_b || config.transpose > 0 || multistage_aligned_b(p));
+  const double unit = aligned ? 16.0 / double(sizeof(T)) : 1.0;
+  const double copies = k * (tile.m / (transposes_a ? 1.0 : unit) + tile.n / (transposes_b ? 1.0 : unit)) *
+                        (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
+  const double missing = (waves.most - waves.last) / std::max(1.0, waves.most - 1.0);
+  const double last_rate = std::min(rates.rate * (1.0 - costs.few_blocks * missing), rates.rate_of_one * waves.last);
+  const double products = double(tile.m) * double(tile.n) * k / matrix_rate<T>(machine);
+  return products * (waves.full / rates.rate + waves.last / last_rate) +
+         (waves.full + waves.last) * copies * costs.copy / machine.clock_hz;
+}
+
+/// A launch without the adding of slices. The slices of a tile are a cluster of so many blocks.
+template <class T>
+double launch_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
+                      std::int64_t cluster) {
+  constexpr double kElement = sizeof(T), kLatencyDepth = 32.0;
+  const MultistageTile& tile = config.tile;
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const double k = double(ceil_div(ceil_div(p.k, tile.k_depth), config.split) * tile.k_depth);
+  const Waves waves = waves_of(p, machine, config, cluster);
+  const double computing =
+      (cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(p, machine, config, waves, k);
+  const double tile_bytes = multistage_blocks(p, config) * double(tile.m + tile.n) * k * kElement;
+  const double fixed = costs.tiles[tile.number].fixed;
+  const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
+  const double memory = operand_bytes(p) / (costs.memory * machine.memory_rate);
+  return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, memory) +
+         std::max({busy, memory, waves.count * k / kLatencyDepth * costs.latency,
+                   tile_bytes / (costs.cache_rate * machine.cycles_per_second())});
+}
+
+/// A product by chunks of columns of op(B) that are transposed before.
+template <class T>
+double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto chunk_seconds = [&](std::int64_t columns) {
+    GemmProblem chunk = p;
+    chunk.batch = 1;
+    chunk.n = columns;
+    const double bytes = 2.0 * double(p.k) * double(columns) * double(sizeof(T));
+    return costs.transpose + bytes / (costs.transpose_memory * machine.memory_rate) +
+           costs.transposed * launch_seconds<T>(chunk, machine, config, 1);
+  };
+  const std::int64_t chunks = p.n / config.transpose, rest = p.n % config.transpose;
+  return double(p.batch) * (double(chunks) * chunk_seconds(config.transpose) + (rest > 0 ? chunk_seconds(rest) : 0.0));
+}
+
+template <class T>
+double seconds_of(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  if (config.transpose > 0) return transposed_seconds<T>(p, machine, config);
+  if (!multistage_uses_workspace(machine, config.split)) {
+    const double adding = config.split > 1 ? costs.cluster + costs.cluster_slice * double(config.split) : 0.0;
+    return adding + launch_seconds<T>(p, machine, config, config.split);
+  }
+  const double partial = 2.0 * double(multistage_workspace(p, machine, config));
+  return launch_seconds<T>(p, machine, config, 1) + costs.second_kernel +
+         costs.second_kernel_slice * double(config.split) +
+         partial / (costs.partial_rate * machine.cycles_per_second());
+}
+
+/// Leaves the tiles whose extent is the given one, if one is given.
+void keep_given(const plugin::GivenParameters& given, const char* key, int MultistageTile::*extent,
+                std::vector<MultistageTile>& tiles) {
+  std::set<std::int64_t> extents;
+  for (const MultistageTile& tile : tiles) extents.insert(tile.*extent);
+  const std::vector<std::int64_t> kept = given.one_of(key, std::vector<std::int64_t>(extents.begin(), extents.end()));
+  std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(kept, tile.*extent) == 0; });
+}
+
+/// The splits of a tile that are worth a try.
+std::vector<std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
+                                    std::int64_t most) {
+  const double waves = multistage_blocks(p, {tile}) / (double(blocks_per_sm(machine, tile)) * machine.multiprocessors);
+  const std::int64_t last = waves > kWavesThatFill ? 1 : std::min(most, ceil_div(p.k, tile.k_depth));
+  std::vector<std::int64_t> splits{1};
+  for (const std::int64_t split : kSplits)
+    if (split > 1 && split <= last) splits.push_back(split);
+  return splits;
+}
+
+/// A configuration and its time: cheaper to sort than an offer.
+struct Priced {
+  MultistageConfig config;
+  double seconds;
+};
+
+std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                                std::uint64_t workspace_limit) {
+  std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
+  keep_given(given, "tile_m", &MultistageTile::m, tiles);
+  keep_given(given, "tile_n", &MultistageTile::n, tiles);
+  const std::int64_t most_slices = multistage_most_slices(p, machine, workspace_limit);
+  std::int64_t most_columns = 0;
+  for (const MultistageTile& tile : tiles)
+    most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
+  std::vector<Priced> found;
+  for (const MultistageTile& tile : tiles) {
+    const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
+    const std::array<std::int64_t, 2> columns{0, most};
+    for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tile, most_slices), 1, most_slices))
+      for (const std::int64_t transpose :
+           given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns)) {
+        const MultistageConfig config{tile, split, transpose};
+        if (transpose > 0 && (split > 1 || most == 0)) continue;
+        if (multistage_blocks(p, config) > double(kMaxGridX) || !has_room(machine, config)) continue;
+        found.push_back({config, multistage_seconds(p, machine, config)});
+      }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine& machine) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    std::vector<MultistageTile> tiles;
+    for (const MultistageTile& tile : kMultistageTiles<T>) {
+      const bool long_k_major = tile.long_a() ? !p.trans_a : p.trans_b;
+      const bool fits = !tile.narrow() || !MultistageLayout<T>::kTransposes || tile.k_major == long_k_major;
+      if (fits && tile.shared_bytes <= machine.shared_per_block) tiles.push_back(tile);
+    }
+    return tiles;
+  });
+}
+
+bool multistage_transposes_a(const GemmProblem& p, const MultistageTile& tile) {
+  return layout_transposes(p) && !p.trans_a && !(tile.k_major && tile.long_a());
+}
+
+bool multistage_transposes_b(const GemmProblem& p, const MultistageTile& tile) {
+  return layout_transposes(p) && p.trans_b && !(tile.k_major && !tile.long_a());
+}
+
+bool multistage_aligned_a(const GemmProblem& p) {
+  return whole_vectors(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k});
+}
+
+bool multistage_aligned_b(const GemmProblem& p) {
+  return whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n});
+}
+
+std::int64_t multistage_partial_ld(std::int64_t n) { return plugin::round_up(n, 4); }
+
+bool multistage_uses_workspace(const Machine& machine, std::int64_t split) {
+  return split > (machine.clusters() ? std::int64_t(kMostInCluster) : 1);
+}
+
+std::uint64_t multistage_workspace(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  if (config.transpose > 0) return transposed_bytes(p, config.transpose);
+  return multistage_uses_workspace(machine, config.split) ? std::uint64_t(config.split) * slice_bytes(p) : 0;
+}
+
+std::int64_t multistage_most_slices(const GemmProblem& p, const Machine& machine, std::uint64_t workspace_limit) {
+  if (slice_bytes(p) == 0) return 1;  // C is empty
+  const auto fit = std::int64_t(std::min(workspace_limit / slice_bytes(p), std::uint64_t(kMultistageMostSplit)));
+  return std::max(fit, machine.clusters() ? std::int64_t(kMostInCluster) : 1);
+}
+
+std::int64_t multistage_most_transposed(const GemmProblem& p, const MultistageTile& tile,
+                                        std::uint64_t workspace_limit) {
+  if (!multistage_transposes_a(p, tile) || !multistage_transposes_b(p, tile)) return 0;
+  if (p.batch == 0 || p.m == 0 || p.n == 0 || p.k == 0) return 0;
+  // In doubles: whole numbers overflow for a k that no memory holds.
+  if (double(p.k) * double(tile.n) * double(plugin::size_of(p.dtype)) > double(workspace_limit)) return 0;
+  const auto fit = std::int64_t(workspace_limit / transposed_bytes(p, tile.n));  // tiles
+  const std::int64_t tiles = ceil_div(p.n, tile.n);
+  return ceil_div(tiles, ceil_div(tiles, fit)) * tile.n;
+}
+
+double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
+  return double(ceil_div(p.m, config.tile.m)) * double(ceil_div(p.n, config.tile.n)) * double(p.batch) *
+         double(config.split);
+}
+
+double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return seconds_of<T>(p, machine, config); });
+}
+
+plugin::Parameters multistage_parameters(const MultistageConfig& config) {
+  return {
+      {"tile_m", config.tile.m}, {"tile_n", config.tile.n}, {"split", config.split}, {"transpose", config.transpose}};
+}
+
+MultistageConfig multistage_config(const GemmProblem& p, const Machine& machine, const plugin::Parameters& parameters) {
+  for (const MultistageTile& tile : multistage_tiles(p, machine))
+    if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
+      return {tile, parameters.at("split"), parameters.at("transpose")};
+  throw plugin::Error(TESSERA_INTERNAL, "multistage has no such tile for these operands");
+}
+
+std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
+  constexpr int kTile = 64;  // of every machine the largest one is at least as large
+  const double blocks = std::ceil(double(p.m) / kTile) * std::ceil(double(p.n) / kTile) * double(p.batch);
+  if (blocks <= double(kMaxGridX) && double(p.k) < double(kMaxGridX)) return {};
+  return "C has more than " + std::to_string(kMaxGridX) + " tiles of 64 x 64, or k is above " +
+         std::to_string(kMaxGridX);
+}
+
+void multistage_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                       std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  std::vector<Priced> found = all_configs(p, machine, given, workspace_limit);
+  std::ranges::stable_sort(found, {}, &Priced::seconds);
+  if (found.size() > kMostOffers) found.erase(found.begin() + kMostOffers, found.end());
+  for (const auto& [config, seconds] : found)
+    offers.add({multistage_parameters(config), seconds, multistage_workspace(p, machine, config)});
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The tiles of the algorithm multistage: the one list from which its kernels are instantiated and its choice is made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace tessera::cuda {
+
+struct MultistageTile {
+  int m, n;                ///< a block computes m x n elements of C
+  int k_depth;             ///< k goes by in steps of so many
+  int stages;              ///< of the pipeline: tiles of A and B that a block keeps in shared memory
+  int warp_m, warp_n;      ///< elements of C that a warp computes
+  int thread_m, thread_n;  ///< elements of C that a thread computes; the instruction decides where it is 0
+  int blocks_per_sm;       ///< blocks that a multiprocessor shall hold at once
+  bool k_major = false;    ///< a narrow tile for a long operand that is contiguous along k
+  std::size_t number = 0;  ///< in the list
+  int shared_bytes = 0;    ///< that a block needs
+
+  constexpr int threads() const { return 32 * (m / warp_m) * (n / warp_n); }
+  /// For few rows or columns of C.
+  constexpr bool narrow() const { return std::min(m, n) <= 16; }
+  constexpr bool long_a() const { return m > n; }
+};
+
+/// Elements between rows of an operand's tile in shared memory, for the banks.
+inline constexpr int kOperandPad = 4;
+
+/// How a type's tiles lie in shared memory.
+template <class T>
+struct MultistageLayout;
+template <>
+struct MultistageLayout<float> {
+  /// Operands lie extent-major: a K-major one is transposed on its way, word by word. Only the long operand of a
+  /// narrow tile that is made for it stays K-major.
+  static constexpr bool kTransposes = true;
+  static constexpr int kResultPad = 4;  ///< elements between rows of the tile of C
+};
+template <>
+struct MultistageLayout<double> {
+  static constexpr bool kTransposes = false;
+  static constexpr int kResultPad = 8;
+};
+
+/// Bytes of shared memory that the tile's kernels need, whatever lies how.
+template <class T>
+constexpr int multistage_shared_bytes(const MultistageTile& t) {
+  const auto operand = [&](int extent, bool long_operand) {
+    const int extent_major = t.k_depth * (extent + kOperandPad), k_major = extent * (t.k_depth + kOperandPad);
+    if (!MultistageLayout<T>::kTransposes) return std::max(extent_major, k_major);
+    return t.k_major && long_operand ? k_major : extent_major;
+  };
+  const int operands = t.stages * (operand(t.m, t.long_a()) + operand(t.n, !t.long_a()));
+  const int result = t.m * (t.n + MultistageLayout<T>::kResultPad);
+  return std::max(operands, result) * int(sizeof(T));
+}
+
+template <class T, std::size_t kCount>
+constexpr std::array<MultistageTile, kCount> completed(std::array<MultistageTile, kCount> tiles) {
+  for (std::size_t i = 0; i < kCount; ++i)
+    tiles[i].number = i, tiles[i].shared_bytes = multistage_shared_bytes<T>(tiles[i]);
+  return tiles;
+}
+
+/// The tiles of a type.
+template <class T>
+inline constexpr std::array<MultistageTile, 0> kMultistageTiles{};
+
+// Warps of 32 x 64 with threads of 8 x 8: of the shapes tried, those with the fewest words of shared memory a product.
+// 64 x 64 and 32 x 64 are for products that are over before a larger tile has begun. The narrow K-major tiles take 64
+// of k at a time, since memory gives less of its rate for rows of 64 bytes than for longer ones.
+template <>
+inline constexpr auto kMultistageTiles<float> = completed<float>(std::array{
+    MultistageTile{128, 128, 32, 2, 32, 64, 8, 8, 2},
+    MultistageTile{128, 64, 16, 3, 32, 64, 8, 8, 4},
+    MultistageTile{64, 128, 16, 3, 32, 64, 8, 8, 4},
+    MultistageTile{64, 64, 16, 3, 32, 32, 8, 4, 5},
+    MultistageTile{32, 64, 16, 3, 32, 32, 8, 4, 8},
+    MultistageTile{128, 16, 16, 3, 64, 16, 8, 4, 7},
+    MultistageTile{16, 128, 16, 3, 16, 64, 4, 8, 7},
+    MultistageTile{64, 16, 64, 2, 32, 16, 4, 4, 5, true},
+    MultistageTile{16, 64, 64, 2, 16, 32, 4, 4, 5, true},
+});
+
+template <>
+inline constexpr auto kMultistageTiles<double> = completed<double>(std::array{
+    MultistageTile{128, 128, 16, 4, 64, 32, 0, 0, 1},
+    MultistageTile{64, 128, 16, 3, 32, 32, 0, 0, 2},
+    MultistageTile{64, 64, 16, 3, 32, 32, 0, 0, 3},
+    MultistageTile{32, 32, 16, 3, 16, 16, 0, 0, 7},
+});
+
+}  // namespace tessera::cuda

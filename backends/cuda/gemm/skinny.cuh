@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The kernels of skinny products.
+///
+/// Seen from the large operand, whose extent (n or m) is `length`, the other one has `count` <= 16 rows
+/// of k, which come through shared memory a chunk of k at a time. Where the large operand's extent is
+/// contiguous (extent-major), a thread keeps `count` sums for each of its neighbouring elements, and the warps
+/// of a block share k. Where k is contiguous (K-major), a warp keeps the sums of a few rows, spread over its lanes.
+#pragma once
+
+#include "skinny.hpp"
+#include "slices.cuh"
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+template <class T>
+struct SkinnyArguments {
+  SlicedArguments<T> s;
+  bool few_rows;                    ///< of C: B is the large operand, else A
+  std::int64_t length;              ///< of the large operand's extent
+  std::int64_t small_row, small_k;  ///< steps in the small operand
+  int count;
+};
+
+/// What a block computes: a part of the length in a slice of k.
+template <class T>
+struct SkinnyWork {
+  std::int64_t first;       ///< along the length
+  std::int64_t begin, end;  ///< along k
+  std::int64_t batch;
+  unsigned slice;
+
+  __device__ SkinnyWork(const SkinnyArguments<T>& x, int block_length) {
+    slice = blockIdx.x % unsigned(x.s.slices);
+    const std::int64_t blocks = ceil_div(x.length, block_length);
+    const std::int64_t number = blockIdx.x / unsigned(x.s.slices);
+    first = number % blocks * block_length;
+    batch = number / blocks;
+    begin = slice * x.s.k_per_slice;
+    end = x.s.g.k < begin + x.s.k_per_slice ? x.s.g.k : begin + x.s.k_per_slice;
+  }
+
+  __device__ const T* large(const SkinnyArguments<T>& x) const {
+    const GemmArguments<T>& g = x.s.g;
+    return x.few_rows ? g.b + batch * g.stride_b : g.a + batch * g.stride_a;
+  }
+  __device__ const T* small(const SkinnyArguments<T>& x) const {
+    const GemmArguments<T>& g = x.s.g;
+    return x.few_rows ? g.a + batch * g.stride_a : g.b + batch * g.stride_b;
+  }
+};
+
+/// Writes the sum of row `i` of the small operand and element `l` of the large one.
+template <class T>
+__device__ __forceinline__ void write_sum(const SkinnyArguments<T>& x, const SkinnyWork<T>& work, int i, std::int64_t l,
+                                          T sum) {
+  const GemmArguments<T>& g = x.s.g;
+  if (i >= x.count || l >= x.length) return;
+  const std::int64_t row = x.few_rows ? i : l, column = x.few_rows ? l : i;
+  if (x.s.partial != nullptr) {
+    x.s.partial[((work.slice * g.batch + work.batch) * g.m + row) * x.s.partial_ld + column] = sum;
+  } else {
+    Epilogue<T>(g).write(g.c + work.batch * g.stride_c + row * g.ldc + column, sum);
+  }
+}
+
+/// Four words apart, so that threads of different rows write to different banks.
+template <int kChunk>
+inline constexpr int kRowPitch = kChunk + 4;
+
+/// kCount rows of the small operand, of k from `begin` on, with zeros for what does not exist.
+/// [k][row] or, kRowsFirst, [row][kRowPitch of k].
+template <class T, int kCount, int kChunk, bool kRowsFirst>
+__device__ __forceinline__ void read_small(const SkinnyArguments<T>& x, const T* small, std::int64_t begin,
+                                           std::int64_t end, T* shared) {
+  const bool rows_contiguous = x.small_row == 1;
+  for (int e = int(threadIdx.x); e < kCount * kChunk; e += kSkinnyThreads) {
+    const int i = rows_contiguous ? e % kCount : e / kChunk, p = rows_contiguous ? e / kCount : e % kChunk;
+    T value = T(0);
+    if (i < x.count && begin + p < end) value = small[i * x.small_row + (begin + p) * x.small_k];
+    shared[kRowsFirst ? i * kRowPitch<kChunk> + p : p * kCount + i] = value;
+  }
+}
+
+/// The extent-major large operand of a thread: element (l, p) is large[p * ld + l].
+template <class T, int kCount, int kVector>
+struct ExtentMajorSums {
+  static constexpr int kChunk = 128, kAhead = 8, kSums = kCount * kVector;
+  T sum[kCount][kVector]{};
+
+  /// Adds a chunk of k, of which a warp takes every kSkinnyWarps-th. `small` holds the other operand; `exists`: whether
+  /// the thread has elements.
+  __device__ __forceinline__ void add_chunk(const T* large, std::int64_t ld, bool exists, std::int64_t begin,
+                                            std::int64_t end, const T* small) {
+    const int warp = int(threadIdx.x) / 32;
+    for (int block = 0; block < kChunk; block += kAhead * kSkinnyWarps) {
+      Vector<T, kVector> value[kAhead];
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s) {
+        const std::int64_t p = begin + block + s * kSkinnyWarps + warp;
+        value[s] = Vector<T, kVector>{};
+        if (exists && p < end) value[s] = *reinterpret_cast<const Vector<T, kVector>*>(large + p * ld);
+      }
+#pragma unroll
+      for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+          const T factor = small[(block + s * kSkinnyWarps + warp) * kCount + i];
+#pragma unroll
+          for (int v = 0; v < kVector; ++v) sum[i][v] = fma(factor, value[s].value[v], sum[i][v]);
+        }
+    }
+  }
+
+  /// Adds the warps' sums by halves, always in the same order. Warp 0 has the result.
+  __device__ __forceinline__ void add_warps(T* shared) {
+    const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = kSkinnyWarps / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (warp >= half && warp < 2 * half)
+#pragma unroll
+        for (int e = 0; e < kSums; ++e) shared[((warp - half) * kSums + e) * 32 + lane] = sum[e / kVector][e % kVector];
+      __syncthreads();
+      if (warp < half)
+#pragma unroll
+        for (int e = 0; e < kSums; ++e) sum[e / kVector][e % kVector] += shared[(warp * kSums + e) * 32 + lane];
+    }
+  }
+};
+
+template <class T, int kCount, int kVector>
+__global__ void __launch_bounds__(kSkinnyThreads)
+    gemm_skinny_extent_major_kernel(const __grid_constant__ SkinnyArguments<T> x) {
+  using Sums = ExtentMajorSums<T, kCount, kVector>;
+  constexpr int kChunk = Sums::kChunk;
+  constexpr int kInWarps = kSkinnyWarps / 2 * Sums::kSums * 32;  // elements, when the warps' sums are added
+  constexpr int kShared = kChunk * kCount > kInWarps ? kChunk * kCount : kInWarps;
+  __shared__ __align__(16) T shared[kShared];
+  const SkinnyWork<T> work(x, 32 * kVector);
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
+  const std::int64_t l = work.first + lane * kVector;
+  const T* const large = work.large(x) + l;
+  const T* const small = work.small(x);
+
+  Sums sums;
+  for (std::int64_t begin = work.begin; begin < work.end; begin += kChunk) {
+    __syncthreads();
+    read_small<T, kCount, kChunk, false>(x, small, begin, work.end, shared);
+    __syncthreads();
+    sums.add_chunk(large, ld, l < x.length, begin, work.end, shared);
+  }
+  sums.add_warps(shared);
+  if (warp != 0) return;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) write_sum(x, work, i, l + v, sums.sum[i][v]);
+}
+
+/// The K-major large operand of a warp: element (l, p) is large[l * ld + p]. Reads are one step of the loop ahead of
+/// the products.
+template <class T, int kCount, int kVector>
+struct KMajorSums {
+  static constexpr int kRows = kSkinnyRows, kAhead = kCount > 1 ? 1 : 2;
+  static constexpr int kStep = kAhead * 32 * kVector, kChunk = 4 * 32 * kVector;
+  Vector<T, kVector> next[kAhead][kRows], value[kAhead][kRows];
+  T sum[kRows][kCount]{};
+
+  /// Starts to read a step of k from `from` on, of which those below `end` exist, of rows `l` on of `length`.
+  __device__ __forceinline__ void read(const T* large, std::int64_t ld, std::int64_t l, std::int64_t length,
+                                       std::int64_t from, std::int64_t end) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const std::int64_t p = from + (s * 32 + int(threadIdx.x) % 32) * kVector;
+        next[s][r] = Vector<T, kVector>{};
+        if (l + r < length && p < end) next[s][r] = *reinterpret_cast<const Vector<T, kVector>*>(large + r * ld + p);
+      }
+  }
+
+  /// Takes what has been read as the next step's factors.
+  __device__ __forceinline__ void advance() {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) value[s][r] = next[s][r];
+  }
+
+  /// Adds a step. `small`: the other operand from there on.
+  __device__ __forceinline__ void add(const T* small) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const auto factor = *reinterpret_cast<const Vector<T, kVector>*>(small + i * kRowPitch<kChunk> +
+                                                                         (s * 32 + int(threadIdx.x) % 32) * kVector);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r)
+#pragma unroll
+          for (int v = 0; v < kVector; ++v) sum[r][i] = fma(factor.value[v], value[s][r].value[v], sum[r][i]);
+      }
+  }
+};
+
+template <class T, int kCount, int kVector>
+__global__ void __launch_bounds__(kSkinnyThreads, sizeof(T) == 4 ? 2 : 1)
+    gemm_skinny_k_major_kernel(const __grid_constant__ SkinnyArguments<T> x) {
+  using Sums = KMajorSums<T, kCount, kVector>;
+  constexpr int kRows = Sums::kRows, kChunk = Sums::kChunk, kStep = Sums::kStep;
+  __shared__ __align__(16) T shared[kCount * kRowPitch<kChunk>];
+  const SkinnyWork<T> work(x, kRows * kSkinnyWarps);
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
+  const std::int64_t l = work.first + warp * kRows;
+  const T* const large = work.large(x) + l * ld;
+  const T* const small = work.small(x);
+
+  Sums sums;
+  sums.read(large, ld, l, x.length, work.begin, work.end);
+  for (std::int64_t begin = work.begin; begin < work.end; begin += kChunk) {
+    __syncthreads();
+    read_small<T, kCount, kChunk, true>(x, small, begin, work.end, shared);
+    __syncthreads();
+    for (int block = 0; block < kChunk; block += kStep) {
+      sums.advance();
+      sums.read(large, ld, l, x.length, begin + block + kStep, work.end);
+      sums.add(shared + block);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < kRows; ++r)
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      T total = sums.sum[r][i];
+#pragma unroll
+      for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(0xffffffffu, total, step);
+      if (lane == 0) write_sum(x, work, i, l + r, total);
+    }
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the algorithm skinny cuts a product.
+#pragma once
+
+#include <tessera/plugin/problem.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+inline constexpr int kSkinnyWarps = 8, kSkinnyThreads = 32 * kSkinnyWarps;
+/// Rows of a K-major large operand that a warp takes.
+inline constexpr int kSkinnyRows = 4;
+/// The most rows or columns of C.
+inline constexpr int kSkinnyMostCount = 16;
+/// The most slices of k.
+inline constexpr std::int64_t kSkinnyMostSplit = 128;
+
+/// Whether the large operand, B where C has few rows, is contiguous along k.
+inline bool skinny_k_major(const plugin::GemmProblem& p) { return p.m <= p.n ? p.trans_b : !p.trans_a; }
+
+/// Of the large operand's extent that a block takes, where its layout allows 16 bytes at a time.
+inline int skinny_block_length(const plugin::GemmProblem& p) {
+  return skinny_k_major(p) ? kSkinnyRows * kSkinnyWarps : 32 * 16 / int(plugin::size_of(p.dtype));
+}
+
+/// Bytes of the sums of that many slices.
+inline std::uint64_t skinny_workspace(const plugin::GemmProblem& p, std::int64_t split) {
+  if (split == 1) return 0;
+  return std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(p.n) *
+         plugin::size_of(p.dtype);
+}
+
+}  // namespace tessera::cuda

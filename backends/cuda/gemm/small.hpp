@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the algorithm small shares matrices out to blocks.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+inline constexpr int kSmallThreads = 128;
+
+/// The largest extent of C: 128 bytes.
+template <class T>
+inline constexpr int kMostSmall = 128 / int(sizeof(T));
+
+/// The size of the tile that holds a matrix of C with that extent: 4, 8, ...
+constexpr int small_size(std::int64_t extent) {
+  int size = 4;
+  while (size < extent) size *= 2;
+  return size;
+}
+
+/// Matrices that a block takes: a thread computes 4 x 4 elements.
+constexpr int small_matrices(int size) { return kSmallThreads / ((size / 4) * (size / 4)); }
+
+}  // namespace tessera::cuda

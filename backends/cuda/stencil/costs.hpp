@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The coefficients of the stencils' models of time. Data alone: each algorithm's *_offers.cpp says what they mean, and
+/// measurements what they are. Times are in seconds; work is in cycles that a multiprocessor spends on it, or where it
+/// says so one of its four schedulers.
+#pragma once
+
+namespace tessera::cuda {
+
+/// What every sweep costs.
+struct SweepCosts {
+  double launch;               ///< seconds of a kernel that waits for the one before it
+  double l2_rate;              ///< bytes a cycle between a multiprocessor and the second-level cache
+  double l2_kept, l2_evicted;  ///< arrays up to this part of the cache stay in it, from that part on they do not
+};
+
+/// naive and restrict.
+struct DirectCosts {
+  double memory;            ///< of the time that a copy takes
+  double point;             ///< of a point beside its taps
+  double line_tap;          ///< of a point and a tap in 1D where the kernel knows the number of taps
+  double unrolled_tap;      ///< the same in 2D and 3D
+  double loop_taps;         ///< of a point and the square of the number of taps where it does not
+  double frozen_warp;       ///< of a warp that has points which keep their values
+  double boundary_tap;      ///< of a tap of a warp that has points whose taps leave the domain
+  double boundary_latency;  ///< seconds of a tap of the last such warp, for which the sweep waits
+};
+
+/// shared_constant or shared_ldg.
+struct TileCosts {
+  double cell;      ///< of a cell of a tile, to load it
+  double line;      ///< the part of that in 1D, where a cell's place is known without a division
+  double boundary;  ///< how many times as long that takes in a tile at the boundary
+  double latency;   ///< of a cell that a thread loads at the boundary, one after another
+  double point;     ///< of a point beside its taps
+  double tap;       ///< of a point and a tap
+};
+
+/// streaming, for shapes of taps.
+struct StreamingTileCosts {
+  double launches;     ///< seconds of a sweep's two launches, which overlap
+  double memory;       ///< of the time that a copy takes
+  double volume_tap;   ///< of a point and a tap in 3D
+  double unaligned;    ///< of a point whose row does not begin on a multiple of 16 bytes
+  double shell_point;  ///< of a point of the shell
+};
+
+/// streaming, for other lists.
+struct StreamingListCosts {
+  double launch;      ///< seconds
+  double memory;      ///< of the time that a copy takes
+  double wide_tap;    ///< of a point of the wide blocks and a tap
+  double narrow_tap;  ///< the same near the ends of the rows
+  double edge_tap;    ///< more for a point near the boundary
+};
+
+/// temporal in 1D, of a scheduler.
+struct TemporalLineCosts {
+  double launch;        ///< seconds
+  double memory;        ///< of the time that a copy takes
+  double multiply_add;  ///< of a warp
+  double step;          ///< of a tile's step beside its multiply-adds
+  double neighbour;     ///< to wait for a neighbour's point
+  double overlap;       ///< the part of the shorter of computing and memory that the longer one does not hide
+};
+
+/// temporal in 2D, of a scheduler, or in 3D, of a multiprocessor.
+struct TemporalTileCosts {
+  double launch;        ///< seconds
+  double memory;        ///< of the time that a copy takes
+  double row;           ///< to load and store a row of a warp
+  double unaligned;     ///< more for a row that does not begin on a multiple of 16 bytes
+  double step;          ///< of a row's step beside its multiply-adds
+  double multiply_add;  ///< of a warp
+  double end;           ///< more for a step of a row (plane) near an end of the sweep axis, times the taps' radius
+  double closed;        ///< how many times as long tiles at the ends of other axes take
+  double overlap;       ///< the part of the shorter of computing and memory that the longer one does not hide
+};
+
+/// persistent. Of a block's step unless said.
+struct PersistentCosts {
+  double launch;         ///< seconds
+  double io_rate;        ///< bytes a cycle of a multiprocessor, to load and to store the domain
+  double step;           ///< beside its rows
+  double row;            ///< of a warp's row
+  double tap;            ///< of a tap of that
+  double neighbour;      ///< of a neighbour's column that a lane reads for it
+  double outer_rows;     ///< how many rows more a warp takes for each that its neighbours read
+  double idle_few;       ///< how many times as long four warps take,
+  double idle_full;      ///< and warps with all registers: 1 + idle_full / (their number squared) times as long
+  double full_rows;      ///< of a warp with all registers
+  double exchange;       ///< of a round
+  double exchange_row;   ///< of a warp's row in a round, 16 bytes at a time
+  double exchange_half;  ///< the same 8 bytes at a time
+};
+
+/// Those of an element type.
+struct StencilTypeCosts {
+  DirectCosts direct;
+  TileCosts constant_tile, ldg_tile;
+  StreamingTileCosts streaming_tile;
+  StreamingListCosts streaming_list;
+  TemporalLineCosts temporal_line;
+  TemporalTileCosts temporal_2d, temporal_3d;
+  PersistentCosts persistent;
+};
+
+struct StencilCosts {
+  SweepCosts sweep;
+  StencilTypeCosts f32, f64;
+};
+
+}  // namespace tessera::cuda

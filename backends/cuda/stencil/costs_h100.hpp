@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The stencils' costs on an H100: fitted to perf/baselines/h100-stencil.json and to the further measurements that
+/// docs/algorithms.md reports.
+#pragma once
+
+#include "costs.hpp"
+
+namespace tessera::cuda {
+
+inline constexpr StencilCosts kStencilCostsH100{
+    .sweep = {.launch = 4.307e-06, .l2_rate = 547, .l2_kept = 0.3012, .l2_evicted = 0.8493},
+    .f32 =
+        {
+            .direct = {.memory = 0.1962,
+                       .point = 0.8083,
+                       .line_tap = 0.008353,
+                       .unrolled_tap = 0.04023,
+                       .loop_taps = 0.004041,
+                       .frozen_warp = 25.25,
+                       .boundary_tap = 31.95,
+                       .boundary_latency = 5.941e-07},
+            .constant_tile =
+                {.cell = 0.7319, .line = 0.02285, .boundary = 1.488, .latency = 737.9, .point = 0.5593, .tap = 0.05095},
+            .ldg_tile =
+                {.cell = 0.5018, .line = 0.01594, .boundary = 2.189, .latency = 819.4, .point = 0.6475, .tap = 0.04765},
+            .streaming_tile = {.launches = 8.604e-06,
+                               .memory = 0.9864,
+                               .volume_tap = 0.003981,
+                               .unaligned = 0.2367,
+                               .shell_point = 8.935},
+            .streaming_list =
+                {.launch = 1.427e-05, .memory = 0.2345, .wide_tap = 0.03997, .narrow_tap = 0.08777, .edge_tap = 0.0383},
+            .temporal_line = {.launch = 6.424e-06,
+                              .memory = 0.9416,
+                              .multiply_add = 0.991,
+                              .step = 2.596,
+                              .neighbour = 57.32,
+                              .overlap = 0.6043},
+            .temporal_2d = {.launch = 3.486e-06,
+                            .memory = 1.153,
+                            .row = 299.4,
+                            .unaligned = 534.1,
+                            .step = 1.607,
+                            .multiply_add = 0.4303,
+                            .end = 1592,
+                            .closed = 0.7961,
+                            .overlap = 0.03621},
+            .temporal_3d = {.launch = 2.487e-06,
+                            .memory = 1.089,
+                            .row = 32.99,
+                            .unaligned = 97.5,
+                            .step = 2.489,
+                            .multiply_add = 0.1153,
+                            .end = 485.3,
+                            .closed = 1.337,
+                            .overlap = 0.2824},
+            .persistent = {.launch = 5.5e-06,
+                           .io_rate = 3.95,
+                           .step = 119,
+                           .row = 2.72,
+                           .tap = 1.04,
+                           .neighbour = 0.396,
+                           .outer_rows = 1.3,
+                           .idle_few = 1.25,
+                           .idle_full = 16,
+                           .full_rows = 16.0,
+                           .exchange = 2475,
+                           .exchange_row = 8.91,
+                           .exchange_half = 10.89},
+        },
+    .f64 = {
+        .direct = {.memory = 0.1012,
+                   .point = 1.365,
+                   .line_tap = 0.01671,
+                   .unrolled_tap = 0.04061,
+                   .loop_taps = 0.005875,
+                   .frozen_warp = 20.56,
+                   .boundary_tap = 33.79,
+                   .boundary_latency = 6.259e-07},
+        .constant_tile =
+            {.cell = 0.7594, .line = 0.007408, .boundary = 1.559, .latency = 1066, .point = 0.5285, .tap = 0.06268},
+        .ldg_tile =
+            {.cell = 0.6224, .line = 0.006976, .boundary = 1.755, .latency = 1215, .point = 0.5159, .tap = 0.07224},
+        .streaming_tile = {.launches = 9.333e-06,
+                           .memory = 0.9725,
+                           .volume_tap = 0.007492,
+                           .unaligned = 0.1404,
+                           .shell_point = 13.27},
+        .streaming_list =
+            {.launch = 1.619e-05, .memory = 0.2371, .wide_tap = 0.06531, .narrow_tap = 0.06674, .edge_tap = 0.03198},
+        .temporal_line = {.launch = 5.861e-06,
+                          .memory = 0.974,
+                          .multiply_add = 2.033,
+                          .step = 16.3,
+                          .neighbour = 72.5,
+                          .overlap = 0.1914},
+        .temporal_2d = {.launch = 2.801e-06,
+                        .memory = 0.9041,
+                        .row = 491.7,
+                        .unaligned = 521.1,
+                        .step = 1.984,
+                        .multiply_add = 0.188,
+                        .end = 569.2,
+                        .closed = 1.022,
+                        .overlap = 0.2187},
+        .temporal_3d = {.launch = 2.245e-06,
+                        .memory = 0.9154,
+                        .row = 46.75,
+                        .unaligned = 300.0,
+                        .step = 3.995,
+                        .multiply_add = 0.2808,
+                        .end = 374.0,
+                        .closed = 1.304,
+                        .overlap = 0.405},
+        .persistent = {.launch = 5.5e-06,
+                       .io_rate = 4,
+                       .step = 119,
+                       .row = 4.63,
+                       .tap = 1.77,
+                       .neighbour = 0.673,
+                       .outer_rows = 1.3,
+                       .idle_few = 1.25,
+                       .idle_full = 16,
+                       .full_rows = 8.0,
+                       .exchange = 2475,
+                       .exchange_row = 8.91,
+                       .exchange_half = 10.89},
+    }};
+
+}  // namespace tessera::cuda

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "temporal_line.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <cmath>
+
+namespace tessera::cuda {
+
+using plugin::StencilProblem;
+
+AxisTiling line_tiling(const StencilProblem& p, int radius, int depth) {
+  const bool closed = p.domain.mode[2][0] != TESSERA_BOUNDARY_PERIODIC;
+  return {int(p.domain.extents[2]), line_width(p.dtype), plugin::round_up(radius * depth, kLineAlignment),
+          kLineAlignment, closed};
+}
+
+/// A tile's step issues its multiply-adds and a few instructions more. The busiest scheduler has its tiles' steps one
+/// after another, and waits a while for neighbours' points. A tile waits for its points once a pass, so that the
+/// second- level cache brings little.
+double line_pass_seconds(const StencilProblem& p, int radius, int depth, const Machine& machine) {
+  const TemporalLineCosts& costs = type_costs(machine, p.dtype).temporal_line;
+  const double multiply_adds = line_width(p.dtype) / 32 * (2.0 * radius + 1.0);
+  const double tiles = std::ceil(line_tiling(p, radius, depth).count() / (4.0 * machine.multiprocessors));
+  const double step = tiles * (costs.multiply_add * multiply_adds + costs.step) + costs.neighbour * radius;
+  const double memory = costs.memory * 2.0 * array_bytes(p) / machine.memory_rate;
+  return costs.launch + overlapped(depth * step / machine.clock_hz, memory, costs.overlap);
+}
+
+}  // namespace tessera::cuda

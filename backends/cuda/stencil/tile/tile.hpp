@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The tile of the domain that a block keeps in shared memory, with its halo. Pure functions of the problem and the
+/// device's limits.
+#pragma once
+
+#include "../geometry.hpp"
+#include "../model.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+
+inline constexpr int kTilePointsPerThread = 4;
+inline constexpr int kMinTilePoints = 32 * kTilePointsPerThread;
+inline constexpr int kMaxTilePoints = 512 * kTilePointsPerThread;
+/// Blocks of the largest tile that a multiprocessor should hold: 40 registers a thread.
+inline constexpr int kTileBlocks = 3;
+/// The kernel counts cells in 16 bits (with room for a last, partly idle round of the threads).
+inline constexpr int kMaxTileCells = 65536 - kMaxTilePoints;
+
+struct Tile {
+  int extent[plugin::kAxes];  ///< points, powers of two
+  int cells[plugin::kAxes];   ///< points with the halo of the taps' reach
+  std::int64_t bytes;         ///< shared memory
+
+  int points() const { return extent[0] * extent[1] * extent[2]; }
+  int threads() const { return points() / kTilePointsPerThread; }
+  std::int64_t count(const plugin::StencilProblem& problem) const;  ///< tiles that cover the domain
+};
+
+/// The tile of these extents, or nothing where a block cannot hold it or a grid has too few blocks for the domain.
+std::optional<Tile> make_tile(const plugin::StencilProblem& problem, const Machine& machine, const int (&extent)[3]);
+
+/// A tile and the predicted seconds of a sweep.
+struct TimedTile {
+  Tile tile;
+  double seconds;
+};
+
+/// The tiles of least predicted time, the fastest first; none where even the smallest does not fit. `given`: tile_z,
+/// tile_y and tile_x narrow the choice.
+std::vector<TimedTile> fastest_tiles(const plugin::StencilProblem& problem, const Machine& machine,
+                                     const TileCosts& costs, const plugin::GivenParameters& given);
+
+/// "" or why no tile fits, with the figures.
+std::string why_no_tile(const plugin::StencilProblem& problem, const Machine& machine);
+
+/// The tile of a plan's parameters.
+Tile tile_of(const plugin::StencilProblem& problem, const Machine& machine, const plugin::Parameters& parameters);
+
+void offer_shared_ldg(const plugin::StencilProblem& problem, const Machine& machine,
+                      const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
+void offer_shared_constant(const plugin::StencilProblem& problem, const Machine& machine,
+                           const plugin::GivenParameters& given, std::uint64_t workspace_limit,
+                           plugin::OfferList& offers);
+
+/// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
+inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, const Tile& tile) {
+  std::vector<int> offsets;
+  const auto cell = [&](const plugin::Tap& tap, int axis) {
+    return int(tap.offset[std::size_t(axis)] + problem.domain.reach[axis][0]);
+  };
+  for (const auto& tap : problem.taps)
+    offsets.push_back((cell(tap, 0) * tile.cells[1] + cell(tap, 1)) * tile.cells[2] + cell(tap, 2));
+  return offsets;
+}
+
+template <class T>
+std::vector<T> coefficients(const plugin::StencilProblem& problem) {
+  std::vector<T> values;
+  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
+  return values;
+}
+
+}  // namespace tessera::cuda

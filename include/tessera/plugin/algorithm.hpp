@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// An algorithm of a backend, and the list in which it registers itself.
+#pragma once
+
+#include <tessera/plugin/offers.hpp>
+#include <tessera/plugin/plan.hpp>
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace tessera::plugin {
+
+/// A way to solve a Problem (GemmProblem or StencilProblem). Context::Machine is a value that tells what the machine
+/// can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit them to
+/// measurements. Nothing here reads global state.
+template <class Context, class Problem>
+struct Algorithm {
+  using Machine = typename Context::Machine;
+
+  const char* name;
+  /// "" where it can solve the problem on that machine, else the reason why not.
+  std::string (*why_unsupported)(const Problem&, const Machine&);
+  /// Adds every set of parameters that is worth a try, within the caller's and the limit of a GEMM plan's workspace.
+  /// Asks `given` for each parameter that there is. At least one where the problem is supported and nothing is given.
+  void (*offers)(const Problem&, const Machine&, const GivenParameters& given, std::uint64_t workspace_limit,
+                 OfferList&);
+  /// Lays out the plan of an offer.
+  std::unique_ptr<Plan> (*make)(Context&, const Problem&, const Parameters&);
+};
+
+/// why_unsupported of an algorithm that solves everything.
+template <class Problem, class Machine>
+std::string supports_all(const Problem&, const Machine&) {
+  return {};
+}
+
+/// Enters an algorithm into its backend's list. A constant of this type ends the algorithm's file:
+///
+///     const plugin::Register<Context, GemmProblem> kRegistered{{"naive", why_unsupported, offers, make}, 9};
+///
+/// The list is in the order of rank, then name, whichever file is initialised first. Among equal times the first wins.
+template <class Context, class Problem>
+class Register {
+ public:
+  using Entry = Algorithm<Context, Problem>;
+
+  /// Takes its place in the list. Allocates nothing: it runs while the library is loaded, when nobody could hear of a
+  /// failure.
+  Register(const Entry& algorithm, int rank) : algorithm_(algorithm), rank_(rank) {
+    const Register** place = &first;
+    while (*place != nullptr && (*place)->precedes(*this)) place = &(*place)->next_;
+    next_ = *place;
+    *place = this;
+  }
+  Register(const Register&) = delete;
+  Register& operator=(const Register&) = delete;
+
+  /// Goes from an algorithm to the next of the list.
+  class Iterator {
+   public:
+    explicit Iterator(const Register* at) : at_(at) {}
+    const Entry& operator*() const { return at_->algorithm_; }
+    Iterator& operator++() { return at_ = at_->next_, *this; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Register* at_;
+  };
+  /// The list as a range.
+  struct List {
+    Iterator begin() const { return Iterator(first); }
+    Iterator end() const { return Iterator(nullptr); }
+  };
+
+  /// All, once the library is loaded.
+  static List all() { return {}; }
+
+ private:
+  bool precedes(const Register& other) const {
+    return std::tuple(rank_, std::string_view(algorithm_.name)) <
+           std::tuple(other.rank_, std::string_view(other.algorithm_.name));
+  }
+
+  static inline const Register* first = nullptr;
+  Entry algorithm_;
+  int rank_;
+  mutable const Register* next_ = nullptr;
+};
+
+}  // namespace tessera::plugin

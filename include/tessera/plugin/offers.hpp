@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What an algorithm could do with a problem, and how long that would take.
+#pragma once
+
+#include <tessera/plugin/parameters.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tessera::plugin {
+
+/// One way to run a problem.
+struct Offer {
+  Parameters parameters;
+  double seconds;                     ///< predicted time of one execution, without transfers to and from the host
+  std::uint64_t workspace_bytes = 0;  ///< what the plan will ask for
+};
+
+/// The offers of one algorithm for one problem.
+class OfferList {
+ public:
+  void add(Offer offer) {
+    if (!std::isfinite(offer.seconds))
+      throw Error(TESSERA_INTERNAL, "an offer" + offer.parameters.text() + " whose time is not a finite number");
+    offers_.push_back(std::move(offer));
+  }
+
+  bool empty() const { return offers_.empty(); }
+  const std::vector<Offer>& all() const { return offers_; }
+  std::vector<Offer>& all() { return offers_; }
+
+  /// The one of the least time, the first of equals; there must be one.
+  const Offer& cheapest() const {
+    return *std::min_element(offers_.begin(), offers_.end(),
+                             [](const Offer& a, const Offer& b) { return a.seconds < b.seconds; });
+  }
+
+ private:
+  std::vector<Offer> offers_;
+};
+
+}  // namespace tessera::plugin

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The C functions of tessera/tessera.h: each turns its arguments into a call of the core, and what the core throws
+/// into a status.
+
+#include <tessera/tessera.h>
+
+#include "check.hpp"
+#include "dispatch/dispatch.hpp"
+#include "dispatch/environment.hpp"
+#include "plan/context.hpp"
+#include "plan/offers.hpp"
+#include "plan/plan.hpp"
+#include "plan/verbose.hpp"
+
+#include <tessera/plugin/structs.hpp>
+
+using namespace tessera;
+using core::Backend;
+using plugin::guard;
+using plugin::read_struct;
+using plugin::view_struct;
+using plugin::write_struct;
+
+struct tessera_context {
+  std::shared_ptr<core::Context> context;
+};
+struct tessera_buffer {
+  core::DeviceMemory memory;
+};
+struct tessera_plan {
+  core::Plan plan;
+};
+
+namespace {
+
+template <class T>
+T& existing(T* object, const char* name) {
+  if (object == nullptr) core::invalid(name, "null", "must be an object that was created");
+  return *object;
+}
+
+[[noreturn]] void refuse_workspace() {
+  core::invalid("workspace", "not null", "must be null: a plan's workspace is given when the plan is made");
+}
+
+Backend& backend_at(std::int64_t index) {
+  const auto& backends = core::Registry::instance().backends();
+  if (index < 0 || std::size_t(index) >= backends.size())
+    core::invalid("backend", index, "must lie in [0, " + std::to_string(backends.size()) + ")");
+  return *backends[std::size_t(index)];
+}
+
+}  // namespace
+
+#define TESSERA_STRING_(x) #x
+#define TESSERA_STRING(x) TESSERA_STRING_(x)
+
+const char* tessera_version(void) {
+  return TESSERA_STRING(TESSERA_VERSION_MAJOR) "." TESSERA_STRING(TESSERA_VERSION_MINOR) "." TESSERA_STRING(
+      TESSERA_VERSION_PATCH);
+}
+
+// ---- Backends
+
+int64_t tessera_backend_count(void) {
+  std::int64_t count = -1;
+  guard(nullptr, [&] { count = std::int64_t(core::Registry::instance().backends().size()); });
+  return count;
+}
+
+tessera_status tessera_get_backend_info(int64_t backend, tessera_backend_info* info, tessera_error* error) {
+  return guard(error, [&] {
+    Backend& b = backend_at(backend);
+    const bool available = b.reason().empty();
+    write_struct({sizeof *info, b.name().c_str(), b.variant().c_str(), b.path().c_str(), b.build_info().c_str(),
+                  b.reason().c_str(), available, b.device_count(), available ? core::reference_score(b, 0) : 0.0},
+                 info, "info");
+  });
+}
+
+tessera_status tessera_get_device_info(int64_t backend, int32_t device, tessera_device_info* info,
+                                       tessera_error* error) {
+  return guard(error, [&] {
+    Backend& b = backend_at(backend);
+    if (!b.reason().empty()) throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, b.name() + ": " + b.reason());
+    if (device < 0 || device >= b.device_count())
+      core::invalid("device", device, "must lie in [0, " + std::to_string(b.device_count()) + ")");
+    const core::DeviceDescription& known = b.devices()[std::size_t(device)];
+    write_struct({sizeof *info, known.name.c_str(), known.memory_bytes}, info, "info");
+  });
+}
+
+const char* tessera_algorithm_name(int64_t backend, tessera_op op, int64_t index) {
+  const char* name = nullptr;
+  guard(nullptr, [&] {
+    const std::vector<std::string>& names = backend_at(backend).algorithms(op);
+    if (index >= 0 && std::uint64_t(index) < names.size()) name = names[std::size_t(index)].c_str();
+  });
+  return name;
+}
+
+const char* tessera_backend_directory(int64_t index, const char** origin, const char** error) {
+  const char* path = nullptr;
+  guard(nullptr, [&] {
+    const auto& searched = core::Registry::instance().searched();
+    if (index < 0 || std::uint64_t(index) >= searched.size()) return;
+    const core::SearchedDirectory& directory = searched[std::size_t(index)];
+    if (origin != nullptr) *origin = directory.origin.c_str();
+    if (error != nullptr) *error = directory.error.c_str();
+    path = directory.path.c_str();
+  });
+  return path;
+}
+
+// ---- Context
+
+tessera_status tessera_context_create(const tessera_context_options* options, tessera_context** context,
+                                      tessera_error* error) {
+  return guard(error, [&] {
+    existing(context, "context");
+    const auto o = options == nullptr ? tessera_context_options{}
+                                      : read_struct<tessera_context_options>(options, "the context options");
+    const core::Request request{
+        o.backend == nullptr ? core::environment_backend() : core::parse_backend(o.backend, "backend"), {}};
+    if (o.native_stream != nullptr && o.wrap_stream == 0)
+      core::invalid("native_stream", "not null", "must be null unless wrap_stream is set");
+    core::at_least("threads", o.threads, 0);
+    core::Question question;
+    question.threads = o.threads != 0 ? o.threads : core::environment_threads();
+    const auto [backend, device] = core::dispatch(request, question);
+    *context = new tessera_context{
+        std::make_shared<core::Context>(*backend, device, o.native_stream, o.wrap_stream != 0, question.threads)};
+  });
+}
+
+void tessera_context_destroy(tessera_context* context) { delete context; }
+
+tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error) {
+  return guard(error, [&] { existing(context, "context").context->synchronize(); });
+}
+
+const char* tessera_context_backend(const tessera_context* context) {
+  return context == nullptr ? nullptr : context->context->name().c_str();
+}
+
+int32_t tessera_context_device(const tessera_context* context) {
+  return context == nullptr ? -1 : context->context->device();
+}
+
+tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error) {
+  return guard(error, [&] { existing(stream, "stream") = existing(context, "context").context->native_stream(); });
+}
+
+// ---- Buffer
+
+tessera_status tessera_buffer_create(tessera_context* context, int64_t bytes, tessera_buffer** buffer,
+                                     tessera_error* error) {
+  return guard(error, [&] {
+    existing(buffer, "buffer") = new tessera_buffer{{existing(context, "context").context, bytes}};
+  });
+}
+
+void tessera_buffer_destroy(tessera_buffer* buffer) { delete buffer; }
+
+void* tessera_buffer_data(const tessera_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->memory.data(); }
+
+tessera_status tessera_buffer_upload(tessera_buffer* buffer, int64_t offset_bytes, const void* source, int64_t bytes,
+                                     tessera_error* error) {
+  return guard(error, [&] { existing(buffer, "buffer").memory.upload(offset_bytes, source, bytes); });
+}
+
+tessera_status tessera_buffer_download(const tessera_buffer* buffer, int64_t offset_bytes, void* target, int64_t bytes,
+                                       tessera_error* error) {
+  return guard(error, [&] { existing(buffer, "buffer").memory.download(offset_bytes, target, bytes); });
+}
+
+// ---- Plan
+
+namespace {
+
+core::PlanOptions plan_options(const tessera_plan_options* options) {
+  const auto o =
+      options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
+  if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
+  if (o.workspace == nullptr && o.workspace_bytes != 0)
+    core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
+  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes};
+}
+
+}  // namespace
+
+tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
+                                   const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
+  return guard(error, [&] {
+    existing(plan, "plan");
+    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, plan_options(options)}};
+  });
+}
+
+tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc* desc,
+                                    const tessera_plan_options* options, tessera_offer_visitor visit, void* data,
+                                    tessera_error* error) {
+  return guard(error, [&] {
+    if (visit == nullptr) core::invalid("visit", "null", "must be a function");
+    core::visit_offers(*existing(context, "context").context, desc, plan_options(options), visit, data);
+  });
+}
+
+tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error) {
+  return guard(error, [&] {
+    existing(clone, "clone");
+    *clone = new tessera_plan{core::Plan(existing(plan, "plan").plan)};
+  });
+}
+
+void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
+
+tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution, tessera_error* error) {
+  return guard(error, [&] {
+    tessera_execution room;
+    const tessera_execution& e = view_struct(execution, room, "the execution");
+    if (e.workspace != nullptr || e.workspace_bytes != 0) refuse_workspace();
+    existing(plan, "plan").plan.execute(e);
+  });
+}
+
+tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info, tessera_error* error) {
+  return guard(error, [&] {
+    const core::Plan& p = existing(plan, "plan").plan;
+    write_struct(
+        {sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(), p.workspace_bytes(),
+         p.context().device(), p.operands(), p.operands() == TESSERA_MEMORY_HOST || p.context().on_host(), 0},
+        info, "info");
+  });
+}
+
+tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first, int64_t* last,
+                                          tessera_error* error) {
+  return guard(error, [&] {
+    const core::Layout& layout = existing(plan, "plan").plan.operand_of_caller(operand).layout;
+    existing(first, "first") = layout.empty() ? 0 : layout.origin();
+    existing(last, "last") = layout.empty() ? 0 : layout.origin() + layout.reach() + 1;
+  });
+}
+
+// ---- The environment, and what is said
+
+tessera_status tessera_reload_environment(tessera_error* error) {
+  return guard(error, [] { core::reload_environment(); });
+}
+
+void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user) {
+  core::set_verbose_callback(callback, user);
+}

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dispatch/selection.hpp"
+
+#include "check.hpp"
+#include "dispatch/registry.hpp"
+
+#include <algorithm>
+
+namespace tessera::core {
+namespace {
+
+std::string full_name(const Candidate& c) { return c.variant.empty() ? c.name : c.name + "-" + c.variant; }
+
+std::string state(const Candidate& c) {
+  if (!c.reason.empty()) return c.reason;
+  return c.score_reason.empty() ? "usable" : c.score_reason;
+}
+
+/// "cpu-v4 (usable), cuda (no CUDA device)".
+std::string list_backends(std::span<const Candidate> candidates) {
+  std::string text;
+  for (const Candidate& c : candidates) text += (text.empty() ? "" : ", ") + full_name(c) + " (" + state(c) + ")";
+  return text.empty() ? "no backend plugin was found; TESSERA_BACKEND_PATH adds directories to search"
+                      : "there is: " + text;
+}
+
+/// " (no CUDA device)": why those that a name means are not usable. First in a message that may be cut.
+std::string reasons(std::span<const Candidate> candidates, const std::string& name) {
+  std::string text;
+  for (const Candidate& c : candidates)
+    if (matches(name, c.name, c.variant)) text += (text.empty() ? "" : "; ") + c.reason;
+  return " (" + text + ")";
+}
+
+std::string list_algorithms(std::span<const Candidate> candidates) {
+  std::string text;
+  for (const Candidate& c : candidates) {
+    if (!c.reason.empty()) continue;
+    text += (text.empty() ? "" : "; ") + full_name(c) + " has " + join(c.algorithms);
+    if (!c.algorithm_reason.empty()) text += " (" + c.algorithm_reason + ")";
+  }
+  return text;
+}
+
+std::string quote(const std::string& source, const std::string& value) { return source + " = '" + value + "'"; }
+
+}  // namespace
+
+bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std::string& variant) {
+  return !algorithm.name.empty() && (algorithm.backend.empty() || matches(algorithm.backend, name, variant));
+}
+
+bool narrows(const AlgorithmSpec& algorithm) {
+  return !algorithm.name.empty() && (algorithm.from_code || algorithm.backend.empty());
+}
+
+void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm) {
+  throw Error(TESSERA_UNSUPPORTED,
+              quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
+                  ": cannot run this; " + list_algorithms(candidates));
+}
+
+Choice choose(std::span<const Candidate> candidates, const Request& request) {
+  const BackendSpec& spec = request.backend;
+  const AlgorithmSpec& algorithm = request.algorithm;
+  bool named = false, usable = false, has_device = false, has_algorithm = false;
+  const Candidate* best = nullptr;
+  for (const Candidate& c : candidates) {
+    if (!spec.name.empty() && !matches(spec.name, c.name, c.variant)) continue;
+    named = true;
+    if (!c.reason.empty()) continue;
+    usable = true;
+    if (spec.device >= c.device_count) continue;
+    has_device = true;
+    const bool concerned = concerns(algorithm, c.name, c.variant);
+    if (narrows(algorithm) && (!concerned || !c.algorithm_reason.empty())) continue;
+    has_algorithm = true;
+    if (c.score <= 0.0) continue;
+    if (best == nullptr || c.score > best->score) best = &c;
+  }
+  if (best != nullptr) {
+    if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, algorithm);
+    return {std::size_t(best - candidates.data()), std::max(spec.device, 0)};
+  }
+
+  const std::string asked = quote(spec.source, spec.name);
+  if (!named && !spec.name.empty())
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend; " + list_backends(candidates));
+  if (!usable)
+    throw Error(
+        TESSERA_BACKEND_UNAVAILABLE,
+        (spec.name.empty() ? "no backend is usable" : asked + ": not usable here" + reasons(candidates, spec.name)) +
+            "; " + list_backends(candidates));
+  if (!has_device)
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
+                                                 ": there is no such device; " + list_backends(candidates));
+  if (!has_algorithm) refuse_algorithm(candidates, algorithm);
+  throw Error(TESSERA_UNSUPPORTED, "no usable backend supports this descriptor; " + list_backends(candidates));
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A backend's context as the core holds it, and the memory that belongs to it.
+#pragma once
+
+#include "dispatch/registry.hpp"
+
+#include <tessera/plugin/error.hpp>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace tessera::core {
+
+/// One context of a plugin, shared by the handles, plans and buffers that use it. Once a device fault has killed it,
+/// every call says so.
+class Context {
+ public:
+  Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  Backend& backend() const { return backend_; }
+  /// "cpu-v4", or the name alone where there is no variant.
+  const std::string& name() const { return name_; }
+  const tessera_backend& table() const { return table_; }
+  int device() const { return device_; }
+  /// As it was asked for; 0: the backend's own default.
+  int threads() const { return threads_; }
+  bool on_host() const { return (table_.flags & TESSERA_BACKEND_ON_HOST) != 0; }
+  tessera_backend_context* handle() const { return handle_; }
+
+  /// Calls a function of the plugin's table, with an error as last argument, and throws what it reports.
+  template <class Function, class... Arguments>
+  void call(Function function, Arguments... arguments) {
+    if (dead_.load(std::memory_order_acquire)) throw_dead();
+    std::array<char, 1024> message;
+    message[0] = '\0';
+    tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
+    const tessera_status status = function(arguments..., &error);
+    if (status != TESSERA_OK) fail(status, error, message.data());
+  }
+
+  void synchronize() { call(table_.synchronize, handle_); }
+  /// Waits, before something goes away whose work may be queued; a failure surfaces elsewhere.
+  void settle() noexcept;
+  void* native_stream();
+
+ private:
+  [[noreturn]] void fail(tessera_status status, const tessera_error& error, const char* message);
+  [[noreturn]] void throw_dead();
+
+  Backend& backend_;
+  const tessera_backend& table_;
+  std::string name_;
+  int device_, threads_;
+  tessera_backend_context* handle_ = nullptr;
+  std::atomic<bool> dead_{false};
+  std::mutex death_mutex_;
+  std::string cause_of_death_;
+};
+
+/// Memory of a context's device.
+class DeviceMemory {
+ public:
+  DeviceMemory(std::shared_ptr<Context> context, std::int64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }
+  std::int64_t bytes() const { return bytes_; }
+  Context& context() const { return *context_; }
+  /// Copies [offset, offset + bytes) from or to host memory; throws invalid_argument outside the memory.
+  void upload(std::int64_t offset, const void* source, std::int64_t bytes);
+  void download(std::int64_t offset, void* target, std::int64_t bytes) const;
+
+ private:
+  void check(std::int64_t offset, const void* host, std::int64_t bytes) const;
+  std::shared_ptr<Context> context_;
+  std::int64_t bytes_;
+  void* data_ = nullptr;
+};
+
+}  // namespace tessera::core

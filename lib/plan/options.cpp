@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/options.hpp"
+
+#include <algorithm>
+
+namespace tessera::core {
+
+AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
+  return options.algorithm.empty() ? environment_algorithm(op) : parse_algorithm(options.algorithm, "algorithm", true);
+}
+
+std::uint64_t workspace_limit(const PlanOptions& options) {
+  constexpr std::uint64_t kDefault = std::uint64_t{64} << 20;
+  const std::uint64_t limit = options.workspace != nullptr   ? options.workspace_bytes
+                              : options.workspace_limit != 0 ? options.workspace_limit
+                                                             : kDefault;
+  return std::min(limit, std::uint64_t(INT64_MAX));
+}
+
+std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm) {
+  std::vector<tessera_parameter> parameters;
+  for (const auto& [key, value] : algorithm.parameters) parameters.push_back({key.c_str(), value});
+  return parameters;
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a caller asks of a plan, beside the problem.
+#pragma once
+
+#include "dispatch/environment.hpp"
+
+#include <tessera/plugin/abi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::core {
+
+struct PlanOptions {
+  tessera_memory operands = TESSERA_MEMORY_HOST;
+  std::string algorithm;
+  std::uint64_t workspace_limit = 0;
+  void* workspace = nullptr;
+  std::uint64_t workspace_bytes = 0;
+};
+
+/// The algorithm that code or environment force, if any.
+AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op);
+
+/// What a plan may take, in bytes; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
+std::uint64_t workspace_limit(const PlanOptions& options);
+
+/// The algorithm's parameters as the plugins take them. They point into it.
+std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm);
+
+}  // namespace tessera::core

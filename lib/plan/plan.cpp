@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/plan.hpp"
+
+#include "check.hpp"
+#include "dispatch/dispatch.hpp"
+#include "dispatch/environment.hpp"
+#include "plan/verbose.hpp"
+
+#include <tessera/plugin/structs.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+
+namespace tessera::core {
+namespace {
+
+constexpr std::uintptr_t kWorkspaceAlignment = 256;
+
+template <class T>
+const T& element(const T* array, std::uint64_t size, std::uint64_t index) {
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(array) + index * size);
+}
+
+double scalar_value(const tessera_execution& e, std::uint64_t index) {
+  return element(e.scalars, e.scalar_size, index).real;
+}
+
+/// Holds the plan's flag for the time of an execution.
+class ExclusiveExecution {
+ public:
+  explicit ExclusiveExecution(std::atomic<bool>& taken) : taken_(taken) {
+    if (taken_.exchange(true, std::memory_order_acquire)) refuse();
+  }
+  ~ExclusiveExecution() { taken_.store(false, std::memory_order_release); }
+  ExclusiveExecution(const ExclusiveExecution&) = delete;
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw Error(TESSERA_INVALID_ARGUMENT,
+                "plan: an execution of it has not returned; one plan is executed by one thread at a time: give each "
+                "thread a clone");
+  }
+  std::atomic<bool>& taken_;
+};
+
+}  // namespace
+
+Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit)
+    : problem_(std::move(problem)),
+      context_(std::move(context)),
+      operands_(operands),
+      workspace_limit_(workspace_limit),
+      operand_count_(problem_.operands.size()),
+      misaligned_(std::uintptr_t(element_size(problem_.dtype)) - 1),
+      output_empty_(problem_.output_empty()),
+      verbose_(environment_verbose()) {
+  for (std::size_t i = 0; i < operand_count_; ++i) caller_index_[i] = std::uint64_t(problem_.operands[i].caller_index);
+}
+
+Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
+    : Plan(validate(desc), std::move(context), options.operands, core::workspace_limit(options)) {
+  one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
+  const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
+  if (context_ == nullptr) {
+    context_ = choose_context(algorithm);
+  } else {
+    require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
+    require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
+  }
+  create(algorithm);
+  take_workspace(options);
+  describe();
+  if (verbose_ >= 1) print_verbose("plan " + description_);
+}
+
+Plan::Plan(const Plan& original)
+    : Plan(original.problem_.copy(), original.context_, original.operands_, original.workspace_limit_) {
+  create(parse_algorithm(original.algorithm_, "algorithm", true));
+  take_workspace({});
+  describe();
+  if (verbose_ >= 1) print_verbose("plan " + description_);
+}
+
+Plan::~Plan() {
+  if (queued_) context_->settle();
+}
+
+std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm) const {
+  if (operands_ == TESSERA_MEMORY_DEVICE)
+    invalid("operands", "device without a context", "pass the context whose device holds them");
+  const Request request{environment_backend(), algorithm};
+  require_known_algorithm(request, problem_.op, nullptr);
+  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
+  const auto [backend, device] = dispatch(request, question);
+  return std::make_shared<Context>(*backend, device, nullptr, false, question.threads);
+}
+
+void Plan::create(const AlgorithmSpec& algorithm) {
+  if (operands_ == TESSERA_MEMORY_HOST && !context_->on_host()) staging_.emplace(context_, problem_);
+  const Backend& backend = context_->backend();
+  tessera_plan_request request{};
+  request.struct_size = sizeof request;
+  request.desc = staging_ ? staging_->problem().desc() : problem_.desc();
+  request.workspace_limit = workspace_limit_;
+  std::vector<tessera_parameter> parameters;
+  if (concerns(algorithm, backend.name(), backend.variant())) {
+    request.algorithm = algorithm.name.c_str();
+    parameters = c_parameters(algorithm);
+    request.parameters = parameters.data();
+    request.parameter_size = sizeof(tessera_parameter);
+    request.parameter_count = parameters.size();
+  }
+  tessera_plan_reply reply{};
+  reply.struct_size = sizeof reply;
+  tessera_backend_plan* made = nullptr;
+  context_->call(context_->table().plan_create, context_->handle(), &request, &made, &reply);
+  handle_ = {made, Destroy{context_.get()}};
+  const auto broken = [&](const std::string& what) { throw Error(TESSERA_INTERNAL, context_->name() + " " + what); };
+  if (made == nullptr) broken("made no plan and reported no error");
+  if (reply.algorithm == nullptr) broken("does not name its plan's algorithm");
+  if (problem_.op == TESSERA_OP_GEMM && reply.workspace_bytes > workspace_limit_)
+    broken("wants a workspace of " + std::to_string(reply.workspace_bytes) + " bytes; the limit is " +
+           std::to_string(workspace_limit_));
+  algorithm_ = reply.algorithm;
+  workspace_bytes_ = reply.workspace_bytes;
+}
+
+void Plan::take_workspace(const PlanOptions& options) {
+  if (workspace_bytes_ == 0) return;
+  if (options.workspace != nullptr) {
+    if (options.workspace_bytes < workspace_bytes_)
+      invalid("workspace_bytes", std::int64_t(options.workspace_bytes),
+              "this plan needs " + std::to_string(workspace_bytes_));
+    if (reinterpret_cast<std::uintptr_t>(options.workspace) % kWorkspaceAlignment != 0)
+      invalid("workspace", "not aligned", "must be aligned to " + std::to_string(kWorkspaceAlignment) + " bytes");
+    workspace_ = options.workspace;
+    return;
+  }
+  if (workspace_bytes_ > std::uint64_t(INT64_MAX))
+    throw Error(TESSERA_OUT_OF_MEMORY,
+                "a workspace of " + std::to_string(workspace_bytes_) + " bytes: there is no such memory");
+  own_workspace_ = std::make_unique<DeviceMemory>(context_, std::int64_t(workspace_bytes_));
+  workspace_ = own_workspace_->data();
+}
+
+void Plan::describe() {
+  description_ = problem_.text + " | " + context_->name() + ":" + std::to_string(context_->device()) + " " +
+                 algorithm_ + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
+                 " operands | workspace " + std::to_string(workspace_bytes_) + " bytes";
+}
+
+const Operand& Plan::operand_of_caller(std::uint64_t index) const {
+  for (const Operand& operand : problem_.operands)
+    if (std::uint64_t(operand.caller_index) == index) return operand;
+  invalid("operand", std::int64_t(index), "must be below " + std::to_string(problem_.operands.size()));
+}
+
+/// beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B; an empty output reads nothing.
+bool Plan::reads(const Operand& operand, const tessera_execution& execution) const {
+  if (output_empty_ || operand.layout.empty()) return false;
+  if (problem_.op != TESSERA_OP_GEMM) return !operand.written;
+  if (operand.written) return scalar_value(execution, 1) != 0.0;
+  return scalar_value(execution, 0) != 0.0 && problem_.gemm.k != 0;
+}
+
+void Plan::check_counts(const tessera_execution& e) const {
+  const std::size_t count = problem_.operands.size();
+  if (e.operand_count != count)
+    invalid("operand_count", std::int64_t(e.operand_count), "must be " + std::to_string(count));
+  if (e.scalar_count != problem_.scalar_count)
+    invalid("scalar_count", std::int64_t(e.scalar_count), "must be " + std::to_string(problem_.scalar_count));
+  if (e.operands == nullptr) invalid("operands", "null", "must point to " + std::to_string(count) + " operands");
+  constexpr std::uint64_t operand = sizeof(tessera_operand), scalar = sizeof(tessera_scalar);
+  plugin::check_size(e.operand_size, operand, operand, "the operands", "operand_size");
+  if (problem_.scalar_count == 0) return;
+  if (e.scalars == nullptr)
+    invalid("scalars", "null", "must point to " + std::to_string(problem_.scalar_count) + " scalars");
+  plugin::check_size(e.scalar_size, scalar, scalar, "the scalars", "scalar_size");
+}
+
+/// Puts the operands into the plugin's order. False where an argument may be wrong: examine() tells. Nothing here
+/// builds a message, since it is on the way of products that take 50 ns themselves.
+bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) const {
+  const auto believable = [](std::uint64_t size, std::uint64_t least) {
+    return size >= least && size <= plugin::kMaxStructSize;
+  };
+  if (e.operand_count != operand_count_ || e.operands == nullptr || !believable(e.operand_size, sizeof *operands))
+    return false;
+  const bool scalars = e.scalar_count != 0;
+  if (e.scalar_count != problem_.scalar_count) return false;
+  if (scalars && (e.scalars == nullptr || !believable(e.scalar_size, sizeof *e.scalars))) return false;
+  bool plain = e.operand_size == sizeof *operands && (!scalars || e.scalar_size == sizeof *e.scalars);
+  std::int32_t differences = 0;
+  for (std::size_t i = 0; i < e.scalar_count; ++i) {
+    const tessera_scalar& given = element(e.scalars, e.scalar_size, i);
+    differences |= (given.dtype ^ problem_.dtype) | given.reserved;
+    plain &= given.imaginary == 0.0;
+  }
+  std::uintptr_t addresses = 0;
+  for (std::size_t i = 0; i < operand_count_; ++i) {
+    const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[i]);
+    // Field by field, as the caller has just written them: a wider load would wait until all are in the cache.
+    operands[i] = {given.data, given.dtype, 0};
+    differences |= (given.dtype ^ problem_.dtype) | given.reserved;
+    addresses |= reinterpret_cast<std::uintptr_t>(given.data);
+    plain &= given.data != nullptr;
+  }
+  return plain && differences == 0 && (addresses & misaligned_) == 0;
+}
+
+/// Throws what is wrong with the arguments, if anything is: a null pointer is allowed where it is not followed.
+void Plan::examine(const tessera_execution& e) const {
+  check_counts(e);
+  for (std::size_t i = 0; i < problem_.scalar_count; ++i) examine_scalar(e, i);
+  for (std::size_t i = 0; i < problem_.operands.size(); ++i) examine_operand(e, i);
+}
+
+void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
+  const std::string name = "scalar " + std::to_string(index);
+  const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
+  if (given.dtype != problem_.dtype)
+    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + name_of(problem_.dtype));
+  if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
+  if (given.imaginary != 0.0)
+    invalid("imaginary of " + name, std::to_string(given.imaginary), "must be 0: the plan's type is real");
+  plugin::refuse_tail(&given, sizeof given, e.scalar_size, name.c_str());
+}
+
+void Plan::examine_operand(const tessera_execution& e, std::size_t index) const {
+  const Operand& known = problem_.operands[index];
+  const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[index]);
+  if (given.dtype != problem_.dtype)
+    invalid(std::string("dtype of ") + known.name, given.dtype,
+            std::string("the plan is of type ") + name_of(problem_.dtype));
+  if (given.reserved != 0) invalid(std::string("reserved of ") + known.name, given.reserved, "must be 0");
+  plugin::refuse_tail(&given, sizeof given, e.operand_size, known.name);
+  const auto address = reinterpret_cast<std::uintptr_t>(given.data);
+  if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))
+    invalid(known.name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
+  if ((address & misaligned_) != 0)
+    invalid(known.name, std::int64_t(address),
+            "must be aligned to its elements of " + std::to_string(misaligned_ + 1) + " bytes");
+}
+
+void Plan::check_overlap(const tessera_operand* operands) {
+  const std::size_t output = operand_count_ - 1;
+  const auto written = reinterpret_cast<std::uintptr_t>(operands[output].data);
+  for (std::size_t i = 0; i < output; ++i) {
+    if (operands[i].data == nullptr) continue;
+    const auto distance = std::int64_t(written - reinterpret_cast<std::uintptr_t>(operands[i].data));
+    const auto& known = cleared_[i].distances;
+    if (std::find(known.begin(), known.end(), distance) == known.end()) require_apart(i, distance);
+  }
+}
+
+void Plan::require_apart(std::size_t input, std::int64_t distance) {
+  const Operand& read = problem_.operands[input];
+  const Operand& written = problem_.operands.back();
+  const std::int64_t between = written.layout.origin() - read.layout.origin();
+  if (share_element(read.layout, written.layout, distance / element_size(problem_.dtype) + between))
+    invalid(written.name, "an array that overlaps " + std::string(read.name),
+            "they must not share an element; blocks of one parent array are fine");
+  Cleared& cleared = cleared_[input];
+  cleared.distances[cleared.next] = distance;
+  cleared.next = (cleared.next + 1) % cleared.distances.size();
+}
+
+void Plan::execute(const tessera_execution& execution) {
+  const ExclusiveExecution exclusive(executing_);
+  std::array<tessera_operand, kMaxOperands> operands;
+  if (!take_operands(execution, operands.data())) examine(execution);
+  if (output_empty_) return;
+  check_overlap(operands.data());
+  const tessera_execution canonical{sizeof canonical,      operands.data(),   sizeof(tessera_operand),
+                                    operand_count_,        execution.scalars, execution.scalar_size,
+                                    problem_.scalar_count, workspace_,        workspace_bytes_};
+  queued_ = true;
+  if (verbose_ >= 2) return run_and_tell(canonical);
+  run(canonical);
+}
+
+void Plan::run(const tessera_execution& execution) {
+  if (staging_) return run_staged(execution);
+  context_->call(context_->table().plan_execute, handle_.get(), &execution);
+}
+
+void Plan::run_staged(const tessera_execution& execution) {
+  std::array<tessera_operand, kMaxOperands> staged{};
+  for (std::size_t i = 0; i < operand_count_; ++i) {
+    staged[i] = execution.operands[i];
+    staged[i].data = staging_->device_pointer(i);
+    if (reads(problem_.operands[i], execution)) staging_->upload(i, execution.operands[i].data);
+  }
+  tessera_execution on_device = execution;
+  on_device.operands = staged.data();
+  context_->call(context_->table().plan_execute, handle_.get(), &on_device);
+  staging_->download(operand_count_ - 1, execution.operands[operand_count_ - 1].data);
+}
+
+void Plan::run_and_tell(const tessera_execution& execution) {
+  const auto start = std::chrono::steady_clock::now();
+  run(execution);
+  context_->synchronize();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::array<char, 64> time{};
+  std::snprintf(time.data(), time.size(), "%.3f ms ", seconds * 1e3);
+  print_verbose("execute " + std::string(time.data()) + description_);
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A plan: a validated problem, a context, the plugin's plan and what an execution needs beside it.
+#pragma once
+
+#include "plan/context.hpp"
+#include "plan/options.hpp"
+#include "plan/staging.hpp"
+#include "problem/problem.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+namespace tessera::core {
+
+class Plan {
+ public:
+  /// `context` may be null for host operands: the backend is then chosen for the problem.
+  Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options);
+  /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own.
+  Plan(const Plan& original);
+  ~Plan();
+  Plan& operator=(const Plan&) = delete;
+
+  /// Throws invalid_argument where another execution of this plan has not returned.
+  void execute(const tessera_execution& execution);
+
+  const Problem& problem() const { return problem_; }
+  Context& context() const { return *context_; }
+  tessera_memory operands() const { return operands_; }
+  const std::string& backend_name() const { return context_->name(); }
+  const std::string& algorithm() const { return algorithm_; }
+  const std::string& description() const { return description_; }
+  std::uint64_t workspace_bytes() const { return workspace_bytes_; }
+  const Operand& operand_of_caller(std::uint64_t index) const;
+
+ private:
+  static constexpr std::size_t kMaxOperands = 3;
+  /// The plugin's plan, which goes while its context is there.
+  struct Destroy {
+    Context* context;
+    void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
+  };
+
+  Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
+  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm) const;
+  void create(const AlgorithmSpec& algorithm);
+  void take_workspace(const PlanOptions& options);
+  void describe();
+  void check_counts(const tessera_execution& execution) const;
+  bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
+  void examine(const tessera_execution& execution) const;
+  void examine_scalar(const tessera_execution& execution, std::size_t index) const;
+  void examine_operand(const tessera_execution& execution, std::size_t index) const;
+  bool reads(const Operand& operand, const tessera_execution& execution) const;
+  void check_overlap(const tessera_operand* operands);
+  void require_apart(std::size_t input, std::int64_t distance);
+  void run(const tessera_execution& execution);
+  void run_staged(const tessera_execution& execution);
+  void run_and_tell(const tessera_execution& execution);
+
+  Problem problem_;
+  std::shared_ptr<Context> context_;
+  tessera_memory operands_;
+  std::uint64_t workspace_limit_;
+  std::optional<Staging> staging_;
+  std::unique_ptr<DeviceMemory> own_workspace_;
+  std::unique_ptr<tessera_backend_plan, Destroy> handle_{nullptr, Destroy{nullptr}};
+  void* workspace_ = nullptr;
+  std::uint64_t workspace_bytes_ = 0;
+  std::uint64_t operand_count_;
+  std::array<std::uint64_t, kMaxOperands> caller_index_{};
+  std::uintptr_t misaligned_;  ///< bits that are not zero in the address of a misaligned element
+  bool output_empty_;
+  bool queued_ = false;
+  std::atomic<bool> executing_{false};
+  int verbose_;
+  std::string algorithm_, description_;
+  /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among
+  /// few arrays. At first odd ones, which aligned arrays do not have.
+  struct Cleared {
+    std::array<std::int64_t, 8> distances;
+    std::size_t next = 0;
+    Cleared() { distances.fill(1); }
+  };
+  std::array<Cleared, kMaxOperands> cleared_;
+};
+
+}  // namespace tessera::core

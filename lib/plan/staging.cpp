@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/staging.hpp"
+
+namespace tessera::core {
+
+Staging::Staging(const std::shared_ptr<Context>& context, const Problem& host_problem)
+    : context_(context), packed_(host_problem.packed()) {
+  for (std::size_t i = 0; i < packed_.operands.size(); ++i) {
+    host_.push_back(host_problem.operands[i].layout);
+    const std::int64_t bytes = packed_.operands[i].layout.count() * element_size(packed_.dtype);
+    memory_.push_back(std::make_unique<DeviceMemory>(context, bytes));
+  }
+}
+
+void* Staging::device_pointer(std::size_t operand) const {
+  const Layout& layout = packed_.operands[operand].layout;
+  return static_cast<char*>(memory_[operand]->data()) - layout.origin() * element_size(packed_.dtype);
+}
+
+tessera_copy Staging::copy_of(std::size_t operand, int direction) const {
+  const Layout& device = packed_.operands[operand].layout;
+  const Layout& host = host_[operand];
+  const bool up = direction == TESSERA_COPY_TO_DEVICE;
+  tessera_copy copy{};
+  copy.struct_size = sizeof copy;
+  copy.direction = direction;
+  copy.element_size = std::uint64_t(element_size(packed_.dtype));
+  for (int axis = 0; axis < device.rank; ++axis) {
+    if (device.strides[axis] == 0 && device.extents[axis] > 0) continue;  // one matrix for the whole batch
+    copy.extents[copy.rank] = device.extents[axis];
+    copy.target_strides[copy.rank] = up ? device.strides[axis] : host.strides[axis];
+    copy.source_strides[copy.rank] = up ? host.strides[axis] : device.strides[axis];
+    ++copy.rank;
+  }
+  return copy;
+}
+
+void Staging::upload(std::size_t operand, const void* host) {
+  tessera_copy copy = copy_of(operand, TESSERA_COPY_TO_DEVICE);
+  copy.target = memory_[operand]->data();
+  copy.source = static_cast<const char*>(host) + host_[operand].origin() * element_size(packed_.dtype);
+  context_->call(context_->table().copy, context_->handle(), &copy);
+}
+
+void Staging::download(std::size_t operand, void* host) {
+  tessera_copy copy = copy_of(operand, TESSERA_COPY_TO_HOST);
+  copy.target = static_cast<char*>(host) + host_[operand].origin() * element_size(packed_.dtype);
+  copy.source = memory_[operand]->data();
+  context_->call(context_->table().copy, context_->handle(), &copy);
+}
+
+}  // namespace tessera::core

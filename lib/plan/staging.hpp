@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Host operands of a backend whose memory is its own: packed copies on the device.
+#pragma once
+
+#include "plan/context.hpp"
+#include "problem/problem.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tessera::core {
+
+/// Device copies of a problem's operands. The plugin's plan is made for problem().
+class Staging {
+ public:
+  Staging(const std::shared_ptr<Context>& context, const Problem& host_problem);
+
+  const Problem& problem() const { return packed_; }
+  /// What the plugin's plan takes for an operand.
+  void* device_pointer(std::size_t operand) const;
+  void upload(std::size_t operand, const void* host);
+  /// Complete on return; elements of the host array between those of the operand are left alone.
+  void download(std::size_t operand, void* host);
+
+ private:
+  tessera_copy copy_of(std::size_t operand, int direction) const;
+
+  std::shared_ptr<Context> context_;
+  Problem packed_;
+  std::vector<Layout> host_;
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+};
+
+}  // namespace tessera::core

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "problem/problem.hpp"
+
+#include "check.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+namespace tessera::core {
+
+bool Problem::output_empty() const {
+  for (const Operand& operand : operands)
+    if (operand.written && operand.layout.empty()) return true;
+  return false;
+}
+
+Problem Problem::copy() const {
+  Problem result;
+  result.op = op;
+  result.dtype = dtype;
+  result.operands = operands;
+  result.scalar_count = scalar_count;
+  result.text = text;
+  result.gemm = gemm;
+  result.stencil = stencil;
+  result.taps = taps;
+  result.stencil.taps = result.taps.data();
+  return result;
+}
+
+Problem Problem::packed() const {
+  Problem result = copy();
+  for (Operand& operand : result.operands) operand.layout = operand.layout.packed();
+  result.describe_layouts();
+  return result;
+}
+
+void Problem::describe_layouts() {
+  for (Operand& operand : operands) operand.layout.tidy();
+  if (op == TESSERA_OP_GEMM) {
+    // Axes of the layouts: batch, rows, columns.
+    const auto strides = [this](std::size_t i) { return operands[i].layout.strides; };
+    gemm.stride_a = strides(0)[0], gemm.lda = strides(0)[1];
+    gemm.stride_b = strides(1)[0], gemm.ldb = strides(1)[1];
+    gemm.stride_c = strides(2)[0], gemm.ldc = strides(2)[1];
+    return;
+  }
+  for (int axis = 0; axis < stencil.rank; ++axis) {
+    stencil.in_strides[axis] = operands[0].layout.strides[axis];
+    stencil.out_strides[axis] = operands[1].layout.strides[axis];
+  }
+}
+
+void validate_types(tessera_dtype dtype, tessera_compute compute) {
+  if (!is_known(DType(dtype))) {
+    std::vector<std::string> known;
+    for (const DType type : kDTypes)
+      known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
+    invalid("dtype", dtype, "must be one of " + join(known));
+  }
+  one_of("compute", compute, TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_STRICT, "strict (0)");
+}
+
+Problem validate(const tessera_desc* desc) {
+  if (desc == nullptr) invalid("desc", "null", "pass a tessera_gemm_desc or a tessera_stencil_desc");
+  std::uint64_t size = 0;
+  std::memcpy(&size, desc, sizeof size);
+  if (size < offsetof(tessera_desc, op) + sizeof(tessera_op))
+    invalid("struct_size", std::int64_t(size), "must be the size of the descriptor");
+  switch (desc->op) {
+    case TESSERA_OP_GEMM:
+      return validate_gemm(desc);
+    case TESSERA_OP_STENCIL:
+      return validate_stencil(desc);
+    default:
+      invalid("op", desc->op, "must be TESSERA_OP_GEMM (1) or TESSERA_OP_STENCIL (2)");
+  }
+}
+
+}  // namespace tessera::core

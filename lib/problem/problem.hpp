@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Validation: from a caller's descriptor to the canonical one that plugins see (tessera/plugin/abi.h), and to the
+/// layouts of its operands.
+#pragma once
+
+#include "problem/layout.hpp"
+
+#include <tessera/dtype.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tessera::core {
+
+/// One operand of a problem, in the plugin's order.
+struct Operand {
+  const char* name;  ///< the caller's name for it: "a", "b", "c", "in", "out"
+  int caller_index;  ///< its place in the caller's array of operands
+  bool written;
+  Layout layout;
+};
+
+/// A validated, canonical problem. Move-only: its descriptor points into its taps.
+struct Problem {
+  tessera_op op = 0;
+  tessera_dtype dtype = 0;
+  std::vector<Operand> operands;
+  std::size_t scalar_count = 0;
+  std::string text;  ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
+  tessera_gemm_desc gemm{};
+  tessera_stencil_desc stencil{};
+  std::vector<tessera_tap> taps;
+
+  Problem() = default;
+  Problem(Problem&&) = default;
+  Problem& operator=(Problem&&) = default;
+
+  const tessera_desc* desc() const {
+    return op == TESSERA_OP_GEMM ? reinterpret_cast<const tessera_desc*>(&gemm)
+                                 : reinterpret_cast<const tessera_desc*>(&stencil);
+  }
+  bool output_empty() const;
+  Problem copy() const;
+  /// The same problem on operands without gaps, as the staging of host operands makes them.
+  Problem packed() const;
+  /// Writes the layouts' strides into the descriptor; axes of one element get a harmless one, whatever the caller said.
+  void describe_layouts();
+};
+
+/// Bytes of an element, signed as distances are.
+inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
+
+/// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
+Problem validate(const tessera_desc* desc);
+
+// Its two halves.
+Problem validate_gemm(const tessera_desc* desc);
+Problem validate_stencil(const tessera_desc* desc);
+/// Throws unless dtype and compute mode are known.
+void validate_types(tessera_dtype dtype, tessera_compute compute);
+
+}  // namespace tessera::core

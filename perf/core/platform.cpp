@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "platform.hpp"
+
+#include "module.hpp"
+#include "taps.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tessera::perf {
+
+tessera::GemmDesc gemm_desc(const Problem& problem) {
+  const GemmShape& g = problem.gemm;
+  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.dtype};
+  desc.trans_a = g.trans_a ? Transpose::yes : Transpose::no;
+  desc.trans_b = g.trans_b ? Transpose::yes : Transpose::no;
+  desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
+  desc.batch = g.batch;
+  desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
+  return desc;
+}
+
+tessera::StencilDesc stencil_desc(const Problem& problem) {
+  const StencilShape& s = problem.stencil;
+  Taps taps(s.rank);
+  with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() {
+    for (const ConstantTap& tap : constant_taps<kPattern, kRank, kRadius>()) {
+      const std::array<std::int64_t, 3> offset{tap.z, tap.y, tap.x};
+      std::array<std::int64_t, 3> own{};
+      std::copy(offset.begin() + (3 - s.rank), offset.end(), own.begin());
+      taps.add(own, tap.coefficient);
+    }
+  });
+  return {.extents = {s.extents.begin() + (3 - s.rank), s.extents.end()},
+          .taps = taps,
+          .boundary = s.periodic ? Boundary::periodic : Boundary::fixed,
+          .steps = s.steps,
+          .dtype = problem.dtype};
+}
+
+namespace {
+
+/// One algorithm of a backend, as the registry names it.
+class Algorithm : public Competitor {
+ public:
+  Algorithm(const Backend& backend, Memory memory, Op op, std::string algorithm)
+      : context_(&backend.context),
+        memory_(memory),
+        op_(op),
+        algorithm_(std::move(algorithm)),
+        name_("tessera:" + backend.name + ":" + algorithm_) {}
+
+  std::string name() const override { return name_; }
+  std::string unsupported(const Problem& problem) const override {
+    return problem.op == op_ ? "" : "it is of the other operation";
+  }
+  Execute prepare(const Problem& problem) override {
+    if (op_ == Op::gemm) {
+      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), forcing(algorithm_));
+      return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return gemm_call<T>(plan); });
+    }
+    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), forcing(algorithm_));
+    return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return stencil_call<T>(plan); });
+  }
+  /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
+  bool automatic(const Problem& problem) const override {
+    return planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
+  }
+
+ private:
+  PlanOptions forcing(const std::string& algorithm) const { return {.operands = memory_, .algorithm = algorithm}; }
+  std::string planned(const Problem& problem, const PlanOptions& options) const {
+    if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
+    return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
+  }
+  template <class T>
+  static Execute gemm_call(const std::shared_ptr<GemmPlan>& plan) {
+    return [plan](const void* const* in, void* out) {
+      plan->execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
+    };
+  }
+  template <class T>
+  static Execute stencil_call(const std::shared_ptr<StencilPlan>& plan) {
+    return [plan](const void* const* in, void* out) {
+      plan->execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out));
+    };
+  }
+  const tessera::Context* context_;
+  Memory memory_;
+  Op op_;
+  std::string algorithm_, name_;
+};
+
+bool has_stream(tessera::Context& context) {
+  try {
+    context.native_stream();
+    return true;
+  } catch (const tessera::Error& error) {
+    if (error.code() == ErrorCode::unsupported) return false;
+    throw;
+  }
+}
+
+/// The part of the suite that measures where a context computes. A stream alone may be of any kind, and so may names;
+/// a runtime knows its own memory.
+std::string platform_of(tessera::Context& context) {
+  if (!has_stream(context)) return "host";  // whose operands every backend takes
+  std::string reason = "its memory is not CUDA's";
+  try {
+    tessera::Buffer<float> probe(context, 1);
+    if (open_module("cuda").find<OwnsMemory>("tessera_perf_owns")(probe.data())) return "cuda";
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  throw std::runtime_error(context.backend() + " computes on a device that the suite cannot measure: " + reason);
+}
+
+void add_library_peers(Platform& platform, Facts& facts, LeftOut& left_out) {
+  struct Maker {
+    const char* name;
+    LibraryPeer (*make)(const std::string&, int);
+  };
+  for (const auto& [name, make] : {Maker{"openblas", make_openblas}, {"blis", make_blis}, {"onednn", make_onednn}}) {
+    const std::string path = library_path(name);
+    try {
+      if (path.empty()) throw std::runtime_error("CMake did not find it");
+      LibraryPeer peer = make(path, platform.threads);
+      platform.peers.push_back(std::move(peer.competitor));
+      facts.emplace_back(name, peer.version);
+    } catch (const std::exception& error) {
+      left_out.emplace_back(std::string("peer:") + name, error.what());
+    }
+  }
+}
+
+std::unique_ptr<Platform> open_platform(const std::string& name, int device, int threads, Facts& facts,
+                                        LeftOut& left_out) {
+  auto platform = std::make_unique<Platform>();
+  platform->name = name;
+  platform->index = device;
+  platform->threads = threads;
+  const Library module = open_module(name);
+  platform->device.reset(module.find<MakeDevice>("tessera_perf_device")(device, threads));
+  void* const stream = platform->device->native_stream();
+  platform->own_memory = stream != nullptr;
+  module.find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
+  if (platform->own_memory) {
+    try {
+      open_module("cublas").find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
+    } catch (const std::exception& error) {
+      left_out.emplace_back("peer:cublas, peer:cublaslt", error.what());
+    }
+  } else {
+    add_library_peers(*platform, facts, left_out);
+  }
+  for (const auto& fact : platform->device->facts()) facts.push_back(fact);
+  for (const auto& peer : platform->peers)
+    if (const std::string version = peer->version(); !version.empty())
+      facts.emplace_back(peer->name().substr(peer->name().find(':') + 1), version);
+  return platform;
+}
+
+void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
+  const std::string opened = backend.context.backend();
+  for (const BackendInfo& info : tessera::backends()) {
+    if (info.name != opened && info.name + "-" + info.variant != opened) continue;
+    facts.emplace_back("backend_" + info.name, info.build_info);
+    for (const std::string& name : info.gemm_algorithms)
+      backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::gemm, name));
+    for (const std::string& name : info.stencil_algorithms)
+      backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::stencil, name));
+  }
+}
+
+}  // namespace
+
+std::vector<const Competitors*> all_competitors(const Platform& platform) {
+  std::vector<const Competitors*> lists;
+  for (const auto& backend : platform.backends) lists.push_back(&backend->algorithms);
+  lists.push_back(&platform.peers);
+  return lists;
+}
+
+void open_backend(Platforms& platforms, const std::string& asked, int threads, Facts& facts, LeftOut& left_out) {
+  ContextOptions options;
+  options.threads = threads;
+  const std::string name = asked.substr(0, asked.find(':'));
+  tessera::Context context(asked, options);
+  const std::string where = platform_of(context);
+  auto found =
+      std::find_if(platforms.begin(), platforms.end(), [&](const auto& platform) { return platform->name == where; });
+  if (found == platforms.end()) {
+    platforms.push_back(open_platform(where, context.device(), threads, facts, left_out));
+    found = platforms.end() - 1;
+  }
+  Platform& platform = **found;
+  if (platform.index != context.device())
+    throw std::runtime_error("a run measures one device of a kind, and this one is of " + where + ":" +
+                             std::to_string(platform.index));
+  for (const auto& backend : platform.backends)
+    if (backend->name == name) throw std::runtime_error("it is asked for twice");
+  if (platform.own_memory) {
+    options.native_stream = platform.device->native_stream();
+    context = tessera::Context(asked, options);
+  }
+  platform.backends.push_back(std::make_unique<Backend>(name, std::move(context)));
+  add_algorithms(*platform.backends.back(), platform.own_memory ? Memory::device : Memory::host, facts);
+}
+
+}  // namespace tessera::perf

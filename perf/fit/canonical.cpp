@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "canonical.hpp"
+
+#include "platform.hpp"
+
+#include "dispatch/environment.hpp"
+#include "problem/problem.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tessera::perf {
+
+plugin::GemmProblem gemm_problem(const Problem& problem) {
+  const GemmShape& g = problem.gemm;
+  const auto transpose = [](bool given) { return given ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE; };
+  const tessera_gemm_desc desc{sizeof desc,
+                               TESSERA_OP_GEMM,
+                               static_cast<tessera_dtype>(problem.dtype),
+                               TESSERA_COMPUTE_STRICT,
+                               TESSERA_ROW_MAJOR,
+                               transpose(g.trans_a),
+                               transpose(g.trans_b),
+                               g.m,
+                               g.n,
+                               g.k,
+                               g.lda,
+                               g.ldb,
+                               g.ldc,
+                               g.batch,
+                               g.stride_a,
+                               g.stride_b,
+                               g.stride_c};
+  return plugin::GemmProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
+}
+
+plugin::StencilProblem stencil_problem(const Problem& problem) {
+  const StencilDesc given = stencil_desc(problem);
+  std::vector<tessera_tap> taps;
+  for (const Tap& tap : given.taps) {
+    tessera_tap c{};
+    std::copy(tap.offset.begin(), tap.offset.begin() + problem.stencil.rank, c.offset);
+    c.coefficient = tap.coefficient;
+    taps.push_back(c);
+  }
+  tessera_stencil_desc desc{};
+  desc.struct_size = sizeof desc;
+  desc.op = TESSERA_OP_STENCIL;
+  desc.dtype = static_cast<tessera_dtype>(problem.dtype);
+  desc.rank = problem.stencil.rank;
+  std::copy(given.extents.begin(), given.extents.end(), desc.extents);
+  for (int axis = 0; axis < desc.rank; ++axis) {
+    desc.in_strides[axis] = desc.out_strides[axis] = TESSERA_PACKED;
+    desc.boundary[axis][0] = desc.boundary[axis][1] =
+        problem.stencil.periodic ? TESSERA_BOUNDARY_PERIODIC : TESSERA_BOUNDARY_FIXED;
+  }
+  desc.taps = taps.data();
+  desc.tap_count = std::int64_t(taps.size());
+  desc.tap_size = sizeof(tessera_tap);
+  desc.steps = problem.stencil.steps;
+  return plugin::StencilProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
+}
+
+std::string name_of_algorithm(const std::string& text) { return text.substr(0, text.find(':')); }
+
+plugin::GivenParameters parameters_of(const std::string& text) {
+  const core::AlgorithmSpec spec = core::parse_algorithm(text, "offer", true);
+  std::vector<tessera_parameter> parameters;
+  for (const auto& [key, value] : spec.parameters) parameters.push_back({key.c_str(), value});
+  return {parameters.data(), sizeof(tessera_parameter), parameters.size()};
+}
+
+}  // namespace tessera::perf

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
+/// timed, and the choice, the cheapest by prediction, is compared with the fastest. The figures that it writes are what
+/// perf/fit/fit.py fits the models' coefficients to.
+#include "fixture.hpp"
+#include "machine.hpp"
+#include "measure.hpp"
+#include "measured.hpp"
+#include "platform.hpp"
+#include "random_problems.hpp"
+
+#include <tessera/tessera.hpp>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tessera::perf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FitOptions {
+  std::string backend = "cpu", op = "gemm", json;
+  std::vector<std::string> dtypes{"f32", "f64"};
+  std::int64_t problems = 100;
+  std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
+  double seconds = 600.0;        ///< for all
+  double budget = 0.01;          ///< for one offer
+  double slower = 3.0;           ///< offers predicted to take so many times as long as the cheapest are left out,
+  bool every_algorithm = false;  ///< but for each algorithm's cheapest, where this is set
+  int threads = int(std::thread::hardware_concurrency());
+  Bounds bounds;
+};
+
+struct Timed {
+  Offer offer;
+  double measured = 0.0;
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// The offers that are worth a measurement, the cheapest first.
+std::vector<Offer> candidates(const Context& context, const Problem& problem, Memory memory,
+                              const FitOptions& options) {
+  const PlanOptions plan{.operands = memory};
+  const std::vector<Offer> all = problem.op == Op::gemm ? GemmPlan::offers(context, gemm_desc(problem), plan)
+                                                        : StencilPlan::offers(context, stencil_desc(problem), plan);
+  std::vector<Offer> chosen;
+  std::set<std::string> seen;
+  for (const Offer& offer : all) {
+    const bool first = seen.insert(offer.algorithm.substr(0, offer.algorithm.find(':'))).second;
+    if (offer.seconds <= options.slower * all.front().seconds || (first && options.every_algorithm))
+      chosen.push_back(offer);
+  }
+  return chosen;
+}
+
+template <class T, class Plan>
+Execute call(std::shared_ptr<Plan> plan) {
+  return [plan](const void* const* in, void* out) {
+    if constexpr (std::is_same_v<Plan, GemmPlan>)
+      plan->template execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0),
+                                static_cast<T*>(out));
+    else
+      plan->template execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out));
+  };
+}
+
+Execute prepare(const Context& context, const Problem& problem, const PlanOptions& options) {
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+    return problem.op == Op::gemm ? call<T>(std::make_shared<GemmPlan>(context, gemm_desc(problem), options))
+                                  : call<T>(std::make_shared<StencilPlan>(context, stencil_desc(problem), options));
+  });
+}
+
+/// Median of the executions that a budget of seconds allows.
+double time_one(Device& device, const Fixture& fixture, const Execute& execute, double budget) {
+  const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
+  device.time([&] { work(0); });  // the first one loads code and touches memory
+  const double first = device.time([&] { work(1); });
+  Measurement measurement(device, work, first, 0.0, Budget{.seconds = budget, .sample = 2e-4});
+  while (measurement.wants_more(0)) measurement.sample(0, work, 0.0);
+  return measurement.time().median;
+}
+
+std::vector<Timed> time_offers(const Platform& platform, const Context& context, const Problem& problem,
+                               const FitOptions& options) {
+  const Memory memory = platform.own_memory ? Memory::device : Memory::host;
+  const Fixture fixture(*platform.device, problem, options.seed);
+  std::vector<Timed> timed;
+  std::vector<Execute> plans;
+  for (const Offer& offer : candidates(context, problem, memory, options)) {
+    plans.push_back(prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm}));
+    timed.push_back({offer});
+  }
+  // In two rounds: what comes first finds clocks that have fallen while the operands were made.
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      const double seconds = time_one(*platform.device, fixture, plans[i], options.budget / 2.0);
+      timed[i].measured = round == 0 ? seconds : std::min(seconds, timed[i].measured);
+    }
+  return timed;
+}
+
+/// What the choice reached of the best, problem by problem.
+struct Shares {
+  double log_sum = 0.0, worst = 1.0;
+  std::int64_t count = 0;
+  std::string worst_problem;
+
+  void add(const std::string& problem, double share) {
+    log_sum += std::log(share), ++count;
+    if (share < worst) worst = share, worst_problem = problem;
+  }
+  void print(const std::string& what) const {
+    if (count > 0)
+      std::printf("%s: %lld problems, the choice reaches %.3f of the best offer (geometric mean), %.3f at worst: %s\n",
+                  what.c_str(), static_cast<long long>(count), std::exp(log_sum / double(count)), worst,
+                  worst_problem.c_str());
+  }
+};
+
+int parse(int argc, char** argv, FitOptions& o) {
+  CLI::App app{"Times the offers of random problems, and says how good the choice among them is."};
+  app.add_option("--backend", o.backend, "backend, with a device if need be")->capture_default_str();
+  app.add_option("--op", o.op)->check(CLI::IsMember({"gemm", "stencil"}))->capture_default_str();
+  app.add_option("--dtype", o.dtypes)->check(CLI::IsMember({"f32", "f64"}))->delimiter(',')->capture_default_str();
+  app.add_option("--problems", o.problems, "of each type")->capture_default_str();
+  app.add_option("--seed", o.seed, "the same problems again (default: the clock)");
+  app.add_option("--seconds", o.seconds, "no further problem after so long")->capture_default_str();
+  app.add_option("--budget", o.budget, "seconds for an offer")->capture_default_str();
+  app.add_option("--slower", o.slower, "leave out offers predicted to take so many times the cheapest's time")
+      ->capture_default_str();
+  app.add_flag("--every-algorithm", o.every_algorithm, "time each algorithm's cheapest offer, however slow");
+  app.add_option("--threads", o.threads, "CPU threads")->capture_default_str();
+  app.add_option("--max-flops", o.bounds.flops, "largest problem")->capture_default_str();
+  app.add_option("--max-bytes", o.bounds.bytes, "largest problem's operands")->capture_default_str();
+  app.add_option("--json", o.json, "file for the figures: a line for the machine, then one for each problem");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return -1;
+}
+
+DType dtype_of(const std::string& name) {
+  for (const DType dtype : kDTypes)
+    if (name == name_of(dtype)) return dtype;
+  throw std::invalid_argument("dtype " + name);
+}
+
+/// Closed where no file is asked for.
+std::ofstream open_json(const FitOptions& options, const Facts& facts) {
+  std::ofstream json;
+  if (options.json.empty()) return json;
+  json.open(options.json);
+  Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
+  for (const auto& [key, value] : facts) head[key] = value;
+  json << head.dump() << '\n';
+  return json;
+}
+
+int run(int argc, char** argv) {
+  FitOptions options;
+  if (const int code = parse(argc, argv, options); code >= 0) return code;
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
+  Facts facts = machine_facts();
+  LeftOut left_out;
+  Platforms platforms;
+  open_backend(platforms, options.backend, options.threads, facts, left_out);
+  const Platform& platform = *platforms.front();
+  const Context& context = platform.backends.front()->context;
+
+  std::ofstream json = open_json(options, facts);
+  std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
+  const double end = now() + options.seconds;
+  std::map<std::string, Shares> shares;
+  std::mt19937_64 random(options.seed);
+  for (std::int64_t i = 0; i < options.problems; ++i)
+    for (const std::string& dtype : options.dtypes) {
+      if (now() > end) break;
+      const Problem problem = options.op == "gemm" ? draw_gemm(random, dtype_of(dtype), options.bounds)
+                                                   : draw_stencil(random, dtype_of(dtype), options.bounds);
+      const std::vector<Timed> timed = time_offers(platform, context, problem, options);
+      double best = timed.front().measured;
+      Json line = describe(problem);
+      for (const Timed& t : timed) {
+        best = std::min(best, t.measured);
+        line["offers"].push_back({t.offer.algorithm, t.offer.seconds, t.measured});
+      }
+      shares[dtype].add(problem.name, best / timed.front().measured);
+      if (json.is_open()) json << line.dump() << std::endl;
+    }
+  for (const auto& [dtype, share] : shares) share.print(options.backend + " " + options.op + " " + dtype);
+  if (json.is_open() && !json.flush()) throw std::runtime_error("cannot write " + options.json);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tessera::perf
+
+int main(int argc, char** argv) {
+  try {
+    return tessera::perf::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tessera-perf-offers: %s\n", error.what());
+    return 1;
+  }
+}

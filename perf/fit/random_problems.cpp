@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "random_problems.hpp"
+
+#include "cases.hpp"
+#include "taps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tessera::perf {
+namespace {
+
+using Random = std::mt19937_64;
+
+double uniform(Random& random) { return double(random() >> 11) * 0x1p-53; }
+
+bool chance(Random& random, double share) { return uniform(random) < share; }
+
+std::int64_t log_uniform(Random& random, double low, double high) {
+  return std::int64_t(std::lround(low * std::pow(high / low, uniform(random))));
+}
+
+std::int64_t draw_size(Random& random) {
+  const std::int64_t size = log_uniform(random, 1.0, 16384.0);
+  return chance(random, 0.5) ? (size + 15) / 16 * 16 : size;
+}
+
+std::string text_of(const GemmShape& g) {
+  std::string text = std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k);
+  text += std::string("_") + (g.trans_a ? 'T' : 'N') + (g.trans_b ? 'T' : 'N');
+  return g.batch > 1 ? text + "_batch" + std::to_string(g.batch) : text;
+}
+
+GemmShape draw_shape(Random& random) {
+  GemmShape g{.m = draw_size(random), .n = draw_size(random), .k = draw_size(random)};
+  g.trans_a = chance(random, 0.5), g.trans_b = chance(random, 0.5);
+  g.batch = chance(random, 0.75) ? 1 : log_uniform(random, 2.0, 1024.0);
+  g.lda = g.trans_a ? g.m : g.k, g.ldb = g.trans_b ? g.k : g.n, g.ldc = g.n;
+  g.stride_a = g.m * g.k, g.stride_b = g.k * g.n, g.stride_c = g.m * g.n;
+  return g;
+}
+
+std::vector<StencilShape> tap_shapes() {
+  std::vector<StencilShape> shapes;
+  for (const Pattern pattern : {Pattern::star, Pattern::box, Pattern::derivative})
+    for (int rank = 1; rank <= 3; ++rank)
+      for (int radius = 1; radius <= 4; ++radius)
+        if (const StencilShape shape{.pattern = pattern, .rank = rank, .radius = radius};
+            with_shape(shape, []<Pattern, int, int>() {}))
+          shapes.push_back(shape);
+  return shapes;
+}
+
+StencilShape draw_stencil_shape(Random& random) {
+  static const std::vector<StencilShape> shapes = tap_shapes();
+  StencilShape s = shapes[random() % shapes.size()];
+  const double points = std::pow(2.0, 10.0 + 18.0 * uniform(random));
+  // Extents within a factor of 8 of a cube's side, either way.
+  std::array<double, 3> sides{1.0, 1.0, 1.0};
+  double product = 1.0;
+  for (int axis = 3 - s.rank; axis < 3; ++axis) product *= sides[std::size_t(axis)] = std::pow(64.0, uniform(random));
+  const double scale = std::pow(points / product, 1.0 / s.rank);
+  for (int axis = 3 - s.rank; axis < 3; ++axis)
+    s.extents[std::size_t(axis)] =
+        std::max<std::int64_t>(2 * s.radius + 1, std::int64_t(std::lround(scale * sides[std::size_t(axis)])));
+  s.periodic = chance(random, 0.5);
+  s.steps = chance(random, 0.5) ? 1 : log_uniform(random, 2.0, 256.0);
+  return s;
+}
+
+std::string text_of(const StencilShape& s) {
+  const char* const patterns[] = {"star", "box", "derivative"};
+  std::string text = std::to_string(s.rank) + "d_" + patterns[int(s.pattern)] + "_r" + std::to_string(s.radius);
+  for (int axis = 3 - s.rank; axis < 3; ++axis)
+    text += (axis == 3 - s.rank ? "_" : "x") + std::to_string(s.extents[std::size_t(axis)]);
+  text += s.periodic ? "_periodic" : "_fixed";
+  return s.steps > 1 ? text + "_steps" + std::to_string(s.steps) : text;
+}
+
+template <class Draw>
+Problem draw_within(const Bounds& bounds, DType dtype, Draw&& draw) {
+  for (;;) {
+    const Problem p = resolve({draw()}, dtype);
+    if (p.flops <= bounds.flops && p.footprint() <= bounds.bytes) return p;
+  }
+}
+
+}  // namespace
+
+Problem draw_gemm(Random& random, DType dtype, const Bounds& bounds) {
+  return draw_within(bounds, dtype, [&] {
+    Problem p;
+    p.op = Op::gemm;
+    p.gemm = draw_shape(random);
+    p.name = text_of(p.gemm);
+    return p;
+  });
+}
+
+Problem draw_stencil(Random& random, DType dtype, const Bounds& bounds) {
+  return draw_within(bounds, dtype, [&] {
+    Problem p;
+    p.op = Op::stencil;
+    p.stencil = draw_stencil_shape(random);
+    p.name = text_of(p.stencil);
+    return p;
+  });
+}
+
+}  // namespace tessera::perf
