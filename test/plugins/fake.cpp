@@ -330,8 +330,9 @@ const Gemm kTuned{{"tuned", supports_all<GemmProblem, FakeMachine>,
                      const std::int64_t tile = given.one_of("tile", std::span(tiles + 1, 1), tiles).front();
                      const std::int64_t split = given.in_range("split", 1, 1, 4);
                      const std::uint64_t wanted = std::uint64_t(split) * 4096;
-                     if (wanted > limit)
+                     if (wanted > limit && given.has("split"))
                        throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
+                     if (wanted > limit) return;
                      offers.add({{{"tile", tile}, {"split", split}}, seconds(p) / TESSERA_FAKE_TUNED_SHARE, wanted});
                    },
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
