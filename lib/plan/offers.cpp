@@ -26,14 +26,8 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
   request.memory = options.operands;
   request.device = context.device();
   request.threads = context.threads();
-  std::vector<tessera_parameter> parameters;
-  if (concerns(algorithm, context.backend().name(), context.backend().variant())) {
-    parameters = c_parameters(algorithm);
-    request.algorithm = algorithm.name.c_str();
-    request.parameters = parameters.data();
-    request.parameter_size = sizeof(tessera_parameter);
-    request.parameter_count = parameters.size();
-  }
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  if (concerns(algorithm, context.backend().name(), context.backend().variant())) force(algorithm, parameters, request);
   context.call(context.table().plan_offers, &request, visit, data);
 }
 

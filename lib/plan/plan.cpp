@@ -106,14 +106,8 @@ void Plan::create(const AlgorithmSpec& algorithm) {
   request.struct_size = sizeof request;
   request.desc = staging_ ? staging_->problem().desc() : problem_.desc();
   request.workspace_limit = workspace_limit_;
-  std::vector<tessera_parameter> parameters;
-  if (concerns(algorithm, backend.name(), backend.variant())) {
-    request.algorithm = algorithm.name.c_str();
-    parameters = c_parameters(algorithm);
-    request.parameters = parameters.data();
-    request.parameter_size = sizeof(tessera_parameter);
-    request.parameter_count = parameters.size();
-  }
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  if (concerns(algorithm, backend.name(), backend.variant())) force(algorithm, parameters, request);
   tessera_plan_reply reply{};
   reply.struct_size = sizeof reply;
   tessera_backend_plan* made = nullptr;

@@ -40,6 +40,19 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
           .dtype = problem.dtype};
 }
 
+Execute prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
+    if (problem.op == Op::gemm)
+      return [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options)](const void* const* in,
+                                                                                       void* out) {
+        plan->execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
+      };
+    return
+        [plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options)](
+            const void* const* in, void* out) { plan->execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out)); };
+  });
+}
+
 namespace {
 
 /// One algorithm of a backend, as the registry names it.
@@ -56,14 +69,7 @@ class Algorithm : public Competitor {
   std::string unsupported(const Problem& problem) const override {
     return problem.op == op_ ? "" : "it is of the other operation";
   }
-  Execute prepare(const Problem& problem) override {
-    if (op_ == Op::gemm) {
-      const auto plan = std::make_shared<GemmPlan>(*context_, gemm_desc(problem), forcing(algorithm_));
-      return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return gemm_call<T>(plan); });
-    }
-    const auto plan = std::make_shared<StencilPlan>(*context_, stencil_desc(problem), forcing(algorithm_));
-    return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return stencil_call<T>(plan); });
-  }
+  Execute prepare(const Problem& problem) override { return perf::prepare(*context_, problem, forcing(algorithm_)); }
   /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
   bool automatic(const Problem& problem) const override {
     return planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
@@ -74,18 +80,6 @@ class Algorithm : public Competitor {
   std::string planned(const Problem& problem, const PlanOptions& options) const {
     if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
     return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
-  }
-  template <class T>
-  static Execute gemm_call(const std::shared_ptr<GemmPlan>& plan) {
-    return [plan](const void* const* in, void* out) {
-      plan->execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
-    };
-  }
-  template <class T>
-  static Execute stencil_call(const std::shared_ptr<StencilPlan>& plan) {
-    return [plan](const void* const* in, void* out) {
-      plan->execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out));
-    };
   }
   const tessera::Context* context_;
   Memory memory_;

@@ -77,5 +77,7 @@ const char* name_of(Ceiling ceiling);
 /// The library's problem for a case.
 tessera::GemmDesc gemm_desc(const Problem& problem);
 tessera::StencilDesc stencil_desc(const Problem& problem);
+/// Makes its plan, and what executes that: C = op(A) op(B), or out = S(in).
+Execute prepare(const tessera::Context& context, const Problem& problem, const tessera::PlanOptions& options);
 
 }  // namespace tessera::perf

@@ -27,12 +27,6 @@ Pattern pattern_of(const std::string& name) {
   return found->second;
 }
 
-DType dtype_of(const std::string& name) {
-  for (const DType dtype : {DType::f32, DType::f64})
-    if (name == tessera::name_of(dtype)) return dtype;
-  throw std::runtime_error("dtype " + name);
-}
-
 GemmShape gemm_shape(const Json& j) {
   GemmShape g{.m = j.at("m"), .n = j.at("n"), .k = j.at("k"), .trans_a = j.at("trans_a"), .trans_b = j.at("trans_b")};
   g.lda = g.trans_a ? g.m : g.k, g.ldb = g.trans_b ? g.k : g.n, g.ldc = g.n;
@@ -64,6 +58,12 @@ MeasuredProblem read_problem(const Json& j) {
 }
 
 }  // namespace
+
+DType dtype_of(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::f64})
+    if (name == tessera::name_of(dtype)) return dtype;
+  throw std::runtime_error("dtype " + name);
+}
 
 MeasuredRun read_measured(std::istream& lines) {
   MeasuredRun run;

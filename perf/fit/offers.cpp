@@ -68,24 +68,6 @@ std::vector<Offer> candidates(const Context& context, const Problem& problem, Me
   return chosen;
 }
 
-template <class T, class Plan>
-Execute call(std::shared_ptr<Plan> plan) {
-  return [plan](const void* const* in, void* out) {
-    if constexpr (std::is_same_v<Plan, GemmPlan>)
-      plan->template execute<T>(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0),
-                                static_cast<T*>(out));
-    else
-      plan->template execute<T>(static_cast<const T*>(in[0]), static_cast<T*>(out));
-  };
-}
-
-Execute prepare(const Context& context, const Problem& problem, const PlanOptions& options) {
-  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
-    return problem.op == Op::gemm ? call<T>(std::make_shared<GemmPlan>(context, gemm_desc(problem), options))
-                                  : call<T>(std::make_shared<StencilPlan>(context, stencil_desc(problem), options));
-  });
-}
-
 /// Median of the executions that a budget of seconds allows.
 double time_one(Device& device, const Fixture& fixture, const Execute& execute, double budget) {
   const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
@@ -155,12 +137,6 @@ int parse(int argc, char** argv, FitOptions& o) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   return -1;
-}
-
-DType dtype_of(const std::string& name) {
-  for (const DType dtype : kDTypes)
-    if (name == name_of(dtype)) return dtype;
-  throw std::invalid_argument("dtype " + name);
 }
 
 /// Closed where no file is asked for.
