@@ -304,8 +304,8 @@ TEST_CASE("multistage transposes op(B) before where it transposes both operands,
   CHECK(transposed(f32, true, true, kLimit) == 0);
   CHECK(transposed(problem(TESSERA_F64, 4096, 4096, 4096), false, true, kLimit) == 0);
   CHECK(transposed(f32, false, true, 0) == 0);
-  auto deep = problem(TESSERA_F32, 4096, 4096, std::int64_t{1} << 55);  // the bytes of 128 columns overflow 64 bits
-  deep.trans_b = true;
+  auto deep = f32;
+  deep.k = std::int64_t{1} << 55, deep.trans_b = true;  // the bytes of 128 columns overflow 64 bits
   CHECK(multistage_most_transposed(deep, choose(f32, h100()).tile, kLimit) == 0);
   CHECK(transposed(problem(TESSERA_F32, 512, 512, 512), false, true, kLimit) ==
         0);  // the second kernel would cost more
