@@ -65,10 +65,18 @@ class Trial {
   GemmPlan plan_;
 };
 
-/// Narrow tiles in f32 are for a K-major long operand, or for an extent-major one.
+using Tiles = std::vector<std::pair<int, int>>;
+
+/// Those that multistage has.
 template <class T>
-std::vector<std::pair<int, int>> tiles(const GemmDesc& desc) {
-  if (sizeof(T) == 8) return {{128, 128}, {64, 128}, {64, 64}, {32, 32}};
+Tiles tiles(const GemmDesc& desc);
+template <>
+Tiles tiles<double>(const GemmDesc&) {
+  return {{128, 128}, {64, 128}, {64, 64}, {32, 32}};
+}
+/// Narrow tiles are for a K-major long operand, or for an extent-major one.
+template <>
+Tiles tiles<float>(const GemmDesc& desc) {
   const bool a_k_major = desc.trans_a == Transpose::no, b_k_major = desc.trans_b == Transpose::yes;
   return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {a_k_major ? 64 : 128, 16}, {16, b_k_major ? 64 : 128}};
 }
@@ -84,7 +92,7 @@ TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment 
     for (const Transpose trans_a : {Transpose::no, Transpose::yes})
       for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
         GemmDesc desc = shape;
-        desc.dtype = sizeof(T) == 8 ? DType::f64 : DType::f32;
+        desc.dtype = kDType<T>;
         desc.trans_a = trans_a, desc.trans_b = trans_b;
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
         const auto expected = Trial<T>(context, desc, "naive", a, b).result();
@@ -125,13 +133,8 @@ TEMPLATE_TEST_CASE("peeled computes rows and columns apart", "", float, double) 
   Context context = open_cuda();
   for (const Transpose trans_a : {Transpose::no, Transpose::yes})
     for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-      const GemmDesc desc{.m = 145,
-                          .n = 273,
-                          .k = 97,
-                          .dtype = sizeof(T) == 8 ? DType::f64 : DType::f32,
-                          .trans_a = trans_a,
-                          .trans_b = trans_b,
-                          .batch = 2};
+      const GemmDesc desc{
+          .m = 145, .n = 273, .k = 97, .dtype = kDType<T>, .trans_a = trans_a, .trans_b = trans_b, .batch = 2};
       const auto a = integers<T>(desc.m * desc.k * desc.batch, 1), b = integers<T>(desc.k * desc.n * desc.batch, 2);
       const auto expected = Trial<T>(context, desc, "naive", a, b).result();
       for (const auto& [rows, columns] : {std::pair(0, 1), std::pair(2, 0), std::pair(1, 16), std::pair(16, 5)}) {

@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("persistent gives the same bits however the domain is cut", "
   const std::int64_t width = GENERATE(262, 397);
   Field<TestType> field(context, kHeight, width);
   StencilDesc desc{.extents = {kHeight, width}, .taps = contracting(box, radius), .boundary = mode, .steps = kSteps};
-  desc.dtype = sizeof(TestType) == 8 ? DType::f64 : DType::f32;
+  desc.dtype = kDType<TestType>;
 
   std::vector<TestType> expected;
   int layouts = 0;
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("many taps on a large plane, which streaming has kernels of i
   for (const Boundary mode : {Boundary::fixed, Boundary::periodic, Boundary::mirror}) {
     CAPTURE(mode);
     StencilDesc desc{.extents = {kHeight, kWidth}, .taps = taps, .boundary = mode};
-    desc.dtype = sizeof(TestType) == 8 ? DType::f64 : DType::f32;
+    desc.dtype = kDType<TestType>;
     StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
     StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = "streaming"});
     expecting.execute<TestType>(field.in.data(), field.out.data());

@@ -7,7 +7,8 @@
 - Links lead to files and headings that are there.
 - C++ on a page is compiled: the line before it names the file that has the same lines,
   `<!-- from docs/examples/x.cpp -->`.
-- Each algorithm that a backend registers has a heading on the page of algorithms.
+- Each algorithm that a backend registers has a heading on the page of algorithms, and no other has.
+- Variables, options and macros (TESSERA_...) that a page names are known to the sources; files that it names are there.
 """
 
 from __future__ import annotations
@@ -18,13 +19,19 @@ import textwrap
 from pathlib import Path
 from typing import Iterator
 
+import source_files
+
 LONGEST_LINE = 119
 FREE_LINES = {"CHANGELOG.md"}
 LONGEST_PAGE = {"README.md": 120, "docs/performance.md": 149}
+HISTORY = {"CHANGELOG.md"}  # also tells of what is gone
 SKIPPED = {"build", ".deps", ".git"}
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^ *(```+)(\w*)")
 _FROM = re.compile(r"<!-- from (\S+) -->")
+_NAME = re.compile(r"\bTESSERA_[A-Z0-9_]*[A-Z0-9]\b")
+_PATH = re.compile(r"`((?:backends|docs|include|lib|perf|test)/[\w./-]+)`")
+_HEADING = re.compile(r"^### (\w+) `([a-z0-9_]+)`$", re.MULTILINE)
 _REGISTERED = re.compile(r"\bRegister<[^;{]*?\{\s*\{\s*\"([a-z0-9_]+)\"")
 
 
@@ -112,23 +119,53 @@ def programs(root: Path, name: str, lines: list[str]) -> Iterator[str]:
             yield f"{name}:{number}: {found[1]} does not have these lines"
 
 
+def known_names(root: Path) -> set[str]:
+    """What the sources call TESSERA_..., also where they put such a name together."""
+    found: set[str] = set()
+    for path in source_files.find(root):
+        found.update(_NAME.findall((root / path).read_text(encoding="utf-8")))
+    for path in root.glob("*.json"):
+        found.update(_NAME.findall(path.read_text(encoding="utf-8")))
+    return found
+
+
+def names(root: Path, page: Path, lines: list[str], known: set[str]) -> Iterator[str]:
+    name = page.relative_to(root)
+    if str(name) in HISTORY:
+        return
+    for number, line in enumerate(lines, 1):
+        yield from (f"{name}:{number}: no source knows {word}" for word in _NAME.findall(line) if word not in known)
+    examples = {path.name for path in (root / "docs/examples").rglob("*")}  # which a reader may put elsewhere
+    for number, line in prose(lines):
+        yield from (f"{name}:{number}: there is no {path}" for path in _PATH.findall(line)
+                    if not (root / path).exists() and Path(path).name not in examples)
+
+
 def algorithms(root: Path) -> Iterator[str]:
     headings = (root / "docs/algorithms.md").read_text(encoding="utf-8").partition("\n## Stencils\n")
+    registered: list[set[tuple[str, str]]] = [set(), set()]
     for path in sorted((root / "backends").rglob("*.c[pu]*")):
         if path.parent.relative_to(root / "backends").parts[1:2] not in (("gemm",), ("stencil",)):
             continue
         _, backend, operation = path.relative_to(root).parts[:3]
         for algorithm in _REGISTERED.findall(path.read_text(encoding="utf-8")):
+            registered[operation == "stencil"].add((backend, algorithm))
             if f"\n### {backend} `{algorithm}`\n" not in headings[0 if operation == "gemm" else 2]:
                 yield f"docs/algorithms.md: no heading '### {backend} `{algorithm}`' ({operation})"
+    for part, there in zip(headings[::2], registered):
+        for backend, algorithm in _HEADING.findall(part):
+            if (backend, algorithm) not in there:
+                yield f"docs/algorithms.md: '### {backend} `{algorithm}`': the backend registers no such algorithm"
 
 
 def main() -> int:
     root = Path(sys.argv[1]).resolve()
     breaches = list(algorithms(root))
+    known = known_names(root)
     for page in pages(root):
         name, lines = str(page.relative_to(root)), page.read_text(encoding="utf-8").splitlines()
         breaches += [*lengths(name, lines), *links(root, page, lines), *programs(root, name, lines)]
+        breaches += names(root, page, lines, known)
     for breach in breaches:
         print(f"FAILED: {breach}", file=sys.stderr)
     return 1 if breaches else 0

@@ -74,6 +74,17 @@ class Breaches(unittest.TestCase):
     def test_algorithms(self) -> None:
         self.write("backends/cpu/stencil/rows/mine.cpp", ALGORITHM)
         self.assertIn("no heading '### cpu `mine`' (stencil)", self.said())
+        (self.root / "backends/cpu/gemm/mine.cpp").unlink()
+        self.assertIn("'### cpu `mine`': the backend registers no such algorithm", self.said())
+
+    def test_names(self) -> None:
+        self.write("docs/examples/x.cpp", SOURCE + '// TESSERA_KNOWN\n')
+        self.write("docs/page1.md", "# Page\n\nTESSERA_KNOWN, `TESSERA_GONE=1`, TESSERA_\n"
+                   "`docs/page2.md`, `lib/gone.cpp`, `backends/cpu/x.cpp`\n")
+        said = self.said()
+        self.assertIn("docs/page1.md:3: no source knows TESSERA_GONE", said)
+        self.assertIn("docs/page1.md:4: there is no lib/gone.cpp", said)
+        self.assertEqual(said.count("FAILED"), 2)
 
 
 if __name__ == "__main__":

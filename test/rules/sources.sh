@@ -20,8 +20,8 @@ rule() {
 find_lines() {
   local pattern="$1"
   shift
-  grep -rnE --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' --include='*.cu' --include='*.cuh' -- \
-    "$pattern" "$@" | grep -vE '^[^:]*:[0-9]+: *(//|\*|/\*)' || true
+  grep -rnE --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' --include='*.cu' --include='*.cuh' \
+    --include='*.ipp' -- "$pattern" "$@" | grep -vE '^[^:]*:[0-9]+: *(//|\*|/\*)' || true
 }
 core() { find lib -path lib/cli -prune -o \( -name '*.cpp' -o -name '*.hpp' \) -print; }
 
@@ -30,9 +30,8 @@ mapfile -t core_files < <(core)
 
 find_lines '^ *# *include' include | grep -vE '# *include <(tessera/[a-z_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
   rule "a public header includes Tessera's headers and those of the standard library alone" || true
-find_lines '^ *# *include *[<"]tessera/' backends |
-  grep -vE '<tessera/(plugin/[a-z_]+\.(h|hpp)|(boundary|dtype)\.hpp|types\.h|version\.h)>' |
-  rule "a backend includes tessera/plugin/ (and boundary.hpp, dtype.hpp, types.h, version.h) alone" || true
+find_lines '^ *# *include *[<"]tessera/' backends | grep -vE '<tessera/plugin/[a-z_]+\.(h|hpp)>' |
+  rule "a backend includes tessera/plugin/ alone" || true
 find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '^(test/(unit|fuzz|plugins)|perf/fit)/' |
   rule "tests and the perf suite use the public API, but for test/{unit,fuzz,plugins} and perf/fit" || true
 # From backends/<name>/<operation>/<room>/ two steps up lead to the backend's own folder.
@@ -51,12 +50,32 @@ prints='printf|fprintf|puts|fputs|putchar|perror'
 ends='abort|exit|_exit|_Exit|quick_exit|terminate|assert'
 find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | grep -v '^lib/plan/verbose\.cpp:' |
   rule "the core prints in verbose.cpp alone and never ends the process" || true
-find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' "${core_files[@]}" include |
-  grep -v '^lib/dispatch/environment\.cpp:' |
-  rule "the core reads the environment in environment.cpp alone" || true
-find_lines '[!=]= *(tessera::)?(DType::f[0-9]+|TESSERA_F[0-9]+)\b|\bbool f(32|64)\b' lib perf |
+find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
+  grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
+  rule "the environment is read in environment.cpp alone, but for the size of OpenMP's stacks" || true
+find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" backends include |
+  rule "the library installs no signal handler" || true
+find_lines '^ *# *pragma omp parallel' backends | grep -v '^backends/cpu/parallel\.hpp:' |
+  rule "run_team() in parallel.hpp is the one place that opens a parallel region" || true
+find_lines '\bcudaDeviceSynchronize\b|\bKokkos::fence\b|\bcudaDeviceReset\b' backends |
+  rule "a backend waits for its streams, never for the whole device" || true
+find . \( -path ./build -o -path ./.deps \) -prune -o \
+  \( -name CMakeLists.txt -o -name '*.cmake' -o -name CMakePresets.json \) -print0 |
+  xargs -0 grep -nE '^[^#]*(-ffast-math|-Ofast|-funsafe-math|use_fast_math)' |
+  rule "nothing is compiled with fast-math" || true
+
+# Element types. What is of one type may know it: its traits, its instantiations (*_f32*), the cores of products, whose
+# instructions are of a type, and load_if, which is inline PTX.
+number='(DType::f[0-9]+|TESSERA_F[0-9]+)\b'
+{ find_lines "[!=]= *(tessera::)?$number|\? *(tessera::)?$number|\bbool f(32|64)\b" backends include lib perf test
+  find_lines 'is_same(_v)?<[^>]*\b(float|double)\b' backends lib perf test; } |
   rule "a choice by element type is made by with_types() and the traits of tessera/dtype.hpp alone" || true
-find_lines '\bdlopen *\(|\bdlclose *\(' "${core_files[@]}" include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
+find_lines "\b$number" backends | rule "a backend names no element type by its number" || true
+find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
+  grep -vE ':(struct [A-Za-z0-9]+<float\b|inline constexpr [^=]*<float>|  using T = float;|.* load_if\()' |
+  grep -vE '^backends/cuda/gemm/costs\.hpp:[0-9]+:  Gemm[A-Za-z]+<float> f32;' |
+  rule "in a backend a type's traits, instantiations and instructions alone know it" || true
+find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }

@@ -28,12 +28,15 @@ struct alignas(16) Pack {
   T element[kElements];
 };
 
-/// kTile rows of C, and as many columns; of the large tile half as many in f64, so that a thread's sums take as many
-/// registers. With 8 k a tile the elements that a thread moves fit into 128 registers with 64 sums.
+/// Columns of a tile of C of so many rows: as many, but 64 where elements have 8 bytes, so that a thread's sums take as
+/// many registers.
+constexpr int tile_columns(int rows, std::size_t element_bytes) { return element_bytes == 8 ? 64 : rows; }
+
+/// kTile rows of C. With 8 k a tile the elements that a thread moves fit into 128 registers with 64 sums.
 template <class T, int kTile>
 struct DeviceShape {
   static constexpr int kPack = Pack<T>::kElements;
-  static constexpr int kRows = kTile, kColumns = sizeof(T) == 8 ? 64 : kTile;
+  static constexpr int kRows = kTile, kColumns = tile_columns(kTile, sizeof(T));
   static constexpr int kTileK = 8;
   static constexpr int kRowPacks = kRows / kSide / kPack, kColumnPacks = kColumns / kSide / kPack;
   static constexpr int kRowPitch = kRows + kPack, kColumnPitch = kColumns + kPack;  ///< of one k, in scratch
@@ -221,7 +224,7 @@ class GemmTeamTiledPlan final : public plugin::Plan {
 /// The share of its time that the busiest multiprocessor has work of C, if all had as much: rows and columns of the
 /// tiles at the edges count in full, and small tiles are slower.
 inline double tile_share(const plugin::GemmProblem& p, const Machine& machine, std::int64_t tile) {
-  const std::int64_t columns = p.dtype == TESSERA_F64 ? 64 : tile;
+  const std::int64_t columns = tile_columns(int(tile), plugin::size_of(p.dtype));
   const double tiles = double(plugin::ceil_div(p.m, tile)) * double(plugin::ceil_div(p.n, columns)) * double(p.batch);
   const double waves = std::ceil(tiles / machine.device.multiprocessors) * machine.device.multiprocessors;
   const double computed = waves * double(tile) * double(columns) * (tile == 64 ? kSmallTileCost : 1.0);

@@ -247,7 +247,7 @@ class StreamingListPlan final : public plugin::Plan {
 template <class T>
 std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::StencilProblem& problem) {
   if (problem.rank == 1) return std::make_unique<StreamingListPlan<T, LineTile>>(context, problem);
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (sizeof(T) == 4) {
     const bool large = problem.taps.size() > 25 && problem.points() >= (std::int64_t(1) << 24);
     if (problem.rank == 2 && large) return std::make_unique<StreamingListPlan<T, LargePlaneTile>>(context, problem);
   }
