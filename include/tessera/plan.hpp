@@ -22,7 +22,7 @@ struct PlanOptions {
   Memory operands = Memory::host;
   /// "[backend/]name[:key=value,...]" as describe() prints it; empty: the environment's or the backend's choice.
   std::string algorithm = {};
-  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: 64 MiB.
+  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT.
   std::uint64_t workspace_limit = 0;
   /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the
   /// plan.

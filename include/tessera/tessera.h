@@ -112,6 +112,9 @@ TESSERA_API tessera_status tessera_buffer_download(const tessera_buffer* buffer,
 /** An operation that is ready to run. */
 typedef struct tessera_plan tessera_plan;
 
+/** Most device memory that a GEMM plan takes beside its operands unless it is told, in bytes: 64 MiB. */
+#define TESSERA_DEFAULT_WORKSPACE_LIMIT (UINT64_C(64) << 20)
+
 /** How a plan is made; zero bytes mean the defaults. */
 typedef struct tessera_plan_options {
   uint64_t struct_size;
@@ -120,7 +123,8 @@ typedef struct tessera_plan_options {
   /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM or
    * TESSERA_STENCIL_ALGORITHM says, else the backend's choice. */
   const char* algorithm;
-  /** Most device memory a GEMM plan may take beside its operands, in bytes; 0: 64 MiB. */
+  /** Most device memory a GEMM plan may take beside its operands, in bytes; 0:
+   * TESSERA_DEFAULT_WORKSPACE_LIMIT. */
   uint64_t workspace_limit;
   /** Memory of the context's device to use instead of the plan's own; the caller keeps it alive.
    * It must hold what the plan needs (tessera_plan_info.workspace_bytes), aligned to 256 bytes. */

@@ -67,9 +67,10 @@ void print_text(const std::vector<BackendInfo>& found, const std::vector<Backend
       char score[32];
       std::snprintf(score, sizeof score, "%.3g", b.score);
       row("score", score);
-      row("gemm", joined(b.gemm_algorithms));
-      row("stencil", joined(b.stencil_algorithms));
     }
+    const bool known = b.available || !b.gemm_algorithms.empty() || !b.stencil_algorithms.empty();
+    row("gemm", known ? joined(b.gemm_algorithms) : "");
+    row("stencil", known ? joined(b.stencil_algorithms) : "");
     row("build", b.build_info);
     row("file", b.path);
   }

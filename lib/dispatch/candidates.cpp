@@ -6,13 +6,13 @@
 #include "check.hpp"
 #include "dispatch/examine.hpp"
 
+#include <tessera/tessera.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace tessera::core {
 namespace {
-
-constexpr std::uint64_t kReferenceWorkspace = std::uint64_t{64} << 20;
 
 bool has(const std::vector<std::string>& algorithms, const std::string& name) {
   return std::find(algorithms.begin(), algorithms.end(), name) != algorithms.end();
@@ -76,7 +76,7 @@ std::string ask_reference_score(Backend& backend, int device, int threads, doubl
                                   n * n};
   tessera_offers_request request = offers_request(reinterpret_cast<const tessera_desc*>(&product), device);
   request.memory = TESSERA_MEMORY_DEVICE;
-  request.workspace_limit = kReferenceWorkspace;
+  request.workspace_limit = TESSERA_DEFAULT_WORKSPACE_LIMIT;
   request.threads = threads;
   return ask_score(*backend.table(), request, score);
 }

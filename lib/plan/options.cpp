@@ -3,6 +3,8 @@
 
 #include "plan/options.hpp"
 
+#include <tessera/tessera.h>
+
 #include <algorithm>
 
 namespace tessera::core {
@@ -12,10 +14,9 @@ AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
 }
 
 std::uint64_t workspace_limit(const PlanOptions& options) {
-  constexpr std::uint64_t kDefault = std::uint64_t{64} << 20;
   const std::uint64_t limit = options.workspace != nullptr   ? options.workspace_bytes
                               : options.workspace_limit != 0 ? options.workspace_limit
-                                                             : kDefault;
+                                                             : TESSERA_DEFAULT_WORKSPACE_LIMIT;
   return std::min(limit, std::uint64_t(INT64_MAX));
 }
 

@@ -10,6 +10,7 @@
 
 #include TESSERA_FIT_MACHINE
 
+#include <tessera/tessera.h>
 #include <tessera/plugin/algorithm.hpp>
 
 #include <cstdio>
@@ -21,9 +22,6 @@
 
 namespace tessera::perf {
 namespace {
-
-/// As large as a plan's by default.
-constexpr std::uint64_t kWorkspaceLimit = std::uint64_t{64} << 20;
 
 /// A measured offer, ready to be predicted.
 struct Question {
@@ -38,7 +36,7 @@ void add_questions(const Problem& problem, const std::vector<MeasuredOffer>& off
         questions.push_back(
             {[&algorithm, problem, given = parameters_of(offer.algorithm)](const fit::Machine& machine) {
               plugin::OfferList list;
-              algorithm.offers(problem, machine, given, kWorkspaceLimit, list);
+              algorithm.offers(problem, machine, given, TESSERA_DEFAULT_WORKSPACE_LIMIT, list);
               return list.cheapest().seconds;
             }});
 }

@@ -3,6 +3,8 @@
 
 #include "cublas.hpp"
 
+#include <tessera/tessera.h>
+
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace tessera::perf {
 
 namespace {
 
-constexpr std::size_t kWorkspace = std::size_t{64} << 20;  // what a plan of the library may take, too
+constexpr std::size_t kWorkspace = TESSERA_DEFAULT_WORKSPACE_LIMIT;  // what a plan of the library may take, too
 constexpr int kCandidates = 16;
 
 template <class T>

@@ -54,6 +54,8 @@ TEST_CASE("JSON and text tell of the same backends", "[info]") {
   for (const json& backend : info.at("backends")) {
     check_backend(backend);
     CHECK_THAT(text.output, ContainsSubstring("\n" + backend.at("name").get<std::string>()));
+    for (const json& names : backend.at("algorithms"))  // also of a backend that lacks its device
+      for (const json& name : names) CHECK_THAT(text.output, ContainsSubstring(name.get<std::string>()));
   }
 }
 

@@ -5,7 +5,7 @@
 /// The problems of perf/baselines/*.json as a backend sees them, with the times that were measured.
 #pragma once
 
-#include <tessera/plugin/problem.hpp>
+#include "problems.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,61 +19,11 @@
 
 namespace tessera::test {
 
-/// Taps at all points of a box or a star, each with the same coefficient.
-inline std::vector<tessera_tap> taps_around(int rank, std::int64_t radius, bool box, bool centre = true) {
-  const std::int64_t r[] = {radius, rank > 1 ? radius : 0, rank > 2 ? radius : 0};
-  std::vector<tessera_tap> taps;
-  for (std::int64_t i = -r[0]; i <= r[0]; ++i)
-    for (std::int64_t j = -r[1]; j <= r[1]; ++j)
-      for (std::int64_t k = -r[2]; k <= r[2]; ++k) {
-        const int away = (i != 0) + (j != 0) + (k != 0);
-        if ((box || away <= 1) && (centre || away > 0)) taps.push_back({{i, j, k}, 0.03});
-      }
-  return taps;
+inline tessera_dtype dtype_named(const std::string& name) {
+  for (const DType dtype : kDTypes)
+    if (name == name_of(dtype)) return tessera_dtype(dtype);
+  throw std::runtime_error("no element type has the name " + name);
 }
-
-/// A packed cube, square or line with the same mode on all sides.
-inline plugin::StencilProblem packed_stencil(tessera_dtype dtype, int rank, std::int64_t n,
-                                             const std::vector<tessera_tap>& taps, tessera_boundary mode,
-                                             std::int64_t steps) {
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = dtype;
-  desc.compute = TESSERA_COMPUTE_STRICT;
-  desc.rank = rank;
-  desc.steps = steps;
-  std::int64_t stride = 1;
-  for (int axis = rank - 1; axis >= 0; --axis, stride *= n) {
-    desc.extents[axis] = n;
-    desc.in_strides[axis] = desc.out_strides[axis] = stride;
-    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
-  }
-  desc.taps = taps.data();
-  desc.tap_count = std::int64_t(taps.size());
-  desc.tap_size = sizeof taps[0];
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
-}
-
-/// Matrices whose rows are `padding` elements longer than need be.
-inline plugin::GemmProblem product(tessera_dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k,
-                                   std::int64_t batch = 1, bool trans_a = false, bool trans_b = false,
-                                   std::int64_t padding = 0) {
-  tessera_gemm_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_GEMM;
-  desc.dtype = dtype;
-  desc.compute = TESSERA_COMPUTE_STRICT;
-  desc.trans_a = trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
-  desc.trans_b = trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
-  desc.m = m, desc.n = n, desc.k = k, desc.batch = batch;
-  desc.lda = (trans_a ? m : k) + padding, desc.ldb = (trans_b ? k : n) + padding, desc.ldc = n + padding;
-  desc.stride_a = (trans_a ? k : m) * desc.lda, desc.stride_b = (trans_b ? n : k) * desc.ldb,
-  desc.stride_c = m * desc.ldc;
-  return plugin::GemmProblem(reinterpret_cast<const tessera_desc*>(&desc));
-}
-
-inline tessera_dtype dtype_named(const std::string& name) { return name == "f64" ? TESSERA_F64 : TESSERA_F32; }
 
 inline std::smatch match(const std::string& name, const char* form) {
   std::smatch found;
@@ -99,7 +49,7 @@ inline plugin::StencilProblem stencil_named(const std::string& name, const std::
   const int rank = std::stoi(f[1]);
   const std::int64_t n = rank == 1 && f[5].matched ? std::int64_t(1) << std::stoi(f[5]) : std::stoll(f[4]);
   return packed_stencil(
-      dtype_named(dtype), rank, n, taps_around(rank, std::stoll(f[3]), f[2] == "box", f[2] != "derivative"),
+      dtype_named(dtype), rank, n, neighbours(rank, std::stoll(f[3]), f[2] == "box", f[2] != "derivative"),
       f[6] == "fixed" ? TESSERA_BOUNDARY_FIXED : TESSERA_BOUNDARY_PERIODIC, f[7].matched ? std::stoll(f[7]) : 1);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 /// A cube of radius 1, fixed sides.
 plugin::StencilProblem cube(std::int64_t n, bool box, tessera_dtype dtype, std::int64_t steps) {
-  return packed_stencil(dtype, 3, n, taps_around(3, 1, box), TESSERA_BOUNDARY_FIXED, steps);
+  return packed_stencil(dtype, 3, n, neighbours(3, 1, box), TESSERA_BOUNDARY_FIXED, steps);
 }
 
 template <class Problem>

@@ -5,6 +5,7 @@
 /// What the CPU backend offers on the machine that its costs were measured on.
 #pragma once
 
+#include <tessera/tessera.h>
 #include <context.hpp>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct CpuOffer {
 /// The cheapest offer of each algorithm that supports the problem, the cheapest of all first.
 template <class Problem>
 std::vector<CpuOffer> cheapest_offers(const Problem& problem, const cpu::Machine& machine,
-                                      std::uint64_t workspace_limit = std::uint64_t(64) << 20) {
+                                      std::uint64_t workspace_limit = TESSERA_DEFAULT_WORKSPACE_LIMIT) {
   std::vector<CpuOffer> all;
   for (const auto& algorithm : plugin::Register<cpu::Context, Problem>::all()) {
     if (!algorithm.why_unsupported(problem, machine).empty()) continue;

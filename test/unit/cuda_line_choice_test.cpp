@@ -15,7 +15,7 @@ namespace {
 
 plugin::StencilProblem line(std::int64_t extent, int radius, std::int64_t steps, tessera_boundary mode,
                             tessera_dtype dtype = TESSERA_F32) {
-  return test::packed_problem(dtype, {extent}, test::neighbours(1, radius, false), mode, steps);
+  return test::packed_stencil(dtype, {extent}, test::neighbours(1, radius, false), mode, steps);
 }
 
 std::string why_not(const plugin::StencilProblem& p) { return why_not_temporal(p, test::h100()); }

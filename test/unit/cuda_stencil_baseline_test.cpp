@@ -3,15 +3,13 @@
 
 // The CUDA backend's models of time against what was measured on an H100: how near the choice among the algorithms
 // comes to the best of them, and how far the predictions are off.
+#include "baseline.hpp"
 #include "cuda_stencil_offers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <regex>
 #include <string>
 
 using namespace tessera;
@@ -24,37 +22,11 @@ struct Case {
   std::map<std::string, double> seconds;  ///< by algorithm
 };
 
-/// "2d_star_r1_1024^2_fixed_steps100" and "f32" as a problem.
-plugin::StencilProblem parse(const std::string& name, const std::string& dtype) {
-  static const std::regex form(
-      R"((\d)d_(star|box|derivative)_r(\d)_(\d+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?)");
-  std::smatch found;
-  REQUIRE(std::regex_match(name, found, form));
-  const int rank = std::stoi(found[1]), radius = std::stoi(found[3]);
-  std::int64_t extent = std::stoll(found[4]);
-  if (rank == 1 && found[5].matched) extent = std::int64_t(1) << std::stoi(found[5]);
-  std::vector<tessera_tap> taps = test::neighbours(rank, radius, found[2] == "box");
-  if (found[2] == "derivative") std::erase_if(taps, [](const tessera_tap& tap) { return tap.offset[0] == 0; });
-  return test::packed_problem(dtype == "f64" ? TESSERA_F64 : TESSERA_F32,
-                              std::vector<std::int64_t>(std::size_t(rank), extent), taps,
-                              found[6] == "fixed" ? TESSERA_BOUNDARY_FIXED : TESSERA_BOUNDARY_PERIODIC,
-                              found[7].matched ? std::stoll(found[7]) : 1);
-}
-
 std::map<std::string, Case> cases() {
-  std::ifstream file(TESSERA_BASELINE);
-  REQUIRE(file);
-  const std::string prefix = "stencil/", ours = "/tessera:cuda:";
   std::map<std::string, Case> cases;
-  const nlohmann::json baseline = nlohmann::json::parse(file);
-  for (const auto& row : baseline.at("benchmarks")) {
-    const std::string name = row.at("name");
-    const std::size_t algorithm = name.find(ours);
-    if (!name.starts_with(prefix) || algorithm == std::string::npos) continue;
-    const std::string key = name.substr(prefix.size(), algorithm - prefix.size());
-    const std::size_t dtype = key.find('/');
-    const auto [at, added] = cases.try_emplace(key, parse(key.substr(0, dtype), key.substr(dtype + 1, 3)));
-    at->second.seconds[name.substr(algorithm + ours.size())] = 1e-6 * double(row.at("real_time"));
+  for (const auto& [name, seconds] : test::measured(TESSERA_BASELINE, "stencil", "cuda")) {
+    const std::size_t slash = name.find('/');
+    cases.emplace(name, Case{test::stencil_named(name.substr(0, slash), name.substr(slash + 1, 3)), seconds});
   }
   return cases;
 }

@@ -35,7 +35,7 @@ plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_bo
     list.push_back(one);
   }
   std::reverse(list.begin(), list.end());  // order does not matter
-  return test::packed_problem(dtype, std::vector<std::int64_t>(std::size_t(taps.rank()), side), list, mode, steps);
+  return test::packed_stencil(dtype, taps.rank(), side, list, mode, steps);
 }
 
 plugin::StencilProblem problem(const Taps& taps) {

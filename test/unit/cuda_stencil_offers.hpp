@@ -5,6 +5,8 @@
 /// The CUDA backend's stencil algorithms as the choice sees them, on the device that their costs were measured on.
 #pragma once
 
+#include "problems.hpp"
+
 #include <tessera/plugin/algorithm.hpp>
 
 #include <direct/direct_offers.hpp>
@@ -80,39 +82,6 @@ inline std::string_view choice(const plugin::StencilProblem& problem) {
     least = list.cheapest().seconds;
   }
   return best;
-}
-
-/// A packed domain with the same boundary mode on all sides.
-inline plugin::StencilProblem packed_problem(tessera_dtype dtype, const std::vector<std::int64_t>& extents,
-                                             std::vector<tessera_tap> taps, tessera_boundary mode,
-                                             std::int64_t steps = 1) {
-  tessera_stencil_desc desc{};
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = dtype;
-  desc.rank = std::int32_t(extents.size());
-  desc.steps = steps;
-  std::int64_t stride = 1;
-  for (std::size_t axis = extents.size(); axis-- > 0; stride *= extents[axis]) {
-    desc.extents[axis] = extents[axis];
-    desc.in_strides[axis] = desc.out_strides[axis] = stride;
-    desc.boundary[axis][0] = desc.boundary[axis][1] = mode;
-  }
-  desc.taps = taps.data();
-  desc.tap_count = std::int64_t(taps.size());
-  desc.tap_size = sizeof taps[0];
-  return plugin::StencilProblem(reinterpret_cast<const tessera_desc*>(&desc));
-}
-
-/// All offsets within the radius, or those on the axes.
-inline std::vector<tessera_tap> neighbours(int rank, int radius, bool box) {
-  std::vector<tessera_tap> taps;
-  const std::int64_t r = radius, r1 = rank > 1 ? r : 0, r2 = rank > 2 ? r : 0;
-  for (std::int64_t i = -r; i <= r; ++i)
-    for (std::int64_t j = -r1; j <= r1; ++j)
-      for (std::int64_t l = -r2; l <= r2; ++l)
-        if (box || (i != 0) + (j != 0) + (l != 0) <= 1) taps.push_back({{i, j, l}, 0.1});
-  return taps;
 }
 
 }  // namespace tessera::test

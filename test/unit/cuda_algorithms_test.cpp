@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What every algorithm that the CUDA plugin has offers on an H100: asked of the plugin's own objects, without a device.
+#include "problems.hpp"
+
+#include <tessera/tessera.h>
+#include <context.hpp>
+#include <tessera/boundary.hpp>
+#include <tessera/plugin/plugin.hpp>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <iostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::cuda;
+
+namespace {
+
+/// From 1 to 2^`most`, small ones as often as large ones.
+std::int64_t random_size(std::mt19937_64& random, double most) {
+  return std::int64_t(std::exp2(std::uniform_real_distribution<double>(0.0, most)(random)));
+}
+
+/// Something different and possible from every algorithm that supports the problem.
+template <class Problem>
+void check_offers(const Problem& problem, const Machine& machine, std::uint64_t limit, bool limited) {
+  for (const auto& algorithm : plugin::Register<Context, Problem>::all()) {
+    CAPTURE(algorithm.name);
+    if (!algorithm.why_unsupported(problem, machine).empty()) continue;
+    plugin::OfferList offers;
+    algorithm.offers(problem, machine, {}, limit, offers);
+    REQUIRE(!offers.empty());
+    std::set<std::string> different;
+    for (const plugin::Offer& offer : offers.all()) {
+      CAPTURE(offer.parameters.text());
+      REQUIRE(offer.seconds > 0.0);
+      REQUIRE((!limited || offer.workspace_bytes <= limit));
+      REQUIRE(different.insert(offer.parameters.text()).second);
+    }
+  }
+}
+
+template <class Problem>
+void print_names(const char* what) {
+  std::cout << what << ":";
+  for (const auto& algorithm : plugin::Register<Context, Problem>::all()) std::cout << " " << algorithm.name;
+  std::cout << "\n";
+}
+
+}  // namespace
+
+TEST_CASE("the plugin has algorithms") {
+  print_names<plugin::GemmProblem>("products");
+  print_names<plugin::StencilProblem>("stencils");
+  CHECK(plugin::Register<Context, plugin::GemmProblem>::all().begin() !=
+        plugin::Register<Context, plugin::GemmProblem>::all().end());
+  CHECK(plugin::Register<Context, plugin::StencilProblem>::all().begin() !=
+        plugin::Register<Context, plugin::StencilProblem>::all().end());
+}
+
+TEST_CASE("every algorithm offers something for every product that it supports, within the limit") {
+  const Machine machine = machine_of(kH100);
+  std::mt19937_64 random(Catch::getSeed());
+  for (const DType dtype : kDTypes)
+    for (int i = 0; i < 100; ++i) {
+      const auto size = [&] { return random_size(random, 13.0); };
+      const auto p = test::product(tessera_dtype(dtype), size(), size(), size(), i % 4 == 0 ? size() : 1, i % 2 == 1,
+                                   i % 3 == 1, i % 5 == 2 ? 3 : 0);
+      const std::uint64_t limit = i % 5 == 0 ? 0 : TESSERA_DEFAULT_WORKSPACE_LIMIT;
+      CAPTURE(name_of(dtype), p.m, p.n, p.k, p.batch, limit);
+      check_offers(p, machine, limit, true);
+    }
+}
+
+TEST_CASE("every algorithm offers something for every stencil that it supports") {
+  const Machine machine = machine_of(kH100);
+  std::mt19937_64 random(Catch::getSeed());
+  for (const DType dtype : kDTypes)
+    for (int i = 0; i < 100; ++i) {
+      const int rank = 1 + i % 3, radius = 1 + i / 3 % 4;
+      std::vector<std::int64_t> extents;
+      for (int axis = 0; axis < rank; ++axis) extents.push_back(random_size(random, 24.0 / rank));
+      const auto mode = tessera_boundary(kBoundaries[std::size_t(i) % std::size(kBoundaries)]);
+      const std::int64_t steps = mode == TESSERA_BOUNDARY_HALO ? 1 : random_size(random, 8.0);
+      CAPTURE(name_of(dtype), extents, radius, mode, steps);
+      check_offers(
+          test::packed_stencil(tessera_dtype(dtype), extents, test::neighbours(rank, radius, i % 2 == 0), mode, steps),
+          machine, 0, false);
+    }
+}
