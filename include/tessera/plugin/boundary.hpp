@@ -16,12 +16,6 @@ namespace tessera::plugin {
 /// axis 2 is always the one with the smallest stride.
 inline constexpr int kAxes = 3;
 
-/// The mode as users write it: "fixed", "constant", ...
-constexpr const char* boundary_name(tessera_boundary mode) {
-  constexpr const char* kNames[] = {"fixed", "constant", "periodic", "nearest", "reflect", "mirror", "halo"};
-  return kNames[mode];
-}
-
 /// What a tap finds at a point, after the boundary modes had their say.
 struct Sample {
   bool constant;              ///< the value is `value`, no memory is read

@@ -21,9 +21,8 @@ using plugin::StencilProblem;
 
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30;  ///< indices of an axis are 32-bit in the kernels
 
-bool periodic(const StencilProblem& p, int axis, int side) {
-  return p.domain.mode[axis][side] == TESSERA_BOUNDARY_PERIODIC;
-}
+/// Both sides are, or none.
+bool periodic(const StencilProblem& p, int axis) { return p.domain.mode[axis][0] == TESSERA_BOUNDARY_PERIODIC; }
 
 /// Whether a warp's columns can be loaded and stored 16 bytes at a time.
 bool uses_vectors(const StencilProblem& p) {
@@ -41,8 +40,8 @@ double pass_seconds(const StencilProblem& p, const TemporalTaps& taps, int depth
   const double multiply_adds = double(kLaneColumns) * double(p.taps.size());
   const double step = costs.step + costs.multiply_add * multiply_adds;
   const double row = costs.row + (uses_vectors(p) ? 0.0 : costs.unaligned);
-  const bool sides = !periodic(p, 2, 0) || (taps.rank == 3 && !periodic(p, 1, 0));
-  const bool ends = !periodic(p, plugin::kAxes - taps.rank, 0);
+  const bool sides = !periodic(p, 2) || (taps.rank == 3 && !periodic(p, 1));
+  const bool ends = !periodic(p, plugin::kAxes - taps.rank);
   double cycles = layout.busiest * rows * (row + depth * step) * (sides ? costs.closed : 1.0);
   if (ends) cycles += (depth + 1.0) * taps.radius * depth * taps.radius * costs.end;
   return costs.launch + overlapped(cycles / machine.clock_hz, costs.memory * copy_seconds(p, machine), costs.overlap);
@@ -107,13 +106,9 @@ std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
 }
 
 std::string why_not_fused(const StencilProblem& p) {
-  for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
-    for (int side = 0; side < 2; ++side) {
-      if (p.domain.mode[axis][side] == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
-      if (periodic(p, axis, side) && !periodic(p, axis, 1 - side))
-        return "axis " + std::to_string(axis - plugin::kAxes + p.rank) + " is periodic on one side alone, and " +
-               plugin::boundary_name(p.domain.mode[axis][1 - side]) + " on the other";
-    }
+  for (const auto& sides : p.domain.mode)
+    for (const std::int32_t mode : sides)
+      if (mode == TESSERA_BOUNDARY_HALO) return "a halo holds the ghost points of a single step";
   return {};
 }
 
@@ -127,8 +122,8 @@ std::string why_not_temporal(const StencilProblem& p, const Machine& machine) {
   const int first = plugin::kAxes - p.rank;
   for (int axis = first; axis < plugin::kAxes; ++axis) {
     std::int64_t least = 2 * taps->radius + 1;
-    if (!periodic(p, axis, 0) && p.rank == 1) least = line_width(p.dtype);
-    if (!periodic(p, axis, 0) && axis > first) least = axis == 2 ? kWarpColumns : tuning.height();
+    if (!periodic(p, axis) && p.rank == 1) least = line_width(p.dtype);
+    if (!periodic(p, axis) && axis > first) least = axis == 2 ? kWarpColumns : tuning.height();
     const std::int64_t extent = p.domain.extents[axis];
     if (extent < least || extent > kMostExtent)
       return "axis " + std::to_string(axis - first) + " has " + std::to_string(extent) + " points; it must have " +
@@ -160,11 +155,11 @@ TemporalLayout choose_layout(const StencilProblem& p, const TemporalTaps& taps, 
   const int reach = depth * taps.radius, sweep = int(p.domain.extents[plugin::kAxes - taps.rank]);
   TemporalLayout layout{};
   layout.columns = {int(p.domain.extents[2]), kWarpColumns, plugin::round_up(reach, kLaneColumns), kLaneColumns,
-                    !periodic(p, 2, 0)};
+                    !periodic(p, 2)};
   layout.column_tiles = layout.columns.count();
   layout.row_tiles = 1;
   if (taps.rank == 3) {
-    layout.rows = {int(p.domain.extents[1]), tuning.height(), reach, 1, !periodic(p, 1, 0)};
+    layout.rows = {int(p.domain.extents[1]), tuning.height(), reach, 1, !periodic(p, 1)};
     layout.row_tiles = layout.rows.count();
   }
   // A warp alone on one of a multiprocessor's four schedulers leaves it idle at times. At the end some blocks have no
