@@ -137,7 +137,8 @@ double panels_seconds(const Machine& machine, const GemmProblem& p, const Grid& 
 
 // Up to 25 x 25 x 25 in f32 and 20 x 20 x 20 in f64, as measured on AVX-512.
 bool is_small_for_eigen(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t element) {
-  return k > 0 && k * n <= 1024 && m * n * k * element <= 64000;
+  const double slab = double(k) * double(n);  // whole numbers overflow for sizes that no memory holds
+  return k > 0 && slab <= 1024.0 && double(m) * slab * double(element) <= 64000.0;
 }
 
 double eigen_seconds(const Machine& machine, const GemmProblem& p, const Grid& grid, int threads) {
