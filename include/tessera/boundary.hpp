@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/types.h>
+#include <tessera/cxx20.hpp>
 
 #include <cstdint>
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tessera/types.h>
+#include <tessera/cxx20.hpp>
 
 #include <cstddef>
 #include <cstdint>

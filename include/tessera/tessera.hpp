@@ -5,6 +5,9 @@
 /// Everything: backends, contexts, buffers, GEMM plans, stencil plans.
 #pragma once
 
+#include <tessera/cxx20.hpp>
+#if __cplusplus >= 202002L  // else nothing drowns what was just said
+
 #include <tessera/version.h>
 #include <tessera/backends.hpp>
 #include <tessera/buffer.hpp>
@@ -14,3 +17,5 @@
 #include <tessera/gemm.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/taps.hpp>
+
+#endif

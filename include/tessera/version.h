@@ -5,7 +5,7 @@
 
 /* The one place that states the version; CMake reads it from here. */
 #define TESSERA_VERSION_MAJOR 0
-#define TESSERA_VERSION_MINOR 1
+#define TESSERA_VERSION_MINOR 2
 #define TESSERA_VERSION_PATCH 0
 
 #endif

@@ -9,13 +9,17 @@ endif()
 
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF) # there are none
 
-option(BUILD_SHARED_LIBS "Build libtessera as a shared library" ON)
+if(PROJECT_IS_TOP_LEVEL)
+  option(BUILD_SHARED_LIBS "Build libtessera as a shared library" ON)
+elseif(NOT DEFINED BUILD_SHARED_LIBS)
+  set(BUILD_SHARED_LIBS ON) # here alone: the cache would turn the libraries of the whole project
+endif()
 option(TESSERA_BUILD_TESTS "Build the tests; needs Catch2 >= 3.4" OFF)
 option(TESSERA_BUILD_FUZZERS "Build the fuzz targets; needs TESSERA_BUILD_TESTS, clang and the preset 'fuzz'" OFF)
 option(TESSERA_BUILD_PERF "Build the perf suite; needs Google Benchmark" OFF)
 option(TESSERA_BUILD_EXAMPLES "Build the examples, the showcase among them" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
-option(TESSERA_INSTALL "Generate install rules" ON)
+option(TESSERA_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_WARNINGS_AS_ERRORS "Turn warnings into errors" OFF)
 
 foreach(backend CPU CUDA KOKKOS)

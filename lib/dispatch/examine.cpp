@@ -27,8 +27,7 @@ std::string table_problem(const tessera_backend* table, const std::string& name)
     return "its table has " + std::to_string(table->struct_size) + " bytes, at least " + std::to_string(required) +
            " are needed";
   if (table->abi_version != TESSERA_BACKEND_ABI_VERSION)
-    return "ABI v" + std::to_string(table->abi_version) + ", this library speaks v" +
-           std::to_string(TESSERA_BACKEND_ABI_VERSION);
+    return other_abi(table->abi_version);
   if (const std::string own = text_of(table->name, std::max(name.size(), kMostNameLength) + 1); own != name)
     return "it calls itself '" + own + "', its file says '" + name + "'";
   const auto* bytes = reinterpret_cast<const unsigned char*>(table);
@@ -106,7 +105,17 @@ Examined examine_once(const tessera_backend* table, const std::string& name) {
   return found;
 }
 
+/// "v1 of Tessera 0.2", or "v1".
+std::string abi_text(std::uint32_t version) {
+  const std::uint32_t minor = version >> 16;
+  return "v" + std::to_string(version & 0xffff) + (minor == 0 ? "" : " of Tessera 0." + std::to_string(minor));
+}
+
 }  // namespace
+
+std::string other_abi(std::uint32_t version) {
+  return "ABI " + abi_text(version) + ", this library speaks " + abi_text(TESSERA_BACKEND_ABI_VERSION);
+}
 
 KeepsExceptionCount::~KeepsExceptionCount() {
   if (std::uncaught_exceptions() == count_) return;

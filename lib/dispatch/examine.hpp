@@ -41,6 +41,9 @@ struct Examined {
 /// Examines the table of the plugin whose file says `name`. What the plugin throws becomes the reason.
 Examined examine(const tessera_backend* table, const std::string& name);
 
+/// What is wrong with a plugin that was built for another version of the contract, TESSERA_BACKEND_ABI_VERSION.
+std::string other_abi(std::uint32_t version);
+
 /// Keeps this thread's number of exceptions in flight. A plugin with a C++ library of its own counts its throw there;
 /// the catch is counted here.
 class KeepsExceptionCount {

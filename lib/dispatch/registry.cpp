@@ -32,6 +32,9 @@ std::vector<SearchedDirectory> own_plugin_directories() {
   if (!secure_execution()) {
     add("/../" TESSERA_LIBDIR "/tessera", "beside the program");
     add("/tessera", "beside the program");
+#if defined(TESSERA_BUILT_PLUGINS)
+    found.push_back({TESSERA_BUILT_PLUGINS, "of the build tree", ""});
+#endif
   }
   found.push_back({TESSERA_PLUGIN_DIRECTORY, "of the installation", ""});
 #else

@@ -32,7 +32,8 @@ bool parse_plugin_name(std::string_view file_name, PluginFile& file);
 /// A directory that is searched for plugins.
 struct SearchedDirectory {
   std::string path;    ///< absolute where it exists; "" where the system does not tell which one it is
-  std::string origin;  ///< "TESSERA_BACKEND_PATH", "beside libtessera", "beside the program", "of the installation"
+  std::string origin;  ///< "TESSERA_BACKEND_PATH", "beside libtessera", "beside the program",
+                       ///< "of the build tree", "of the installation"
   std::string error;   ///< why it could not be read; "" when it was
 };
 

@@ -2,19 +2,32 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# pkg_config.sh PKG_CONFIG CXX PREFIX SOURCE PROGRAM PLUGINS: builds and runs a program with what pkg-config says.
+# pkg_config.sh PKG_CONFIG PREFIX FOLDER PLUGINS CXX SOURCE CC SOURCE: builds programs in FOLDER, in C++ and in C, with
+# what pkg-config says of the installation below PREFIX, and runs them.
 set -euo pipefail
-pkg_config="$1" cxx="$2" prefix="$3" source="$4" program="$5" plugins="$6"
+pkg_config="$1" prefix="$2" folder="$3" plugins="$4" cxx="$5" cxx_source="$6" cc="$7" c_source="$8"
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
 pc="$(find "$prefix" -name tessera.pc -print -quit)"
-[[ -n "$pc" ]] || { echo "FAILED: no tessera.pc under $prefix" >&2; exit 1; }
+[[ -n "$pc" ]] || fail "no tessera.pc under $prefix"
 export PKG_CONFIG_PATH="${pc%/*}"
-"$pkg_config" --exists --print-errors tessera
-mkdir -p "${program%/*}"
+"$pkg_config" --exists --print-errors "tessera >= 0.2"
+for folder_of in prefix libdir includedir; do
+  value="$(realpath -e -- "$("$pkg_config" --variable=$folder_of tessera)")"
+  [[ "$value/" == "$(realpath -e -- "$prefix")/"* ]] || fail "$folder_of is $value, which is not in $prefix"
+done
+mkdir -p "$folder"
 # shellcheck disable=SC2046  # the flags are words
-"$cxx" -std=c++20 "$source" $("$pkg_config" --cflags --libs tessera) -o "$program"
+"$cxx" -std=c++20 "$cxx_source" $("$pkg_config" --cflags --libs tessera) -o "$folder/program"
+# shellcheck disable=SC2046
+"$cc" -std=c99 "$c_source" $("$pkg_config" --cflags --libs tessera) -o "$folder/program_c"
 unset TESSERA_BACKEND TESSERA_BACKEND_PATH
 [[ -z "$plugins" ]] || export TESSERA_BACKEND=fake TESSERA_BACKEND_PATH="$plugins"
-output="$(LD_LIBRARY_PATH="$("$pkg_config" --variable=libdir tessera)" "$program")"
-printf '%s\n' "$output"
-[[ "$output" == *$'4 5\n10 11' ]] || { echo "FAILED: not the product" >&2; exit 1; }
+LD_LIBRARY_PATH="$("$pkg_config" --variable=libdir tessera)"
+export LD_LIBRARY_PATH
+for program in program program_c; do
+  output="$("$folder/$program")"
+  printf '%s\n' "$output"
+  [[ "$output" == *$'4 5\n10 11' ]] || fail "$program prints something else than the product"
+done

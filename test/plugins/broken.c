@@ -151,6 +151,10 @@ EXPORT const tessera_backend* tessera_backend_v1(void) {
   table.name = "somebody";
 #elif defined(TESSERA_TABLE_SAYS_V2)
   table.abi_version = 2;
+#elif defined(TESSERA_OTHER_MINOR)
+  table.abi_version += 1 << 16;
+#elif defined(TESSERA_MINOR_UNKNOWN)
+  table.abi_version = 1;
 #elif defined(TESSERA_NULL_TABLE)
   return NULL;
 #endif

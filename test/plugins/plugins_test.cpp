@@ -48,6 +48,8 @@ const std::map<std::string, std::string> kReasons = {
     {"unloadable", "libtessera_test_missing"},
     {"wrongversion", "ABI v2, this library speaks v1"},
     {"tablesaysv2", "ABI v2, this library speaks v1"},
+    {"otherminor", "ABI v1 of Tessera 0." + std::to_string(TESSERA_VERSION_MINOR + 1)},
+    {"unknownminor", "ABI v1, this library speaks v1 of Tessera 0." + std::to_string(TESSERA_VERSION_MINOR)},
     {"noentry", "tessera_backend_v1"},
     {"garbage", "not an ELF file"},
     {"empty", "empty"},

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import includes
 import lengths
+import options
 import source_files
 
 CXX = Path("a.cpp")
@@ -103,6 +104,29 @@ class Includes(unittest.TestCase):
                          [("include/t/a.hpp", 1, "include/t/b.hpp"), ("include/t/b.hpp", 1, "include/t/a.hpp")])
         # Of two that end alike the nearer one is meant.
         self.assertEqual(self.cycle(lib__x__a='#include "b.hpp"', lib__b="", perf__b='#include "x/a.hpp"'), [])
+
+
+class Options(unittest.TestCase):
+    FILES = {"a.cmake": "option(TESSERA_ONE \"one\" ON)\n"
+                        "  set(TESSERA_${x}_TWO 1 CACHE\n    STRING \"\")\nset(TESSERA_NOT 1)"}
+    PAGE = "| `TESSERA_ONE` | `ON` | |\n| `TESSERA_A_TWO` | `1` | |\n"
+
+    def found(self, page=PAGE, cache=""):
+        return [breach.split(" ")[0 if breach.startswith("TESSERA") else 1]
+                for breach in options.breaches(self.FILES, cache, page)]
+
+    def test_what_is_not_listed(self):
+        self.assertEqual(self.found(), [])
+        self.assertEqual(self.found(self.PAGE.replace("TESSERA_ONE", "OTHER")), ["TESSERA_ONE"])
+        self.assertEqual(self.found(self.PAGE.replace("TESSERA_A_TWO", "OTHER")), ["TESSERA_${x}_TWO"])
+
+    def test_what_is_in_the_cache_alone(self):
+        cache = ("TESSERA_B_TWO:STRING=1\nTESSERA_I:INTERNAL=1\n"
+                 "TESSERA_FOUND:FILEPATH=x\nTESSERA_FOUND-ADVANCED:INTERNAL=1\n")
+        self.assertEqual(self.found(cache=cache), ["TESSERA_B_TWO"])
+
+    def test_what_is_only_listed(self):
+        self.assertEqual(self.found(self.PAGE + "| `TESSERA_GONE` | | |\n"), ["TESSERA_GONE"])
 
 
 class Sources(unittest.TestCase):

@@ -21,13 +21,15 @@
 #define TESSERA_PLUGIN_ABI_H
 
 #include <tessera/types.h>
+#include <tessera/version.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** The version of this contract; it stands in the name of the exported symbol. */
-#define TESSERA_BACKEND_ABI_VERSION 1
+/** The version of this contract, which stands in the name of the exported symbol too, in the lower 16 bits. Above them
+ * the minor version of Tessera, since before Tessera 1.0 each may change the contract; 0 from then on. */
+#define TESSERA_BACKEND_ABI_VERSION (1 | (TESSERA_VERSION_MAJOR == 0 ? TESSERA_VERSION_MINOR << 16 : 0))
 
 /** Flags of tessera_backend.flags. */
 enum {

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# man_pages.sh PROGRAM AWK VERSION FOLDER SUBCOMMAND...: writes FOLDER/tessera.1 and FOLDER/tessera-<subcommand>.1 from
+# what the program's --help prints.
+set -eu
+program="$1" awk="$2" version="$3" folder="$4"
+shift 4
+script="$(dirname -- "$0")/man_page.awk"
+mkdir -p "$folder"
+
+# page NAME SEE_ALSO ARGUMENT...
+page() {
+  name="$1" see="$2"
+  shift 2
+  "$program" "$@" --help >"$folder/help.txt"
+  "$awk" -v name="$name" -v version="$version" -v others="$see" -f "$script" "$folder/help.txt" \
+    >"$folder/$(printf '%s' "$name" | tr ' ' '-').1"
+  rm "$folder/help.txt"
+}
+
+below=""
+for command in "$@"; do below="$below tessera-$command"; done
+page tessera "$below"
+for command in "$@"; do
+  others="$(for other in "$@"; do [ "$other" = "$command" ] || printf " tessera-%s" "$other"; done)"
+  page "tessera $command" "tessera$others" "$command"
+done
