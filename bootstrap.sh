@@ -37,14 +37,20 @@ declare -A found=(["C++ compiler"]="")  # the version of each tool and library; 
 
 usage() {
   cat <<'END'
-usage: bootstrap.sh deps|build|run|test [CMAKE-OPTION...]
+usage: bootstrap.sh deps|build|run|test [--all] [CMAKE-OPTION...]
 
-  deps   install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
-  build  deps, then configure and build (Release)
-  run    build, then run the showcase, which writes to build/showcase
-  test   build with tests, examples and the perf suite, then run the tests
+  deps        install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
+  build       deps, then configure and build (Release)
+  run         build with examples, then run the showcase, which writes to build/showcase
+  test        build with tests and examples, then test: all cases with one instruction set, a sample of them with the
+              others and with Kokkos, drawn anew each time from a seed that is said
+  test --all  build also the perf suite, then run all tests with all their cases
+
+  run and test compile the CUDA backend for the device of this machine (where there is none: for compute capability
+  9.0), the others for the default list.
 
   CMAKE-OPTION                 is given to the configure step, for example -DTESSERA_BACKEND_CUDA=OFF
+  TESSERA_TEST_SEED            draws the sample of an earlier `test` again
   TESSERA_BUILD_DIR            build directory (default: build/release)
   TESSERA_BOOTSTRAP_OFFLINE=1  never use the network; list what is missing, exit 1
   CXX, CUDACXX                 the compilers to use (nvcc is looked for on PATH, in CUDA_HOME and in /usr/local/cuda)
@@ -310,30 +316,65 @@ ensure_dependencies() {
 
 # --- What to do with it ---
 
+# What CMake calls this machine's devices, "90-real".
+own_architectures() {
+  { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true; } |
+    sed -nE 's/^([0-9]+)\.([0-9])$/\1\2-real/p' | sort -u | paste -s -d ';'
+}
+
+# For this machine's devices or, again, for the default list; what the caller says of it comes later and wins.
+choose_architectures() {
+  local own
+  [[ -n "${CUDACXX:-}" && -z "${CUDAARCHS:-}" ]] || return 0
+  case "$1" in
+    run | test)
+      own="$(own_architectures)"
+      architectures=("-DCMAKE_CUDA_ARCHITECTURES=${own:-90-real}") ;;
+    *) architectures=(-UCMAKE_CUDA_ARCHITECTURES) ;;
+  esac
+}
+
 configure_and_build() {
-  cmake -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$prefix" "$@"
-  cmake --build "$build" --parallel "$(nproc)"
+  cmake -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$prefix" "${architectures[@]}" "$@"
+  say "building with $(nproc) jobs; [finished/total elapsed]"
+  NINJA_STATUS="${NINJA_STATUS:-[%f/%t %es] }" cmake --build "$build" --parallel "$(nproc)"
+}
+
+run_tests() {
+  local failed=""
+  export TESSERA_TEST_SEED="${TESSERA_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}"
+  say "testing, with TESSERA_TEST_SEED=$TESSERA_TEST_SEED"
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" || failed=yes
+  [[ -z "$failed" ]] || die "tests failed; TESSERA_TEST_SEED=$TESSERA_TEST_SEED repeats this run"
 }
 
 main() {
-  local command="${1:---help}"
+  local command="${1:---help}" architectures=()
   case "$command" in
-    deps | build | run | test) shift ;;
+    deps | build | run | test) shift ;;&
+    test) [[ "${1:-}" != --all ]] || { command=all && shift; } ;;
+    deps | build | run) ;;
     -h | --help | help) usage && return ;;
     *) usage >&2 && die "unknown command: $command" ;;
   esac
   # For the probe and for CMake runs that tests start; the -D above stays in the build directory for later runs by hand.
   export CMAKE_PREFIX_PATH="$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
   ensure_dependencies
-  [[ "$command" != test ]] || prefer_formatter
   [[ "$command" != deps ]] || return 0
   find_nvcc
-  [[ "$command" == build ]] || set -- -DTESSERA_BUILD_EXAMPLES=ON "$@"
-  [[ "$command" != test ]] || set -- -DTESSERA_BUILD_TESTS=ON -DTESSERA_BUILD_PERF=ON "$@"
+  choose_architectures "$command"
+  case "$command" in
+    test | all)
+      prefer_formatter
+      set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
+    all) set -- -DTESSERA_BUILD_PERF=ON "$@" ;;&
+    run | test | all) set -- -DTESSERA_BUILD_EXAMPLES=ON "$@" ;;
+  esac
   configure_and_build "$@"
   case "$command" in
     run) "$build/bin/tessera-showcase" --output "$repository/build/showcase" ;;
-    test) ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" ;;
+    test) run_tests ;;
+    all) TESSERA_TEST_ALL=1 run_tests ;;
   esac
 }
 

@@ -26,8 +26,7 @@ std::string table_problem(const tessera_backend* table, const std::string& name)
   if (table->struct_size < required)
     return "its table has " + std::to_string(table->struct_size) + " bytes, at least " + std::to_string(required) +
            " are needed";
-  if (table->abi_version != TESSERA_BACKEND_ABI_VERSION)
-    return other_abi(table->abi_version);
+  if (table->abi_version != TESSERA_BACKEND_ABI_VERSION) return other_abi(table->abi_version);
   if (const std::string own = text_of(table->name, std::max(name.size(), kMostNameLength) + 1); own != name)
     return "it calls itself '" + own + "', its file says '" + name + "'";
   const auto* bytes = reinterpret_cast<const unsigned char*>(table);

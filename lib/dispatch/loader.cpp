@@ -95,8 +95,7 @@ std::string reason_of_refusal() {
 /// What to say of a plugin without an entry point of our version.
 std::string missing_entry(void* library) {
   for (std::uint32_t version = 2; version <= 9; ++version)
-    if (dlsym(library, ("tessera_backend_v" + std::to_string(version)).c_str()) != nullptr)
-      return other_abi(version);
+    if (dlsym(library, ("tessera_backend_v" + std::to_string(version)).c_str()) != nullptr) return other_abi(version);
   return "it exports no tessera_backend_v1: not a Tessera backend";
 }
 

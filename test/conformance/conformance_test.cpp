@@ -68,17 +68,23 @@ std::string run_one(Subject& subject, typename Op::template Trial<T>& trial, con
   return printed;
 }
 
-/// All cases, or each every-th of the essential ones.
+/// All cases, or each every-th of the essential ones: first the sample of this run, then the others.
 template <class Op>
-std::vector<typename Op::Case> selected(std::size_t every) {
-  auto all = Op::cases();
-  if (every == 0) return all;
-  std::vector<typename Op::Case> result;
-  std::size_t index = 0;
-  for (auto& c : all)
-    if (c.essential && index++ % every == 0) result.push_back(std::move(c));
-  return result;
-}
+struct Selection {
+  explicit Selection(std::size_t every) {
+    std::size_t index = 0;
+    for (auto& c : Op::cases())
+      if (every == 0 || (c.essential && index++ % every == 0)) cases.push_back(std::move(c));
+    sample = draw_sample(cases);
+  }
+  std::vector<typename Op::Case> cases;
+  std::size_t sample;  ///< number of cases in it
+
+  /// Whether an algorithm is to run cases[i]: those of the sample, and others until it has run one.
+  bool wants(std::size_t i, const Tally& tally) const {
+    return tally.failed < kMostFailures && (i < sample || tally.run == 0);
+  }
+};
 
 /// The backend's own choice must exist for every case, and be one of its list.
 template <class Op, class T>
@@ -96,13 +102,20 @@ template <class Op, class T>
 void run_all(Subject& subject, std::size_t every) {
   const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
-  for (const auto& c : selected<Op>(every)) {
+  const Selection<Op> selection(every);
+  for (std::size_t at = 0; at < selection.cases.size(); ++at) {
+    const auto wanted = [&](const Tally& tally) { return selection.wants(at, tally); };
+    if (at >= selection.sample && std::ranges::none_of(tallies, wanted)) break;
+    const auto& c = selection.cases[at];
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
     typename Op::template Trial<T> trial(c);
     check_automatic<Op, T>(subject, trial);
-    for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const bool runs = wanted(tallies[i]);  // as both kinds of memory or neither
       for (const Memory memory : {Memory::host, Memory::device})
-        if (tallies[i].failed < kMostFailures) run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
+        if (runs && tallies[i].failed < kMostFailures)
+          run_one<Op, T>(subject, trial, names[i], memory, false, tallies[i]);
+    }
   }
   for (std::size_t i = 0; i < names.size(); ++i)
     report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>), tallies[i]);
@@ -119,10 +132,11 @@ bool has_parameter(const std::string& printed, const std::string& entry) {
 /// What plans print as their parameters is what they take and what their clones have, and other values work as well.
 template <class Op, class T>
 void run_parameters(Subject& subject) {
+  const Selection<Op> selection(std::max<std::size_t>(7, short_list()));
   for (const std::string& name : subject.tested(Op::kOp)) {
     Tally tally;
-    for (const auto& c : selected<Op>(std::max<std::size_t>(7, short_list()))) {
-      if (tally.failed >= kMostFailures) break;
+    for (std::size_t at = 0; at < selection.cases.size() && selection.wants(at, tally); ++at) {
+      const auto& c = selection.cases[at];
       INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
       typename Op::template Trial<T> trial(c);
       const std::string printed = run_one<Op, T>(subject, trial, name, Memory::device, false, tally);
@@ -144,7 +158,9 @@ void run_threads(Subject& subject, int threads) {
   const std::string entry = "threads=" + std::to_string(threads);
   const auto names = subject.tested(Op::kOp);
   std::vector<Tally> tallies(names.size());
-  for (const auto& c : selected<Op>(1)) {
+  const Selection<Op> selection(1);
+  for (std::size_t at = 0; at < selection.sample; ++at) {
+    const auto& c = selection.cases[at];
     INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
     typename Op::template Trial<T> trial(c);
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include "subject.hpp"
 
+#include "random.hpp"
 #include "required.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -61,6 +62,15 @@ std::int64_t registry_index(const std::string& spec) {
 std::size_t short_list() {
   const std::string text = variable("TESSERA_TEST_SHORT");
   return text.empty() ? 0 : std::stoul(text);
+}
+
+std::size_t sample_of() {
+  const std::string text = variable("TESSERA_TEST_ALL") == "1" ? "" : variable("TESSERA_TEST_SAMPLE");
+  const std::size_t each = text.empty() ? 1 : std::stoul(text);
+  if (each == 0) FAIL("TESSERA_TEST_SAMPLE is 0: it must be 1 or more, or not set");
+  if (each > 1)
+    std::cout << "One of each " << each << " cases; the same ones again with TESSERA_TEST_SEED=" << seed() << "\n";
+  return each;
 }
 
 Subject::Subject(int threads)

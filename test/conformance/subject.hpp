@@ -5,12 +5,16 @@
 /// What a run of tessera-conformance examines: one backend, all its algorithms.
 #pragma once
 
+#include "random.hpp"
+
 #include <tessera/tessera.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -38,6 +42,23 @@ class Subject {
 
 /// TESSERA_TEST_SHORT = n: only each n-th of the essential cases; 0 when it is not set: all cases.
 std::size_t short_list();
+
+/// TESSERA_TEST_SAMPLE = n: of each n consecutive cases one, drawn with the seed, so that every run has others; 1 where
+/// it is not set or TESSERA_TEST_ALL is 1. Says how the same ones are had again.
+std::size_t sample_of();
+
+/// Moves the sample of this run to the front; the number of cases in it.
+template <class Case>
+std::size_t draw_sample(std::vector<Case>& cases) {
+  const std::size_t each = sample_of();
+  Random random("sample");
+  std::size_t drawn = 0;
+  for (std::size_t first = 0; first < cases.size(); first += each) {
+    const std::size_t chosen = first + random.bits() % std::min(each, cases.size() - first);
+    std::swap(cases[drawn++], cases[chosen]);
+  }
+  return drawn;
+}
 
 /// Counts what an algorithm did, so that none passes by refusing everything.
 struct Tally {

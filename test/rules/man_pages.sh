@@ -17,7 +17,7 @@ check() {
   while IFS= read -r option; do
     grep -qF -- "${option//-/\\-}" "$page" || fail "$page has no $option"
   done < <("$program" "$@" --help | grep -oE -- '--[a-z-]+' | sort -u)
-  grep -q '^\.SH NAME$' "$page" && grep -q '^\.SH SYNOPSIS$' "$page" || fail "$page has no name or no synopsis"
+  [[ "$(grep -cE '^\.SH (NAME|SYNOPSIS)$' "$page")" == 2 ]] || fail "$page has no name or no synopsis"
   ! command -v groff >/dev/null || [[ -z "$(groff -man -Kutf8 -ww -z "$page" 2>&1)" ]] ||
     fail "$page: $(groff -man -Kutf8 -ww -z "$page" 2>&1)"
 }

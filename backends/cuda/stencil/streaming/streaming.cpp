@@ -7,12 +7,17 @@
 
 #include "streaming_offers.hpp"
 
+#include <type_traits>
+
 namespace tessera::cuda {
 namespace {
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem, const plugin::Parameters&) {
-  if (auto plan = make_streaming_tile(context, problem)) return plan;
-  return make_streaming_list(context, problem);
+  std::unique_ptr<plugin::Plan> plan;
+  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+    plan = problem.rank == 3 ? make_streaming_volume<T>(context, problem) : make_streaming_flat<T>(context, problem);
+  });
+  return plan ? std::move(plan) : make_streaming_list(context, problem);
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{

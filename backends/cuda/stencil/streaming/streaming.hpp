@@ -13,8 +13,12 @@
 
 namespace tessera::cuda {
 
-/// For a list of TileShapes; nullptr for any other.
-std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem);
+/// For a list of FlatShapes; nullptr for any other.
+template <class T>
+std::unique_ptr<plugin::Plan> make_streaming_flat(Context& context, const plugin::StencilProblem& problem);
+/// For a list of VolumeShapes; nullptr for any other.
+template <class T>
+std::unique_ptr<plugin::Plan> make_streaming_volume(Context& context, const plugin::StencilProblem& problem);
 /// For any list of up to kStreamingMostTaps taps.
 std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem);
 

@@ -52,7 +52,8 @@ double list_seconds(const StencilProblem& p, const Machine& machine) {
 }
 
 bool has_shape(const StencilProblem& p) {
-  return with_shape<double>(TileShapes{}, p, [](auto, const auto&) {});
+  const auto seen = [](auto, const auto&) {};
+  return with_shape<double>(FlatShapes{}, p, seen) || with_shape<double>(VolumeShapes{}, p, seen);
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "streaming_tile.cuh"
+/// @file
+/// The kernels and plans of the streaming algorithm for taps that it knows as shapes. They take long to compile, so a
+/// type of element and a kind of domain have a file each.
+#pragma once
 
 #include "../../early_start.cuh"
 #include "../../launch.cuh"
 #include "streaming.hpp"
 #include "streaming_shapes.hpp"
+#include "streaming_tile.cuh"
 
 #include <algorithm>
 #include <limits>
@@ -211,16 +215,26 @@ class StreamingTilePlan final : public plugin::Plan {
   bool early_;                                  ///< launches may begin before others have ended
 };
 
-}  // namespace
-
-std::unique_ptr<plugin::Plan> make_streaming_tile(Context& context, const plugin::StencilProblem& problem) {
+template <class T, class... Shapes>
+std::unique_ptr<plugin::Plan> make_streaming_tile(TapShapes<Shapes...> shapes, Context& context,
+                                                  const plugin::StencilProblem& problem) {
   std::unique_ptr<plugin::Plan> plan;
-  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
-    with_shape<T>(TileShapes{}, problem, [&]<class Shape>(Shape, const auto& coefficients) {
-      plan = std::make_unique<StreamingTilePlan<T, Shape>>(context, problem, coefficients);
-    });
+  with_shape<T>(shapes, problem, [&]<class Shape>(Shape, const auto& coefficients) {
+    plan = std::make_unique<StreamingTilePlan<T, Shape>>(context, problem, coefficients);
   });
   return plan;
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<plugin::Plan> make_streaming_flat(Context& context, const plugin::StencilProblem& problem) {
+  return make_streaming_tile<T>(FlatShapes{}, context, problem);
+}
+
+template <class T>
+std::unique_ptr<plugin::Plan> make_streaming_volume(Context& context, const plugin::StencilProblem& problem) {
+  return make_streaming_tile<T>(VolumeShapes{}, context, problem);
 }
 
 }  // namespace tessera::cuda
