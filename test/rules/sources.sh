@@ -28,7 +28,8 @@ core() { find lib -path lib/cli -prune -o \( -name '*.cpp' -o -name '*.hpp' \) -
 mapfile -t core_files < <(core)
 [[ ${#core_files[@]} -gt 10 ]] || { echo "FAILED: the core was not found" >&2; exit 1; }
 
-find_lines '^ *# *include' include | grep -vE '# *include <(tessera/[a-z0-9_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
+find_lines '^ *# *include' include |
+  grep -vE '# *include <(tessera/[a-z0-9_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
   rule "a public header includes Tessera's headers and those of the standard library alone" || true
 find_lines '^ *# *include *[<"]tessera/' backends | grep -vE '<tessera/plugin/[a-z_]+\.(h|hpp)>' |
   rule "a backend includes tessera/plugin/ alone" || true
