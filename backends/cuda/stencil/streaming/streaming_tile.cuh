@@ -91,23 +91,28 @@ __device__ __forceinline__ void for_each_row(Body&& body) {
   });
 }
 
-/// Adds what a row of the input contributes to all of the tile's points.
+/// Adds what a row of the input contributes to all of the tile's points. Points that it does not reach are left out
+/// before the compiler sees them: to find that out takes it as long as the rest of the file.
 template <class Tile, int kZ, int kY, bool kWithHalo, class T, class Shape>
 __device__ __forceinline__ void add_row(const StreamingTileArguments<T, Shape>& g,
                                         const RowSegment<T, Tile::kWidth, Shape>& row, TileSums<T, Tile>& sum) {
   constexpr int kReach = kWithHalo ? Shape::kRadius : 0;
+  unrolled<0, Tile::kPlanes>([&](auto plane) {
+    unrolled<0, Tile::kRows>([&](auto j) {
+      constexpr int kPlane = decltype(plane)::value, kRow = decltype(j)::value;
+      if constexpr (reads_row<Shape>(1, 1, kZ - kPlane, kY - kRow, false) ||
+                    reads_row<Shape>(1, 1, kZ - kPlane, kY - kRow, true)) {
 #pragma unroll
-  for (int plane = 0; plane < Tile::kPlanes; ++plane)
+        for (int x = -kReach; x <= kReach; ++x) {
+          const int place = Shape::place(kZ - kPlane, kY - kRow, x);
+          if (place < 0) continue;
 #pragma unroll
-    for (int j = 0; j < Tile::kRows; ++j)
-#pragma unroll
-      for (int x = -kReach; x <= kReach; ++x) {
-        const int place = Shape::place(kZ - plane, kY - j, x);
-        if (place < 0) continue;
-#pragma unroll
-        for (int i = 0; i < Tile::kWidth; ++i)
-          sum[plane][j][i] = fma(g.coefficient[place], row[i + x], sum[plane][j][i]);
+          for (int i = 0; i < Tile::kWidth; ++i)
+            sum[kPlane][kRow][i] = fma(g.coefficient[place], row[i + x], sum[kPlane][kRow][i]);
+        }
       }
+    });
+  });
 }
 
 /// Reads the halo of a thread's points in a row as whole vectors.
