@@ -316,22 +316,24 @@ ensure_dependencies() {
 
 # --- What to do with it ---
 
-# What CMake calls this machine's devices, "90-real".
-own_architectures() {
+# Compute capabilities of this machine's devices, "90" a line.
+own_capabilities() {
   { nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true; } |
-    sed -nE 's/^([0-9]+)\.([0-9])$/\1\2-real/p' | sort -u | paste -s -d ';'
+    sed -nE 's/^([0-9]+)\.([0-9])$/\1\2/p' | sort -u
 }
 
-# For this machine's devices or, again, for the default list; what the caller says of it comes later and wins.
+# For this machine's devices or, again, for the default list, which also serves devices that nvcc does not know. What the
+# caller says of it comes later and wins.
 choose_architectures() {
-  local own
+  local capability list=""
   [[ -n "${CUDACXX:-}" && -z "${CUDAARCHS:-}" ]] || return 0
-  case "$1" in
-    run | test)
-      own="$(own_architectures)"
-      architectures=("-DCMAKE_CUDA_ARCHITECTURES=${own:-90-real}") ;;
-    *) architectures=(-UCMAKE_CUDA_ARCHITECTURES) ;;
-  esac
+  architectures=(-UCMAKE_CUDA_ARCHITECTURES)
+  [[ "$1" == run || "$1" == test ]] || return 0
+  for capability in $(own_capabilities); do
+    "$CUDACXX" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability" && ((capability >= 80)) || return 0
+    list+="${list:+;}$capability-real"
+  done
+  architectures=("-DCMAKE_CUDA_ARCHITECTURES=${list:-90-real}")
 }
 
 configure_and_build() {
