@@ -322,8 +322,8 @@ own_capabilities() {
     sed -nE 's/^([0-9]+)\.([0-9])$/\1\2/p' | sort -u
 }
 
-# For this machine's devices or, again, for the default list, which also serves devices that nvcc does not know. What the
-# caller says of it comes later and wins.
+# For this machine's devices or, again, for the default list, which also serves devices that nvcc does not know. What
+# the caller says of it comes later and wins.
 choose_architectures() {
   local capability list=""
   [[ -n "${CUDACXX:-}" && -z "${CUDAARCHS:-}" ]] || return 0
