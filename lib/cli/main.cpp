@@ -50,7 +50,7 @@ std::string usage_message(const CLI::App*, const CLI::Error& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Matrix products and stencils on .npy files, on the backends that are found when the program runs.",
+  CLI::App app("Matrix products and stencils on files, on the backends that are found when the program runs.",
                "tessera");
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 the command line is wrong. A failed run leaves the output file as it was.");

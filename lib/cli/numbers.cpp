@@ -38,6 +38,13 @@ std::int64_t parse_count(const std::string& text, const std::string& what) {
   return value;
 }
 
+std::int64_t parse_whole(const std::string& text, const std::string& what) {
+  std::int64_t value = 0;
+  if (!read(text, value))
+    throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a whole number from -2^63 to 2^63 - 1");
+  return value;
+}
+
 double fitting(const std::string& what, double value, DType dtype) {
   const bool fits =
       with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });

@@ -19,6 +19,9 @@ double parse_number(const std::string& text, const std::string& what);
 /// The whole of `text` as a decimal number from 0 to 2^63 - 1.
 std::int64_t parse_count(const std::string& text, const std::string& what);
 
+/// The whole of `text` as a decimal number from -2^63 to 2^63 - 1.
+std::int64_t parse_whole(const std::string& text, const std::string& what);
+
 /// The finite number itself, which must be finite as an element, too.
 double fitting(const std::string& what, double value, DType dtype);
 

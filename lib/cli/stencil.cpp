@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "commands.hpp"
+#include "fields.hpp"
 #include "measure.hpp"
 #include "npy.hpp"
 #include "numbers.hpp"
 #include "taps_spec.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -17,7 +20,7 @@ namespace {
 
 struct Arguments {
   std::string input, output, taps_file, boundary = "fixed";
-  std::optional<std::string> named;
+  std::optional<std::string> named, origin, dtype, output_type;
   double value = 0.0;
   std::optional<double> spacing;
   std::int64_t steps = 1;
@@ -27,73 +30,123 @@ struct Arguments {
 /// What the command line alone determines; mistakes in it are mistakes of usage.
 struct Parsed {
   std::optional<NamedTaps> named;
+  std::vector<std::int64_t> origin;
   std::vector<BoundaryAxis> boundary;
+  std::optional<DType> dtype;
+  std::optional<npy::Stored> output_type;
 };
+
+npy::Stored parse_type(const std::string& option, const std::string& text, const std::string& known) {
+  const std::optional<npy::Stored> type = npy::stored_named(text);
+  if (type && known.find(text) != std::string::npos) return *type;
+  throw std::invalid_argument(option + ": '" + npy::clip(text) + "' is not a type; there are " + known);
+}
 
 Parsed parse(const Arguments& arguments) {
   try {
     Parsed parsed;
     if (arguments.named) parsed.named.emplace(*arguments.named, arguments.spacing);
+    if (arguments.origin) parsed.origin = parse_origin(*arguments.origin);
     parsed.boundary = parse_boundaries(arguments.boundary, arguments.value);
+    if (arguments.dtype)
+      parsed.dtype = parse_type("--dtype", *arguments.dtype, "f32, f64") == npy::Stored::f32 ? DType::f32 : DType::f64;
+    if (arguments.output_type)
+      parsed.output_type = parse_type("--output-type", *arguments.output_type, npy::stored_names());
     return parsed;
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
   }
 }
 
-template <Element T>
-void apply(const Choice& choice, const StencilDesc& desc, const npy::Array& input, npy::OutputFile& output) {
-  auto plan = choice.plan<StencilPlan>(desc);
-  std::vector<T> result(static_cast<std::size_t>(input.size));
-  const Timing timing = measure([] {}, [&] { plan.execute(input.data<T>(), result.data()); });
-  output.write(std::span<const T>(result), desc.extents);
+Taps taps_of(const Arguments& arguments, const Parsed& parsed, int rank) {
+  if (parsed.named) return parsed.named->make(rank);
+  if (npy::is_npy(arguments.taps_file)) return read_kernel(arguments.taps_file, rank, parsed.origin);
+  if (arguments.origin)
+    throw npy::Error(arguments.taps_file, "--origin is one of a kernel in a .npy file, which this is not");
+  return read_taps(arguments.taps_file, rank);
+}
 
-  const double points = double(input.size) * double(desc.steps);
-  report(report_stream(output), plan, timing, points, "GStencil/s", 2.0 * points * sizeof(T));
+template <Element T>
+void apply(const Choice& choice, const StencilDesc& desc, const Fields& input, const Target& target,
+           npy::OutputFile& output) {
+  auto plan = choice.plan<StencilPlan>(desc);
+  const T* const in = input.array.data<T>();
+  // Alpha stays as it is. Fields in Fortran order have one field only.
+  std::vector<T> result(static_cast<std::size_t>(input.array.size));
+  const std::int64_t computed = input.computed() * input.size();
+  std::copy(in + computed, in + input.array.size, result.data() + computed);
+  const Timing timing = measure([] {},
+                                [&] {
+                                  for (std::int64_t at = 0; at < computed; at += input.size())
+                                    plan.execute(in + at, result.data() + at);
+                                });
+  const std::int64_t clamped = write_fields(output, target, input, std::span<const T>(result));
+
+  const double points = double(computed) * double(desc.steps);
+  std::FILE* const stream = report_stream(output);
+  report(stream, plan, timing, points, "GStencil/s", 2.0 * points * sizeof(T));
+  std::fputs(said_of(input, target, clamped).c_str(), stream);
+  check_printed(stream);
   output.commit();
 }
 
-void run_stencil(const Arguments& arguments, const Parsed& parsed) {
-  const npy::Array input = npy::read(arguments.input);
-  const std::size_t rank = input.shape.size();
+void check_rank(const Fields& input, const Parsed& parsed) {
+  const std::size_t rank = input.shape().size();
   if (rank < 1 || rank > TESSERA_MAX_RANK)
-    throw npy::Error(input.file, "holds an array of " + std::to_string(rank) + " axes (" + input.describe() +
-                                     "); a stencil takes 1, 2 or 3");
+    throw npy::Error(input.array.file, "holds an array of " + std::to_string(rank) + " axes (" + input.describe() +
+                                           "); a stencil takes 1, 2 or 3");
   if (parsed.boundary.size() != 1 && parsed.boundary.size() != rank)
-    throw npy::Error(input.file, "holds " + input.describe() + ", but --boundary names the modes of " +
-                                     std::to_string(parsed.boundary.size()) +
-                                     " axes: give one for each axis or one for all");
+    throw npy::Error(input.array.file, "holds " + input.describe() + ", but --boundary names the modes of " +
+                                           std::to_string(parsed.boundary.size()) +
+                                           " axes: give one for each axis or one for all");
+}
+
+void run_stencil(const Arguments& arguments, const Parsed& parsed) {
+  const Fields input = read_fields(arguments.input, parsed.dtype);
+  check_rank(input, parsed);
+  const DType dtype = input.array.dtype;
   for (const BoundaryAxis& axis : parsed.boundary)
-    for (const BoundarySide& side : {axis.low, axis.high}) fitting("the value of a boundary", side.value, input.dtype);
-  const int axes = static_cast<int>(rank);
-  const StencilDesc desc{.extents = input.shape,
-                         .taps = parsed.named ? parsed.named->make(axes) : read_taps(arguments.taps_file, axes),
+    for (const BoundarySide& side : {axis.low, axis.high}) fitting("the value of a boundary", side.value, dtype);
+  const StencilDesc desc{.extents = input.shape(),
+                         .taps = taps_of(arguments, parsed, int(input.shape().size())),
                          .boundary = Boundaries(parsed.boundary),
                          .steps = arguments.steps,
-                         .dtype = input.dtype,
+                         .dtype = dtype,
                          .in_strides = input.strides()};
+  const Target target = target_of(arguments.output, input, parsed.output_type);
   npy::OutputFile output(arguments.output);
-  with_types(input.dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, output); });
+  with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
 }
 
 }  // namespace
 
 void add_stencil(CLI::App& app, Run& run) {
   CLI::App* command =
-      app.add_subcommand("stencil", "out[p] = sum of coefficient * in[p + offset], on an array in a .npy file.");
+      app.add_subcommand("stencil", "out[p] = sum of coefficient * in[p + offset], on an array or an image.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("IN", arguments->input, "IN.npy: 1 to 3 axes, " + npy::known_types() + ", C or Fortran order")
+  command
+      ->add_option("IN", arguments->input,
+                   "IN.npy: 1 to 3 axes, C or Fortran order, numbers of any type; or IN.png: grey or colour, each "
+                   "channel by itself, alpha kept")
       ->required()
       ->type_name("FILE");
-  command->add_option("-o,--output", arguments->output, "OUT.npy: written in C order; may be IN.npy")
+  command->add_option("-o,--output", arguments->output, "OUT.npy, written in C order, or OUT.png; may be IN")
       ->required()
       ->type_name("FILE");
   CLI::Option_group* const taps = command->add_option_group("taps", "exactly one of");
   CLI::Option* const file =
-      taps->add_option("--taps", arguments->taps_file, "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]")
+      taps->add_option("--taps", arguments->taps_file,
+                       "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]; or KERNEL.npy: as many axes as the "
+                       "array, applied as by scipy.ndimage.correlate (not flipped); its zeros are no taps")
           ->type_name("FILE");
   taps->add_option("--named", arguments->named, "see below")->type_name("NAME[:X...]");
   taps->require_option(1);
+  command
+      ->add_option("--origin", arguments->origin,
+                   "of KERNEL.npy: the tap at the point itself is element extent / 2 + N; one for all axes or one for "
+                   "each (default: 0; must be given where an extent is even)")
+      ->type_name("N[,N...]")
+      ->needs(file);
   command
       ->add_option("--boundary", arguments->boundary,
                    "fixed (default), constant[:X], periodic, nearest, reflect, mirror; LOW/HIGH where sides differ; "
@@ -103,6 +156,16 @@ void add_stencil(CLI::App& app, Run& run) {
   add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");
   add_number(*command, "--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
       ->excludes(file);
+  command
+      ->add_option("--dtype", arguments->dtype,
+                   "what is computed in, f32 or f64 (default: as the file, f32 for integers of up to 16 bits, f64 for "
+                   "larger ones)")
+      ->type_name("TYPE");
+  command
+      ->add_option("--output-type", arguments->output_type,
+                   "what is written (default: as the file): " + npy::stored_names() +
+                       "; integers are rounded to the nearest, halves to even, and clamped to their range")
+      ->type_name("TYPE");
   arguments->choice.add_to(*command);
   command->footer(
       "Named taps:\n" + NamedTaps::help() +

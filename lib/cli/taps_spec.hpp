@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Taps and boundaries as a command line and a JSON file spell them.
+/// Taps and boundaries as a command line, a JSON file and a kernel in a .npy file spell them.
 #pragma once
 
 #include <tessera/stencil.hpp>
 #include <tessera/taps.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -37,6 +38,14 @@ class NamedTaps {
 
 /// Reads [{"offset": [dy, dx], "coefficient": c}, ...]; throws std::runtime_error that names the file and the entry.
 Taps read_taps(const std::filesystem::path& file, int rank);
+
+/// Reads a dense kernel in a .npy file, an array of `rank` axes whose element at extent / 2 + origin on each axis is
+/// the tap at the point itself, as in scipy.ndimage.correlate. Zeros are no taps. `origin`: a number for all axes, one
+/// for each, or none, which is 0 where extents are odd and an error where one is even. Throws npy::Error.
+Taps read_kernel(const std::filesystem::path& file, int rank, const std::vector<std::int64_t>& origin);
+
+/// Parses "1" or "1,-1". Throws std::invalid_argument.
+std::vector<std::int64_t> parse_origin(const std::string& text);
 
 /// Parses "MODE" or "LOW/HIGH" for all axes or, separated by commas, for each; a mode is fixed, constant[:VALUE],
 /// periodic, nearest, reflect or mirror. Throws std::invalid_argument.

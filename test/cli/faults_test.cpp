@@ -6,9 +6,11 @@
 
 #include "faults.hpp"
 #include "npy_file.hpp"
+#include "png_file.hpp"
 #include "program.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -21,19 +23,27 @@ namespace {
 
 const std::string kOld = "the old output";
 
+/// What is run: "image" is a stencil with a dense kernel on a PNG image, or on integers where there is no libpng.
+const std::vector<std::string> kRuns = {"gemm", "stencil", "image"};
+
 /// A folder with a program's inputs and its output, which nobody else may read.
 class Workplace {
  public:
-  explicit Workplace(const std::string& command) : faults_(TESSERA_FAULTS_SHIM) {
+  explicit Workplace(const std::string& run_name) : faults_(TESSERA_FAULTS_SHIM) {
     write_npy<float>(path("a.npy"), std::vector<float>(6, 1.0f), {2, 3});
     write_npy<float>(path("b.npy"), std::vector<float>(6, 2.0f), {3, 2});
     write_file(path("taps.json"), R"([{"offset": [0, 1], "coefficient": 2}, {"offset": [0, 0], "coefficient": 1}])");
-    arguments_ = {command, path("a.npy")};
-    if (command == "gemm") arguments_.push_back(path("b.npy"));
-    if (command == "stencil") arguments_.insert(arguments_.end(), {"--taps", path("taps.json")});
-    arguments_.insert(arguments_.end(), {"-o", path("out.npy")});
+    write_npy<std::int8_t>(path("kernel.npy"), {1, 0, 2}, {1, 3});
+    write_npy<std::uint8_t>(path("image.npy"), std::vector<std::uint8_t>(6, 3), {2, 3});
+    write_file(path("image.png"), png_file({3, 2, 8, PngColour::grey_alpha}, std::vector<unsigned>(12, 3)));
+    const std::string extension = TESSERA_TEST_PNG ? ".png" : ".npy";
+    out_ = run_name == "image" ? "out" + extension : "out.npy";
+    if (run_name == "gemm") arguments_ = {"gemm", path("a.npy"), path("b.npy")};
+    if (run_name == "stencil") arguments_ = {"stencil", path("a.npy"), "--taps", path("taps.json")};
+    if (run_name == "image") arguments_ = {"stencil", path("image" + extension), "--taps", path("kernel.npy")};
+    arguments_.insert(arguments_.end(), {"-o", path(out_)});
     REQUIRE(run().exit_code == 0);
-    new_ = read_file(path("out.npy"));
+    new_ = read_file(path(out_));
     REQUIRE(new_.size() > kOld.size());
     names_ = list(folder_.path());
   }
@@ -41,10 +51,10 @@ class Workplace {
 
   /// Runs with what is armed, and removes what a run left, once it was checked. Whether anything was hit.
   bool check(bool may_end, bool may_leave) {
-    write_file(path("out.npy"), kOld);
-    std::filesystem::permissions(path("out.npy"), std::filesystem::perms(0600));
+    write_file(path(out_), kOld);
+    std::filesystem::permissions(path(out_), std::filesystem::perms(0600));
     const Outcome outcome = run();
-    const std::string out = read_file(path("out.npy"));
+    const std::string out = read_file(path(out_));
     CAPTURE(faults_.calls(), faults_.hits(), outcome.exit_code, outcome.signal, outcome.errors);
     if (outcome.signal == SIGKILL && may_end) {
       CHECK((out == kOld || out == new_));
@@ -53,7 +63,7 @@ class Workplace {
       CHECK(out == (outcome.exit_code == 0 ? new_ : kOld));
       CHECK((outcome.exit_code == 0 || !outcome.errors.empty()));
     }
-    CHECK(rights("out.npy") == 0600);
+    CHECK(rights(out_) == 0600);
     for (const std::string& name : list(folder_.path()))
       if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
         CAPTURE(name);
@@ -80,7 +90,7 @@ class Workplace {
   TemporaryDirectory folder_;
   Faults faults_;
   std::vector<std::string> arguments_, names_;
-  std::string new_;
+  std::string out_, new_;
 };
 
 /// The next call to hit: each of the first ones, then every fifth.
@@ -113,7 +123,7 @@ void sweep(Workplace& w, const std::string& what, tessera_fault_mode mode, bool 
 
 TEST_CASE("file operations that fail", "[faults]") {
   need_shim();
-  Workplace w(GENERATE("gemm", "stencil"));
+  Workplace w(GENERATE(from_range(kRuns)));
   const bool no_tmpfile = GENERATE(false, true);
   sweep(w, "file", TESSERA_FAULT_ONCE, no_tmpfile);
   sweep(w, "file", TESSERA_FAULT_FOR_GOOD, no_tmpfile);
@@ -131,7 +141,7 @@ TEST_CASE("a program that is killed at a file operation", "[faults]") {
 
 TEST_CASE("reads and writes that take a part of what is asked for, or are interrupted", "[faults]") {
   need_shim();
-  Workplace w(GENERATE("gemm", "stencil"));
+  Workplace w(GENERATE(from_range(kRuns)));
   for (const char* function : {"read", "write"}) {
     w.faults().arm(function, 1, TESSERA_FAULT_SHORT);
     CHECK(w.check(false, false));
@@ -149,14 +159,14 @@ TEST_CASE("the file and its folder reach the disk", "[faults]") {
 
 TEST_CASE("libraries that cannot be opened", "[faults]") {
   need_shim();
-  Workplace w(GENERATE("gemm", "stencil"));
+  Workplace w(GENERATE(from_range(kRuns)));
   sweep(w, "dlopen", TESSERA_FAULT_ONCE, false);
   sweep(w, "dlopen", TESSERA_FAULT_FOR_GOOD, false);
 }
 
 TEST_CASE("memory that ends", "[faults]") {
   need_shim();
-  Workplace w(GENERATE("gemm", "stencil"));
+  Workplace w(GENERATE(from_range(kRuns)));
   sweep(w, "alloc", TESSERA_FAULT_ONCE, false);
   sweep(w, "alloc", TESSERA_FAULT_FOR_GOOD, false);
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::test {
@@ -27,8 +28,14 @@ std::string npy_dictionary(const std::string& descr, bool fortran_order, const S
 /// Magic, version, length and text, as long as numpy makes it.
 std::string npy_header(const std::string& dictionary, int version = 1);
 
+/// NumPy's name of a type, little-endian.
 template <class T>
-inline constexpr const char* kDescr = sizeof(T) == 4 ? "<f4" : "<f8";
+inline const std::string kDescr = std::string(sizeof(T) == 1 ? "|" : "<") +
+                                  (std::is_same_v<T, bool>       ? 'b'
+                                   : std::is_floating_point_v<T> ? 'f'
+                                   : std::is_signed_v<T>         ? 'i'
+                                                                 : 'u') +
+                                  std::to_string(sizeof(T));
 
 /// Elements, given in C order, as they lie in Fortran order.
 template <class T>

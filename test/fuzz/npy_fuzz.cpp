@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Any bytes as a .npy file: an npy::Error, or an array that holds what the file says and comes back equal when it is
-/// written and read again.
+/// written and read again. As a kernel of taps: an error, or no more taps than elements.
 
 #include "npy.hpp"
+#include "taps_spec.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,35 +58,71 @@ class Output {
   std::filesystem::path folder_;
 };
 
+/// Whether the file ends with these numbers, in either byte order.
+bool ends_with(std::span<const std::uint8_t> file, std::vector<std::byte> numbers, std::size_t item) {
+  const auto is_end = [&] {
+    return std::equal(file.end() - std::ptrdiff_t(numbers.size()), file.end(), numbers.begin(),
+                      [](std::uint8_t a, std::byte b) { return std::byte{a} == b; });
+  };
+  if (is_end()) return true;
+  for (auto at = numbers.begin(); at != numbers.end(); at += std::ptrdiff_t(item))
+    std::reverse(at, at + std::ptrdiff_t(item));
+  return is_end();
+}
+
 template <tessera::Element T>
-void write_and_compare(const npy::Array& array, const std::filesystem::path& file) {
+void write_and_compare(const npy::Array& array, std::span<const std::uint8_t> read, const std::filesystem::path& file) {
+  const npy::Numbers numbers =
+      npy::to_numbers(file, std::span<const T>(array.data<T>(), std::size_t(array.size)), array.stored);
+  require(numbers.clamped == 0);
+  require(array.stored == npy::Stored::boolean || ends_with(read, numbers.bytes, size_of(array.stored)));
   npy::OutputFile output(file);
-  output.write(std::span<const T>(array.data<T>(), std::size_t(array.size)), array.shape);
+  output.write(numbers.bytes, array.stored, array.shape);
   output.commit();
-  const npy::Array again = npy::read(file);
-  require(again.dtype == array.dtype && again.shape == array.shape && again.size == array.size);
-  require(!again.fortran_order);
+  const npy::Array again = npy::read_numbers(file, std::nullopt);
+  require(again.stored == array.stored && again.dtype == array.dtype && again.shape == array.shape);
+  require(again.size == array.size && !again.fortran_order);
   require(std::memcmp(again.data<T>(), array.data<T>(), std::size_t(array.size) * sizeof(T)) == 0);
 }
 
 /// What holds for every array that was read.
 void check(const npy::Array& array, std::span<const std::uint8_t> file) {
-  const std::size_t item = tessera::size_of(array.dtype);
+  const std::size_t item = size_of(array.stored);
   std::int64_t size = 1;
   for (const std::int64_t extent : array.shape) {
     require(extent > 0);
     size *= extent;
   }
   require(size == array.size && std::size_t(size) * item <= file.size());
-  const std::size_t bytes = std::size_t(size) * item;
-  require(std::equal(file.end() - std::ptrdiff_t(bytes), file.end(),
-                     reinterpret_cast<const std::uint8_t*>(array.bytes.get())));
   std::int64_t last = 0;
   const std::vector<std::int64_t> strides = array.strides();
   require(strides.size() == array.shape.size());
   for (std::size_t axis = 0; axis < strides.size(); ++axis) last += (array.shape[axis] - 1) * strides[axis];
   require(last == size - 1);
   require(array.describe().size() < 4096);
+}
+
+/// The same file as a kernel.
+void read_kernel(const npy::Array& array, const std::filesystem::path& file) {
+  const std::size_t axes = array.shape.size();
+  if (axes < 1 || axes > TESSERA_MAX_RANK) return;
+  try {
+    const tessera::Taps taps = tessera::cli::read_kernel(file, int(axes), {0});
+    require(taps.size() > 0 && taps.size() <= std::size_t(array.size));
+  } catch (const npy::Error& error) {
+    require(std::strlen(error.what()) < 8192);
+  }
+}
+
+/// Whether elements of the library's types are read from the same files, and those alone.
+void read_elements(const npy::Array& array, const std::filesystem::path& file) {
+  bool is_read = true;
+  try {
+    require(npy::read(file).size == array.size);
+  } catch (const npy::Error&) {
+    is_read = false;
+  }
+  require(is_read == is_floating(array.stored));
 }
 
 }  // namespace
@@ -96,12 +134,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   file.set(bytes);
   npy::Array array;
   try {
-    array = npy::read(file.path());
+    array = npy::read_numbers(file.path(), std::nullopt);
   } catch (const npy::Error& error) {
     require(std::strlen(error.what()) < 8192);
     return 0;
   }
   check(array, bytes);
-  tessera::with_types(array.dtype, [&]<class T>(std::type_identity<T>) { write_and_compare<T>(array, output.path()); });
+  tessera::with_types(array.dtype,
+                      [&]<class T>(std::type_identity<T>) { write_and_compare<T>(array, bytes, output.path()); });
+  read_elements(array, file.path());
+  read_kernel(array, file.path());
   return 0;
 }

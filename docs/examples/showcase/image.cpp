@@ -4,13 +4,12 @@
 #include "image.hpp"
 
 #include "data.hpp"
+#include "png_image.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
-
-#include <png.h>
 
 namespace showcase {
 namespace {
@@ -69,8 +68,9 @@ Image diverging(std::span<const float> values, std::int64_t height, std::int64_t
 
 void write_png(const std::filesystem::path& file, const Image& image, std::int64_t scale) {
   const std::int64_t height = image.height * scale, width = image.width * scale;
-  std::vector<std::uint8_t> rgb;
-  rgb.reserve(std::size_t(3 * height * width));
+  constexpr int kChannels = 3;
+  tessera::png::Image rgb{height, width, kChannels, tessera::npy::Stored::u8, {}};
+  rgb.samples.reserve(std::size_t(kChannels * height * width));
   const auto pixel = [&](std::int64_t y, std::int64_t x) {
     return image.pixels[std::size_t(std::min(y, image.height - 1) * image.width + std::min(x, image.width - 1))];
   };
@@ -80,15 +80,11 @@ void write_png(const std::filesystem::path& file, const Image& image, std::int64
       const float down = float(y % scale) / float(scale), right = float(x % scale) / float(scale);
       const Color c = mix(mix(pixel(row, column), pixel(row, column + 1), right),
                           mix(pixel(row + 1, column), pixel(row + 1, column + 1), right), down);
-      for (const float part : {c.red, c.green, c.blue}) rgb.push_back(std::uint8_t(std::lround(255.0f * part)));
+      for (const float part : {c.red, c.green, c.blue}) rgb.samples.push_back(std::byte(std::lround(255.0f * part)));
     }
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  png.width = png_uint_32(width);
-  png.height = png_uint_32(height);
-  png.format = PNG_FORMAT_RGB;
-  if (png_image_write_to_file(&png, file.c_str(), 0, rgb.data(), 0, nullptr) == 0)
-    throw std::runtime_error(file.string() + ": cannot be written: " + png.message);
+  tessera::npy::OutputFile output(file);
+  output.write_contents(tessera::png::encode(file, rgb));
+  output.commit();
 }
 
 }  // namespace showcase

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// NumPy's .npy files, versions 1 to 3, with elements of the types that the library knows.
+/// NumPy's .npy files, versions 1 to 3, with numbers of the types in stored.hpp, in either byte order.
 /// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 #pragma once
 
 #include "clip.hpp"
+#include "stored.hpp"
 
 #include <tessera/error.hpp>
 
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -28,16 +30,15 @@ class Error : public std::runtime_error {
       : std::runtime_error(clip(file.native(), kShownName) + ": " + message) {}
 };
 
-/// NumPy's name of an element type, "<f4": little-endian, IEEE, so many bytes.
-std::string descr_of(DType dtype);
 /// "'<f4' (float32) or '<f8' (float64)".
 std::string known_types();
 
 /// An array as it lies in its file: never empty, and never reordered.
 struct Array {
   std::filesystem::path file;
-  DType dtype = DType::f32;
-  bool fortran_order = false;  ///< the first axis has stride 1, not the last
+  Stored stored = Stored::f32;  ///< in the file
+  DType dtype = DType::f32;     ///< here
+  bool fortran_order = false;   ///< the first axis has stride 1, not the last
   std::vector<std::int64_t> shape;
   std::int64_t size = 0;  ///< number of elements
   std::unique_ptr<std::byte[]> bytes;
@@ -53,8 +54,14 @@ struct Array {
   std::string describe() const;
 };
 
-/// Reads a regular file. Memory is taken only when the file's size agrees with its header. Throws Error.
+/// Reads a regular file with elements of the library's types. Memory is taken only when the file's size agrees with its
+/// header. Throws Error.
 Array read(const std::filesystem::path& file);
+/// The same for numbers of any type, as elements of `dtype` or, without one, of computing_type(). Throws Error, also
+/// where such elements may not hold an integer exactly.
+Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype);
+/// Whether a regular file begins as .npy files do. Throws Error where it cannot be read.
+bool is_npy(const std::filesystem::path& file);
 
 /// A file that is written completely or not at all: the contents go to a temporary file in the same folder, with the
 /// target's permissions, and reach the disk before they take the place of the target. The target may be a file that is
@@ -75,8 +82,12 @@ class OutputFile {
   /// Writes an array in C order; `elements` are those of `shape`. Throws Error and leaves the target as it was.
   template <Element T>
   void write(std::span<const T> elements, const std::vector<std::int64_t>& shape) {
-    write(std::as_bytes(elements), kDType<T>, shape);
+    write(std::as_bytes(elements), stored_of(kDType<T>), shape);
   }
+  /// The same for numbers of any type, little-endian.
+  void write(std::span<const std::byte> numbers, Stored stored, const std::vector<std::int64_t>& shape);
+  /// Writes a file's whole contents. Throws Error and leaves the target as it was.
+  void write_contents(std::span<const std::byte> contents);
   /// Puts what was written in the target's place. Throws Error and leaves the target as it was.
   void commit();
 
@@ -86,7 +97,7 @@ class OutputFile {
  private:
   enum class Kind { file, pipe, standard_output };
 
-  void write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape);
+  void settle() const;
   void write_all(const void* data, std::size_t count) const;
   void create_temporary();
   void name_temporary();

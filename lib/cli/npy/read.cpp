@@ -4,8 +4,8 @@
 #include "npy.hpp"
 #include "regular_file.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -13,8 +13,6 @@
 
 namespace tessera::npy {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "elements are read as they lie in the file");
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeader = 1 << 20;  // numpy itself trusts 10000 bytes
@@ -40,7 +38,8 @@ class HeaderParser {
       expect(':');
       if (key == "descr" && !seen[0]) {
         seen[0] = true;
-        if (peek() != '\'' && peek() != '"') throw Error(file_, "has records for elements; expected " + known_types());
+        if (peek() != '\'' && peek() != '"')
+          throw Error(file_, "has records for elements; expected numbers, " + known_types());
         header.descr = string();
       } else if (key == "fortran_order" && !seen[1]) {
         seen[1] = true;
@@ -141,25 +140,69 @@ std::string header_text(const std::filesystem::path& file, RegularFile& reader) 
   return text;
 }
 
-DType element_type(const std::filesystem::path& file, const std::string& descr) {
-  bool swapped = false;
-  for (const DType dtype : kDTypes) {
-    const std::string known = descr_of(dtype);
-    if (descr == known) return dtype;
-    swapped = swapped || descr == ">" + known.substr(1);
+struct FileType {
+  Stored stored;
+  bool swapped;  ///< the bytes of a number lie in reverse
+};
+
+/// None where the type is not one of ours. NumPy writes '|' or '<' where a number is one byte; '=' is the machine's.
+std::optional<FileType> file_type(const std::string& descr) {
+  if (descr.empty() || std::strchr("<>|=", descr[0]) == nullptr) return std::nullopt;
+  for (const Stored stored : kStoredTypes)
+    if (descr.substr(1) == descr_of(stored) + 1)
+      if (descr[0] != '|' || size_of(stored) == 1) return FileType{stored, descr[0] == '>'};
+  return std::nullopt;
+}
+
+/// An array whose numbers are not read yet, or converted.
+struct Opened {
+  RegularFile reader;
+  std::string descr;
+  Array array;
+  std::optional<FileType> type;
+};
+
+Opened open(const std::filesystem::path& file) {
+  RegularFile reader(file);
+  const std::string text = header_text(file, reader);
+  Header header = HeaderParser(file, text).parse();
+  const std::optional<FileType> type = file_type(header.descr);
+  return {
+      std::move(reader),
+      std::move(header.descr),
+      {file, type ? type->stored : Stored::f32, DType::f32, header.fortran_order, std::move(header.shape), 1, nullptr},
+      type};
+}
+
+void read_elements(Opened& opened, DType dtype) {
+  Array& array = opened.array;
+  const std::filesystem::path& file = array.file;
+  array.dtype = dtype;
+  const std::int64_t item = std::int64_t(size_of(array.stored));
+  const std::int64_t largest = std::max(item, std::int64_t(size_of(dtype)));
+  for (const std::int64_t extent : array.shape) {
+    if (extent == 0) throw Error(file, "has no elements (" + array.describe() + "); expected one or more");
+    if (extent > std::numeric_limits<std::int64_t>::max() / largest / array.size)
+      throw Error(file, "has a shape of more than 2^63 bytes (" + array.describe() + ")");
+    array.size *= extent;
   }
-  throw Error(file, "has elements of type '" + descr + "'" + (swapped ? " (big-endian)" : "") + "; expected " +
-                        known_types() + ": convert it, with NumPy np.save(file, array.astype('<f4'))");
+  const std::uint64_t expected = std::uint64_t(array.size) * std::uint64_t(item);
+  if (opened.reader.left() != expected)
+    throw Error(file, std::string(opened.reader.left() < expected ? "is cut off" : "has bytes behind the array") +
+                          ": " + array.describe() + " takes " + std::to_string(expected) +
+                          " bytes behind the header, found " + std::to_string(opened.reader.left()));
+  auto numbers = std::make_unique_for_overwrite<std::byte[]>(expected);
+  opened.reader.read(numbers.get(), expected);
+  array.bytes = to_elements(file, std::move(numbers), array.size, array.stored, opened.type->swapped, dtype);
 }
 
 }  // namespace
 
-std::string descr_of(DType dtype) { return "<f" + std::to_string(size_of(dtype)); }
-
 std::string known_types() {
   std::string text;
   for (const DType dtype : kDTypes)
-    text += (text.empty() ? "'" : " or '") + descr_of(dtype) + "' (float" + std::to_string(8 * size_of(dtype)) + ")";
+    text += (text.empty() ? "'" : " or '") + std::string(descr_of(stored_of(dtype))) + "' (float" +
+            std::to_string(8 * size_of(dtype)) + ")";
   return text;
 }
 
@@ -178,31 +221,34 @@ std::string Array::describe() const {
   std::string result;
   for (const std::int64_t extent : shape) result += (result.empty() ? "" : " x ") + std::to_string(extent);
   result += result.empty() ? "a single " : " ";
-  result += descr_of(dtype);
+  result += descr_of(stored);
   return result + (fortran_order ? ", Fortran order" : "");
 }
 
-Array read(const std::filesystem::path& file) {
+bool is_npy(const std::filesystem::path& file) {
   RegularFile reader(file);
-  const std::string text = header_text(file, reader);
-  Header header = HeaderParser(file, text).parse();
+  std::array<char, kMagic.size()> start{};
+  if (reader.left() < start.size()) return false;
+  reader.read(start.data(), start.size());
+  return std::string_view(start.data(), start.size()) == kMagic;
+}
 
-  Array array{file, element_type(file, header.descr), header.fortran_order, std::move(header.shape), 1, nullptr};
-  const std::int64_t item = std::int64_t(size_of(array.dtype));
-  for (const std::int64_t extent : array.shape) {
-    if (extent == 0) throw Error(file, "has no elements (" + array.describe() + "); expected one or more");
-    if (extent > std::numeric_limits<std::int64_t>::max() / item / array.size)
-      throw Error(file, "has a shape of more than 2^63 bytes (" + array.describe() + ")");
-    array.size *= extent;
-  }
-  const std::uint64_t expected = std::uint64_t(array.size) * std::uint64_t(item);
-  if (reader.left() != expected)
-    throw Error(file, std::string(reader.left() < expected ? "is cut off" : "has bytes behind the array") + ": " +
-                          array.describe() + " takes " + std::to_string(expected) + " bytes behind the header, found " +
-                          std::to_string(reader.left()));
-  array.bytes = std::make_unique_for_overwrite<std::byte[]>(expected);
-  reader.read(array.bytes.get(), expected);
-  return array;
+Array read(const std::filesystem::path& file) {
+  Opened opened = open(file);
+  if (!opened.type || !is_floating(opened.array.stored))
+    throw Error(file, "has elements of type '" + opened.descr + "'; expected " + known_types() +
+                          ": convert it, with NumPy np.save(file, array.astype('<f4'))");
+  read_elements(opened, opened.array.stored == Stored::f32 ? DType::f32 : DType::f64);
+  return std::move(opened.array);
+}
+
+Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype) {
+  Opened opened = open(file);
+  if (!opened.type)
+    throw Error(file, "has numbers of type '" + opened.descr + "'; expected booleans, integers of up to 64 bits, " +
+                          known_types() + ": convert it, with NumPy np.save(file, array.astype('<f4'))");
+  read_elements(opened, dtype.value_or(computing_type(opened.array.stored)));
+  return std::move(opened.array);
 }
 
 }  // namespace tessera::npy

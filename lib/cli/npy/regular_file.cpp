@@ -40,7 +40,12 @@ RegularFile::RegularFile(std::filesystem::path name) : name_(std::move(name)), d
   throw Error(name_, "is not a regular file");
 }
 
-RegularFile::~RegularFile() { ::close(descriptor_); }
+RegularFile::RegularFile(RegularFile&& other) noexcept
+    : name_(std::move(other.name_)), descriptor_(std::exchange(other.descriptor_, -1)), left_(other.left_) {}
+
+RegularFile::~RegularFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void RegularFile::read(void* target, std::size_t count) {
   char* at = static_cast<char*>(target);

@@ -12,6 +12,7 @@ namespace tessera::npy {
 class RegularFile {
  public:
   explicit RegularFile(std::filesystem::path name);
+  RegularFile(RegularFile&& other) noexcept;
   RegularFile(const RegularFile&) = delete;
   RegularFile& operator=(const RegularFile&) = delete;
   ~RegularFile();

@@ -62,8 +62,8 @@ int open_pipe(const fs::path& name) {
   return descriptor;
 }
 
-std::string header(DType dtype, const std::vector<std::int64_t>& shape) {
-  std::string text = "{'descr': '" + descr_of(dtype) + "', 'fortran_order': False, 'shape': (";
+std::string header(Stored stored, const std::vector<std::int64_t>& shape) {
+  std::string text = std::string("{'descr': '") + descr_of(stored) + "', 'fortran_order': False, 'shape': (";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (axis > 0) text += ", ";
     text += std::to_string(shape[axis]);
@@ -165,11 +165,22 @@ void OutputFile::write_all(const void* data, std::size_t count) const {
   }
 }
 
-void OutputFile::write(std::span<const std::byte> bytes, DType dtype, const std::vector<std::int64_t>& shape) {
+void OutputFile::write(std::span<const std::byte> numbers, Stored stored, const std::vector<std::int64_t>& shape) {
   if (descriptor_ < 0) create_temporary();
-  const std::string head = header(dtype, shape);
+  const std::string head = header(stored, shape);
   write_all(head.data(), head.size());
-  write_all(bytes.data(), bytes.size());
+  write_all(numbers.data(), numbers.size());
+  settle();
+}
+
+void OutputFile::write_contents(std::span<const std::byte> contents) {
+  if (descriptor_ < 0) create_temporary();
+  write_all(contents.data(), contents.size());
+  settle();
+}
+
+/// What was written has its rights and is on the disk.
+void OutputFile::settle() const {
   if (kind_ != Kind::file) return;
   keep_rights();
   if (::fsync(descriptor_) != 0) fail(name_, errno);

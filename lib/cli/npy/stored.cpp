@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stored.hpp"
+
+#include "npy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace tessera::npy {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
+/// Calls body(std::type_identity<S>{}) for the type S of the numbers.
+template <class Body>
+decltype(auto) with_stored(Stored stored, Body&& body) {
+  switch (stored) {
+    case Stored::boolean:
+      return body(std::type_identity<bool>{});
+    case Stored::u8:
+      return body(std::type_identity<std::uint8_t>{});
+    case Stored::i8:
+      return body(std::type_identity<std::int8_t>{});
+    case Stored::u16:
+      return body(std::type_identity<std::uint16_t>{});
+    case Stored::i16:
+      return body(std::type_identity<std::int16_t>{});
+    case Stored::u32:
+      return body(std::type_identity<std::uint32_t>{});
+    case Stored::i32:
+      return body(std::type_identity<std::int32_t>{});
+    case Stored::u64:
+      return body(std::type_identity<std::uint64_t>{});
+    case Stored::i64:
+      return body(std::type_identity<std::int64_t>{});
+    case Stored::f32:
+      return body(std::type_identity<float>{});
+    case Stored::f64:
+      return body(std::type_identity<double>{});
+  }
+  throw std::invalid_argument("no such type of numbers");
+}
+
+/// A number of type S from its bytes in a file; any byte but 0 is true.
+template <class S>
+S load(const std::byte* at, bool swapped) {
+  if constexpr (std::is_same_v<S, bool>) {
+    return *at != std::byte{0};
+  } else {
+    std::array<std::byte, sizeof(S)> raw;
+    std::memcpy(raw.data(), at, sizeof(S));
+    if (swapped) std::reverse(raw.begin(), raw.end());
+    return std::bit_cast<S>(raw);
+  }
+}
+
+/// Whether every integer up to the size of `value` is one of T.
+template <class T, class S>
+bool is_exact(S value) {
+  if constexpr (std::numeric_limits<S>::digits <= std::numeric_limits<T>::digits) return true;
+  constexpr std::int64_t limit = std::int64_t{1} << std::numeric_limits<T>::digits;
+  return std::cmp_less_equal(value, limit) && std::cmp_greater_equal(value, -limit);
+}
+
+template <class T, class S>
+[[noreturn]] void fail_inexact(const std::filesystem::path& file, std::int64_t index, S value) {
+  constexpr int digits = std::numeric_limits<T>::digits;
+  throw Error(file, "number " + std::to_string(index) + " is " + std::to_string(value) + ", beyond +-2^" +
+                        std::to_string(digits) + ", up to which " + TypeTraits<T>::kName + " holds every integer: " +
+                        (digits < 53 ? "compute in f64 (--dtype f64)" : "it cannot be computed with exactly"));
+}
+
+template <class S, Element T>
+void convert(const std::filesystem::path& file, const std::byte* numbers, std::int64_t count, bool swapped,
+             T* elements) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const S value = load<S>(numbers + std::size_t(i) * sizeof(S), swapped);
+    if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool>)
+      if (!is_exact<T>(value)) fail_inexact<T>(file, i, value);
+    elements[i] = T(value);
+  }
+}
+
+/// The integer of type S that is nearest to `value`, which is not NaN.
+template <class S>
+S clamped(double value, std::int64_t& count) {
+  const double rounded = std::nearbyint(value);
+  constexpr S lowest = std::numeric_limits<S>::min(), highest = std::numeric_limits<S>::max();
+  const bool below = rounded < double(lowest), above = rounded >= std::ldexp(1.0, std::numeric_limits<S>::digits);
+  count += below || above;
+  return below ? lowest : above ? highest : S(rounded);
+}
+
+}  // namespace
+
+const char* name_of(Stored stored) {
+  constexpr const char* names[] = {"bool", "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64"};
+  return names[std::size_t(stored)];
+}
+
+const char* descr_of(Stored stored) {
+  constexpr const char* names[] = {"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8", "<f4", "<f8"};
+  return names[std::size_t(stored)];
+}
+
+std::size_t size_of(Stored stored) {
+  return with_stored(stored, []<class S>(std::type_identity<S>) { return sizeof(S); });
+}
+
+bool is_floating(Stored stored) { return stored == Stored::f32 || stored == Stored::f64; }
+
+Stored stored_of(DType dtype) { return dtype == DType::f32 ? Stored::f32 : Stored::f64; }
+
+std::optional<Stored> stored_named(std::string_view name) {
+  for (const Stored stored : kStoredTypes)
+    if (name == name_of(stored)) return stored;
+  return std::nullopt;
+}
+
+std::string stored_names() {
+  std::string names;
+  for (const Stored stored : kStoredTypes) names += (names.empty() ? "" : ", ") + std::string(name_of(stored));
+  return names;
+}
+
+std::string range_of(Stored stored) {
+  return with_stored(stored, []<class S>(std::type_identity<S>) {
+    return std::to_string(+std::numeric_limits<S>::min()) + ".." + std::to_string(+std::numeric_limits<S>::max());
+  });
+}
+
+DType computing_type(Stored stored) { return size_of(stored) <= 2 || stored == Stored::f32 ? DType::f32 : DType::f64; }
+
+std::unique_ptr<std::byte[]> to_elements(const std::filesystem::path& file, std::unique_ptr<std::byte[]> numbers,
+                                         std::int64_t count, Stored stored, bool swapped, DType dtype) {
+  if (stored == stored_of(dtype) && !swapped) return numbers;
+  auto elements = std::make_unique_for_overwrite<std::byte[]>(std::size_t(count) * size_of(dtype));
+  with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_stored(stored, [&]<class S>(std::type_identity<S>) {
+      convert<S>(file, numbers.get(), count, swapped, reinterpret_cast<T*>(elements.get()));
+    });
+  });
+  return elements;
+}
+
+template <Element T>
+Numbers to_numbers(const std::filesystem::path& file, std::span<const T> elements, Stored stored) {
+  Numbers result;
+  result.bytes.resize(elements.size() * size_of(stored));
+  with_stored(stored, [&]<class S>(std::type_identity<S>) {
+    S* const numbers = reinterpret_cast<S*>(result.bytes.data());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if constexpr (std::is_floating_point_v<S>) {
+        numbers[i] = S(elements[i]);
+      } else {
+        if (std::isnan(elements[i]))
+          throw Error(file, "result " + std::to_string(i) + " is not a number, which no " + name_of(stored) +
+                                " can say: write floating-point numbers (--output-type " + TypeTraits<T>::kName + ")");
+        numbers[i] = clamped<S>(double(elements[i]), result.clamped);
+      }
+    }
+  });
+  return result;
+}
+
+template Numbers to_numbers(const std::filesystem::path&, std::span<const float>, Stored);
+template Numbers to_numbers(const std::filesystem::path&, std::span<const double>, Stored);
+
+}  // namespace tessera::npy
