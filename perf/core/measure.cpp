@@ -3,20 +3,13 @@
 
 #include "measure.hpp"
 
+#include "noise.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace tessera::perf {
-
-namespace {
-
-double median(std::vector<double>& samples) {
-  std::sort(samples.begin(), samples.end());
-  const std::size_t count = samples.size();
-  return count % 2 == 1 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
-}
-
-}  // namespace
 
 Statistics condense(const Passes& by_pass, std::int64_t batch) {
   Statistics s;
@@ -31,6 +24,8 @@ Statistics condense(const Passes& by_pass, std::int64_t batch) {
   s.median = median(samples);
   s.min = samples.front();
   s.max = samples.back();
+  // Samples of one pass share its clock and its neighbours; passes are what varies by chance.
+  std::tie(s.low, s.high) = median_interval(s.passes.size() > 1 ? s.passes : samples);
   s.repetitions = std::int64_t(count);
   s.batch = batch;
   double mean = 0.0, squares = 0.0;

@@ -14,6 +14,7 @@ using Passes = std::vector<std::vector<double>>;
 
 struct Statistics {
   double median = 0.0, min = 0.0, max = 0.0, spread = 0.0;  ///< of all samples; coefficient of variation
+  double low = 0.0, high = 0.0;                             ///< between which the median lies: median_interval()
   std::int64_t repetitions = 0;                             ///< samples
   std::int64_t batch = 1;                                   ///< executions in a sample
   std::vector<double> passes;                               ///< each pass's median

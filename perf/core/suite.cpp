@@ -182,6 +182,10 @@ void Suite::report(const Visit& visit, const Statistics& time, const Statistics&
   auto& counters = visit.state.counters;
   counters["min"] = time.min * 1e6;
   counters["max"] = time.max * 1e6;
+  if (time.repetitions > 1) {
+    counters["low"] = time.low * 1e6;
+    counters["high"] = time.high * 1e6;
+  }
   counters["spread"] = time.spread;
   counters["repetitions"] = double(time.repetitions);
   counters["batch"] = double(time.batch);

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "noise.hpp"
+#include "readable.hpp"
 #include "recorder.hpp"
 
 #include <algorithm>
@@ -46,19 +48,43 @@ std::string backend_of(const std::string& competitor) {
   return competitor.substr(competitor.find(':') + 1, competitor.rfind(':') - competitor.find(':') - 1);
 }
 
-/// Of each backend's automatic choices the shares of the rate of its best algorithm.
-std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Group>& groups) {
+/// How far the row's time may be off; 0 of what was measured once, which nobody knows.
+double doubt_of(const Json& row) {
+  return row.contains("low") ? doubt(number(row, "real_time"), {number(row, "low"), number(row, "high")}) : 0.0;
+}
+
+/// The same of the ratio of two rows. They took turns, so that what disturbed a pass disturbed both.
+double doubt_of(const Json& a, const Json& b) {
+  if (a.contains("passes") && b.contains("passes")) {
+    const auto of_a = a["passes"]["real_time"].get<std::vector<double>>();
+    const auto of_b = b["passes"]["real_time"].get<std::vector<double>>();
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i) ratios.push_back(of_a[i] / of_b[i]);
+    const auto interval = median_interval(ratios);
+    if (of_a.size() == of_b.size()) return doubt(median(ratios), interval);
+  }
+  return (1.0 + doubt_of(a)) * (1.0 + doubt_of(b)) - 1.0;
+}
+
+/// Of each backend's automatic choices the shares of the rate of its best algorithm; doubtful ones count in `left_out`.
+std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Group>& groups, int& left_out) {
   std::map<std::string, std::vector<double>> shares;
   for (const Group& group : groups) {
-    std::map<std::string, double> best, automatic;
+    std::map<std::string, const Json*> best, automatic;
     for (const Json* row : group.rows) {
       const std::string competitor = competitor_of(*row);
       if (!is_tessera(competitor) || !row->contains("rate")) continue;
-      const std::string backend = backend_of(competitor);
-      best[backend] = std::max(best[backend], number(*row, "rate"));
-      if (row->contains("automatic")) automatic[backend] = number(*row, "rate");
+      const Json*& fastest = best[backend_of(competitor)];
+      if (fastest == nullptr || number(*row, "rate") > number(*fastest, "rate")) fastest = row;
+      if (row->contains("automatic")) automatic[backend_of(competitor)] = row;
     }
-    for (const auto& [backend, rate] : automatic) shares[backend].push_back(rate / best[backend]);
+    for (const auto& [backend, row] : automatic) {
+      const Json* fastest = best[backend];
+      if (row != fastest && doubt_of(*row, *fastest) > kDoubtful)
+        ++left_out;
+      else
+        shares[backend].push_back(number(*row, "rate") / number(*fastest, "rate"));
+    }
   }
   return shares;
 }
@@ -73,52 +99,92 @@ void print_automatic(const std::string& backend, const std::vector<double>& shar
                std::count_if(shares.begin(), shares.end(), [](double share) { return share < 0.95; }));
 }
 
+/// Whether the row's share of its ceiling, which was measured beside each sample, is not known.
+bool has_doubtful_share(const Json& row) {
+  if (number(row, "ceiling") > 1.05) return true;
+  if (!row.contains("passes") || !row["passes"].contains("ceiling")) return doubt_of(row) > kDoubtful;
+  auto shares = row["passes"]["ceiling"].get<std::vector<double>>();
+  const auto interval = median_interval(shares);
+  return doubt(median(shares), interval) > kDoubtful;
+}
+
+/// Says where most rows are doubtful: nothing can be concluded from such a run.
+void print_caution(const Json& rows, std::FILE* file) {
+  std::ptrdiff_t known = 0, doubtful = 0;
+  for (const Json& row : rows) {
+    known += row.contains("ceiling");
+    doubtful += row.contains("ceiling") && has_doubtful_share(row);
+  }
+  if (2 * doubtful > known)
+    std::fprintf(file,
+                 "\nCAUTION: the machine was not idle: in %td of %td rows the share of the ceiling may be off by more "
+                 "than 25 %%.\nWhat is not marked NOISY may have been held up all the time. Measure again on an idle "
+                 "machine.\n",
+                 doubtful, known);
+}
+
+/// "  +-3.1 %", and that it is too noisy to quote.
+std::string doubt_text(const Json& row) {
+  const double repetitions = number(row, "repetitions");
+  if (repetitions < 2) return "  (1 repetition)";
+  const double value = doubt_of(row);
+  return "  +-" + three_digits(100.0 * value) + " %" + (value > kDoubtful ? " NOISY" : "") +
+         (repetitions < 3 ? "  (2 repetitions)" : "");
+}
+
+void print_row(const Json& row, const Json* best_peer, bool ceiling, const char* unit, std::FILE* file) {
+  const std::string competitor = competitor_of(row);
+  const std::string label = row.value("label", "");
+  if (row.contains("error_message")) {
+    std::fprintf(file, "  %-34s FAILED: %s\n", competitor.c_str(), row["error_message"].get<std::string>().c_str());
+    return;
+  }
+  const char mark = row.contains("automatic") ? '*' : ' ';
+  if (ceiling) {
+    const std::string rate = readable(1e9 * number(row, "rate"), label.substr(std::min<std::size_t>(1, label.size())));
+    std::fprintf(file, "  %-34s %15s%s\n", competitor.c_str(), rate.c_str(), doubt_text(row).c_str());
+    return;
+  }
+  std::fprintf(file, "%c %-34s %9s", mark, competitor.c_str(), readable(1e-6 * number(row, "real_time"), "s").c_str());
+  if (row.contains("rate")) std::fprintf(file, " %15s", readable(1e9 * number(row, "rate"), unit).c_str());
+  if (row.contains("traffic")) std::fprintf(file, " %11s", readable(1e9 * number(row, "traffic"), "B/s").c_str());
+  if (best_peer != nullptr) {
+    const bool doubtful = &row != best_peer && doubt_of(row, *best_peer) > kDoubtful;
+    const std::string ratio = three_digits(number(row, "rate") / number(*best_peer, "rate"));
+    std::fprintf(file, " %6s of best peer", doubtful ? ("~" + ratio).c_str() : ratio.c_str());
+  }
+  if (row.contains("ceiling")) std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(row, "ceiling"), label.c_str());
+  std::fprintf(file, "%s\n", doubt_text(row).c_str());
+}
+
 void print_group(const Group& group, std::FILE* file) {
   std::vector<const Json*> rows = group.rows;
   std::stable_sort(rows.begin(), rows.end(), [](const Json* a, const Json* b) {
     const bool wrong_a = a->contains("error_message"), wrong_b = b->contains("error_message");
     return wrong_a != wrong_b ? wrong_b : number(*a, "real_time") < number(*b, "real_time");
   });
-  double best_peer = 0.0;
+  const Json* best_peer = nullptr;
   for (const Json* row : rows)
-    if (competitor_of(*row).rfind("peer:", 0) == 0) best_peer = std::max(best_peer, number(*row, "rate"));
-  const bool gemm = group.title.rfind("gemm/", 0) == 0;
+    if (competitor_of(*row).rfind("peer:", 0) == 0 && number(*row, "rate") > 0.0 &&
+        (best_peer == nullptr || number(*row, "rate") > number(*best_peer, "rate")))
+      best_peer = row;
+  const bool ceiling = group.title.rfind("ceiling/", 0) == 0;
+  const char* const unit = group.title.rfind("gemm/", 0) == 0 ? "FLOP/s" : "Stencil/s";
   std::fprintf(file, "\n%s\n", group.title.c_str());
-  for (const Json* row : rows) {
-    const std::string competitor = competitor_of(*row);
-    if (row->contains("error_message")) {
-      std::fprintf(file, "  %-34s FAILED: %s\n", competitor.c_str(),
-                   (*row)["error_message"].get<std::string>().c_str());
-      continue;
-    }
-    if (group.title.rfind("ceiling/", 0) == 0) {
-      std::fprintf(file, "  %-34s %11.1f %s  +-%.1f %%\n", competitor.c_str(), number(*row, "rate"),
-                   (*row)["label"].get<std::string>().c_str(), 100.0 * number(*row, "spread"));
-      continue;
-    }
-    std::fprintf(file, "%c %-34s %11.2f us", row->contains("automatic") ? '*' : ' ', competitor.c_str(),
-                 number(*row, "real_time"));
-    if (row->contains("rate"))
-      std::fprintf(file, " %10.1f %s", number(*row, "rate"), gemm ? "GFLOP/s  " : "GStencil/s");
-    if (row->contains("traffic")) std::fprintf(file, " %8.1f GB/s", number(*row, "traffic"));
-    if (best_peer > 0.0) std::fprintf(file, "  %5.2f of best peer", number(*row, "rate") / best_peer);
-    if (row->contains("ceiling"))
-      std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(*row, "ceiling"),
-                   (*row)["label"].get<std::string>().c_str());
-    std::fprintf(file, "  +-%.1f %%", 100.0 * number(*row, "spread"));
-    if (number(*row, "repetitions") < 3) std::fprintf(file, "  (%.0f repetitions)", number(*row, "repetitions"));
-    std::fprintf(file, "\n");
-  }
+  for (const Json* row : rows) print_row(*row, best_peer, ceiling, unit, file);
 }
 
 }  // namespace
 
 void Recorder::print_tables(std::FILE* file) const {
   const std::vector<Group> groups = grouped(rows_);
+  print_caution(rows_, file);
   for (const Group& group : groups) print_group(group, file);
-  if (const auto shares = automatic_shares(groups); !shares.empty()) {
+  int noisy = 0;
+  if (const auto shares = automatic_shares(groups, noisy); !shares.empty() || noisy > 0) {
     std::fprintf(file, "\nautomatic choices (*)\n");
     for (const auto& [backend, of_backend] : shares) print_automatic(backend, of_backend, file);
+    if (noisy > 0) std::fprintf(file, "  left out as too noisy (may be off by more than 25 %%): %d\n", noisy);
   }
   if (left_out_.empty()) return;
   std::map<std::string, std::vector<std::string>> reasons;

@@ -9,6 +9,7 @@ from typing import Callable
 import chart
 import figures as of
 import formatting as text
+import noise
 
 GPU_GEMM, GPU_STENCIL = "h100-gemm", "h100-stencil"
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
@@ -103,12 +104,26 @@ def choice() -> str:
     for title, names in FILES.items():
         row = [title]
         for name, op in zip(names, PROSE):
-            shares = [share for found in of.baseline(name).automatic_shares(op).values() for share in found]
+            shares = [share for found in noise.automatic_shares(of.baseline(name), op).values() for share in found]
             poor = sum(share < text.GOOD_SHARE for share in shares)
             row += [f"{of.mean(shares):.3f} ({min(shares):.2f})", f"{poor} of {len(shares)}"]
         rows.append(row)
     poor = f"below {text.GOOD_SHARE:.2f}"
     return table(["machine", "products (worst)", poor, "stencils (worst)", poor], rows)
+
+
+def doubtful() -> str:
+    """How many comparisons of automatic choices are too noisy to be quoted."""
+    rows = []
+    for title, names in FILES.items():
+        counts = []
+        for name, op in zip(names, PROSE):
+            found = [part for whole in of.baseline(name).groups(op) for part in whole.by_backend()]
+            compared = [group for group in found if group.ratio(group.automatic)]
+            left_out = sum(noise.quoted_ratio(group, group.automatic) is None for group in compared)
+            counts.append(f"{left_out} of {len(compared)} {PROSE[op]}")
+        rows.append(f"- {title}: {' and '.join(counts)}")
+    return "\n".join(["Left out as too noisy:", "", *rows])
 
 
 def peers() -> str:
@@ -162,8 +177,8 @@ def readme() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm, "h100-sweeps": h100_sweeps,
-    "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "peers": peers, "xeon-gemm": xeon_gemm,
-    "xeon-stencils": xeon_stencils}
+    "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "doubtful": doubtful, "peers": peers,
+    "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:

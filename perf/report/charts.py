@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Iterator
+from typing import Callable, Iterator
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -14,19 +13,25 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 import formatting as text
-from model import OPS, RATE_UNITS, Group, Result
+import noise
+from model import OPS, Group, Result
 from plots import COLOURS, INK, QUIET, ROWS_A_FIGURE, WIDTH, Plot, Styles, chunks, to_svg, where, where_text
 
 OURS, THEIRS = COLOURS[0], COLOURS[1]
+TICKS = 7  # labels that have room on an axis
 
 
-def _parts(groups: list[Group]) -> Iterator[tuple[str, list[Group]]]:
-    """A figure's worth of cases at a time, with a title for each."""
+def _parts(groups: list[Group], doubt: Callable[[Group], float | None]) -> Iterator[tuple[str, list[Group], str]]:
+    """A figure's worth of cases at a time, with a title for each, and with what is said of the cases that are too
+    doubtful to be drawn."""
     for at in dict.fromkeys(map(where, groups)):
-        parts = list(chunks([group for group in groups if where(group) == at], ROWS_A_FIGURE))
+        here = [group for group in groups if where(group) == at]
+        known = [group for group in here if not noise.is_doubtful(doubt(group))]
+        left_out = f" Left out as too noisy: {len(here) - len(known)}." if len(known) < len(here) else ""
+        parts = list(chunks(known, ROWS_A_FIGURE))
         for index, part in enumerate(parts):
             place = f" ({index + 1} of {len(parts)})" if len(parts) > 1 else ""
-            yield where_text(*at) + place, part
+            yield where_text(*at) + place, part, left_out
 
 
 def _case_axis(axes: Axes, groups: list[Group]) -> None:
@@ -38,28 +43,20 @@ def _case_axis(axes: Axes, groups: list[Group]) -> None:
 
 def _bar(axes: Axes, y: int, group: Group, styles: Styles) -> None:
     best = group.best_ours
-    if best and best.rate:
-        axes.barh(y, best.rate, height=0.62, color=OURS, alpha=0.35, linewidth=0)
+    if best and best.ceiling:
+        axes.barh(y, 100 * best.ceiling, height=0.62, color=OURS, alpha=0.35, linewidth=0)
     for row in sorted(group.rows, key=lambda row: row.subject.ours):
-        if row.rate:
-            axes.plot(row.rate, y, **(styles.of(row.subject) | {"linestyle": "none"}), zorder=3)
-    bound = next((row for row in (best, group.best_peer) if row and row.ceiling), None)
-    if bound:
-        limit = bound.rate / bound.ceiling
-        axes.plot([limit, limit], [y - 0.4, y + 0.4], color=INK, linewidth=1.8, solid_capstyle="butt")
-    notes = (text.significant(best.rate), f"{text.percent(best.ceiling)} %" if best.ceiling else "",
-             styles.label(best.subject)) if best else ("", "", "none of ours")
-    for x, alignment, note in zip((1.11, 1.22, 1.25), ("right", "right", "left"), notes):
+        if row.ceiling:
+            axes.plot(100 * row.ceiling, y, **(styles.of(row.subject) | {"linestyle": "none"}), zorder=3)
+    notes = (text.rate(best), f"{text.percent(best.ceiling)} % {best.binds}", styles.label(best.subject)) if best else (
+        "", "", "none of ours")
+    for x, alignment, note in zip((1.33, 1.36, 1.62), ("right", "left", "left"), notes):
         axes.text(x, y, note, transform=axes.get_yaxis_transform(), va="center", ha=alignment, fontsize=8)
 
 
 def _bar_legend(axes: Axes, groups: list[Group], styles: Styles) -> None:
-    subjects = dict.fromkeys(row.subject for group in groups for row in group.rows if row.rate)
+    subjects = dict.fromkeys(row.subject for group in groups for row in group.rows if row.ceiling)
     handles: list[object] = [Patch(color=OURS, alpha=0.35, linewidth=0, label="best of ours")]
-    if any(row.ceiling for group in groups for row in group.rows):
-        handles.append(
-            Line2D([], [], color=INK, marker="|", markersize=9, markeredgewidth=1.8, linestyle="none", label="ceiling")
-        )
     for subject in sorted(subjects, key=lambda subject: not subject.ours):
         handles.append(Line2D([], [], **(styles.of(subject) | {"linestyle": "none"}), label=styles.label(subject)))
     drop = 0.42 / axes.get_position().height / axes.figure.get_figheight()
@@ -68,24 +65,27 @@ def _bar_legend(axes: Axes, groups: list[Group], styles: Styles) -> None:
 
 
 def bars(result: Result, styles: Styles, prefix: str, op: str = "stencil") -> list[Plot]:
-    """Rates from zero, a line a case: the best of ours as a bar, every subject as a marker, the ceiling as a stroke."""
+    """Shares of the ceiling that binds, a line a case: the best of ours as a bar, every subject as a marker. A rate of
+    each case's own would squeeze all others where one is high."""
     plots = []
-    groups = [group for group in result.groups(op) if any(row.rate for row in group.rows)]
-    for name, part in _parts(groups):
-        figure, axes = plt.subplots(figsize=(WIDTH - 2.6, 0.5 + 0.23 * len(part)))
+    groups = [group for group in result.groups(op) if any(row.ceiling for row in group.rows)]
+    for name, part, left_out in _parts(groups, lambda group: noise.of_share(group.best_ours)):
+        figure, axes = plt.subplots(figsize=(WIDTH - 3.4, 0.5 + 0.23 * len(part)))
         for y, group in enumerate(part):
             _bar(axes, y, group, styles)
         _case_axis(axes, part)
-        axes.set_xlim(left=0)
-        axes.set_xlabel(RATE_UNITS[op])
+        most = max(100 * row.ceiling for group in part for row in group.rows if row.ceiling)
+        axes.set_xlim(0, max(105, 1.05 * most))
+        axes.axvline(100, color=INK, linewidth=1.2)
+        axes.set_xlabel("% of the ceiling that binds")
         axes.grid(True, axis="x")
         _bar_legend(axes, part, styles)
         title = f"{OPS[op]}, {name}"
         plots.append(
             Plot(
                 title,
-                f"{RATE_UNITS[op]}; at the right the best of ours, its per cent of the binding ceiling, its "
-                "algorithm. Filled markers: Tessera; hollow: peers.",
+                "At the right the best of ours: its rate, its share of the ceiling and which that is, its algorithm. "
+                f"Filled markers: Tessera; hollow: peers.{left_out}",
                 to_svg(figure, f"{prefix}-b{len(plots)}", title),
             )
         )
@@ -107,10 +107,13 @@ def _ratio_line(axes: Axes, y: int, group: Group, styles: Styles) -> None:
 
 
 def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> list[Plot]:
-    """The best of ours over the best peer, on a logarithmic axis, a line a case."""
+    """The best of ours over the best peer, on a logarithmic axis, a line a case; none where the machine was not
+    idle."""
     plots = []
+    if noise.is_busy(result):
+        return plots
     groups = [group for group in result.groups(op) if group.ratio(group.best_ours)]
-    for name, part in _parts(groups):
+    for name, part, left_out in _parts(groups, lambda group: noise.of_ratio(group.best_ours, group.best_peer)):
         figure, axes = plt.subplots(figsize=(WIDTH - 3.1, 0.5 + 0.2 * len(part)))
         for y, group in enumerate(part):
             _ratio_line(axes, y, group, styles)
@@ -118,7 +121,7 @@ def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> lis
         shown = [group.ratio(row) for group in part for row in group.rows if row.automatic or row is group.best_ours]
         low, high = min(0.5, *shown) / 1.1, max(2.0, *shown) * 1.1
         axes.set(xscale="log", xlim=(low, high), xlabel="best of ours / best peer")
-        ticks = [value for value in _nice_ticks() if low <= value <= high]
+        ticks = ratio_ticks(low, high)
         axes.set_xticks(ticks, [f"{value:g}×" for value in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.axvline(1, color=QUIET, linewidth=1)
@@ -128,12 +131,18 @@ def ratios(result: Result, styles: Styles, prefix: str, op: str = "gemm") -> lis
             Plot(
                 title,
                 "▶ right of the line: ours is faster; ◀ left of it: the peer is; "
-                "◆ an automatic choice that is not the best.",
+                f"◆ an automatic choice that is not the best.{left_out}",
                 to_svg(figure, f"{prefix}-q{len(plots)}", title),
             )
         )
     return plots
 
 
-def _nice_ticks() -> list[float]:
-    return [digit * math.pow(10, exponent) for exponent in range(-4, 4) for digit in (1, 2, 5)]
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: as many as have room for their labels beside each other."""
+    for step, digits in ((1, (1, 2, 5)), (1, (1,)), (2, (1,)), (3, (1,))):
+        ticks = [digit * 10.0**power for power in range(-9, 10) if power % step == 0 for digit in digits]
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) <= TICKS:
+            break
+    return shown

@@ -259,9 +259,7 @@ def _cells(item: Change) -> tuple[str, ...]:
 def _shown(row: Row, metric: str) -> str:
     if metric == "ceiling":
         return text.percent(row.ceiling, 1) + " %"
-    if row.op == "overhead" or not (row.rate or row.traffic):
-        return text.duration(row.seconds)
-    return text.significant(row.rate or row.traffic)
+    return text.duration(row.seconds) if row.op == "overhead" else text.speed(row)
 
 
 # "chance": the change that the spread alone may cause.

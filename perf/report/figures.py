@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Callable
 
 import formatting as text
+import noise
 from model import Group, Result
 from results import ResultError, load
 
@@ -119,13 +120,14 @@ def members(found: list[Group], chosen: Set, dtype: str) -> list[Group]:
 
 
 def ratios(found: list[Group], chosen: Set, dtype: str) -> list[float]:
-    """The automatic choice's rate over that of the best peer, a figure a case."""
-    return [ratio for group in members(found, chosen, dtype) if (ratio := group.ratio(group.automatic))]
+    """The automatic choice's rate over that of the best peer, a figure a case that is not doubtful."""
+    return [ratio for group in members(found, chosen, dtype) if (ratio := noise.quoted_ratio(group, group.automatic))]
 
 
 def shares(found: list[Group], chosen: Set, dtype: str) -> list[float]:
-    """Of the rate of a copy."""
-    return [group.automatic.ceiling for group in members(found, chosen, dtype) if group.automatic.ceiling]
+    """Of the rate of a copy; doubtful ones are left out."""
+    rows = [group.automatic for group in members(found, chosen, dtype)]
+    return [row.ceiling for row in rows if row.ceiling and not noise.is_doubtful(noise.of_share(row))]
 
 
 def sweeps(name: str, found: list[Group], chosen: Set, dtype: str) -> list[float]:

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import Any
 
+from model import RATE_UNITS, Row
+
 NONE = "–"
-FIGURE_SPACE, PUNCTUATION_SPACE = "\u2007", "\u2008"  # as wide as a digit, as a full stop
 THIN_SPACE = "\u202f"
 GOOD_SHARE = 0.95  # of the best algorithm's rate: an automatic choice below it is counted as a poor one
 
@@ -17,7 +19,6 @@ FIRST_KEYS = (
     "gpu",
     "cpu",
     "host_name",
-    "num_cpus",
     "threads",
     "gpu_clock",
     "mhz_per_cpu",
@@ -28,48 +29,74 @@ FIRST_KEYS = (
     "commit",
     "date",
 )
-HIDDEN_KEYS = {"executable", "caches", "load_avg", "json_schema_version", "library_build_type",
+THREAD_KEYS = {"num_cpus", "cpu_threads", "host_threads"}
+HIDDEN_KEYS = {"executable", "caches", "cpu_mhz_at_start", "load_avg", "json_schema_version", "library_build_type",
                "library_version", "aslr_enabled", "dirty"}
 # Keys that may differ between two runs that are comparable.
 RUN_KEYS = HIDDEN_KEYS | {"date", "commit", "tessera_version", "mhz_per_cpu", "cpu_mhz_at_start"}
-TITLES = {"gpu": "GPU", "cpu": "CPU", "host_name": "Host", "num_cpus": "Logical CPUs", "mhz_per_cpu": "CPU clock, MHz",
+TITLES = {"gpu": "GPU", "cpu": "CPU", "host_name": "Host", "mhz_per_cpu": "CPU clock, MHz",
           "cuda_runtime": "CUDA runtime", "tessera_version": "Tessera", "cpu_scaling_enabled": "CPU frequency scaling",
-          "gpu_clock": "GPU clock", "cublas": "cuBLAS", "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS",
+          "host_last_level_cache_bytes": "Last-level cache", "host_kernels": "Peers' instruction set",
+          "cpu_family_model": "CPU family/model", "gpu_clock": "GPU clock", "cublas": "cuBLAS", "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS",
           "onednn": "oneDNN"}
 
 
-def significant(value: float | None) -> str:
-    """Three digits at least: 51 900, 312, 49.5, 1.38, 0.0271."""
+def quantity(value: float | None, unit: str = "") -> str:
+    """Three significant digits with an SI prefix: `51.9 TFLOP/s`, `312 MStencil/s`, `0 B/s`."""
     if value is None:
         return NONE
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}".replace(",", THIN_SPACE)
-    if size >= 10:
-        return f"{value:.1f}"
-    if size >= 1 or value == 0:
-        return f"{value:.2f}"
-    return f"{value:.3f}" if size >= 0.1 else f"{value:.3g}"
+    if value == 0:
+        return f"0 {unit}".rstrip()
+    power = min(max(math.floor(math.log10(abs(value)) / 3), -3), 5)
+    power += abs(value) / 1000.0**power >= 999.5  # which would be rounded to 1000
+    scaled = abs(value) / 1000.0**power
+    digits = 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2
+    sign = "-" if value < 0 else ""
+    return f"{sign}{scaled:.{digits}f} {'nµm kMGTPE'[power + 3].strip()}{unit}".rstrip()
 
 
-def decimals(text: str) -> int:
-    return 0 if "e" in text else len(text.partition(".")[2])
+def rate(row: Row) -> str:
+    return quantity(row.rate * 1e9, RATE_UNITS[row.op]) if row.rate else NONE
 
 
-def aligned(text: str, places: int) -> str:
-    """Pads a number on the right so that decimal points meet in a right-aligned column of tabular digits."""
-    if text == NONE or "e" in text or not places:
-        return text
-    own = decimals(text)
-    return text + ("" if own else PUNCTUATION_SPACE) + FIGURE_SPACE * max(places - own, 0)
+def traffic(row: Row) -> str:
+    return quantity(row.traffic * 1e9, "B/s") if row.traffic else NONE
+
+
+def speed(row: Row) -> str:
+    """Whichever the row is judged by."""
+    return rate(row) if row.rate else traffic(row) if row.traffic else duration(row.seconds)
+
+
+def tick(value: float, unit: str) -> str:
+    """A round number at an axis: `100 GFLOP/s`."""
+    number, _, rest = quantity(value, unit).partition(" ")
+    return f"{float(number):g} {rest}"
+
+
+def size(count: int) -> str:
+    """Bytes, as memory is made: `260 MiB`."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= scale:
+            return f"{count / scale:.4g} {unit}"
+    return f"{count} B"
 
 
 def percent(fraction: float | None, digits: int = 0) -> str:
     return NONE if fraction is None else f"{100 * fraction:.{digits}f}"
 
 
+def _digits(value: float) -> float:
+    """Rounded to three significant digits."""
+    return float(f"{value:.3g}")
+
+
 def ratio(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2f}×"
+    """Three significant digits: `0.97×`, `12.3×`, `1 770×`."""
+    if value is None:
+        return NONE
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{_digits(value):,.{digits}f}×".replace(",", THIN_SPACE)
 
 
 def automatic(backend: str, shares: list[float]) -> str:
@@ -113,19 +140,25 @@ def revision(context: dict[str, Any]) -> str:
 
 
 def facts(context: dict[str, Any]) -> list[tuple[str, str]]:
-    """The context as (title, value), for a header."""
+    """The context as (title, value), for a header. The number of threads is told once."""
     keys = [key for key in FIRST_KEYS if key in context]
-    keys += [key for key in context if key not in FIRST_KEYS and key not in HIDDEN_KEYS]
-    return [(TITLES.get(key, _title(key)), _value(context[key])) for key in keys
-            if context[key] not in ("", None)]
+    keys += [key for key in context if key not in FIRST_KEYS and key not in HIDDEN_KEYS | THREAD_KEYS]
+    values = {key: _value(key, context[key]) for key in keys if context[key] not in ("", None)}
+    logical = context.get("num_cpus", context.get("cpu_threads"))
+    if logical:
+        values["threads"] = f"{values.get('threads', logical)} of {logical} logical CPUs"
+    return [(TITLES.get(key, _title(key)), value) for key, value in values.items()]
 
 
 def _title(key: str) -> str:
-    words = [{"cpu": "CPU", "gpu": "GPU", "mhz": "MHz", "cuda": "CUDA"}.get(word, word) for word in key.split("_")]
+    names = {"cpu": "CPU", "gpu": "GPU", "mhz": "MHz", "cuda": "CUDA", "l2": "L2 cache"}
+    words = [names.get(word, word) for word in key.removesuffix("_bytes").split("_")]
     return words[0][:1].upper() + " ".join(words)[1:]
 
 
-def _value(value: Any) -> str:
+def _value(key: str, value: Any) -> str:
+    if key.endswith("_bytes") and str(value).isdigit():
+        return size(int(value))
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 

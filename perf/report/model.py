@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 OPS = {"gemm": "GEMM", "stencil": "Stencils", "overhead": "Overheads", "ceiling": "Ceilings"}
-RATE_UNITS = {"gemm": "GFLOP/s", "stencil": "GStencil/s", "ceiling": "GFLOP/s"}
+RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "ceiling": "FLOP/s"}
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,12 @@ class Row:
     cache: str
     subject: Subject
     seconds: float | None = None
-    rate: float | None = None  # GFLOP/s or GStencil/s
+    rate: float | None = None  # in 10^9 FLOP/s or Stencil/s
     traffic: float | None = None  # GB/s of compulsory traffic
     ceiling: float | None = None  # fraction of the binding ceiling
     binds: str = ""  # that ceiling's name
     max_error: float | None = None
+    interval: tuple[float, float] | None = None  # of the seconds, where the file has one; see noise.py
     spread: dict[str, float] = field(default_factory=dict)  # coefficients of variation: "time", "rate", "ceiling", ...
     repetitions: int = 0
     error: str = ""
@@ -140,12 +141,3 @@ class Result:
         for row in self.of(op):
             found.setdefault((row.case, row.dtype, row.cache, row.place), []).append(row)
         return [Group(op, *key, rows) for key, rows in found.items()]
-
-    def automatic_shares(self, op: str) -> dict[str, list[float]]:
-        """backend -> how its automatic choices stand beside the best of its algorithms, a figure a case."""
-        found: dict[str, list[float]] = {}
-        for group in self.groups(op):
-            for part in group.by_backend():
-                if share := part.automatic_share:
-                    found.setdefault(part.backends[0], []).append(share)
-        return found

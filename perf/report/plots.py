@@ -102,6 +102,12 @@ def to_svg(figure: Figure, name: str, description: str) -> str:
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
 
 
+def _rate_axis(axis: matplotlib.axis.Axis, unit: str) -> None:
+    """Logarithmic, of values in 10^9 of the unit."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _position: text.tick(value * 1e9, unit)))
+    axis.set_minor_locator(NullLocator())
+
+
 def _plain(value: float, _position: int = 0) -> str:
     return f"{value:,.0f}".replace(",", text.THIN_SPACE) if value >= 1 else f"{value:g}"
 
@@ -190,8 +196,11 @@ def scaling(result: Result, styles: Styles, prefix: str) -> list[Plot]:
         sizes = sorted({square_size(row.case) for row in rows})
         if len(sizes) < 3:
             continue
+        # Sizes beside a power of two would be a second line.
+        if len(powers := [size for size in sizes if math.log2(size).is_integer()]) > 2:
+            sizes, rows = powers, [row for row in rows if square_size(row.case) in powers]
         figure, axes = plt.subplots(figsize=(WIDTH - 1.7, 2.75))
-        axes.set(xscale="log", yscale="log", xlabel="m = n = k", ylabel=RATE_UNITS["gemm"])
+        axes.set(xscale="log", yscale="log", xlabel="m = n = k")
         lines = []
         for subject in dict.fromkeys(row.subject for row in rows):
             points = sorted((square_size(row.case), row.rate) for row in rows if row.subject == subject)
@@ -201,10 +210,10 @@ def scaling(result: Result, styles: Styles, prefix: str) -> list[Plot]:
             lines.append((axes.axhline(peak.rate, color=QUIET, linewidth=0.9), f"{peak.case} (ceiling)"))
             lines[-1][0].set_data([sizes[0], sizes[-1]], [peak.rate, peak.rate])
             lines[-1][0].set_transform(axes.transData)
-        shown = [size for size in sizes if math.log2(size).is_integer()] or sizes
+        shown = sizes
         axes.set_xticks(shown, [str(size) for size in shown], rotation=0 if len(shown) < 9 else 45)
         axes.xaxis.set_minor_locator(NullLocator())
-        _log_axis(axes.yaxis)
+        _rate_axis(axes.yaxis, RATE_UNITS["gemm"])
         axes.grid(True)
         _label_ends(axes, lines)
         title = f"Square GEMM, {where_text(*at)}"
@@ -220,13 +229,13 @@ def _roof(axes: Axes, compute: list[Row], memory: list[Row], low: float, high: f
         y = np.minimum(row.traffic * x, top)
         rising = row.traffic * x <= top
         axes.plot(x[rising], y[rising], color=INK, linewidth=1.1)
-    names = "\n".join(f"╱ {row.case} {text.significant(row.traffic)} GB/s" for row in memory)
+    names = "\n".join(f"╱ {row.case} {text.traffic(row)}" for row in memory)
     axes.text(0.015, 0.98, names, transform=axes.transAxes, va="top", fontsize=8, linespacing=1.4)
     steepest = max((row.traffic for row in memory), default=None)
     for row in compute:
         start = row.rate / steepest if steepest else low
         axes.plot([max(start, low), high], [row.rate, row.rate], color=INK, linewidth=1.1)
-        axes.annotate(f"{row.case} {text.significant(row.rate)} GFLOP/s", (high, row.rate), (0, 3), fontsize=8,
+        axes.annotate(f"{row.case} {text.rate(row)}", (high, row.rate), (0, 3), fontsize=8,
                       textcoords="offset points", ha="right", va="bottom")
 
 
@@ -253,7 +262,7 @@ def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
         if not compute and not memory:
             continue
         figure, axes = plt.subplots(figsize=(WIDTH - 0.6, 2.9))
-        axes.set(xscale="log", yscale="log", xlabel="FLOP per byte of compulsory traffic", ylabel=RATE_UNITS["gemm"])
+        axes.set(xscale="log", yscale="log", xlabel="FLOP per byte of compulsory traffic")
         for subject in dict.fromkeys(row.subject for row in sorted(best, key=lambda row: not row.subject.ours)):
             points = [(row.rate / row.traffic, row.rate) for row in best if row.subject == subject]
             axes.plot(
@@ -267,7 +276,7 @@ def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
         _roof(axes, compute, memory, min(intensities) / 1.6, max(intensities) * 1.6)
         _name_lowest(axes, best)
         _log_axis(axes.xaxis)
-        _log_axis(axes.yaxis)
+        _rate_axis(axes.yaxis, RATE_UNITS["gemm"])
         axes.grid(True)
         axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), ncols=3, fontsize=8, handletextpad=0.3, borderaxespad=0)
         title = f"Roofline of GEMM, {where_text(*at)}"

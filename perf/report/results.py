@@ -141,11 +141,12 @@ def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]
     labels = [str(entry["label"]) for entry in (*middle, *runs) if entry.get("label")]
     repetitions = max(len(runs), int(number(middle[0].get("repetitions")) or 1))
     automatic = any(number(entry.get("automatic")) for entry in middle)
+    ends = [_seconds({**middle[0], "real_time": middle[0].get(key)}) for key in ("low", "high")]
     if name[0] == "ceiling" and "GB/s" in labels:
         counters |= {"traffic": counters["rate"], "rate": None}
     return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "", automatic=automatic, place=place,
                spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions,
-               passes=_passes(middle))
+               passes=_passes(middle), interval=tuple(ends) if all(ends) else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

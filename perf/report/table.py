@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 
+import advice
 import formatting as text
+import noise
 from model import OPS, RATE_UNITS, Group, Result, Row
 from results import ResultError, fail, load, run
 
@@ -23,15 +25,14 @@ def _bold(value: str, wanted: bool) -> str:
 
 def _values(row: Row) -> list[str]:
     """Rate and traffic, or the time."""
-    return (
-        [text.significant(row.rate), text.significant(row.traffic)]
-        if row.op in RATE_UNITS
-        else [text.duration(row.seconds)]
-    )
+    return [text.rate(row), text.traffic(row)] if row.op in RATE_UNITS else [text.duration(row.seconds)]
 
 
 def _ratio(group: Group, row: Row | None) -> str:
+    """Bold where ours is faster; in brackets where it is too noisy to say."""
     ratio = group.ratio(row)
+    if ratio and not noise.quoted_ratio(group, row):
+        return f"({text.ratio(ratio)})"
     return _bold(text.ratio(ratio), ratio is not None and ratio >= 1)
 
 
@@ -70,34 +71,42 @@ def _group(group: Group) -> str:
 
 def _table(result: Result, op: str) -> list[str]:
     rated = op in RATE_UNITS
-    values = [f"{RATE_UNITS[op]}", "GB/s"] if rated else ["time"]
+    values = ["rate", "traffic"] if rated else ["time"]
     theirs = "peer's rate" if rated else "peer's time"
     head = ["case", "dtype", "cache", *values, "of ceiling", "best of ours", theirs, "best peer", "ratio"]
     marks = ["---"] * 3 + ["--:"] * (len(values) + 1) + ["---", "--:", "---", "--:"]
     if rated:
         head += ["automatic", "its rate", "of the best", "its ratio"]
         marks += ["---", "--:", "--:", "--:"]
-    said = [line for backend, shares in result.automatic_shares(op).items()
+    shown = {} if noise.is_busy(result) else noise.automatic_shares(result, op)
+    said = [line for backend, shares in shown.items()
             for line in (f"{text.automatic(backend, shares)}.", "")]
     lines = [_group(part) for group in result.groups(op) for part in group.by_backend()]
     return [f"### {OPS[op]}", "", *said, f"| {' | '.join(head)} |", f"|{'|'.join(marks)}|", *lines, ""]
 
 
 def _ceilings(result: Result) -> list[str]:
-    lines = ["### Ceilings", "", "| ceiling | dtype | cache | GFLOP/s | GB/s |", "|---|---|---|--:|--:|"]
+    lines = ["### Ceilings", "", "| ceiling | dtype | cache | compute | memory |", "|---|---|---|--:|--:|"]
     for row in result.of("ceiling"):
-        rates = (
-            ("failed", "") if row.error else (text.significant(row.rate or None), text.significant(row.traffic or None))
-        )
+        rates = ("failed", "") if row.error else (text.rate(row), text.traffic(row))
         name = f"{row.case} {row.place}".strip()
         lines.append(f"| {name} | {row.dtype} | {row.cache} | {rates[0]} | {rates[1]} |")
     return [*lines, ""]
 
 
+def _advice(result: Result) -> list[str]:
+    found = advice.advise(result)
+    if not found:
+        return []
+    lines = (advice.HEAD, ["---"] * len(advice.HEAD), *map(advice.cells, found))
+    return ["### What to take here", "", *(f"| {' | '.join(line)} |" for line in lines), "", advice.KEY, ""]
+
+
 def render(result: Result, op: str | None = None) -> str:
     facts = "; ".join(f"{title} {value}" for title, value in text.facts(result.context) if title != "Host")
-    lines = [f"## {text.machine(result.context)}", "", f"{text.revision(result.context)}. {facts}.", ""]
-    lines += [f"Caution: {caution}\n" for caution in text.cautions(result.context)]
+    lines = [f"## {text.machine(result.context)}", "", *(f"Caution: {caution}\n" for caution in noise.cautions(result))]
+    lines += [] if op else _advice(result)
+    lines += [f"{text.revision(result.context)}. {facts}.", ""]
     for name in (op,) if op else OPS:
         if result.of(name):
             lines += _ceilings(result) if name == "ceiling" else _table(result, name)

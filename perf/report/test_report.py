@@ -18,10 +18,12 @@ from typing import Any
 
 import compare
 import formatting as text
+import noise
 import table
 from results import ResultError, load, parse_subject, strip_suffixes
 from test_passes import Chance, SeveralPasses  # noqa: F401: found here by unittest
-from test_synthetic import REPETITIONS, Document, document
+from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401
+from test_synthetic import REPETITIONS, Document, document, one_row
 
 HERE = Path(__file__).parent
 try:
@@ -49,11 +51,6 @@ class Files(unittest.TestCase):
     def program(self, name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(HERE / name), *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def one_row(name: str, **values: Any) -> Document:
-    entry = {"name": name, "run_name": name, "run_type": "iteration", "real_time": 2.0, "time_unit": "us"}
-    return {"context": {}, "benchmarks": [entry | values]}
 
 
 class Parsing(Files):
@@ -277,7 +274,7 @@ class Tables(Files):
         ):
             content["benchmarks"] += one_row(f"gemm/{name}", rate=rate, **mark)["benchmarks"]
         result = self.load(content)
-        self.assertEqual(result.automatic_shares("gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
+        self.assertEqual(noise.automatic_shares(result, "gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
         lines = table.render(result).splitlines()
         self.assertIn(
             "cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 cases), "
@@ -292,20 +289,12 @@ class Tables(Files):
         self.assertEqual(
             ends,
             {
-                "64 cpu packed": "0.50× | packed | 100 | 100 % | 0.50× |",
-                "64 other plain": "0.40× | plain | 80.0 | 100 % | 0.40× |",
-                "65 cpu packed": "– | direct | 81.0 | **81 %** | – |",
+                "64 cpu packed": "0.50× | packed | 100 GFLOP/s | 100 % | 0.50× |",
+                "64 other plain": "0.40× | plain | 80.0 GFLOP/s | 100 % | 0.40× |",
+                "65 cpu packed": "– | direct | 81.0 GFLOP/s | **81 %** | – |",
                 "66 cpu packed": "– | – | – | – | – |",
             },
         )
-
-    def test_numbers(self) -> None:
-        shown = [text.significant(value) for value in (51912.3, 312.4, 49.53, 1.379, 0.1234, 0.02711, 0.0, None)]
-        self.assertEqual(shown, ["51\u202f912", "312", "49.5", "1.38", "0.123", "0.0271", "0.00", "–"])
-        self.assertEqual(
-            [text.duration(value) for value in (2.0, 0.0105, 8.13e-6, 4e-9)], ["2 s", "10.5 ms", "8.13 µs", "4 ns"]
-        )
-        self.assertEqual([len(text.aligned(value, 2)) for value in ("7", "1.5", "1.25")], [4, 4, 4])
 
 
 class Outline(HTMLParser):

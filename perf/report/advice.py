@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a file means: for each kind of problem the backend and the algorithms to take on that machine, and how far they
+are from the ceiling and from the peers."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Callable
+
+import formatting as text
+import noise
+from model import Group, Result, Row
+
+SMALL = 128  # the largest side of what is called a small square
+
+HEAD = ("problem", "take", "algorithms", "of the ceiling", "beside the best peer", "chosen by itself", "cases")
+
+
+@dataclass
+class Advice:
+    """Of one kind of problem in one place."""
+
+    kind: str
+    place: str
+    cases: int  # that were measured
+    doubtful: int  # of these, which nothing is concluded from
+    backend: str = ""
+    algorithms: Counter[str] = field(default_factory=Counter)  # how often each is the fastest
+    shares: list[float] = field(default_factory=list)  # of the ceiling, a figure a case
+    ratios: list[float] = field(default_factory=list)  # to the best peer
+    automatic: list[float] = field(default_factory=list)  # of the fastest algorithm's rate
+
+
+def kind_of(group: Group) -> str:
+    """What a reader would call the problem, from the case's name."""
+    case = group.case
+    if group.op == "gemm":
+        return _gemm_kind(case)
+    match = re.match(r"(\d)d_([a-z]+)_r(\d+)_", case)
+    if not match:
+        return "other stencils"
+    shape = "box" if match[2] == "box" else "star"
+    return f"{match[1]}D {shape}, {'many steps' if re.search(r'_steps[0-9]+$', case) else 'one sweep'}"
+
+
+def _gemm_kind(case: str) -> str:
+    if "_batch" in case:
+        return "batches of small products"
+    if re.fullmatch(r"\d+x\d+x\d+", case):
+        return "rectangular products"
+    if re.fullmatch(r"\d+_(NT|TN|TT|ld\+\d+)", case):
+        return "transposed or padded products"
+    if case.isdigit():
+        return f"square products up to {SMALL}" if int(case) <= SMALL else f"square products above {SMALL}"
+    return "other products"
+
+
+def _backend(groups: list[Group]) -> str:
+    """The one that is fastest on average where all were measured."""
+    names = dict.fromkeys(name for group in groups for name in group.backends)
+    logs: dict[str, list[float]] = {name: [] for name in names}
+    for group in groups:
+        parts = {part.backends[0]: part.best_ours for part in group.by_backend() if part.best_ours}
+        if len(parts) == len(names):
+            for name, row in parts.items():
+                logs[name].append(row.speed / group.best_ours.speed)
+    return max(names, key=lambda name: statistics.geometric_mean(logs[name]) if logs[name] else 0.0)
+
+
+def _row_of(group: Group, backend: str) -> tuple[Group, Row | None]:
+    part = next((part for part in group.by_backend() if part.backends == [backend]), group)
+    return part, part.best_ours
+
+
+def _of_kind(kind: str, place: str, groups: list[Group]) -> Advice:
+    known = [group for group in groups if not noise.is_doubtful(noise.of_share(group.best_ours))]
+    found = Advice(kind, place, len(groups), len(groups) - len(known))
+    if not known:
+        return found
+    found.backend = _backend(known)
+    for part, best in (_row_of(group, found.backend) for group in known):
+        if not best:
+            continue
+        found.algorithms[best.subject.name] += 1
+        found.shares += [best.ceiling] if best.ceiling else []
+        ratio = noise.quoted_ratio(part, best)
+        found.ratios += [ratio] if ratio else []
+        if part.automatic and not noise.is_doubtful(noise.of_ratio(part.automatic, best)):
+            found.automatic.append(part.automatic_share)
+    return found
+
+
+def advise(result: Result) -> list[Advice]:
+    """Nothing where the machine was not idle."""
+    if noise.is_busy(result):
+        return []
+    kinds: dict[tuple[str, str], list[Group]] = {}
+    for op in ("gemm", "stencil"):
+        for group in result.groups(op):
+            if group.best_ours:
+                kinds.setdefault((group.place, kind_of(group)), []).append(group)
+    found = [_of_kind(kind, place, groups) for (place, kind), groups in kinds.items()]
+    # Products as in the file, then one sweep of 1D to 3D, then many.
+    return sorted(found, key=lambda item: (item.place, "steps" in item.kind, item.kind if "D " in item.kind else ""))
+
+
+def _range(values: list[float], show: Callable[[float], str]) -> str:
+    """`0.98× (0.91–1.03)`: the geometric mean, and the range where there are several."""
+    if not values:
+        return text.NONE
+    middle, low, high = (show(value) for value in (statistics.geometric_mean(values), min(values), max(values)))
+    return middle if low == high else f"{middle} ({low.rstrip(' %×')}–{high.rstrip(' %×')})"
+
+
+def _percent(value: float) -> str:
+    return f"{text.percent(value)} %"
+
+
+def _automatic(advice: Advice) -> str:
+    if not advice.automatic:
+        return text.NONE
+    share = statistics.geometric_mean(advice.automatic)
+    return f"{_percent(share)} of it" + ("" if share >= text.GOOD_SHARE else ": force one")
+
+
+def cells(advice: Advice) -> tuple[str, ...]:
+    """In the order of HEAD."""
+    kind = advice.kind + (f", {advice.place}" if advice.place else "")
+    cases = str(advice.cases) + (f", {advice.doubtful} too noisy" if advice.doubtful else "")
+    if not advice.backend:
+        return (kind, "too noisy to say", *[text.NONE] * 4, cases)
+    most = advice.algorithms.most_common()
+    several = len(most) > 1
+    names = ", ".join(f"{name} ({count})" if several else name for name, count in most)
+    return (kind, advice.backend, names, _range(advice.shares, _percent), _range(advice.ratios, text.ratio),
+            _automatic(advice), cases)
+
+
+KEY = (
+    "The fastest backend of each kind of problem; its algorithms, with the number of cases in which each is the "
+    "fastest; their rate as a share of the ceiling that binds and over that of the fastest peer, as geometric mean and "
+    f"range; and what the backend's own choice reaches. Cases whose figures may be off by more than {100 * noise.DOUBTFUL:.0f} % are "
+    "too noisy to conclude from."
+)

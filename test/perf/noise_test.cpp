@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the perf suite says numbers, and how well it says that it knows them.
+
+#include "noise.hpp"
+#include "readable.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+using namespace tessera::perf;
+
+namespace {
+
+/// 1, 2, ... n.
+std::vector<double> counting(int n) {
+  std::vector<double> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), 1.0);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("numbers have three digits and a prefix") {
+  CHECK(readable(51912.3e9, "FLOP/s") == "51.9 TFLOP/s");
+  CHECK(readable(0.0123e9, "Stencil/s") == "12.3 MStencil/s");
+  CHECK(readable(1.70104173, "s") == "1.70 s");
+  CHECK(readable(272629760.0, "B/s") == "273 MB/s");
+  CHECK(readable(999.4e-6, "s") == "999 us");
+  CHECK(readable(999.6e-6, "s") == "1.00 ms");
+  CHECK(readable(1e3, "B/s") == "1.00 kB/s");
+  CHECK(readable(1e-6, "s") == "1.00 us");
+  CHECK(readable(4e-9, "s") == "4.00 ns");
+  CHECK(readable(4e-14, "s") == "0.00 ns");
+  CHECK(readable(1e22, "B") == "10000 EB");
+  CHECK(readable(0.0, "B/s") == "0.00 B/s");
+  CHECK(three_digits(1769.75) == "1770");
+  CHECK(three_digits(9.996) == "10.0");
+  CHECK(three_digits(0.5) == "0.50");
+}
+
+TEST_CASE("the interval of a median by the order of the samples") {
+  // Few samples are taken whole; the ranks of larger numbers are those of the sign test's tables at 95 %.
+  for (const auto& [count, rank] : {std::pair(1, 1), {5, 1}, {6, 1}, {9, 2}, {12, 3}, {20, 6}, {30, 10}}) {
+    CAPTURE(count);
+    CHECK(median_interval(counting(count)) == std::pair(double(rank), double(count + 1 - rank)));
+  }
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> distribution(0.0, 1.0);
+  int held = 0;
+  constexpr int kTrials = 2000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> samples(15);
+    for (double& sample : samples) sample = distribution(random);
+    const auto [low, high] = median_interval(samples);
+    held += low <= 1.0 && 1.0 <= high;
+  }
+  CHECK(held > 0.95 * kTrials);
+  CHECK(doubt(2.0, {1.6, 2.2}) == Catch::Approx(0.25));
+  CHECK(doubt(2.0, {1.9, 3.0}) == Catch::Approx(0.5));
+}
