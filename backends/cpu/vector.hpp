@@ -43,6 +43,17 @@ inline void store(T* p, Vector<T> v) {
   std::memcpy(p, &v, sizeof v);
 }
 
+/// What comparisons of vectors of T are made with.
+template <class T>
+using LaneNumber = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+/// first, first + 1 and so on.
+template <class T>
+[[gnu::always_inline]] inline Vector<LaneNumber<T>> lane_numbers(int first) {
+  Vector<LaneNumber<T>> numbers;
+  for (int lane = 0; lane < kLanes<T>; ++lane) numbers[lane] = LaneNumber<T>(first + lane);
+  return numbers;
+}
+
 /// Has a vector that is used several times loaded once: compilers may load it again for each use, and loads bind.
 template <class V>
 [[gnu::always_inline]] inline void keep_in_register(V& v) {

@@ -69,6 +69,8 @@ constexpr Row kRows[] = {
   {star, 1, 4, 1 << 26, host, false, true},
   {star, 2, 1, 8192, host, false, true},
   {star, 3, 1, 384, host, false, true},
+  {star, 3, 4, 256, host, false, false},
+  {star, 3, 4, 256, host, false, true},
   // odd extents, domains that a cache holds (measured cold and hot)
   {star, 1, 4, 1000003, Size::any},
   {star, 2, 1, 1021, Size::any},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "register_block_kernel.ipp"
+#include "row_ends.ipp"
 #include "row_kernel.ipp"
 
 namespace tessera::cpu {
@@ -11,6 +12,8 @@ template void apply_row(const double*, std::int64_t, const RowTaps<double>&, dou
 template void apply_row_nontemporal(const double*, const RowTaps<double>&, double, double*, std::int64_t,
                                     const double*);
 template void apply_line(const double*, const RowTaps<double>&, double, double*);
+template void apply_row_ends(const EndRows<double>&, const Outside<double>&, std::int64_t, std::int64_t,
+                             const EndValues<double>&);
 template void apply_row_block(const RowBlock<double>&, const StridedGroups<double>&, PrefetchQueue<double>*);
 template void apply_row_block_nontemporal(const RowBlock<double>&, const StridedGroups<double>&, const Edges<double>&,
                                           const double*);

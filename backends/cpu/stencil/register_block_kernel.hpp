@@ -44,11 +44,12 @@ struct RowBlock {
   int rows;        ///< of each of its kBlockPlanes planes: 1 or kBlockRows
 };
 
-/// Points at the ends of a block's rows that are no sums: for each row its first `head` values, then its last `tail`.
+/// Points at the ends of a block's rows that are no sums: the first `head` points of each row, and its last `tail`.
 template <class T>
 struct Edges {
-  const T* value;
+  const T *head_values, *tail_values;  ///< of the first row
   std::int64_t head, tail;
+  std::int64_t next;  ///< from a row's values to the next row's
 };
 
 /// The bits of apply_row() for each row, with the groups' taps and init = -0.0. Lines of `queue`, if there is one, move

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 namespace tessera::cpu {
 namespace {
@@ -44,21 +43,17 @@ struct RegisterBlock {
     for (int p = 0; p < kBlockPlanes; ++p)
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r) {
-        const T* const value = edges.value + (p * kRows + r) * (edges.head + edges.tail);
-        for (std::int64_t k = 0; k < head; ++k) put(sum[p][r], k, value[i + k]);
+        const std::int64_t values = (p * kRows + r) * edges.next;
+        for (std::int64_t k = 0; k < head; ++k) put(sum[p][r], k, edges.head_values[values + i + k]);
         for (std::int64_t k = std::max<std::int64_t>(tail, 0); k < kPoints; ++k)
-          put(sum[p][r], k, value[edges.head + k - tail]);
+          put(sum[p][r], k, edges.tail_values[values + k - tail]);
       }
   }
 
   static void put(Vector<T> (&row)[kVectors], std::int64_t place, T value) {
-    using Integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      Vector<Integer> point;
-      for (int lane = 0; lane < kLanes; ++lane) point[lane] = Integer(v * kLanes + lane);
-      row[v] = point == Integer(place) ? value - Vector<T>{} : row[v];
-    }
+    for (int v = 0; v < kVectors; ++v)
+      row[v] = lane_numbers<T>(v * kLanes) == LaneNumber<T>(place) ? value - Vector<T>{} : row[v];
   }
 
   /// Adds the taps of a group; `in` is the first vector of the first row.
@@ -106,7 +101,11 @@ struct RegisterBlock {
 #pragma GCC unroll 16
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) sum[p][r][v] = T(-0.0) - Vector<T>{};
+        for (int v = 0; v < kVectors; ++v) {
+          sum[p][r][v] = T(-0.0) - Vector<T>{};
+          // Or compilers that know the value choose which of the first two products to contract.
+          keep_in_register(sum[p][r][v]);
+        }
   }
 };
 

@@ -13,6 +13,7 @@ namespace tessera::cpu {
 template <class T>
 struct RowTaps {
   const std::int64_t* offset;
+  const std::int64_t* along;  ///< the steps along axis 2 that are in it
   const T* coefficient;
   std::int64_t count;
 };

@@ -4,16 +4,16 @@
 /// @file
 /// The plan of `rows` and `streaming`: stencils row by row. Along a row (axis 2) the points whose taps stay inside form
 /// one vector loop. Boundary modes of the outer axes only change which rows the taps read, or turn a tap into a
-/// constant. What is left, the two ends of each row, goes point by point. Away from the outer boundaries blocks of rows
-/// of two planes are computed together. The two algorithms differ in where results go: `rows` stores into the caches,
-/// `streaming` past them.
+/// constant. What is left, the two ends of each row, goes in vectors of its own. Away from the outer boundaries blocks
+/// of rows of two planes are computed together. The two algorithms differ in where results go: `rows` stores into the
+/// caches, `streaming` past them.
 #pragma once
 
 #include "../context.hpp"
 #include "../parallel.hpp"
 #include "model.hpp"
 #include "register_block_kernel.hpp"
-#include "row_terms.hpp"
+#include "row_ends.hpp"
 #include "sweep_cut.hpp"
 #include "temporal_axis.hpp"
 #include "write_combiner.hpp"
@@ -67,12 +67,12 @@ template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
  public:
   RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
-      : p_(work.problem), d_(p_.domain), outside_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
+      : p_(work.problem), d_(p_.domain), ends_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
     for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
       sources_.emplace_back(p_, work.groups, strides);
     if (p_.points() == 0) return;
     scratch_.reserve(std::size_t(threads));
-    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_);  // a copy would lose the capacity
+    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_, ends_);  // a copy would lose the capacity
   }
 
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
@@ -97,14 +97,13 @@ class RowSweepPlan final : public plugin::Plan {
   /// How far ahead of use a block prefetches, if its next rows are farther away: a third of a first-level cache.
   static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
-  /// What a thread has for itself: a row of taps with room for all, lines under way, and the edges of a block.
+  /// What a thread has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
   struct Scratch {
     RowTerms<T> terms;
     WriteCombiner<T> lines;
-    std::vector<T> edges;
-    explicit Scratch(const plugin::StencilProblem& p)
-        : terms(p.taps.size()),
-          edges(std::size_t(kBlockPlanes * kBlockRows * (p.domain.reach[2][0] + p.domain.reach[2][1]))) {}
+    std::vector<T> ends;
+    Scratch(const plugin::StencilProblem& p, const RowEnds<T>& row_ends)
+        : terms(p.taps.size()), ends(std::size_t(kBlockPlanes * kBlockRows * row_ends.room())) {}
   };
 
   [[gnu::noinline]] void run(Team team, const Sweep<T>& sweep) {
@@ -170,7 +169,17 @@ class RowSweepPlan final : public plugin::Plan {
     const T* base = plain ? line.row : line.in;
     const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
     const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
-    ends(line, base, terms, points, middle, scratch.lines);
+    const EndRows<T> row{line.row, base, line.in_stride, terms.taps(), terms.init};
+    const bool in_vectors = plain && ends_in_vectors(sweep, line, line);
+    if constexpr (kNontemporal) {
+      if (in_vectors) ends_.sum(row, true, ends_.values_in(scratch.ends.data()));
+      put_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, points, middle, scratch.lines);
+    } else if (in_vectors && line.out_stride == 1 && points.size() == d_.extents[2]) {
+      ends_.sum(row, true, {line.out, line.out + ends_.high()});
+    } else {
+      for (const Span& end : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
+        ends_.sum_points(row, 0, end, line.out + end.begin * line.out_stride, line.out_stride);
+    }
     const std::int64_t n = middle.end - middle.begin;
     if constexpr (kNontemporal)
       apply_row_nontemporal(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n,
@@ -183,49 +192,56 @@ class RowSweepPlan final : public plugin::Plan {
   /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.
   void run_block(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Scratch& scratch) const {
     const Source<T>& source = sweep.source;
-    const Line first = line_of(sweep, i, j), last = line_of(sweep, i + kBlockPlanes - 1, j + rows - 1);
+    const Line first = line_of(sweep, i, j);
     // Points near the ends of rows are summed as well where what lies around may be read; their sums are not used.
-    const bool inside = first.row - sweep.in + source.lowest >= 0 &&
-                        last.row - sweep.in + d_.extents[2] - 1 + source.highest <= source.last;
+    const Line last = line_of(sweep, i + kBlockPlanes - 1, j + rows - 1);
+    const bool around = inside(sweep, first, last, 0);
     const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
-    const Span middle = vector_part(first, inside ? points : plain);
+    const Span middle = vector_part(first, around ? points : plain);
     RowBlock<T> b{};
     b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
     b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
     b.n = middle.end - middle.begin, b.rows = rows;
     const StridedGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
-    if constexpr (kNontemporal) {
-      const Edges<T> edges = block_edges(sweep, i, j, rows, middle, scratch);
-      apply_row_block_nontemporal(b, groups, edges,
-                                  b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
-    } else {
-      apply_row_block(b, groups);
-      for_each_line(sweep, i, j, rows,
-                    [&](const Line& line) { ends(line, line.row, source.terms, points, plain, scratch.lines); });
+    if constexpr (!kNontemporal) apply_row_block(b, groups);
+    const bool in_vectors = ends_in_vectors(sweep, first, last);
+    T* values = scratch.ends.data();
+    for (int r = 0; r < rows; ++r, values += ends_.room()) {
+      const Line line = line_of(sweep, i, j + r);
+      const EndRows<T> pair{line.row,          line.row,          1,           source.terms.taps(),
+                            source.terms.init, source.strides[0], kBlockPlanes};
+      if constexpr (kNontemporal) {
+        ends_.sum(pair, in_vectors, ends_.values_in(values, rows * ends_.room()));
+        put_ends(line, pair, in_vectors ? values : nullptr, points, middle, scratch.lines);
+        const T* const second = in_vectors ? values + rows * ends_.room() : nullptr;
+        put_ends(line_of(sweep, i + 1, j + r), pair.second(), second, points, middle, scratch.lines);
+      } else {
+        ends_.sum(pair, in_vectors, {line.out, line.out + ends_.high(), sweep.out_strides[0]});
+      }
     }
+    if constexpr (kNontemporal)
+      apply_row_block_nontemporal(b, groups, edges_in(middle, scratch.ends.data()),
+                                  b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
   }
 
-  /// Calls body(line) for each row of a block, in the order of Edges.
-  template <class Body>
-  static void for_each_line(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Body&& body) {
-    for (int p = 0; p < kBlockPlanes; ++p)
-      for (int r = 0; r < rows; ++r) body(line_of(sweep, i + p, j + r));
+  /// Whether the ends of these rows can go in vectors.
+  bool ends_in_vectors(const Sweep<T>& sweep, const Line& first, const Line& last) const {
+    return first.in_stride == 1 && ends_.worth_vectors() && inside(sweep, first, last, RowEnds<T>::kAround);
   }
 
-  /// Computes the ends of a block's rows: those in `middle` go to the result, others to their places.
-  Edges<T> block_edges(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Span middle,
-                       Scratch& scratch) const {
-    const RowTerms<T>& terms = sweep.source.terms;
-    const Span points{0, d_.extents[2]};
-    const Edges<T> edges{scratch.edges.data(), std::max<std::int64_t>(d_.plain_begin(2) - middle.begin, 0),
-                         std::max<std::int64_t>(middle.end - d_.plain_end(2), 0)};
-    T* edge = scratch.edges.data();
-    for_each_line(sweep, i, j, rows, [&](const Line& line) {
-      ends(line, line.row, terms, points, middle, scratch.lines);
-      edge = apply_ends(line, line.row, terms, middle.begin, middle.begin + edges.head, edge, 1);
-      edge = apply_ends(line, line.row, terms, middle.end - edges.tail, middle.end, edge, 1);
-    });
-    return edges;
+  /// Whether all that taps read around the rows from one to another, neither of which has a boundary on the outer axes,
+  /// is inside the array, and so many elements more.
+  bool inside(const Sweep<T>& sweep, const Line& first, const Line& last, std::int64_t more) const {
+    const Source<T>& source = sweep.source;
+    const std::int64_t begin = first.row - sweep.in, end = last.row - sweep.in + d_.extents[2] - 1;
+    return begin + source.lowest >= more && source.last - end - source.highest >= more;
+  }
+
+  /// The ends of a block's rows, as far as they lie in `middle`.
+  Edges<T> edges_in(Span middle, T* values) const {
+    const std::int64_t head = std::max<std::int64_t>(ends_.low() - middle.begin, 0);
+    return {values + ends_.low() - head, ends_.values_in(values).high, head,
+            std::max<std::int64_t>(middle.end - ends_.high(), 0), ends_.room()};
   }
 
   static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
@@ -261,57 +277,49 @@ class RowSweepPlan final : public plugin::Plan {
     return (i + phase) / kLinePoints * kLinePoints - phase;
   }
 
-  /// The points around the middle of a row whose taps start from `base`. Non-temporal lines are put together first.
-  void ends(const Line& line, const T* base, const RowTerms<T>& terms, Span points, Span middle,
-            WriteCombiner<T>& lines) const {
-    if constexpr (!kNontemporal) {
-      apply_ends(line, base, terms, points.begin, middle.begin, line.out + points.begin * line.out_stride,
-                 line.out_stride);
-      apply_ends(line, base, terms, middle.end, points.end, line.out + middle.end * line.out_stride, line.out_stride);
-    } else {
-      for (const auto& [begin, end] : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
-        for (std::int64_t i = begin; i < end;) {
-          const std::int64_t start = line_start(line.out, i), next = std::min(start + kLinePoints, end);
-          assemble(line, base, terms, i, next, start, lines);
-          i = next;
-        }
-    }
+  /// The points around the middle of a row, with `values` of its ends if these are there. Lines are put together first.
+  void put_ends(const Line& line, const EndRows<T>& row, const T* values, Span points, Span middle,
+                WriteCombiner<T>& lines) const {
+    for (const auto& [begin, end] : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
+      for (std::int64_t i = begin; i < end;) {
+        const std::int64_t start = line_start(line.out, i), next = std::min(start + kLinePoints, end);
+        assemble(line, row, values, i, next, start, lines);
+        i = next;
+      }
   }
 
   /// Points [begin, end) of the cache line at `start`.
-  void assemble(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
+  void assemble(const Line& line, const EndRows<T>& row, const T* values, std::int64_t begin, std::int64_t end,
                 std::int64_t start, WriteCombiner<T>& lines) const {
     T* const points = lines.open(line.out + start, begin - start, end - start);
     const std::int64_t plain = std::clamp(d_.plain_begin(2), begin, end);
     const std::int64_t plain_end = std::clamp(d_.plain_end(2), plain, end);
-    if (plain < plain_end) compute_plain(base, terms, plain, plain_end, points + (plain - start));
-    apply_ends(line, base, terms, begin, plain, points + (begin - start), 1);
-    apply_ends(line, base, terms, plain_end, end, points + (plain_end - start), 1);
+    if (plain < plain_end) compute_plain(row, plain, plain_end, points + (plain - start));
+    put_end(row, values, {begin, plain}, points + (begin - start));
+    put_end(row, values, {plain_end, end}, points + (plain_end - start));
   }
 
   /// At most a line of plain points [begin, end). Where the row has enough points a whole line's length is computed:
   /// one vector is cheaper than some points.
-  void compute_plain(const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end, T* target) const {
+  void compute_plain(const EndRows<T>& row, std::int64_t begin, std::int64_t end, T* target) const {
     if (begin + kLinePoints <= d_.plain_end(2))
-      apply_line(base + begin, terms.taps(), terms.init, target);
+      apply_line(row.base + begin, row.taps, row.init, target);
     else if (const std::int64_t from = end - kLinePoints; from >= d_.plain_begin(2))
-      apply_line(base + from, terms.taps(), terms.init, target + (from - begin));
+      apply_line(row.base + from, row.taps, row.init, target + (from - begin));
     else
-      apply_row(base + begin, 1, terms.taps(), terms.init, target, 1, end - begin);
+      apply_row(row.base + begin, 1, row.taps, row.init, target, 1, end - begin);
   }
 
-  /// Returns where the next point would go.
-  T* apply_ends(const Line& line, const T* base, const RowTerms<T>& terms, std::int64_t begin, std::int64_t end,
-                T* target, std::int64_t stride) const {
-    for (std::int64_t i = begin; i < end; ++i, target += stride)
-      *target = d_.frozen_on(2, i) ? line.row[i * line.in_stride]
-                                   : end_point(base + i * line.in_stride, line.in_stride, terms, outside_, i);
-    return target;
+  /// Points at an end of a row.
+  void put_end(const EndRows<T>& row, const T* values, Span points, T* target) const {
+    if (values == nullptr) return ends_.sum_points(row, 0, points, target, 1);
+    values += points.begin < ends_.low() ? 0 : ends_.room() - d_.extents[2];
+    for (std::int64_t i = points.begin; i < points.end; ++i) *target++ = values[i];
   }
 
   plugin::StencilProblem p_;  ///< taps as grouped
   plugin::Domain d_;
-  Outside<T> outside_;
+  RowEnds<T> ends_;
   int threads_;
   Cut cut_;
   int block_rows_;                  ///< rows of a plane that blocks have, if not one

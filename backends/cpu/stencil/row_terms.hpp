@@ -40,8 +40,12 @@ struct RowTerms {
     along.push_back(along_offset);
     coefficient.push_back(c);
   }
-  RowTaps<T> taps() const { return {offset.data(), coefficient.data(), std::int64_t(offset.size())}; }
+  RowTaps<T> taps() const { return {offset.data(), along.data(), coefficient.data(), std::int64_t(offset.size())}; }
 };
+
+/// Where neighbouring points beyond an end of a row find their values: in a constant, in neighbours in the same order
+/// or in the opposite one, or all in one point.
+enum class Map { constant, forward, backward, same };
 
 /// What taps find outside axis 2; in a halo it is the point itself.
 template <class T>
@@ -56,10 +60,13 @@ class Outside {
 
   explicit Outside(const plugin::Domain& d) : below_(d.reach[2][0]), extent_(d.extents[2]) {
     if (extent_ == 0) return;
+    for (int side = 0; side < 2; ++side) map_[side] = map_of(d.mode[2][side]);
     for (std::int64_t i = -below_; i < 0; ++i) add(d, i, 0);
     for (std::int64_t i = extent_; i < extent_ + d.reach[2][1]; ++i) add(d, i, 1);
   }
 
+  Map map(int side) const { return map_[side]; }
+  std::int64_t extent() const { return extent_; }
   bool is_inside(std::int64_t index) const { return index >= 0 && index < extent_; }
   /// For an index that is outside.
   const Entry& at(std::int64_t index) const {
@@ -67,34 +74,46 @@ class Outside {
   }
 
  private:
+  static Map map_of(std::int32_t mode) {
+    switch (mode) {
+      case TESSERA_BOUNDARY_CONSTANT:
+        return Map::constant;
+      case TESSERA_BOUNDARY_NEAREST:
+        return Map::same;
+      case TESSERA_BOUNDARY_REFLECT:
+      case TESSERA_BOUNDARY_MIRROR:
+        return Map::backward;
+      default:
+        return Map::forward;
+    }
+  }
   void add(const plugin::Domain& d, std::int64_t index, int side) {
     const bool constant = d.mode[2][side] == TESSERA_BOUNDARY_CONSTANT;
     entries_.push_back({constant, T(d.value[2][side]), constant ? 0 : d.mapped(2, index) - index});
   }
 
+  Map map_[2] = {};
   std::int64_t below_, extent_;
   std::vector<Entry> entries_;  ///< indices [-reach, 0), then [extent, extent + reach)
 };
 
-/// The sum at `point`, which has index i on axis 2: where a vector loop cannot go, since taps leave the row. `Terms` is
-/// RowTerms or has its members.
-template <class T, class Terms>
-[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const Terms& terms,
+/// The sum at `point`, which has index i on axis 2: where a plain vector loop cannot go, since taps leave the row.
+template <class T>
+[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const RowTaps<T>& taps, T init,
                                           const Outside<T>& outside, std::int64_t i) {
-  T sum = terms.init;
-  const auto count = std::size_t(terms.taps().count);
-  for (std::size_t t = 0; t < count; ++t) {
-    const std::int64_t index = i + terms.along[t];
-    std::int64_t from = terms.offset[t];
+  T sum = init;
+  for (std::int64_t t = 0; t < taps.count; ++t) {
+    const std::int64_t index = i + taps.along[t];
+    std::int64_t from = taps.offset[t];
     if (!outside.is_inside(index)) {
       const auto& entry = outside.at(index);
       if (entry.constant) {
-        sum += terms.coefficient[t] * entry.value;
+        sum += taps.coefficient[t] * entry.value;
         continue;
       }
       from = steps_away(from, entry.shift, stride);
     }
-    sum += terms.coefficient[t] * point[from];
+    sum += taps.coefficient[t] * point[from];
   }
   return sum;
 }

@@ -37,7 +37,7 @@ struct ScratchTerms {
     offset[count] = cpu::steps_away(row_offset, along_offset, stride);
     coefficient[count++] = c;
   }
-  cpu::RowTaps<T> taps() const { return {offset, coefficient, count}; }
+  cpu::RowTaps<T> taps() const { return {offset, along, coefficient, count}; }
 };
 
 /// How teams share a domain: as the CPU backend's threads do.
@@ -198,9 +198,9 @@ class StencilHostTile {
   /// Points whose taps may leave across axis 2.
   void sweep_ends(std::int64_t i, std::int64_t j, Span points, const T* base, const ScratchTerms<T>& taps) const {
     for (std::int64_t l = points.begin; l < points.end; ++l)
-      *s_.target_at(i, j, l) =
-          d_.frozen_on(2, l) ? *s_.source_at(i, j, l)
-                             : end_point(base + l * s_.source_strides[2], s_.source_strides[2], taps, *outside_, l);
+      *s_.target_at(i, j, l) = d_.frozen_on(2, l) ? *s_.source_at(i, j, l)
+                                                  : end_point(base + l * s_.source_strides[2], s_.source_strides[2],
+                                                              taps.taps(), taps.init, *outside_, l);
   }
 
   Sweep<T> s_;

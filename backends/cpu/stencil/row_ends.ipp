@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// apply_row_ends() for one type: included by a file per type.
+
+#include "row_ends.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace tessera::cpu {
+namespace {
+
+/// The vector with its lanes in the opposite order.
+template <class T, std::size_t... kLane>
+[[gnu::always_inline]] inline Vector<T> reversed(Vector<T> v, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(v, v, int(sizeof...(kLane) - 1 - kLane)...);
+}
+
+/// The sums of a vector of points at the lower or upper end of one row or two.
+template <class T, int kRows, bool kUpper>
+class EndSums {
+ public:
+  /// The points from `first` on.
+  EndSums(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t first)
+      : outside_(outside), first_(first), map_(outside.map(kUpper)) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      at_[r] = rows.base + first + r * rows.next;
+      sum_[r] = rows.init - Vector<T>{};
+    }
+  }
+
+  /// Prepares for taps that go so many steps along the row. Returns whether they leave it.
+  [[gnu::always_inline]] bool turn_to(std::int64_t along) {
+    const std::int64_t index = first_ + along + kLast;
+    if (outside_.is_inside(index)) return false;
+    entry_ = outside_.at(index);
+    if (map_ == Map::backward) entry_.shift += 2 * kLast - kLanes<T> + 1;
+    if (map_ == Map::same) entry_.shift += kLast;
+    lower_ = kUpper ? outside_.extent() - first_ - along : -first_ - along;
+    return true;
+  }
+
+  template <bool kLeaves>
+  [[gnu::always_inline]] void add(std::int64_t offset, T coefficient) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      Vector<T> value = load(at_[r] + offset);
+      if constexpr (kLeaves) {
+        const auto lower = lane_numbers<T>(0) < LaneNumber<T>(lower_);
+        const Vector<T> outside = load_outside(at_[r] + offset + entry_.shift);
+        value = kUpper ? (lower ? value : outside) : (lower ? outside : value);
+      }
+      sum_[r] += coefficient * value;
+    }
+  }
+
+  [[gnu::always_inline]] void store(T* to, std::int64_t next) const {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) cpu::store(to + r * next, sum_[r]);
+  }
+
+ private:
+  /// The lane that leaves the row if any does.
+  static constexpr int kLast = kUpper ? kLanes<T> - 1 : 0;
+
+  [[gnu::always_inline]] Vector<T> load_outside(const T* from) const {
+    switch (map_) {
+      case Map::forward:
+        return load(from);
+      case Map::backward:
+        return reversed<T>(load(from), std::make_index_sequence<kLanes<T>>());
+      default:
+        return (map_ == Map::constant ? entry_.value : *from) - Vector<T>{};
+    }
+  }
+
+  const Outside<T>& outside_;
+  std::int64_t first_;
+  Map map_;
+  typename Outside<T>::Entry entry_{};  ///< what the lanes that leave find, from where lane 0 would read
+  std::int64_t lower_ = 0;              ///< lanes on the lower side of the row's end
+  const T* at_[kRows];
+  Vector<T> sum_[kRows];
+};
+
+template <class T, int kRows>
+void sum_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
+                  const EndValues<T>& sums) {
+  const RowTaps<T>& taps = rows.taps;
+  EndSums<T, kRows, false> low_sums(rows, outside, low);
+  EndSums<T, kRows, true> high_sums(rows, outside, high);
+  for (std::int64_t t = 0; t < taps.count;) {
+    const std::int64_t along = taps.along[t];
+    const auto add = [&]<bool kLowLeaves, bool kHighLeaves>() {
+      do {
+        low_sums.template add<kLowLeaves>(taps.offset[t], taps.coefficient[t]);
+        high_sums.template add<kHighLeaves>(taps.offset[t], taps.coefficient[t]);
+      } while (++t < taps.count && taps.along[t] == along);
+    };
+    if (low_sums.turn_to(along))
+      add.template operator()<true, false>();
+    else if (high_sums.turn_to(along))
+      add.template operator()<false, true>();
+    else
+      add.template operator()<false, false>();
+  }
+  if (sums.low != nullptr) low_sums.store(sums.low, sums.next);
+  if (sums.high != nullptr) high_sums.store(sums.high, sums.next);
+}
+
+}  // namespace
+
+template <class T>
+void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
+                    const EndValues<T>& sums) {
+  if (rows.count == 2)
+    sum_row_ends<T, 2>(rows, outside, low, high, sums);
+  else
+    sum_row_ends<T, 1>(rows, outside, low, high, sums);
+}
+
+}  // namespace tessera::cpu
