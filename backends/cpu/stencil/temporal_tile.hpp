@@ -232,7 +232,8 @@ class TileRun {
 
   void sum_end(const T* from, const RowTerms<T>& terms, Span ends, std::int64_t copy, T* to) const {
     for (std::int64_t c = ends.begin; c < ends.end; ++c)
-      to[c] = d_.frozen_on(2, c - copy) ? from[c] : end_point(from + c, 1, terms.taps(), terms.init, r_.outside, c - copy);
+      to[c] =
+          d_.frozen_on(2, c - copy) ? from[c] : end_point(from + c, 1, terms.taps(), terms.init, r_.outside, c - copy);
   }
 
   /// Sends a row of the last level to the output. Whole lines go past the caches: the next pass reads them much later.
