@@ -11,6 +11,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <cstddef>
 #include <span>
 
 namespace tessera::fit {
@@ -18,8 +20,25 @@ namespace tessera::fit {
 using Context = cuda::Context;
 using Machine = cuda::Machine;
 
+/// About the room for clusters of that device: as its predictions tell, on which it has a say.
+inline const cuda::ClusterRoom& cluster_room(int) {
+  constexpr std::array kOneBlock{132, 132, 117, 124, 110, 102, 98, 120};
+  static const cuda::ClusterRoom room = [&] {
+    cuda::ClusterRoom all{};
+    for (std::size_t blocks = 1; blocks <= all.size(); ++blocks)
+      for (std::size_t cluster = 0; cluster < kOneBlock.size(); ++cluster)
+        all[blocks - 1][cluster] = int(blocks) * kOneBlock[cluster];
+    return all;
+  }();
+  return room;
+}
+
 /// The device that the tables are of.
-inline Machine machine(const nlohmann::ordered_json&) { return cuda::machine_of(cuda::kH100); }
+inline Machine machine(const nlohmann::ordered_json&) {
+  Machine h100 = cuda::machine_of(cuda::kH100);
+  h100.count_clusters = cluster_room;
+  return h100;
+}
 
 template <class Costs>
 std::span<double> doubles(Costs& costs) {

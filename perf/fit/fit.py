@@ -8,7 +8,9 @@
 
 The models themselves are those of the backend: this script varies numbers, and tessera-models-<backend> predicts with
 them. It minimises the squares of log(predicted / measured), each offer weighed by how near it is to the problem's best
-one, since only near the best a wrong prediction costs anything. Coefficients that the data say nothing about stay.
+one, since only near the best a wrong prediction costs anything, and of what the choice loses. Coefficients that the
+data say nothing about stay, and those that --hold names. With --folds it also fits to all problems but a part, for each
+part in turn, and judges the choice on the part that was left out.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +41,22 @@ class Table:
             end += 1
         body = re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), self.text[start.end():end])
         self.places = [(start.end() + m.start(), start.end() + m.end()) for m in NUMBER.finditer(body)]
+        self.names = self.designators(body)
+
+    @staticmethod
+    def designators(body):
+        """The numbers' names by their designators: "f32.skinny.launch"; those of lists have their list's."""
+        names, path, name = [], [], ""
+        for token in re.finditer(rf"\.([a-z]\w*)\s*=|([{{}}])|{NUMBER.pattern}", body):
+            if token[1]:
+                name = token[1]
+            elif token[2] == "{":
+                path, name = path + [name], ""
+            elif token[2] == "}":
+                path = path[:-1]
+            else:
+                names.append(".".join(filter(None, path + [name])))
+        return names
 
     def values(self):
         return np.array([float(self.text[a:b]) for a, b in self.places])
@@ -68,17 +87,54 @@ class Models:
         return self.read()
 
 
+def suite_cases(path, op, backend):
+    """The cases of a baseline of the suite as problems with measured offers, but for those with padded rows."""
+    forms = {"gemm": r"(\d+)(?:x(\d+)x(\d+))?(?:_batch(\d+))?(?:_([NT])([NT]))?",
+             "stencil": r"(\d)d_(star|box|derivative)_r(\d)_(\d+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?"}
+    cases = {}
+    for row in json.loads(Path(path).read_text())["benchmarks"]:
+        named = re.fullmatch(rf"{op}/([^/]+)/(f32|f64)/(\w+)/tessera:{backend}:(\w+)", row["name"])
+        found = named and re.fullmatch(forms[op], named[1])
+        if not found:
+            continue
+        case = cases.setdefault(named.groups()[:3], {"op": op, "dtype": named[2], "name": named[1], "offers": []})
+        if op == "gemm":
+            m, n, k, batch = (int(size) if size else 0 for size in found.groups()[:4])
+            case |= {"m": m, "n": n or m, "k": k or m, "batch": batch or 1}
+            case |= {"trans_a": found[5] == "T", "trans_b": found[6] == "T"}
+        else:
+            rank = int(found[1])
+            extent = 2 ** int(found[5]) if rank == 1 and found[5] else int(found[4])
+            case |= {"pattern": found[2], "rank": rank, "radius": int(found[3]), "extents": [extent] * rank}
+            case |= {"boundary": found[6], "steps": int(found[7] or 1)}
+        seconds = 1e-6 * row["real_time"]
+        case["offers"].append([named[4], seconds, seconds])
+    return list(cases.values())
+
+
+def gather(measured, baseline, times):
+    """The lines of a file of measured offers, and those of a baseline so many times.
+
+    `peeled` that peels nothing is multistage's choice at the time of the measurement: no model knows what it was."""
+    head, *lines = [json.loads(line) for line in Path(measured).read_text().splitlines()]
+    if baseline:
+        lines += times * suite_cases(baseline, lines[0]["op"], head["backend"])
+    for line in lines:
+        line["offers"] = [o for o in line["offers"] if not o[0].startswith("peeled:rows=0,columns=0")]
+    return [head] + lines
+
+
 class Measured:
     """Measured seconds, and which of them belong to one problem."""
 
-    def __init__(self, path):
-        lines = [json.loads(line) for line in Path(path).read_text().splitlines()][1:]
+    def __init__(self, lines):
         self.names = [line["name"] + " " + line["dtype"] for line in lines]
         self.seconds = np.array([offer[2] for line in lines for offer in line["offers"]])
         counts = [len(line["offers"]) for line in lines]
         self.first = np.cumsum([0] + counts)
         self.best = np.concatenate([np.full(len(s), min(s)) for s in self.by_problem(self.seconds)])
         self.share = self.best / self.seconds
+        self.problem = np.repeat(np.arange(len(lines)), counts)
 
     def by_problem(self, values):
         return [values[a:b] for a, b in zip(self.first, self.first[1:])]
@@ -90,25 +146,41 @@ class Measured:
 
     def judge(self, label, predicted):
         shares, errors = self.choice(predicted), np.log(predicted / self.seconds)
-        worst = np.argmin(shares)
-        print(f"{label}: the choice reaches {np.exp(np.mean(np.log(shares))):.4f} of the best (geometric mean), "
-              f"{shares[worst]:.3f} at worst ({self.names[worst]}), {np.mean(shares < 0.95):.1%} below 0.95; "
-              f"mean error {np.mean(np.abs(errors)):.3f}, of the best offers "
+        print(f"{label}: mean error {np.mean(np.abs(errors)):.3f}, of the best offers "
               f"{np.mean(np.abs(errors[self.share == 1.0])):.3f}")
+        for dtype in ("f32", "f64"):
+            of = np.array([i for i, name in enumerate(self.names) if name.endswith(dtype)], dtype=int)
+            if len(of) == 0:
+                continue
+            worst = of[np.argmin(shares[of])]
+            print(f"  {dtype}: the choice reaches {np.exp(np.mean(np.log(shares[of]))):.4f} of the best (geometric "
+                  f"mean), {shares[worst]:.3f} at worst ({self.names[worst]}); of {len(of)} problems "
+                  f"{np.sum(shares[of] < 0.75)} are below 0.75 and {np.sum(shares[of] < 0.95)} below 0.95")
+
+    def expected_loss(self, predicted, sharpness=20.0):
+        """-log of the share of the best, problem by problem, where an offer is taken the more likely the cheaper it
+        seems: offers whose predictions differ by 5 % are nearly as likely."""
+        likely = -sharpness * np.log(predicted)
+        likely = np.exp(likely - np.maximum.reduceat(likely, self.first[:-1])[self.problem])
+        likely /= np.add.reduceat(likely, self.first[:-1])[self.problem]
+        return np.add.reduceat(likely * -np.log(self.share), self.first[:-1])
 
 
-def fit(models, measured, power, stiffness):
-    """New coefficients; those without influence and those that are 0 keep their values."""
+def fit(models, measured, fitted, hold, power, stiffness):
+    """New coefficients from the problems of which `fitted` is true. Those without influence on these, those that are 0
+    and those of the indices `hold` keep their values."""
     start = models.initial
     base = models.predict(start)
-    weight = measured.share ** power
+    weight, offers = measured.share ** power, fitted[measured.problem]
     varied = []
-    for i in np.flatnonzero(start > 0.0):
+    for i in set(np.flatnonzero(start > 0.0)) - set(hold):
         changed = start.copy()
         changed[i] *= 1.01
         if np.any(np.abs(models.predict(changed) / base - 1.0) > 1e-9):
             varied.append(i)
     print(f"{len(varied)} of {len(start)} coefficients have a say in {len(base)} offers")
+    if not varied:
+        return start
 
     def coefficients(x):
         result = start.copy()
@@ -120,30 +192,58 @@ def fit(models, measured, power, stiffness):
         errors = weight * np.log(predicted / measured.seconds)
         # A slow offer that looks faster than the best one is taken: worse than any other error.
         tempting = (1.0 - measured.share) * np.maximum(0.0, np.log(measured.best / predicted))
-        return np.concatenate([errors, 2.0 * tempting, stiffness * x])
+        loss = measured.expected_loss(predicted)
+        return np.concatenate([errors[offers], 2.0 * tempting[offers], 0.5 * loss[fitted], stiffness * x])
 
     found = least_squares(residuals, np.zeros(len(varied)), loss="soft_l1", f_scale=0.1, diff_step=1e-3,
                           bounds=(-3.0, 3.0), max_nfev=60)
     return coefficients(found.x)
 
 
-def main():
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", help="figures of tessera-perf-offers")
     parser.add_argument("--models", required=True, help="tessera-models-<backend>")
     parser.add_argument("--table", help="HEADER:NAME of the aggregate to write the coefficients into")
+    parser.add_argument("--baseline", help="figures of the suite, whose cases count three times")
+    parser.add_argument("--hold", help="regular expression: coefficients that keep their values, by their names")
+    parser.add_argument("--folds", type=int, default=0, help="parts that the problems are dealt to, to be left out")
     parser.add_argument("--power", type=float, default=2.0, help="of the share of the best that weighs an offer (2)")
-    parser.add_argument("--stiffness", type=float, default=0.3, help="how much coefficients resist a change (0.3)")
-    options = parser.parse_args()
+    parser.add_argument("--stiffness", type=float, default=0.1, help="how much coefficients resist a change (0.1)")
+    return parser.parse_args()
 
-    measured, models = Measured(options.measured), Models(options.models, options.measured)
-    table = None
+
+def main():
+    options = parse_options()
+    lines = gather(options.measured, options.baseline, 3)
+    measured = Measured(lines[1:])
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write("".join(json.dumps(line) + "\n" for line in lines))
+        file.flush()
+        models = Models(options.models, file.name)
+    table, hold = None, []
     if options.table:
         table = Table(*options.table.rsplit(":", 1))
         if len(table.values()) != len(models.initial) or not np.allclose(table.values(), models.initial, rtol=1e-12):
             sys.exit(f"{options.table} is not the table that {options.models} was built with")
+    if options.hold:
+        if table is None:
+            sys.exit("--hold goes by the names in a --table")
+        hold = [i for i, name in enumerate(table.names) if re.search(options.hold, name)]
     measured.judge("before", models.predict(models.initial))
-    new = fit(models, measured, options.power, options.stiffness)
+
+    def fit_to(fitted):
+        return models.predict(fit(models, measured, fitted, hold, options.power, options.stiffness))
+
+    if options.folds > 1:
+        names, of_name = np.unique(measured.names, return_inverse=True)
+        part = np.random.default_rng(1).integers(0, options.folds, len(names))[of_name]
+        left_out = measured.best.copy()
+        for k in range(options.folds):
+            of_part = (part == k)[measured.problem]
+            left_out[of_part] = fit_to(part != k)[of_part]
+        measured.judge("left out", left_out)
+    new = fit(models, measured, np.full(len(measured.names), True), hold, options.power, options.stiffness)
     measured.judge("after", models.predict(new))
     if table is not None:
         table.write(new)

@@ -22,9 +22,11 @@ struct MultistageTileCosts {
 template <class T>
 struct MultistageCosts {
   std::array<MultistageTileCosts, kMultistageTiles<T>.size()> tiles;  ///< in the order of the list
-  double later_wave;                          ///< of `fixed`, for each wave of blocks after the first
-  double overlap;                             ///< the part of the shorter of computing and memory that is not hidden
-  double cluster, cluster_slice;              ///< to add sums in a cluster, and for each slice of it
+  double later_wave;              ///< of `fixed`, for each wave of blocks after the first
+  double overlap;                 ///< the part of the shorter of computing and memory that is not hidden
+  double cluster, cluster_slice;  ///< to add sums in a cluster, and for each slice of it
+  double cluster_write;           ///< of the elements that a thread adds and writes one after another
+  double write, write_one;        ///< the same of single elements, where C is not aligned, and cycles of each of a tile
   double second_kernel, second_kernel_slice;  ///< to add them with another kernel
   double partial_rate;                        ///< bytes a cycle at which they are written and read
   double memory;                              ///< share of a copy's rate at which A, B and C are, at best
@@ -41,19 +43,23 @@ struct MultistageCosts {
 /// small.
 struct SmallCosts {
   double launch;
-  double step;    ///< of a wave of blocks, to load and multiply a tile
-  double memory;  ///< share of a copy's rate
-  double rate;    ///< share of the units' multiply-adds
+  double step;     ///< of a wave of blocks, to load and multiply a tile
+  double product;  ///< the same for each of k in it
+  double single;   ///< the same for each element that a thread loads alone, where an operand is not aligned
+  double memory;   ///< share of a copy's rate
+  double rate;     ///< share of the units' multiply-adds
 };
 
 /// skinny.
 struct SkinnyCosts {
   double launch;
-  double memory;         ///< share of a copy's rate
-  double rate;           ///< share of the units' multiply-adds
-  double chunk;          ///< of a wave of blocks, to load a chunk of k
-  double row;            ///< the same for each row of the small operand
-  double second_kernel;  ///< to add the sums of slices
+  double memory;                                    ///< share of a copy's rate
+  double rate;                                      ///< share of the units' multiply-adds
+  double chunk;                                     ///< of a wave of blocks, to load a chunk of k
+  double row;                                       ///< the same for each row of the small operand
+  double k_major_rate, k_major_chunk, k_major_row;  ///< the same where the large operand is contiguous along k
+  double blocks;                                    ///< of a multiprocessor, that read at the rate of memory
+  double second_kernel;                             ///< to add the sums of slices
 };
 
 /// tiled_shared, of a tile.

@@ -60,12 +60,12 @@ bool has_room(const Machine& machine, const MultistageConfig& config) {
          held_at_once(machine, blocks_per_sm(machine, config.tile), config.split) > 0.0;
 }
 
-/// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated, because early
-/// finishers free slots.
-int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks) {
-  constexpr double kTolerance = 1.05;
+/// Of so many blocks that run at once: those on the busiest multiprocessor. Of a later wave 5 % more are tolerated,
+/// because early finishers of the one before free slots.
+int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks, bool later) {
+  const double tolerance = later ? 1.05 : 1.0;
   int busy = 1;
-  while (busy < most && kTolerance * held_at_once(machine, busy, cluster) < blocks) ++busy;
+  while (busy < most && tolerance * held_at_once(machine, busy, cluster) < blocks) ++busy;
   return busy;
 }
 
@@ -82,15 +82,34 @@ Waves waves_of(const GemmProblem& p, const Machine& machine, const MultistageCon
   const int most = blocks_per_sm(machine, config.tile);
   const double held = held_at_once(machine, most, cluster);
   const double count = std::ceil(blocks / held);
-  const double last = busiest(machine, most, cluster, blocks - (count - 1.0) * held);
+  const double last = busiest(machine, most, cluster, blocks - (count - 1.0) * held, count > 1.0);
   return {count, (count - 1.0) * most, last, most};
 }
 
-/// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, and the
-/// copies into shared memory.
+/// Whether a block's sums go to C, or to the workspace, from registers and 16 bytes at a time.
+bool writes_vectors(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  return multistage_uses_workspace(machine, config.split) || whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n});
+}
+
+/// Seconds in which a block writes its tile through shared memory, a cluster's blocks a share of it each: a thread
+/// writes one piece after another. From registers it writes all at once.
+template <class T>
+double writing_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
+                       std::int64_t cluster) {
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const bool vectors = writes_vectors(p, machine, config);
+  if (cluster == 1 && vectors) return 0.0;
+  const double width = vectors ? 16.0 / double(sizeof(T)) : 1.0;
+  const double pieces =
+      double(config.tile.m) * double(config.tile.n) / (width * config.tile.threads() * double(cluster));
+  return pieces * (cluster > 1 ? costs.cluster_write : costs.write);
+}
+
+/// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, the
+/// copies into shared memory, and what is written element by element.
 template <class T>
 double computing_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
-                         const Waves& waves, double k) {
+                         const Waves& waves, double k, std::int64_t cluster) {
   const MultistageTile& tile = config.tile;
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
   const MultistageTileCosts& rates = costs.tiles[tile.number];
@@ -103,9 +122,10 @@ double computing_seconds(const GemmProblem& p, const Machine& machine, const Mul
                         (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
   const double missing = (waves.most - waves.last) / std::max(1.0, waves.most - 1.0);
   const double last_rate = std::min(rates.rate * (1.0 - costs.few_blocks * missing), rates.rate_of_one * waves.last);
-  const double products = double(tile.m) * double(tile.n) * k / matrix_rate<T>(machine);
+  const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<T>(machine);
+  const double writing = writes_vectors(p, machine, config) ? 0.0 : costs.write_one * elements / double(cluster);
   return products * (waves.full / rates.rate + waves.last / last_rate) +
-         (waves.full + waves.last) * copies * costs.copy / machine.clock_hz;
+         (waves.full + waves.last) * (copies * costs.copy + writing) / machine.clock_hz;
 }
 
 /// A launch without the adding of slices. The slices of a tile are a cluster of so many blocks.
@@ -118,9 +138,9 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Multis
   const double k = double(ceil_div(ceil_div(p.k, tile.k_depth), config.split) * tile.k_depth);
   const Waves waves = waves_of(p, machine, config, cluster);
   const double computing =
-      (cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(p, machine, config, waves, k);
+      (cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(p, machine, config, waves, k, cluster);
   const double tile_bytes = multistage_blocks(p, config) * double(tile.m + tile.n) * k * kElement;
-  const double fixed = costs.tiles[tile.number].fixed;
+  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<T>(p, machine, config, cluster);
   const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
   const double memory = operand_bytes(p) / (costs.memory * machine.memory_rate);
   return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, memory) +

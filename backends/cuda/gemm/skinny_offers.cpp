@@ -33,31 +33,38 @@ double blocks_of(const GemmProblem& p, std::int64_t split) {
   return double(ceil_div(std::max(p.m, p.n), skinny_block_length(p))) * double(p.batch) * double(split);
 }
 
+/// Of k, what a block reads of the small operand at a time, and multiplies whether it exists or not.
+std::int64_t chunk_of(const GemmProblem& p) {
+  return skinny_k_major(p) ? 2048 / std::int64_t(plugin::size_of(p.dtype)) : 128;
+}
+
 /// Slices of k: enough for the blocks that are wanted, none shorter than two of the chunks that a block reads of the
 /// small operand.
 std::int64_t filling_split(const GemmProblem& p, const Machine& machine) {
   const double fill = blocks_wanted(p) * machine.multiprocessors / std::max(1.0, blocks_of(p, 1));
-  const std::int64_t shortest = skinny_k_major(p) ? 4096 / std::int64_t(plugin::size_of(p.dtype)) : 256;
+  const std::int64_t shortest = 2 * chunk_of(p);
   return std::clamp(std::int64_t(std::min(fill, double(p.k / shortest))), std::int64_t(1), kSkinnyMostSplit);
 }
 
 /// Few blocks wait for each chunk of the small operand; many for memory, or for the units.
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
-  constexpr std::int64_t kChunk = 128;
   const SkinnyCosts& costs = costs_of<T>(machine).skinny;
+  const bool k_major = skinny_k_major(p);
   const double count = double(std::bit_ceil(std::uint64_t(std::min(p.m, p.n))));
   const double blocks = blocks_of(p, split);
-  const double chunks = double(ceil_div(ceil_div(p.k, split), kChunk));
-  const double wave = chunks * (costs.chunk + count * costs.row);
-  const double products = blocks * double(skinny_block_length(p)) * chunks * kChunk * count;
-  const double share = std::min(1.0, blocks / (double(blocks_wanted(p)) * machine.multiprocessors));
+  const double chunks = double(ceil_div(ceil_div(p.k, split), chunk_of(p)));
+  const double wave =
+      chunks * (k_major ? costs.k_major_chunk + count * costs.k_major_row : costs.chunk + count * costs.row);
+  const double products = blocks * double(skinny_block_length(p)) * chunks * double(chunk_of(p)) * count;
+  const double rate = k_major ? costs.k_major_rate : costs.rate;
+  const double share = std::clamp(blocks / (costs.blocks * machine.multiprocessors), 1e-3, 1.0);
   const double adding =
       split > 1 ? costs.second_kernel + 2.0 * double(skinny_workspace(p, split)) / machine.memory_rate : 0.0;
   return costs.launch + adding +
          std::max({waves(machine, blocks, kBlocksPerSm) * wave,
-                   operand_bytes(p) / (std::max(share, 1e-3) * costs.memory * machine.memory_rate),
-                   products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
+                   operand_bytes(p) / (share * costs.memory * machine.memory_rate),
+                   products / (rate * element_rate<T>(machine) * machine.multiprocessors)});
 }
 
 }  // namespace

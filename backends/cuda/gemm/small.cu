@@ -183,11 +183,7 @@ template <class T>
 class SmallPlan final : public plugin::Plan {
  public:
   SmallPlan(Context& context, const plugin::GemmProblem& p)
-      : context_(context),
-        problem_(p),
-        kernels_(small_kernels<T>(std::max(p.m, p.n))),
-        aligned_(whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
-                                         p.trans_b ? p.k : p.n, p.n})) {
+      : context_(context), problem_(p), kernels_(small_kernels<T>(std::max(p.m, p.n))), aligned_(small_aligned(p)) {
     const DeviceGuard guard(context.device());
     prepare(kernels_.vectorized);
     prepare(kernels_.scalar);

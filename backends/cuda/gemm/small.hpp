@@ -5,6 +5,8 @@
 /// How the algorithm small shares matrices out to blocks.
 #pragma once
 
+#include <tessera/plugin/problem.hpp>
+
 #include <cstdint>
 
 namespace tessera::cuda {
@@ -24,5 +26,8 @@ constexpr int small_size(std::int64_t extent) {
 
 /// Matrices that a block takes: a thread computes 4 x 4 elements.
 constexpr int small_matrices(int size) { return kSmallThreads / ((size / 4) * (size / 4)); }
+
+/// Whether the layout allows copies of 16 bytes of all operands; their addresses must, too.
+bool small_aligned(const plugin::GemmProblem& problem);
 
 }  // namespace tessera::cuda

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../launch_limits.hpp"
+#include "../vector_access.hpp"
 #include "model.hpp"
 #include "offers.hpp"
 #include "small.hpp"
@@ -20,19 +21,27 @@ using plugin::GemmProblem;
 constexpr int kBlocksPerSm = 8;
 
 /// A wave of blocks waits for each tile along k, which it loads and multiplies; many waves wait for memory or the
-/// units.
+/// units. Where an operand is not aligned to 16 bytes a thread loads elements one by one, as many as the matrices have.
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine) {
   const SmallCosts& costs = costs_of<T>(machine).small;
   const int size = small_size(std::max(p.m, p.n)), matrices = small_matrices(size);
   const double blocks = double(ceil_div(p.batch, matrices));
   const double products = blocks * matrices * size * size * double(p.k);
-  const double latency = waves(machine, blocks, kBlocksPerSm) * double(ceil_div(p.k, size)) * costs.step;
+  const double loaded = double(std::min<std::int64_t>(p.batch, matrices)) * double(p.m + p.n) / kSmallThreads;
+  const double steps = double(ceil_div(p.k, size));
+  const double step = costs.step + costs.product * size + (small_aligned(p) ? 0.0 : costs.single * size * loaded);
+  const double latency = waves(machine, blocks, kBlocksPerSm) * steps * step;
   return costs.launch + std::max({latency, operand_bytes(p) / (costs.memory * machine.memory_rate),
                                   products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
 }
 
 }  // namespace
+
+bool small_aligned(const GemmProblem& p) {
+  return whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
+                                 p.trans_b ? p.k : p.n, p.n});
+}
 
 std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
   const int most = plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });

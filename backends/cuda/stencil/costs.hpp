@@ -40,11 +40,13 @@ struct TileCosts {
 
 /// streaming, for shapes of taps.
 struct StreamingTileCosts {
-  double launches;     ///< seconds of a sweep's two launches, which overlap
-  double memory;       ///< of the time that a copy takes
-  double volume_tap;   ///< of a point and a tap in 3D
-  double unaligned;    ///< of a point whose row does not begin on a multiple of 16 bytes
-  double shell_point;  ///< of a point of the shell
+  double launches;       ///< seconds of a sweep's two launches, which overlap
+  double memory;         ///< of the time that a copy takes
+  double volume_tap;     ///< of a point and a tap in 3D
+  double unaligned;      ///< of a point whose row does not begin on a multiple of 16 bytes
+  double shell_point;    ///< of a point of the shell that keeps its value
+  double shell_reach;    ///< of any other, for each point that taps reach along the axes, either way
+  double shell_latency;  ///< seconds of the same for the last such point, for which the sweep waits
 };
 
 /// streaming, for other lists.
@@ -63,6 +65,8 @@ struct TemporalLineCosts {
   double multiply_add;  ///< of a warp
   double step;          ///< of a tile's step beside its multiply-adds
   double neighbour;     ///< to wait for a neighbour's point
+  double unaligned;     ///< seconds that tiles take at the ends of a line of no multiple of 16 bytes,
+  double wrapped;       ///< and more of a periodic one
   double overlap;       ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 

@@ -28,13 +28,19 @@ double shell_points(const StencilProblem& p, bool aligned) {
 }
 
 /// Of a sweep in tiles: memory binds, and in volumes the first-level cache, from which tiles read each other's points.
+/// In the shell a thread finds the taps that leave the domain one after another, the more the farther they reach.
 double tile_seconds(const StencilProblem& p, const Machine& machine) {
   const StreamingTileCosts& costs = type_costs(machine, p.dtype).streaming_tile;
   const bool aligned = rows_aligned(p);
   const double point =
       (p.rank == 3 ? costs.volume_tap * double(p.taps.size()) : 0.0) + (aligned ? 0.0 : costs.unaligned);
-  return costs.launches + costs.memory * copy_seconds(p, machine) +
-         all_cycles(machine, double(p.points()) * point + shell_points(p, aligned) * costs.shell_point);
+  const bool computed = boundary_warps(p).computed;
+  double reach = 0.0;
+  for (const auto& axis : p.domain.reach) reach += double(axis[0] + axis[1]);
+  const double shell = computed ? costs.shell_reach * reach : costs.shell_point;
+  const double latency = computed ? costs.shell_latency * reach : 0.0;
+  return costs.launches + costs.memory * copy_seconds(p, machine) + latency +
+         all_cycles(machine, double(p.points()) * point + shell_points(p, aligned) * shell);
 }
 
 /// Of a sweep of a list: its taps are read from the caches, by the narrow blocks at the ends of the rows more slowly.

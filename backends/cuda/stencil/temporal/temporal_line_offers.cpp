@@ -19,14 +19,17 @@ AxisTiling line_tiling(const StencilProblem& p, int radius, int depth) {
 
 /// A tile's step issues its multiply-adds and a few instructions more. The busiest scheduler has its tiles' steps one
 /// after another, and waits a while for neighbours' points. A tile waits for its points once a pass, so that the
-/// second- level cache brings little.
+/// second-level cache brings little. Where the line is not one of whole vectors, the pass waits for the tiles at its
+/// ends, which read and write point by point, and longer where each point's place has to be wrapped.
 double line_pass_seconds(const StencilProblem& p, int radius, int depth, const Machine& machine) {
   const TemporalLineCosts& costs = type_costs(machine, p.dtype).temporal_line;
   const double multiply_adds = line_width(p.dtype) / 32 * (2.0 * radius + 1.0);
   const double tiles = std::ceil(line_tiling(p, radius, depth).count() / (4.0 * machine.multiprocessors));
   const double step = tiles * (costs.multiply_add * multiply_adds + costs.step) + costs.neighbour * radius;
   const double memory = costs.memory * 2.0 * array_bytes(p) / machine.memory_rate;
-  return costs.launch + overlapped(depth * step / machine.clock_hz, memory, costs.overlap);
+  const bool vectors = p.domain.extents[2] % (16 / std::int64_t(plugin::size_of(p.dtype))) == 0;
+  const double ends = vectors ? 0.0 : costs.unaligned + (line_tiling(p, radius, depth).closed ? 0.0 : costs.wrapped);
+  return costs.launch + ends + overlapped(depth * step / machine.clock_hz, memory, costs.overlap);
 }
 
 }  // namespace tessera::cuda
