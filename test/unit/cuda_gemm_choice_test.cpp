@@ -3,11 +3,10 @@
 
 // What the CUDA backend's GEMM algorithms offer: pure functions of the problem and the machine, tested without a
 // device.
+#include "cuda_gemm_offers.hpp"
 #include "problems.hpp"
 
-#include <tessera/tessera.h>
 #include <multistage.hpp>
-#include <offers.hpp>
 #include <peeled.hpp>
 
 #include <catch2/catch_get_random_seed.hpp>
@@ -17,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -26,13 +24,10 @@
 
 using namespace tessera;
 using namespace tessera::cuda;
+using namespace tessera::test;
 using plugin::GemmProblem;
 
 namespace {
-
-constexpr std::uint64_t kLimit = TESSERA_DEFAULT_WORKSPACE_LIMIT;
-
-Machine h100() { return machine_of(kH100); }
 
 Machine a100() {
   DeviceProperties p = kH100;
@@ -54,46 +49,9 @@ plugin::GivenParameters fix(const std::vector<std::pair<const char*, std::int64_
   return {list.data(), sizeof(tessera_parameter), list.size()};
 }
 
-using Offers = decltype(multistage_offers);
-
-plugin::OfferList ask(Offers* offers, const GemmProblem& p, const Machine& machine, std::uint64_t limit = kLimit,
-                      const plugin::GivenParameters& given = {}) {
-  plugin::OfferList list;
-  offers(p, machine, given, limit, list);
-  return list;
-}
-
 /// What multistage would run by itself.
 MultistageConfig choose(const GemmProblem& p, const Machine& machine, std::uint64_t limit = kLimit) {
   return multistage_config(p, machine, ask(multistage_offers, p, machine, limit).cheapest().parameters);
-}
-
-struct Algorithm {
-  std::string name;
-  std::string (*why_unsupported)(const GemmProblem&, const Machine&);
-  Offers* offers;
-};
-const std::vector<Algorithm> kAlgorithms{{"multistage", multistage_why_unsupported, multistage_offers},
-                                         {"peeled", peeled_why_unsupported, peeled_offers},
-                                         {"small", small_why_unsupported, small_offers},
-                                         {"skinny", skinny_why_unsupported, skinny_offers},
-                                         {"tiled_shared", nullptr, tiled_shared_offers},
-                                         {"naive", nullptr, naive_offers}};
-
-bool supports(const Algorithm& a, const GemmProblem& p, const Machine& machine) {
-  return a.why_unsupported == nullptr || a.why_unsupported(p, machine).empty();
-}
-
-/// The algorithm of the automatic choice, as the plugin's table makes it.
-std::string choice(const GemmProblem& p, const Machine& machine) {
-  std::string best;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Algorithm& a : kAlgorithms) {
-    if (!supports(a, p, machine)) continue;
-    const double seconds = ask(a.offers, p, machine).cheapest().seconds;
-    if (seconds < least) best = a.name, least = seconds;
-  }
-  return best;
 }
 
 /// Sizes from 1 to 2^13, small ones as often as large ones.
@@ -116,7 +74,7 @@ TEST_CASE("every algorithm offers something positive within the limit for all th
         auto p = problem(dtype, size(), size(), size(), i % 4 == 0 ? size() : 1);
         p.trans_a = i % 2 == 1, p.trans_b = i % 3 == 1;
         const std::uint64_t limit = i % 5 == 0 ? 0 : kLimit;
-        for (const Algorithm& a : kAlgorithms) {
+        for (const GemmAlgorithm& a : kGemmAlgorithms) {
           CAPTURE(a.name, p.m, p.n, p.k, p.batch, dtype, limit, machine.major);
           if (!supports(a, p, machine)) continue;
           const auto offers = ask(a.offers, p, machine, limit);
@@ -135,7 +93,7 @@ TEST_CASE("every algorithm offers something positive within the limit for all th
 TEST_CASE("empty products have offers, too") {
   const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
   for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)})
-    for (const Algorithm& a : kAlgorithms) {
+    for (const GemmAlgorithm& a : kGemmAlgorithms) {
       CAPTURE(a.name, p.m, p.n, p.k);
       const auto offers = ask(a.offers, p, h100());
       REQUIRE(!offers.empty());
@@ -149,7 +107,7 @@ TEST_CASE("empty products have offers, too") {
 
 TEST_CASE("given parameters are kept, or refused with their bounds") {
   const auto p = problem(TESSERA_F32, 1000, 1000, 1000);
-  const auto kept = [&](Offers* offers, const std::vector<std::pair<const char*, std::int64_t>>& given) {
+  const auto kept = [&](GemmOffers* offers, const std::vector<std::pair<const char*, std::int64_t>>& given) {
     const auto list = ask(offers, p, h100(), kLimit, fix(given));
     for (const plugin::Offer& offer : list.all())
       for (const auto& [key, value] : given) CHECK(offer.parameters.at(key) == value);
