@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/context.hpp>
+#include <tessera/integer.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -22,13 +23,13 @@ template <class T>
 requires std::is_trivially_copyable_v<T>
 class Buffer {
  public:
-  Buffer(Context& context, std::int64_t size) : size_(size) {
+  Buffer(Context& context, Integer size) : size_(size) {
     constexpr auto most = (std::numeric_limits<std::int64_t>::max)() / std::int64_t{sizeof(T)};
-    if (size < 0 || size > most)
+    if (size_ < 0 || size_ > most)
       throw Error(ErrorCode::invalid_argument,
-                  "size = " + std::to_string(size) + ": must lie in [0, " + std::to_string(most) + "]");
+                  "size = " + std::to_string(size_) + ": must lie in [0, " + std::to_string(most) + "]");
     tessera_buffer* made = nullptr;
-    detail::call(tessera_buffer_create, context.get(), size * std::int64_t{sizeof(T)}, &made);
+    detail::call(tessera_buffer_create, context.get(), size_ * std::int64_t{sizeof(T)}, &made);
     handle_.reset(made);
   }
 

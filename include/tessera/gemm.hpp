@@ -5,6 +5,7 @@
 /// GemmPlan: C <- alpha * op(A) * op(B) + beta * C.
 #pragma once
 
+#include <tessera/integer.hpp>
 #include <tessera/plan.hpp>
 
 #include <ranges>
@@ -25,23 +26,24 @@ enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = 
 enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
 
 /// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension
-/// counts the elements from one row (row-major) or column (column-major) of the stored matrix to the next.
+/// counts the elements from one row (row-major) or column (column-major) of the stored matrix to the next. Numbers may
+/// come in any integral type.
 struct GemmDesc {
-  std::int64_t m = -1;
-  std::int64_t n = -1;
-  std::int64_t k = -1;
+  Integer m = -1;
+  Integer n = -1;
+  Integer k = -1;
   DType dtype = DType::f32;
   Order order = Order::row_major;
   Transpose trans_a = Transpose::no;
   Transpose trans_b = Transpose::no;
-  std::int64_t lda = kPacked;
-  std::int64_t ldb = kPacked;
-  std::int64_t ldc = kPacked;
-  std::int64_t batch = 1;
+  Integer lda = kPacked;
+  Integer ldb = kPacked;
+  Integer ldc = kPacked;
+  Integer batch = 1;
   /// Elements from one matrix of the batch to the next; 0 repeats the one matrix (A and B only).
-  std::int64_t stride_a = kPacked;
-  std::int64_t stride_b = kPacked;
-  std::int64_t stride_c = kPacked;
+  Integer stride_a = kPacked;
+  Integer stride_b = kPacked;
+  Integer stride_c = kPacked;
   Compute compute = Compute::strict;
 };
 
@@ -52,9 +54,18 @@ struct GemmDesc {
 class GemmPlan : public Plan {
  public:
   /// The backend is the environment's choice, else the best for this descriptor with host operands.
-  explicit GemmPlan(const GemmDesc& desc, const PlanOptions& options = {}) : GemmPlan(nullptr, desc, options) {}
+  explicit GemmPlan(const GemmDesc& desc, const PlanOptions& options = {})
+      : GemmPlan(tessera_plan_create, nullptr, desc, options) {}
   GemmPlan(const Context& context, const GemmDesc& desc, const PlanOptions& options = {})
-      : GemmPlan(&context, desc, options) {}
+      : GemmPlan(tessera_plan_create, &context, desc, options) {}
+
+  /// The same from the plan cache, to which the destructor gives it back: see tessera_plan_borrow.
+  static GemmPlan borrow(const GemmDesc& desc, const PlanOptions& options = {}) {
+    return GemmPlan(tessera_plan_borrow, nullptr, desc, options);
+  }
+  static GemmPlan borrow(const Context& context, const GemmDesc& desc, const PlanOptions& options = {}) {
+    return GemmPlan(tessera_plan_borrow, &context, desc, options);
+  }
 
   /// Every way in which the context's backend would run the problem, the one that a plan takes first.
   static std::vector<Offer> offers(const Context& context, const GemmDesc& desc, const PlanOptions& options = {}) {
@@ -84,6 +95,16 @@ class GemmPlan : public Plan {
     execute<T>(alpha, a.data(), b.data(), beta, std::ranges::data(c));
   }
 
+  /// The same on buffers, whose sizes are checked: for plans with PlanOptions::operands = Memory::device.
+  template <Element T>
+  void execute(std::type_identity_t<T> alpha, const std::type_identity_t<Buffer<T>>& a,
+               const std::type_identity_t<Buffer<T>>& b, std::type_identity_t<T> beta, Buffer<T>& c) {
+    check_buffer(0, "a", a);
+    check_buffer(1, "b", b);
+    check_buffer(2, "c", c);
+    execute<T>(alpha, a.data(), b.data(), beta, c.data());
+  }
+
 #if defined(__cpp_lib_mdspan)
   /// The same on host matrices, whose extents and layout must be those of the descriptor (without a batch).
   template <Element T, class EA, class LA, class EB, class LB, class EC, class LC>
@@ -100,8 +121,8 @@ class GemmPlan : public Plan {
 
  private:
   GemmPlan(CloneOf of, const GemmDesc& d) : Plan(of), desc_(d) {}
-  GemmPlan(const Context* context, const GemmDesc& d, const PlanOptions& options)
-      : Plan(context, Translated(d).get(), options), desc_(d) {}
+  GemmPlan(Source source, const Context* context, const GemmDesc& d, const PlanOptions& options)
+      : Plan(source, context, Translated(d).get(), options), desc_(d) {}
 
   struct Translated {
     tessera_gemm_desc c;
@@ -145,5 +166,24 @@ class GemmPlan : public Plan {
 
   GemmDesc desc_;
 };
+
+/// A product in one call: C <- alpha op(A) op(B) + beta C, on what GemmPlan::execute takes: ranges, pointers, buffers.
+/// The element type is that of `c`, whatever the descriptor says. The plan comes from the plan cache, so that the same
+/// product costs little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
+template <class A, class B, class C, Element T = detail::element_of<C>>
+void gemm(const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const B& b, std::type_identity_t<T> beta,
+          C&& c, const PlanOptions& options = {}) {
+  GemmDesc typed = desc;
+  typed.dtype = kDType<T>;
+  GemmPlan::borrow(typed, detail::options_for<C>(options)).execute(alpha, a, b, beta, c);
+}
+/// The same on the device of a context. Buffers: queued on its stream.
+template <class A, class B, class C, Element T = detail::element_of<C>>
+void gemm(const Context& context, const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const B& b,
+          std::type_identity_t<T> beta, C&& c, const PlanOptions& options = {}) {
+  GemmDesc typed = desc;
+  typed.dtype = kDType<T>;
+  GemmPlan::borrow(context, typed, detail::options_for<C>(options)).execute(alpha, a, b, beta, c);
+}
 
 }  // namespace tessera

@@ -5,14 +5,21 @@
 /// What GemmPlan and StencilPlan share: options, and what a plan tells of itself.
 #pragma once
 
+#include <tessera/buffer.hpp>
 #include <tessera/context.hpp>
 
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <ranges>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
+#include <version>
+#if defined(__cpp_lib_mdspan)
+#include <mdspan>
+#endif
 
 namespace tessera {
 
@@ -51,9 +58,42 @@ inline tessera_plan_options c_options(const PlanOptions& options) {
   return c;
 }
 
+/// The type of an operand's elements: of a pointer, a range, a Buffer or a std::mdspan.
+template <class Operand>
+struct ElementOf {};
+template <class T>
+struct ElementOf<T*> {
+  using type = std::remove_cv_t<T>;
+};
+template <std::ranges::contiguous_range Range>
+struct ElementOf<Range> {
+  using type = std::ranges::range_value_t<Range>;
+};
+template <class T>
+struct ElementOf<Buffer<T>> {
+  using type = T;
+  static constexpr Memory kMemory = Memory::device;
+};
+#if defined(__cpp_lib_mdspan)
+template <class T, class E, class L, class A>
+struct ElementOf<std::mdspan<T, E, L, A>> {
+  using type = std::remove_cv_t<T>;
+};
+#endif
+template <class Operand>
+using element_of = typename ElementOf<std::decay_t<Operand>>::type;
+
+/// The options of a plan for operands like `Output`: buffers are on the device, all else is where the options say.
+template <class Output>
+PlanOptions options_for(PlanOptions options) {
+  if constexpr (requires { ElementOf<std::decay_t<Output>>::kMemory; })
+    options.operands = ElementOf<std::decay_t<Output>>::kMemory;
+  return options;
+}
+
 }  // namespace detail
 
-/// Base of the plans. Move-only. Destruction waits for the plan's queued work. One plan is executed by one thread at a
+/// Base of the plans. Move-only. Destruction waits for the plan's queued work, or gives a borrowed plan back. One plan is executed by one thread at a
 /// time: a second execution before the first has returned throws invalid_argument. Other threads take clones.
 class Plan {
  public:
@@ -78,18 +118,22 @@ class Plan {
   struct CloneOf {
     const Plan& original;
   };
-  explicit Plan(CloneOf of) : host_memory_(of.original.host_memory_) {
+  explicit Plan(CloneOf of) : host_memory_(of.original.host_memory_), device_memory_(of.original.device_memory_) {
     tessera_plan* made = nullptr;
     detail::call(tessera_plan_clone, of.original.get(), &made);
     handle_.reset(made);
   }
-  Plan(const Context* context, const void* desc, const PlanOptions& options) {
+  /// tessera_plan_create, or tessera_plan_borrow.
+  using Source = decltype(&tessera_plan_create);
+  Plan(Source source, const Context* context, const void* desc, const PlanOptions& options) {
     const tessera_plan_options c = detail::c_options(options);
     tessera_plan* made = nullptr;
-    detail::call(tessera_plan_create, context == nullptr ? nullptr : context->alive(),
+    detail::call(source, context == nullptr ? nullptr : context->alive(),
                  static_cast<const tessera_desc*>(desc), &c, &made);
     handle_.reset(made);
-    host_memory_ = info().host_memory != 0;
+    const tessera_plan_info known = info();
+    host_memory_ = known.host_memory != 0;
+    device_memory_ = known.device_memory != 0;
   }
 
   static std::vector<Offer> offers(const Context& context, const void* desc, const PlanOptions& options) {
@@ -132,21 +176,33 @@ class Plan {
   /// Throws unless `size` elements of host memory behind the pointer are and cover what the plan touches.
   void check_range(int index, const char* name, std::size_t size) const {
     if (!host_memory_)
-      throw Error(ErrorCode::invalid_argument,
-                  std::string(name) +
-                      " is a range, which is host memory; this plan takes device operands: pass the "
-                      "pointers of buffers, or make the plan with PlanOptions::operands = Memory::host");
-    const auto [first, last] = operand_range(index);
-    if (first < 0)
-      throw Error(ErrorCode::invalid_argument,
-                  std::string(name) + " has a halo before its first point: pass a pointer");
-    if (std::uint64_t(last) > size)
-      throw Error(ErrorCode::invalid_argument, std::string(name) + " has " + std::to_string(size) +
-                                                   " elements; the plan needs " + std::to_string(last));
+      refuse(name,
+             " is a range, which is host memory; this plan takes device operands: pass buffers or their pointers, or "
+             "make the plan with PlanOptions::operands = Memory::host");
+    check_size(index, name, size);
+  }
+  /// The same for a buffer, which is memory of the device.
+  template <class T>
+  void check_buffer(int index, const char* name, const Buffer<T>& buffer) const {
+    if (!device_memory_)
+      refuse(name,
+             " is a buffer, which is device memory; this plan takes host operands: make the plan with "
+             "PlanOptions::operands = Memory::device");
+    check_size(index, name, std::uint64_t(buffer.size()));
   }
 
  private:
-  bool host_memory_ = true;
+  bool host_memory_ = true, device_memory_ = false;
+
+  [[noreturn]] static void refuse(const char* name, const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, name + what);
+  }
+  void check_size(int index, const char* name, std::uint64_t size) const {
+    const auto [first, last] = operand_range(index);
+    if (first < 0) refuse(name, " has a halo before its first point: pass a pointer");
+    if (std::uint64_t(last) > size)
+      refuse(name, " has " + std::to_string(size) + " elements; the plan needs " + std::to_string(last));
+  }
 
   tessera_plan_info info() const {
     tessera_plan_info c{};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/boundary.hpp>
+#include <tessera/integer.hpp>
 #include <tessera/plan.hpp>
 #include <tessera/taps.hpp>
 
@@ -60,19 +61,23 @@ class Boundaries {
   std::vector<BoundaryAxis> axes_{BoundaryAxis{}};
 };
 
-/// A domain of 1, 2 or 3 axes, slowest first, and what is done to it.
+/// A domain of 1, 2 or 3 axes, slowest first, and what is done to it. Numbers may come in any integral type.
 struct StencilDesc {
-  std::vector<std::int64_t> extents;
+  Integers extents;
   Taps taps;
   Boundaries boundary = Boundary::fixed;
   /// Applications u <- S(u) per execution; 0 copies.
-  std::int64_t steps = 1;
+  Integer steps = 1;
   DType dtype = DType::f32;
   /// Elements from one point to the next along each axis; empty: packed (see tessera_stencil_desc for halos).
-  std::vector<std::int64_t> in_strides = {};
-  std::vector<std::int64_t> out_strides = {};
+  Integers in_strides = {};
+  Integers out_strides = {};
   Compute compute = Compute::strict;
 };
+
+namespace detail {
+struct OneCall;
+}
 
 /// A stencil, validated once and executed many times, by one thread at a time.
 /// `in` is only read and shares no element with `out`; elements of `out` between its points are left alone. Pointers
@@ -83,13 +88,21 @@ class StencilPlan : public Plan {
  public:
   /// The backend is the environment's choice, else the best for this descriptor with host operands.
   explicit StencilPlan(const StencilDesc& desc, const PlanOptions& options = {})
-      : Plan(nullptr, Translated(desc).get(), options) {}
+      : StencilPlan(tessera_plan_create, nullptr, desc, desc.dtype, options) {}
   StencilPlan(const Context& context, const StencilDesc& desc, const PlanOptions& options = {})
-      : Plan(&context, Translated(desc).get(), options) {}
+      : StencilPlan(tessera_plan_create, &context, desc, desc.dtype, options) {}
+
+  /// The same from the plan cache, to which the destructor gives it back: see tessera_plan_borrow.
+  static StencilPlan borrow(const StencilDesc& desc, const PlanOptions& options = {}) {
+    return StencilPlan(tessera_plan_borrow, nullptr, desc, desc.dtype, options);
+  }
+  static StencilPlan borrow(const Context& context, const StencilDesc& desc, const PlanOptions& options = {}) {
+    return StencilPlan(tessera_plan_borrow, &context, desc, desc.dtype, options);
+  }
 
   /// Every way in which the context's backend would run the problem, the one that a plan takes first.
   static std::vector<Offer> offers(const Context& context, const StencilDesc& desc, const PlanOptions& options = {}) {
-    return Plan::offers(context, Translated(desc).get(), options);
+    return Plan::offers(context, Translated(desc, desc.dtype).get(), options);
   }
 
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own: for another
@@ -111,12 +124,23 @@ class StencilPlan : public Plan {
     execute<T>(in.data(), std::ranges::data(out));
   }
 
+  /// The same on buffers, whose sizes are checked: for plans with PlanOptions::operands = Memory::device.
+  template <Element T>
+  void execute(const std::type_identity_t<Buffer<T>>& in, Buffer<T>& out) {
+    check_buffer(0, "in", in);
+    check_buffer(1, "out", out);
+    execute<T>(in.data(), out.data());
+  }
+
  private:
   explicit StencilPlan(CloneOf of) : Plan(of) {}
+  StencilPlan(Source source, const Context* context, const StencilDesc& desc, DType dtype, const PlanOptions& options)
+      : Plan(source, context, Translated(desc, dtype).get(), options) {}
+  friend struct detail::OneCall;
 
   struct Translated {
     tessera_stencil_desc c{};
-    explicit Translated(const StencilDesc& d) {
+    Translated(const StencilDesc& d, DType dtype) {
       static_assert(sizeof(Tap) == sizeof(tessera_tap) &&
                     offsetof(Tap, coefficient) == offsetof(tessera_tap, coefficient));
       const std::size_t rank = d.extents.size();
@@ -130,7 +154,7 @@ class StencilPlan : public Plan {
       check_axes("out_strides", d.out_strides.empty() ? rank : d.out_strides.size(), rank);
       c.struct_size = sizeof c;
       c.op = TESSERA_OP_STENCIL;
-      c.dtype = tessera_dtype(d.dtype);
+      c.dtype = tessera_dtype(dtype);
       c.compute = tessera_compute(d.compute);
       c.rank = int(rank);
       for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -156,5 +180,32 @@ class StencilPlan : public Plan {
     const void* get() const { return &c; }
   };
 };
+
+namespace detail {
+
+/// A stencil in one call, without a copy of the descriptor for its element type.
+struct OneCall {
+  template <Element T, class In, class Out>
+  static void stencil(const Context* context, const StencilDesc& desc, const In& in, Out&& out,
+                      const PlanOptions& options) {
+    StencilPlan(tessera_plan_borrow, context, desc, kDType<T>, options_for<Out>(options)).execute(in, out);
+  }
+};
+
+}  // namespace detail
+
+/// A stencil in one call, on what StencilPlan::execute takes: ranges, pointers, buffers. The element type is that of
+/// `out`, whatever the descriptor says. The plan comes from the plan cache, so that the same stencil costs little more
+/// the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
+template <class In, class Out, Element T = detail::element_of<Out>>
+void stencil(const StencilDesc& desc, const In& in, Out&& out, const PlanOptions& options = {}) {
+  detail::OneCall::stencil<T>(nullptr, desc, in, out, options);
+}
+/// The same on the device of a context. Buffers: queued on its stream.
+template <class In, class Out, Element T = detail::element_of<Out>>
+void stencil(const Context& context, const StencilDesc& desc, const In& in, Out&& out,
+             const PlanOptions& options = {}) {
+  detail::OneCall::stencil<T>(&context, desc, in, out, options);
+}
 
 }  // namespace tessera

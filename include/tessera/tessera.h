@@ -141,9 +141,10 @@ typedef struct tessera_plan_info {
   uint64_t workspace_bytes;
   int32_t device;
   tessera_memory operands;
-  int32_t host_memory; /**< 1 where the operands are memory that the host can read: host operands, or a
-                          backend that computes on the host */
-  int32_t reserved;
+  int32_t host_memory;   /**< 1 where the operands are memory that the host can read: host operands, or a
+                            backend that computes on the host */
+  int32_t device_memory; /**< 1 where they are memory of the context's device, as buffers are: device
+                            operands, or a backend that computes on the host */
 } tessera_plan_info;
 
 /** Makes a plan from a tessera_gemm_desc or tessera_stencil_desc. `context` may be null for host
@@ -159,7 +160,8 @@ TESSERA_API tessera_status tessera_visit_offers(tessera_context* context, const 
 /** Makes another plan of the same problem, context, algorithm and parameters, with a workspace of its
  * own: for another thread. May be called while `plan` is executed. */
 TESSERA_API tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error);
-/** Waits for the plan's queued work, then destroys it; null is allowed. */
+/** Waits for the plan's queued work, then destroys it; one that was borrowed goes back to the plan cache,
+ * and nothing waits. Null is allowed. */
 TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
 /** Runs the plan. Host operands: complete on return. Device operands: queued on the context's
  * stream, nothing is allocated. One plan is executed by one thread at a time: a second call before
@@ -173,12 +175,76 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
+/* ---- One call, and the plan cache behind it --------------------------------------------------- */
+
+/** A product in one call, on host operands of the descriptor's type; complete on return. alpha and beta are
+ * rounded to that type. `context` may be null: the backend is then chosen for this descriptor. The plan
+ * comes from the plan cache, so that the same product costs little more the next time than a plan that the
+ * program keeps. */
+TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
+                                        const void* a, const void* b, double beta, void* c, tessera_error* error);
+/** A stencil in one call, in the same way. */
+TESSERA_API tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in,
+                                           void* out, tessera_error* error);
+
+/** A packed, row-major product of op(A) = A and op(B) = B: a descriptor to begin with. */
+static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t m, int64_t n, int64_t k) {
+  const tessera_gemm_desc desc = {sizeof(tessera_gemm_desc),
+                                  TESSERA_OP_GEMM,
+                                  dtype,
+                                  TESSERA_COMPUTE_STRICT,
+                                  TESSERA_ROW_MAJOR,
+                                  TESSERA_NO_TRANSPOSE,
+                                  TESSERA_NO_TRANSPOSE,
+                                  m,
+                                  n,
+                                  k,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  1,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED,
+                                  TESSERA_PACKED};
+  return desc;
+}
+
+/** tessera_plan_create, but from the plan cache: an idle plan of the same context, descriptor and options
+ * if there is one, else a clone of one that is lent, else a new one. It is the caller's alone until
+ * tessera_plan_destroy gives it back. The options may not bring a workspace. Plans of a context leave the
+ * cache with tessera_context_destroy, all of them with tessera_reload_environment; the number of CPU
+ * threads is that of the time when a plan was made. A forked child begins with an empty cache. Safe from
+ * any thread. A captured CUDA graph needs its plan alive: make one for it. */
+TESSERA_API tessera_status tessera_plan_borrow(tessera_context* context, const tessera_desc* desc,
+                                               const tessera_plan_options* options, tessera_plan** plan,
+                                               tessera_error* error);
+
+/** What the plan cache holds. */
+typedef struct tessera_plan_cache_info {
+  uint64_t struct_size;
+  int64_t idle;       /**< plans that wait for a caller */
+  int64_t lent;       /**< plans that a caller has and that will be kept */
+  uint64_t bytes;     /**< host and device memory of the idle ones: workspaces, copies of host operands, taps */
+  int64_t max_idle; /**< the limits */
+  uint64_t max_bytes;
+  uint64_t found; /**< borrowed plans that were there, since the process began */
+  uint64_t made;  /**< borrowed plans that had to be made */
+} tessera_plan_cache_info;
+
+/** Describes the plan cache. */
+TESSERA_API tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tessera_error* error);
+/** Keeps at most `plans` idle plans (at first 1024) of `bytes` together (at first 256 MiB); the least
+ * recently borrowed go first. 0 plans: none is kept. */
+TESSERA_API tessera_status tessera_plan_cache_limit(int64_t plans, int64_t bytes, tessera_error* error);
+/** Waits for the work of the idle plans and destroys them. Those that are lent go when they come back. */
+TESSERA_API tessera_status tessera_plan_cache_clear(tessera_error* error);
+
 /* ---- The environment, and what TESSERA_VERBOSE prints ----------------------------------------- */
 
 /** Reads the TESSERA_ variables anew. The library reads them once, when it first needs one, since a
  * look at the environment beside another thread's setenv ends the program: to be called by programs
- * that change them, while no other thread does. TESSERA_BACKEND_PATH counts only until the first
- * context, plan or list of backends. */
+ * that change them, while no other thread does. The plan cache is cleared. TESSERA_BACKEND_PATH counts
+ * only until the first context, plan or list of backends. */
 TESSERA_API tessera_status tessera_reload_environment(tessera_error* error);
 
 /** Sends the lines of TESSERA_VERBOSE to `callback` instead of stderr; null restores stderr. The

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Everything: backends, contexts, buffers, GEMM plans, stencil plans.
+/// Everything: backends, contexts, buffers, GEMM plans, stencil plans, the plan cache.
 #pragma once
 
 #include <tessera/cxx20.hpp>
@@ -15,6 +15,8 @@
 #include <tessera/dtype.hpp>
 #include <tessera/error.hpp>
 #include <tessera/gemm.hpp>
+#include <tessera/integer.hpp>
+#include <tessera/plan_cache.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/taps.hpp>
 

@@ -13,6 +13,7 @@
 #include "plan/context.hpp"
 #include "plan/offers.hpp"
 #include "plan/plan.hpp"
+#include "plan/plan_cache.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -29,9 +30,6 @@ struct tessera_context {
 };
 struct tessera_buffer {
   core::DeviceMemory memory;
-};
-struct tessera_plan {
-  core::Plan plan;
 };
 
 namespace {
@@ -136,7 +134,11 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
   });
 }
 
-void tessera_context_destroy(tessera_context* context) { delete context; }
+void tessera_context_destroy(tessera_context* context) {
+  core::PlanCache* const cache = core::PlanCache::if_used();
+  if (cache != nullptr && context != nullptr) cache->drop(*context->context);
+  delete context;
+}
 
 tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error) {
   return guard(error, [&] { existing(context, "context").context->synchronize(); });
@@ -187,8 +189,15 @@ core::PlanOptions plan_options(const tessera_plan_options* options) {
   if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
   if (o.workspace == nullptr && o.workspace_bytes != 0)
     core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes};
+  return {o.operands,  o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes,
+          nullptr};
 }
+
+std::shared_ptr<core::Context> shared(const tessera_context* context) {
+  return context == nullptr ? nullptr : context->context;
+}
+
+tessera_plan* own(std::shared_ptr<core::Plan> plan) { return new tessera_plan{std::move(plan)}; }
 
 }  // namespace
 
@@ -196,7 +205,7 @@ tessera_status tessera_plan_create(tessera_context* context, const tessera_desc*
                                    const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
   return guard(error, [&] {
     existing(plan, "plan");
-    *plan = new tessera_plan{{context == nullptr ? nullptr : context->context, desc, plan_options(options)}};
+    *plan = own(std::make_shared<core::Plan>(shared(context), desc, plan_options(options)));
   });
 }
 
@@ -212,27 +221,34 @@ tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc
 tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error) {
   return guard(error, [&] {
     existing(clone, "clone");
-    *clone = new tessera_plan{core::Plan(existing(plan, "plan").plan)};
+    *clone = own(std::make_shared<core::Plan>(*existing(plan, "plan").plan));
   });
 }
 
-void tessera_plan_destroy(tessera_plan* plan) { delete plan; }
+void tessera_plan_destroy(tessera_plan* plan) {
+  if (plan != nullptr && plan->home != nullptr)
+    core::PlanCache::instance().give_back(plan);
+  else
+    delete plan;
+}
 
 tessera_status tessera_plan_execute(tessera_plan* plan, const tessera_execution* execution, tessera_error* error) {
   return guard(error, [&] {
     tessera_execution room;
     const tessera_execution& e = view_struct(execution, room, "the execution");
     if (e.workspace != nullptr || e.workspace_bytes != 0) refuse_workspace();
-    existing(plan, "plan").plan.execute(e);
+    existing(plan, "plan").plan->execute(e);
   });
 }
 
 tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info, tessera_error* error) {
   return guard(error, [&] {
-    const core::Plan& p = existing(plan, "plan").plan;
+    const core::Plan& p = *existing(plan, "plan").plan;
+    const bool on_host = p.context().on_host();
     write_struct(
         {sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(), p.workspace_bytes(),
-         p.context().device(), p.operands(), p.operands() == TESSERA_MEMORY_HOST || p.context().on_host(), 0},
+         p.context().device(), p.operands(), p.operands() == TESSERA_MEMORY_HOST || on_host,
+         p.operands() == TESSERA_MEMORY_DEVICE || on_host},
         info, "info");
   });
 }
@@ -240,16 +256,94 @@ tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info
 tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first, int64_t* last,
                                           tessera_error* error) {
   return guard(error, [&] {
-    const core::Layout& layout = existing(plan, "plan").plan.operand_of_caller(operand).layout;
+    const core::Layout& layout = existing(plan, "plan").plan->operand_of_caller(operand).layout;
     existing(first, "first") = layout.empty() ? 0 : layout.origin();
     existing(last, "last") = layout.empty() ? 0 : layout.origin() + layout.reach() + 1;
+  });
+}
+
+// ---- The plan cache, and one-call forms
+
+namespace {
+
+/// A plan of the cache while it lives.
+class Loan {
+ public:
+  Loan(tessera_context* context, const void* desc)
+      : plan_(core::PlanCache::instance().borrow(shared(context), static_cast<const tessera_desc*>(desc), {})) {}
+  ~Loan() { core::PlanCache::instance().give_back(plan_); }
+  Loan(const Loan&) = delete;
+  core::Plan& operator*() const { return *plan_->plan; }
+
+ private:
+  tessera_plan* plan_;
+};
+
+tessera_scalar scalar_of(tessera_dtype dtype, double value) {
+  return with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    return tessera_scalar{dtype, 0, double(T(value)), 0.0};
+  });
+}
+
+/// Operands that are only read are not written through the pointer.
+tessera_operand operand_of(tessera_dtype dtype, const void* data) { return {const_cast<void*>(data), dtype, 0}; }
+
+}  // namespace
+
+tessera_status tessera_plan_borrow(tessera_context* context, const tessera_desc* desc,
+                                   const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
+  return guard(error, [&] {
+    existing(plan, "plan");
+    *plan = core::PlanCache::instance().borrow(shared(context), desc, plan_options(options));
+  });
+}
+
+tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha, const void* a,
+                            const void* b, double beta, void* c, tessera_error* error) {
+  return guard(error, [&] {
+    const Loan plan(context, desc);
+    const tessera_operand operands[] = {operand_of(desc->dtype, a), operand_of(desc->dtype, b),
+                                        operand_of(desc->dtype, c)};
+    const tessera_scalar scalars[] = {scalar_of(desc->dtype, alpha), scalar_of(desc->dtype, beta)};
+    (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0});
+  });
+}
+
+tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in, void* out,
+                               tessera_error* error) {
+  return guard(error, [&] {
+    const Loan plan(context, desc);
+    const tessera_operand operands[] = {operand_of(desc->dtype, in), operand_of(desc->dtype, out)};
+    (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 2, nullptr, 0, 0, nullptr, 0});
+  });
+}
+
+tessera_status tessera_plan_cache_limit(int64_t plans, int64_t bytes, tessera_error* error) {
+  return guard(error, [&] {
+    core::at_least("plans", plans, 0);
+    core::at_least("bytes", bytes, 0);
+    core::PlanCache::instance().limit({plans, std::uint64_t(bytes)});
+  });
+}
+
+tessera_status tessera_plan_cache_clear(tessera_error* error) {
+  return guard(error, [] { core::PlanCache::instance().clear(); });
+}
+
+tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tessera_error* error) {
+  return guard(error, [&] {
+    const core::PlanCache::State s = core::PlanCache::instance().state();
+    write_struct({sizeof *info, s.idle, s.lent, s.bytes, s.limits.plans, s.limits.bytes, s.found, s.made}, info, "info");
   });
 }
 
 // ---- The environment, and what is said
 
 tessera_status tessera_reload_environment(tessera_error* error) {
-  return guard(error, [] { core::reload_environment(); });
+  return guard(error, [] {
+    core::reload_environment();
+    if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->clear();  // what they made others choose
+  });
 }
 
 void tessera_set_verbose_callback(void (*callback)(const char* line, void* user), void* user) {

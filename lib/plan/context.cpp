@@ -20,7 +20,7 @@ Context::~Context() {
 }
 
 void Context::settle() noexcept {
-  if (!dead_.load(std::memory_order_acquire)) table_.synchronize(handle_, nullptr);
+  if (!dead()) table_.synchronize(handle_, nullptr);
 }
 
 void* Context::native_stream() {

@@ -39,7 +39,7 @@ class Context {
   /// Calls a function of the plugin's table, with an error as last argument, and throws what it reports.
   template <class Function, class... Arguments>
   void call(Function function, Arguments... arguments) {
-    if (dead_.load(std::memory_order_acquire)) throw_dead();
+    if (dead()) throw_dead();
     std::array<char, 1024> message;
     message[0] = '\0';
     tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message.data(), message.size()};
@@ -47,6 +47,8 @@ class Context {
     if (status != TESSERA_OK) fail(status, error, message.data());
   }
 
+  /// Whether a device fault has killed it.
+  bool dead() const { return dead_.load(std::memory_order_acquire); }
   void synchronize() { call(table_.synchronize, handle_); }
   /// Waits, before something goes away whose work may be queued; a failure surfaces elsewhere.
   void settle() noexcept;
@@ -64,6 +66,13 @@ class Context {
   std::atomic<bool> dead_{false};
   std::mutex death_mutex_;
   std::string cause_of_death_;
+};
+
+/// Where plans that were made without a context get theirs from.
+class ContextSource {
+ public:
+  virtual ~ContextSource() = default;
+  virtual std::shared_ptr<Context> context(Backend& backend, int device, int threads) = 0;
 };
 
 /// Memory of a context's device.

@@ -15,12 +15,15 @@
 
 namespace tessera::core {
 
+class ContextSource;
+
 struct PlanOptions {
   tessera_memory operands = TESSERA_MEMORY_HOST;
   std::string algorithm;
   std::uint64_t workspace_limit = 0;
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
+  ContextSource* contexts = nullptr;  ///< null: a plan without a context makes one
 };
 
 /// The algorithm that code or environment force, if any.

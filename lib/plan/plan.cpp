@@ -66,13 +66,14 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   if (context_ == nullptr) {
-    context_ = choose_context(algorithm);
+    context_ = choose_context(algorithm, options.contexts);
   } else {
     require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
     require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
   }
   create(algorithm);
   take_workspace(options);
+  count_bytes();
   describe();
   if (verbose_ >= 1) print_verbose("plan " + description_);
 }
@@ -81,6 +82,7 @@ Plan::Plan(const Plan& original)
     : Plan(original.problem_.copy(), original.context_, original.operands_, original.workspace_limit_) {
   create(parse_algorithm(original.algorithm_, "algorithm", true));
   take_workspace({});
+  count_bytes();
   describe();
   if (verbose_ >= 1) print_verbose("plan " + description_);
 }
@@ -89,13 +91,14 @@ Plan::~Plan() {
   if (queued_) context_->settle();
 }
 
-std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm) const {
+std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, ContextSource* contexts) const {
   if (operands_ == TESSERA_MEMORY_DEVICE)
     invalid("operands", "device without a context", "pass the context whose device holds them");
   const Request request{environment_backend(), algorithm};
   require_known_algorithm(request, problem_.op, nullptr);
   const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
   const auto [backend, device] = dispatch(request, question);
+  if (contexts != nullptr) return contexts->context(*backend, device, question.threads);
   return std::make_shared<Context>(*backend, device, nullptr, false, question.threads);
 }
 
@@ -139,6 +142,12 @@ void Plan::take_workspace(const PlanOptions& options) {
                 "a workspace of " + std::to_string(workspace_bytes_) + " bytes: there is no such memory");
   own_workspace_ = std::make_unique<DeviceMemory>(context_, std::int64_t(workspace_bytes_));
   workspace_ = own_workspace_->data();
+}
+
+void Plan::count_bytes() {
+  bytes_ = sizeof(Plan) + 2 * problem_.taps.size() * sizeof(tessera_tap);
+  if (own_workspace_ != nullptr) bytes_ += std::uint64_t(own_workspace_->bytes());
+  if (staging_) bytes_ += staging_->bytes();
 }
 
 void Plan::describe() {

@@ -36,6 +36,8 @@ class Plan {
   const std::string& algorithm() const { return algorithm_; }
   const std::string& description() const { return description_; }
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
+  /// What it takes of the host's and the device's memory, but for what the backend's own plan takes unasked.
+  std::uint64_t bytes() const { return bytes_; }
   const Operand& operand_of_caller(std::uint64_t index) const;
 
  private:
@@ -47,9 +49,10 @@ class Plan {
   };
 
   Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
-  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm) const;
+  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm, ContextSource* contexts) const;
   void create(const AlgorithmSpec& algorithm);
   void take_workspace(const PlanOptions& options);
+  void count_bytes();
   void describe();
   void check_counts(const tessera_execution& execution) const;
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
@@ -71,7 +74,7 @@ class Plan {
   std::unique_ptr<DeviceMemory> own_workspace_;
   std::unique_ptr<tessera_backend_plan, Destroy> handle_{nullptr, Destroy{nullptr}};
   void* workspace_ = nullptr;
-  std::uint64_t workspace_bytes_ = 0;
+  std::uint64_t workspace_bytes_ = 0, bytes_ = 0;
   std::uint64_t operand_count_;
   std::array<std::uint64_t, kMaxOperands> caller_index_{};
   std::uintptr_t misaligned_;  ///< bits that are not zero in the address of a misaligned element

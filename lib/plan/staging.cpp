@@ -14,6 +14,12 @@ Staging::Staging(const std::shared_ptr<Context>& context, const Problem& host_pr
   }
 }
 
+std::uint64_t Staging::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& memory : memory_) sum += std::uint64_t(memory->bytes());
+  return sum;
+}
+
 void* Staging::device_pointer(std::size_t operand) const {
   const Layout& layout = packed_.operands[operand].layout;
   return static_cast<char*>(memory_[operand]->data()) - layout.origin() * element_size(packed_.dtype);

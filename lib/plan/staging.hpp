@@ -19,6 +19,8 @@ class Staging {
   Staging(const std::shared_ptr<Context>& context, const Problem& host_problem);
 
   const Problem& problem() const { return packed_; }
+  /// Of the device's memory.
+  std::uint64_t bytes() const;
   /// What the plugin's plan takes for an operand.
   void* device_pointer(std::size_t operand) const;
   void upload(std::size_t operand, const void* host);
