@@ -42,6 +42,21 @@ static void multiply(tessera_context* context, tessera_error* error) {
   tessera_plan_destroy(plan);
 }
 
+static void multiply_at_once(tessera_context* context, tessera_error* error) {
+  const double a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
+  double c[4] = {1, 1, 1, 1};
+  const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, 2, 2, 2);
+  int i;
+  for (i = 0; i < 2; ++i)
+    expect(tessera_gemm(context, &desc, 1.0, a, b, 1.0, c, error) == TESSERA_OK, "one call", error);
+  expect(c[0] == 39 && c[1] == 45 && c[2] == 87 && c[3] == 101, "the sum of two products", error);
+  tessera_plan_cache_info info;
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  expect(tessera_get_plan_cache_info(&info, error) == TESSERA_OK, "cache info", error);
+  expect(info.idle == 1 && info.lent == 0 && info.found == 1 && info.made == 1, "one plan for both", error);
+}
+
 static void difference(tessera_context* context, tessera_error* error) {
   const double in[5] = {1, 4, 9, 16, 25};
   double out[5] = {0, 0, 0, 0, 0};
@@ -71,6 +86,9 @@ static void difference(tessera_context* context, tessera_error* error) {
   expect(tessera_plan_execute(plan, &e, error) == TESSERA_OK, "execute", error);
   expect(out[0] == -24 && out[1] == 3 && out[4] == 9, "the differences", error);
   tessera_plan_destroy(plan);
+  out[0] = 0;
+  expect(tessera_stencil(context, &desc, in, out, error) == TESSERA_OK, "one call", error);
+  expect(out[0] == -24, "the same at once", error);
 }
 
 int main(void) {
@@ -86,6 +104,7 @@ int main(void) {
     return 1;
   }
   multiply(context, &error);
+  multiply_at_once(context, &error);
   difference(context, &error);
   tessera_context_destroy(context);
   options.backend = "nosuch";
