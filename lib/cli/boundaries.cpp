@@ -10,6 +10,38 @@
 namespace tessera::cli {
 namespace {
 
+/// What other programs call a mode.
+struct Foreign {
+  const char* name;
+  const char* where;
+  Boundary mode;
+};
+constexpr Foreign kForeign[] = {{"wrap", "scipy's and NumPy's", Boundary::periodic},
+                                {"grid-wrap", "scipy's", Boundary::periodic},
+                                {"circular", "PyTorch's and MATLAB's", Boundary::periodic},
+                                {"edge", "NumPy's", Boundary::nearest},
+                                {"replicate", "PyTorch's and MATLAB's", Boundary::nearest},
+                                {"symmetric", "NumPy's and MATLAB's", Boundary::reflect},
+                                {"symm", "scipy.signal's", Boundary::reflect},
+                                {"grid-mirror", "scipy's", Boundary::reflect},
+                                {"grid-constant", "scipy's", Boundary::constant},
+                                {"fill", "scipy.signal's", Boundary::constant},
+                                {"zeros", "PyTorch's", Boundary::constant}};
+/// numpy.pad's that are no mode of a stencil.
+constexpr const char* kForeignAlone[] = {"empty", "linear_ramp", "maximum", "mean", "median", "minimum"};
+
+/// What is to be taken for a mode that is unknown here; "" where nobody knows.
+std::string advice(const std::string& name) {
+  for (const Foreign& foreign : kForeign)
+    if (name == foreign.name) return std::string(": ") + foreign.where + " " + name + " is " + name_of(foreign.mode);
+  for (const char* alone : kForeignAlone)
+    if (name == alone)
+      return ": nothing here is like NumPy's " + name +
+             ", whose values outside are neither given nor those of single points; pad the array and crop the result";
+  if (name == name_of(Boundary::halo)) return ": a file holds no ghost points";
+  return "";
+}
+
 BoundarySide parse_side(const std::string& text, double value) {
   const std::vector<std::string> parts = split(text, ':');
   const std::string whole = "boundary '" + npy::clip(text) + "'";
@@ -19,8 +51,8 @@ BoundarySide parse_side(const std::string& text, double value) {
     if (parts.size() == 2 && mode == Boundary::constant) return {mode, parse_number(parts[1], whole)};
     throw std::invalid_argument(whole + ": only constant takes a value, as in constant:20");
   }
-  throw std::invalid_argument(whole +
-                              " is unknown; there are fixed, constant, periodic, nearest, reflect "
+  throw std::invalid_argument(whole + " is unknown" + advice(parts[0]) +
+                              "; there are fixed, constant, periodic, nearest, reflect "
                               "and mirror, and LOW/HIGH where the sides differ");
 }
 

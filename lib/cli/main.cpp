@@ -4,6 +4,7 @@
 #include "clip.hpp"
 #include "commands.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -49,6 +50,17 @@ std::string usage_message(const CLI::App*, const CLI::Error& error) {
   return tessera::npy::clip(error.what(), kMaxText) + "\nRun with --help for more information.\n";
 }
 
+/// What to say where the command line names no subcommand. Before one there are options without values alone.
+std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  const char* const* const word = std::find_if(argv + 1, argv + argc, [](const char* text) { return text[0] != '-'; });
+  const std::string said =
+      word == argv + argc ? "no subcommand was given" : "there is no subcommand '" + tessera::npy::clip(*word) + "'";
+  return said + "; there are " + known;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Matrix products and stencils on files, on the backends that are found when the program runs.",
                "tessera");
@@ -65,6 +77,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
     std::set_new_handler(nullptr);
     command();
+  } catch (const CLI::RequiredError& error) {
+    if (!app.get_subcommands().empty()) return app.exit(error), kUsage;
+    return app.exit(CLI::ValidationError(subcommand_message(app, argc, argv))), kUsage;
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return kUsage;
   }

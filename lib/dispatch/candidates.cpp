@@ -95,6 +95,7 @@ std::string why_not(Backend& backend, int device, const std::string& algorithm, 
 
 Candidate ask(Backend& backend, const Request& request, const Question& question) {
   Candidate c{backend.name(), backend.variant(), backend.reason(), backend.device_count(), 0.0, {}, ""};
+  for (const DeviceDescription& known : backend.devices()) c.devices.push_back(known.name);
   const int device = std::max(request.backend.device, 0);
   if (!c.reason.empty() || device >= c.device_count) return c;
   if (question.desc == nullptr) {

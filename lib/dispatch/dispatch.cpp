@@ -26,7 +26,8 @@ void require_variant_in_use(const Registry& registry, const Backend& named, cons
                             : in_use(registry, named.name(), request.backend.name);
   if (used != &named)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + "the variant in use is " + used->full_name() +
-                                                 "; TESSERA_BACKEND=" + request.algorithm.backend + " takes the other");
+                                                 "; TESSERA_BACKEND=" + request.algorithm.backend +
+                                                 " takes the other, and so does a context of that name");
 }
 
 bool usable(Backend& backend, const Request& request) {
@@ -67,7 +68,7 @@ void require_known_algorithm(const Request& request, tessera_op op, const Backen
   const std::vector<Backend*> named = registry.matching(algorithm.backend);
   if (named.empty()) {
     std::vector<std::string> names;
-    for (const Backend* known : registry.backends()) names.push_back(known->name());
+    for (const Backend* known : registry.backends()) names.push_back(known->full_name());
     throw Error(TESSERA_BACKEND_UNAVAILABLE,
                 asked + "there is no backend '" + algorithm.backend + "'; there is: " + join(names));
   }
@@ -95,7 +96,7 @@ void require_runnable(const AlgorithmSpec& algorithm, Backend& backend, int devi
                             backend.algorithms(desc->op),
                             concerned ? why_not(backend, device, algorithm.name, desc) : ""};
   if (concerned ? !candidate.algorithm_reason.empty() : narrows(algorithm))
-    refuse_algorithm({&candidate, 1}, algorithm);
+    refuse_algorithm({&candidate, 1}, {{}, algorithm});
 }
 
 }  // namespace tessera::core

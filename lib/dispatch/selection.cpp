@@ -34,12 +34,32 @@ std::string reasons(std::span<const Candidate> candidates, const std::string& na
   return " (" + text + ")";
 }
 
+/// "cpu-v4 has packed, direct; cuda is not usable here (no CUDA device)".
 std::string list_algorithms(std::span<const Candidate> candidates) {
   std::string text;
   for (const Candidate& c : candidates) {
-    if (!c.reason.empty()) continue;
-    text += (text.empty() ? "" : "; ") + full_name(c) + " has " + join(c.algorithms);
+    text += (text.empty() ? "" : "; ") + full_name(c);
+    if (!c.reason.empty()) {
+      text += " is not usable here (" + c.reason + ")";
+      continue;
+    }
+    text += " has " + join(c.algorithms);
     if (!c.algorithm_reason.empty()) text += " (" + c.algorithm_reason + ")";
+  }
+  return text;
+}
+
+/// "cpu-v4 has 1 device: 0 (Intel Xeon)".
+std::string list_devices(std::span<const Candidate> candidates, const std::string& name) {
+  std::string text;
+  for (const Candidate& c : candidates) {
+    if (!c.reason.empty() || !matches(name, c.name, c.variant)) continue;
+    std::vector<std::string> devices;
+    for (int i = 0; i < c.device_count; ++i)
+      devices.push_back(std::to_string(i) +
+                        (std::size_t(i) < c.devices.size() ? " (" + c.devices[std::size_t(i)] + ")" : ""));
+    text += (text.empty() ? "" : "; ") + full_name(c) + " has " + std::to_string(c.device_count) +
+            (c.device_count == 1 ? " device: " : " devices: ") + join(devices);
   }
   return text;
 }
@@ -56,10 +76,28 @@ bool narrows(const AlgorithmSpec& algorithm) {
   return !algorithm.name.empty() && (algorithm.from_code || algorithm.backend.empty());
 }
 
-void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm) {
-  throw Error(TESSERA_UNSUPPORTED,
-              quote(algorithm.source, (algorithm.backend.empty() ? "" : algorithm.backend + "/") + algorithm.name) +
-                  ": cannot run this; " + list_algorithms(candidates));
+void refuse_algorithm(std::span<const Candidate> candidates, const Request& request) {
+  const AlgorithmSpec& algorithm = request.algorithm;
+  const std::string& own = algorithm.backend;
+  const std::string asked = quote(algorithm.source, (own.empty() ? "" : own + "/") + algorithm.name) + ": ";
+  bool named = false, usable = false, allowed = false;
+  std::vector<std::string> others;
+  for (const Candidate& c : candidates) {
+    const bool may_run = request.backend.name.empty() || matches(request.backend.name, c.name, c.variant);
+    const bool concerned = concerns(algorithm, c.name, c.variant);
+    if (may_run && !concerned) others.push_back(full_name(c));
+    named |= concerned;
+    usable |= concerned && c.reason.empty();
+    allowed |= concerned && may_run;
+  }
+  if (!own.empty() && named && !usable)
+    throw Error(TESSERA_BACKEND_UNAVAILABLE,
+                asked + own + " is not usable here" + reasons(candidates, own) + "; " + list_backends(candidates));
+  if (!own.empty() && !allowed)
+    throw Error(TESSERA_UNSUPPORTED, asked + "this plan is to run on " + join(others) + ", not on " + own +
+                                         ": choose that backend, or an algorithm without '" + own + "/'; " +
+                                         list_algorithms(candidates));
+  throw Error(TESSERA_UNSUPPORTED, asked + "cannot run this; " + list_algorithms(candidates));
 }
 
 Choice choose(std::span<const Candidate> candidates, const Request& request) {
@@ -81,7 +119,7 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
     if (best == nullptr || c.score > best->score) best = &c;
   }
   if (best != nullptr) {
-    if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, algorithm);
+    if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, request);
     return {std::size_t(best - candidates.data()), std::max(spec.device, 0)};
   }
 
@@ -95,8 +133,8 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
             "; " + list_backends(candidates));
   if (!has_device)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
-                                                 ": there is no such device; " + list_backends(candidates));
-  if (!has_algorithm) refuse_algorithm(candidates, algorithm);
+                                                 ": there is no such device; " + list_devices(candidates, spec.name));
+  if (!has_algorithm) refuse_algorithm(candidates, request);
   throw Error(TESSERA_UNSUPPORTED, "no usable backend supports this descriptor; " + list_backends(candidates));
 }
 

@@ -23,6 +23,7 @@ struct Candidate {
   std::vector<std::string> algorithms;  ///< for the operation; empty when only a context is made
   std::string algorithm_reason;   ///< why the forced algorithm cannot run the problem; "" when it can or none is forced
   std::string score_reason = {};  ///< why there is no score; "" where the plugin made an offer
+  std::vector<std::string> devices = {};  ///< their names, as far as they are known
 };
 
 struct Request {
@@ -46,7 +47,7 @@ bool narrows(const AlgorithmSpec& algorithm);
 /// (backend_unavailable, unsupported or invalid_argument) with a list of what there is and why the rest is not.
 Choice choose(std::span<const Candidate> candidates, const Request& request);
 
-/// Throws the error of an algorithm that none of the backends in question can run.
-[[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const AlgorithmSpec& algorithm);
+/// Throws the error of a forced algorithm that none of the backends in question can run.
+[[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const Request& request);
 
 }  // namespace tessera::core

@@ -222,11 +222,17 @@ void Plan::examine(const tessera_execution& e) const {
   for (std::size_t i = 0; i < problem_.operands.size(); ++i) examine_operand(e, i);
 }
 
+void Plan::refuse_dtype(const std::string& name, tessera_dtype given) const {
+  validate_dtype("dtype of " + name, given);
+  const std::string type = name_of(given), own = name_of(problem_.dtype);
+  throw Error(TESSERA_INVALID_ARGUMENT, name + " is of type " + type + ", the plan of type " + own +
+                                            ": set .dtype of its descriptor to " + type + ", or pass " + own);
+}
+
 void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
-  const std::string name = "scalar " + std::to_string(index);
+  const std::string name = problem_.scalar_names[index];
   const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
-  if (given.dtype != problem_.dtype)
-    invalid("dtype of " + name, given.dtype, std::string("the plan is of type ") + name_of(problem_.dtype));
+  if (given.dtype != problem_.dtype) refuse_dtype(name, given.dtype);
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
   if (given.imaginary != 0.0)
     invalid("imaginary of " + name, std::to_string(given.imaginary), "must be 0: the plan's type is real");
@@ -236,9 +242,7 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
 void Plan::examine_operand(const tessera_execution& e, std::size_t index) const {
   const Operand& known = problem_.operands[index];
   const tessera_operand& given = element(e.operands, e.operand_size, caller_index_[index]);
-  if (given.dtype != problem_.dtype)
-    invalid(std::string("dtype of ") + known.name, given.dtype,
-            std::string("the plan is of type ") + name_of(problem_.dtype));
+  if (given.dtype != problem_.dtype) refuse_dtype(known.name, given.dtype);
   if (given.reserved != 0) invalid(std::string("reserved of ") + known.name, given.reserved, "must be 0");
   plugin::refuse_tail(&given, sizeof given, e.operand_size, known.name);
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);

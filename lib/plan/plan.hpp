@@ -57,6 +57,7 @@ class Plan {
   void check_counts(const tessera_execution& execution) const;
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void examine(const tessera_execution& execution) const;
+  [[noreturn]] void refuse_dtype(const std::string& name, tessera_dtype given) const;
   void examine_scalar(const tessera_execution& execution, std::size_t index) const;
   void examine_operand(const tessera_execution& execution, std::size_t index) const;
   bool reads(const Operand& operand, const tessera_execution& execution) const;

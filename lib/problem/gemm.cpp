@@ -94,10 +94,11 @@ Problem validate_gemm(const tessera_desc* desc) {
   p.op = TESSERA_OP_GEMM;
   p.dtype = d.dtype;
   p.scalar_count = 2;
+  p.scalar_names[0] = "alpha", p.scalar_names[1] = "beta";
   p.operands = {{"a", 0, false, matrix_layout(a, row_major, d.batch, size)},
                 {"b", 1, false, matrix_layout(b, row_major, d.batch, size)},
                 {"c", 2, true, matrix_layout(c, row_major, d.batch, size)}};
-  if (!nested(p.operands[2].layout))
+  if (!p.output_empty() && !nested(p.operands[2].layout))
     invalid("stride_c", p.operands[2].layout.strides[0],
             "the matrices of the batch overlap in C; give each its own elements, as TESSERA_PACKED does");
   p.gemm = d;

@@ -5,8 +5,10 @@
 
 #include "check.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 
 namespace tessera::core {
 
@@ -22,6 +24,7 @@ Problem Problem::copy() const {
   result.dtype = dtype;
   result.operands = operands;
   result.scalar_count = scalar_count;
+  std::copy(std::begin(scalar_names), std::end(scalar_names), result.scalar_names);
   result.text = text;
   result.gemm = gemm;
   result.stencil = stencil;
@@ -53,13 +56,16 @@ void Problem::describe_layouts() {
   }
 }
 
+void validate_dtype(const std::string& argument, tessera_dtype dtype) {
+  if (is_known(DType(dtype))) return;
+  std::vector<std::string> known;
+  for (const DType type : kDTypes)
+    known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
+  invalid(argument, dtype, "must be one of " + join(known));
+}
+
 void validate_types(tessera_dtype dtype, tessera_compute compute) {
-  if (!is_known(DType(dtype))) {
-    std::vector<std::string> known;
-    for (const DType type : kDTypes)
-      known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
-    invalid("dtype", dtype, "must be one of " + join(known));
-  }
+  validate_dtype("dtype", dtype);
   one_of("compute", compute, TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_STRICT, "strict (0)");
 }
 

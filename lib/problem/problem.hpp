@@ -29,6 +29,7 @@ struct Problem {
   tessera_dtype dtype = 0;
   std::vector<Operand> operands;
   std::size_t scalar_count = 0;
+  const char* scalar_names[2] = {};  ///< "alpha", "beta"
   std::string text;  ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
   tessera_gemm_desc gemm{};
   tessera_stencil_desc stencil{};
@@ -59,6 +60,8 @@ Problem validate(const tessera_desc* desc);
 // Its two halves.
 Problem validate_gemm(const tessera_desc* desc);
 Problem validate_stencil(const tessera_desc* desc);
+/// Throws unless the type is known. `argument` is what a message calls it.
+void validate_dtype(const std::string& argument, tessera_dtype dtype);
 /// Throws unless dtype and compute mode are known.
 void validate_types(tessera_dtype dtype, tessera_compute compute);
 

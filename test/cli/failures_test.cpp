@@ -250,4 +250,33 @@ TEST_CASE("command lines that are wrong", "[failures]") {
   for (const char* boundary :
        {"nonsense", "", "fixed,", "fixed/", "fixed/fixed/fixed", "constant:", "constant:x", "nearest:1", "halo"})
     w.check_fails({"stencil", "@a.npy", "--named", "identity", "--boundary", boundary}, 2, {"boundary"});
+  w.check_fails({"stencil", "@a.npy", "--named", "identity", "--steps", "-3"}, 2,
+                {"'-3' is not a whole number from 0 to 2^63 - 1"});
+}
+
+TEST_CASE("modes that other programs name are explained", "[failures]") {
+  const Workplace w;
+  const std::pair<const char*, const char*> names[] = {{"wrap", "wrap is periodic"},
+                                                       {"grid-wrap", "is periodic"},
+                                                       {"grid-mirror", "is reflect"},
+                                                       {"grid-constant", "is constant"},
+                                                       {"edge", "NumPy's edge is nearest"},
+                                                       {"symmetric", "is reflect"},
+                                                       {"mirror/wrap", "wrap is periodic"},
+                                                       {"mean", "nothing here is like NumPy's mean"},
+                                                       {"halo", "no ghost points"}};
+  for (const auto& [name, advice] : names)
+    w.check_fails({"stencil", "@a.npy", "--named", "identity", "--boundary", name}, 2, {advice, "there are fixed"});
+}
+
+TEST_CASE("a word that is no subcommand is named beside those there are", "[failures]") {
+  const Workplace w;
+  const auto says = [&](const Arguments& arguments, const std::string& text) {
+    const Outcome outcome = w.run(arguments);
+    CHECK(outcome.exit_code == 2);
+    CHECK_THAT(outcome.errors, ContainsSubstring(text) && ContainsSubstring("there are info, gemm, stencil"));
+  };
+  says({"bench"}, "there is no subcommand 'bench'");
+  says({"bench", "--size", "8"}, "there is no subcommand 'bench'");
+  says({}, "no subcommand was given");
 }

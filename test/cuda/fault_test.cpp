@@ -15,7 +15,7 @@ namespace tessera::test {
 
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("an illegal device pointer kills the context, which says so from then on", "[fault]") {
+TEST_CASE("an illegal device pointer kills the context, which says so from then on", "[.fault]") {
   Context context = open_cuda();
   constexpr std::int64_t n = 1024;
   Buffer<float> buffer(context, n * n), target(context, n * n);

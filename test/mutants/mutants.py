@@ -86,7 +86,7 @@ MUTANTS = [
      "plain &= given.imaginary == 0.0;",
      ""),
     ("lib/dispatch/selection.cpp", "the environment's words to a backend that wins do not bind it",
-     "if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, algorithm);",
+     "if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, request);",
      ""),
     ("lib/dispatch/dispatch.cpp", "another variant than the one in use is taken silently",
      "if (used != &named)",

@@ -112,6 +112,19 @@ TEST_CASE("bad GEMM descriptors are refused with the argument, its value and the
   Working().check();
 }
 
+TEST_CASE("a C without elements may have any stride", "[validation]") {
+  Context context = fake();
+  for (const GemmDesc& desc : {GemmDesc{.m = 0, .n = 3, .k = 4, .batch = 2, .stride_c = 0},
+                               GemmDesc{.m = 3, .n = 0, .k = 4, .ldc = 3, .batch = 5, .stride_c = 1},
+                               GemmDesc{.m = 3, .n = 3, .k = 4, .batch = 0, .stride_c = 0}}) {
+    GemmPlan plan(context, desc);
+    const std::vector<float> a(120, 1.0f), b(120, 1.0f);
+    std::vector<float> c;
+    plan.execute(1, a, b, 0, c);
+    gemm(context, desc, 1, a, b, 0, c);
+  }
+}
+
 TEST_CASE("a descriptor of a newer version is taken only if its new fields are zero", "[validation]") {
   Context context = fake();
   struct {
@@ -227,7 +240,7 @@ TEST_CASE("bad executions through the C interface", "[validation]") {
   refused("a workspace", [&](auto& e) { e.workspace = w.c.data(); }, {"workspace"});
   refused("struct_size 0", [](auto& e) { e.struct_size = 0; }, {"struct_size", "0"});
   scalars[1].dtype = TESSERA_F64;
-  refused("a scalar of another type", [](auto&) {}, {"scalar 1", "f32"});
+  refused("a scalar of another type", [](auto&) {}, {"beta is of type f64", "f32"});
   scalars[1].dtype = TESSERA_F32;
   ErrorText error;
   check_error("no execution", tessera_plan_execute(w.plan.get(), nullptr, error.get()), error, TESSERA_INVALID_ARGUMENT,

@@ -227,7 +227,7 @@ TEST_CASE("the best variant that fits the processor stands for a name", "[regist
 
 TEST_CASE("the best score wins among what is allowed", "[selection]") {
   const Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
-  const Candidate gpu{"gpu", "", "", 2, 50.0, {"tiled"}, ""};
+  const Candidate gpu{"gpu", "", "", 2, 50.0, {"tiled"}, "", "", {"big one"}};
   const Candidate broken{"broken", "", "no device", 0, 0.0, {}, ""};
   const std::vector<Candidate> all = {cpu, gpu, broken};
   const auto asked = [&](const char* backend, const char* algorithm = "", bool from_code = false) {
@@ -246,7 +246,10 @@ TEST_CASE("the best score wins among what is allowed", "[selection]") {
       ContainsSubstring("nosuch") && ContainsSubstring("cpu-v3 (usable)") && ContainsSubstring("broken (no device)"));
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }),
              ContainsSubstring("no device"));
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("gpu:2")); }), ContainsSubstring("gpu:2"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("gpu:2")); }),
+             ContainsSubstring("gpu:2") && ContainsSubstring("gpu has 2 devices: 0 (big one), 1"));
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("cpu:9")); }),
+             ContainsSubstring("cpu:9") && ContainsSubstring("cpu-v3 has 1 device: 0"));
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose({}, asked("")); }),
              ContainsSubstring("TESSERA_BACKEND_PATH"));
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(std::vector{broken}, asked("")); }),
@@ -285,8 +288,26 @@ TEST_CASE("a forced algorithm narrows the choice and never falls back", "[select
                        choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true));
                      }),
              ContainsSubstring("cpu/plain") && ContainsSubstring("k is too large"));
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
+                     [&] {
+                       choose(std::vector{cpu, gpu}, asked("gpu", "cpu/plain", true));
+                     }),
+             ContainsSubstring("cpu/plain") && ContainsSubstring("to run on gpu, not on cpu"));
+  // Where its backend cannot be used, the reason comes first.
+  const Candidate lost{"lost", "", "no driver", 0, 0.0, {}, ""};
+  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE,
+                     [&] {
+                       choose(std::vector{cpu, gpu, lost}, asked("", "lost/fast", true));
+                     }),
+             ContainsSubstring("'lost/fast': lost is not usable here (no driver)") && ContainsSubstring("cpu-v3"));
+  cpu.algorithm_reason = gpu.algorithm_reason = "no algorithm 'fast'";
+  CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
+                     [&] {
+                       choose(std::vector{cpu, gpu, lost}, asked("", "fast", true));
+                     }),
+             ContainsSubstring("lost is not usable here (no driver)") && ContainsSubstring("cpu-v3 has eigen, plain"));
   gpu.score = cpu.score = 0.0;
-  cpu.algorithm_reason = "";
+  cpu.algorithm_reason = gpu.algorithm_reason = "";
   refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "", false)); });
 }
 

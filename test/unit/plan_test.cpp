@@ -186,8 +186,8 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
   refused("a later field of an operand", operands[1].later, 1, TESSERA_UNSUPPORTED, "newer version");
   refused("a later field of a scalar", scalars[1].later, 1, TESSERA_UNSUPPORTED, "newer version");
   refused("reserved of an operand", operands[2].known.reserved, 4, TESSERA_INVALID_ARGUMENT, "reserved of c");
-  refused("reserved of a scalar", scalars[0].known.reserved, 4, TESSERA_INVALID_ARGUMENT, "reserved of scalar 0");
-  refused("an imaginary part", scalars[0].known.imaginary, 1.0, TESSERA_INVALID_ARGUMENT, "imaginary of scalar 0");
+  refused("reserved of a scalar", scalars[0].known.reserved, 4, TESSERA_INVALID_ARGUMENT, "reserved of alpha");
+  refused("an imaginary part", scalars[0].known.imaginary, 1.0, TESSERA_INVALID_ARGUMENT, "imaginary of alpha");
   tessera_execution absurd = good;
   absurd.operand_size = UINT64_MAX / 4;
   check_error("operand_size", tessera_plan_execute(plan.get(), &absurd, error.get()), error, TESSERA_INVALID_ARGUMENT,
@@ -213,8 +213,28 @@ TEST_CASE("fields of operands and scalars that must be zero are looked at", "[va
     CHECK(tessera_plan_execute(plan.get(), &execution, error.get()) == TESSERA_OK);
   };
   refused("reserved of a", operands[0].reserved, 1);
-  refused("reserved of scalar 1", scalars[1].reserved, -1);
-  refused("imaginary of scalar 0", scalars[0].imaginary, 0.5);
+  refused("reserved of beta", scalars[1].reserved, -1);
+  refused("imaginary of alpha", scalars[0].imaginary, 0.5);
+}
+
+TEST_CASE("arguments of another type are named, with what is to be set", "[validation]") {
+  Context context = fake();
+  GemmPlan plan(context, kSmall);
+  const std::vector<double> ones(4, 1.0);
+  std::vector<double> c(4);
+  check_throws("all of them", ErrorCode::invalid_argument, {"alpha is of type f64", "plan of type f32", ".dtype", "f64"},
+               [&] { plan.execute(1, ones, ones, 0, c); });
+  StencilPlan sweep(context, {.extents = {4}, .taps = taps::identity(1)});
+  check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan of type f32", ".dtype"},
+               [&] { sweep.execute(ones, c); });
+  float* const a = const_cast<float*>(kOnes);
+  tessera_operand operands[] = {{a, TESSERA_F32, 0}, {a, 77, 0}, {c.data(), TESSERA_F32, 0}};
+  const tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
+  const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
+                                    sizeof *scalars,  2,        nullptr,          0};
+  ErrorText error;
+  check_error("no type", tessera_plan_execute(plan.get(), &execution, error.get()), error, TESSERA_INVALID_ARGUMENT,
+              {"dtype of b = 77", "f32 (1), f64 (2)"});
 }
 
 TEST_CASE("options that mean nothing are refused", "[validation]") {
