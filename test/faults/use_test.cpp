@@ -165,6 +165,54 @@ TEST_CASE("plans that are there survive every fault of an execution and of a clo
   require_empty(context);
 }
 
+TEST_CASE("the plan cache survives every fault", "[use]") {
+  const std::string name = GENERATE(from_range(tested_backends()));
+  const Memory operands = GENERATE(Memory::host, Memory::device);
+  INFO(name);
+  Context context(name, kTwoThreads);
+  const auto execute = [&] {
+    GemmPlan product = GemmPlan::borrow(context, SmallGemm::kDesc, {.operands = operands}),
+             second = GemmPlan::borrow(context, SmallGemm::kDesc, {.operands = operands});
+    StencilPlan sweep = StencilPlan::borrow(context, stencil().desc, {.operands = operands});
+    for (GemmPlan* const plan : {&product, &second})
+      operands == Memory::host ? gemm().on_host(*plan) : gemm_on_device(context, *plan);
+    operands == Memory::host ? stencil().on_host(sweep) : stencil_on_device(context, sweep);
+  };
+  in_memory_and_device(name, [&] {  // plans are made
+    plan_cache::clear();
+    execute();
+  });
+  CHECK(plan_cache::info().lent == 0);
+  plan_cache::clear();
+  execute();
+  const auto before = plan_cache::info();
+  CHECK(before.idle == 3);
+  in_memory_and_device(name, execute);  // plans are there
+  CHECK(plan_cache::info().made == before.made);
+  CHECK(plan_cache::info().idle == 3);
+  in_memory_and_device(name, [&] { plan_cache::limit(1, 1 << 20); });
+  CHECK(plan_cache::info().idle == 1);
+  plan_cache::limit(1024, 256 << 20);
+  in_memory_and_device(name, [&] {  // a context goes with its plans
+    Context own(name, kTwoThreads);
+    GemmPlan::borrow(own, SmallGemm::kDesc);
+  });
+  plan_cache::clear();
+  require_empty(context);
+}
+
+TEST_CASE("one call without a context survives every fault", "[use]") {
+  for (const Family family : {Family::memory, Family::device})
+    every_fault(family, [&] {
+      plan_cache::clear();
+      SmallGemm::Matrix c{};
+      tessera::gemm(SmallGemm::kDesc, 1, gemm().a, gemm().b, 0, c);
+      gemm().check(c);
+    });
+  CHECK(plan_cache::info().lent == 0);
+  plan_cache::clear();
+}
+
 TEST_CASE("a fault never makes the choice fall on another backend", "[use]") {
   const std::string forced = GENERATE("", "plain", "faulty/plain");
   const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", forced);

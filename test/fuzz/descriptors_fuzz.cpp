@@ -109,14 +109,31 @@ void check_refusal(const Error& error, bool must_be_accepted) {
   require(!must_be_accepted || error.code() == ErrorCode::out_of_memory, "a good descriptor is refused:", message);
 }
 
+/// The plan cache gives what making a plan gives: the same plan, or the same refusal.
+template <class Op>
+void require_same_from_cache(Context& context, const auto& desc, const PlanOptions& options,
+                             const std::string& expected) {
+  std::string said;
+  try {
+    const auto first = Op::Plan::borrow(context, desc, options), clone = Op::Plan::borrow(context, desc, options);
+    said = first.describe();
+    require(clone.describe() == said, "a clone of the plan cache is another plan:", clone.describe());
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  require(said == expected, expected.c_str(), "the plan cache says: " + said);
+}
+
 template <class Op>
 std::optional<typename Op::Plan> make(Context& context, const auto& desc, const PlanOptions& options, bool must) {
   try {
     typename Op::Plan plan(context, desc, options);
     require(!plan.describe().empty() && !plan.algorithm().empty(), "a plan that says nothing of itself");
+    require_same_from_cache<Op>(context, desc, options, plan.describe());
     return plan;
   } catch (const Error& error) {
     check_refusal(error, must);
+    require_same_from_cache<Op>(context, desc, options, error.what());
   }
   return std::nullopt;
 }
@@ -174,6 +191,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
     unsetenv(name);
   setenv("TESSERA_BACKEND_PATH", TESSERA_FUZZ_PLUGINS, 1);
   setenv("OMP_WAIT_POLICY", "passive", 1);  // two targets share two processors; read when the plugin is loaded
+  tessera::plan_cache::limit(8, 8 << 20);  // so that plans go, too
   tessera::test::backends();
   return 0;
 }

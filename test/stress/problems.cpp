@@ -48,8 +48,12 @@ struct Stencil {
 template <class T, class Operation>
 class PlanTrial final : public Trial::Implementation {
  public:
-  PlanTrial(Context& context, const Operation& operation, const PlanOptions& options, std::shared_ptr<Data<T>> data)
-      : data_(std::move(data)), result_(data_->expected.size()), plan_(context, operation.desc, options) {
+  PlanTrial(Context& context, const Operation& operation, const PlanOptions& options, std::shared_ptr<Data<T>> data,
+            Plans plans)
+      : data_(std::move(data)),
+        result_(data_->expected.size()),
+        plan_(plans == Plans::borrowed ? Operation::Plan::borrow(context, operation.desc, options)
+                                       : typename Operation::Plan(context, operation.desc, options)) {
     if (options.operands == Memory::host) {
       for (const auto& input : data_->inputs) in_.push_back(input.data());
       return;
@@ -86,15 +90,15 @@ std::optional<Problem> problem(const std::string& backend, const Operation& oper
                                std::shared_ptr<Data<T>> data) {
   Context context = make_context(backend);
   try {
-    PlanTrial<T, Operation> trial(context, operation, options, data);
+    PlanTrial<T, Operation> trial(context, operation, options, data, Plans::own);
     trial.run();
     data->expected = trial.result();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unsupported || options.algorithm.empty()) throw;
     return std::nullopt;
   }
-  return Problem{[=](Context& of_trial) {
-    return Trial(std::make_unique<PlanTrial<T, Operation>>(of_trial, operation, options, data));
+  return Problem{[=](Context& of_trial, Plans plans) {
+    return Trial(std::make_unique<PlanTrial<T, Operation>>(of_trial, operation, options, data, plans));
   }};
 }
 

@@ -19,6 +19,9 @@ inline std::size_t pick(std::mt19937& random, std::size_t count) {
   return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
 }
 
+/// Whose a trial's plan is.
+enum class Plans { own, borrowed };
+
 /// A plan with operands of its own.
 class Trial {
  public:
@@ -41,7 +44,7 @@ class Trial {
 };
 
 struct Problem {
-  std::function<Trial(Context&)> make;  ///< callable from any thread
+  std::function<Trial(Context&, Plans)> make;  ///< callable from any thread
 };
 
 /// All alike, with two threads: so that the bits are.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Many threads at once: each makes and destroys contexts, plans and buffers, executes small problems, and compares
+/// Many threads at once: each makes, borrows and destroys contexts, plans and buffers, executes small problems, and compares
 /// every result bit by bit with what one thread alone computed before. Exit code 1: a wrong result or an error; 4: the
 /// backend is not available.
 
@@ -62,7 +62,7 @@ struct Stress {
   }
 };
 
-/// One thread: a few plans that live for a while, on contexts of its own or of all.
+/// One thread: a few plans that live for a while, its own or the plan cache's, on contexts of its own or of all.
 class Worker {
  public:
   Worker(Stress& stress, int rank) : stress_(stress), random_(stress.settings.seed + 1000u * unsigned(rank + 1)) {}
@@ -78,13 +78,25 @@ class Worker {
 
  private:
   void renew(Trial& trial) {
-    const Problem& problem = stress_.problems[pick(random_, stress_.problems.size())];
-    if (pick(random_, 2) == 0) {
+    const Plans plans = pick(random_, 2) == 0 ? Plans::own : Plans::borrowed;
+    const bool shared = pick(random_, 2) == 0;
+    // Few of them where the cache is to have what somebody has given back.
+    const std::size_t choice = plans == Plans::borrowed && shared ? 8 : stress_.problems.size();
+    const Problem& problem = stress_.problems[pick(random_, choice)];
+    if (!shared) {
       tessera::Context own = make_context(stress_.settings.backend);
-      trial = problem.make(own);  // which keeps the context alive
+      trial = problem.make(own, plans);  // which keeps the context alive
     } else {
-      trial = problem.make(stress_.contexts[pick(random_, stress_.contexts.size())]);
+      trial = problem.make(stress_.contexts[pick(random_, stress_.contexts.size())], plans);
     }
+    disturb_cache();
+  }
+
+  /// Plans go while others are lent.
+  void disturb_cache() {
+    if (pick(random_, 200) == 0) tessera::plan_cache::clear();
+    if (pick(random_, 400) == 0) tessera::plan_cache::limit(pick(random_, 40), pick(random_, 1 << 20));
+    if (pick(random_, 50) == 0) tessera::plan_cache::limit(1024, 256 << 20);
   }
 
   void execute(Trial& trial) {
@@ -122,8 +134,14 @@ int run(const Settings& settings) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < settings.threads; ++rank) threads.emplace_back(guarded, std::ref(stress), rank);
   for (std::thread& thread : threads) thread.join();
+  const tessera::plan_cache::Info cache = tessera::plan_cache::info();
+  std::cout << "plan cache: " << cache.found << " plans were there, " << cache.made << " were made\n";
   std::cout << settings.backend << ": " << settings.threads << " threads, " << stress.problems.size() << " problems, "
             << stress.executions << " executions, " << stress.wrong << " wrong, " << stress.errors << " errors\n";
+  if (cache.found == 0 || cache.lent != 0) {
+    std::cout << "FAILED: the plan cache lent nothing twice, or " << cache.lent << " plans never came back\n";
+    return 1;
+  }
   return stress.executions > 0 && stress.wrong == 0 && stress.errors == 0 ? 0 : 1;
 }
 
