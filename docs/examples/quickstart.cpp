@@ -11,8 +11,9 @@ int main() {
   const std::vector<float> b = {1, 0, 0, 1, 1, 1};  // 3 x 2
   std::vector<float> c(4);
 
-  tessera::GemmPlan gemm({.m = 2, .n = 2, .k = 3});
-  gemm.execute(1.0f, a, b, 0.0f, c);
+  tessera::gemm({.m = 2, .n = 2, .k = 3}, 1.0f, a, b, 0.0f, c);  // C <- 1 A B + 0 C
+  tessera::GemmPlan plan({.m = 2, .n = 2, .k = 3});              // the same to keep: made once, executed often
+  plan.execute(1.0f, a, b, 1.0f, c);                             // and added up
 
-  std::printf("%s\n%g %g\n%g %g\n", gemm.describe().c_str(), c[0], c[1], c[2], c[3]);
+  std::printf("%s\n%g %g\n%g %g\n", plan.describe().c_str(), c[0], c[1], c[2], c[3]);
 }

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <ranges>
 #include <string>
@@ -50,11 +51,13 @@ class Integers : public std::vector<std::int64_t> {
  public:
   Integers() = default;
   Integers(std::initializer_list<Integer> values) : std::vector<std::int64_t>(values.begin(), values.end()) {}
-  template <std::ranges::input_range R>
-  requires(!std::same_as<std::remove_cvref_t<R>, Integers> && std::convertible_to<std::ranges::range_value_t<R>, Integer>)
-      Integers(const R& values) {
-    for (const auto value : values) push_back(Integer(value));
+  template <std::input_iterator Iterator>
+  Integers(Iterator first, Iterator last) {
+    for (; first != last; ++first) push_back(Integer(*first));
   }
+  template <std::ranges::input_range Range>
+  requires(!std::same_as<std::remove_cvref_t<Range>, Integers>) Integers(const Range& values)
+      : Integers(std::ranges::begin(values), std::ranges::end(values)) {}
 };
 
 }  // namespace tessera

@@ -93,8 +93,9 @@ PlanOptions options_for(PlanOptions options) {
 
 }  // namespace detail
 
-/// Base of the plans. Move-only. Destruction waits for the plan's queued work, or gives a borrowed plan back. One plan is executed by one thread at a
-/// time: a second execution before the first has returned throws invalid_argument. Other threads take clones.
+/// Base of the plans. Move-only. Destruction waits for the plan's queued work, or gives a borrowed plan back. One plan
+/// is executed by one thread at a time: a second execution before the first has returned throws invalid_argument. Other
+/// threads take clones.
 class Plan {
  public:
   std::string backend() const { return info().backend; }
@@ -128,8 +129,8 @@ class Plan {
   Plan(Source source, const Context* context, const void* desc, const PlanOptions& options) {
     const tessera_plan_options c = detail::c_options(options);
     tessera_plan* made = nullptr;
-    detail::call(source, context == nullptr ? nullptr : context->alive(),
-                 static_cast<const tessera_desc*>(desc), &c, &made);
+    detail::call(source, context == nullptr ? nullptr : context->alive(), static_cast<const tessera_desc*>(desc), &c,
+                 &made);
     handle_.reset(made);
     const tessera_plan_info known = info();
     host_memory_ = known.host_memory != 0;

@@ -14,13 +14,13 @@ namespace tessera::plan_cache {
 
 /// What the cache holds: see tessera_plan_cache_info.
 struct Info {
-  std::int64_t idle;        ///< plans that wait for a caller
-  std::int64_t lent;        ///< plans that a caller has and that will be kept
-  std::uint64_t bytes;      ///< host and device memory of the idle ones
-  std::int64_t max_idle;    ///< the limits
+  std::int64_t idle;      ///< plans that wait for a caller
+  std::int64_t lent;      ///< plans that a caller has and that will be kept
+  std::uint64_t bytes;    ///< host and device memory of the idle ones
+  std::int64_t max_idle;  ///< the limits
   std::uint64_t max_bytes;
-  std::uint64_t found;      ///< borrowed plans that were there, since the process began
-  std::uint64_t made;       ///< borrowed plans that had to be made
+  std::uint64_t found;  ///< borrowed plans that were there, since the process began
+  std::uint64_t made;   ///< borrowed plans that had to be made
 };
 
 /// What it holds now.

@@ -222,9 +222,9 @@ TESSERA_API tessera_status tessera_plan_borrow(tessera_context* context, const t
 /** What the plan cache holds. */
 typedef struct tessera_plan_cache_info {
   uint64_t struct_size;
-  int64_t idle;       /**< plans that wait for a caller */
-  int64_t lent;       /**< plans that a caller has and that will be kept */
-  uint64_t bytes;     /**< host and device memory of the idle ones: workspaces, copies of host operands, taps */
+  int64_t idle;     /**< plans that wait for a caller */
+  int64_t lent;     /**< plans that a caller has and that will be kept */
+  uint64_t bytes;   /**< host and device memory of the idle ones: workspaces, copies of host operands, taps */
   int64_t max_idle; /**< the limits */
   uint64_t max_bytes;
   uint64_t found; /**< borrowed plans that were there, since the process began */

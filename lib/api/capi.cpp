@@ -189,7 +189,7 @@ core::PlanOptions plan_options(const tessera_plan_options* options) {
   if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
   if (o.workspace == nullptr && o.workspace_bytes != 0)
     core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-  return {o.operands,  o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes,
+  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes,
           nullptr};
 }
 
@@ -245,11 +245,10 @@ tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info
   return guard(error, [&] {
     const core::Plan& p = *existing(plan, "plan").plan;
     const bool on_host = p.context().on_host();
-    write_struct(
-        {sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(), p.workspace_bytes(),
-         p.context().device(), p.operands(), p.operands() == TESSERA_MEMORY_HOST || on_host,
-         p.operands() == TESSERA_MEMORY_DEVICE || on_host},
-        info, "info");
+    write_struct({sizeof *info, p.backend_name().c_str(), p.algorithm().c_str(), p.description().c_str(),
+                  p.workspace_bytes(), p.context().device(), p.operands(),
+                  p.operands() == TESSERA_MEMORY_HOST || on_host, p.operands() == TESSERA_MEMORY_DEVICE || on_host},
+                 info, "info");
   });
 }
 
@@ -305,7 +304,8 @@ tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* d
     const tessera_operand operands[] = {operand_of(desc->dtype, a), operand_of(desc->dtype, b),
                                         operand_of(desc->dtype, c)};
     const tessera_scalar scalars[] = {scalar_of(desc->dtype, alpha), scalar_of(desc->dtype, beta)};
-    (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0});
+    (*plan).execute(
+        {sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0});
   });
 }
 
@@ -333,7 +333,8 @@ tessera_status tessera_plan_cache_clear(tessera_error* error) {
 tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tessera_error* error) {
   return guard(error, [&] {
     const core::PlanCache::State s = core::PlanCache::instance().state();
-    write_struct({sizeof *info, s.idle, s.lent, s.bytes, s.limits.plans, s.limits.bytes, s.found, s.made}, info, "info");
+    write_struct({sizeof *info, s.idle, s.lent, s.bytes, s.limits.plans, s.limits.bytes, s.found, s.made}, info,
+                 "info");
   });
 }
 

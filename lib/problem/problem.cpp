@@ -59,8 +59,7 @@ void Problem::describe_layouts() {
 void validate_dtype(const std::string& argument, tessera_dtype dtype) {
   if (is_known(DType(dtype))) return;
   std::vector<std::string> known;
-  for (const DType type : kDTypes)
-    known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
+  for (const DType type : kDTypes) known.push_back(std::string(name_of(type)) + " (" + std::to_string(int(type)) + ")");
   invalid(argument, dtype, "must be one of " + join(known));
 }
 

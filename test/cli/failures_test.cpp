@@ -256,15 +256,12 @@ TEST_CASE("command lines that are wrong", "[failures]") {
 
 TEST_CASE("modes that other programs name are explained", "[failures]") {
   const Workplace w;
-  const std::pair<const char*, const char*> names[] = {{"wrap", "wrap is periodic"},
-                                                       {"grid-wrap", "is periodic"},
-                                                       {"grid-mirror", "is reflect"},
-                                                       {"grid-constant", "is constant"},
-                                                       {"edge", "NumPy's edge is nearest"},
-                                                       {"symmetric", "is reflect"},
-                                                       {"mirror/wrap", "wrap is periodic"},
-                                                       {"mean", "nothing here is like NumPy's mean"},
-                                                       {"halo", "no ghost points"}};
+  const std::pair<const char*, const char*> names[] = {
+      {"wrap", "wrap is periodic"},        {"grid-wrap", "is periodic"},
+      {"grid-mirror", "is reflect"},       {"grid-constant", "is constant"},
+      {"edge", "NumPy's edge is nearest"}, {"symmetric", "is reflect"},
+      {"mirror/wrap", "wrap is periodic"}, {"mean", "nothing here is like NumPy's mean"},
+      {"halo", "no ghost points"}};
   for (const auto& [name, advice] : names)
     w.check_fails({"stencil", "@a.npy", "--named", "identity", "--boundary", name}, 2, {advice, "there are fixed"});
 }

@@ -191,7 +191,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
     unsetenv(name);
   setenv("TESSERA_BACKEND_PATH", TESSERA_FUZZ_PLUGINS, 1);
   setenv("OMP_WAIT_POLICY", "passive", 1);  // two targets share two processors; read when the plugin is loaded
-  tessera::plan_cache::limit(8, 8 << 20);  // so that plans go, too
+  tessera::plan_cache::limit(8, 8 << 20);   // so that plans go, too
   tessera::test::backends();
   return 0;
 }

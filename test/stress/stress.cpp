@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Many threads at once: each makes, borrows and destroys contexts, plans and buffers, executes small problems, and compares
-/// every result bit by bit with what one thread alone computed before. Exit code 1: a wrong result or an error; 4: the
-/// backend is not available.
+/// Many threads at once: each makes, borrows and destroys contexts, plans and buffers, executes small problems, and
+/// compares every result bit by bit with what one thread alone computed before. Exit code 1: a wrong result or an
+/// error; 4: the backend is not available.
 
 #include "problems.hpp"
 #include "required.hpp"

@@ -288,27 +288,35 @@ TEST_CASE("a forced algorithm narrows the choice and never falls back", "[select
                        choose(std::vector{cpu, gpu}, asked("", "cpu/plain", true));
                      }),
              ContainsSubstring("cpu/plain") && ContainsSubstring("k is too large"));
+  gpu.score = cpu.score = 0.0;
+  cpu.algorithm_reason = "";
+  refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "", false)); });
+}
+
+TEST_CASE("a forced algorithm that is out says why", "[selection]") {
+  Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
+  Candidate gpu{"gpu", "", "", 1, 50.0, {"tiled"}, ""};
+  const auto asked = [](const char* backend, const char* algorithm) {
+    return Request{parse_backend(backend, "TESSERA_BACKEND"), parse_algorithm(algorithm, "algorithm", true)};
+  };
   CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
                      [&] {
-                       choose(std::vector{cpu, gpu}, asked("gpu", "cpu/plain", true));
+                       choose(std::vector{cpu, gpu}, asked("gpu", "cpu/plain"));
                      }),
              ContainsSubstring("cpu/plain") && ContainsSubstring("to run on gpu, not on cpu"));
   // Where its backend cannot be used, the reason comes first.
   const Candidate lost{"lost", "", "no driver", 0, 0.0, {}, ""};
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE,
                      [&] {
-                       choose(std::vector{cpu, gpu, lost}, asked("", "lost/fast", true));
+                       choose(std::vector{cpu, gpu, lost}, asked("", "lost/fast"));
                      }),
              ContainsSubstring("'lost/fast': lost is not usable here (no driver)") && ContainsSubstring("cpu-v3"));
   cpu.algorithm_reason = gpu.algorithm_reason = "no algorithm 'fast'";
   CHECK_THAT(refusal(TESSERA_UNSUPPORTED,
                      [&] {
-                       choose(std::vector{cpu, gpu, lost}, asked("", "fast", true));
+                       choose(std::vector{cpu, gpu, lost}, asked("", "fast"));
                      }),
              ContainsSubstring("lost is not usable here (no driver)") && ContainsSubstring("cpu-v3 has eigen, plain"));
-  gpu.score = cpu.score = 0.0;
-  cpu.algorithm_reason = gpu.algorithm_reason = "";
-  refusal(TESSERA_UNSUPPORTED, [&] { choose(std::vector{cpu, gpu}, asked("", "", false)); });
 }
 
 }  // namespace tessera::test

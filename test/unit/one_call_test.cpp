@@ -101,9 +101,8 @@ TEST_CASE("one call from C", "[one call]") {
   CHECK(c == kC);
   check_error("nothing", tessera_gemm(context.get(), nullptr, 1.0, nullptr, nullptr, 0.0, nullptr, error.get()), error,
               TESSERA_INVALID_ARGUMENT, {"desc", "null"});
-  check_error("no array",
-              tessera_gemm(context.get(), &desc, 1.0, kA.data(), nullptr, 0.0, c.data(), error.get()), error,
-              TESSERA_INVALID_ARGUMENT, {"b = null", "6 elements"});
+  check_error("no array", tessera_gemm(context.get(), &desc, 1.0, kA.data(), nullptr, 0.0, c.data(), error.get()),
+              error, TESSERA_INVALID_ARGUMENT, {"b = null", "6 elements"});
   const tessera_gemm_desc single = tessera_packed_gemm(TESSERA_F32, 1, 1, 1);
   const float one = 1;
   float rounded = 0;
@@ -176,9 +175,8 @@ TEST_CASE("numbers of any integral type", "[integer]") {
                [] { static_cast<void>(Integer(most + 1)); });
   Context context = fake();
   const std::vector<float> empty;
-  check_throws("less than nothing", ErrorCode::invalid_argument, {"18446744073709551615", "subtracted"}, [&] {
-    GemmPlan plan(context, {.m = empty.size() - 1, .n = 1, .k = 1});
-  });
+  check_throws("less than nothing", ErrorCode::invalid_argument, {"18446744073709551615", "subtracted"},
+               [&] { GemmPlan plan(context, {.m = empty.size() - 1, .n = 1, .k = 1}); });
   check_throws("a negative one", ErrorCode::invalid_argument, {"n = -2", "at least 0"},
                [&] { GemmPlan plan(context, {.m = 1, .n = short{-2}, .k = 1}); });
 
@@ -187,6 +185,7 @@ TEST_CASE("numbers of any integral type", "[integer]") {
   CHECK(grid.extents == Integers{2, 3});
   CHECK(grid.in_strides == std::vector<std::int64_t>{6, 1});
   CHECK(grid.steps == 6);
+  CHECK(Integers{shape.begin(), shape.end()} == grid.extents);
   const Buffer<float> buffer(context, v.size());
   CHECK(buffer.size() == 6);
 }

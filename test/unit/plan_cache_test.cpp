@@ -3,6 +3,7 @@
 
 /// The plan cache: who gets which plan, what makes two requests the same, and when plans go.
 
+#include "empty_cache.hpp"
 #include "errors.hpp"
 
 #include "../plugins/fake_stats.hpp"
@@ -10,34 +11,14 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <functional>
-#include <thread>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
 
 namespace {
-
-constexpr std::int64_t kPlans = 1024, kBytes = 256 << 20;  // the limits at first
-
-/// An empty cache with the usual limits, before and after a test.
-class EmptyCache {
- public:
-  EmptyCache() { reset(); }
-  ~EmptyCache() { reset(); }
-
- private:
-  static void reset() {
-    plan_cache::limit(kPlans, kBytes);
-    plan_cache::clear();
-  }
-};
-
-GemmDesc square(std::int64_t n) { return {.m = n, .n = n, .k = n}; }
 
 /// Of all contexts of the emulated device.
 std::int64_t live_plans() {
@@ -57,15 +38,6 @@ bool is_there(const std::function<void()>& borrow) {
   const std::uint64_t made = plan_cache::info().made;
   borrow();
   return plan_cache::info().made == made;
-}
-
-/// Runs `body` in a forked child; its exit code, -1 where a signal ended it.
-int in_child(const std::function<bool()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace
@@ -99,7 +71,8 @@ TEST_CASE("a plan is lent to one caller at a time: others get clones", "[cache]"
   Context context = fake();
   {
     const PlanOptions options{.algorithm = "tuned:tile=8,split=3"};
-    GemmPlan first = GemmPlan::borrow(context, square(2), options), second = GemmPlan::borrow(context, square(2), options);
+    GemmPlan first = GemmPlan::borrow(context, square(2), options),
+             second = GemmPlan::borrow(context, square(2), options);
     CHECK(first.get() != second.get());
     CHECK(first.describe() == second.describe());
     check_product(first);
@@ -135,9 +108,9 @@ TEST_CASE("every field that matters makes another plan of a product", "[cache]")
   CHECK_FALSE(there(context, desc));
   CHECK(there(context, desc));
   CHECK_FALSE(there(second, desc));
-  for (Integer GemmDesc::*const field : {&GemmDesc::m, &GemmDesc::n, &GemmDesc::k, &GemmDesc::lda, &GemmDesc::ldb,
-                                         &GemmDesc::ldc, &GemmDesc::batch, &GemmDesc::stride_a, &GemmDesc::stride_b,
-                                         &GemmDesc::stride_c}) {
+  for (Integer GemmDesc::*const field :
+       {&GemmDesc::m, &GemmDesc::n, &GemmDesc::k, &GemmDesc::lda, &GemmDesc::ldb, &GemmDesc::ldc, &GemmDesc::batch,
+        &GemmDesc::stride_a, &GemmDesc::stride_b, &GemmDesc::stride_c}) {
     GemmDesc other = desc;
     other.*field = 77;
     CHECK_FALSE(there(context, other));
@@ -182,8 +155,12 @@ TEST_CASE("every field that matters makes another plan of a stencil, and no othe
       [&](auto& d) { d.boundary = BoundaryAxis(constant(1.0), constant(3.0)); },
       [](auto& d) { d.steps = 3; },
       [](auto& d) { d.dtype = DType::f64; },
-      [](auto& d) { d.in_strides = {8, 1}; },
-      [](auto& d) { d.out_strides = {8, 1}; }};
+      [](auto& d) {
+        d.in_strides = {8, 1};
+      },
+      [](auto& d) {
+        d.out_strides = {8, 1};
+      }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     INFO("change " << i);
     CHECK_FALSE(there(changes[i]));
@@ -208,8 +185,8 @@ TEST_CASE("taps that come with unknown fields are read like others", "[cache]") 
     return is_there([&] {
       tessera_plan* plan = nullptr;
       ErrorText error;
-      const auto status = tessera_plan_borrow(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr,
-                                              &plan, error.get());
+      const auto status =
+          tessera_plan_borrow(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr, &plan, error.get());
       INFO(error.message());
       CHECK(status == TESSERA_OK);
       tessera_plan_destroy(plan);
@@ -222,10 +199,10 @@ TEST_CASE("taps that come with unknown fields are read like others", "[cache]") 
   taps[0].later = 1;
   tessera_plan* plan = nullptr;
   ErrorText error;
-  check_error("a later field",
-              tessera_plan_borrow(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr, &plan,
-                                  error.get()),
-              error, TESSERA_UNSUPPORTED, {"newer version"});
+  check_error(
+      "a later field",
+      tessera_plan_borrow(context.get(), reinterpret_cast<const tessera_desc*>(&desc), nullptr, &plan, error.get()),
+      error, TESSERA_UNSUPPORTED, {"newer version"});
 }
 
 TEST_CASE("the least recently borrowed plans go first", "[cache]") {
@@ -357,74 +334,6 @@ TEST_CASE("what cannot be made leaves nothing in the cache", "[cache]") {
   check_error("no place", tessera_plan_borrow(context.get(), desc, nullptr, nullptr, error.get()), error,
               TESSERA_INVALID_ARGUMENT, {"plan", "null"});
   CHECK(plan == nullptr);
-}
-
-TEST_CASE("a forked child begins with an empty cache", "[cache]") {
-  const EmptyCache cache;
-  Context context = fake();
-  GemmPlan::borrow(context, square(2));
-  GemmPlan lent = GemmPlan::borrow(context, square(3));
-  const auto works = [](GemmPlan plan, std::size_t n) {
-    const std::vector<float> ones(n * n, 1.0f);
-    std::vector<float> c(n * n);
-    plan.execute(1.0f, ones, ones, 0.0f, c);
-    return c == std::vector<float>(n * n, float(n));
-  };
-  CHECK(in_child([&] {
-          const auto empty = plan_cache::info();
-          if (empty.idle != 0 || empty.lent != 0 || empty.bytes != 0 || empty.found != 0 || empty.made != 0) return false;
-          if (!works(std::move(lent), 3)) return false;  // what this thread had is still its own, and goes
-          if (plan_cache::info().idle != 0) return false;
-          if (!works(GemmPlan::borrow(context, square(2)), 2) || plan_cache::info().made != 1) return false;
-          if (!works(GemmPlan::borrow(context, square(2)), 2) || plan_cache::info().found != 1) return false;
-          plan_cache::clear();
-          return plan_cache::info().idle == 0;
-        }) == 0);
-  CHECK(plan_cache::info().idle == 1);
-  CHECK(works(std::move(lent), 3));
-  CHECK(plan_cache::info().idle == 2);
-}
-
-TEST_CASE("a fork beside threads that use the cache does not hang", "[cache]") {
-  const EmptyCache cache;
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 3; ++i)
-    threads.emplace_back([&] {
-      Context context = fake();
-      while (!stop) GemmPlan::borrow(context, square(2));
-    });
-  Context context = fake();
-  for (int i = 0; i < 50; ++i)
-    CHECK(in_child([] {
-            alarm(20);  // a child that waits for a lock is ended by a signal
-            return plan_cache::info().idle == 0;
-          }) == 0);
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
-}
-
-TEST_CASE("threads borrow, execute and give back", "[cache]") {
-  const EmptyCache cache;
-  std::atomic<int> right{0}, wrong{0};
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < 8; ++rank)
-    threads.emplace_back([&, rank] {
-      Context own = fake();  // the emulated device is one thread's
-      const auto value = float(rank + 1);
-      const std::vector<float> a(16, value), b(16, 1.0f);
-      for (int i = 0; i < 200; ++i) {
-        const std::size_t n = 1 + std::size_t(i) % 4;
-        std::vector<float> c(n * n);
-        gemm(own, {.m = n, .n = n, .k = n}, 1.0f, a, b, 0.0f, c);
-        ++(c == std::vector<float>(n * n, float(n) * value) ? right : wrong);
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(right == 1600);
-  CHECK(wrong == 0);
-  CHECK(plan_cache::info().lent == 0);
-  CHECK(plan_cache::info().idle == 0);  // the contexts are gone
 }
 
 }  // namespace tessera::test

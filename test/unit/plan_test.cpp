@@ -222,7 +222,8 @@ TEST_CASE("arguments of another type are named, with what is to be set", "[valid
   GemmPlan plan(context, kSmall);
   const std::vector<double> ones(4, 1.0);
   std::vector<double> c(4);
-  check_throws("all of them", ErrorCode::invalid_argument, {"alpha is of type f64", "plan of type f32", ".dtype", "f64"},
+  check_throws("all of them", ErrorCode::invalid_argument,
+               {"alpha is of type f64", "plan of type f32", ".dtype", "f64"},
                [&] { plan.execute(1, ones, ones, 0, c); });
   StencilPlan sweep(context, {.extents = {4}, .taps = taps::identity(1)});
   check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan of type f32", ".dtype"},

@@ -120,7 +120,7 @@ Expected expect_gemm(const tessera::GemmDesc& d, const std::vector<T>& a, const 
     for (std::int64_t l = 0; l < d.k; ++l) {
       const W factor = W(a[std::size_t(d.trans_a == Transpose::yes ? l * d.m + i : i * d.k + l)]);
       const std::int64_t first = d.trans_b == Transpose::yes ? l : l * d.n;
-      const std::int64_t stride = d.trans_b == Transpose::yes ? d.k : 1;
+      const std::int64_t stride = d.trans_b == Transpose::yes ? std::int64_t(d.k) : 1;
       for (std::int64_t j = 0; j < d.n; ++j) {
         const W product = factor * W(b[std::size_t(first + j * stride)]);
         sum[std::size_t(j)] += product;

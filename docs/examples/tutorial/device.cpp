@@ -21,8 +21,8 @@ double run(tessera::Context& context) {
   const std::vector<float> ones(n * n, 1.0f);
   a.upload(ones);
   b.upload(ones);
-  product.execute(1.0f, a.data(), b.data(), 0.0f, c.data());  // queued behind the uploads
-  smooth.execute(c.data(), d.data());                         // queued behind the product
+  product.execute(1.0f, a, b, 0.0f, c);  // queued behind the uploads
+  smooth.execute(c, d);                  // queued behind the product
 
   std::vector<float> result(n * n);
   d.download(result);     // behind all of that; complete on return
