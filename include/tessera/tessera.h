@@ -77,7 +77,7 @@ typedef struct tessera_context_options {
 /** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */
 TESSERA_API tessera_status tessera_context_create(const tessera_context_options* options, tessera_context** context,
                                                   tessera_error* error);
-/** Gives up the caller's hold on the context; null is allowed. */
+/** Gives up the caller's hold on the context, and that of the plan cache; null is allowed. */
 TESSERA_API void tessera_context_destroy(tessera_context* context);
 /** Waits for all work of the context; failures of queued work surface here. */
 TESSERA_API tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error);

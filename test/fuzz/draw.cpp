@@ -25,7 +25,7 @@ constexpr std::int64_t kHugeStride = (std::int64_t{1} << 61) / 8;
 
 /// A stored matrix's leading dimension and the distance of the batch's matrices.
 void draw_distances(Bytes& bytes, std::int64_t lines, std::int64_t length, std::int64_t batch, bool may_repeat,
-                    std::int64_t& ld, std::int64_t& stride) {
+                    Integer& ld, Integer& stride) {
   const std::int64_t tight = std::max<std::int64_t>(length, 1);
   const std::int64_t pad = bytes.below(7);
   switch (bytes.below(6)) {
@@ -51,8 +51,7 @@ void draw_distances(Bytes& bytes, std::int64_t lines, std::int64_t length, std::
 }
 
 void spoil(Bytes& bytes, GemmDesc& d) {
-  std::int64_t* const fields[] = {&d.m,   &d.n,   &d.k,        &d.batch,    &d.lda,
-                                  &d.ldb, &d.ldc, &d.stride_a, &d.stride_b, &d.stride_c};
+  Integer* const fields[] = {&d.m, &d.n, &d.k, &d.batch, &d.lda, &d.ldb, &d.ldc, &d.stride_a, &d.stride_b, &d.stride_c};
   for (int count = int(1 + bytes.below(3)); count > 0; --count) *bytes.pick(fields) = extreme(bytes);
   if (bytes.one_in(8)) d.order = Order(bytes.byte() - 2);
   if (bytes.one_in(8)) d.trans_a = Transpose(bytes.byte() - 2);
@@ -202,8 +201,8 @@ Drawn<GemmCase> draw_gemm(Bytes& bytes) {
   d.trans_b = (flags & 8) != 0 ? Transpose::yes : Transpose::no;
   d.m = bytes.below(40), d.n = bytes.below(50), d.k = bytes.below(70);
   d.batch = (flags & 16) != 0 ? bytes.below(6) : 1;
-  const auto distances = [&](bool trans, std::int64_t rows, std::int64_t columns, bool may_repeat, std::int64_t& ld,
-                             std::int64_t& stride) {
+  const auto distances = [&](bool trans, std::int64_t rows, std::int64_t columns, bool may_repeat, Integer& ld,
+                             Integer& stride) {
     if (trans != (d.order == Order::column_major)) std::swap(rows, columns);
     draw_distances(bytes, rows, columns, d.batch, may_repeat, ld, stride);
   };

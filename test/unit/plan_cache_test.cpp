@@ -128,6 +128,7 @@ TEST_CASE("every field that matters makes another plan of a product", "[cache]")
   CHECK_FALSE(there(context, desc, {.operands = Memory::device}));
   CHECK_FALSE(there(context, desc, {.algorithm = "plain"}));
   CHECK_FALSE(there(context, desc, {.algorithm = "tuned:split=2"}));
+  CHECK_FALSE(there(context, desc, {.algorithm = "tuned:split=3"}));
   CHECK_FALSE(there(context, desc, {.workspace_limit = 1 << 20}));
   CHECK(there(context, desc));
 }
