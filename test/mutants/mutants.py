@@ -327,5 +327,5 @@ MUTANTS = [
      "if (cache != nullptr && context == nullptr) cache->drop(*context->context);"),
     ("lib/api/capi.cpp", "plans of the old environment stay in the cache",
      "if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->clear();",
-     "if (core::PlanCache* const cache = nullptr) cache->clear();"),
+     "if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->state();"),
 ]
