@@ -3,13 +3,16 @@
 
 #include "machine.hpp"
 
+#include "processors.hpp"
 #include "threads.hpp"
 
 #include <tessera/plugin/error.hpp>
 
 #include <omp.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 namespace tessera::cpu {
@@ -26,6 +29,15 @@ constexpr const Costs& kCosts = kNeonCosts;
 constexpr const Costs& kCosts = kSseCosts;
 #endif
 
+/// OpenMP's number. Where the user has not said one, it is that of the processors, and may be more than there are for
+/// this process.
+int default_threads() {
+  static const bool said = std::getenv("OMP_NUM_THREADS") != nullptr;
+  static const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  const int threads = omp_get_max_threads();
+  return said || threads > processors ? threads : std::min(threads, useful_processors());
+}
+
 }  // namespace
 
 Machine machine_here(int threads) {
@@ -33,7 +45,7 @@ Machine machine_here(int threads) {
     throw plugin::Error(TESSERA_INVALID_ARGUMENT,
                         "threads = " + std::to_string(threads) + ": must be 0 (the default of OpenMP) or more");
   static const Caches caches = caches_of_this_processor();
-  const int wanted = threads == 0 ? omp_get_max_threads() : threads;
+  const int wanted = threads == 0 ? default_threads() : threads;
   return {std::clamp(wanted, 1, kMostThreads), caches, kInstructionSet, kCosts};
 }
 

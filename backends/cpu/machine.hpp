@@ -35,8 +35,9 @@ struct Machine {
   }
 };
 
-/// This processor, with so many threads (0: as many as OpenMP has, 1 to kMostThreads), and the costs of the instruction
-/// set that the backend is built for. Throws for a number below 0.
+/// This processor, with so many threads (0: as many as OpenMP has, where nobody said how
+/// many no more than the affinity mask and the control groups leave; 1 to kMostThreads), and the costs of the
+/// instruction set that the backend is built for. Throws for a number below 0.
 Machine machine_here(int threads);
 
 }  // namespace tessera::cpu

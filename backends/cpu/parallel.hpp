@@ -2,34 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The one place that opens a parallel region.
+/// Work that threads share: the one way to it.
 #pragma once
 
 #include "threads.hpp"
 
-#include <omp.h>
-
-#include <atomic>
 #include <cstdint>
-#include <exception>
+#include <type_traits>
 
 namespace tessera::cpu {
 
-/// One thread's place among those that share the work of an execution.
+/// One share of the work of a step.
 struct Team {
   int rank;
-  int size;
+  int size;  ///< how many shares
 
-  /// First of `units` units of work that this thread does; the next thread's first ends its range.
+  /// First of `units` units of work of this share; the next share's first ends its range.
   std::int64_t begin(std::int64_t units) const { return share(units, rank); }
   std::int64_t end(std::int64_t units) const { return share(units, rank + 1); }
-
-  /// Waits until every thread of the team has come here. To be called by all or by none.
-  void barrier() const {
-    if (size > 1) {
-#pragma omp barrier
-    }
-  }
 
  private:
   /// Without units * r, which may overflow. Divisions are dear to a plan of one thread and few units.
@@ -38,26 +28,37 @@ struct Team {
   }
 };
 
-/// Calls body(Team) on `threads` threads, or on as many as there can be: one inside a parallel region of the caller,
-/// and in a forked child. Results must therefore not depend on Team::size; the units of work do not. OpenMP's settings
-/// stay as the caller has them.
+/// Steps of shares: body(Team, step) for each step and each rank.
+struct Steps {
+  std::int64_t count;
+  void (*call)(void* body, Team team, std::int64_t step);
+  void* body;
+};
+
+/// As many threads as can be had share the steps; false where that is the caller alone, and nothing was done. Throws
+/// what the first share to fail threw; no step begins after that.
+bool run_shared(int threads, const Steps& steps);
+
+/// Calls body(Team, step) for each share of each step, steps 0 to `steps` - 1. No step begins before all shares of the
+/// one before it are done. A share is its own thread's as a rule. Another takes it where that thread is late: so no
+/// result may depend on the thread, and a share may use what is set apart for its rank, but nothing of its thread.
+/// There are `threads` shares, or one for each thread that there can be: one inside a parallel region of the caller,
+/// and in a forked child. Results must therefore not depend on Team::size. OpenMP's settings stay as the caller has
+/// them.
+template <class Body>
+void run_steps(int threads, std::int64_t steps, Body&& body) {
+  if (threads > 1) {
+    using Called = std::remove_reference_t<Body>;
+    const auto call = [](void* b, Team team, std::int64_t step) { (*static_cast<Called*>(b))(team, step); };
+    if (run_shared(threads, {steps, call, const_cast<void*>(static_cast<const void*>(&body))})) return;
+  }
+  for (std::int64_t step = 0; step < steps; ++step) body(Team{0, 1}, step);
+}
+
+/// One step: body(Team).
 template <class Body>
 void run_team(int threads, Body&& body) {
-  if (threads <= 1 || omp_in_parallel()) return body(Team{0, 1});
-  const int size = usable_threads(threads);
-  if (size == 1) return body(Team{0, 1});
-  std::exception_ptr error;
-  std::atomic_flag failed = ATOMIC_FLAG_INIT;
-#pragma omp parallel num_threads(size)
-  {
-    // An exception that leaves the region would end the program.
-    try {
-      body(Team{omp_get_thread_num(), omp_get_num_threads()});
-    } catch (...) {
-      if (!failed.test_and_set()) error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  run_steps(threads, 1, [&](Team team, std::int64_t) { body(team); });
 }
 
 }  // namespace tessera::cpu

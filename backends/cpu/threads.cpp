@@ -94,17 +94,33 @@ void watch_forks() {
 
 bool threads_lost() { return lost; }
 
+int creatable_threads(int count) {
+  // Half of what there can be leaves room for those who create threads at the same time.
+  for (int started; (started = try_threads(count)) < count;) count = started / 2;
+  return count;
+}
+
 int prove_threads(int wanted) {
   if (lost) return 1;
   if (patience > 0) {
     --patience;
     return proven_threads;
   }
-  int team = std::min(wanted, kMostThreads);
-  // Half of what there can be leaves room for those who create threads at the same time.
-  for (int started; (started = try_threads(team - 1)) < team - 1; patience = kPatience) team = 1 + started / 2;
-  proven_threads = std::max(proven_threads, team);
+  const int team = std::min(wanted, kMostThreads), found = 1 + creatable_threads(team - 1);
+  if (found < team) patience = kPatience;
+  proven_threads = std::max(proven_threads, found);
   return proven_threads;
+}
+
+bool start_thread(void* (*routine)(void*), void* argument) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  if (stack_bytes != 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, routine, argument);
+  pthread_attr_destroy(&attributes);
+  return error == 0;
 }
 
 }  // namespace tessera::cpu

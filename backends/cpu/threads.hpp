@@ -27,4 +27,9 @@ int prove_threads(int wanted);
 /// many as wanted but where threads cannot be created, and 1 where they were lost.
 inline int usable_threads(int wanted) { return wanted <= proven_threads ? wanted : prove_threads(wanted); }
 
+/// How many threads, at most `count`, can be created beside those that there are. Looks by creating them.
+int creatable_threads(int count);
+/// Starts a thread with a stack like OpenMP's, which ends by itself. False where the system refuses.
+bool start_thread(void* (*routine)(void*), void* argument);
+
 }  // namespace tessera::cpu

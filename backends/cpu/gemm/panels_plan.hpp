@@ -31,16 +31,15 @@ class PanelsPlan final : public plugin::Plan {
     const Arguments arguments{execution.scalar<T>(0),        execution.scalar<T>(1),  execution.operand<const T>(0),
                               execution.operand<const T>(1), execution.operand<T>(2), execution.workspace<T>()};
     const std::int64_t units = grid_.units() * p_.batch;
-    run_team(layout_.threads, [&](Team team) {
+    const bool in_slices = grid_.slices > 1 && arguments.alpha != T(0);
+    run_steps(layout_.threads, in_slices ? 2 : 1, [&](Team team, std::int64_t step) {
+      if (step == 1) return add_partials(team, arguments);
       T* own = nullptr;
       if (layout_.thread_bytes > 0)
         own =
             arguments.workspace + (layout_.partial_bytes + layout_.thread_bytes * std::uint64_t(team.rank)) / sizeof(T);
       for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit)
         compute(unit, arguments, own);
-      if (grid_.slices == 1 || arguments.alpha == T(0)) return;
-      team.barrier();
-      add_partials(team, arguments);
     });
   }
 

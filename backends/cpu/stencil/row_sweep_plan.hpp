@@ -81,14 +81,10 @@ class RowSweepPlan final : public plugin::Plan {
     const T* in = execution.operand<const T>(0);
     T* out = execution.operand<T>(1);
     T* workspace = execution.workspace<T>();
-    run_team(threads_, [&](Team team) {
-      plugin::for_each_sweep(
-          p_, in, out, workspace,
-          [&](const T* source, const plugin::Index3&, T* target, const plugin::Index3& target_strides) {
-            const int kind = source == in ? 0 : source == out ? 1 : 2;
-            run(team, {sources_[std::size_t(kind)], source, target, target_strides});
-            team.barrier();
-          });
+    run_steps(threads_, p_.steps, [&](Team team, std::int64_t step) {
+      const auto arrays = plugin::sweep_arrays(p_, in, out, workspace, step);
+      const int kind = arrays.source == in ? 0 : arrays.source == out ? 1 : 2;
+      run(team, {sources_[std::size_t(kind)], arrays.source, arrays.target, arrays.target_strides});
     });
   }
 
@@ -97,7 +93,7 @@ class RowSweepPlan final : public plugin::Plan {
   /// How far ahead of use a block prefetches, if its next rows are farther away: a third of a first-level cache.
   static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
-  /// What a thread has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
+  /// What a share has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
   struct Scratch {
     RowTerms<T> terms;
     WriteCombiner<T> lines;

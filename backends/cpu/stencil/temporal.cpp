@@ -51,16 +51,11 @@ class TemporalPlan final : public plugin::Plan {
     const T* in = execution.operand<const T>(0);
     T* out = execution.operand<T>(1);
     T* workspace = execution.workspace<T>();
-    run_team(threads_, [&](Team team) {
-      std::int64_t done = 0, pass = 0;
-      plugin::for_each_sweep(passes_, in, out, workspace,
-                             [&](const T* source, const Index3& source_strides, T* target, const Index3& strides) {
-                               const std::int64_t fused_steps = steps_until(++pass) - done;
-                               done += fused_steps;
-                               sweep(team, {source, source_strides, target, strides, fused_steps, {}});
-                               nontemporal_fence();
-                               team.barrier();
-                             });
+    run_steps(threads_, passes_.steps, [&](Team team, std::int64_t pass) {
+      const auto [source, source_strides, target, strides] = plugin::sweep_arrays(passes_, in, out, workspace, pass);
+      const std::int64_t fused_steps = steps_until(pass + 1) - steps_until(pass);
+      sweep(team, {source, source_strides, target, strides, fused_steps, {}});
+      nontemporal_fence();
     });
   }
 
@@ -88,7 +83,7 @@ class TemporalPlan final : public plugin::Plan {
   std::int64_t steps_;
   int threads_;
   TileGrid grid_{};
-  std::vector<ThreadScratch<T>> scratch_;  ///< one a thread
+  std::vector<ThreadScratch<T>> scratch_;  ///< one a share
 };
 
 /// Most steps of a pass that are worth a try, and how far a caller may go.

@@ -22,12 +22,10 @@ class SlabsPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
 
   void execute(const plugin::Execution& execution) override {
-    run_team(threads_, [&](const Team& team) {
-      plugin::for_each_sweep(p_, execution.operand<const T>(0), execution.operand<T>(1), execution.workspace<T>(),
-                             [&](const T* in, const Index3& from, T* out, const Index3& to) {
-                               sweep(team, in, from, out, to);
-                               team.barrier();  // the next sweep reads what other threads have written
-                             });
+    run_steps(threads_, p_.steps, [&](const Team& team, std::int64_t step) {
+      const auto [in, from, out, to] = plugin::sweep_arrays(p_, execution.operand<const T>(0), execution.operand<T>(1),
+                                                            execution.workspace<T>(), step);
+      sweep(team, in, from, out, to);
     });
   }
 

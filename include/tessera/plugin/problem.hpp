@@ -118,20 +118,33 @@ struct StencilProblem {
   std::uint64_t sweep_workspace() const { return steps > 1 ? std::uint64_t(points()) * size_of(dtype) : 0; }
 };
 
-/// Runs `steps` single sweeps in -> ... -> out, alternating between out and a packed workspace so
+/// What a single sweep reads and writes.
+template <class T>
+struct SweepArrays {
+  const T* source;
+  Index3 source_strides;
+  T* target;
+  Index3 target_strides;
+};
+
+/// Those of sweep `step`, 0 to problem.steps - 1: in -> ... -> out, alternating between out and a packed workspace so
 /// that the last one lands in out and `in` is only read.
-/// Calls sweep(source, source_strides, target, target_strides) for each.
+template <class T>
+SweepArrays<T> sweep_arrays(const StencilProblem& problem, const T* in, T* out, T* workspace, std::int64_t step) {
+  const bool to_out = (problem.steps - step) % 2 == 1;
+  const Index3 packed = problem.packed_strides();
+  SweepArrays<T> arrays{to_out ? workspace : out, to_out ? packed : problem.out_strides, to_out ? out : workspace,
+                        to_out ? problem.out_strides : packed};
+  if (step == 0) arrays.source = in, arrays.source_strides = problem.in_strides;
+  return arrays;
+}
+
+/// Calls sweep(source, source_strides, target, target_strides) for each sweep.
 template <class T, class Sweep>
 void for_each_sweep(const StencilProblem& problem, const T* in, T* out, T* workspace, Sweep&& sweep) {
-  const T* source = in;
-  Index3 source_strides = problem.in_strides;
-  for (std::int64_t left = problem.steps; left > 0; --left) {
-    const bool to_out = left % 2 == 1;
-    T* target = to_out ? out : workspace;
-    const Index3 target_strides = to_out ? problem.out_strides : problem.packed_strides();
-    sweep(source, source_strides, target, target_strides);
-    source = target;
-    source_strides = target_strides;
+  for (std::int64_t step = 0; step < problem.steps; ++step) {
+    const SweepArrays<T> arrays = sweep_arrays(problem, in, out, workspace, step);
+    sweep(arrays.source, arrays.source_strides, arrays.target, arrays.target_strides);
   }
 }
 
