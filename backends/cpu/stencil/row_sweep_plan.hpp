@@ -102,7 +102,8 @@ class RowSweepPlan final : public plugin::Plan {
         : terms(p.taps.size()), ends(std::size_t(kBlockPlanes * kBlockRows * row_ends.room())) {}
   };
 
-  [[gnu::noinline]] void run(Team team, const Sweep<T>& sweep) {
+  /// Its loops lie on cache lines as they do here whatever is linked before: 5 % of a small sweep.
+  [[gnu::noinline, gnu::aligned(64)]] void run(Team team, const Sweep<T>& sweep) {
     const std::int64_t layers = plugin::ceil_div(d_.extents[0], cut_.planes), segments = layers * cut_.layer_segments;
     const std::int64_t first = team.begin(segments), last = team.end(segments);
     Scratch& scratch = scratch_[std::size_t(team.rank)];
