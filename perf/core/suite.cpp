@@ -109,6 +109,7 @@ void Suite::add_rows() {
     add_case_rows(*target, gemm_cases());
     add_case_rows(*target, stencil_cases());
     add_overhead_rows(*target);
+    add_contention_rows(*target);
   }
   const auto ours = [](const Row& row) { return row.name.find("/tessera:") != std::string::npos; };
   if (rows_.empty() || (!options_->algorithms.empty() && std::none_of(rows_.begin(), rows_.end(), ours)))
