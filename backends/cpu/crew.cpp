@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kExecutionPatience = 2'000'000, kStepPatience = 1'000'000;
 /// Pauses before anything else. Threads that have a processor come within that time, as a rule.
 constexpr int kFirstPauses = 64;
+/// Naps after an execution, where processors are in demand, before a worker sleeps until it is woken.
+constexpr int kNaps = 20;
 /// So many executions do with fewer threads before more are asked for again.
 constexpr int kPatience = 1000;
 
@@ -182,6 +184,9 @@ void Crew::wait_for_execution(int rank, std::uint64_t seen) {
   const auto called = [&] { return end_.load(std::memory_order_acquire) != seen; };
   for (Waiting waiting(is_crowded(rank + 1) ? 0 : kExecutionPatience); !waiting.is_over(); waiting.pause_once())
     if (called()) return;
+  // Beside others a thread that is woken waits for its turn, which may come when the caller's is over: each of the two
+  // then runs while the other does not. One that wakes by itself, at other times, falls out of that step.
+  for (int naps = 0; naps < kNaps && !called() && is_busy(nanoseconds()); ++naps) nap();
   Seat& seat = seats_[std::size_t(rank)];
   while (!called()) {
     asleep_.fetch_add(1);

@@ -15,6 +15,8 @@ namespace {
 /// So long processors are taken to be in demand after a thread of ours had to wait for one.
 constexpr std::int64_t kMemory = 30'000'000;
 
+constexpr std::int64_t kNap = 1'000'000;
+
 std::atomic<std::int64_t> busy_until{0};
 std::atomic<std::uint64_t> sleep_count{0};
 
@@ -29,6 +31,13 @@ void wake(std::atomic<std::uint32_t>& word, int threads) {
 void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   sleep_count.fetch_add(1, std::memory_order_relaxed);
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+
+void nap() {
+  const std::int64_t begin = nanoseconds();
+  usleep(kNap / 1000);
+  const std::int64_t end = nanoseconds();
+  if (end - begin > kNap + kOffProcessor) note_busy(end);
 }
 
 void wake_one(std::atomic<std::uint32_t>& word) { wake(word, 1); }

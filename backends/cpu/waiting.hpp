@@ -32,6 +32,9 @@ void sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t value);
 void wake_one(std::atomic<std::uint32_t>& word);
 void wake_all(std::atomic<std::uint32_t>& word);
 
+/// Sleeps for about a millisecond. Whoever wakes too late had to wait for a processor.
+void nap();
+
 /// How often a thread of this process has gone to sleep: for tests.
 std::uint64_t sleeps();
 
