@@ -137,7 +137,7 @@ TEST_CASE("an exception of any type leaves the threads' work behind it") {
   REQUIRE(begun <= 8);
 }
 
-TEST_CASE("nobody waits for a thread that has not begun", "[crew]") {
+TEST_CASE("nobody waits for a thread that has not begun", "[crew][halted]") {
   const auto count_shares = [](std::int64_t steps) {
     std::atomic<int> shares{0};
     run_steps(3, steps, [&](Team, std::int64_t) { ++shares; });
