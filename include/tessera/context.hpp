@@ -19,7 +19,8 @@ struct ContextOptions {
   /// A stream of the backend's own kind (a cudaStream_t) that the caller owns and keeps alive as long as the
   /// context, its plans and buffers. None: the context makes a stream.
   std::optional<void*> native_stream = {};
-  /// CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else all.
+  /// CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else as many as the affinity mask
+  /// and the control groups let the process use.
   int threads = 0;
 };
 

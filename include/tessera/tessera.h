@@ -71,7 +71,7 @@ typedef struct tessera_context_options {
    * and keeps alive as long as the context, its plans and its buffers. Otherwise the context makes one. */
   void* native_stream; /* null without wrap_stream */
   int32_t wrap_stream;
-  int32_t threads; /**< CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else all */
+  int32_t threads; /**< CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else those it may use */
 } tessera_context_options;
 
 /** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */

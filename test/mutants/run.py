@@ -40,7 +40,7 @@ def stages(path, variant):
     if path.startswith("backends/cpu/"):
         return ([f"tessera_backend_cpu-{variant}", "tessera-cpu-choice-test", "tessera-conformance",
                  "test/threads/all"],
-                [r"^unit\.cpu_choice$", r"^threads\..*\.cpu$", essential, r"^conformance\.cpu$"])
+                [r"^unit\.cpu_choice$", r"^threads\.(.*\.cpu|team.*|processors)$", essential, r"^conformance\.cpu$"])
     if path.startswith("backends/kokkos/"):
         return ([f"tessera_backend_kokkos-openmp-{variant}", "tessera-conformance"],
                 [rf"^conformance\.kokkos-openmp-{variant}$", r"^conformance\.kokkos-openmp$"])
