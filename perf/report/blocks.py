@@ -150,6 +150,27 @@ def overheads() -> str:
     )
 
 
+CONTENTION = "epyc-2-threads-contention"
+SUBJECTS = {"tessera:cpu:automatic": "Tessera", "tessera:cpu:one_thread": "one thread of it", "peer:eigen": "Eigen",
+            "peer:openblas": "OpenBLAS", "peer:openmp_loop": "OpenMP loop"}
+
+
+def contention() -> str:
+    """Times beside busy processes over Tessera's time alone: of the middle run, and of the slowest but one."""
+    rows = {(row.case, row.subject.text): row.seconds for row in of.baseline(CONTENTION).of("overhead")}
+    lines = []
+    for case in dict.fromkeys(case.removesuffix("_alone") for case, _ in rows if case.endswith("_alone")):
+        op, _, size = case.partition("_")
+        title = f"{'product' if op == 'gemm' else PROSE[op][:-1]} {size.replace('_steps', ', steps: ')}"
+        ours = rows[f"{case}_alone", "tessera:cpu:automatic"]
+        line = [title.replace("x", " × "), text.duration(ours)]
+        for subject in SUBJECTS:
+            middle, slow = (rows.get((f"{case}_{state}", subject)) for state in ("beside", "beside_19_of_20"))
+            line.append(f"{text.ratio(middle / ours)}, {text.ratio(slow / ours)}" if middle and slow else text.NONE)
+        lines.append(line)
+    return f"{machine(CONTENTION)}, f32.\n\n" + table(["beside others", "alone", *SUBJECTS.values()], lines)
+
+
 def readme() -> str:
     sets = {chosen.title: chosen for chosen in (*of.GPU_GEMM, *of.GPU_SWEEPS, *of.GPU_STEPS)}
     gemm = of.groups(GPU_GEMM, "gemm", cache="cold")
@@ -178,7 +199,7 @@ def readme() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "doubtful": doubtful, "peers": peers,
-    "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils}
+    "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:
