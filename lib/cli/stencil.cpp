@@ -48,8 +48,7 @@ Parsed parse(const Arguments& arguments) {
     if (arguments.named) parsed.named.emplace(*arguments.named, arguments.spacing);
     if (arguments.origin) parsed.origin = parse_origin(*arguments.origin);
     parsed.boundary = parse_boundaries(arguments.boundary, arguments.value);
-    if (arguments.dtype)
-      parsed.dtype = parse_type("--dtype", *arguments.dtype, "f32, f64") == npy::Stored::f32 ? DType::f32 : DType::f64;
+    if (arguments.dtype) parsed.dtype = npy::dtype_of(parse_type("--dtype", *arguments.dtype, "f32, f64"));
     if (arguments.output_type)
       parsed.output_type = parse_type("--output-type", *arguments.output_type, npy::stored_names());
     return parsed;
@@ -118,6 +117,38 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
   with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
 }
 
+/// Returns the option that names a file.
+CLI::Option* add_taps(CLI::App& command, Arguments& arguments) {
+  CLI::Option_group* const taps = command.add_option_group("taps", "exactly one of");
+  CLI::Option* const file =
+      taps->add_option("--taps", arguments.taps_file,
+                       "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]; or KERNEL.npy: as many axes as the "
+                       "array, applied as by scipy.ndimage.correlate (not flipped); its zeros are no taps")
+          ->type_name("FILE");
+  taps->add_option("--named", arguments.named, "see below")->type_name("NAME[:X...]");
+  taps->require_option(1);
+  command
+      .add_option("--origin", arguments.origin,
+                  "of KERNEL.npy: the tap at the point itself is element extent / 2 + N; one for all axes or one for "
+                  "each (default: 0; must be given where an extent is even)")
+      ->type_name("N[,N...]")
+      ->needs(file);
+  return file;
+}
+
+void add_types(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("--dtype", arguments.dtype,
+                  "what is computed in, f32 or f64 (default: as the file, f32 for integers of up to 16 bits, f64 for "
+                  "larger ones)")
+      ->type_name("TYPE");
+  command
+      .add_option("--output-type", arguments.output_type,
+                  "what is written (default: as the file): " + npy::stored_names() +
+                      "; integers are rounded to the nearest, halves to even, and clamped to their range")
+      ->type_name("TYPE");
+}
+
 }  // namespace
 
 void add_stencil(CLI::App& app, Run& run) {
@@ -133,20 +164,7 @@ void add_stencil(CLI::App& app, Run& run) {
   command->add_option("-o,--output", arguments->output, "OUT.npy, written in C order, or OUT.png; may be IN")
       ->required()
       ->type_name("FILE");
-  CLI::Option_group* const taps = command->add_option_group("taps", "exactly one of");
-  CLI::Option* const file =
-      taps->add_option("--taps", arguments->taps_file,
-                       "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]; or KERNEL.npy: as many axes as the "
-                       "array, applied as by scipy.ndimage.correlate (not flipped); its zeros are no taps")
-          ->type_name("FILE");
-  taps->add_option("--named", arguments->named, "see below")->type_name("NAME[:X...]");
-  taps->require_option(1);
-  command
-      ->add_option("--origin", arguments->origin,
-                   "of KERNEL.npy: the tap at the point itself is element extent / 2 + N; one for all axes or one for "
-                   "each (default: 0; must be given where an extent is even)")
-      ->type_name("N[,N...]")
-      ->needs(file);
+  CLI::Option* const file = add_taps(*command, *arguments);
   command
       ->add_option("--boundary", arguments->boundary,
                    "fixed (default), constant[:X], periodic, nearest, reflect, mirror, as in scipy.ndimage, whose wrap is "
@@ -156,16 +174,7 @@ void add_stencil(CLI::App& app, Run& run) {
   add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");
   add_number(*command, "--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
       ->excludes(file);
-  command
-      ->add_option("--dtype", arguments->dtype,
-                   "what is computed in, f32 or f64 (default: as the file, f32 for integers of up to 16 bits, f64 for "
-                   "larger ones)")
-      ->type_name("TYPE");
-  command
-      ->add_option("--output-type", arguments->output_type,
-                   "what is written (default: as the file): " + npy::stored_names() +
-                       "; integers are rounded to the nearest, halves to even, and clamped to their range")
-      ->type_name("TYPE");
+  add_types(*command, *arguments);
   arguments->choice.add_to(*command);
   command->footer(
       "Named taps:\n" + NamedTaps::help() +

@@ -143,6 +143,6 @@ def cells(advice: Advice) -> tuple[str, ...]:
 KEY = (
     "The fastest backend of each kind of problem; its algorithms, with the number of cases in which each is the "
     "fastest; their rate as a share of the ceiling that binds and over that of the fastest peer, as geometric mean and "
-    f"range; and what the backend's own choice reaches. Cases whose figures may be off by more than {100 * noise.DOUBTFUL:.0f} % are "
-    "too noisy to conclude from."
+    "range; and what the backend's own choice reaches. Cases whose figures may be off by more than "
+    f"{100 * noise.DOUBTFUL:.0f} % are too noisy to conclude from."
 )

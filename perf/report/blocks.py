@@ -98,32 +98,26 @@ def xeon_stencils() -> str:
     return table(["stencils", *XEONS], rows)
 
 
+def _too_noisy(name: str, op: str) -> str:
+    """How many comparisons of automatic choices with peers are in no figure."""
+    found = [part for whole in of.baseline(name).groups(op) for part in whole.by_backend()]
+    compared = [group for group in found if group.ratio(group.automatic)]
+    return f"{sum(not noise.quoted_ratio(group, group.automatic) for group in compared)} of {len(compared)}"
+
+
 def choice() -> str:
     """How the automatic choices stand beside the best of the same backend's algorithms."""
     rows = []
     for title, names in FILES.items():
-        row = [title]
+        row, noisy = [title], []
         for name, op in zip(names, PROSE):
+            noisy.append(_too_noisy(name, op))
             shares = [share for found in noise.automatic_shares(of.baseline(name), op).values() for share in found]
             poor = sum(share < text.GOOD_SHARE for share in shares)
             row += [f"{of.mean(shares):.3f} ({min(shares):.2f})", f"{poor} of {len(shares)}"]
-        rows.append(row)
+        rows.append([*row, ", ".join(noisy)])
     poor = f"below {text.GOOD_SHARE:.2f}"
-    return table(["machine", "products (worst)", poor, "stencils (worst)", poor], rows)
-
-
-def doubtful() -> str:
-    """How many comparisons of automatic choices are too noisy to be quoted."""
-    rows = []
-    for title, names in FILES.items():
-        counts = []
-        for name, op in zip(names, PROSE):
-            found = [part for whole in of.baseline(name).groups(op) for part in whole.by_backend()]
-            compared = [group for group in found if group.ratio(group.automatic)]
-            left_out = sum(noise.quoted_ratio(group, group.automatic) is None for group in compared)
-            counts.append(f"{left_out} of {len(compared)} {PROSE[op]}")
-        rows.append(f"- {title}: {' and '.join(counts)}")
-    return "\n".join(["Left out as too noisy:", "", *rows])
+    return table(["machine", "products (worst)", poor, "stencils (worst)", poor, "too noisy beside peers"], rows)
 
 
 def peers() -> str:
@@ -198,8 +192,8 @@ def readme() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm, "h100-sweeps": h100_sweeps,
-    "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "doubtful": doubtful, "peers": peers,
-    "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention}
+    "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "peers": peers, "xeon-gemm": xeon_gemm,
+    "xeon-stencils": xeon_stencils, "contention": contention}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:

@@ -37,8 +37,8 @@ RUN_KEYS = HIDDEN_KEYS | {"date", "commit", "tessera_version", "mhz_per_cpu", "c
 TITLES = {"gpu": "GPU", "cpu": "CPU", "host_name": "Host", "mhz_per_cpu": "CPU clock, MHz",
           "cuda_runtime": "CUDA runtime", "tessera_version": "Tessera", "cpu_scaling_enabled": "CPU frequency scaling",
           "host_last_level_cache_bytes": "Last-level cache", "host_kernels": "Peers' instruction set",
-          "cpu_family_model": "CPU family/model", "gpu_clock": "GPU clock", "cublas": "cuBLAS", "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS",
-          "onednn": "oneDNN"}
+          "cpu_family_model": "CPU family/model", "gpu_clock": "GPU clock", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
+          "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
 
 
 def quantity(value: float | None, unit: str = "") -> str:

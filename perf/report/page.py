@@ -238,8 +238,9 @@ _KEY = (
     f"{BEST} and bold: the fastest of ours; {AUTOMATIC} what its backend chooses by itself; {PEER} a peer; "
     f"{FAILED} failed. Rates are medians over the repetitions; the median of endless measuring lies within ± with 95 % "
     "probability (the number of repetitions stands beside it where it is below three). "
-    f"{NOISY}: may be off by more than {100 * noise.DOUBTFUL:.0f} %, and is in no chart and no sum. Traffic is compulsory: each operand once. A ratio above 1 is "
-    "faster than the fastest peer on the same case, dtype and cache state, in the same run."
+    f"{NOISY}: may be off by more than {100 * noise.DOUBTFUL:.0f} %, and is in no chart and no sum. Traffic is "
+    "compulsory: each operand once. A ratio above 1 is faster than the fastest peer on the same case, dtype and cache "
+    "state, in the same run."
 )
 
 

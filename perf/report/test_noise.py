@@ -106,7 +106,8 @@ class Headlines(unittest.TestCase):
         except ImportError as error:
             self.skipTest(f"Python finds no {error.name}")
         drawn = page.render([self.both()])
-        self.assertIn("2 cases; ≈ left out of what follows, as too noisy to compare with a peer: 1; compared with a peer: 1, ", drawn)
+        self.assertIn("2 cases; ≈ left out of what follows, as too noisy to compare with a peer: 1; compared with a "
+                      "peer: 1, ", drawn)
         self.assertIn("geometric mean of the ratios: 2.00×", drawn)
         self.assertIn("Left out as too noisy: 1.", drawn)  # of the chart
         self.assertEqual(drawn.count("1\u202f770×"), 1)  # in its row of the table, with a mark
@@ -116,7 +117,7 @@ class Headlines(unittest.TestCase):
         wild = passes(1.0, 1.0, 1.1, shares=(0.8, 0.3, 0.1)) | {"ceiling": 0.8}
         steady = passes(2.0, 2.0, 2.2, shares=(0.4, 0.4, 0.4)) | {"ceiling": 0.4}
         busy = loaded(rows("gemm/64", ours=wild, other=wild, peer=steady))
-        said = "Caution: The machine was not idle: in 2 of 3 rows the share of the ceiling may be off by more than 25 %."
+        said = "Caution: The machine was not idle: in 2 of 3 rows the share of the ceiling may be off by more than 25"
         drawn = table.render(busy)
         self.assertIn(said, drawn.splitlines()[2])
         self.assertNotIn("What to take", drawn)

@@ -235,10 +235,11 @@ bool is_npy(const std::filesystem::path& file) {
 
 Array read(const std::filesystem::path& file) {
   Opened opened = open(file);
-  if (!opened.type || !is_floating(opened.array.stored))
+  const std::optional<DType> dtype = opened.type ? dtype_of(opened.array.stored) : std::nullopt;
+  if (!dtype)
     throw Error(file, "has elements of type '" + opened.descr + "'; expected " + known_types() +
                           ": convert it, with NumPy np.save(file, array.astype('<f4'))");
-  read_elements(opened, opened.array.stored == Stored::f32 ? DType::f32 : DType::f64);
+  read_elements(opened, *dtype);
   return std::move(opened.array);
 }
 

@@ -116,9 +116,11 @@ std::size_t size_of(Stored stored) {
   return with_stored(stored, []<class S>(std::type_identity<S>) { return sizeof(S); });
 }
 
-bool is_floating(Stored stored) { return stored == Stored::f32 || stored == Stored::f64; }
+bool is_floating(Stored stored) {
+  return with_stored(stored, []<class S>(std::type_identity<S>) { return std::is_floating_point_v<S>; });
+}
 
-Stored stored_of(DType dtype) { return dtype == DType::f32 ? Stored::f32 : Stored::f64; }
+Stored stored_of(DType dtype) { return stored_named(tessera::name_of(dtype)).value(); }
 
 std::optional<Stored> stored_named(std::string_view name) {
   for (const Stored stored : kStoredTypes)
@@ -138,7 +140,22 @@ std::string range_of(Stored stored) {
   });
 }
 
-DType computing_type(Stored stored) { return size_of(stored) <= 2 || stored == Stored::f32 ? DType::f32 : DType::f64; }
+std::optional<DType> dtype_of(Stored stored) {
+  for (const DType dtype : kDTypes)
+    if (stored_of(dtype) == stored) return dtype;
+  return std::nullopt;
+}
+
+DType computing_type(Stored stored) {
+  if (const std::optional<DType> same = dtype_of(stored)) return *same;
+  DType widest = kDTypes[0];
+  for (const DType dtype : kDTypes) {
+    widest = dtype;
+    const int digits = with_types(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
+    if (std::size_t(digits) >= 8 * size_of(stored)) break;
+  }
+  return widest;
+}
 
 std::unique_ptr<std::byte[]> to_elements(const std::filesystem::path& file, std::unique_ptr<std::byte[]> numbers,
                                          std::int64_t count, Stored stored, bool swapped, DType dtype) {

@@ -33,6 +33,8 @@ const char* descr_of(Stored stored);
 std::size_t size_of(Stored stored);
 bool is_floating(Stored stored);
 Stored stored_of(DType dtype);
+/// None where the library has no such elements.
+std::optional<DType> dtype_of(Stored stored);
 /// The type of that name, "u8"; none where there is no such type.
 std::optional<Stored> stored_named(std::string_view name);
 /// "bool, u8, ..., f64".
