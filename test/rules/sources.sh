@@ -53,11 +53,12 @@ find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | 
   rule "the core prints in verbose.cpp alone and never ends the process" || true
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
   grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
-  rule "the environment is read in environment.cpp alone, but for the size of OpenMP's stacks" || true
+  grep -v '^backends/cpu/machine\.cpp:.*"OMP_NUM_THREADS"' |
+  rule "the environment is read in environment.cpp alone, but for OpenMP's size of stacks and number of threads" || true
 find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" backends include |
   rule "the library installs no signal handler" || true
-find_lines '^ *# *pragma omp parallel' backends | grep -v '^backends/cpu/parallel\.hpp:' |
-  rule "run_team() in parallel.hpp is the one place that opens a parallel region" || true
+find_lines '^ *# *pragma omp parallel' backends | grep -vE '^backends/cpu/(crew|parallel)\.cpp:' |
+  rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
 find_lines '\bcudaDeviceSynchronize\b|\bKokkos::fence\b|\bcudaDeviceReset\b' backends |
   rule "a backend waits for its streams, never for the whole device" || true
 find . \( -path ./build -o -path ./.deps \) -prune -o \
