@@ -212,8 +212,8 @@ MUTANTS = [
 
     # ---- What backends share
     ("include/tessera/plugin/problem.hpp", "steps of an even number end in the workspace",
-     "const bool to_out = left % 2 == 1;",
-     "const bool to_out = left == problem.steps || left == 1;"),
+     "const bool to_out = (problem.steps - step) % 2 == 1;",
+     "const bool to_out = step == 0 || step == problem.steps - 1;"),
     ("include/tessera/plugin/boundary.hpp", "reflect far outside is one point off",
      "return r < n ? r : 2 * n - 1 - r;",
      "return r < n ? r : 2 * n - 2 - r;"),
@@ -241,7 +241,7 @@ MUTANTS = [
      "error_ = nullptr;"),
     ("backends/cpu/crew.cpp", "a share that nobody has begun is waited for",
      "if (take(phase, (rank + r) % size)) return true;",
-     ""),
+     "if (rank + r < 0) return take(phase, 0);"),
     ("backends/cpu/crew.cpp", "a step ends before its last share",
      "std::memory_order_acq_rel) + 1 < team.size) return true;",
      "std::memory_order_acq_rel) + 1 < team.size - 1) return true;"),
