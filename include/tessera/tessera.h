@@ -14,6 +14,7 @@
 #include <tessera/types.h>
 #include <tessera/version.h>
 
+/** Marks what the library exports. */
 #if defined(__GNUC__)
 #define TESSERA_API __attribute__((visibility("default")))
 #else

@@ -166,9 +166,10 @@ void add_stencil(CLI::App& app, Run& run) {
       ->type_name("FILE");
   CLI::Option* const file = add_taps(*command, *arguments);
   command
-      ->add_option("--boundary", arguments->boundary,
-                   "fixed (default), constant[:X], periodic, nearest, reflect, mirror, as in scipy.ndimage, whose wrap is "
-                   "periodic; LOW/HIGH where sides differ; one for all axes or one for each")
+      ->add_option(
+          "--boundary", arguments->boundary,
+          "fixed (default), constant[:X], periodic, nearest, reflect, mirror, as in scipy.ndimage, whose wrap is "
+          "periodic; LOW/HIGH where sides differ; one for all axes or one for each")
       ->type_name("MODE[,MODE...]");
   add_number(*command, "--value", arguments->value, "value of a constant boundary (default: 0)");
   add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");

@@ -32,11 +32,8 @@ inline constexpr StencilCosts kStencilCostsH100{
                                .shell_point = 6.733,
                                .shell_reach = 1.165,
                                .shell_latency = 2.003e-07},
-            .streaming_list = {.launch = 1.369e-05,
-                               .memory = 0.1762,
-                               .wide_tap = 0.04086,
-                               .narrow_tap = 0.08504,
-                               .edge_tap = 0.0496},
+            .streaming_list =
+                {.launch = 1.369e-05, .memory = 0.1762, .wide_tap = 0.04086, .narrow_tap = 0.08504, .edge_tap = 0.0496},
             .temporal_line = {.launch = 4.479e-06,
                               .memory = 0.939,
                               .multiply_add = 0.991,
