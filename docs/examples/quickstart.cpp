@@ -13,7 +13,7 @@ int main() {
 
   tessera::gemm({.m = 2, .n = 2, .k = 3}, 1.0f, a, b, 0.0f, c);  // C <- 1 A B + 0 C
   tessera::GemmPlan plan({.m = 2, .n = 2, .k = 3});              // the same to keep: made once, executed often
-  plan.execute(1.0f, a, b, 1.0f, c);                             // and added up
+  plan.execute(1.0f, a, b, 0.0f, c);
 
   std::printf("%s\n%g %g\n%g %g\n", plan.describe().c_str(), c[0], c[1], c[2], c[3]);
 }
