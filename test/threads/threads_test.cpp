@@ -19,6 +19,7 @@
 #include <optional>
 #include <thread>
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -122,16 +123,19 @@ void forked(const std::string& backend) {
   require_same(jobs, hashes, "the parent after its forks");
 }
 
-/// A child of a process that has started no thread has all it needs.
+/// A child of a process that has started no thread has all it needs. A device's driver may have started some.
 void forked_before(const std::string& backend) {
   const Wish wish{.backend = backend};
   Hashes hashes;
   tessera::backends();
+  const bool alone = threads_alive() == 1;
   for (int i = 0; i < 2; ++i)
     in_child("a child", [&] {
+      if (!alone && backend.starts_with("kokkos")) return require_fork_named("a context", [&] { context_of(wish); });
       hashes.keep(results(wish));
-      require(threads_alive() > 1, "the child has no team");
+      require((threads_alive() > 1) == alone, alone ? "the child has no team" : "a team where a fork lost threads");
     });
+  if (hashes.get().empty()) return;
   require_same(jobs_of(context_of(wish), wish), hashes.get(), "the parent");
 }
 
@@ -213,7 +217,9 @@ void require_threads(const std::string& backend, const std::map<std::string, std
 
 /// The code, then TESSERA_NUM_THREADS, then OMP_NUM_THREADS, then all.
 void precedence(const std::string& backend) {
-  const std::size_t all = std::thread::hardware_concurrency();
+  cpu_set_t allowed;  // which std::thread::hardware_concurrency() does not ask for everywhere
+  require(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "the processors are not known");
+  const auto all = std::size_t(CPU_COUNT(&allowed));
   for (const bool with_openmp : {false, true})
     for (const bool with_tessera : {false, true}) {
       std::map<std::string, std::string> environment;
