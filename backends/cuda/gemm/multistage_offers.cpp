@@ -60,12 +60,12 @@ bool has_room(const Machine& machine, const MultistageConfig& config) {
          held_at_once(machine, blocks_per_sm(machine, config.tile), config.split) > 0.0;
 }
 
-/// Of so many blocks that run at once: those on the busiest multiprocessor. Of a later wave 5 % more are tolerated,
-/// because early finishers of the one before free slots.
+/// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated in a later wave,
+/// because early finishers of the one before free slots, and beside two and more, which a third hardly delays.
 int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks, bool later) {
-  const double tolerance = later ? 1.05 : 1.0;
+  const auto tolerated = [&](int busy) { return later || busy > 1 ? 1.05 : 1.0; };
   int busy = 1;
-  while (busy < most && tolerance * held_at_once(machine, busy, cluster) < blocks) ++busy;
+  while (busy < most && tolerated(busy) * held_at_once(machine, busy, cluster) < blocks) ++busy;
   return busy;
 }
 
