@@ -12,6 +12,7 @@
 #include <tessera/plugin/boundary.hpp>
 #include <tessera/plugin/math.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tessera::cpu {
@@ -62,8 +63,9 @@ class RowEnds {
   std::int64_t low() const { return low_; }
   std::int64_t high() const { return high_; }
 
-  /// Points around a row's own that vectors of its ends read, beyond those that its taps read.
-  static constexpr std::int64_t kAround = kLanes<T>;
+  /// Points around those that taps read, of all rows, that vectors of the ends read: what leaves a row is loaded from
+  /// its other end or from near this one as a vector, which goes past that end, where taps need not reach.
+  std::int64_t around() const { return kLanes<T> + std::max(d_.reach[2][0], d_.reach[2][1]); }
   /// Whether there are sums to do, and rows long enough for vectors at their ends.
   bool worth_vectors() const { return (low_sums_ || high_sums_) && high_ - low_ >= kLanes<T>; }
 
@@ -72,7 +74,7 @@ class RowEnds {
   EndValues<T> values_in(T* room, std::int64_t next = 0) const { return {room, room + high_place_, next}; }
 
   /// The values of both ends, where the strides of points are 1. With `in_vectors` plain points next to the ends are
-  /// written as well: rows must be worth_vectors(), and kAround more points than taps read inside the array.
+  /// written as well: rows must be worth_vectors(), and around() more points than taps read inside the array.
   void sum(const EndRows<T>& rows, bool in_vectors, const EndValues<T>& to) const {
     const bool low_sums = in_vectors && low_sums_, high_sums = in_vectors && high_sums_;
     for (int r = 0; r < rows.count; ++r) {

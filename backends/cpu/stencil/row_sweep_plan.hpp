@@ -223,7 +223,7 @@ class RowSweepPlan final : public plugin::Plan {
 
   /// Whether the ends of these rows can go in vectors.
   bool ends_in_vectors(const Sweep<T>& sweep, const Line& first, const Line& last) const {
-    return first.in_stride == 1 && ends_.worth_vectors() && inside(sweep, first, last, RowEnds<T>::kAround);
+    return first.in_stride == 1 && ends_.worth_vectors() && inside(sweep, first, last, ends_.around());
   }
 
   /// Whether all that taps read around the rows from one to another, neither of which has a boundary on the outer axes,
