@@ -47,7 +47,8 @@ class Fenced {
 TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", ElementTypes) {
   Subject subject;
   const std::string backend = subject.context().backend();
-  if (!backend.starts_with("cpu") && backend != "kokkos-openmp") SKIP("memory of a device has no such fences");
+  if (!backend.starts_with("cpu") && !backend.starts_with("kokkos-openmp"))
+    SKIP("memory of a device has no such fences");
   const auto each = [&](const StencilDesc& desc, std::int64_t points) {
     for (const std::string& name : subject.tested(TESSERA_OP_STENCIL))
       for (const bool at_end : {false, true}) try {
