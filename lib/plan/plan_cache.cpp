@@ -16,6 +16,11 @@
 namespace tessera::core {
 namespace {
 
+void push(std::unique_ptr<tessera_plan>& chain, std::unique_ptr<tessera_plan> plan) {
+  plan->next = std::move(chain);
+  chain = std::move(plan);
+}
+
 /// One after the other: the destructors of a long chain would call each other.
 void destroy(std::unique_ptr<tessera_plan> chain) noexcept {
   while (chain != nullptr) chain = std::move(chain->next);
@@ -212,11 +217,7 @@ Shelf& PlanCache::add(const PlanKey& key, std::uint64_t hash, const Context* con
 
 /// Its idle plans go, and it with them or with the last that is lent.
 void PlanCache::retire(Shelf& shelf, Plans& gone, Shelves& empty) {
-  while (shelf.idle != nullptr) {
-    Plans plan = take(shelf);
-    plan->next = std::move(gone);
-    gone = std::move(plan);
-  }
+  while (shelf.idle != nullptr) push(gone, take(shelf));
   forget(shelf);
   shelf.current = false;
   state_.lent -= shelf.lent;
@@ -227,8 +228,7 @@ void PlanCache::retire(Shelf& shelf, Plans& gone, Shelves& empty) {
 void PlanCache::put(Shelf& shelf, Plans plan) {
   ++state_.idle;
   state_.bytes += plan->plan->bytes();
-  plan->next = std::move(shelf.idle);
-  shelf.idle = std::move(plan);
+  push(shelf.idle, std::move(plan));
 }
 
 PlanCache::Plans PlanCache::take(Shelf& shelf) {
@@ -245,9 +245,7 @@ void PlanCache::trim(Plans& gone, Shelves& empty) {
     if (state_.idle <= state_.limits.plans && state_.bytes <= state_.limits.bytes) return;
     Shelf& shelf = **--last;
     if (shelf.idle == nullptr) continue;
-    Plans plan = take(shelf);
-    plan->next = std::move(gone);
-    gone = std::move(plan);
+    push(gone, take(shelf));
     ++last;  // again, or what was behind it
     remove_if_empty(shelf, empty);
   }

@@ -18,25 +18,7 @@ namespace {
 
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-tessera_gemm_desc good() {
-  return {sizeof(tessera_gemm_desc),
-          TESSERA_OP_GEMM,
-          TESSERA_F32,
-          TESSERA_COMPUTE_STRICT,
-          TESSERA_ROW_MAJOR,
-          TESSERA_NO_TRANSPOSE,
-          TESSERA_NO_TRANSPOSE,
-          2,
-          3,
-          4,
-          TESSERA_PACKED,
-          TESSERA_PACKED,
-          TESSERA_PACKED,
-          1,
-          TESSERA_PACKED,
-          TESSERA_PACKED,
-          TESSERA_PACKED};
-}
+tessera_gemm_desc good() { return tessera_packed_gemm(TESSERA_F32, 2, 3, 4); }
 
 struct Bad {
   const char* what;
