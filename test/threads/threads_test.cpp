@@ -186,7 +186,8 @@ void few_stacks(const std::string& backend) {
         const Jobs jobs = jobs_of(context, wish);
         leave_room(kStack * std::uint64_t(stacks) + kStack / 2);
         require_same(jobs, hashes.get(), "with little room");
-        require(threads_alive() == 1 + stacks / 2, "not half of the threads that have room");
+        require(threads_alive() == 1 + stacks / 2,
+                std::to_string(threads_alive()) + " threads: not half of those that have room");
       });
 }
 
