@@ -15,8 +15,8 @@ namespace tessera::cuda {
 
 /// Whether numbers of elements (extents, leading dimensions, strides) are multiples of 16 bytes.
 inline bool whole_vectors(tessera_dtype dtype, std::initializer_list<std::int64_t> counts) {
-  const std::int64_t width = 16 / std::int64_t(plugin::size_of(dtype));
-  return std::all_of(counts.begin(), counts.end(), [&](std::int64_t count) { return count % width == 0; });
+  const std::int64_t width = 16 / std::int64_t(plugin::size_of(dtype));  // a power of two
+  return std::all_of(counts.begin(), counts.end(), [&](std::int64_t count) { return (count & (width - 1)) == 0; });
 }
 
 inline bool at_vector(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }

@@ -90,6 +90,25 @@ TEST_CASE("every algorithm offers something positive within the limit for all th
       }
 }
 
+TEST_CASE("where the cheapest offer alone is wanted, it is the first of the cheapest of all") {
+  Sizes size;
+  for (int i = 0; i < 200; ++i) {
+    auto p = problem(i % 2 == 0 ? TESSERA_F32 : TESSERA_F64, size(), size(), size(), i % 4 == 0 ? size() : 1);
+    p.trans_a = i % 3 == 1, p.trans_b = i % 5 == 1;
+    for (const GemmAlgorithm& a : kGemmAlgorithms) {
+      CAPTURE(a.name, p.m, p.n, p.k, p.batch, p.dtype);
+      if (!supports(a, p, h100())) continue;
+      plugin::OfferList alone(true);
+      a.offers(p, h100(), {}, kLimit, alone);
+      REQUIRE(alone.all().size() == 1);
+      const plugin::OfferList all = ask(a.offers, p, h100());
+      REQUIRE(alone.cheapest().parameters.text() == all.cheapest().parameters.text());
+      REQUIRE(alone.cheapest().seconds == all.cheapest().seconds);
+      REQUIRE(alone.cheapest().workspace_bytes == all.cheapest().workspace_bytes);
+    }
+  }
+}
+
 TEST_CASE("empty products have offers, too") {
   const tessera_dtype dtype = GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64});
   for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)})
@@ -329,6 +348,24 @@ TEST_CASE("one or two rows or columns are for skinny, batches of small matrices 
     for (const std::int64_t n : {4, 8, 16}) CHECK(choice(problem(dtype, n, n, n, 10000), h100()) == "small");
   CHECK(choice(problem(TESSERA_F32, 32, 32, 32, 10000), h100()) == "small");
   CHECK(choice(problem(TESSERA_F64, 32, 32, 32, 10000), h100()) == "multistage");
+}
+
+TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
+  const auto seconds = [](const GemmProblem& p) {
+    return ask(skinny_offers, p, h100(), kLimit, fix({{"split", 1}})).cheapest().seconds;
+  };
+  // Measured: 28 us. Rows of 714 allow reads of one element only, and take four times as many blocks.
+  const auto unaligned = problem(TESSERA_F32, 1, 714, 16, 272), aligned = problem(TESSERA_F32, 1, 716, 16, 272);
+  CHECK(seconds(unaligned) > 1.5 * seconds(aligned));
+  CHECK(seconds(unaligned) > 20e-6);
+  // A multiprocessor has registers for one such block. Measured: 18.9 us with 115 blocks, 34.6 us with 173.
+  const auto blocks = [](std::int64_t count) {
+    auto p = problem(TESSERA_F64, 16, 32 * count, 96);
+    p.trans_b = true, p.ldb = p.k;
+    return p;
+  };
+  CHECK(seconds(blocks(132)) < 1.05 * seconds(blocks(66)));
+  CHECK(seconds(blocks(133)) > 1.6 * seconds(blocks(132)));
 }
 
 TEST_CASE("a machine that nobody measured has rates by its properties") {

@@ -50,16 +50,25 @@ struct SmallCosts {
   double rate;     ///< share of the units' multiply-adds
 };
 
+/// skinny, of a layout of the large operand. What comes first is of a wave of blocks, which waits; what comes then of
+/// one block, for which others of its multiprocessor wait.
+struct SkinnyLayoutCosts {
+  double block;            ///< before the first read and after the last
+  double write;            ///< of each element of C that a thread writes
+  double row;              ///< of each element of the small operand that a thread copies into shared memory
+  double read, wide_read;  ///< of a read of the large operand: of one element, and of 16 bytes
+  double busy_block;
+  double busy_write;  ///< of each element of C that a thread writes
+  double rate;        ///< share of the units' multiply-adds
+};
+
 /// skinny.
 struct SkinnyCosts {
   double launch;
-  double memory;                                    ///< share of a copy's rate
-  double rate;                                      ///< share of the units' multiply-adds
-  double chunk;                                     ///< of a wave of blocks, to load a chunk of k
-  double row;                                       ///< the same for each row of the small operand
-  double k_major_rate, k_major_chunk, k_major_row;  ///< the same where the large operand is contiguous along k
-  double blocks;                                    ///< of a multiprocessor, that read at the rate of memory
-  double second_kernel;                             ///< to add the sums of slices
+  double memory;   ///< share of a copy's rate
+  double overlap;  ///< the part of the shorter of computing and memory that is not hidden
+  SkinnyLayoutCosts extent_major, k_major;
+  double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
 };
 
 /// tiled_shared, of a tile.

@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 #include <string>
 
 namespace tessera::cuda {
@@ -54,12 +55,6 @@ double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
   return machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
 }
 
-/// Whether the blocks of a tile's slices can run together, where they have to.
-bool has_room(const Machine& machine, const MultistageConfig& config) {
-  return multistage_uses_workspace(machine, config.split) ||
-         held_at_once(machine, blocks_per_sm(machine, config.tile), config.split) > 0.0;
-}
-
 /// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated in a later wave,
 /// because early finishers of the one before free slots, and beside two and more, which a third hardly delays.
 int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks, bool later) {
@@ -77,80 +72,113 @@ struct Waves {
   int most;      ///< that it holds at once
 };
 
-Waves waves_of(const GemmProblem& p, const Machine& machine, const MultistageConfig& config, std::int64_t cluster) {
-  const double blocks = multistage_blocks(p, config);
-  const int most = blocks_per_sm(machine, config.tile);
-  const double held = held_at_once(machine, most, cluster);
+/// A problem in tiles, whatever its slices.
+struct Tiling {
+  const MultistageTile* tile;
+  int blocks_per_sm;
+  double blocks;   ///< of a slice
+  double copies;   ///< of a block into shared memory, for each of k
+  bool aligned_c;  ///< C can be written 16 bytes at a time
+  double memory;   ///< seconds in which the operands are read and written
+};
+
+template <class T>
+Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile, bool b_is_transposed) {
+  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const bool transposes_a = multistage_transposes_a(p, tile);
+  const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
+  const bool aligned =
+      (transposes_a || multistage_aligned_a(p)) && (transposes_b || b_is_transposed || multistage_aligned_b(p));
+  const double unit = aligned ? 16.0 / double(sizeof(T)) : 1.0;
+  const double copies = (tile.m / (transposes_a ? 1.0 : unit) + tile.n / (transposes_b ? 1.0 : unit)) *
+                        (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
+  return {&tile,
+          blocks_per_sm(machine, tile),
+          multistage_blocks(p, {tile}),
+          copies,
+          whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n}),
+          operand_bytes(p) / (costs.memory * machine.memory_rate)};
+}
+
+/// Slices of k. Those of a tile are a cluster of so many blocks, or leave their sums in the workspace.
+struct Slices {
+  std::int64_t split, cluster;
+
+  bool use_workspace() const { return split > cluster; }
+};
+
+Slices slices_of(const Machine& machine, std::int64_t split) {
+  return {split, multistage_uses_workspace(machine, split) ? 1 : split};
+}
+
+/// Whether the blocks of a tile's slices can run together, where they have to.
+bool has_room(const Machine& machine, const Tiling& tiling, const Slices& slices) {
+  return held_at_once(machine, tiling.blocks_per_sm, slices.cluster) > 0.0;
+}
+
+Waves waves_of(const Machine& machine, const Tiling& tiling, const Slices& slices) {
+  const double blocks = tiling.blocks * double(slices.split);
+  const int most = tiling.blocks_per_sm;
+  const double held = held_at_once(machine, most, slices.cluster);
   const double count = std::ceil(blocks / held);
-  const double last = busiest(machine, most, cluster, blocks - (count - 1.0) * held, count > 1.0);
+  const double last = busiest(machine, most, slices.cluster, blocks - (count - 1.0) * held, count > 1.0);
   return {count, (count - 1.0) * most, last, most};
 }
 
 /// Whether a block's sums go to C, or to the workspace, from registers and 16 bytes at a time.
-bool writes_vectors(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return multistage_uses_workspace(machine, config.split) || whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n});
-}
+bool writes_vectors(const Tiling& tiling, const Slices& slices) { return slices.use_workspace() || tiling.aligned_c; }
 
 /// Seconds in which a block writes its tile through shared memory, a cluster's blocks a share of it each: a thread
 /// writes one piece after another. From registers it writes all at once.
 template <class T>
-double writing_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
-                       std::int64_t cluster) {
+double writing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices) {
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
-  const bool vectors = writes_vectors(p, machine, config);
-  if (cluster == 1 && vectors) return 0.0;
+  const MultistageTile& tile = *tiling.tile;
+  const bool vectors = writes_vectors(tiling, slices);
+  if (slices.cluster == 1 && vectors) return 0.0;
   const double width = vectors ? 16.0 / double(sizeof(T)) : 1.0;
-  const double pieces =
-      double(config.tile.m) * double(config.tile.n) / (width * config.tile.threads() * double(cluster));
-  return pieces * (cluster > 1 ? costs.cluster_write : costs.write);
+  const double pieces = double(tile.m) * double(tile.n) / (width * tile.threads() * double(slices.cluster));
+  return pieces * (slices.cluster > 1 ? costs.cluster_write : costs.write);
 }
 
 /// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, the
 /// copies into shared memory, and what is written element by element.
 template <class T>
-double computing_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
-                         const Waves& waves, double k, std::int64_t cluster) {
-  const MultistageTile& tile = config.tile;
+double computing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices, const Waves& waves,
+                         double k) {
+  const MultistageTile& tile = *tiling.tile;
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
   const MultistageTileCosts& rates = costs.tiles[tile.number];
-  const bool transposes_a = multistage_transposes_a(p, tile);
-  const bool transposes_b = multistage_transposes_b(p, tile) && config.transpose == 0;
-  const bool aligned =
-      (transposes_a || multistage_aligned_a(p)) && (transposes_b || config.transpose > 0 || multistage_aligned_b(p));
-  const double unit = aligned ? 16.0 / double(sizeof(T)) : 1.0;
-  const double copies = k * (tile.m / (transposes_a ? 1.0 : unit) + tile.n / (transposes_b ? 1.0 : unit)) *
-                        (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
   const double missing = (waves.most - waves.last) / std::max(1.0, waves.most - 1.0);
   const double last_rate = std::min(rates.rate * (1.0 - costs.few_blocks * missing), rates.rate_of_one * waves.last);
   const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<T>(machine);
-  const double writing = writes_vectors(p, machine, config) ? 0.0 : costs.write_one * elements / double(cluster);
+  const double writing = writes_vectors(tiling, slices) ? 0.0 : costs.write_one * elements / double(slices.cluster);
   return products * (waves.full / rates.rate + waves.last / last_rate) +
-         (waves.full + waves.last) * (copies * costs.copy + writing) / machine.clock_hz;
+         (waves.full + waves.last) * (k * tiling.copies * costs.copy + writing) / machine.clock_hz;
 }
 
-/// A launch without the adding of slices. The slices of a tile are a cluster of so many blocks.
+/// A launch without the adding of slices; `depth` of k.
 template <class T>
-double launch_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config,
-                      std::int64_t cluster) {
+double launch_seconds(std::int64_t depth, const Machine& machine, const Tiling& tiling, const Slices& slices) {
   constexpr double kElement = sizeof(T), kLatencyDepth = 32.0;
-  const MultistageTile& tile = config.tile;
+  const MultistageTile& tile = *tiling.tile;
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
-  const double k = double(ceil_div(ceil_div(p.k, tile.k_depth), config.split) * tile.k_depth);
-  const Waves waves = waves_of(p, machine, config, cluster);
+  const double k = double(ceil_div(ceil_div(depth, tile.k_depth), slices.split) * tile.k_depth);
+  const Waves waves = waves_of(machine, tiling, slices);
   const double computing =
-      (cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(p, machine, config, waves, k, cluster);
-  const double tile_bytes = multistage_blocks(p, config) * double(tile.m + tile.n) * k * kElement;
-  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<T>(p, machine, config, cluster);
+      (slices.cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(machine, tiling, slices, waves, k);
+  const double tile_bytes = tiling.blocks * double(slices.split) * double(tile.m + tile.n) * k * kElement;
+  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<T>(machine, tiling, slices);
   const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
-  const double memory = operand_bytes(p) / (costs.memory * machine.memory_rate);
-  return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, memory) +
-         std::max({busy, memory, waves.count * k / kLatencyDepth * costs.latency,
+  return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, tiling.memory) +
+         std::max({busy, tiling.memory, waves.count * k / kLatencyDepth * costs.latency,
                    tile_bytes / (costs.cache_rate * machine.cycles_per_second())});
 }
 
-/// A product by chunks of columns of op(B) that are transposed before.
+/// A product by chunks of so many columns of op(B) that are transposed before.
 template <class T>
-double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
+                          std::int64_t most_columns) {
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
   const auto chunk_seconds = [&](std::int64_t columns) {
     GemmProblem chunk = p;
@@ -158,23 +186,20 @@ double transposed_seconds(const GemmProblem& p, const Machine& machine, const Mu
     chunk.n = columns;
     const double bytes = 2.0 * double(p.k) * double(columns) * double(sizeof(T));
     return costs.transpose + bytes / (costs.transpose_memory * machine.memory_rate) +
-           costs.transposed * launch_seconds<T>(chunk, machine, config, 1);
+           costs.transposed * launch_seconds<T>(p.k, machine, tiling_of<T>(chunk, machine, tile, true), {1, 1});
   };
-  const std::int64_t chunks = p.n / config.transpose, rest = p.n % config.transpose;
-  return double(p.batch) * (double(chunks) * chunk_seconds(config.transpose) + (rest > 0 ? chunk_seconds(rest) : 0.0));
+  const std::int64_t chunks = p.n / most_columns, rest = p.n % most_columns;
+  return double(p.batch) * (double(chunks) * chunk_seconds(most_columns) + (rest > 0 ? chunk_seconds(rest) : 0.0));
 }
 
+/// A product whose slices are added in a cluster, or by another kernel.
 template <class T>
-double seconds_of(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+double sliced_seconds(const GemmProblem& p, const Machine& machine, const Tiling& tiling, const Slices& slices) {
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
-  if (config.transpose > 0) return transposed_seconds<T>(p, machine, config);
-  if (!multistage_uses_workspace(machine, config.split)) {
-    const double adding = config.split > 1 ? costs.cluster + costs.cluster_slice * double(config.split) : 0.0;
-    return adding + launch_seconds<T>(p, machine, config, config.split);
-  }
-  const double partial = 2.0 * double(multistage_workspace(p, machine, config));
-  return launch_seconds<T>(p, machine, config, 1) + costs.second_kernel +
-         costs.second_kernel_slice * double(config.split) +
+  const double launch = launch_seconds<T>(p.k, machine, tiling, slices), split = double(slices.split);
+  if (!slices.use_workspace()) return (split > 1 ? costs.cluster + costs.cluster_slice * split : 0.0) + launch;
+  const double partial = 2.0 * split * double(slice_bytes(p));
+  return launch + costs.second_kernel + costs.second_kernel_slice * split +
          partial / (costs.partial_rate * machine.cycles_per_second());
 }
 
@@ -188,14 +213,12 @@ void keep_given(const plugin::GivenParameters& given, const char* key, int Multi
 }
 
 /// The splits of a tile that are worth a try.
-std::vector<std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
-                                    std::int64_t most) {
-  const double waves = multistage_blocks(p, {tile}) / (double(blocks_per_sm(machine, tile)) * machine.multiprocessors);
-  const std::int64_t last = waves > kWavesThatFill ? 1 : std::min(most, ceil_div(p.k, tile.k_depth));
-  std::vector<std::int64_t> splits{1};
-  for (const std::int64_t split : kSplits)
-    if (split > 1 && split <= last) splits.push_back(split);
-  return splits;
+std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const Tiling& tiling,
+                                        std::int64_t most) {
+  const double waves = tiling.blocks / (double(tiling.blocks_per_sm) * machine.multiprocessors);
+  const std::int64_t last = waves > kWavesThatFill ? 1 : std::min(most, ceil_div(p.k, tiling.tile->k_depth));
+  const auto beyond = std::ranges::upper_bound(kSplits, std::max(std::int64_t(1), last));
+  return {kSplits.begin(), beyond};
 }
 
 /// A configuration and its time: cheaper to sort than an offer.
@@ -204,6 +227,7 @@ struct Priced {
   double seconds;
 };
 
+template <class T>
 std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                                 std::uint64_t workspace_limit) {
   std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
@@ -214,17 +238,24 @@ std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, co
   for (const MultistageTile& tile : tiles)
     most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
   std::vector<Priced> found;
+  found.reserve(tiles.size() * (kSplits.size() + 1));
   for (const MultistageTile& tile : tiles) {
+    const Tiling tiling = tiling_of<T>(p, machine, tile, false);
     const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
     const std::array<std::int64_t, 2> columns{0, most};
-    for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tile, most_slices), 1, most_slices))
-      for (const std::int64_t transpose :
-           given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns)) {
-        const MultistageConfig config{tile, split, transpose};
+    const std::vector<std::int64_t> transposes =
+        given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
+    for (const std::int64_t split :
+         given.in_range("split", splits_of(p, machine, tiling, most_slices), 1, most_slices)) {
+      const Slices slices = slices_of(machine, split);
+      if (tiling.blocks * double(split) > double(kMaxGridX) || !has_room(machine, tiling, slices)) continue;
+      for (const std::int64_t transpose : transposes) {
         if (transpose > 0 && (split > 1 || most == 0)) continue;
-        if (multistage_blocks(p, config) > double(kMaxGridX) || !has_room(machine, config)) continue;
-        found.push_back({config, multistage_seconds(p, machine, config)});
+        found.push_back({{tile, split, transpose},
+                         transpose > 0 ? transposed_seconds<T>(p, machine, tile, transpose)
+                                       : sliced_seconds<T>(p, machine, tiling, slices)});
       }
+    }
   }
   return found;
 }
@@ -293,7 +324,11 @@ double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
 }
 
 double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return seconds_of<T>(p, machine, config); });
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    if (config.transpose > 0) return transposed_seconds<T>(p, machine, config.tile, config.transpose);
+    return sliced_seconds<T>(p, machine, tiling_of<T>(p, machine, config.tile, false),
+                             slices_of(machine, config.split));
+  });
 }
 
 plugin::Parameters multistage_parameters(const MultistageConfig& config) {
@@ -318,10 +353,17 @@ std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void multistage_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                        std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  std::vector<Priced> found = all_configs(p, machine, given, workspace_limit);
-  std::ranges::stable_sort(found, {}, &Priced::seconds);
-  if (found.size() > kMostOffers) found.erase(found.begin() + kMostOffers, found.end());
-  for (const auto& [config, seconds] : found)
+  std::vector<Priced> found = plugin::with_types(
+      p.dtype, [&]<class T>(std::type_identity<T>) { return all_configs<T>(p, machine, given, workspace_limit); });
+  std::span<Priced> wanted(found);
+  if (offers.only_cheapest()) {
+    const auto cheapest = std::ranges::min_element(wanted, {}, &Priced::seconds);
+    wanted = {cheapest, std::min<std::size_t>(1, wanted.size())};
+  } else {
+    std::ranges::stable_sort(wanted, {}, &Priced::seconds);
+    wanted = wanted.first(std::min(kMostOffers, wanted.size()));
+  }
+  for (const auto& [config, seconds] : wanted)
     offers.add({multistage_parameters(config), seconds, multistage_workspace(p, machine, config)});
 }
 

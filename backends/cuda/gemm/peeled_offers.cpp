@@ -26,7 +26,7 @@ PeeledPart part_of(const GemmProblem& whole, const Machine& machine, std::uint64
                    std::int64_t first_row, std::int64_t first_column, std::int64_t m, std::int64_t n) {
   GemmProblem p = whole;
   p.m = m, p.n = n;
-  plugin::OfferList by_multistage, by_skinny;
+  plugin::OfferList by_multistage(true), by_skinny(true);
   multistage_offers(p, machine, {}, workspace_limit, by_multistage);
   const bool edge = first_row > 0 || first_column > 0;
   if (edge && skinny_why_unsupported(p, machine).empty()) skinny_offers(p, machine, {}, workspace_limit, by_skinny);

@@ -6,7 +6,6 @@
 /// it, so all that counts is to keep enough reads under way. Slices of k fill the device; sums are added in order.
 #include "skinny.cuh"
 
-#include "../vector_access.hpp"
 #include "offers.hpp"
 #include "parts.hpp"
 
@@ -46,8 +45,7 @@ class SkinnyPlan final : public plugin::Plan {
               : count_ <= 4 ? skinny_kernel<T, 4>(along_k)
               : count_ <= 8 ? skinny_kernel<T, 8>(along_k)
                             : skinny_kernel<T, 16>(along_k);
-    const std::int64_t contiguous = along_k ? p.k : (few_rows_ ? p.n : p.m);
-    aligned_ = whole_vectors(p.dtype, {few_rows_ ? p.ldb : p.lda, few_rows_ ? p.stride_b : p.stride_a, contiguous});
+    aligned_ = skinny_aligned(p);
     const DeviceGuard guard(context.device());
     prepare(kernel_.vectorized);
     prepare(kernel_.scalar);

@@ -89,7 +89,7 @@ __device__ __forceinline__ void read_small(const SkinnyArguments<T>& x, const T*
 /// The extent-major large operand of a thread: element (l, p) is large[p * ld + l].
 template <class T, int kCount, int kVector>
 struct ExtentMajorSums {
-  static constexpr int kChunk = 128, kAhead = 8, kSums = kCount * kVector;
+  static constexpr int kChunk = kSkinnyChunk, kAhead = 8, kSums = kCount * kVector;
   T sum[kCount][kVector]{};
 
   /// Adds a chunk of k, of which a warp takes every kSkinnyWarps-th. `small` holds the other operand; `exists`: whether
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kSkinnyThreads)
 template <class T, int kCount, int kVector>
 struct KMajorSums {
   static constexpr int kRows = kSkinnyRows, kAhead = kCount > 1 ? 1 : 2;
-  static constexpr int kStep = kAhead * 32 * kVector, kChunk = 4 * 32 * kVector;
+  static constexpr int kStep = kAhead * 32 * kVector, kChunk = kSkinnyChunk * kVector;
   Vector<T, kVector> next[kAhead][kRows], value[kAhead][kRows];
   T sum[kRows][kCount]{};
 

@@ -5,6 +5,8 @@
 /// How the algorithm skinny cuts a product.
 #pragma once
 
+#include "../vector_access.hpp"
+
 #include <tessera/plugin/problem.hpp>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ namespace tessera::cuda {
 inline constexpr int kSkinnyWarps = 8, kSkinnyThreads = 32 * kSkinnyWarps;
 /// Rows of a K-major large operand that a warp takes.
 inline constexpr int kSkinnyRows = 4;
+/// Of k, what a block reads of the small operand at a time; so many vectors of a K-major large operand.
+inline constexpr int kSkinnyChunk = 128;
 /// The most rows or columns of C.
 inline constexpr int kSkinnyMostCount = 16;
 /// The most slices of k.
@@ -23,9 +27,21 @@ inline constexpr std::int64_t kSkinnyMostSplit = 128;
 /// Whether the large operand, B where C has few rows, is contiguous along k.
 inline bool skinny_k_major(const plugin::GemmProblem& p) { return p.m <= p.n ? p.trans_b : !p.trans_a; }
 
-/// Of the large operand's extent that a block takes, where its layout allows 16 bytes at a time.
-inline int skinny_block_length(const plugin::GemmProblem& p) {
-  return skinny_k_major(p) ? kSkinnyRows * kSkinnyWarps : 32 * 16 / int(plugin::size_of(p.dtype));
+/// Whether the large operand's layout allows 16 bytes at a time; its address must, too.
+inline bool skinny_aligned(const plugin::GemmProblem& p) {
+  const bool few_rows = p.m <= p.n;
+  const std::int64_t contiguous = skinny_k_major(p) ? p.k : std::max(p.m, p.n);
+  return whole_vectors(p.dtype, {few_rows ? p.ldb : p.lda, few_rows ? p.stride_b : p.stride_a, contiguous});
+}
+
+/// Of the large operand's extent that a block takes, with reads of `width` elements.
+inline int skinny_block_length(const plugin::GemmProblem& p, int width) {
+  return skinny_k_major(p) ? kSkinnyRows * kSkinnyWarps : 32 * width;
+}
+
+/// Of k, what a block multiplies at a time, whether it exists or not.
+inline int skinny_chunk(const plugin::GemmProblem& p, int width) {
+  return skinny_k_major(p) ? kSkinnyChunk * width : kSkinnyChunk;
 }
 
 /// Bytes of the sums of that many slices.

@@ -20,51 +20,88 @@ namespace {
 using plugin::ceil_div;
 using plugin::GemmProblem;
 
-constexpr int kBlocksPerSm = 4;  ///< that registers leave room for
+/// How a block works.
+struct Block {
+  bool k_major;
+  int width;            ///< elements of a read of the large operand
+  std::int64_t length;  ///< of its extent
+  std::int64_t chunk;   ///< of k, what it multiplies at a time, whether it exists or not
+  int count;            ///< rows of the small operand, likewise
+};
 
-/// Blocks of a large operand that a multiprocessor needs at once to read at the rate of memory: four, or eight or
-/// sixteen where they hold few sums.
+Block block_of(const GemmProblem& p, int width) {
+  return {skinny_k_major(p), width, skinny_block_length(p, width), skinny_chunk(p, width),
+          int(std::bit_ceil(std::uint64_t(std::min(p.m, p.n))))};
+}
+
+/// Elements of 16 bytes.
+int whole_width(const GemmProblem& p) { return 16 / int(plugin::size_of(p.dtype)); }
+
+/// Blocks of a large operand with reads of 16 bytes that a multiprocessor needs at once to read at the rate of memory:
+/// four, or eight or sixteen where they hold few sums.
 int blocks_wanted(const GemmProblem& p) {
   if (std::min(p.m, p.n) > 2) return 4;
   return skinny_k_major(p) ? 16 : 8;
 }
 
-double blocks_of(const GemmProblem& p, std::int64_t split) {
-  return double(ceil_div(std::max(p.m, p.n), skinny_block_length(p))) * double(p.batch) * double(split);
+double blocks_in(const GemmProblem& p, const Block& block, std::int64_t split) {
+  return double(ceil_div(std::max(p.m, p.n), block.length)) * double(p.batch) * double(split);
 }
 
-/// Of k, what a block reads of the small operand at a time, and multiplies whether it exists or not.
-std::int64_t chunk_of(const GemmProblem& p) {
-  return skinny_k_major(p) ? 2048 / std::int64_t(plugin::size_of(p.dtype)) : 128;
-}
-
-/// Slices of k: enough for the blocks that are wanted, none shorter than two of the chunks that a block reads of the
-/// small operand.
+/// Slices of k: enough for the blocks that are wanted, none shorter than two chunks. With narrower reads there are as
+/// many more blocks as each has fewer bytes under way: the same slices.
 std::int64_t filling_split(const GemmProblem& p, const Machine& machine) {
-  const double fill = blocks_wanted(p) * machine.multiprocessors / std::max(1.0, blocks_of(p, 1));
-  const std::int64_t shortest = 2 * chunk_of(p);
-  return std::clamp(std::int64_t(std::min(fill, double(p.k / shortest))), std::int64_t(1), kSkinnyMostSplit);
+  const Block block = block_of(p, whole_width(p));
+  const double fill = blocks_wanted(p) * machine.multiprocessors / std::max(1.0, blocks_in(p, block, 1));
+  return std::clamp(std::int64_t(std::min(fill, double(p.k / (2 * block.chunk)))), std::int64_t(1), kSkinnyMostSplit);
 }
 
-/// Few blocks wait for each chunk of the small operand; many for memory, or for the units.
+/// Blocks that the registers of a multiprocessor have room for.
+template <class T>
+int blocks_per_sm(const Block& block) {
+  constexpr double kThreads = 65536.0 / kSkinnyThreads;  // registers of a multiprocessor, for a thread of each block
+  if (block.k_major) return sizeof(T) == 4 || block.count == 1 ? 2 : 1;
+  const double sums = double(block.count) * block.width * double(sizeof(T)) / 4.0;  // registers
+  return std::clamp(int(kThreads / (34.0 + 1.4 * sums)), 1, 8);                     // as the compiler has it
+}
+
+/// Reads of the large operand that a warp waits for one after another. The compiler keeps one read of 16 bytes under
+/// way in the extent-major kernels, but eight of one element.
+double reads_in_turn(const Block& block, double k) {
+  const double at_once = !block.k_major    ? kSkinnyWarps * (block.width > 1 ? 1.0 : 8.0)
+                         : block.count > 1 ? 32.0 * block.width
+                                           : 64.0 * block.width;
+  return std::ceil(k / at_once);
+}
+
+/// Seconds in which a slice is read, multiplied and written: blocks that run at once wait for the same latencies, and
+/// for each other where they want the same units.
+template <class T>
+double launch_seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
+  const SkinnyCosts& all = costs_of<T>(machine).skinny;
+  const Block block = block_of(p, skinny_aligned(p) ? whole_width(p) : 1);
+  const SkinnyLayoutCosts& costs = block.k_major ? all.k_major : all.extent_major;
+  const double k = double(ceil_div(p.k, split)), chunks = std::ceil(k / double(block.chunk));
+  const double writes = double(block.count) * (block.k_major ? kSkinnyRows : block.width);  // of a thread
+  const double rows = chunks * block.count * double(block.chunk) / kSkinnyThreads;
+  const double read = block.width > 1 ? costs.wide_read : costs.read;
+  const double wave = costs.block + costs.write * writes + costs.row * rows + read * reads_in_turn(block, k);
+  const double products = chunks * block.count * double(block.chunk) * double(block.length);
+  const double busy = costs.busy_block + costs.busy_write * writes + products / (costs.rate * element_rate<T>(machine));
+  const double blocks = blocks_in(p, block, split);
+  const double computing = std::max(waves(machine, blocks, blocks_per_sm<T>(block)) * wave,
+                                    std::ceil(blocks / machine.multiprocessors) * busy);
+  const double memory = operand_bytes(p) / (all.memory * machine.memory_rate);
+  return std::max(computing, memory) + all.overlap * std::min(computing, memory);
+}
+
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
   const SkinnyCosts& costs = costs_of<T>(machine).skinny;
-  const bool k_major = skinny_k_major(p);
-  const double count = double(std::bit_ceil(std::uint64_t(std::min(p.m, p.n))));
-  const double blocks = blocks_of(p, split);
-  const double chunks = double(ceil_div(ceil_div(p.k, split), chunk_of(p)));
-  const double wave =
-      chunks * (k_major ? costs.k_major_chunk + count * costs.k_major_row : costs.chunk + count * costs.row);
-  const double products = blocks * double(skinny_block_length(p)) * chunks * double(chunk_of(p)) * count;
-  const double rate = k_major ? costs.k_major_rate : costs.rate;
-  const double share = std::clamp(blocks / (costs.blocks * machine.multiprocessors), 1e-3, 1.0);
-  const double adding =
-      split > 1 ? costs.second_kernel + 2.0 * double(skinny_workspace(p, split)) / machine.memory_rate : 0.0;
-  return costs.launch + adding +
-         std::max({waves(machine, blocks, kBlocksPerSm) * wave,
-                   operand_bytes(p) / (share * costs.memory * machine.memory_rate),
-                   products / (rate * element_rate<T>(machine) * machine.multiprocessors)});
+  const double adding = split > 1 ? costs.second_kernel + costs.second_kernel_slice * double(split) +
+                                        2.0 * double(skinny_workspace(p, split)) / machine.memory_rate
+                                  : 0.0;
+  return costs.launch + adding + launch_seconds<T>(p, machine, split);
 }
 
 }  // namespace

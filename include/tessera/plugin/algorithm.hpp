@@ -29,6 +29,7 @@ struct Algorithm {
   std::string (*why_unsupported)(const Problem&, const Machine&);
   /// Adds every set of parameters that is worth a try, within the caller's and the limit of a GEMM plan's workspace.
   /// Asks `given` for each parameter that there is. At least one where the problem is supported and nothing is given.
+  /// The cheapest is enough where OfferList::only_cheapest().
   void (*offers)(const Problem&, const Machine&, const GivenParameters& given, std::uint64_t workspace_limit,
                  OfferList&);
   /// Lays out the plan of an offer.

@@ -25,10 +25,20 @@ struct Offer {
 /// The offers of one algorithm for one problem.
 class OfferList {
  public:
+  OfferList() = default;
+  /// One that keeps the cheapest offer alone, the first of equals, where `only_cheapest`.
+  explicit OfferList(bool only_cheapest) : only_cheapest_(only_cheapest) {}
+
+  /// Whether an algorithm may save itself the trouble to add any but its cheapest offer.
+  bool only_cheapest() const { return only_cheapest_; }
+
   void add(Offer offer) {
     if (!std::isfinite(offer.seconds))
       throw Error(TESSERA_INTERNAL, "an offer" + offer.parameters.text() + " whose time is not a finite number");
-    offers_.push_back(std::move(offer));
+    if (!only_cheapest_ || offers_.empty())
+      offers_.push_back(std::move(offer));
+    else if (offer.seconds < offers_.front().seconds)
+      offers_.front() = std::move(offer);
   }
 
   bool empty() const { return offers_.empty(); }
@@ -43,6 +53,7 @@ class OfferList {
 
  private:
   std::vector<Offer> offers_;
+  bool only_cheapest_ = false;
 };
 
 }  // namespace tessera::plugin

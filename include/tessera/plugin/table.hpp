@@ -158,10 +158,11 @@ class Table {
     return {request.parameters, request.parameter_size, request.parameter_count};
   }
 
-  /// The offers of the algorithm `wanted`, or of all for null, the cheapest first; throws where there is none.
+  /// The offers of the algorithm `wanted`, or of all for null, the cheapest first; throws where there is none. With
+  /// `only_cheapest` that of each algorithm alone.
   template <class Problem>
   static auto ranked_offers(const Problem& problem, const Machine& machine, const char* wanted,
-                            const GivenParameters& given, std::uint64_t workspace_limit) {
+                            const GivenParameters& given, std::uint64_t workspace_limit, bool only_cheapest) {
     std::vector<Ranked<Algorithm<Context, Problem>>> ranked;
     std::string rejected;
     const auto reject = [&](const char* name, const std::string& why) {
@@ -173,7 +174,7 @@ class Table {
         reject(algorithm.name, why);
         continue;
       }
-      OfferList offers;
+      OfferList offers(only_cheapest);
       algorithm.offers(problem, machine, given, workspace_limit, offers);
       given.require_all_known(algorithm.name);
       if (offers.empty()) reject(algorithm.name, "nothing fits the parameters and workspace_limit");
@@ -202,8 +203,8 @@ class Table {
       const Machine machine = Backend::machine(known.device, known.threads);
       with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
         const Problem problem(known.desc);
-        const auto ranked =
-            ranked_offers(problem, machine, known.algorithm, given_parameters(known), known.workspace_limit);
+        const auto ranked = ranked_offers(problem, machine, known.algorithm, given_parameters(known),
+                                          known.workspace_limit, known.most == 1);
         const double transfer = transfer_seconds(machine, problem, known.memory);
         const std::size_t most = known.most == 0 ? ranked.size() : std::size_t(known.most);
         for (std::size_t i = 0; i < (std::min)(most, ranked.size()); ++i) {
@@ -262,9 +263,9 @@ class Table {
 
   template <class Problem>
   static OwnedPlan make_plan(Context& context, const Problem& problem, const tessera_plan_request& request) {
-    const auto [algorithm, offer] =
-        ranked_offers(problem, context.machine(), request.algorithm, given_parameters(request), request.workspace_limit)
-            .front();
+    const auto [algorithm, offer] = ranked_offers(problem, context.machine(), request.algorithm,
+                                                  given_parameters(request), request.workspace_limit, true)
+                                        .front();
     OwnedPlan made{algorithm->make(context, problem, offer.parameters), algorithm->name + offer.parameters.text()};
     if (made.plan->workspace_bytes() != offer.workspace_bytes)
       throw Error(TESSERA_INTERNAL, made.algorithm + " wants a workspace of " +
