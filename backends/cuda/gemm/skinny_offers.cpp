@@ -61,8 +61,9 @@ template <class T>
 int blocks_per_sm(const Block& block) {
   constexpr double kThreads = 65536.0 / kSkinnyThreads;  // registers of a multiprocessor, for a thread of each block
   if (block.k_major) return sizeof(T) == 4 || block.count == 1 ? 2 : 1;
-  const double sums = double(block.count) * block.width * double(sizeof(T)) / 4.0;  // registers
-  return std::clamp(int(kThreads / (34.0 + 1.4 * sums)), 1, 8);                     // as the compiler has it
+  // A thread's registers, about, as the compiler reports them: sums, and what every kernel needs.
+  const double sums = double(block.count) * block.width * double(sizeof(T)) / 4.0;
+  return std::clamp(int(kThreads / (34.0 + 1.4 * sums)), 1, 8);
 }
 
 /// Reads of the large operand that a warp waits for one after another. The compiler keeps one read of 16 bytes under
