@@ -88,7 +88,11 @@ TEST_CASE("passes have the steps that are asked for, and about as many each") {
       REQUIRE(sum == steps);
       REQUIRE(passes.count() == (steps + depth - 1) / depth);
     }
-  CHECK(TemporalPasses(INT64_MAX, 4).count() == INT64_MAX / 4 + 1);
+  const TemporalPasses most(INT64_MAX, 4);
+  CHECK(most.count() == INT64_MAX / 4 + 1);
+  CHECK(most.depth(0) == 3);
+  CHECK(most.depth(1) == 4);
+  CHECK(most.depth(most.count() - 1) == 4);
 }
 
 TEST_CASE("tiles write every column once, and hold what that needs") {

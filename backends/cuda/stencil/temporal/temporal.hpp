@@ -88,10 +88,9 @@ class TemporalPasses {
       : steps_(steps), count_(steps / depth + (steps % depth != 0)) {}
   std::int64_t count() const { return count_; }
   /// Of pass 0, 1, ...
-  std::int64_t depth(std::int64_t pass) const { return until(pass + 1) - until(pass); }
+  std::int64_t depth(std::int64_t pass) const { return steps_ / count_ + (pass >= count_ - steps_ % count_ ? 1 : 0); }
 
  private:
-  std::int64_t until(std::int64_t pass) const { return steps_ / count_ * pass + steps_ % count_ * pass / count_; }
   std::int64_t steps_, count_;
 };
 
