@@ -62,14 +62,16 @@ struct Stress {
   }
 };
 
-/// One thread: a few plans that live for a while, its own or the plan cache's, on contexts of its own or of all.
+/// One thread: a few plans that live for a while, its own or the plan cache's, on contexts of its own or of all. Where
+/// the time is over before the plan cache could lend anything twice, it goes on until then, some rounds at most.
 class Worker {
  public:
   Worker(Stress& stress, int rank) : stress_(stress), random_(stress.settings.seed + 1000u * unsigned(rank + 1)) {}
 
   void run() {
     std::vector<Trial> kept(4);
-    while (std::chrono::steady_clock::now() < stress_.end) {
+    const auto cache_is_idle = [] { return tessera::plan_cache::info().found == 0; };
+    for (int round = 0; std::chrono::steady_clock::now() < stress_.end || (round < 100 && cache_is_idle()); ++round) {
       Trial& trial = kept[pick(random_, kept.size())];
       if (!trial || pick(random_, 4) == 0) renew(trial);
       for (std::size_t times = 1 + pick(random_, 4); times > 0; --times) execute(trial);
