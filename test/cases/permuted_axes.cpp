@@ -9,6 +9,7 @@
 #include "stencil_cases.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tessera::test {
@@ -26,6 +27,12 @@ struct Sides {
 };
 
 std::string text(const Sides& pair) { return std::string(name_of(pair.low)) + "|" + name_of(pair.high); }
+
+std::string in_memory(const AxisOrder& order) {
+  std::string name = "axes in memory";
+  for (const std::size_t axis : order) name += " " + std::to_string(axis);
+  return name;
+}
 
 /// Every mode against every other one. Without halos, those of several steps.
 std::vector<Sides> pairs(bool with_halo) {
@@ -77,6 +84,37 @@ Taps lopsided(int rank) {
   return taps;
 }
 
+/// Constant sides of several values, for taps that leave across two or three of them at a corner: there the first axis
+/// of the caller decides, whatever lies slowest in memory. Constants on all axes, and with one axis of another mode.
+void add_several_values(std::vector<StencilCase>& list) {
+  const Extents extents[] = {{11, 9}, {6, 8, 9}};
+  for (const Extents& domain : extents) {
+    const std::size_t rank = domain.size();
+    AxisOrder order(rank);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    do {
+      for (std::size_t other = rank == 2 ? 2 : 0; other <= rank; ++other) {
+        const Boundary mode = kBoundaries[list.size() % kModeCount];
+        std::vector<BoundaryAxis> axes;
+        for (std::size_t axis = 0; axis < rank; ++axis) {
+          const double value = 3.0 + 4.0 * double(axis);
+          axes.push_back(axis == other ? BoundaryAxis(mode)
+                                       : BoundaryAxis(BoundarySide(Boundary::constant, value),
+                                                      BoundarySide(Boundary::constant, -value)));
+        }
+        StencilDesc desc{.extents = domain, .taps = lopsided(int(rank)), .boundary = Boundaries(axes)};
+        desc.steps = other < rank && mode == Boundary::halo ? 1 : 1 + std::int64_t(list.size() % 2);
+        desc.in_strides = strides_of(desc, order, true, std::int64_t(list.size() % 2));
+        desc.out_strides = strides_of(desc, order, false, 0);
+        const std::string without = other < rank ? " but axis " + std::to_string(other) + " " + name_of(mode) : "";
+        list.push_back({"constants of several values" + without + ": " + in_memory(order) + ", " +
+                            std::to_string(desc.steps) + " steps",
+                        desc, StencilData::integers, other == rank});
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
 /// Axes of a single point, along which nobody goes: their stride may be as large as it likes.
 void add_single_points(std::vector<StencilCase>& list) {
   constexpr std::int64_t huge = std::int64_t{1} << 58;  // 2^61 bytes of f64
@@ -106,12 +144,11 @@ std::vector<StencilCase> permuted_axes_cases() {
     const std::vector<Sides> all = pairs(with_halo);
     for (const Extents& domain : extents) {
       AxisOrder order(domain.size());
-      for (std::size_t axis = 0; axis < order.size(); ++axis) order[axis] = axis;
+      std::iota(order.begin(), order.end(), std::size_t{0});
       do {
         for (std::size_t i = 0; i < all.size(); ++i) {
           std::vector<BoundaryAxis> axes;
-          std::string name = "axes in memory";
-          for (const std::size_t axis : order) name += " " + std::to_string(axis);
+          std::string name = in_memory(order);
           for (std::size_t axis = 0; axis < order.size(); ++axis) {
             const Sides& pair = all[(i + 7 * axis) % all.size()];
             axes.push_back(axis_of(pair, axis));
@@ -129,6 +166,7 @@ std::vector<StencilCase> permuted_axes_cases() {
       } while (std::next_permutation(order.begin(), order.end()));
     }
   }
+  add_several_values(list);
   add_single_points(list);
   return list;
 }
