@@ -123,6 +123,11 @@ TEST_CASE("an offered time that is no number never wins, and says so") {
   }
 }
 
+TEST_CASE("a backend that shows more offers than are wanted is judged by the first, the cheapest") {
+  const test::ScopedVariable backend("TESSERA_BACKEND", "secondoffer");
+  CHECK(GemmPlan(kSmall).backend() == "secondoffer");  // no finite number is behind it
+}
+
 TEST_CASE("a plan that breaks the contract is an error of the plugin, and nothing is kept of it") {
   const std::pair<const char*, const char*> broken[] = {
       {"namelessplan", "does not name"}, {"greedyplan", "workspace of 18446744073709551615"}, {"noplan", "no plan"}};
