@@ -210,6 +210,31 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
   return desc;
 }
 
+/** One step of a stencil on packed arrays, with sides that are fixed: a descriptor to begin with. `extents`
+ * has `rank` entries and is copied; `taps` has `tap_count` and must be there when the plan is made. */
+static inline tessera_stencil_desc tessera_packed_stencil(tessera_dtype dtype, int32_t rank, const int64_t* extents,
+                                                          const tessera_tap* taps, int64_t tap_count) {
+  tessera_stencil_desc desc = {sizeof(tessera_stencil_desc),
+                               TESSERA_OP_STENCIL,
+                               dtype,
+                               TESSERA_COMPUTE_STRICT,
+                               rank,
+                               {0, 0, 0},
+                               {TESSERA_PACKED, TESSERA_PACKED, TESSERA_PACKED},
+                               {TESSERA_PACKED, TESSERA_PACKED, TESSERA_PACKED},
+                               taps,
+                               sizeof(tessera_tap),
+                               tap_count,
+                               {{TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_FIXED},
+                                {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_FIXED},
+                                {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_FIXED}},
+                               {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}},
+                               1};
+  int32_t axis;
+  for (axis = 0; axis < rank && axis < TESSERA_MAX_RANK; ++axis) desc.extents[axis] = extents[axis];
+  return desc;
+}
+
 /** tessera_plan_create, but from the plan cache: an idle plan of the same context, descriptor and options
  * if there is one, else a clone of one that is lent, else a new one. It is the caller's alone until
  * tessera_plan_destroy gives it back. The options may not bring a workspace. Plans of a context leave the

@@ -45,14 +45,25 @@ function(tessera_skip_backend backend reason)
   tessera_report("backend ${name}" "no: ${reason}")
 endfunction()
 
-function(tessera_print_summary)
+# tessera_print_summary(<names of the backends that are built>)
+function(tessera_print_summary built)
   get_property(lines GLOBAL PROPERTY TESSERA_SUMMARY)
-  message(STATUS
-    "Tessera ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  set(types ${CMAKE_BUILD_TYPE})
+  if(CMAKE_CONFIGURATION_TYPES)
+    list(JOIN CMAKE_CONFIGURATION_TYPES " or " types)
+  elseif(NOT types)
+    set(types "no CMAKE_BUILD_TYPE (kernels with -O3, the rest as CMAKE_CXX_FLAGS say)")
+  endif()
+  message(STATUS "Tessera ${PROJECT_VERSION}, ${types}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
   foreach(line ${lines})
     string(REPLACE "|" ": " line "${line}")
     message(STATUS "  ${line}")
   endforeach()
+  if(NOT built AND NOT "${TESSERA_BACKEND_CPU}${TESSERA_BACKEND_CUDA}${TESSERA_BACKEND_KOKKOS}" STREQUAL "OFFOFFOFF")
+    message(WARNING "No backend of Tessera is built: programs will find nothing that computes, but for plugins that "
+      "are built elsewhere. The lines above say what each backend lacks. The cpu backend needs Eigen 3.4 or newer "
+      "(libeigen3-dev) and OpenMP.")
+  endif()
 endfunction()
 
 # Settings of every target of ours.

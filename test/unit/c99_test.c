@@ -61,19 +61,9 @@ static void difference(tessera_context* context, tessera_error* error) {
   const double in[5] = {1, 4, 9, 16, 25};
   double out[5] = {0, 0, 0, 0, 0};
   const tessera_tap taps[2] = {{{-1, 0, 0}, -1.0}, {{0, 0, 0}, 1.0}};
-  tessera_stencil_desc desc;
-  memset(&desc, 0, sizeof desc);
-  desc.struct_size = sizeof desc;
-  desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = TESSERA_F64;
-  desc.rank = 1;
-  desc.extents[0] = 5;
-  desc.in_strides[0] = desc.out_strides[0] = TESSERA_PACKED;
-  desc.taps = taps;
-  desc.tap_size = sizeof taps[0];
-  desc.tap_count = 2;
+  const int64_t extents[1] = {5};
+  tessera_stencil_desc desc = tessera_packed_stencil(TESSERA_F64, 1, extents, taps, 2);
   desc.boundary[0][0] = desc.boundary[0][1] = TESSERA_BOUNDARY_PERIODIC;
-  desc.steps = 1;
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(context, (const tessera_desc*)&desc, NULL, &plan, error) == TESSERA_OK, "plan", error);
   tessera_operand operands[2] = {{(void*)in, TESSERA_F64, 0}, {out, TESSERA_F64, 0}};
@@ -89,6 +79,9 @@ static void difference(tessera_context* context, tessera_error* error) {
   out[0] = 0;
   expect(tessera_stencil(context, &desc, in, out, error) == TESSERA_OK, "one call", error);
   expect(out[0] == -24, "the same at once", error);
+  desc = tessera_packed_stencil(TESSERA_F64, 1, extents, taps, 2);
+  expect(tessera_stencil(context, &desc, in, out, error) == TESSERA_OK, "a descriptor as it is made", error);
+  expect(out[0] == 1 && out[1] == 3 && out[4] == 9, "fixed sides, one step", error);
 }
 
 int main(void) {

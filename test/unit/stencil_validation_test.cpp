@@ -21,19 +21,9 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// A 2D descriptor with its taps, for tests to spoil.
 struct Given {
   tessera_tap taps[4] = {{{0, 0, 0}, 0.5}, {{0, 1, 0}, 0.25}, {{1, 0, 0}, 0.25}, {{-1, 0, 0}, 0.25}};
-  tessera_stencil_desc d{};
-  Given() {
-    d.struct_size = sizeof d;
-    d.op = TESSERA_OP_STENCIL;
-    d.dtype = TESSERA_F32;
-    d.rank = 2;
-    d.extents[0] = 5, d.extents[1] = 7;
-    for (int axis = 0; axis < 3; ++axis) d.in_strides[axis] = d.out_strides[axis] = TESSERA_PACKED;
-    d.taps = taps;
-    d.tap_size = sizeof(tessera_tap);
-    d.tap_count = 4;
-    d.steps = 1;
-  }
+  const std::int64_t extents[2] = {5, 7};
+  tessera_stencil_desc d = tessera_packed_stencil(TESSERA_F32, 2, extents, taps, 4);
+  Given() = default;
   Given(const Given&) = delete;
 };
 

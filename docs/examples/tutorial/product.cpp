@@ -14,18 +14,18 @@ int main() {
   std::vector<double> a(m * k, 0.5), b(k * n, 2.0), c(m * n);
 
   tessera::gemm({.m = m, .n = n, .k = k}, 1.0, a, b, 0.0, c);  // every element: 100 * 0.5 * 2 = 100
-  const bool right = c[0] == 100;
+  bool right = c[0] == 100;
 
-  c.assign(c.size(), 1.0);
   tessera::GemmPlan plan({.m = m, .n = n, .k = k, .dtype = tessera::DType::f64});
   std::puts(plan.describe().c_str());
-  plan.execute(2.0, a, b, 1.0, c);  // every element: 2 * 100 * 0.5 * 2 + 1 = 201
+  plan.execute(2.0, a, b, 1.0, c);  // every element: 2 * 100 * 0.5 * 2 + 100 = 300
+  right &= c[0] == 300;
 
   // B is stored transposed: n rows of k elements.
   std::vector<double> bt(n * k, 2.0);
   tessera::GemmPlan transposed(
       {.m = m, .n = n, .k = k, .dtype = tessera::DType::f64, .trans_b = tessera::Transpose::yes});
-  transposed.execute(1.0, a, bt, 1.0, c);  // 201 + 100
+  transposed.execute(1.0, a, bt, 1.0, c);  // 300 + 100
 
   // Five products of 8 x 8 matrices, one behind the other in memory, all with the same B.
   std::vector<float> batch_a(5 * 64), one_b(64, 1.0f), batch_c(5 * 64);
@@ -34,5 +34,5 @@ int main() {
   batch.execute(1.0f, batch_a, one_b, 0.0f, batch_c);
 
   std::printf("%g %g\n", c[0], batch_c[0]);
-  return right && c[0] == 301 && c[m * n - 1] == 301 && batch_c[0] == 28 ? 0 : 1;
+  return right && c[0] == 400 && c[m * n - 1] == 400 && batch_c[0] == 28 ? 0 : 1;
 }
