@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# What configuring says of options that cannot be met.
+# What configuring says: of how things are compiled, and of options that cannot be met.
 #   cmake -D SOURCE=<dir> -D BUILD=<dir> -D GENERATOR=<name> -D EIGEN=<dir of its package>
-#     -D CC=<compiler> -D CXX=<compiler> -P refusals.cmake
+#     -D CC=<compiler> -D CXX=<compiler> -P configure.cmake
 # EIGEN is empty where the cpu backend is not built, or not in variants.
 
 cmake_minimum_required(VERSION 3.28)
@@ -33,3 +33,10 @@ if(EIGEN)
       "-DTESSERA_CPU_VARIANTS=${variants}")
   endforeach()
 endif()
+
+# A build type is chosen where Tessera is the project, and not for a project around it.
+configure(0 "Tessera [0-9.]+, Release, " -DTESSERA_BACKEND_CPU=OFF)
+set(tessera ${SOURCE})
+set(SOURCE ${CMAKE_CURRENT_LIST_DIR}/subdirectory)
+configure(0 "no CMAKE_BUILD_TYPE .kernels with -O3" -DTESSERA_SOURCE=${tessera} -DTESSERA_BACKEND_CPU=OFF
+  -DQUICKSTART=own.cpp -DQUICKSTART_C=own.cpp -DOWN_LIBRARIES=STATIC_LIBRARY)
