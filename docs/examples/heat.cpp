@@ -38,8 +38,8 @@ void diffuse(tessera::Context& context) {
 
   tessera::Buffer<double> u(context, ny * nx), v(context, ny * nx);
   u.upload(field);
-  plan.execute(u.data(), v.data());  // enqueues and returns
-  context.synchronize();             // failures of the work surface here
+  plan.execute(u, v);     // enqueues and returns
+  context.synchronize();  // failures of the work surface here
   v.download(field);
   print("after", field);
 }
