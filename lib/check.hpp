@@ -7,7 +7,9 @@
 
 #include <tessera/plugin/error.hpp>
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,13 @@ using plugin::Error;
 }
 [[noreturn]] inline void invalid(const std::string& argument, std::int64_t value, const std::string& remedy) {
   invalid(argument, std::to_string(value), remedy);
+}
+
+/// "0.5", "-5e+199".
+inline std::string text_of(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
 }
 
 inline std::string join(const std::vector<std::string>& items) {

@@ -75,15 +75,16 @@ int count_devices() {
   if (error == cudaErrorMemoryAllocation) fail(error, "cudaGetDeviceCount(&count)");
   ignore(error);
   std::string reason = "no CUDA device";
-  if (error == cudaErrorInsufficientDriver) {
+  if (error == cudaErrorInsufficientDriver) {  // which says too little
     int driver = 0;
     ignore(cudaDriverGetVersion(&driver));
     const auto version = [](int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); };
     reason = driver == 0 ? "no CUDA driver on this machine"
                          : "the CUDA driver is too old: it knows CUDA " + version(driver) + ", this backend needs " +
                                version(CUDART_VERSION);
+  } else if (error != cudaSuccess) {
+    reason += std::string(": ") + cudaGetErrorString(error);
   }
-  if (error != cudaSuccess) reason += std::string(": ") + cudaGetErrorString(error);
   throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, reason);
 }
 

@@ -23,7 +23,7 @@ template <class T>
 requires std::is_trivially_copyable_v<T>
 class Buffer {
  public:
-  Buffer(Context& context, Integer size) : size_(size) {
+  Buffer(const Context& context, Integer size) : size_(size) {
     constexpr auto most = (std::numeric_limits<std::int64_t>::max)() / std::int64_t{sizeof(T)};
     if (size_ < 0 || size_ > most)
       throw Error(ErrorCode::invalid_argument,

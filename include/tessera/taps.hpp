@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <span>
@@ -173,8 +174,11 @@ inline Taps derivative(int rank, int axis, int order, int accuracy, double spaci
     throw Error(ErrorCode::invalid_argument, "order = " + std::to_string(order) + ": must lie in [1, 8]");
   if (accuracy < 2 || accuracy > 8 || accuracy % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "accuracy = " + std::to_string(accuracy) + ": must be 2, 4, 6 or 8");
-  if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)())
-    throw Error(ErrorCode::invalid_argument, "spacing = " + std::to_string(spacing) + ": must be positive and finite");
+  if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)()) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", spacing);
+    throw Error(ErrorCode::invalid_argument, std::string("spacing = ") + text + ": must be positive and finite");
+  }
   const int radius = (order + 1) / 2 - 1 + accuracy / 2;
   const std::vector<double> weights = detail::central_weights(order, radius);
   double scale = 1.0;

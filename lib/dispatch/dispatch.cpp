@@ -55,7 +55,7 @@ Dispatched dispatch(const Request& request, const Question& question) {
     std::vector<Backend*> all = registry.backends();
     for (Backend* backend : matching)
       if (std::find(all.begin(), all.end(), backend) == all.end()) all.push_back(backend);
-    choose(ask(all, request, question), request);
+    choose(ask(all, request, question), request, describe_search());
     throw;
   }
 }
@@ -69,8 +69,9 @@ void require_known_algorithm(const Request& request, tessera_op op, const Backen
   if (named.empty()) {
     std::vector<std::string> names;
     for (const Backend* known : registry.backends()) names.push_back(known->full_name());
-    throw Error(TESSERA_BACKEND_UNAVAILABLE,
-                asked + "there is no backend '" + algorithm.backend + "'; there is: " + join(names));
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + "there is no backend '" + algorithm.backend +
+                                                 "': " + no_plugin(algorithm.backend) + "; there is: " + join(names) +
+                                                 "; " + describe_search());
   }
   require_variant_in_use(registry, *named.front(), request, context, asked);
   std::string lists;

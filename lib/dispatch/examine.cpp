@@ -104,16 +104,20 @@ Examined examine_once(const tessera_backend* table, const std::string& name) {
   return found;
 }
 
-/// "v1 of Tessera 0.2", or "v1".
-std::string abi_text(std::uint32_t version) {
-  const std::uint32_t minor = version >> 16;
-  return "v" + std::to_string(version & 0xffff) + (minor == 0 ? "" : " of Tessera 0." + std::to_string(minor));
+/// "Tessera 0.3 (plugin ABI v1)". Before 0.2 a table did not tell the minor version.
+std::string made_for(std::uint32_t version) {
+  const std::uint32_t major = version & 0xffff, minor = version >> 16;
+  const std::string tessera = minor != 0   ? "Tessera 0." + std::to_string(minor)
+                              : major == 1 ? "a Tessera before 0.2"
+                                           : "a later Tessera";
+  return tessera + " (plugin ABI v" + std::to_string(major) + ")";
 }
 
 }  // namespace
 
 std::string other_abi(std::uint32_t version) {
-  return "ABI " + abi_text(version) + ", this library speaks " + abi_text(TESSERA_BACKEND_ABI_VERSION);
+  return "it was made for " + made_for(version) + ", this library is " + made_for(TESSERA_BACKEND_ABI_VERSION) +
+         ": build the plugin for this one";
 }
 
 KeepsExceptionCount::~KeepsExceptionCount() {

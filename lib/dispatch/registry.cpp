@@ -79,6 +79,12 @@ bool parse_plugin_name(std::string_view file_name, PluginFile& file) {
   return true;
 }
 
+std::string no_plugin(std::string_view name) {
+  if (name.size() > kMostNameLength) return "no plugin of that name was found";
+  const std::string file = std::string(kPrefix).append(name), suffix(kSuffix);
+  return "no plugin " + file + suffix + " or " + file + "-*" + suffix + " was found";
+}
+
 std::vector<PluginFile> scan(std::vector<SearchedDirectory>& directories) {
   std::vector<PluginFile> found;
   std::set<std::string> names;

@@ -29,6 +29,9 @@ struct PluginFile {
 /// False when the file name is not a plugin's.
 bool parse_plugin_name(std::string_view file_name, PluginFile& file);
 
+/// "no plugin libtessera_backend_cuda.so or libtessera_backend_cuda-*.so was found"; without a name that is too long.
+std::string no_plugin(std::string_view name);
+
 /// A directory that is searched for plugins.
 struct SearchedDirectory {
   std::string path;    ///< absolute where it exists; "" where the system does not tell which one it is

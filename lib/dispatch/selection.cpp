@@ -18,12 +18,20 @@ std::string state(const Candidate& c) {
   return c.score_reason.empty() ? "usable" : c.score_reason;
 }
 
-/// "cpu-v4 (usable), cuda (no CUDA device)".
+/// "there is: cpu-v4 (usable), cuda (no CUDA device)".
 std::string list_backends(std::span<const Candidate> candidates) {
   std::string text;
   for (const Candidate& c : candidates) text += (text.empty() ? "" : ", ") + full_name(c) + " (" + state(c) + ")";
   return text.empty() ? "no backend plugin was found; TESSERA_BACKEND_PATH adds directories to search"
                       : "there is: " + text;
+}
+
+/// "; there is: cpu-v4 (usable)", without those that a name means: their reasons were given. "" where no other is.
+std::string list_others(std::span<const Candidate> candidates, const std::string& name) {
+  std::vector<Candidate> others;
+  for (const Candidate& c : candidates)
+    if (!matches(name, c.name, c.variant)) others.push_back(c);
+  return others.empty() ? "" : "; " + list_backends(others);
 }
 
 /// " (no CUDA device)": why those that a name means are not usable. First in a message that may be cut.
@@ -92,7 +100,7 @@ void refuse_algorithm(std::span<const Candidate> candidates, const Request& requ
   }
   if (!own.empty() && named && !usable)
     throw Error(TESSERA_BACKEND_UNAVAILABLE,
-                asked + own + " is not usable here" + reasons(candidates, own) + "; " + list_backends(candidates));
+                asked + own + " is not usable here" + reasons(candidates, own) + list_others(candidates, own));
   if (!own.empty() && !allowed)
     throw Error(TESSERA_UNSUPPORTED, asked + "this plan is to run on " + join(others) + ", not on " + own +
                                          ": choose that backend, or an algorithm without '" + own + "/'; " +
@@ -100,7 +108,7 @@ void refuse_algorithm(std::span<const Candidate> candidates, const Request& requ
   throw Error(TESSERA_UNSUPPORTED, asked + "cannot run this; " + list_algorithms(candidates));
 }
 
-Choice choose(std::span<const Candidate> candidates, const Request& request) {
+Choice choose(std::span<const Candidate> candidates, const Request& request, const std::string& search) {
   const BackendSpec& spec = request.backend;
   const AlgorithmSpec& algorithm = request.algorithm;
   bool named = false, usable = false, has_device = false, has_algorithm = false;
@@ -125,12 +133,13 @@ Choice choose(std::span<const Candidate> candidates, const Request& request) {
 
   const std::string asked = quote(spec.source, spec.name);
   if (!named && !spec.name.empty())
-    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend; " + list_backends(candidates));
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend: " + no_plugin(spec.name) + "; " +
+                                                 list_backends(candidates) + (search.empty() ? "" : "; " + search));
   if (!usable)
-    throw Error(
-        TESSERA_BACKEND_UNAVAILABLE,
-        (spec.name.empty() ? "no backend is usable" : asked + ": not usable here" + reasons(candidates, spec.name)) +
-            "; " + list_backends(candidates));
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, spec.name.empty()
+                                                 ? "no backend is usable; " + list_backends(candidates)
+                                                 : asked + ": not usable here" + reasons(candidates, spec.name) +
+                                                       list_others(candidates, spec.name));
   if (!has_device)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, quote(spec.source, spec.name + ":" + std::to_string(spec.device)) +
                                                  ": there is no such device; " + list_devices(candidates, spec.name));

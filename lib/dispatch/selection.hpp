@@ -45,7 +45,8 @@ bool narrows(const AlgorithmSpec& algorithm);
 /// without a backend leaves those that can run it; with a backend in code, that backend; with one in the environment,
 /// all, and where that backend wins it must be able to. An explicit choice never falls back: throws plugin::Error
 /// (backend_unavailable, unsupported or invalid_argument) with a list of what there is and why the rest is not.
-Choice choose(std::span<const Candidate> candidates, const Request& request);
+/// `search` says where plugins were looked for, for the message where there is none of that name.
+Choice choose(std::span<const Candidate> candidates, const Request& request, const std::string& search = "");
 
 /// Throws the error of a forced algorithm that none of the backends in question can run.
 [[noreturn]] void refuse_algorithm(std::span<const Candidate> candidates, const Request& request);

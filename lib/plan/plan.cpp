@@ -151,8 +151,8 @@ void Plan::count_bytes() {
 }
 
 void Plan::describe() {
-  description_ = problem_.text + " | " + context_->name() + ":" + std::to_string(context_->device()) + " " +
-                 algorithm_ + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
+  description_ = problem_.text + " | " + context_->name() + "/" + algorithm_ + " | device " +
+                 std::to_string(context_->device()) + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
                  " operands | workspace " + std::to_string(workspace_bytes_) + " bytes";
 }
 
@@ -235,7 +235,7 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
   if (given.dtype != problem_.dtype) refuse_dtype(name, given.dtype);
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
   if (given.imaginary != 0.0)
-    invalid("imaginary of " + name, std::to_string(given.imaginary), "must be 0: the plan's type is real");
+    invalid("imaginary of " + name, text_of(given.imaginary), "must be 0: the plan's type is real");
   plugin::refuse_tail(&given, sizeof given, e.scalar_size, name.c_str());
 }
 

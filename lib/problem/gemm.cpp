@@ -27,7 +27,9 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
   const std::int64_t length = row_major ? x.columns : x.rows;
   const std::int64_t tight = std::max<std::int64_t>(length, 1);
   const std::int64_t ld = x.ld == TESSERA_PACKED ? tight : x.ld;
-  at_least(x.ld_name, ld, tight, row_major ? ", the columns of the stored matrix" : ", the rows of the stored matrix");
+  at_least(x.ld_name, ld, tight,
+           row_major ? ", the columns of the stored matrix, or TESSERA_PACKED (kPacked)"
+                     : ", the rows of the stored matrix, or TESSERA_PACKED (kPacked)");
   Layout one;
   one.add_axis(lines, ld);
   one.add_axis(length, 1);
@@ -79,8 +81,9 @@ Problem validate_gemm(const tessera_desc* desc) {
   one_of("order", d.order, TESSERA_ROW_MAJOR, TESSERA_COLUMN_MAJOR, "row-major (0), column-major (1)");
   one_of("trans_a", d.trans_a, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
   one_of("trans_b", d.trans_b, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
-  for (const auto& [name, value] : {std::pair{"m", d.m}, {"n", d.n}, {"k", d.k}, {"batch", d.batch}})
+  for (const auto& [name, value] : {std::pair{"m", d.m}, {"n", d.n}, {"k", d.k}})
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
+  at_least("batch", d.batch, 0);
 
   const std::int64_t size = element_size(d.dtype);
   const bool row_major = d.order == TESSERA_ROW_MAJOR;
@@ -100,7 +103,7 @@ Problem validate_gemm(const tessera_desc* desc) {
                 {"c", 2, true, matrix_layout(c, row_major, d.batch, size)}};
   if (!p.output_empty() && !nested(p.operands[2].layout))
     invalid("stride_c", p.operands[2].layout.strides[0],
-            "the matrices of the batch overlap in C; give each its own elements, as TESSERA_PACKED does");
+            "the matrices of the batch overlap in C; give each its own elements, as TESSERA_PACKED (kPacked) does");
   p.gemm = d;
   p.gemm.struct_size = sizeof p.gemm;
   p.text = describe(d);

@@ -22,6 +22,13 @@ constexpr std::int64_t kMaxExtent = INT64_MAX - 2 * TESSERA_MAX_RADIUS;
 
 std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
 
+/// "7, 1".
+std::string list(const std::int64_t* values, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + std::to_string(values[i]);
+  return text;
+}
+
 bool finite_in(tessera_dtype dtype, double value) {
   return with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
 }
@@ -59,7 +66,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
                               : "must be 0 at and beyond the rank, " + std::to_string(d.rank));
     }
     if (!finite_in(d.dtype, tap.coefficient))
-      invalid(name + ".coefficient", std::to_string(tap.coefficient),
+      invalid(name + ".coefficient", text_of(tap.coefficient),
               std::string("must be finite when rounded to ") + name_of(d.dtype));
   }
   std::sort(taps.begin(), taps.end(), [](const tessera_tap& a, const tessera_tap& b) {
@@ -74,7 +81,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
   taps.resize(kept + 1);
   for (const tessera_tap& tap : taps)
     if (!finite_in(d.dtype, tap.coefficient))
-      invalid("the sum of the coefficients at one offset", std::to_string(tap.coefficient),
+      invalid("the sum of the coefficients at one offset", text_of(tap.coefficient),
               std::string("must be finite when rounded to ") + name_of(d.dtype));
   return taps;
 }
@@ -108,13 +115,17 @@ Layout grid_layout(const char* name, const tessera_stencil_desc& d, const std::v
     std::fill(layout.strides, layout.strides + d.rank, 1);
     if (addressable(layout, element_size(d.dtype))) layout = layout.packed();
   }
-  for (int axis = 0; axis < d.rank; ++axis) at_least(indexed(name, axis), layout.strides[axis], 1);
-  if (!addressable(layout, element_size(d.dtype)))
-    invalid(name, "with extents of up to " + std::to_string(*std::max_element(layout.extents, layout.extents + d.rank)),
-            "the array must stay below 2^63 bytes");
+  for (int axis = 0; axis < d.rank; ++axis)
+    at_least(indexed(name, axis), layout.strides[axis], 1, ", or TESSERA_PACKED (kPacked) for all axes");
+  const auto refuse = [&](const std::string& remedy) {
+    invalid(name,
+            (packed != 0 ? "TESSERA_PACKED" : list(layout.strides, d.rank)) + " with extents " +
+                list(layout.extents, d.rank),
+            remedy);
+  };
+  if (!addressable(layout, element_size(d.dtype))) refuse("the array must stay below 2^63 bytes");
   if (!layout.empty() && !nested(layout))
-    invalid(name, "strides by which points overlap",
-            "each stride must be larger than the reach of all smaller ones together");
+    refuse("points overlap; each stride must be larger than the reach of all smaller ones together");
   return layout;
 }
 
@@ -213,7 +224,7 @@ void validate_fields(const tessera_stencil_desc& d) {
       one_of(name, d.boundary[axis][side], TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_HALO, known_modes().c_str());
       const double value = d.boundary_value[axis][side];
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT && std::isfinite(value) && !finite_in(d.dtype, value))
-        invalid("boundary_value" + name.substr(std::strlen("boundary")), std::to_string(value),
+        invalid("boundary_value" + name.substr(std::strlen("boundary")), text_of(value),
                 std::string("must be finite when rounded to ") + name_of(d.dtype) + ", or an infinity that is meant");
       if (d.boundary[axis][side] == TESSERA_BOUNDARY_HALO && d.steps > 1)
         invalid("steps", d.steps, "must be 0 or 1 where " + name + " is halo: the ghost points hold one step");

@@ -46,10 +46,11 @@ const float kValues[4] = {1, 2, 3, 4};
 const std::map<std::string, std::string> kReasons = {
     {"unavailable", "the moon is not full"},
     {"unloadable", "libtessera_test_missing"},
-    {"wrongversion", "ABI v2, this library speaks v1"},
-    {"tablesaysv2", "ABI v2, this library speaks v1"},
-    {"otherminor", "ABI v1 of Tessera 0." + std::to_string(TESSERA_VERSION_MINOR + 1)},
-    {"unknownminor", "ABI v1, this library speaks v1 of Tessera 0." + std::to_string(TESSERA_VERSION_MINOR)},
+    {"wrongversion", "made for a later Tessera (plugin ABI v2), this library is Tessera 0."},
+    {"tablesaysv2", "made for a later Tessera (plugin ABI v2), this library is Tessera 0."},
+    {"otherminor", "made for Tessera 0." + std::to_string(TESSERA_VERSION_MINOR + 1) + " (plugin ABI v1), this"},
+    {"unknownminor", "made for a Tessera before 0.2 (plugin ABI v1), this library is Tessera 0." +
+                         std::to_string(TESSERA_VERSION_MINOR) + " (plugin ABI v1): build the plugin"},
     {"noentry", "tessera_backend_v1"},
     {"garbage", "not an ELF file"},
     {"empty", "empty"},

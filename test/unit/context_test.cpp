@@ -86,6 +86,27 @@ TEST_CASE("the environment chooses where code does not, and code beats it", "[en
   CHECK(GemmPlan(kSmall).algorithm() == "plain");  // it concerns another backend's plans alone
 }
 
+TEST_CASE("what describe() prints can be given back", "[environment]") {
+  Context context("fake:1");
+  const std::string line = GemmPlan(context, kSmall, {.algorithm = "tuned:tile=8,split=2"}).describe();
+  const std::string bar = " | ";
+  const std::size_t first = line.find(bar) + bar.size();
+  const std::string printed = line.substr(first, line.find(bar, first) - first);
+  CHECK(printed == "fake/tuned:tile=8,split=2");
+  CHECK(line.find(" | device 1 | ") != std::string::npos);
+  CHECK(GemmPlan(context, kSmall, {.algorithm = printed}).describe() == line);
+  const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", printed.c_str());
+  CHECK(GemmPlan(context, kSmall).describe() == line);
+}
+
+TEST_CASE("where a backend is not installed, the plugin that is missing is named", "[environment]") {
+  const std::vector<std::string> parts = {"no plugin libtessera_backend_cuda-x.so or libtessera_backend_cuda-x-*.so",
+                                          "searched for plugins: /", "(TESSERA_BACKEND_PATH)", "(beside libtessera)"};
+  check_throws("a context", ErrorCode::backend_unavailable, parts, [] { Context c("cuda-x"); });
+  check_throws("an algorithm", ErrorCode::backend_unavailable, parts,
+               [] { GemmPlan plan(kSmall, {.algorithm = "cuda-x/naive"}); });
+}
+
 TEST_CASE("an algorithm of a backend that does not exist is an error", "[environment]") {
   const ScopedVariable backend("TESSERA_BACKEND", "fake"), algorithm("TESSERA_GEMM_ALGORITHM", "nosuch/plain");
   check_throws("nosuch/plain", ErrorCode::backend_unavailable, {"nosuch", "fake"}, [] { GemmPlan plan(kSmall); });
@@ -192,6 +213,7 @@ TEST_CASE("threads: code beats TESSERA_NUM_THREADS, which reaches plans without 
 TEST_CASE("a context that was moved from is refused", "[context]") {
   static_assert(!std::is_constructible_v<Context, int> && !std::is_constructible_v<Context, std::nullptr_t>);
   static_assert(!std::is_constructible_v<Context, int, ContextOptions>);
+  static_assert(std::is_constructible_v<Buffer<float>, const Context&, int>);
   Context context = fake();
   const Context taken = std::move(context);
   const auto refused = [](const char* what, auto&& body) {

@@ -34,7 +34,7 @@ const Bad kBad[] = {
     {"negative batch", [](auto& d) { d.batch = -2; }, {"batch", "-2", "at least 0"}},
     {"lda too small", [](auto& d) { d.lda = 3; }, {"lda", "3", "4"}},
     {"ldb too small", [](auto& d) { d.ldb = 2; }, {"ldb", "2", "3"}},
-    {"ldc too small", [](auto& d) { d.ldc = 0; }, {"ldc", "0", "3"}},
+    {"ldc too small", [](auto& d) { d.ldc = 0; }, {"ldc", "0", "3", "TESSERA_PACKED (kPacked)"}},
     {"negative lda", [](auto& d) { d.lda = -4; }, {"lda", "-4", "4"}},
     {"lda too small for the transpose",
      [](auto& d) { d.trans_a = TESSERA_TRANSPOSE, d.m = 5, d.lda = 4; },
@@ -47,7 +47,7 @@ const Bad kBad[] = {
      {"ldc", "8", "9"}},
     {"negative stride_a", [](auto& d) { d.batch = 2, d.stride_a = -8; }, {"stride_a", "-8", "at least 0"}},
     {"matrices of C overlap", [](auto& d) { d.batch = 2, d.stride_c = 5; }, {"stride_c", "5"}},
-    {"one C for the whole batch", [](auto& d) { d.batch = 2, d.stride_c = 0; }, {"stride_c", "0"}},
+    {"one C for the whole batch", [](auto& d) { d.batch = 2, d.stride_c = 0; }, {"stride_c", "0", "(kPacked)"}},
     {"m x k overflows", [](auto& d) { d.m = d.k = std::int64_t{1} << 32; }, {"A", "2^63"}},
     {"k x n overflows", [](auto& d) { d.k = std::int64_t{1} << 40, d.n = std::int64_t{1} << 30; }, {"2^63"}},
     {"m x n overflows", [](auto& d) { d.m = d.n = std::int64_t{1} << 32, d.k = 1; }, {"C", "2^63"}},
@@ -92,6 +92,18 @@ TEST_CASE("bad GEMM descriptors are refused with the argument, its value and the
     CHECK(plan == nullptr);
   }
   Working().check();
+}
+
+TEST_CASE("a size that was not set is told from a batch of -1", "[validation]") {
+  Context context = fake();
+  const std::vector<std::string> unset = {"a descriptor begins with -1"};
+  check_throws("no k", ErrorCode::invalid_argument, unset, [&] { GemmPlan(context, {.m = 2, .n = 2}); });
+  try {
+    GemmPlan(context, {.m = 2, .n = 2, .k = 2, .batch = -1});
+    FAIL("a batch of -1 was taken");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()) == "batch = -1: must be at least 0");
+  }
 }
 
 TEST_CASE("a C without elements may have any stride", "[validation]") {

@@ -244,8 +244,11 @@ TEST_CASE("the best score wins among what is allowed", "[selection]") {
   CHECK_THAT(
       refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("nosuch")); }),
       ContainsSubstring("nosuch") && ContainsSubstring("cpu-v3 (usable)") && ContainsSubstring("broken (no device)"));
-  CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }),
-             ContainsSubstring("no device"));
+  CHECK(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] {
+          choose(all, asked("nosuch"), "looked in /a");
+        }).ends_with("; looked in /a"));
+  CHECK(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("broken")); }) ==  // the reason once
+        "TESSERA_BACKEND = 'broken': not usable here (no device); there is: cpu-v3 (usable), gpu (usable)");
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("gpu:2")); }),
              ContainsSubstring("gpu:2") && ContainsSubstring("gpu has 2 devices: 0 (big one), 1"));
   CHECK_THAT(refusal(TESSERA_BACKEND_UNAVAILABLE, [&] { choose(all, asked("cpu:9")); }),

@@ -192,6 +192,7 @@ TEST_CASE("bad taps are refused", "[taps]") {
   refused("accuracy 0", {"accuracy", "0"}, [] { taps::laplacian(1, 0); });
   refused("accuracy 10", {"accuracy", "10"}, [] { taps::laplacian(1, 10); });
   refused("spacing 0", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, 0.0); });
+  refused("a small spacing below 0", {"spacing = -1e-09: "}, [] { taps::derivative(1, 0, 1, 2, -1e-9); });
   refused("spacing NaN", {"spacing", "positive"}, [] { taps::derivative(1, 0, 1, 2, NAN); });
   refused("spacing infinite", {"spacing", "finite"}, [] { taps::derivative(1, 0, 1, 2, INFINITY); });
   refused("a negative radius", {"radius", "-1"}, [] { taps::box(2, -1); });
