@@ -59,6 +59,8 @@ std::string Fields::describe() const {
 
 Fields read_fields(const std::filesystem::path& file, std::optional<DType> dtype) {
   if (png::is_png(file)) return fields_of(file, png::read(file), dtype);
+  if (!npy::is_npy(file))
+    throw npy::Error(file, "is neither a .npy file nor a PNG image, whatever its name: it begins like neither");
   return {.array = npy::read_numbers(file, dtype)};
 }
 
@@ -76,6 +78,14 @@ Target target_of(const std::filesystem::path& file, const Fields& input, std::op
     throw npy::Error(file, std::string("a PNG image holds u8 or u16; the result is ") + name_of(target.stored) +
                                ": --output-type u8 rounds it and clamps it to 0..255");
   return target;
+}
+
+double alpha_scale(const Fields& input, const Target& target) {
+  constexpr double kScale = 65535.0 / 255.0;
+  const npy::Stored from = input.array.stored, to = target.stored;
+  if (from == npy::Stored::u8 && to == npy::Stored::u16) return kScale;
+  if (from == npy::Stored::u16 && to == npy::Stored::u8) return 1.0 / kScale;
+  return 1.0;
 }
 
 template <Element T>
@@ -107,7 +117,9 @@ std::string said_of(const Fields& input, const Target& target, std::int64_t clam
   if (!npy::is_floating(target.stored))
     text += ": rounded, " + std::to_string(clamped) + " of " + std::to_string(array.size) + " clamped to " +
             range_of(target.stored);
-  return text + (input.has_alpha ? "; alpha is kept" : "") + "\n";
+  if (input.has_alpha) text += "; alpha is kept";
+  if (input.has_alpha && alpha_scale(input, target) != 1.0) text += ", scaled to " + range_of(target.stored);
+  return text + "\n";
 }
 
 }  // namespace tessera::cli

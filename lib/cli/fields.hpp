@@ -48,6 +48,10 @@ struct Target {
 /// Throws npy::Error where a PNG image cannot hold the results.
 Target target_of(const std::filesystem::path& file, const Fields& input, std::optional<npy::Stored> stored);
 
+/// What alpha is multiplied by, since it is a share of the type's largest number: 257 from u8 to u16, 1 / 257 back. Any
+/// other type takes it as the number it is.
+double alpha_scale(const Fields& input, const Target& target);
+
 /// Writes the results, laid out as the input's array but in C order. An image becomes a .npy file of height x width or
 /// height x width x channels. Returns how many numbers were clamped.
 template <Element T>

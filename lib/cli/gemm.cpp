@@ -125,7 +125,8 @@ void add_gemm(CLI::App& app, Run& run) {
   command->add_flag("--trans-a", arguments->trans_a, "op(A) is the transpose of the array in A.npy");
   command->add_flag("--trans-b", arguments->trans_b, "op(B) is the transpose of the array in B.npy");
   arguments->choice.add_to(*command);
-  command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and C moved once; C twice with beta).");
+  command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and C moved once; C twice with beta). " +
+                  std::string(kMeasured));
   command->callback([arguments, &run] { run = [arguments] { run_gemm(*arguments); }; });
 }
 

@@ -86,13 +86,16 @@ void require_usable(const std::vector<BackendInfo>& found, const std::vector<Bac
     throw std::runtime_error("no backend was found; TESSERA_BACKEND_PATH adds directories to those searched");
   if (std::none_of(found.begin(), found.end(), [](const BackendInfo& b) { return b.available; }))
     throw std::runtime_error("no backend is usable");
+  const Context chosen;  // throws where TESSERA_BACKEND names what cannot be had
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
-      "info", "Lists backends, why each is or is not usable, devices and algorithms. Fails where none is usable.");
+      "info",
+      "Lists backends, why each is or is not usable, devices and algorithms. Fails where none is usable, or the "
+      "one that TESSERA_BACKEND names is not.");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print JSON");
   command->callback([json, &run] {

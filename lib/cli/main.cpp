@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "clip.hpp"
 #include "commands.hpp"
+#include "usage.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -45,22 +44,6 @@ int fail(const char* message) {
   return kFailure;
 }
 
-std::string usage_message(const CLI::App*, const CLI::Error& error) {
-  constexpr std::size_t kMaxText = 1024;  // bytes; of the command line, which may be long
-  return tessera::npy::clip(error.what(), kMaxText) + "\nRun with --help for more information.\n";
-}
-
-/// What to say where the command line names no subcommand. Before one there are options without values alone.
-std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
-  std::string known;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    known += (known.empty() ? "" : ", ") + command->get_name();
-  const char* const* const word = std::find_if(argv + 1, argv + argc, [](const char* text) { return text[0] != '-'; });
-  const std::string said =
-      word == argv + argc ? "no subcommand was given" : "there is no subcommand '" + tessera::npy::clip(*word) + "'";
-  return said + "; there are " + known;
-}
-
 int run(int argc, char** argv) {
   CLI::App app("Matrix products and stencils on files, on the backends that are found when the program runs.",
                "tessera");
@@ -68,7 +51,7 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 failed, 2 the command line is wrong. A failed run leaves the output file as it was.");
   app.set_version_flag("--version", std::string("tessera ") + tessera_version());
   app.require_subcommand(1);
-  app.failure_message(usage_message);
+  app.failure_message(tessera::cli::usage_message);
   tessera::cli::Run command;
   tessera::cli::add_info(app, command);
   tessera::cli::add_gemm(app, command);
@@ -79,7 +62,9 @@ int run(int argc, char** argv) {
     command();
   } catch (const CLI::RequiredError& error) {
     if (!app.get_subcommands().empty()) return app.exit(error), kUsage;
-    return app.exit(CLI::ValidationError(subcommand_message(app, argc, argv))), kUsage;
+    return app.exit(CLI::ValidationError(tessera::cli::subcommand_message(app, argc, argv))), kUsage;
+  } catch (const CLI::ExtrasError&) {
+    return app.exit(CLI::ValidationError(tessera::cli::unexpected_message(app))), kUsage;
   } catch (const CLI::ParseError& error) {
     if (app.exit(error) != 0) return kUsage;
   }

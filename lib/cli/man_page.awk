@@ -47,9 +47,16 @@ NR == 1 {
 /^ *\[Option Group: / {
   gsub(/^.*: |\]$/, "")
   printf ".SS %s\n", escaped($0)
+  in_group = 1
   next
 }
-/^  exactly one of/ || /^ +Options:$/ { next }  # a group's own words about itself
+in_group {  # what the group is
+  in_group = 0
+  gsub(/^ +| +$/, "")
+  print escaped($0) "."
+  next
+}
+/^ +Options:$/ { next }
 /^ *\[/ {
   gsub(/^ *\[|\]$/, "")
   print escaped($0)

@@ -25,11 +25,15 @@ struct Timing {
   std::string kind;
 };
 
-/// Calls `execute` once and, where that was quick, a few times more; `prepare` precedes each call and is not timed.
+inline constexpr int kRuns = 5;  ///< that are timed
+/// For --help.
+inline constexpr char kMeasured[] =
+    "The plan is executed once and, where that takes less than 0.2 s, five times more: the time is their median.";
+
+/// Calls `execute` once and, where that was quick, kRuns times more; `prepare` precedes each call and is not timed.
 template <class Prepare, class Execute>
 Timing measure(Prepare&& prepare, Execute&& execute) {
-  constexpr int kRuns = 5;
-  constexpr double kPatience = 1.0;  // seconds
+  constexpr double kPatience = 1.0;  // seconds for all runs
   const auto timed = [&] {
     prepare();
     const auto start = std::chrono::steady_clock::now();
@@ -41,7 +45,7 @@ Timing measure(Prepare&& prepare, Execute&& execute) {
   std::vector<double> seconds;
   for (int run = 0; run < kRuns; ++run) seconds.push_back(timed());
   std::nth_element(seconds.begin(), seconds.begin() + kRuns / 2, seconds.end());
-  return {seconds[kRuns / 2], "median of " + std::to_string(kRuns) + " after a warm-up"};
+  return {seconds[kRuns / 2], "median of " + std::to_string(kRuns) + " executions after a first one"};
 }
 
 /// "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s". `work` counts what `unit` names, `bytes` the compulsory traffic.

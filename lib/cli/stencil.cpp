@@ -21,8 +21,7 @@ namespace {
 struct Arguments {
   std::string input, output, taps_file, boundary = "fixed";
   std::optional<std::string> named, origin, dtype, output_type;
-  double value = 0.0;
-  std::optional<double> spacing;
+  std::optional<double> value, spacing;
   std::int64_t steps = 1;
   Choice choice;
 };
@@ -70,10 +69,12 @@ void apply(const Choice& choice, const StencilDesc& desc, const Fields& input, c
            npy::OutputFile& output) {
   auto plan = choice.plan<StencilPlan>(desc);
   const T* const in = input.array.data<T>();
-  // Alpha stays as it is. Fields in Fortran order have one field only.
+  // Fields in Fortran order have one field only.
   std::vector<T> result(static_cast<std::size_t>(input.array.size));
   const std::int64_t computed = input.computed() * input.size();
-  std::copy(in + computed, in + input.array.size, result.data() + computed);
+  const double alpha = alpha_scale(input, target);
+  std::transform(in + computed, in + input.array.size, result.data() + computed,
+                 [alpha](T value) { return T(double(value) * alpha); });
   const Timing timing = measure([] {},
                                 [&] {
                                   for (std::int64_t at = 0; at < computed; at += input.size())
@@ -113,13 +114,13 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .dtype = dtype,
                          .in_strides = input.strides()};
   const Target target = target_of(arguments.output, input, parsed.output_type);
-  npy::OutputFile output(arguments.output);
+  npy::OutputFile output(arguments.output, {".npy", ".png"});
   with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
 }
 
 /// Returns the option that names a file.
 CLI::Option* add_taps(CLI::App& command, Arguments& arguments) {
-  CLI::Option_group* const taps = command.add_option_group("taps", "exactly one of");
+  CLI::Option_group* const taps = command.add_option_group("taps", "what the stencil is");
   CLI::Option* const file =
       taps->add_option("--taps", arguments.taps_file,
                        "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]; or KERNEL.npy: as many axes as the "
@@ -145,7 +146,9 @@ void add_types(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--output-type", arguments.output_type,
                   "what is written (default: as the file): " + npy::stored_names() +
-                      "; integers are rounded to the nearest, halves to even, and clamped to their range")
+                      "; integers are rounded to the nearest, halves to even, and clamped to their range; numbers are "
+                      "not scaled, "
+                      "but for alpha between u8 and u16")
       ->type_name("TYPE");
 }
 
@@ -158,10 +161,12 @@ void add_stencil(CLI::App& app, Run& run) {
   command
       ->add_option("IN", arguments->input,
                    "IN.npy: 1 to 3 axes, C or Fortran order, numbers of any type; or IN.png: grey or colour, each "
-                   "channel by itself, alpha kept")
+                   "channel by itself; alpha is kept")
       ->required()
       ->type_name("FILE");
-  command->add_option("-o,--output", arguments->output, "OUT.npy, written in C order, or OUT.png; may be IN")
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "OUT.npy, written in C order, or OUT.png; may be IN; without an ending .npy")
       ->required()
       ->type_name("FILE");
   CLI::Option* const file = add_taps(*command, *arguments);
@@ -171,15 +176,16 @@ void add_stencil(CLI::App& app, Run& run) {
           "fixed (default), constant[:X], periodic, nearest, reflect, mirror, as in scipy.ndimage, whose wrap is "
           "periodic; LOW/HIGH where sides differ; one for all axes or one for each")
       ->type_name("MODE[,MODE...]");
-  add_number(*command, "--value", arguments->value, "value of a constant boundary (default: 0)");
+  add_number(*command, "--value", arguments->value, "value of constant sides that have none of their own (default: 0)");
   add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");
   add_number(*command, "--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
       ->excludes(file);
   add_types(*command, *arguments);
   arguments->choice.add_to(*command);
-  command->footer(
-      "Named taps:\n" + NamedTaps::help() +
-      "Prints the plan, the time, GStencil/s (points times steps) and GB/s (each step reads and writes a point once).");
+  command->footer("Named taps:\n" + NamedTaps::help() +
+                  "Prints the plan, the time, GStencil/s (points times steps) and GB/s (each step reads and writes a "
+                  "point once). " +
+                  kMeasured);
   command->callback(
       [arguments, &run] { run = [arguments, parsed = parse(*arguments)] { run_stencil(*arguments, parsed); }; });
 }

@@ -48,8 +48,9 @@ Taps read_kernel(const std::filesystem::path& file, int rank, const std::vector<
 std::vector<std::int64_t> parse_origin(const std::string& text);
 
 /// Parses "MODE" or "LOW/HIGH" for all axes or, separated by commas, for each; a mode is fixed, constant[:VALUE],
-/// periodic, nearest, reflect or mirror. Throws std::invalid_argument.
-std::vector<BoundaryAxis> parse_boundaries(const std::string& text, double value);
+/// periodic, nearest, reflect or mirror. `value` is that of constant sides without one of their own, of which there
+/// must be one then. Throws std::invalid_argument.
+std::vector<BoundaryAxis> parse_boundaries(const std::string& text, std::optional<double> value);
 
 /// The parts between separators, empty ones included.
 inline std::vector<std::string> split(std::string_view text, char separator) {

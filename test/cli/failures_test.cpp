@@ -10,6 +10,7 @@
 
 using namespace tessera::test;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -47,6 +48,7 @@ class Workplace {
       const Outcome outcome = run(with_output);
       CHECK(outcome.exit_code == exit_code);
       CHECK(outcome.output == "");
+      CHECK_THAT(outcome.errors, StartsWith("tessera: error: "));
       for (const std::string& part : message) CHECK_THAT(outcome.errors, ContainsSubstring(part));
       CHECK(list(folder_.path()) == before);
       CHECK(read_file(path("old.npy")) == "the old output");
@@ -81,9 +83,9 @@ void check_refused(const std::vector<BadFile>& files) {
 TEST_CASE("files that are not what they should be", "[failures]") {
   const std::string shape_32 = npy_dictionary("<f4", false, {3, 2});
   check_refused({
-      {"", "is not a .npy file"},
-      {"\x93NUMP", "is not a .npy file"},
-      {"PK\x03\x04 and so on", "is not a .npy file"},
+      {"", "a .npy file"},
+      {"\x93NUMP", "a .npy file"},
+      {"PK\x03\x04 and so on", "a .npy file"},
       {std::string("\x93NUMPY\x04\0", 8), "version 4.0"},
       {std::string("\x93NUMPY\x01\0", 8), "is cut off within the .npy header"},
       {header(shape_32).substr(0, 60), "is cut off within the .npy header"},
@@ -223,6 +225,43 @@ TEST_CASE("outputs that cannot be written", "[failures]") {
     const Outcome outcome = w.run({"gemm", "@a.npy", "@b.npy", "-o", "/dev/full"});
     CHECK(outcome.exit_code == 1);
     CHECK_THAT(outcome.errors, ContainsSubstring("/dev/full: cannot be written: No space left"));
+  }
+}
+
+TEST_CASE("an ending that is no format's is refused", "[failures]") {
+  const Workplace w;
+  const auto check = [&](Arguments arguments, const std::string& output, const std::string& message) {
+    CAPTURE(output);
+    arguments.insert(arguments.end(), {"-o", "@" + output});
+    const Outcome outcome = w.run(arguments);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.errors, ContainsSubstring(output + ": cannot be written: its ending " + message));
+    CHECK_FALSE(std::filesystem::exists(w.path(output)));
+  };
+  const Arguments gemm = {"gemm", "@a.npy", "@b.npy"}, stencil = {"stencil", "@a.npy", "--named", "identity"};
+  check(stencil, "o2.tiff", "'.tiff' is unknown; there are .npy, .png and none, which means .npy");
+  check(stencil, "new.npy.PNG", "'.PNG' is unknown");
+  check(gemm, "c.png", "'.png' is unknown; there are .npy and none");
+}
+
+TEST_CASE("words that are not expected are printed in order, with the option that was meant", "[failures]") {
+  const Workplace w;
+  w.check_fails({"stencil", "@a.npy", "--named", "identity", "--boundry", "mirror", "more"}, 2,
+                {"error: not expected here: --boundry mirror more; did you mean --boundary?"});
+  w.check_fails({"stencil", "@a.npy", "--tap", "x", "--named", "identity"}, 2, {"--tap x; did you mean --taps?"});
+  w.check_fails({"gemm", "@a.npy", "@b.npy", "--alhpa=2"}, 2, {"--alhpa=2; did you mean --alpha?"});
+  CHECK_THAT(w.run({"info", "--nonsense"}).errors,
+             ContainsSubstring("--nonsense\n") && !ContainsSubstring("did you mean"));
+}
+
+TEST_CASE("a value that no side of the boundary takes is refused", "[failures]") {
+  const Workplace w;
+  const Arguments start = {"stencil", "@a.npy", "--named", "identity", "--value", "3"};
+  w.check_fails(start, 2, {"--value is for constant sides", "boundary 'fixed' has none"});
+  for (const std::string boundary : {"mirror", "constant:5", "constant:5/nearest,fixed"}) {
+    Arguments arguments = start;
+    arguments.insert(arguments.end(), {"--boundary", boundary});
+    w.check_fails(arguments, 2, {"--value is for constant sides", "'" + boundary + "' has none"});
   }
 }
 

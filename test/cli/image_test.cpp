@@ -111,6 +111,26 @@ TEST_CASE("every colour and depth, each channel by itself, alpha kept", "[image]
   SECTION("16 bits") { check_images<std::uint16_t>(colour, interlaced); }
 }
 
+TEST_CASE("alpha is scaled between 8 and 16 bits, samples are not", "[image]") {
+  need_png();
+  need_backend();
+  const Workplace w;
+  const auto written = [&](int depth, const char* type, const std::string& said) {
+    const std::vector<unsigned> grey_and_alpha = depth == 8 ? std::vector<unsigned>{9, 0, 10, 128, 200, 255}
+                                                            : std::vector<unsigned>{9, 128, 10, 129, 300, 65535};
+    write_file(w.path("in.png"), png_file({3, 1, depth, PngColour::grey_alpha}, grey_and_alpha));
+    const Outcome outcome = w.check_runs("in.png", "out.npy", {"--steps", "0", "--output-type", type});
+    CHECK_THAT(outcome.output, ContainsSubstring(said));
+  };
+  const Shape shape{1, 3, 2};
+  written(8, "u16", "rounded, 0 of 6 clamped to 0..65535; alpha is kept, scaled to 0..65535\n");
+  CHECK(read_npy<std::uint16_t>(w.path("out.npy"), shape) == std::vector<std::uint16_t>{9, 0, 10, 32896, 200, 65535});
+  written(16, "u8", "rounded, 1 of 6 clamped to 0..255; alpha is kept, scaled to 0..255\n");  // the sample of 300
+  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), shape) == std::vector<std::uint8_t>{9, 0, 10, 1, 255, 255});
+  written(8, "f32", "written as f32; alpha is kept\n");
+  CHECK(read_npy<float>(w.path("out.npy"), shape) == std::vector<float>{9, 0, 10, 128, 200, 255});
+}
+
 TEST_CASE("fewer bits, palettes and transparent colours become samples of 8 bits", "[image]") {
   need_png();
   need_backend();
@@ -184,7 +204,8 @@ TEST_CASE("images that are not what they should be", "[image]") {
   check(of_size(kWidth, kHeight + 1), "is no PNG image that can be read");  // one row is missing
   check(signature + png_header({kWidth, kHeight, 3}) + data + end, "is no PNG image that can be read");
   check(signature + png_header({kWidth, kHeight, 8, PngColour::palette}) + data + end, "is no PNG image");
-  check(signature.substr(0, 7), "is not a .npy file");
+  for (const std::string& other : {signature.substr(0, 7), std::string("GIF89a and so on"), std::string()})
+    check(other, "is neither a .npy file nor a PNG image");
 }
 
 TEST_CASE("an image cut off at every byte, or with a byte that differs", "[image]") {

@@ -129,6 +129,20 @@ TEST_CASE("no usable backend is a failure", "[info]") {
   CHECK_THAT(unusable.errors, ContainsSubstring("no backend is usable"));
 }
 
+TEST_CASE("a TESSERA_BACKEND that cannot be had is a failure, behind the list", "[info]") {
+  need_backend();
+  const Outcome outcome = tessera_run({"info"}, {{"TESSERA_BACKEND", "gpu"}});
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.output, ContainsSubstring(": usable"));
+  CHECK_THAT(outcome.errors, StartsWith("tessera: error: TESSERA_BACKEND = 'gpu': there is no such backend: no plugin "
+                                        "libtessera_backend_gpu.so or ") &&
+                                 ContainsSubstring("searched for plugins: /"));
+  CHECK(tessera_run({"info", "--json"}, {{"TESSERA_BACKEND", "gpu:first"}}).exit_code == 1);
+  for (const json& backend : backends())
+    CHECK(tessera_run({"info"}, {{"TESSERA_BACKEND", backend.at("name").get<std::string>()}}).exit_code ==
+          (backend.at("available").get<bool>() ? 0 : 1));
+}
+
 TEST_CASE("help and version", "[info]") {
   CHECK(tessera_run({"--version"}).output == "tessera " + kVersion + "\n");
   const std::vector<std::vector<std::string>> rows = {{"--help"}, {"gemm", "--help"}, {"stencil", "--help"}};
@@ -136,7 +150,12 @@ TEST_CASE("help and version", "[info]") {
     const Outcome outcome = tessera_run(arguments);
     CHECK(outcome.exit_code == 0);
     CHECK_THAT(outcome.output, ContainsSubstring("Usage: tessera"));
+    const bool executes = arguments.size() > 1;
+    CHECK((outcome.output.find("executed once and, where that takes less than 0.2 s, five times") !=
+           std::string::npos) == executes);
   }
+  const std::string help = tessera_run({"stencil", "--help"}).output;
+  CHECK(help.find("xactly") == help.rfind("xactly"));  // one of the two ways to give taps: said once
 }
 
 TEST_CASE("output that cannot be printed is a failure", "[info]") {

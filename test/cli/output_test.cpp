@@ -131,6 +131,16 @@ TEST_CASE("pipes as output", "[output]") {
   w.check_names({"late.npy", "new.npy", "pipe"});
 }
 
+TEST_CASE("pipes of any name, and files without an ending", "[output]") {
+  const Workplace w;
+  REQUIRE(w.shell("mkfifo pipe.tiff").exit_code == 0);
+  CHECK(w.shell("{ cat pipe.tiff > new.npy & } && $gemm -o pipe.tiff && wait").exit_code == 0);
+  CHECK(w.shell("$gemm -o - && $gemm -o bare && $gemm -o ./-.npy && $stencil --named identity -o .hidden").exit_code ==
+        0);
+  for (const char* name : {"new.npy", "-", "bare", "-.npy"}) w.check_product(name);
+  w.check_names({"-", "-.npy", ".hidden", "bare", "new.npy", "pipe.tiff"});
+}
+
 TEST_CASE("pipes as input are refused at once", "[output]") {
   const Workplace w;
   REQUIRE(w.shell("mkfifo pipe").exit_code == 0);

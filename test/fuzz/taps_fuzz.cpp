@@ -91,14 +91,14 @@ void read_named(const std::string& text, int rank) {
   });
 }
 
-void read_boundaries(const std::string& text) {
+void read_boundaries(const std::string& text, std::optional<double> value) {
   allow<std::invalid_argument>([&] {
-    const std::vector<BoundaryAxis> axes = cli::parse_boundaries(text, 0.5);
+    const std::vector<BoundaryAxis> axes = cli::parse_boundaries(text, value);
     require(axes.size() == std::size_t(std::count(text.begin(), text.end(), ',')) + 1);
     for (const BoundaryAxis& axis : axes)
       for (const BoundarySide& side : {axis.low, axis.high}) {
         require(side.mode >= Boundary::fixed && side.mode <= Boundary::mirror);
-        require(std::isfinite(side.value) && (side.mode == Boundary::constant || side.value == 0.5));
+        require(std::isfinite(side.value) && (side.mode == Boundary::constant || side.value == 0.0));
       }
   });
 }
@@ -128,7 +128,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       read_named(text, rank);
       break;
     case 2:
-      read_boundaries(text);
+      read_boundaries(text, std::nullopt);
+      read_boundaries(text, 0.5);
       break;
     default:
       read_numbers(text);

@@ -71,9 +71,10 @@ bool is_npy(const std::filesystem::path& file);
 /// The temporary has no name where the file system knows such files, so that a killed program leaves nothing behind.
 class OutputFile {
  public:
-  /// Throws Error where the target cannot be written, so that this is known before anything is computed. Waits a
-  /// second at most for a pipe's reader.
-  explicit OutputFile(std::filesystem::path target);
+  /// Throws Error where the target cannot be written, so that this is known before anything is computed. A file's name
+  /// must have one of the endings or none; a pipe's or a device's may be any. Waits a second at most for a pipe's
+  /// reader.
+  explicit OutputFile(std::filesystem::path target, const std::vector<std::string>& endings = {".npy"});
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   /// Removes what was not committed.

@@ -41,6 +41,16 @@ fs::path followed(const fs::path& name) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+/// Another ending promises a format that is not written.
+void require_ending(const fs::path& name, const std::vector<std::string>& endings) {
+  const std::string own = name.extension();
+  if (own.empty() || std::find(endings.begin(), endings.end(), own) != endings.end()) return;
+  std::string known;
+  for (const std::string& ending : endings) known += (known.empty() ? "" : ", ") + ending;
+  throw Error(name, "cannot be written: its ending '" + clip(own) + "' is unknown; there are " + known +
+                        " and none, which means .npy");
+}
+
 /// Where the system shows an open file, so that one without a name can be given one.
 std::string link_to(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
@@ -80,7 +90,7 @@ std::string header(Stored stored, const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-OutputFile::OutputFile(fs::path target) : name_(std::move(target)) {
+OutputFile::OutputFile(fs::path target, const std::vector<std::string>& endings) : name_(std::move(target)) {
   if (name_.empty()) throw Error(name_, "the output file has no name");
   struct stat status {
   }, standard{};
@@ -94,6 +104,7 @@ OutputFile::OutputFile(fs::path target) : name_(std::move(target)) {
     kind_ = Kind::pipe;
     descriptor_ = open_pipe(name_);
   } else {
+    require_ending(name_, endings);
     target_ = followed(name_);
     // A rename would pass over the write protection of a file.
     if (exists && ::access(target_.c_str(), W_OK) != 0) fail(name_, errno);
