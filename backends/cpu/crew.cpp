@@ -70,8 +70,9 @@ void Crew::live(int rank, int present) {
   }
 }
 
-void Crew::run(int size, const Steps& steps) {
-  if (steps.count <= 0) return;
+std::int64_t Crew::run(int size, const Steps& steps) {
+  if (steps.count <= 0) return 0;
+  helped_ = 0;
   const std::uint64_t first = phase_.load(std::memory_order_relaxed);
   for (; current_ < size; ++current_) seats_[std::size_t(current_)].claimed.store(first, std::memory_order_relaxed);
   current_ = size;
@@ -86,6 +87,7 @@ void Crew::run(int size, const Steps& steps) {
     failed_.store(false, std::memory_order_relaxed);
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
+  return helped_;
 }
 
 void Crew::wake_workers(int size) {
@@ -139,7 +141,10 @@ bool Crew::take(std::uint64_t phase, int share) {
 /// Takes a share whose thread has not come.
 bool Crew::help(std::uint64_t phase, int rank, int size) {
   for (int r = 1; r < size; ++r)
-    if (take(phase, (rank + r) % size)) return true;
+    if (take(phase, (rank + r) % size)) {
+      if (rank == 0) ++helped_;
+      return true;
+    }
   return false;
 }
 

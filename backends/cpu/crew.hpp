@@ -27,8 +27,9 @@ class Crew {
  public:
   /// Workers for `size` shares, or as many as there can be; the caller does the first. Returns the number of shares.
   int gather(int size);
-  /// All steps, each of `size` shares, at most what gather() returned. Throws what a share threw.
-  void run(int size, const Steps& steps);
+  /// All steps, each of `size` shares, at most what gather() returned. Throws what a share threw. Returns how many
+  /// shares of the workers the caller did.
+  std::int64_t run(int size, const Steps& steps);
 
   Crew* next_idle = nullptr;  ///< of a list
 
@@ -59,9 +60,10 @@ class Crew {
   void leave_others_processors(int rank, int size);
 
   std::array<Seat, kMostThreads> seats_;
-  int workers_ = 0;   ///< that there are
-  int patience_ = 0;  ///< executions until more are asked for again
-  int current_ = 0;   ///< seats whose `claimed` has followed the phase
+  int workers_ = 0;          ///< that there are
+  int patience_ = 0;         ///< executions until more are asked for again
+  int current_ = 0;          ///< seats whose `claimed` has followed the phase
+  std::int64_t helped_ = 0;  ///< shares that the caller did for workers, in this execution
   std::atomic<int> present_{0}, arrived_{0};
 
   // Of the current execution.

@@ -42,19 +42,20 @@ void wait_until_asleep(pid_t thread) {
   while (state_of(thread) != 'S') usleep(1000);
 }
 
-sem_t halted, released;
+sem_t halted, released, gone;
 
 void halt(int) {
   sem_post(&halted);
   while (sem_wait(&released) != 0) {
   }
+  sem_post(&gone);
 }
 
 /// Holds all threads of this process but the caller's, wherever they are, as a scheduler does that runs others.
 class OthersHalted {
  public:
   OthersHalted() {
-    sem_init(&halted, 0, 0), sem_init(&released, 0, 0);
+    sem_init(&halted, 0, 0), sem_init(&released, 0, 0), sem_init(&gone, 0, 0);
     struct sigaction action {};
     action.sa_handler = halt;
     sigaction(SIGUSR1, &action, nullptr);
@@ -68,6 +69,9 @@ class OthersHalted {
   }
   ~OthersHalted() {
     for (int i = 0; i < count_; ++i) sem_post(&released);
+    for (int i = 0; i < count_; ++i)
+      while (sem_wait(&gone) != 0) {
+      }
   }
   int count() const { return count_; }
 
@@ -149,6 +153,31 @@ TEST_CASE("nobody waits for a thread that has not begun", "[crew][halted]") {
   // These would never end.
   REQUIRE(count_shares(1) == 3);
   REQUIRE(count_shares(50) == 150);
+}
+
+TEST_CASE("where a crew's workers are late time after time, OpenMP's threads of the caller do their shares",
+          "[crew][halted]") {
+  // As long as tells something of the workers.
+  const auto others_shares = [] {
+    const pid_t caller = this_thread();
+    std::atomic<int> others{0};
+    run_team(2, [&](Team) {
+      const std::int64_t begin = tessera::cpu::nanoseconds();
+      while (tessera::cpu::nanoseconds() - begin < 1'000'000) tessera::cpu::pause();
+      if (this_thread() != caller) ++others;
+    });
+    return others.load();
+  };
+  int done_late = 0, done_then = 0;
+  std::thread caller([&] {  // whose habits are its own
+    others_shares();        // there are workers now, which may have been late
+    const OthersHalted halted_workers;
+    for (int execution = 0; execution < 7; ++execution) done_late += others_shares();
+    for (int execution = 0; execution < 5; ++execution) done_then += others_shares();
+  });
+  caller.join();
+  REQUIRE(done_late == 0);
+  REQUIRE(done_then > 0);
 }
 
 TEST_CASE("a thread that waits long for another one sleeps", "[crew]") {
