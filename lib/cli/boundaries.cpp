@@ -48,8 +48,11 @@ BoundarySide parse_side(const std::string& text, double value, bool& taken) {
   const std::string whole = "boundary '" + npy::clip(text) + "'";
   for (const Boundary mode : kBoundaries) {
     if (mode == Boundary::halo || parts[0] != name_of(mode)) continue;  // a file holds no ghost points
-    if (parts.size() == 1) taken |= mode == Boundary::constant;
-    if (parts.size() == 1) return {mode, mode == Boundary::constant ? value : 0.0};
+    if (parts.size() == 1) {
+      if (mode != Boundary::constant) return {mode, 0.0};
+      taken = true;
+      return {mode, value};
+    }
     if (parts.size() == 2 && mode == Boundary::constant) return {mode, parse_number(parts[1], whole)};
     throw std::invalid_argument(whole + ": only constant takes a value, as in constant:20");
   }
@@ -72,8 +75,7 @@ std::vector<BoundaryAxis> parse_boundaries(const std::string& text, std::optiona
   }
   if (value && !taken)
     throw std::invalid_argument(
-        "--value is for constant sides that have no value of their own, as in --boundary "
-        "constant; boundary '" +
+        "--value is for constant sides that have no value of their own, as in --boundary constant; boundary '" +
         npy::clip(text) + "' has none");
   return axes;
 }
