@@ -121,6 +121,13 @@ class Habit {
     credit_ = lost == 0 ? std::min(credit_ + kEarned, kCredit) : credit_ - lost;
     if (credit_ < 0) leave_region();
   }
+  void leave_region() {
+    in_region_ = false;
+    late_ = 0;
+    const std::int64_t now = nanoseconds();
+    pause_ = now - since_ > kLasting ? kFirstPause : std::min(2 * pause_, kLongestPause);
+    not_before_ = now + pause_;
+  }
 
  private:
   static constexpr int kLate = 8;  ///< executions one after another
@@ -135,13 +142,6 @@ class Habit {
     credit_ = kCredit;
     since_ = nanoseconds();
   }
-  void leave_region() {
-    in_region_ = false;
-    late_ = 0;
-    const std::int64_t now = nanoseconds();
-    pause_ = now - since_ > kLasting ? kFirstPause : std::min(2 * pause_, kLongestPause);
-    not_before_ = now + pause_;
-  }
 
   bool in_region_ = false;
   int late_ = 0;
@@ -152,9 +152,11 @@ class Habit {
 
 bool run_by_habit(int threads, const Steps& steps) {
   if (habit.takes_region()) {
-    const Outcome outcome = run_in_region(threads, steps);
-    habit.region_lost(outcome.lost);
-    return outcome.shared;
+    if (const Outcome outcome = run_in_region(threads, steps); outcome.shared) {
+      habit.region_lost(outcome.lost);
+      return true;
+    }
+    habit.leave_region();  // no thread can be had for one, but the crew's are there
   }
   const Outcome outcome = run_in_crew(threads, steps);
   habit.crew_was(outcome.late);
