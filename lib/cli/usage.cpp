@@ -73,10 +73,7 @@ std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
 }
 
 std::string unexpected_message(const CLI::App& app) {
-  const std::vector<const CLI::App*> chosen = [&] {
-    const std::vector<CLI::App*> commands = app.get_subcommands();
-    return std::vector<const CLI::App*>(commands.begin(), commands.end());
-  }();
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
   std::string words, advice;
   for (const std::string& word : app.remaining(true)) {
