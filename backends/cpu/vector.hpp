@@ -31,15 +31,15 @@ struct VectorOf {
 template <class T, int kCount = kLanes<T>>
 using Vector = typename VectorOf<T, kCount>::Type;
 
-template <class T>
-inline Vector<T> load(const T* p) {
-  Vector<T> v;
+template <class T, int kCount = kLanes<T>>
+inline Vector<T, kCount> load(const T* p) {
+  Vector<T, kCount> v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
-template <class T>
-inline void store(T* p, Vector<T> v) {
+template <class T, int kCount = kLanes<T>>
+inline void store(T* p, std::type_identity_t<Vector<T, kCount>> v) {
   std::memcpy(p, &v, sizeof v);
 }
 
@@ -47,10 +47,10 @@ inline void store(T* p, Vector<T> v) {
 template <class T>
 using LaneNumber = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 /// first, first + 1 and so on.
-template <class T>
-[[gnu::always_inline]] inline Vector<LaneNumber<T>> lane_numbers(int first) {
-  Vector<LaneNumber<T>> numbers;
-  for (int lane = 0; lane < kLanes<T>; ++lane) numbers[lane] = LaneNumber<T>(first + lane);
+template <class T, int kCount = kLanes<T>>
+[[gnu::always_inline]] inline Vector<LaneNumber<T>, kCount> lane_numbers(int first) {
+  Vector<LaneNumber<T>, kCount> numbers;
+  for (int lane = 0; lane < kCount; ++lane) numbers[lane] = LaneNumber<T>(first + lane);
   return numbers;
 }
 

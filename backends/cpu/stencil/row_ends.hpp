@@ -40,12 +40,16 @@ struct EndValues {
   std::int64_t next = 0;  ///< from a row's values to the other's
 };
 
-/// The sums of a vector of points from `low` on and of one from `high` on, in the order of the taps, for a unit stride.
-/// Of the first ones taps leave the row only downwards, and of the others upwards. A null pointer for the results: not
-/// wanted.
+/// Vectors at the ends of rows are no longer than the ends need: those of a whole register mostly lie across two lines.
 template <class T>
-void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
-                    const EndValues<T>& sums);
+inline constexpr int kLeastLanes = 16 / int(sizeof(T));
+
+/// The sums of a vector of `lanes` points from `low` on and of one from `high` on, in the order of the taps, for a unit
+/// stride. Of the first ones taps leave the row only downwards, and of the others upwards. A null pointer for the
+/// results: not wanted. `lanes` is kLeastLanes times 1, 2 or 4, kLanes at most.
+template <class T>
+void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t lanes, std::int64_t low,
+                    std::int64_t high, const EndValues<T>& sums);
 
 /// The values of points [0, low()) and [high(), extent) of rows.
 template <class T>
@@ -56,6 +60,7 @@ class RowEnds {
         outside_(d),
         low_(d.plain_begin(2)),
         high_(d.plain_end(2)),
+        lanes_(lanes_for(std::max(low_, d.extents[2] - high_))),
         high_place_(room() - (d.extents[2] - high_)),
         low_sums_(low_ > 0 && d.mode[2][0] != TESSERA_BOUNDARY_FIXED),
         high_sums_(high_ < d.extents[2] && d.mode[2][1] != TESSERA_BOUNDARY_FIXED) {}
@@ -65,21 +70,22 @@ class RowEnds {
 
   /// Points around those that taps read, of all rows, that vectors of the ends read: what leaves a row is loaded from
   /// its other end or from near this one as a vector, which goes past that end, where taps need not reach.
-  std::int64_t around() const { return kLanes<T> + std::max(d_.reach[2][0], d_.reach[2][1]); }
+  std::int64_t around() const { return lanes_ + std::max(d_.reach[2][0], d_.reach[2][1]); }
   /// Whether there are sums to do, and rows long enough for vectors at their ends.
-  bool worth_vectors() const { return (low_sums_ || high_sums_) && high_ - low_ >= kLanes<T>; }
+  bool worth_vectors() const { return (low_sums_ || high_sums_) && high_ - low_ >= lanes_; }
 
   /// Room for the values of a row that is summed in vectors, and where they are in it.
   std::int64_t room() const { return round_up(low_) + round_up(d_.extents[2] - high_); }
   EndValues<T> values_in(T* room, std::int64_t next = 0) const { return {room, room + high_place_, next}; }
 
-  /// The values of both ends, where the strides of points are 1. With `in_vectors` plain points next to the ends are
-  /// written as well: rows must be worth_vectors(), and around() more points than taps read inside the array.
+  /// The values of both ends, or of those that have a place to go to, where the strides of points are 1. With
+  /// `in_vectors` plain points next to the ends are written as well: rows must be worth_vectors(), and around() more
+  /// points than taps read inside the array.
   void sum(const EndRows<T>& rows, bool in_vectors, const EndValues<T>& to) const {
     const bool low_sums = in_vectors && low_sums_, high_sums = in_vectors && high_sums_;
     for (int r = 0; r < rows.count; ++r) {
-      if (!low_sums) sum_points(rows, r, {0, low_}, to.low + r * to.next, 1);
-      if (!high_sums) sum_points(rows, r, {high_, d_.extents[2]}, to.high + r * to.next, 1);
+      if (!low_sums && to.low != nullptr) sum_points(rows, r, {0, low_}, to.low + r * to.next, 1);
+      if (!high_sums && to.high != nullptr) sum_points(rows, r, {high_, d_.extents[2]}, to.high + r * to.next, 1);
     }
     if (in_vectors) sum_vectors(rows, to);
   }
@@ -94,21 +100,27 @@ class RowEnds {
   }
 
  private:
-  static std::int64_t round_up(std::int64_t points) { return plugin::round_up<std::int64_t>(points, kLanes<T>); }
+  static std::int64_t lanes_for(std::int64_t points) {
+    std::int64_t lanes = kLeastLanes<T>;
+    while (lanes < std::min<std::int64_t>(points, kLanes<T>)) lanes *= 2;
+    return lanes;
+  }
+  std::int64_t round_up(std::int64_t points) const { return plugin::round_up<std::int64_t>(points, lanes_); }
 
   void sum_vectors(const EndRows<T>& rows, const EndValues<T>& to) const {
-    const std::int64_t low_end = low_sums_ ? low_ : 0, high_begin = high_sums_ ? high_ : d_.extents[2];
-    for (std::int64_t l = 0, h = d_.extents[2]; l < low_end || h > high_begin; l += kLanes<T>) {
+    const std::int64_t low_end = low_sums_ && to.low != nullptr ? low_ : 0;
+    const std::int64_t high_begin = high_sums_ && to.high != nullptr ? high_ : d_.extents[2];
+    for (std::int64_t l = 0, h = d_.extents[2]; l < low_end || h > high_begin; l += lanes_) {
       T* const low_values = l < low_end ? to.low + l : nullptr;
-      T* const high_values = h > high_begin ? to.high + (h - kLanes<T> - high_) : nullptr;
-      h -= kLanes<T>;
-      apply_row_ends(rows, outside_, l, h, {low_values, high_values, to.next});
+      T* const high_values = h > high_begin ? to.high + (h - lanes_ - high_) : nullptr;
+      h -= lanes_;
+      apply_row_ends(rows, outside_, lanes_, l, h, {low_values, high_values, to.next});
     }
   }
 
   plugin::Domain d_;
   Outside<T> outside_;
-  std::int64_t low_, high_, high_place_;
+  std::int64_t low_, high_, lanes_, high_place_;
   bool low_sums_, high_sums_;  ///< whether points of the end are sums
 };
 

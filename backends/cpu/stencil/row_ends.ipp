@@ -5,6 +5,7 @@
 
 #include "row_ends.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -13,12 +14,13 @@ namespace {
 
 /// The vector with its lanes in the opposite order.
 template <class T, std::size_t... kLane>
-[[gnu::always_inline]] inline Vector<T> reversed(Vector<T> v, std::index_sequence<kLane...>) {
+[[gnu::always_inline]] inline Vector<T, sizeof...(kLane)> reversed(Vector<T, sizeof...(kLane)> v,
+                                                                   std::index_sequence<kLane...>) {
   return __builtin_shufflevector(v, v, int(sizeof...(kLane) - 1 - kLane)...);
 }
 
 /// The sums of a vector of points at the lower or upper end of one row or two.
-template <class T, int kRows, bool kUpper>
+template <class T, int kLanes, int kRows, bool kUpper>
 class EndSums {
  public:
   /// The points from `first` on.
@@ -27,7 +29,7 @@ class EndSums {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       at_[r] = rows.base + first + r * rows.next;
-      sum_[r] = rows.init - Vector<T>{};
+      sum_[r] = rows.init - Values{};
     }
   }
 
@@ -36,7 +38,7 @@ class EndSums {
     const std::int64_t index = first_ + along + kLast;
     if (outside_.is_inside(index)) return false;
     entry_ = outside_.at(index);
-    if (map_ == Map::backward) entry_.shift += 2 * kLast - kLanes<T> + 1;
+    if (map_ == Map::backward) entry_.shift += 2 * kLast - kLanes + 1;
     if (map_ == Map::same) entry_.shift += kLast;
     lower_ = kUpper ? outside_.extent() - first_ - along : -first_ - along;
     return true;
@@ -46,10 +48,10 @@ class EndSums {
   [[gnu::always_inline]] void add(std::int64_t offset, T coefficient) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      Vector<T> value = load(at_[r] + offset);
+      Values value = load<T, kLanes>(at_[r] + offset);
       if constexpr (kLeaves) {
-        const auto lower = lane_numbers<T>(0) < LaneNumber<T>(lower_);
-        const Vector<T> outside = load_outside(at_[r] + offset + entry_.shift);
+        const auto lower = lane_numbers<T, kLanes>(0) < LaneNumber<T>(lower_);
+        const Values outside = load_outside(at_[r] + offset + entry_.shift);
         value = kUpper ? (lower ? value : outside) : (lower ? outside : value);
       }
       sum_[r] += coefficient * value;
@@ -58,21 +60,22 @@ class EndSums {
 
   [[gnu::always_inline]] void store(T* to, std::int64_t next) const {
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) cpu::store(to + r * next, sum_[r]);
+    for (int r = 0; r < kRows; ++r) cpu::store<T, kLanes>(to + r * next, sum_[r]);
   }
 
  private:
+  using Values = Vector<T, kLanes>;
   /// The lane that leaves the row if any does.
-  static constexpr int kLast = kUpper ? kLanes<T> - 1 : 0;
+  static constexpr int kLast = kUpper ? kLanes - 1 : 0;
 
-  [[gnu::always_inline]] Vector<T> load_outside(const T* from) const {
+  [[gnu::always_inline]] Values load_outside(const T* from) const {
     switch (map_) {
       case Map::forward:
-        return load(from);
+        return load<T, kLanes>(from);
       case Map::backward:
-        return reversed<T>(load(from), std::make_index_sequence<kLanes<T>>());
+        return reversed<T>(load<T, kLanes>(from), std::make_index_sequence<kLanes>());
       default:
-        return (map_ == Map::constant ? entry_.value : *from) - Vector<T>{};
+        return (map_ == Map::constant ? entry_.value : *from) - Values{};
     }
   }
 
@@ -82,15 +85,15 @@ class EndSums {
   typename Outside<T>::Entry entry_{};  ///< what the lanes that leave find, from where lane 0 would read
   std::int64_t lower_ = 0;              ///< lanes on the lower side of the row's end
   const T* at_[kRows];
-  Vector<T> sum_[kRows];
+  Values sum_[kRows];
 };
 
-template <class T, int kRows>
+template <class T, int kLanes, int kRows>
 void sum_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
                   const EndValues<T>& sums) {
   const RowTaps<T>& taps = rows.taps;
-  EndSums<T, kRows, false> low_sums(rows, outside, low);
-  EndSums<T, kRows, true> high_sums(rows, outside, high);
+  EndSums<T, kLanes, kRows, false> low_sums(rows, outside, low);
+  EndSums<T, kLanes, kRows, true> high_sums(rows, outside, high);
   for (std::int64_t t = 0; t < taps.count;) {
     const std::int64_t along = taps.along[t];
     const auto add = [&]<bool kLowLeaves, bool kHighLeaves>() {
@@ -110,15 +113,27 @@ void sum_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_
   if (sums.high != nullptr) high_sums.store(sums.high, sums.next);
 }
 
+template <class T, int kLanes>
+void sum_rows_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
+                   const EndValues<T>& sums) {
+  if (rows.count == 2)
+    sum_row_ends<T, kLanes, 2>(rows, outside, low, high, sums);
+  else
+    sum_row_ends<T, kLanes, 1>(rows, outside, low, high, sums);
+}
+
 }  // namespace
 
 template <class T>
-void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t low, std::int64_t high,
-                    const EndValues<T>& sums) {
-  if (rows.count == 2)
-    sum_row_ends<T, 2>(rows, outside, low, high, sums);
+void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t lanes, std::int64_t low,
+                    std::int64_t high, const EndValues<T>& sums) {
+  constexpr int kMost = kLanes<T>, kHalf = std::max(kMost / 2, kLeastLanes<T>), kLeast = kLeastLanes<T>;
+  if (lanes == kMost)
+    sum_rows_ends<T, kMost>(rows, outside, low, high, sums);
+  else if (lanes == kHalf)
+    sum_rows_ends<T, kHalf>(rows, outside, low, high, sums);
   else
-    sum_row_ends<T, 1>(rows, outside, low, high, sums);
+    sum_rows_ends<T, kLeast>(rows, outside, low, high, sums);
 }
 
 }  // namespace tessera::cpu

@@ -167,7 +167,7 @@ class RowSweepPlan final : public plugin::Plan {
     const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
     const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
     const EndRows<T> row{line.row, base, line.in_stride, terms.taps(), terms.init};
-    const bool in_vectors = plain && ends_in_vectors(sweep, line, line);
+    const bool in_vectors = plain ? ends_in_vectors(sweep, line, line) : mapped_ends_in_vectors(sweep, terms);
     if constexpr (kNontemporal) {
       if (in_vectors) ends_.sum(row, true, ends_.values_in(scratch.ends.data()));
       put_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, points, middle, scratch.lines);
@@ -224,6 +224,14 @@ class RowSweepPlan final : public plugin::Plan {
   /// Whether the ends of these rows can go in vectors.
   bool ends_in_vectors(const Sweep<T>& sweep, const Line& first, const Line& last) const {
     return first.in_stride == 1 && ends_.worth_vectors() && inside(sweep, first, last, ends_.around());
+  }
+
+  /// The same for a row of which taps leave the domain across an outer axis.
+  bool mapped_ends_in_vectors(const Sweep<T>& sweep, const RowTerms<T>& terms) const {
+    if (sweep.source.strides[2] != 1 || !ends_.worth_vectors()) return false;
+    if (terms.offset.empty()) return true;
+    const auto [lowest, highest] = std::minmax_element(terms.offset.begin(), terms.offset.end());
+    return *lowest >= ends_.around() && sweep.source.last - *highest - (d_.extents[2] - 1) >= ends_.around();
   }
 
   /// Whether all that taps read around the rows from one to another, neither of which has a boundary on the outer axes,

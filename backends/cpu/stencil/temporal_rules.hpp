@@ -8,7 +8,7 @@
 #include "model.hpp"
 #include "prefetch_queue.hpp"
 #include "register_block_kernel.hpp"
-#include "row_terms.hpp"
+#include "row_ends.hpp"
 #include "tap_groups.hpp"
 #include "temporal_axis.hpp"
 
@@ -31,7 +31,7 @@ struct TileRules {
   plugin::Domain domain;  ///< unrolled
   std::array<TileAxis, 3> axes;
   TileLayout layout;
-  Outside<T> outside;
+  RowEnds<T> ends;
   std::vector<plugin::Tap> taps;    ///< in the order of single sweeps
   std::vector<TapGroup> groups;     ///< the same taps
   std::vector<T> coefficient;       ///< of the taps
@@ -40,7 +40,7 @@ struct TileRules {
   TileRules(const StencilWork& work, const TemporalShape& shape)
       : domain(unrolled(work.problem.domain)),
         layout(tile_layout(work.problem, shape, work.block_rows)),
-        outside(domain),
+        ends(domain),
         taps(work.problem.taps),
         groups(work.groups) {
     for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(work.problem.domain, axis);

@@ -170,9 +170,10 @@ class TileRun {
     b.in_row = b.out_row = layout_.pitch;
     b.n = lines.size(), b.rows = rows;
     apply_row_block(b, {l.groups.data(), std::int64_t(l.groups.size())}, &scratch_.queue);
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::size_t p = 0; p < kBlockPlanes; ++p)
-        sum_ends(row(level - 1, l.plane[p].from, c1 + r), l.plain[p], l.points, row(level, l.plane[p].to, c1 + r));
+    for (std::size_t p = 0; p < kBlockPlanes; ++p)
+      for (int r = 0; r < rows; r += 2)
+        sum_ends(row(level - 1, l.plane[p].from, c1 + r), l.plain[p], l.points, row(level, l.plane[p].to, c1 + r),
+                 std::min(rows - r, 2));
   }
 
   void compute_row(std::int64_t level, const Level<T>& l, std::int64_t p, std::int64_t c1) const {
@@ -220,20 +221,21 @@ class TileRun {
     sum_ends(from, terms, points, to);
   }
 
-  /// Computes those of a row's points again that have a boundary on axis 2.
-  void sum_ends(const T* from, const RowTerms<T>& terms, Span points, T* to) const {
-    const TileAxis& axis = r_.axes[2];
-    if (axis.endless()) return;
-    for (std::int64_t copy = axis.copy_begin(points.begin); copy < points.end; copy += axis.extent()) {
-      sum_end(from, terms, common(points, {copy, copy + d_.plain_begin(2)}), copy, to);
-      sum_end(from, terms, common(points, {copy + d_.plain_end(2), copy + axis.extent()}), copy, to);
+  /// Computes those points of one row or two again that have a boundary on axis 2.
+  void sum_ends(const T* from, const RowTerms<T>& terms, Span points, T* to, int count = 1) const {
+    const RowEnds<T>& ends = r_.ends;
+    const Span low = common(points, {0, ends.low()}), high = common(points, {ends.high(), d_.extents[2]});
+    if (low.size() <= 0 && high.size() <= 0) return;
+    const EndRows<T> rows{from, from, 1, terms.taps(), terms.init, layout_.pitch, count};
+    // Vectors take ends as a whole. What they read around is in the buffer, and what they write around is not used.
+    const bool in_vectors = ends.worth_vectors() && points.size() >= ends.around();
+    const bool low_whole = in_vectors && low.size() == ends.low();
+    const bool high_whole = in_vectors && high.size() == d_.extents[2] - ends.high();
+    ends.sum(rows, in_vectors, {low_whole ? to : nullptr, high_whole ? to + ends.high() : nullptr, layout_.pitch});
+    for (int r = 0; r < count; ++r) {
+      if (!low_whole) ends.sum_points(rows, r, low, to + r * layout_.pitch + low.begin, 1);
+      if (!high_whole) ends.sum_points(rows, r, high, to + r * layout_.pitch + high.begin, 1);
     }
-  }
-
-  void sum_end(const T* from, const RowTerms<T>& terms, Span ends, std::int64_t copy, T* to) const {
-    for (std::int64_t c = ends.begin; c < ends.end; ++c)
-      to[c] =
-          d_.frozen_on(2, c - copy) ? from[c] : end_point(from + c, 1, terms.taps(), terms.init, r_.outside, c - copy);
   }
 
   /// Sends a row of the last level to the output. Whole lines go past the caches: the next pass reads them much later.
