@@ -8,7 +8,7 @@
 
 #include "../cpu/gemm/pack.hpp"
 #include "../cpu/stencil/register_block_kernel.hpp"
-#include "../cpu/stencil/row_terms.hpp"
+#include "../cpu/stencil/row_ends.hpp"
 #include "../cpu/stencil/sweep_cut.hpp"
 #include "../cpu/threads.hpp"
 #include "../cpu/vector.hpp"

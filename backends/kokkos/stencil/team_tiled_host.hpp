@@ -52,10 +52,10 @@ class StencilHostTile {
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
 
-  /// `groups` and `outside` must live as long.
-  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const cpu::Outside<T>& outside,
+  /// `groups` and `ends` must live as long.
+  StencilHostTile(const Sweep<T>& sweep, std::span<const cpu::TapGroup> groups, const cpu::RowEnds<T>& ends,
                   const StencilHostCut& cut)
-      : s_(sweep), d_(sweep.domain), groups_(groups), outside_(&outside), cut_(cut.cut), block_rows_(cut.block_rows) {}
+      : s_(sweep), d_(sweep.domain), groups_(groups), ends_(&ends), cut_(cut.cut), block_rows_(cut.block_rows) {}
 
   static std::size_t scratch_bytes(int taps) {
     return 2 * ScratchTerms<T>::bytes(taps) + std::size_t(taps) * sizeof(cpu::StridedGroup<T>);
@@ -72,9 +72,7 @@ class StencilHostTile {
   }
 
  private:
-  struct Span {
-    std::int64_t begin, end;
-  };
+  using Span = cpu::Span;
   /// The taps away from the boundaries of the outer axes, one by one and in groups.
   struct Plain {
     ScratchTerms<T> taps;
@@ -142,8 +140,8 @@ class StencilHostTile {
   void sweep_block(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
     // Points near the ends of rows are summed as well, so that rows begin where cache lines do; their sums are not
     // used.
-    const Span all{0, d_.extents[2]}, inner{d_.plain_begin(2), d_.plain_end(2)};
-    const Span summed = may_sum_all(i, j, rows, plain) ? all : inner;
+    const Span all{0, d_.extents[2]}, inner{ends_->low(), ends_->high()};
+    const Span summed = may_read(i, j, rows, plain, 0) ? all : inner;
     cpu::RowBlock<T> block{};
     block.in = s_.source_at(i, j, summed.begin);
     block.in_plane = s_.source_strides[0], block.in_row = s_.source_strides[1];
@@ -151,19 +149,20 @@ class StencilHostTile {
     block.out_plane = s_.target_strides[0], block.out_row = s_.target_strides[1];
     block.n = summed.end - summed.begin, block.rows = rows;
     cpu::apply_row_block(block, plain.groups);
-    for (std::int64_t plane = i; plane < i + cpu::kBlockPlanes; ++plane)
-      for (std::int64_t row = j; row < j + rows; ++row) {
-        const T* const base = s_.source_at(plane, row, 0);
-        sweep_ends(plane, row, {all.begin, inner.begin}, base, plain.taps);
-        sweep_ends(plane, row, {inner.end, all.end}, base, plain.taps);
-      }
+    const bool in_vectors = ends_->worth_vectors() && may_read(i, j, rows, plain, ends_->around());
+    for (std::int64_t row = j; row < j + rows; ++row) {
+      const T* const from = s_.source_at(i, row, 0);
+      T* const to = s_.target_at(i, row, 0);
+      ends_->sum({from, from, 1, plain.taps.taps(), plain.taps.init, s_.source_strides[0], cpu::kBlockPlanes},
+                 in_vectors, {to, to + ends_->high(), s_.target_strides[0]});
+    }
   }
 
-  /// Whether what lies around whole rows of a block is inside the array.
-  bool may_sum_all(std::int64_t i, std::int64_t j, int rows, const Plain& plain) const {
+  /// Whether what taps read around whole rows of a block is inside the array, and so many elements more.
+  bool may_read(std::int64_t i, std::int64_t j, int rows, const Plain& plain, std::int64_t more) const {
     const T* const end = s_.source_at(d_.extents[0] - 1, d_.extents[1] - 1, d_.extents[2]);
     const T* const last = s_.source_at(i + cpu::kBlockPlanes - 1, j + rows - 1, d_.extents[2]);
-    return s_.source_at(i, j, 0) - s_.source >= -plain.lowest && end - last >= plain.highest;
+    return s_.source_at(i, j, 0) - s_.source >= more - plain.lowest && end - last >= more + plain.highest;
   }
 
   void copy_points(std::int64_t i, std::int64_t j, Span points) const {
@@ -188,25 +187,18 @@ class StencilHostTile {
   void sweep_points(std::int64_t i, std::int64_t j, Span points, const T* base, const ScratchTerms<T>& taps) const {
     const std::int64_t begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
     const std::int64_t end = std::clamp(d_.plain_end(2), begin, points.end);
-    sweep_ends(i, j, {points.begin, begin}, base, taps);
-    sweep_ends(i, j, {end, points.end}, base, taps);
     const std::int64_t from = s_.source_strides[2], to = s_.target_strides[2];
+    const cpu::EndRows<T> row{s_.source_at(i, j, 0), base, from, taps.taps(), taps.init};
+    for (const Span& span : {Span{points.begin, begin}, Span{end, points.end}})
+      ends_->sum_points(row, 0, span, s_.target_at(i, j, span.begin), to);
     if (begin < end)
       cpu::apply_row(base + begin * from, from, taps.taps(), taps.init, s_.target_at(i, j, begin), to, end - begin);
-  }
-
-  /// Points whose taps may leave across axis 2.
-  void sweep_ends(std::int64_t i, std::int64_t j, Span points, const T* base, const ScratchTerms<T>& taps) const {
-    for (std::int64_t l = points.begin; l < points.end; ++l)
-      *s_.target_at(i, j, l) = d_.frozen_on(2, l) ? *s_.source_at(i, j, l)
-                                                  : end_point(base + l * s_.source_strides[2], s_.source_strides[2],
-                                                              taps.taps(), taps.init, *outside_, l);
   }
 
   Sweep<T> s_;
   plugin::Domain d_;
   std::span<const cpu::TapGroup> groups_;
-  const cpu::Outside<T>* outside_;
+  const cpu::RowEnds<T>* ends_;
   cpu::Cut cut_;
   int block_rows_;
 };
@@ -218,7 +210,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
       : context_(context),
         problem_(problem),
         groups_(cpu::group_taps(problem_.taps)),
-        outside_(problem_.domain),
+        ends_(problem_.domain),
         taps_(make_point_taps<T>(context, problem_)) {
     threads_ = int(parameters.at("threads"));
     const std::int64_t planes = cpu::common_planes(problem_, false);
@@ -238,7 +230,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
                                typename StencilHostTile<T>::Policy policy(space, int(teams), 1);
                                const std::size_t bytes = StencilHostTile<T>::scratch_bytes(sweep.tap_count) + 64;
                                Kokkos::parallel_for("tessera", policy.set_scratch_size(1, Kokkos::PerTeam(int(bytes))),
-                                                    StencilHostTile<T>(sweep, groups_, outside_, cut_));
+                                                    StencilHostTile<T>(sweep, groups_, ends_, cut_));
                              });
                            });
   }
@@ -247,7 +239,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   Context& context_;
   plugin::StencilProblem problem_;  ///< taps as grouped
   std::vector<cpu::TapGroup> groups_;
-  cpu::Outside<T> outside_;
+  cpu::RowEnds<T> ends_;
   Table taps_;
   int threads_;
   StencilHostCut cut_{};
