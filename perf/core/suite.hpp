@@ -62,8 +62,8 @@ class Suite {
   void add_problem_rows(Target& target, const Problem& problem, bool hot);
   void add_overhead_rows(Target& target);
   void add_contention_rows(Target& target);
-  void add_contention_row(Target& target, const Problem& problem, const std::string& subject,
-                          std::function<Execute(const Problem&)> prepare);
+  void add_contention_row(Target& target, const std::string& title, const std::string& subject,
+                          std::function<std::function<void()>()> make);
   void run_row(const Visit& visit, Target& target, Contest& contest, std::size_t competitor);
   void run_enqueue(const Visit& visit, Target& target, const Problem& problem, Competitor& competitor, Passes& samples);
   void report(const Visit& visit, const Statistics& time, const Statistics& share = {}) const;

@@ -5,6 +5,7 @@
 /// What others on the machine cost: calls alone, and beside as many busy processes as there are processors. A fair half
 /// takes twice as long.
 
+#include "cholesky.hpp"
 #include "suite.hpp"
 
 #include <signal.h>
@@ -15,9 +16,13 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace tessera::perf {
 namespace {
@@ -96,12 +101,8 @@ struct ContentionTimes {
   std::vector<double> alone, beside;
 };
 
-ContentionTimes contention_times(Fixture& fixture, const Execute& execute) {
-  double first = 0.0;
-  const Verdict verdict = fixture.check(execute, first);
-  if (!verdict.failure.empty()) throw std::runtime_error(verdict.failure);
+ContentionTimes contention_times(const std::function<void()>& call) {
   ContentionTimes times;
-  const auto call = [&] { fixture.execute(execute, 0, true); };
   times.alone = means(kRunsAlone, kSecondsAlone, call);
   const BusyProcesses busy(std::max(1u, std::thread::hardware_concurrency()));
   times.beside = means(kRunsBeside, kSecondsBeside, call);
@@ -109,21 +110,61 @@ ContentionTimes contention_times(Fixture& fixture, const Execute& execute) {
   return times;
 }
 
+using Prepare = std::function<Execute(const Problem&)>;
+
+/// A call that has been found right, on the first operands of a fixture, which must live as long.
+std::function<void()> checked(Fixture& fixture, const Problem& problem, const Prepare& prepare) {
+  if (!fixture.has_reference()) fixture.chain(prepare(problem.part()));
+  const Execute execute = prepare(problem);
+  double first = 0.0;
+  const Verdict verdict = fixture.check(execute, first);
+  if (!verdict.failure.empty()) throw std::runtime_error(verdict.failure);
+  return [&fixture, execute] { fixture.execute(execute, 0, true); };
+}
+
+std::function<void()> checked_cholesky(const Prepare& prepare, std::uint64_t seed) {
+  const auto cholesky = std::make_shared<BlockedCholesky>(prepare, seed);
+  cholesky->factorize();
+  if (const std::string failure = cholesky->failure(); !failure.empty()) throw std::runtime_error(failure);
+  return [cholesky] { cholesky->factorize(); };
+}
+
+/// Those of Tessera and the peers who take the problem, by name.
+std::vector<std::pair<std::string, Prepare>> contenders(const Platform& platform, const Problem& problem) {
+  const auto ours = [](const std::string& backend, int threads) -> Prepare {
+    return [=, context = std::shared_ptr<Context>()](const Problem& p) mutable {
+      ContextOptions options;
+      options.threads = threads;
+      if (!context) context = std::make_shared<Context>(backend, options);
+      return perf::prepare(*context, p, {});
+    };
+  };
+  std::vector<std::pair<std::string, Prepare>> found;
+  for (const auto& backend : platform.backends) {
+    found.emplace_back("tessera:" + backend->name + ":automatic", ours(backend->name, platform.threads));
+    found.emplace_back("tessera:" + backend->name + ":one_thread", ours(backend->name, 1));
+  }
+  for (const auto& peer : platform.peers)
+    if (peer->unsupported(problem).empty())
+      found.emplace_back(peer->name(), [&peer = *peer](const Problem& p) { return peer.prepare(p); });
+  return found;
+}
+
+const std::string kCholesky =
+    "cholesky_" + std::to_string(BlockedCholesky::kSize) + "_products" + std::to_string(BlockedCholesky::kProducts);
+
 }  // namespace
 
-/// Each subject is measured once, for three rows: alone, beside, and the slowest but one of the runs beside.
-void Suite::add_contention_row(Target& target, const Problem& problem, const std::string& subject,
-                               std::function<Execute(const Problem&)> prepare) {
+/// Each subject is measured once, for three rows: alone, beside, and the slowest but one of the runs beside. `make`
+/// makes what it calls.
+void Suite::add_contention_row(Target& target, const std::string& title, const std::string& subject,
+                               std::function<std::function<void()>()> make) {
   const auto times = std::make_shared<std::optional<ContentionTimes>>();
   const auto add = [&](const std::string& state, auto samples) {
     add_row(
-        "overhead/" + problem.name + "_" + state + "/f32/hot/" + subject,
-        [this, &target, problem, prepare, times, samples](const Visit& visit) {
-          if (!*times) {
-            Fixture& fixture = fixture_for(*target.platform, problem);
-            if (!fixture.has_reference()) fixture.chain(prepare(problem.part()));
-            *times = contention_times(fixture, prepare(problem));
-          }
+        "overhead/" + title + "_" + state + "/f32/hot/" + subject,
+        [this, make, times, samples](const Visit& visit) {
+          if (!*times) *times = contention_times(make());
           report(visit, condense({samples(**times)}, 1));
         },
         target);
@@ -136,22 +177,14 @@ void Suite::add_contention_row(Target& target, const Problem& problem, const std
 void Suite::add_contention_rows(Target& target) {
   Platform& platform = *target.platform;
   if (platform.own_memory || options_->quick) return;
-  for (const Problem& problem : problems()) {
-    for (const auto& backend : platform.backends) {
-      const auto with_threads = [name = backend->name](int threads) {
-        return [=](const Problem& p) {
-          ContextOptions options;
-          options.threads = threads;
-          return perf::prepare(Context(name, options), p, {});
-        };
-      };
-      add_contention_row(target, problem, "tessera:" + backend->name + ":automatic", with_threads(platform.threads));
-      add_contention_row(target, problem, "tessera:" + backend->name + ":one_thread", with_threads(1));
-    }
-    for (const auto& peer : platform.peers)
-      if (peer->unsupported(problem).empty())
-        add_contention_row(target, problem, peer->name(), [&peer](const Problem& p) { return peer->prepare(p); });
-  }
+  for (const Problem& problem : problems())
+    for (const auto& [subject, prepare] : contenders(platform, problem))
+      add_contention_row(target, problem.name, subject, [this, &platform, problem, prepare = prepare] {
+        return checked(fixture_for(platform, problem), problem, prepare);
+      });
+  for (const auto& [subject, prepare] : contenders(platform, problems().front()))
+    add_contention_row(target, kCholesky, subject,
+                       [this, prepare = prepare] { return checked_cholesky(prepare, seed_); });
 }
 
 }  // namespace tessera::perf

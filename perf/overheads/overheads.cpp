@@ -81,6 +81,25 @@ Overhead::Result host_operands(Device& device, const tessera::Context& context, 
   return result;
 }
 
+/// A product of the least work, `calls` times in a sample: by a plan that is kept, or in one call, whose plan comes
+/// from the cache.
+Overhead::Result small_product(const tessera::Context& context, bool one_call, int repetitions) {
+  constexpr std::int64_t n = 8, calls = 1000;
+  std::vector<float> a(n * n, 0.5f), b(n * n, 0.25f), c(n * n);
+  const GemmDesc desc{.m = n, .n = n, .k = n};
+  GemmPlan plan(context, desc);
+  Overhead::Result result = repeated(repetitions, [&] {
+    for (std::int64_t call = 0; call < calls; ++call)
+      if (one_call)
+        gemm(context, desc, 1.0f, a, b, 0.0f, c);
+      else
+        plan.execute(1.0f, a, b, 0.0f, c);
+  });
+  for (double& seconds : result.seconds) seconds /= double(calls);
+  if (c[0] != 1.0f) throw std::runtime_error("a product of size 8 is wrong");
+  return result;
+}
+
 }  // namespace
 
 int print_first_use(const std::string& backend, int threads) {
@@ -109,7 +128,12 @@ std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Opti
                     for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, platform.threads));
                     return Overhead::Result{samples, 0.0, 0.0};
                   }});
-  if (!platform.own_memory) return list;
+  if (!platform.own_memory) {
+    for (const bool one_call : {false, true})
+      list.push_back({std::string(one_call ? "one_call" : "kept_plan") + "_gemm_8/f32/hot",
+                      [=, &context] { return small_product(context, one_call, repetitions); }});
+    return list;
+  }
   list.push_back({"host_operands/f32/cold", [&platform, &context, repetitions] {
                     return host_operands(*platform.device, context, repetitions);
                   }});

@@ -147,6 +147,7 @@ def overheads() -> str:
 CONTENTION = "epyc-2-threads-contention"
 SUBJECTS = {"tessera:cpu:automatic": "Tessera", "tessera:cpu:one_thread": "one thread of it", "peer:eigen": "Eigen",
             "peer:openblas": "OpenBLAS", "peer:openmp_loop": "OpenMP loop"}
+CONTENDED = {"gemm": "product", "stencil": "stencil", "cholesky": "Cholesky"}
 
 
 def contention() -> str:
@@ -155,7 +156,7 @@ def contention() -> str:
     lines = []
     for case in dict.fromkeys(case.removesuffix("_alone") for case, _ in rows if case.endswith("_alone")):
         op, _, size = case.partition("_")
-        title = f"{'product' if op == 'gemm' else PROSE[op][:-1]} {size.replace('_steps', ', steps: ')}"
+        title = f"{CONTENDED[op]} {size.replace('_steps', ', steps: ').replace('_products', ', products: ')}"
         ours = rows[f"{case}_alone", "tessera:cpu:automatic"]
         line = [title.replace("x", " × "), text.duration(ours)]
         for subject in SUBJECTS:
