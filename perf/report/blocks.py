@@ -13,6 +13,7 @@ import noise
 
 GPU_GEMM, GPU_STENCIL = "h100-gemm", "h100-stencil"
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
+CONTENTION = "epyc-2-threads-contention"
 FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
                                              for title, name in XEONS.items()}
 PROSE = {"gemm": "products", "stencil": "stencils"}
@@ -138,13 +139,15 @@ def overheads() -> str:
     gemm, stencil, first, queue = (text.duration(rows[case, "tessera"].seconds) for case in (
         "gemm_plan_creation", "stencil_plan_creation", "first_use", "enqueue_gemm_64"))
     peer = text.duration(rows["enqueue_gemm_64", "peer"].seconds)
+    calls = {row.case: text.duration(row.seconds) for row in of.baseline(CONTENTION).of("overhead")}
     return (
         f"A plan takes {gemm} to make for a product and {stencil} for a stencil. Queueing a product of size 64 takes\n"
-        f"{queue} of the host's time, {peer} with the faster of cuBLAS and cuBLASLt. The first use takes {first}."
+        f"{queue} of the host's time, {peer} with the faster of cuBLAS and cuBLASLt. The first use takes {first}.\n"
+        f"On a processor a product of size 8 takes {calls['one_call_gemm_8']} in one call and "
+        f"{calls['kept_plan_gemm_8']} by a plan that is kept."
     )
 
 
-CONTENTION = "epyc-2-threads-contention"
 SUBJECTS = {"tessera:cpu:automatic": "Tessera", "tessera:cpu:one_thread": "one thread of it", "peer:eigen": "Eigen",
             "peer:openblas": "OpenBLAS", "peer:openmp_loop": "OpenMP loop"}
 CONTENDED = {"gemm": "product", "stencil": "stencil", "cholesky": "Cholesky"}
