@@ -33,10 +33,11 @@ struct MultistageCosts {
   double cache_rate;                          ///< bytes a cycle from the second-level cache
   double latency;                             ///< a block waits so long for 32 of k, at least
   double cluster_slowdown;                    ///< of the products in clusters
-  double copy;                         ///< cycles of 16 bytes, or of one element where that is what can be copied
-  double k_major_copy;                 ///< of one element, as often, in a narrow K-major tile
-  double few_blocks;                   ///< share of the rate that is lost with one block instead of all
-  double transposed;                   ///< how much time products take whose op(B) is transposed before
+  double copy;             ///< cycles of 16 bytes, or of one element where that is what can be copied
+  double transposed_copy;  ///< of one element that is transposed on its way: a warp meets four times as many lines
+  double k_major_copy;     ///< of one element, as often, in a narrow K-major tile
+  double few_blocks;       ///< share of the rate that is lost with one block instead of all
+  double transposed;       ///< how much time products take whose op(B) is transposed before
   double transpose, transpose_memory;  ///< to launch that, and the share of a copy's rate that it reaches
 };
 
@@ -45,7 +46,7 @@ struct SmallCosts {
   double launch;
   double step;     ///< of a wave of blocks, to load and multiply a tile
   double product;  ///< the same for each of k in it
-  double single;   ///< the same for each element that a thread loads alone, where an operand is not aligned
+  double single;   ///< the same for each element that a thread loads or writes alone, where an operand is not aligned
   double memory;   ///< share of a copy's rate
   double rate;     ///< share of the units' multiply-adds
 };
@@ -58,8 +59,8 @@ struct SkinnyLayoutCosts {
   double row;              ///< of each element of the small operand that a thread copies into shared memory
   double read, wide_read;  ///< of a read of the large operand: of one element, and of 16 bytes
   double busy_block;
-  double busy_write;  ///< of each element of C that a thread writes
-  double rate;        ///< share of the units' multiply-adds
+  double busy_sum;  ///< of each sum of a thread, which others' are added to
+  double rate;      ///< share of the units' multiply-adds
 };
 
 /// skinny.

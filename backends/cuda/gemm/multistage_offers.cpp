@@ -56,9 +56,9 @@ double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
 }
 
 /// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated in a later wave,
-/// because early finishers of the one before free slots, and beside two and more, which a third hardly delays.
+/// because early finishers of the one before free slots, and of clusters of 3 and more, whose room is less well known.
 int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks, bool later) {
-  const auto tolerated = [&](int busy) { return later || busy > 1 ? 1.05 : 1.0; };
+  const auto tolerated = [&](int busy) { return later || (busy > 1 && cluster > 2) ? 1.05 : 1.0; };
   int busy = 1;
   while (busy < most && tolerated(busy) * held_at_once(machine, busy, cluster) < blocks) ++busy;
   return busy;
@@ -77,7 +77,7 @@ struct Tiling {
   const MultistageTile* tile;
   int blocks_per_sm;
   double blocks;   ///< of a slice
-  double copies;   ///< of a block into shared memory, for each of k
+  double copying;  ///< cycles of a block's copies into shared memory, for each of k
   bool aligned_c;  ///< C can be written 16 bytes at a time
   double memory;   ///< seconds in which the operands are read and written
 };
@@ -90,12 +90,13 @@ Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageT
   const bool aligned =
       (transposes_a || multistage_aligned_a(p)) && (transposes_b || b_is_transposed || multistage_aligned_b(p));
   const double unit = aligned ? 16.0 / double(sizeof(T)) : 1.0;
-  const double copies = (tile.m / (transposes_a ? 1.0 : unit) + tile.n / (transposes_b ? 1.0 : unit)) *
-                        (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
+  const double copy = costs.copy / unit * (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
+  const double copying =
+      tile.m * (transposes_a ? costs.transposed_copy : copy) + tile.n * (transposes_b ? costs.transposed_copy : copy);
   return {&tile,
           blocks_per_sm(machine, tile),
           multistage_blocks(p, {tile}),
-          copies,
+          copying,
           whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n}),
           operand_bytes(p) / (costs.memory * machine.memory_rate)};
 }
@@ -154,7 +155,7 @@ double computing_seconds(const Machine& machine, const Tiling& tiling, const Sli
   const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<T>(machine);
   const double writing = writes_vectors(tiling, slices) ? 0.0 : costs.write_one * elements / double(slices.cluster);
   return products * (waves.full / rates.rate + waves.last / last_rate) +
-         (waves.full + waves.last) * (k * tiling.copies * costs.copy + writing) / machine.clock_hz;
+         (waves.full + waves.last) * (k * tiling.copying + writing) / machine.clock_hz;
 }
 
 /// A launch without the adding of slices; `depth` of k.

@@ -26,12 +26,10 @@ PeeledPart part_of(const GemmProblem& whole, const Machine& machine, std::uint64
                    std::int64_t first_row, std::int64_t first_column, std::int64_t m, std::int64_t n) {
   GemmProblem p = whole;
   p.m = m, p.n = n;
-  plugin::OfferList by_multistage(true), by_skinny(true);
-  multistage_offers(p, machine, {}, workspace_limit, by_multistage);
-  const bool edge = first_row > 0 || first_column > 0;
-  if (edge && skinny_why_unsupported(p, machine).empty()) skinny_offers(p, machine, {}, workspace_limit, by_skinny);
-  const bool skinny = !by_skinny.empty() && by_skinny.cheapest().seconds < by_multistage.cheapest().seconds;
-  return {first_row, first_column, p, skinny, skinny ? by_skinny.cheapest() : by_multistage.cheapest()};
+  const bool edge = first_row > 0 || first_column > 0, skinny = edge && skinny_why_unsupported(p, machine).empty();
+  plugin::OfferList offers(true);
+  (skinny ? skinny_offers : multistage_offers)(p, machine, {}, workspace_limit, offers);
+  return {first_row, first_column, p, skinny, offers.cheapest()};
 }
 
 /// The rows or columns that may be computed apart: the given ones, or what lies beyond whole tiles and none.

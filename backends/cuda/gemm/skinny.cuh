@@ -68,6 +68,29 @@ __device__ __forceinline__ void write_sum(const SkinnyArguments<T>& x, const Ski
   }
 }
 
+/// Adds sums of kMembers (lanes or warps) by halves, always in the same order: of two members each goes on with a half
+/// of the sums, as long as there are several. `exchange(given, half)` swaps given values with member ^ half. Returns
+/// the first of the kSums that the member has in the end, in sum[0] and what follows: kSums / kMembers of them, but one
+/// at least; kSums where another member has them.
+template <int kMembers, int kHalf = kMembers / 2, int kSums, class T, class Exchange>
+__device__ __forceinline__ int add_by_halves(T (&sum)[kSums], int member, const Exchange& exchange, int first = 0) {
+  constexpr int kLive = kSums * 2 * kHalf / kMembers, kKept = kLive > 1 ? kLive / 2 : 1;
+  constexpr int kOthers = kLive > 1 ? kKept : 0;  // where the sums begin that the upper member keeps
+  const bool upper = (member & kHalf) != 0;
+  T given[kKept];
+#pragma unroll
+  for (int e = 0; e < kKept; ++e) {
+    given[e] = upper ? sum[e] : sum[e + kOthers];
+    sum[e] = upper ? sum[e + kOthers] : sum[e];
+  }
+  exchange(given, kHalf);
+#pragma unroll
+  for (int e = 0; e < kKept; ++e) sum[e] += given[e];
+  if (upper) first = kLive > 1 ? first + kKept : kSums;
+  if constexpr (kHalf > 1) return add_by_halves<kMembers, kHalf / 2>(sum, member, exchange, first);
+  return first;
+}
+
 /// Four words apart, so that threads of different rows write to different banks.
 template <int kChunk>
 inline constexpr int kRowPitch = kChunk + 4;
@@ -86,50 +109,49 @@ __device__ __forceinline__ void read_small(const SkinnyArguments<T>& x, const T*
   }
 }
 
-/// The extent-major large operand of a thread: element (l, p) is large[p * ld + l].
+/// The extent-major large operand of a thread: element (l, p) is large[p * ld + l]. A warp takes every
+/// kSkinnyWarps-th of k.
 template <class T, int kCount, int kVector>
 struct ExtentMajorSums {
-  static constexpr int kChunk = kSkinnyChunk, kAhead = 8, kSums = kCount * kVector;
-  T sum[kCount][kVector]{};
+  static constexpr int kChunk = kSkinnyChunk, kAhead = kChunk / kSkinnyWarps, kSums = kCount * kVector;
+  Vector<T, kVector> value[kAhead];
+  T sum[kSums]{};  ///< [row][element]
 
-  /// Adds a chunk of k, of which a warp takes every kSkinnyWarps-th. `small` holds the other operand; `exists`: whether
-  /// the thread has elements.
-  __device__ __forceinline__ void add_chunk(const T* large, std::int64_t ld, bool exists, std::int64_t begin,
-                                            std::int64_t end, const T* small) {
-    const int warp = int(threadIdx.x) / 32;
-    for (int block = 0; block < kChunk; block += kAhead * kSkinnyWarps) {
-      Vector<T, kVector> value[kAhead];
+  /// Starts to read a chunk of k from `begin` on, of which those below `end` exist. `exists`: whether the thread has
+  /// elements. A barrier has to follow: without one the compiler moves each read to its products.
+  __device__ __forceinline__ void read(const T* large, std::int64_t ld, bool exists, std::int64_t begin,
+                                       std::int64_t end) {
 #pragma unroll
-      for (int s = 0; s < kAhead; ++s) {
-        const std::int64_t p = begin + block + s * kSkinnyWarps + warp;
-        value[s] = Vector<T, kVector>{};
-        if (exists && p < end) value[s] = *reinterpret_cast<const Vector<T, kVector>*>(large + p * ld);
-      }
-#pragma unroll
-      for (int s = 0; s < kAhead; ++s)
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-          const T factor = small[(block + s * kSkinnyWarps + warp) * kCount + i];
-#pragma unroll
-          for (int v = 0; v < kVector; ++v) sum[i][v] = fma(factor, value[s].value[v], sum[i][v]);
-        }
+    for (int s = 0; s < kAhead; ++s) {
+      const std::int64_t p = begin + s * kSkinnyWarps + int(threadIdx.x) / 32;
+      value[s] = Vector<T, kVector>{};
+      if (exists && p < end) value[s] = *reinterpret_cast<const Vector<T, kVector>*>(large + p * ld);
     }
   }
 
-  /// Adds the warps' sums by halves, always in the same order. Warp 0 has the result.
-  __device__ __forceinline__ void add_warps(T* shared) {
+  /// Adds the chunk. `small`: the other operand of it.
+  __device__ __forceinline__ void add(const T* small) {
+#pragma unroll
+    for (int s = 0; s < kAhead; ++s)
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const T factor = small[(s * kSkinnyWarps + int(threadIdx.x) / 32) * kCount + i];
+#pragma unroll
+        for (int v = 0; v < kVector; ++v) sum[i * kVector + v] = fma(factor, value[s].value[v], sum[i * kVector + v]);
+      }
+  }
+
+  /// Adds the warps' sums. Returns the first that the warp has.
+  __device__ __forceinline__ int add_warps(T* shared) {
     const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
-#pragma unroll
-    for (int half = kSkinnyWarps / 2; half > 0; half /= 2) {
+    return add_by_halves<kSkinnyWarps>(sum, warp, [&]<int kGiven>(T(&given)[kGiven], int half) {
       __syncthreads();
-      if (warp >= half && warp < 2 * half)
 #pragma unroll
-        for (int e = 0; e < kSums; ++e) shared[((warp - half) * kSums + e) * 32 + lane] = sum[e / kVector][e % kVector];
+      for (int e = 0; e < kGiven; ++e) shared[(warp * kGiven + e) * 32 + lane] = given[e];
       __syncthreads();
-      if (warp < half)
 #pragma unroll
-        for (int e = 0; e < kSums; ++e) sum[e / kVector][e % kVector] += shared[(warp * kSums + e) * 32 + lane];
-    }
+      for (int e = 0; e < kGiven; ++e) given[e] = shared[((warp ^ half) * kGiven + e) * 32 + lane];
+    });
   }
 };
 
@@ -138,39 +160,38 @@ __global__ void __launch_bounds__(kSkinnyThreads)
     gemm_skinny_extent_major_kernel(const __grid_constant__ SkinnyArguments<T> x) {
   using Sums = ExtentMajorSums<T, kCount, kVector>;
   constexpr int kChunk = Sums::kChunk;
-  constexpr int kInWarps = kSkinnyWarps / 2 * Sums::kSums * 32;  // elements, when the warps' sums are added
+  constexpr int kGiven = Sums::kSums > 1 ? Sums::kSums / 2 : 1, kInWarps = kSkinnyWarps * kGiven * 32;
   constexpr int kShared = kChunk * kCount > kInWarps ? kChunk * kCount : kInWarps;
   __shared__ __align__(16) T shared[kShared];
   const SkinnyWork<T> work(x, 32 * kVector);
-  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
-  const std::int64_t l = work.first + lane * kVector;
+  const std::int64_t l = work.first + int(threadIdx.x) % 32 * kVector;
   const T* const large = work.large(x) + l;
   const T* const small = work.small(x);
 
   Sums sums;
   for (std::int64_t begin = work.begin; begin < work.end; begin += kChunk) {
+    sums.read(large, ld, l < x.length, begin, work.end);
     __syncthreads();
     read_small<T, kCount, kChunk, false>(x, small, begin, work.end, shared);
     __syncthreads();
-    sums.add_chunk(large, ld, l < x.length, begin, work.end, shared);
+    sums.add(shared);
   }
-  sums.add_warps(shared);
-  if (warp != 0) return;
+  const int first = sums.add_warps(shared);
+  if (first == Sums::kSums) return;
+  constexpr int kWritten = Sums::kSums > kSkinnyWarps ? Sums::kSums / kSkinnyWarps : 1;
 #pragma unroll
-  for (int i = 0; i < kCount; ++i)
-#pragma unroll
-    for (int v = 0; v < kVector; ++v) write_sum(x, work, i, l + v, sums.sum[i][v]);
+  for (int e = 0; e < kWritten; ++e) write_sum(x, work, (first + e) / kVector, l + (first + e) % kVector, sums.sum[e]);
 }
 
 /// The K-major large operand of a warp: element (l, p) is large[l * ld + p]. Reads are one step of the loop ahead of
 /// the products.
 template <class T, int kCount, int kVector>
 struct KMajorSums {
-  static constexpr int kRows = kSkinnyRows, kAhead = kCount > 1 ? 1 : 2;
-  static constexpr int kStep = kAhead * 32 * kVector, kChunk = kSkinnyChunk * kVector;
+  static constexpr int kRows = kSkinnyRows, kAhead = kCount > 1 ? 1 : 2, kSums = kRows * kCount;
+  static constexpr int kStep = kAhead * 32 * kVector, kChunk = kSkinnyKMajorChunk * kVector;
   Vector<T, kVector> next[kAhead][kRows], value[kAhead][kRows];
-  T sum[kRows][kCount]{};
+  T sum[kSums]{};  ///< [row of the large operand][of the small one]
 
   /// Starts to read a step of k from `from` on, of which those below `end` exist, of rows `l` on of `length`.
   __device__ __forceinline__ void read(const T* large, std::int64_t ld, std::int64_t l, std::int64_t length,
@@ -204,8 +225,17 @@ struct KMajorSums {
 #pragma unroll
         for (int r = 0; r < kRows; ++r)
 #pragma unroll
-          for (int v = 0; v < kVector; ++v) sum[r][i] = fma(factor.value[v], value[s][r].value[v], sum[r][i]);
+          for (int v = 0; v < kVector; ++v)
+            sum[r * kCount + i] = fma(factor.value[v], value[s][r].value[v], sum[r * kCount + i]);
       }
+  }
+
+  /// Adds the lanes' sums. Returns the first that the lane has.
+  __device__ __forceinline__ int add_lanes() {
+    return add_by_halves<32>(sum, int(threadIdx.x) % 32, [&]<int kGiven>(T(&given)[kGiven], int half) {
+#pragma unroll
+      for (int e = 0; e < kGiven; ++e) given[e] = __shfl_xor_sync(0xffffffffu, given[e], half);
+    });
   }
 };
 
@@ -216,9 +246,8 @@ __global__ void __launch_bounds__(kSkinnyThreads, sizeof(T) == 4 ? 2 : 1)
   constexpr int kRows = Sums::kRows, kChunk = Sums::kChunk, kStep = Sums::kStep;
   __shared__ __align__(16) T shared[kCount * kRowPitch<kChunk>];
   const SkinnyWork<T> work(x, kRows * kSkinnyWarps);
-  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
   const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
-  const std::int64_t l = work.first + warp * kRows;
+  const std::int64_t l = work.first + int(threadIdx.x) / 32 * kRows;
   const T* const large = work.large(x) + l * ld;
   const T* const small = work.small(x);
 
@@ -234,15 +263,11 @@ __global__ void __launch_bounds__(kSkinnyThreads, sizeof(T) == 4 ? 2 : 1)
       sums.add(shared + block);
     }
   }
+  const int first = sums.add_lanes();
+  if (first == Sums::kSums) return;
+  constexpr int kWritten = Sums::kSums > 32 ? Sums::kSums / 32 : 1;
 #pragma unroll
-  for (int r = 0; r < kRows; ++r)
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      T total = sums.sum[r][i];
-#pragma unroll
-      for (int step = 16; step > 0; step /= 2) total += __shfl_xor_sync(0xffffffffu, total, step);
-      if (lane == 0) write_sum(x, work, i, l + r, total);
-    }
+  for (int e = 0; e < kWritten; ++e) write_sum(x, work, (first + e) % kCount, l + (first + e) / kCount, sums.sum[e]);
 }
 
 }  // namespace tessera::cuda

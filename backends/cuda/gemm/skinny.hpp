@@ -17,8 +17,8 @@ namespace tessera::cuda {
 inline constexpr int kSkinnyWarps = 8, kSkinnyThreads = 32 * kSkinnyWarps;
 /// Rows of a K-major large operand that a warp takes.
 inline constexpr int kSkinnyRows = 4;
-/// Of k, what a block reads of the small operand at a time; so many vectors of a K-major large operand.
-inline constexpr int kSkinnyChunk = 128;
+/// Of k, what a block multiplies at a time: elements of an extent-major large operand, reads of a K-major one.
+inline constexpr int kSkinnyChunk = 64, kSkinnyKMajorChunk = 128;
 /// The most rows or columns of C.
 inline constexpr int kSkinnyMostCount = 16;
 /// The most slices of k.
@@ -41,7 +41,7 @@ inline int skinny_block_length(const plugin::GemmProblem& p, int width) {
 
 /// Of k, what a block multiplies at a time, whether it exists or not.
 inline int skinny_chunk(const plugin::GemmProblem& p, int width) {
-  return skinny_k_major(p) ? kSkinnyChunk * width : kSkinnyChunk;
+  return skinny_k_major(p) ? kSkinnyKMajorChunk * width : kSkinnyChunk;
 }
 
 /// Bytes of the sums of that many slices.

@@ -9,10 +9,10 @@
 #include <tessera/plugin/math.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace tessera::cuda {
 namespace {
@@ -37,8 +37,8 @@ Block block_of(const GemmProblem& p, int width) {
 /// Elements of 16 bytes.
 int whole_width(const GemmProblem& p) { return 16 / int(plugin::size_of(p.dtype)); }
 
-/// Blocks of a large operand with reads of 16 bytes that a multiprocessor needs at once to read at the rate of memory:
-/// four, or eight or sixteen where they hold few sums.
+/// Blocks of a large operand with reads of 16 bytes that a multiprocessor may need to read at the rate of memory: four,
+/// or eight or sixteen where they hold few sums.
 int blocks_wanted(const GemmProblem& p) {
   if (std::min(p.m, p.n) > 2) return 4;
   return skinny_k_major(p) ? 16 : 8;
@@ -61,15 +61,14 @@ template <class T>
 int blocks_per_sm(const Block& block) {
   constexpr double kThreads = 65536.0 / kSkinnyThreads;  // registers of a multiprocessor, for a thread of each block
   if (block.k_major) return sizeof(T) == 4 || block.count == 1 ? 2 : 1;
-  // A thread's registers, about, as the compiler reports them: sums, and what every kernel needs.
-  const double sums = double(block.count) * block.width * double(sizeof(T)) / 4.0;
-  return std::clamp(int(kThreads / (34.0 + 1.4 * sums)), 1, 8);
+  // A thread's registers, about, as the compiler reports them: what every kernel needs, eight reads, sums.
+  const double words = block.width * double(sizeof(T)) / 4.0;
+  return std::clamp(int(kThreads / (22.0 + 8.0 * words + 1.2 * words * block.count)), 1, 8);
 }
 
-/// Reads of the large operand that a warp waits for one after another. The compiler keeps one read of 16 bytes under
-/// way in the extent-major kernels, but eight of one element.
+/// Times that a warp waits for reads of the large operand: those of an extent-major chunk are under way together.
 double reads_in_turn(const Block& block, double k) {
-  const double at_once = !block.k_major    ? kSkinnyWarps * (block.width > 1 ? 1.0 : 8.0)
+  const double at_once = !block.k_major    ? double(block.chunk)
                          : block.count > 1 ? 32.0 * block.width
                                            : 64.0 * block.width;
   return std::ceil(k / at_once);
@@ -83,12 +82,14 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, std::int64_t
   const Block block = block_of(p, skinny_aligned(p) ? whole_width(p) : 1);
   const SkinnyLayoutCosts& costs = block.k_major ? all.k_major : all.extent_major;
   const double k = double(ceil_div(p.k, split)), chunks = std::ceil(k / double(block.chunk));
-  const double writes = double(block.count) * (block.k_major ? kSkinnyRows : block.width);  // of a thread
-  const double rows = chunks * block.count * double(block.chunk) / kSkinnyThreads;
+  const double sums = double(block.count) * (block.k_major ? kSkinnyRows : block.width);  // of a thread
+  const double writes = std::max(1.0, sums / (block.k_major ? 32.0 : double(kSkinnyWarps)));
+  const double rows = std::max(chunks, block.count * k / kSkinnyThreads);
   const double read = block.width > 1 ? costs.wide_read : costs.read;
-  const double wave = costs.block + costs.write * writes + costs.row * rows + read * reads_in_turn(block, k);
-  const double products = chunks * block.count * double(block.chunk) * double(block.length);
-  const double busy = costs.busy_block + costs.busy_write * writes + products / (costs.rate * element_rate<T>(machine));
+  const double products =
+      chunks * block.count * double(block.chunk) * double(block.length) / (costs.rate * element_rate<T>(machine));
+  const double wave = costs.block + costs.write * writes + costs.row * rows + read * reads_in_turn(block, k) + products;
+  const double busy = costs.busy_block + costs.busy_sum * sums + products;
   const double blocks = blocks_in(p, block, split);
   const double computing = std::max(waves(machine, blocks, blocks_per_sm<T>(block)) * wave,
                                     std::ceil(blocks / machine.multiprocessors) * busy);
@@ -125,8 +126,12 @@ void skinny_offers(const GemmProblem& p, const Machine& machine, const plugin::G
       slice == 0
           ? 1
           : std::max(std::int64_t(1), std::int64_t(std::min(workspace_limit / slice, std::uint64_t(kSkinnyMostSplit))));
-  const std::array<std::int64_t, 2> splits{1, std::min(most, filling_split(p, machine))};
-  for (const std::int64_t split : given.in_range("split", std::span(splits).first(splits[1] > 1 ? 2 : 1), 1, most))
+  // Fewer slices are sooner added, and may keep memory busy as well.
+  const std::int64_t fill = std::min(most, filling_split(p, machine));
+  std::vector<std::int64_t> splits{1};
+  for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
+    if (split > splits.back()) splits.push_back(split);
+  for (const std::int64_t split : given.in_range("split", splits, 1, most))
     plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
       offers.add({{{"split", split}}, seconds<T>(p, machine, split), skinny_workspace(p, split)});
     });

@@ -21,17 +21,21 @@ using plugin::GemmProblem;
 constexpr int kBlocksPerSm = 8;
 
 /// A wave of blocks waits for each tile along k, which it loads and multiplies; many waves wait for memory or the
-/// units. Where an operand is not aligned to 16 bytes a thread loads elements one by one, as many as the matrices have.
+/// units. Where an operand is not aligned to 16 bytes a thread loads and writes elements one by one: the block goes
+/// through the rows that its matrices have, as they lie.
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine) {
   const SmallCosts& costs = costs_of<T>(machine).small;
   const int size = small_size(std::max(p.m, p.n)), matrices = small_matrices(size);
   const double blocks = double(ceil_div(p.batch, matrices));
   const double products = blocks * matrices * size * size * double(p.k);
-  const double loaded = double(std::min<std::int64_t>(p.batch, matrices)) * double(p.m + p.n) / kSmallThreads;
-  const double steps = double(ceil_div(p.k, size));
-  const double step = costs.step + costs.product * size + (small_aligned(p) ? 0.0 : costs.single * size * loaded);
-  const double latency = waves(machine, blocks, kBlocksPerSm) * steps * step;
+  const double depth = double(std::min<std::int64_t>(p.k, size)), steps = double(ceil_div(p.k, size));
+  const double single = small_aligned(p) ? 0.0
+                                         : costs.single * size * double(std::min<std::int64_t>(p.batch, matrices)) /
+                                               kSmallThreads;  // of a row of each matrix
+  const double step = costs.step + costs.product * size +
+                      single * ((p.trans_a ? depth : double(p.m)) + (p.trans_b ? double(p.n) : depth));
+  const double latency = waves(machine, blocks, kBlocksPerSm) * (steps * step + single * double(p.m));
   return costs.launch + std::max({latency, operand_bytes(p) / (costs.memory * machine.memory_rate),
                                   products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
 }
