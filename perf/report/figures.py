@@ -37,8 +37,7 @@ class Set:
 GPU_GEMM = (
     Set("squares, 16 to 128", "16|32|64|128"),
     Set("squares, 256 and 512", "256|512"),
-    Set("squares, 1024 to 16384", "1024|2048|4096|8192|16384"),
-    Set("4096 with A or B transposed", "4096_(NT|TN|TT)"),
+    Set("squares, 1024 to 16384", "1024|2048|4096(_NT|_TN|_TT)?|8192|16384"),
     Set("odd sizes, padded rows, 127 to 4097", r"127|1000|4095|4097|\d+_ld\+\d+"),
     Set("1, 16, 64 rows or columns, k = 8192", "(1|16|64)x8192x8192|8192x(1|16|64)x8192"),
     Set("other rectangles", "128x128x65536|8192x8192x64|2048x8192x1024|512x32000x4096"),
@@ -57,15 +56,12 @@ GPU_SWEEPS = (
         r"1d_star_r4_1000003_fixed|2d_star_r1_(1021|1024)\^2_fixed|3d_star_r1_(101|128)\^3_fixed"),
 )
 GPU_STEPS = (
-    Set("1D star, radius 1, 2²⁸", r"1d_star_r1_2\^28_(fixed|periodic)_steps\d+"),
-    Set("1D star, radius 4, 2²⁸", r"1d_star_r4_2\^28_fixed_steps\d+"),
+    Set("1D star, radius 1 and 4, 2²⁸", r"1d_star_r[14]_2\^28_(fixed|periodic)_steps\d+"),
     Set("2D star, radius 1, 16384²", r"2d_star_r1_16384\^2_(fixed|periodic)_steps\d+"),
     Set("2D star, radius 1, 8192², 12 steps", r"2d_star_r1_8192\^2_fixed_steps12"),
-    Set("2D star, radius 2, 16384²", r"2d_star_r2_16384\^2_fixed_steps\d+"),
-    Set("2D box, radius 1 (9 points), 16384²", r"2d_box_r1_16384\^2_fixed_steps\d+"),
-    Set("2D box, radius 2 (25 points), 16384²", r"2d_box_r2_16384\^2_fixed_steps\d+"),
+    Set("2D star, radius 2, and box, radius 1, 16384²", r"2d_(star_r2|box_r1)_16384\^2_fixed_steps\d+"),
     Set("3D star, radius 1, 512³", r"3d_star_r1_512\^3_(fixed|periodic)_steps\d+"),
-    Set("3D box, radius 1, 512³", r"3d_box_r1_512\^3_fixed_steps\d+"),
+    Set("2D box, radius 2, 16384²; 3D box, 512³", r"(2d_box_r2_16384\^2|3d_box_r1_512\^3)_fixed_steps\d+"),
     Set("1D star, radius 1, 2²⁰", r"1d_star_r1_2\^20_fixed_steps\d+"),
     Set("2D star, radius 1, 1024²", r"2d_star_r1_1024\^2_fixed_steps\d+"),
     Set("3D star, radius 1, 128³", r"3d_star_r1_128\^3_fixed_steps\d+"),
@@ -80,11 +76,9 @@ CPU_GEMM = (
 )
 CPU_SWEEPS = (
     Set("1D, radius 1 to 4", r"1d_(derivative|star)_r\d_.*"),
-    Set("2D star, radius 1", r"2d_star_r1_.*"),
-    Set("2D star, radius 2 to 4", r"2d_star_r[234]_.*"),
+    Set("2D stars, radius 1 to 4", r"2d_star_.*"),
     Set("2D boxes, radius 1 to 3", r"2d_box_.*"),
-    Set("3D star, radius 1", r"3d_star_r1_.*"),
-    Set("3D star, radius 2 to 4", r"3d_star_r[234]_.*"),
+    Set("3D stars, radius 1 to 4", r"3d_star_.*"),
     Set("3D box, radius 1 (27 points)", r"3d_box_r1_.*"),
 )
 CPU_STEPS = (

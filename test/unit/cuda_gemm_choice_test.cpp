@@ -259,6 +259,20 @@ TEST_CASE("multistage on an H100 takes what was measured to be best") {
   CHECK(choose(problem(dtype, 128, 128, 65536), h100()).split >= 64);
 }
 
+TEST_CASE("multistage's time knows the cache's lines, and a block too many") {
+  const auto seconds = [](const GemmProblem& p, int m, int n, std::int64_t split) {
+    const auto fixed = fix({{"tile_m", m}, {"tile_n", n}, {"split", split}, {"transpose", 0}});
+    return ask(multistage_offers, p, h100(), kLimit, fixed).cheapest().seconds;
+  };
+  // Measured: 622 us, 388 with larger tiles. Rows of 2438 begin anywhere in a line, those of 2432 with one.
+  const auto rows = [](std::int64_t k) { return test::product(TESSERA_F64, 3728, 1072, k, 1, false, true); };
+  CHECK(seconds(rows(2438), 64, 64, 1) > 1.3 * seconds(rows(2432), 64, 64, 1));
+  // 264 blocks are two for each multiprocessor. Measured: 1099 us with 275 in one slice, 816 us with 8 slices.
+  const auto tiles = [](std::int64_t m) { return problem(TESSERA_F32, m, 632, 8656); };
+  CHECK(seconds(tiles(3489), 64, 128, 1) > 1.2 * seconds(tiles(3300), 64, 128, 1));
+  CHECK(seconds(tiles(3489), 64, 128, 8) < seconds(tiles(3489), 64, 128, 1));
+}
+
 TEST_CASE("multistage takes a narrow tile in f32, which has such tiles, for a narrow C") {
   CHECK(choose(problem(TESSERA_F32, 16, 8192, 8192), h100()).tile.m == 16);
   CHECK(choose(problem(TESSERA_F32, 8192, 16, 8192), h100()).tile.n == 16);

@@ -78,9 +78,16 @@ struct Tiling {
   int blocks_per_sm;
   double blocks;   ///< of a slice
   double copying;  ///< cycles of a block's copies into shared memory, for each of k
+  double lines;    ///< bytes of the second-level cache's lines that a block reads, for each of k
   bool aligned_c;  ///< C can be written 16 bytes at a time
   double memory;   ///< seconds in which the operands are read and written
 };
+
+/// What a tile's rows of so many bytes read of the cache's lines of 128 bytes, beside what they need: half a line more
+/// where the rows of the operand do not begin with one.
+double line_share(std::int64_t ld, std::int64_t element, std::int64_t row_elements) {
+  return ld * element % 128 == 0 ? 1.0 : 1.0 + 64.0 / double(row_elements * element);
+}
 
 template <class T>
 Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile, bool b_is_transposed) {
@@ -93,10 +100,15 @@ Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageT
   const double copy = costs.copy / unit * (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
   const double copying =
       tile.m * (transposes_a ? costs.transposed_copy : copy) + tile.n * (transposes_b ? costs.transposed_copy : copy);
+  constexpr auto kElement = std::int64_t(sizeof(T));
+  const double lines =
+      kElement * (tile.m * line_share(p.lda, kElement, p.trans_a ? tile.m : tile.k_depth) +
+                  (b_is_transposed ? tile.n : tile.n * line_share(p.ldb, kElement, p.trans_b ? tile.k_depth : tile.n)));
   return {&tile,
           blocks_per_sm(machine, tile),
           multistage_blocks(p, {tile}),
           copying,
+          lines,
           whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n}),
           operand_bytes(p) / (costs.memory * machine.memory_rate)};
 }
@@ -161,19 +173,19 @@ double computing_seconds(const Machine& machine, const Tiling& tiling, const Sli
 /// A launch without the adding of slices; `depth` of k.
 template <class T>
 double launch_seconds(std::int64_t depth, const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  constexpr double kElement = sizeof(T), kLatencyDepth = 32.0;
+  constexpr double kLatencyDepth = 32.0;
   const MultistageTile& tile = *tiling.tile;
   const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
   const double k = double(ceil_div(ceil_div(depth, tile.k_depth), slices.split) * tile.k_depth);
   const Waves waves = waves_of(machine, tiling, slices);
   const double computing =
       (slices.cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(machine, tiling, slices, waves, k);
-  const double tile_bytes = tiling.blocks * double(slices.split) * double(tile.m + tile.n) * k * kElement;
+  const double lines = tiling.blocks * double(slices.split) * k * tiling.lines;
   const double fixed = costs.tiles[tile.number].fixed + writing_seconds<T>(machine, tiling, slices);
   const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
   return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, tiling.memory) +
          std::max({busy, tiling.memory, waves.count * k / kLatencyDepth * costs.latency,
-                   tile_bytes / (costs.cache_rate * machine.cycles_per_second())});
+                   lines / (costs.cache_rate * machine.cycles_per_second())});
 }
 
 /// A product by chunks of so many columns of op(B) that are transposed before.

@@ -126,11 +126,12 @@ void skinny_offers(const GemmProblem& p, const Machine& machine, const plugin::G
       slice == 0
           ? 1
           : std::max(std::int64_t(1), std::int64_t(std::min(workspace_limit / slice, std::uint64_t(kSkinnyMostSplit))));
-  // Fewer slices are sooner added, and may keep memory busy as well.
-  const std::int64_t fill = std::min(most, filling_split(p, machine));
+  // Fewer slices are sooner added, and may keep memory busy as well. The limit leaves some of them out and brings no
+  // others: a smaller one that has room for the cheapest does not change what that is.
+  const std::int64_t fill = filling_split(p, machine);
   std::vector<std::int64_t> splits{1};
   for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
-    if (split > splits.back()) splits.push_back(split);
+    if (split > splits.back() && split <= most) splits.push_back(split);
   for (const std::int64_t split : given.in_range("split", splits, 1, most))
     plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
       offers.add({{{"split", split}}, seconds<T>(p, machine, split), skinny_workspace(p, split)});
