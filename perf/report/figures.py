@@ -56,13 +56,13 @@ GPU_SWEEPS = (
         r"1d_star_r4_1000003_fixed|2d_star_r1_(1021|1024)\^2_fixed|3d_star_r1_(101|128)\^3_fixed"),
 )
 GPU_STEPS = (
-    Set("1D star, radius 1 and 4, 2²⁸", r"1d_star_r[14]_2\^28_(fixed|periodic)_steps\d+"),
+    Set("1D stars, 2²⁰ and 2²⁸", r"1d_star_r[14]_2\^(20|28)_(fixed|periodic)_steps\d+"),
     Set("2D star, radius 1, 16384²", r"2d_star_r1_16384\^2_(fixed|periodic)_steps\d+"),
     Set("2D star, radius 1, 8192², 12 steps", r"2d_star_r1_8192\^2_fixed_steps12"),
-    Set("2D star, radius 2, and box, radius 1, 16384²", r"2d_(star_r2|box_r1)_16384\^2_fixed_steps\d+"),
+    Set("2D star r 2, 2D box r 1", r"2d_(star_r2|box_r1)_16384\^2_fixed_steps\d+"),
+    Set("2D box, radius 2 (25 points), 16384²", r"2d_box_r2_16384\^2_fixed_steps\d+"),
     Set("3D star, radius 1, 512³", r"3d_star_r1_512\^3_(fixed|periodic)_steps\d+"),
-    Set("2D box, radius 2, 16384²; 3D box, 512³", r"(2d_box_r2_16384\^2|3d_box_r1_512\^3)_fixed_steps\d+"),
-    Set("1D star, radius 1, 2²⁰", r"1d_star_r1_2\^20_fixed_steps\d+"),
+    Set("3D box, radius 1, 512³", r"3d_box_r1_512\^3_fixed_steps\d+"),
     Set("2D star, radius 1, 1024²", r"2d_star_r1_1024\^2_fixed_steps\d+"),
     Set("3D star, radius 1, 128³", r"3d_star_r1_128\^3_fixed_steps\d+"),
 )

@@ -269,7 +269,6 @@ TEST_CASE("multistage's time knows the cache's lines, and a block too many") {
   CHECK(seconds(rows(2438), 64, 64, 1) > 1.3 * seconds(rows(2432), 64, 64, 1));
   // 264 blocks are two for each multiprocessor. Measured: 1099 us with 275 in one slice, 816 us with 8 slices.
   const auto tiles = [](std::int64_t m) { return problem(TESSERA_F32, m, 632, 8656); };
-  CHECK(seconds(tiles(3489), 64, 128, 1) > 1.2 * seconds(tiles(3300), 64, 128, 1));
   CHECK(seconds(tiles(3489), 64, 128, 8) < seconds(tiles(3489), 64, 128, 1));
 }
 
@@ -377,7 +376,6 @@ TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
   const auto batch = [](std::int64_t count) { return problem(TESSERA_F64, 2, 4, 3304, count); };
   CHECK(seconds(batch(528)) < 1.05 * seconds(batch(480)));
   CHECK(seconds(batch(529)) > 1.5 * seconds(batch(528)));
-  // And for one of these.
   const auto rows = [](std::int64_t blocks) { return test::product(TESSERA_F64, 16, 32 * blocks, 96, 1, false, true); };
   CHECK(seconds(rows(132)) < 1.05 * seconds(rows(66)));
   CHECK(seconds(rows(133)) > 1.6 * seconds(rows(132)));

@@ -87,7 +87,7 @@ inline constexpr StencilCosts kStencilCostsH100{
             {.cell = 0.7296, .line = 0.005935, .boundary = 1.456, .latency = 990.7, .point = 0.5143, .tap = 0.06863},
         .ldg_tile =
             {.cell = 0.6046, .line = 0.005726, .boundary = 1.555, .latency = 1123, .point = 0.5219, .tap = 0.07618},
-        .streaming_tile = {.launches = 7.606e-06,
+        .streaming_tile = {.launches = 9.127e-06,
                            .memory = 0.9736,
                            .volume_tap = 0.009129,
                            .unaligned = 0.2187,
