@@ -259,7 +259,7 @@ inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& mac
   const cuda::Machine team = team_machine(machine);
   const auto tiles = cuda::fastest_tiles(p, team, cuda::type_costs(team, p.dtype).ldg_tile, given);
   for (const auto& [tile, seconds] : tiles)
-    offers.add({{{"tile_z", tile.extent[0]}, {"tile_y", tile.extent[1]}, {"tile_x", tile.extent[2]}},
+    offers.add({cuda::parameters_of(p, tile),
                 stencil_seconds(machine, p, machine.costs.stencil_team_tiled * tiles.front().seconds / seconds),
                 p.sweep_workspace()});
 }

@@ -50,6 +50,19 @@ std::vector<TimedTile> fastest_tiles(const plugin::StencilProblem& problem, cons
 /// "" or why no tile fits, with the figures.
 std::string why_no_tile(const plugin::StencilProblem& problem, const Machine& machine);
 
+/// The parameters of a tile, axis by axis.
+inline constexpr const char* kTileKeys[] = {"tile_z", "tile_y", "tile_x"};
+
+/// A plan's parameters: those of the axes that the domain has, and what else there is.
+template <class... More>
+plugin::Parameters parameters_of(const plugin::StencilProblem& p, const Tile& tile, More... more) {
+  const plugin::Parameters::Entry x{kTileKeys[2], tile.extent[2]}, y{kTileKeys[1], tile.extent[1]},
+      z{kTileKeys[0], tile.extent[0]};
+  if (p.rank == 1) return {x, more...};
+  if (p.rank == 2) return {y, x, more...};
+  return {z, y, x, more...};
+}
+
 /// The tile of a plan's parameters.
 Tile tile_of(const plugin::StencilProblem& problem, const Machine& machine, const plugin::Parameters& parameters);
 

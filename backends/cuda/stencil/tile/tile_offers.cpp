@@ -21,7 +21,6 @@ constexpr int kReservedBytes = 1024;
 constexpr double kEnoughThreads = 1536.0;
 constexpr int kMostBlocks = 32;         ///< of a multiprocessor
 constexpr std::size_t kMostOffers = 8;  ///< tiles that are worth a try
-constexpr const char* kKeys[] = {"tile_z", "tile_y", "tile_x"};
 
 /// The part of the tiles that read across the boundary.
 double boundary_share(const StencilProblem& p, const Tile& tile) {
@@ -73,16 +72,7 @@ double halo_bytes(const StencilProblem& problem, const int (&extent)[3]) {
 std::vector<std::int64_t> allowed_extents(const StencilProblem& p, const plugin::GivenParameters& given, int axis) {
   constexpr std::int64_t kExtents[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   if (axis < plugin::kAxes - p.rank) return {1};
-  return given.one_of(kKeys[axis], kExtents);
-}
-
-/// tile_z, tile_y and tile_x of the axes that the domain has, and what else there is.
-template <class... More>
-plugin::Parameters parameters_of(const StencilProblem& p, const Tile& tile, More... more) {
-  const plugin::Parameters::Entry x{kKeys[2], tile.extent[2]}, y{kKeys[1], tile.extent[1]}, z{kKeys[0], tile.extent[0]};
-  if (p.rank == 1) return {x, more...};
-  if (p.rank == 2) return {y, x, more...};
-  return {z, y, x, more...};
+  return given.one_of(kTileKeys[axis], kExtents);
 }
 
 }  // namespace
@@ -143,7 +133,7 @@ std::string why_no_tile(const StencilProblem& problem, const Machine& machine) {
 Tile tile_of(const StencilProblem& problem, const Machine& machine, const plugin::Parameters& parameters) {
   int extent[plugin::kAxes] = {1, 1, 1};
   for (int axis = plugin::kAxes - problem.rank; axis < plugin::kAxes; ++axis)
-    extent[axis] = int(parameters.at(kKeys[axis]));
+    extent[axis] = int(parameters.at(kTileKeys[axis]));
   return make_tile(problem, machine, extent).value();
 }
 
