@@ -13,6 +13,10 @@
 
 namespace tessera::cuda {
 
+/// Elements in 16 bytes.
+template <class T>
+inline constexpr int kVectorWidth = int(16 / sizeof(T));
+
 /// Whether numbers of elements (extents, leading dimensions, strides) are multiples of 16 bytes.
 inline bool whole_vectors(tessera_dtype dtype, std::initializer_list<std::int64_t> counts) {
   const std::int64_t width = 16 / std::int64_t(plugin::size_of(dtype));  // a power of two

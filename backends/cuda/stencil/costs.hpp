@@ -40,13 +40,19 @@ struct TileCosts {
 
 /// streaming, for shapes of taps.
 struct StreamingTileCosts {
-  double launches;       ///< seconds of a sweep's two launches, which overlap
+  double launch;         ///< seconds of a sweep's launch,
+  double second;         ///< more where it has two, the shell's and the interior's, which overlap,
+  double first;          ///< and more of the first sweep, before which nothing is launched
   double memory;         ///< of the time that a copy takes
-  double volume_tap;     ///< of a point and a tap in 3D
-  double unaligned;      ///< of a point whose row does not begin on a multiple of 16 bytes
-  double shell_point;    ///< of a point of the shell that keeps its value
+  double row_end;        ///< bytes that move beside that for an end of a row in the shell, if the cache evicts the row
+  double unaligned;      ///< of a point that it evicts and whose row does not begin on a multiple of 16 bytes
+  double line;           ///< of 128 bytes that a warp of the interior reads
+  double end_read;       ///< of points beside its own that a warp at the ends of rows reads one by one
+  double overlap;        ///< the part of the shorter of reading and memory that the longer one does not hide
+  double shell_frozen;   ///< of a thread of the shell whose points keep their values, times the squared reach
   double shell_reach;    ///< of any other, for each point that taps reach along the axes, either way
-  double shell_latency;  ///< seconds of the same for the last such point, for which the sweep waits
+  double plane_latency;  ///< seconds of the last such thread, for which the sweep waits, times the squared reach,
+  double end_latency;    ///< where it resolves planes and rows, and where its points' places in the row as well
 };
 
 /// streaming, for other lists.

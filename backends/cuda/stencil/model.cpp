@@ -13,11 +13,16 @@ namespace tessera::cuda {
 
 using plugin::StencilProblem;
 
-double copy_seconds(const StencilProblem& p, const Machine& machine) {
+double evicted_part(const StencilProblem& p, const Machine& machine) {
   const SweepCosts& costs = machine.stencil.sweep;
-  const double bytes = 2.0 * array_bytes(p), part = bytes / double(machine.l2_bytes);
-  const double evicted = std::clamp((part - costs.l2_kept) / (costs.l2_evicted - costs.l2_kept), 0.0, 1.0);
-  return evicted * bytes / machine.memory_rate + all_cycles(machine, (1.0 - evicted) * bytes / costs.l2_rate);
+  const double part = 2.0 * array_bytes(p) / double(machine.l2_bytes);
+  return std::clamp((part - costs.l2_kept) / (costs.l2_evicted - costs.l2_kept), 0.0, 1.0);
+}
+
+double copy_seconds(const StencilProblem& p, const Machine& machine) {
+  const double bytes = 2.0 * array_bytes(p), evicted = evicted_part(p, machine);
+  return evicted * bytes / machine.memory_rate +
+         all_cycles(machine, (1.0 - evicted) * bytes / machine.stencil.sweep.l2_rate);
 }
 
 bool rows_aligned(const StencilProblem& p) {

@@ -38,6 +38,9 @@ inline double array_bytes(const plugin::StencilProblem& p) {
   return double(p.points()) * double(plugin::size_of(p.dtype));
 }
 
+/// The part of a problem's two arrays that the second-level cache does not keep from sweep to sweep.
+double evicted_part(const plugin::StencilProblem& p, const Machine& machine);
+
 /// The time to read an array of the domain and to write one, over and over: from the cache as far as it keeps them.
 double copy_seconds(const plugin::StencilProblem& p, const Machine& machine);
 

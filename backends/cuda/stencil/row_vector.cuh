@@ -15,10 +15,6 @@
 
 namespace tessera::cuda {
 
-/// Elements in 16 bytes.
-template <class T>
-inline constexpr int kVectorWidth = int(16 / sizeof(T));
-
 template <class T>
 using RowVector = Vector<T, kVectorWidth<T>>;
 

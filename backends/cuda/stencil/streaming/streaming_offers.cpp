@@ -7,40 +7,125 @@
 
 #include "streaming_list.hpp"
 #include "streaming_shapes.hpp"
+#include "streaming_tiling.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace tessera::cuda {
 namespace {
 
 using plugin::StencilProblem;
 
-/// Points that belong to no tile. In volumes with aligned rows the points at the ends of rows belong to tiles.
-double shell_points(const StencilProblem& p, bool aligned) {
-  double inner = 1.0;
-  for (int axis = 0; axis < plugin::kAxes; ++axis) {
-    const bool whole = axis == 2 && p.rank == 3 && aligned;
-    inner *= whole ? double(p.domain.extents[2]) : double(p.domain.plain_end(axis) - p.domain.plain_begin(axis));
-  }
-  return double(p.points()) - inner;
+/// What a sweep in tiles does.
+struct TileWork {
+  bool interior = false;    ///< some points lie in tiles, so that there is a launch for them
+  double lines = 0.0;       ///< of 128 bytes that the tiles' warps read, those of idle lanes with them
+  double end_reads = 0.0;   ///< points that their warps at the ends of rows read one by one
+  double row_ends = 0.0;    ///< ends of the tiles' rows that the shell has
+  double row_points = 0.0;  ///< of these rows
+  double frozen = 0.0;      ///< threads of the shell whose points keep their values,
+  double computed = 0.0;    ///< and all others of it
+  bool at_ends = false;     ///< some of these read beyond the ends of rows
+};
+
+/// Vectors and single points that a thread of a tile reads.
+template <class Tile, class Shape>
+constexpr int reads_of_thread() {
+  constexpr int kHalo = kPointHalo<Tile, Shape> ? Shape::kRadius : plugin::ceil_div(Shape::kRadius, Tile::kWidth);
+  int reads = 0;
+  for (int z = -Shape::reach(0); z < Tile::kPlanes + Shape::reach(0); ++z)
+    for (int y = -Shape::reach(1); y < Tile::kRows + Shape::reach(1); ++y)
+      if (reads_row<Shape>(Tile::kPlanes, Tile::kRows, z, y, true))
+        reads += 1 + 2 * kHalo;
+      else if (reads_row<Shape>(Tile::kPlanes, Tile::kRows, z, y, false))
+        ++reads;
+  return reads;
 }
 
-/// Of a sweep in tiles: memory binds, and in volumes the first-level cache, from which tiles read each other's points.
-/// In the shell a thread finds the taps that leave the domain one after another, the more the farther they reach.
+template <class T, class Tile, class Shape>
+void add_interior(const PointBox& box, TileWork& work) {
+  constexpr int kLanes = std::min(Tile::kThreadsX, 32), kPoints = kLanes * Tile::kWidth,
+                kReads = reads_of_thread<Tile, Shape>();
+  constexpr double kLine = 128.0, kWarp = 32.0;
+  const double threads =
+      double(plugin::ceil_div(box.extent(0), Tile::kPlanes)) * double(plugin::ceil_div(box.extent(1), Tile::kRows));
+  const double along = double(plugin::ceil_div(box.end[2], kPoints) - box.begin[2] / kPoints);
+  work.interior = true;
+  work.lines = threads * along * kReads * kPoints * sizeof(T) / kLine;
+  if (kWholeRows<Tile, Shape> && !kPointHalo<Tile, Shape>)
+    work.end_reads = threads * std::min(along, 2.0) * kLanes / kWarp * Tile::kPlanes * Tile::kRows * 2 * Shape::kRadius;
+}
+
+/// Of a box of the shell, with threads of `width` points that read `halo` ones on either side.
+void add_shell(const plugin::Domain& domain, const PointBox& box, int width, int halo, TileWork& work) {
+  PointBox computed = box;
+  for (int axis = 0; axis < plugin::kAxes; ++axis) {
+    std::int64_t &begin = computed.begin[axis], &end = computed.end[axis];
+    if (domain.mode[axis][0] == TESSERA_BOUNDARY_FIXED) begin = std::max(begin, domain.plain_begin(axis));
+    if (domain.mode[axis][1] == TESSERA_BOUNDARY_FIXED) end = std::min(end, domain.plain_end(axis));
+    end = std::max(begin, end);
+  }
+  const double rows = double(computed.extent(0)) * double(computed.extent(1));
+  double threads = 0.0;
+  if (rows * double(computed.extent(2)) > 0.0) {
+    threads = rows * double(plugin::ceil_div(computed.end[2] - box.begin[2], width) -
+                            (computed.begin[2] - box.begin[2]) / width);
+    work.at_ends = work.at_ends || computed.begin[2] < halo || computed.end[2] > domain.extents[2] - halo;
+  }
+  work.computed += threads;
+  work.frozen +=
+      double(box.extent(0)) * double(box.extent(1)) * double(plugin::ceil_div(box.extent(2), width)) - threads;
+}
+
+template <class T, class Tile, class Shape>
+TileWork tile_work(const plugin::Domain& domain) {
+  TileWork work;
+  const PointBox box = interior_box<Tile, Shape>(domain);
+  const double rows = double(box.extent(0)) * double(box.extent(1));
+  if (rows > 0.0) add_interior<T, Tile, Shape>(box, work);
+  const StreamingShell shell = shell_around(domain, box, Tile::kWidth);
+  for (const PointBox& part : shell.box)
+    add_shell(domain, part, Tile::kWidth, plugin::round_up(Shape::kRadius, Tile::kWidth), work);
+  work.row_ends = rows * ((box.begin[2] > 0) + (box.end[2] < domain.extents[2]));
+  work.row_points = rows * double(domain.extents[2]);
+  return work;
+}
+
+/// Of a sweep in tiles. Warps read rows again for each of their tiles, whatever lanes have points there, from the
+/// first-level cache. A thread of the shell finds the taps that leave the domain one after another, the more the
+/// farther they reach, and with a far reach fewer of them are under way. The shell reads and writes ends of rows alone,
+/// which moves whole lines, at most the whole row once more.
+template <class T, class Shape>
 double tile_seconds(const StencilProblem& p, const Machine& machine) {
   const StreamingTileCosts& costs = type_costs(machine, p.dtype).streaming_tile;
+  using Tiles = StreamingTiles<T, Shape>;
   const bool aligned = rows_aligned(p);
-  const double point =
-      (p.rank == 3 ? costs.volume_tap * double(p.taps.size()) : 0.0) + (aligned ? 0.0 : costs.unaligned);
-  const bool computed = boundary_warps(p).computed;
-  double reach = 0.0;
-  for (const auto& axis : p.domain.reach) reach += double(axis[0] + axis[1]);
-  const double shell = computed ? costs.shell_reach * reach : costs.shell_point;
-  const double latency = computed ? costs.shell_latency * reach : 0.0;
-  return costs.launches + costs.memory * copy_seconds(p, machine) + latency +
-         all_cycles(machine, double(p.points()) * point + shell_points(p, aligned) * shell);
+  const TileWork work = aligned ? tile_work<T, typename Tiles::Aligned, Shape>(p.domain)
+                                : tile_work<T, typename Tiles::Unaligned, Shape>(p.domain);
+  const double reach = 2.0 * Shape::kRank * Shape::kRadius, evicted = evicted_part(p, machine);
+  const double row_ends = std::min(costs.row_end * work.row_ends, 2.0 * sizeof(T) * work.row_points);
+  const double memory = costs.memory * (copy_seconds(p, machine) + evicted * row_ends / machine.memory_rate);
+  const double reading = all_cycles(machine, costs.line * work.lines + costs.end_read * work.end_reads);
+  const double unaligned = aligned ? 0.0 : costs.unaligned * evicted * double(p.points());
+  const double shell = costs.shell_frozen * reach * reach * work.frozen + costs.shell_reach * reach * work.computed;
+  const double latency = work.computed > 0.0 ? (work.at_ends ? costs.end_latency : costs.plane_latency) : 0.0;
+  const double launches = costs.launch + (work.interior && work.frozen + work.computed > 0.0 ? costs.second : 0.0) +
+                          costs.first / double(std::max<std::int64_t>(p.steps, 1));
+  return launches + overlapped(memory, reading, costs.overlap) + all_cycles(machine, unaligned + shell) +
+         latency * reach * reach;
+}
+
+/// The same where the taps are a shape.
+std::optional<double> tile_seconds(const StencilProblem& p, const Machine& machine) {
+  return with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    std::optional<double> seconds;
+    const auto visit = [&]<class Shape>(Shape, const auto&) { seconds = tile_seconds<T, Shape>(p, machine); };
+    if (!with_shape<T>(FlatShapes{}, p, visit)) with_shape<T>(VolumeShapes{}, p, visit);
+    return seconds;
+  });
 }
 
 /// Of a sweep of a list: its taps are read from the caches, by the narrow blocks at the ends of the rows more slowly.
@@ -57,11 +142,6 @@ double list_seconds(const StencilProblem& p, const Machine& machine) {
   return costs.launch + costs.memory * copy_seconds(p, machine) + all_cycles(machine, cycles);
 }
 
-bool has_shape(const StencilProblem& p) {
-  const auto seen = [](auto, const auto&) {};
-  return with_shape<double>(FlatShapes{}, p, seen) || with_shape<double>(VolumeShapes{}, p, seen);
-}
-
 }  // namespace
 
 std::string why_not_streaming(const StencilProblem& problem, const Machine&) {
@@ -74,8 +154,8 @@ std::string why_not_streaming(const StencilProblem& problem, const Machine&) {
 
 void offer_streaming(const StencilProblem& problem, const Machine& machine, const plugin::GivenParameters&,
                      std::uint64_t, plugin::OfferList& offers) {
-  offer_sweeps(problem, {}, has_shape(problem) ? tile_seconds(problem, machine) : list_seconds(problem, machine),
-               offers);
+  const std::optional<double> in_tiles = tile_seconds(problem, machine);
+  offer_sweeps(problem, {}, in_tiles ? *in_tiles : list_seconds(problem, machine), offers);
 }
 
 }  // namespace tessera::cuda

@@ -16,28 +16,10 @@
 #include "../tap_shape.hpp"
 #include "axis_sample.cuh"
 #include "rasterization.hpp"
+#include "streaming_tiling.hpp"
 #include "unrolled.cuh"
 
 namespace tessera::cuda {
-
-/// The points of a thread and of a block. A thread has kColumns vectors of kWidth points in each of its rows. They lie
-/// kStride points apart, so that a warp's accesses are contiguous. kBlocks: that a multiprocessor should hold at least.
-template <int kWidthOf, int kColumnsOf, int kRowsOf, int kPlanesOf, int kThreadsXOf, int kThreadsYOf, int kBlocksOf = 1,
-          int kThreadsZOf = 1>
-struct StreamingTile {
-  static constexpr int kWidth = kWidthOf, kColumns = kColumnsOf, kRows = kRowsOf, kPlanes = kPlanesOf;
-  static constexpr int kThreadsX = kThreadsXOf, kThreadsY = kThreadsYOf, kThreadsZ = kThreadsZOf;
-  static constexpr int kThreads = kThreadsX * kThreadsY * kThreadsZ, kBlocks = kBlocksOf;
-  static constexpr int kStride = kThreadsX * kWidth;
-  static constexpr int kPointsX = kStride * kColumns, kPointsY = kRows * kThreadsY, kPointsZ = kPlanes * kThreadsZ;
-};
-
-/// Points from `begin` up to `end` on each axis.
-struct PointBox {
-  std::int64_t begin[plugin::kAxes], end[plugin::kAxes];
-
-  TESSERA_HOST_DEVICE std::int64_t extent(int axis) const { return end[axis] - begin[axis]; }
-};
 
 template <class T, class Shape>
 struct StreamingTileArguments {
@@ -45,18 +27,11 @@ struct StreamingTileArguments {
   T coefficient[Shape::kCount];
 };
 
-/// Whole threads' tiles of plain points (on axis 2: see kEnds), in the order of the grid.
+/// Whole threads' tiles of plain points (on axis 2: see kWholeRows), in the order of the grid.
 struct StreamingInterior {
   PointBox box;
   Rasterization tiles;
   std::int64_t first;  ///< of the launch's planes of tiles, counted through all groups
-};
-
-/// The points around the interior, in boxes, by vectors.
-struct StreamingShell {
-  static constexpr int kBoxes = 2 * plugin::kAxes, kThreads = 128;
-  PointBox box[kBoxes];
-  std::int64_t vectors[kBoxes];
 };
 
 /// Points of a row that a thread has read: its own, and kHalo vectors on either side.
@@ -124,11 +99,6 @@ struct VectorHalo {
       segment.load(row, -vector), segment.load(row, vector);
   }
 };
-
-/// Points that can be read beyond an end of the rows: those of the caller's halo.
-TESSERA_HOST_DEVICE inline std::int64_t halo_width(const plugin::Domain& domain, int side) {
-  return domain.mode[2][side] == TESSERA_BOUNDARY_HALO ? domain.reach[2][side] : std::int64_t(0);
-}
 
 /// Reads the halo of threads that may be near the ends of the rows as single points, which each thread resolves once. A
 /// side has fewer of them than a vector: so all of them lie within the row, or none. Rows have less than 2^31 points.
@@ -243,7 +213,7 @@ __device__ __forceinline__ void row_tile(const StreamingTileArguments<T, Shape>&
                                          T* target, std::int64_t i2) {
   constexpr int kHalo = RowSegment<T, Tile::kWidth, Shape>::kHalo * Tile::kWidth;
   const plugin::Domain& domain = g.geometry.domain;
-  if constexpr (Shape::kRadius < Tile::kWidth && Shape::kRadius <= 2)
+  if constexpr (kPointHalo<Tile, Shape>)
     plain_tile<Tile, true>(g, PointHalo<T, Shape::kRadius>(domain, i2, Tile::kWidth), source, target, i2);
   else if (between)
     plain_tile<Tile, false>(g, VectorHalo{}, source, target, i2);

@@ -13,7 +13,6 @@
 #include "streaming_tile.cuh"
 
 #include <algorithm>
-#include <limits>
 
 namespace tessera::cuda {
 namespace {
@@ -42,38 +41,11 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
   if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0) wait_for_predecessor();
 }
 
-/// Tiles for rows that begin on multiples of 16 bytes, and for any others: the fastest of several that were measured on
-/// an H100. In volumes, the more a shape reads of other rows and planes, the more rows and planes a thread has.
-template <class T, class Shape, int kRank = Shape::kRank>
-struct Tiles {
-  static constexpr bool kBox32 = Shape::kPattern == TapPattern::box && sizeof(T) == 4, kFar = Shape::kRadius > 3,
-                        kLight = Shape::kCount <= 7;
-  static constexpr int kRows = kBox32 ? 4 : 2, kPlanes = kFar ? 3 : kLight ? 1 : 2;
-  static constexpr int kUnalignedPlanes = Shape::kRadius > 2 ? 4 : 2;
-  static constexpr int kThreadsX = kFar ? 16 : 32, kThreadsY = kBox32 ? 1 : kFar || kLight ? 8 : 4;
-  static constexpr int kBlocks = kBox32 ? 3 : kFar || kLight ? 4 : 5;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, kPlanes, kThreadsX, kThreadsY, kBlocks, kBox32 ? 4 : 1>;
-  using Unaligned = StreamingTile<1, 1, 4, kUnalignedPlanes, 32, 4>;
-};
-
-template <class T, class Shape>
-struct Tiles<T, Shape, 2> {
-  static constexpr bool kHeavy = Shape::kCount > 9;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, kHeavy ? 4 : 2, 1, 32, kHeavy ? 4 : 8>;
-  using Unaligned = StreamingTile<1, 1, 8, 1, 32, 4>;
-};
-
-template <class T, class Shape>
-struct Tiles<T, Shape, 1> {
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
-  using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1>;
-};
-
 /// In larger domains the shell takes little time, and tiles that run with it take up to 5 % longer.
 inline constexpr std::int64_t kMostEarlyPoints = std::int64_t(1) << 23;
 
-template <class T, class Shape, class Aligned = typename Tiles<T, Shape>::Aligned,
-          class Unaligned = typename Tiles<T, Shape>::Unaligned>
+template <class T, class Shape, class Aligned = typename StreamingTiles<T, Shape>::Aligned,
+          class Unaligned = typename StreamingTiles<T, Shape>::Unaligned>
 class StreamingTilePlan final : public plugin::Plan {
  public:
   StreamingTilePlan(Context& context, const plugin::StencilProblem& problem,
@@ -84,8 +56,8 @@ class StreamingTilePlan final : public plugin::Plan {
         unaligned_(layout<Unaligned>()),
         arguments_{SweepGeometry(problem), {}} {
     const DeviceGuard guard(context.device());
-    prepare(stencil_streaming_interior_kernel<Aligned, kEnds<Aligned>, T, Shape>);
-    prepare(stencil_streaming_interior_kernel<Unaligned, kEnds<Unaligned>, T, Shape>);
+    prepare(stencil_streaming_interior_kernel<Aligned, kWholeRows<Aligned, Shape>, T, Shape>);
+    prepare(stencil_streaming_interior_kernel<Unaligned, kWholeRows<Unaligned, Shape>, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     prepare(stencil_streaming_shell_kernel<Unaligned::kWidth, T, Shape>);
     early_ = problem.points() <= kMostEarlyPoints &&
@@ -114,10 +86,6 @@ class StreamingTilePlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
  private:
-  /// Rows of volumes are short: points at their ends are many, and belong to the interior where vectors fill the rows.
-  template <class Tile>
-  static constexpr bool kEnds = Shape::kRank == 3 && Tile::kWidth > 1;
-
   /// How tiles of one kind cut the domain.
   struct Layout {
     StreamingInterior interior;
@@ -126,13 +94,13 @@ class StreamingTilePlan final : public plugin::Plan {
 
   template <class Tile>
   Layout layout() const {
-    const PointBox box = interior<Tile>();
+    const PointBox box = interior_box<Tile, Shape>(problem_.domain);
     const std::int64_t row_bytes = problem_.domain.extents[2] * std::int64_t(sizeof(T));
     const Rasterization order =
         rasterize({plugin::ceil_div(box.extent(0), Tile::kPointsZ), plugin::ceil_div(box.extent(1), Tile::kPointsY),
                    box.extent(2) == 0 ? 0 : plugin::ceil_div(box.end[2], Tile::kPointsX)},
                   Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.machine().l2_bytes, kMaxGridYz);
-    return {{box, order, 0}, shell_around(box, Tile::kWidth)};
+    return {{box, order, 0}, shell_around(problem_.domain, box, Tile::kWidth)};
   }
 
   template <class Tile>
@@ -143,7 +111,7 @@ class StreamingTilePlan final : public plugin::Plan {
     const Rasterization& tiles = layout.interior.tiles;
     const std::int64_t planes = tiles.columns == 0 ? 0 : tiles.planes * tiles.groups;
     for (std::int64_t& first = layout.interior.first; first < planes; first += kMaxGridYz)
-      launch(stencil_streaming_interior_kernel<Tile, kEnds<Tile>, T, Shape>,
+      launch(stencil_streaming_interior_kernel<Tile, kWholeRows<Tile, Shape>, T, Shape>,
              dim3(unsigned(tiles.columns), unsigned(tiles.group_rows), unsigned(std::min(planes - first, kMaxGridYz))),
              dim3(Tile::kThreadsX, Tile::kThreadsY, Tile::kThreadsZ), 0, context_.stream(),
              EarlyStart{early_ && shell && first == 0}, arguments, layout.interior, source, target);
@@ -160,52 +128,6 @@ class StreamingTilePlan final : public plugin::Plan {
              dim3(unsigned(plugin::ceil_div(vectors, StreamingShell::kThreads))), dim3(StreamingShell::kThreads), 0,
              context_.stream(), start, arguments, shell, source, target);
     return vectors > 0;
-  }
-
-  /// The points that whole tiles of threads compute, which read nothing that does not exist. Threads read whole vectors
-  /// on either side of their own, except with kEnds in rows that are so long that nobody is near both ends.
-  template <class Tile>
-  PointBox interior() const {
-    constexpr int kWidth = Tile::kWidth, kHalo = plugin::round_up(Shape::kRadius, kWidth);
-    constexpr int kSteps[] = {Tile::kPlanes, Tile::kRows, kWidth};
-    const plugin::Domain& domain = problem_.domain;
-    PointBox box;
-    bool empty = false;
-    for (int axis = 0; axis < plugin::kAxes; ++axis) {
-      std::int64_t begin = domain.plain_begin(axis), end = domain.plain_end(axis);
-      const bool ends = domain.extents[2] % kWidth == 0 && domain.extents[2] >= 2 * kHalo + kWidth &&
-                        domain.extents[2] < std::numeric_limits<int>::max();
-      if (axis == 2 && kEnds<Tile> && ends) {
-        begin = 0, end = domain.extents[2];
-      } else if (axis == 2) {
-        begin = plugin::round_up(std::max(begin, kHalo - halo_width(domain, 0)), kWidth);
-        end = std::min(end, domain.extents[2] + halo_width(domain, 1) - kHalo);
-      }
-      box.begin[axis] = begin;
-      box.end[axis] = begin + (end - begin) / kSteps[axis] * kSteps[axis];
-      empty = empty || end < begin + kSteps[axis];
-    }
-    for (int axis = 0; empty && axis < plugin::kAxes; ++axis) box.begin[axis] = box.end[axis] = domain.extents[axis];
-    return box;
-  }
-
-  /// The rest of the domain: below and above the interior on axis 0, on both sides of it on axis 1 within its planes,
-  /// and on axis 2 within its rows.
-  StreamingShell shell_around(const PointBox& interior, int width) const {
-    StreamingShell shell;
-    PointBox rest;
-    for (int axis = 0; axis < plugin::kAxes; ++axis)
-      rest.begin[axis] = 0, rest.end[axis] = problem_.domain.extents[axis];
-    for (int axis = 0; axis < plugin::kAxes; ++axis) {
-      for (const int side : {0, 1}) {
-        PointBox& box = shell.box[2 * axis + side] = rest;
-        (side == 0 ? box.end : box.begin)[axis] = (side == 0 ? interior.begin : interior.end)[axis];
-        const auto extent = [&](int a) { return box.end[a] - box.begin[a]; };
-        shell.vectors[2 * axis + side] = extent(0) * extent(1) * plugin::ceil_div(extent(2), width);
-      }
-      rest.begin[axis] = interior.begin[axis], rest.end[axis] = interior.end[axis];
-    }
-    return shell;
   }
 
   Context& context_;
