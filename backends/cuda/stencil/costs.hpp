@@ -45,7 +45,7 @@ struct StreamingTileCosts {
   double first;          ///< and more of the first sweep, before which nothing is launched
   double memory;         ///< of the time that a copy takes
   double row_end;        ///< bytes that move beside that for an end of a row in the shell, if the cache evicts the row
-  double unaligned;      ///< of a point that it evicts and whose row does not begin on a multiple of 16 bytes
+  double unaligned;      ///< of a point whose row does not begin on a multiple of 16 bytes
   double line;           ///< of 128 bytes that a warp of the interior reads
   double end_read;       ///< of points beside its own that a warp at the ends of rows reads one by one
   double overlap;        ///< the part of the shorter of reading and memory that the longer one does not hide

@@ -109,7 +109,7 @@ double tile_seconds(const StencilProblem& p, const Machine& machine) {
   const double row_ends = std::min(costs.row_end * work.row_ends, 2.0 * sizeof(T) * work.row_points);
   const double memory = costs.memory * (copy_seconds(p, machine) + evicted * row_ends / machine.memory_rate);
   const double reading = all_cycles(machine, costs.line * work.lines + costs.end_read * work.end_reads);
-  const double unaligned = aligned ? 0.0 : costs.unaligned * evicted * double(p.points());
+  const double unaligned = aligned ? 0.0 : costs.unaligned * double(p.points());
   const double shell = costs.shell_frozen * reach * reach * work.frozen + costs.shell_reach * reach * work.computed;
   const double latency = work.computed > 0.0 ? (work.at_ends ? costs.end_latency : costs.plane_latency) : 0.0;
   const double launches = costs.launch + (work.interior && work.frozen + work.computed > 0.0 ? costs.second : 0.0) +
