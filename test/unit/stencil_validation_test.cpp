@@ -198,14 +198,26 @@ TEST_CASE("the C++ descriptor is checked for its shape", "[validation]") {
     spoil(desc);
     check_throws(what, ErrorCode::invalid_argument, parts, [&] { StencilPlan plan(context, desc); });
   };
-  refused("no extents", {"extents", "0"}, [](auto& d) { d.extents.clear(); });
+  refused("no extents", {"extents has 0 axes", "was not set"}, [](auto& d) { d.extents.clear(); });
   refused("four extents", {"extents", "4"}, [](auto& d) { d.extents = {1, 1, 1, 1}; });
   refused("taps of another rank", {"taps", "3", "2"}, [](auto& d) { d.taps = taps::identity(3); });
+  refused("taps of another rank, 1D", {"taps have rank 2, extents has 1 axis: they must agree"},
+          [](auto& d) { d.extents = {5}; });
+  refused("taps that were forgotten", {"taps have rank 0, extents has 2 axes", "taps was not set"},
+          [](auto& d) { d.taps = {}; });
+  refused("the sides of a line as entries",
+          {"boundary has 2 entries; extents has 1 axis", "the two sides of one axis are BoundaryAxis(low, high)"},
+          [](auto& d) {
+            d.extents = {5};
+            d.taps = taps::identity(1);
+            d.boundary = {Boundary::fixed, Boundary::nearest};
+          });
   refused("no taps", {"tap_count", "0"}, [](auto& d) { d.taps = Taps(2); });
   refused("three boundaries", {"boundary", "3", "2"}, [](auto& d) {
     d.boundary = {Boundary::fixed, Boundary::fixed, Boundary::fixed};
   });
-  refused("one stride", {"in_strides", "1", "2"}, [](auto& d) { d.in_strides = {4}; });
+  refused("one stride", {"in_strides has 1 entry; extents has 2 axes: give one entry per axis"},
+          [](auto& d) { d.in_strides = {4}; });
   refused("three strides", {"out_strides", "3", "2"}, [](auto& d) { d.out_strides = {4, 1, 1}; });
 }
 
