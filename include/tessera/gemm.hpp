@@ -168,6 +168,7 @@ class GemmPlan : public Plan {
 };
 
 /// A product in one call: C <- alpha op(A) op(B) + beta C, on what GemmPlan::execute takes: ranges, pointers, buffers.
+/// Pointers are taken for host memory: device pointers need {.operands = Memory::device}.
 /// The element type is that of `c`, whatever the descriptor says. The plan comes from the plan cache, so that the same
 /// product costs little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
 template <class A, class B, class C, Element T = detail::element_of<C>>
@@ -177,7 +178,7 @@ void gemm(const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const
   typed.dtype = kDType<T>;
   GemmPlan::borrow(typed, detail::options_for<C>(options)).execute(alpha, a, b, beta, c);
 }
-/// The same on the device of a context. Buffers: queued on its stream.
+/// The same on the device of a context. Buffers, and pointers with {.operands = Memory::device}: queued on its stream.
 template <class A, class B, class C, Element T = detail::element_of<C>>
 void gemm(const Context& context, const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const B& b,
           std::type_identity_t<T> beta, C&& c, const PlanOptions& options = {}) {

@@ -26,9 +26,15 @@ foreach(backend CPU CUDA KOKKOS)
   set(TESSERA_BACKEND_${backend} AUTO CACHE STRING
     "Build the ${backend} backend: AUTO (where its needs are found), ON or OFF")
   set_property(CACHE TESSERA_BACKEND_${backend} PROPERTY STRINGS AUTO ON OFF)
-  if(NOT TESSERA_BACKEND_${backend} MATCHES "^(AUTO|ON|OFF)$")
+  string(TOUPPER "${TESSERA_BACKEND_${backend}}" choice)
+  if(choice MATCHES "^(0|NO|N|FALSE)$")
+    set(choice OFF)
+  elseif(choice MATCHES "^(1|YES|Y|TRUE)$")
+    set(choice ON)
+  elseif(NOT choice MATCHES "^(AUTO|ON|OFF)$")
     message(FATAL_ERROR "TESSERA_BACKEND_${backend} is '${TESSERA_BACKEND_${backend}}'; it must be AUTO, ON or OFF.")
   endif()
+  set(TESSERA_BACKEND_${backend} ${choice})
 endforeach()
 
 # One line of the summary. With ON, a part that cannot be built is an error.

@@ -72,6 +72,16 @@ std::string list_devices(std::span<const Candidate> candidates, const std::strin
   return text;
 }
 
+/// "; did you mean 'cpu'? " where the name is one of those in other cases of letters, else ": ".
+std::string meant(std::span<const Candidate> candidates, std::string name) {
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  const bool known = name == "auto" || std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+                       return matches(name, c.name, c.variant);
+                     });
+  return known ? "; did you mean '" + name + "'? " : ": ";
+}
+
 std::string quote(const std::string& source, const std::string& value) { return source + " = '" + value + "'"; }
 
 }  // namespace
@@ -133,8 +143,9 @@ Choice choose(std::span<const Candidate> candidates, const Request& request, con
 
   const std::string asked = quote(spec.source, spec.name);
   if (!named && !spec.name.empty())
-    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend: " + no_plugin(spec.name) + "; " +
-                                                 list_backends(candidates) + (search.empty() ? "" : "; " + search));
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend" + meant(candidates, spec.name) +
+                                                 no_plugin(spec.name) + "; " + list_backends(candidates) +
+                                                 (search.empty() ? "" : "; " + search));
   if (!usable)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, spec.name.empty()
                                                  ? "no backend is usable; " + list_backends(candidates)

@@ -24,6 +24,8 @@ function(configure code pattern)
 endfunction()
 
 configure(1 "TESSERA_BACKEND_CPU is 'MAYBE'; it must be AUTO, ON or OFF" -DTESSERA_BACKEND_CPU=MAYBE)
+configure(0 "backend cpu: no: TESSERA_BACKEND_CPU is OFF" -DTESSERA_BACKEND_CPU=off)
+configure(1 "TESSERA_BACKEND_CPU is ON, but Eigen" -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON -DTESSERA_BACKEND_CPU=true)
 configure(0 "No backend of Tessera is built.*The cpu backend needs Eigen" -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON)
 configure(1 "TESSERA_BACKEND_CPU is ON, but Eigen"
   -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON -DTESSERA_BACKEND_CPU=ON)

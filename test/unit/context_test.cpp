@@ -76,6 +76,7 @@ TEST_CASE("the environment chooses where code does not, and code beats it", "[en
   CHECK(Context().backend() == "fake");
   CHECK(Context().device() == 1);
   CHECK(Context("fake").device() == 0);
+  check_throws("a name in capitals", ErrorCode::backend_unavailable, {"did you mean 'fake'?"}, [] { Context("FAKE"); });
   CHECK(GemmPlan(kSmall).backend() == "fake");
   CHECK(GemmPlan(kSmall).device() == 1);
   CHECK(GemmPlan(kSmall).algorithm() == "tuned:tile=16,split=2");

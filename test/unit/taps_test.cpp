@@ -105,6 +105,25 @@ TEST_CASE("Laplacians, means and the identity", "[taps]") {
   }
 }
 
+TEST_CASE("the factors up to which heat is stable are those that the command line's help tells", "[taps]") {
+  const std::map<int, double> most = {{2, 0.5}, {4, 0.375}, {6, 0.33}, {8, 0.307}};
+  for (const auto& [accuracy, constant] : most)
+    for (int rank = 1; rank <= 3; ++rank) {
+      constexpr double kSpacing = 0.5;
+      const double factor = constant * kSpacing * kSpacing / rank;
+      // What a step multiplies a checkerboard by: of all waves the one that grows first.
+      const auto growth = [&](double f) {
+        double sum = 0.0;
+        for (const Tap& tap : taps::identity(rank) + f * taps::laplacian(rank, accuracy, kSpacing))
+          sum += (tap.offset[0] + tap.offset[1] + tap.offset[2]) % 2 == 0 ? tap.coefficient : -tap.coefficient;
+        return sum;
+      };
+      CAPTURE(accuracy, rank);
+      CHECK(growth(factor) >= -1.0 - 1e-14);  // up to 25 terms that add up to 3: 25 * 3 * 2^-53
+      CHECK(growth(1.01 * factor) < -1.0);
+    }
+}
+
 TEST_CASE("taps can be added, subtracted and scaled", "[taps]") {
   const Taps a(2, {{{0, 1, 0}, 2.0}, {{0, 0, 0}, 1.0}}), b(2, {{{0, 1, 0}, 0.5}, {{-1, 0, 0}, 3.0}});
   CHECK(as_map(a + b) == std::map<Offset, double>{{{-1, 0, 0}, 3.0}, {{0, 0, 0}, 1.0}, {{0, 1, 0}, 2.5}});
