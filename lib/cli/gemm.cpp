@@ -5,6 +5,7 @@
 #include "measure.hpp"
 #include "npy.hpp"
 #include "numbers.hpp"
+#include "png_image.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -23,9 +24,10 @@ struct Arguments {
 };
 
 npy::Array read_matrix(const std::string& file) {
+  if (png::is_png(file)) throw npy::Error(file, "is a PNG image; the matrices of a product are read from .npy files");
   npy::Array matrix = npy::read(file);
   if (matrix.shape.size() != 2)
-    throw npy::Error(file, "holds an array of " + std::to_string(matrix.shape.size()) + " axes (" + matrix.describe() +
+    throw npy::Error(file, "holds an array of " + npy::axes_text(matrix.shape.size()) + " (" + matrix.describe() +
                                "); expected a matrix, which has 2: say what a vector is, with NumPy "
                                "array.reshape(-1, 1) for a column or array.reshape(1, -1) for a row");
   return matrix;
@@ -96,6 +98,8 @@ void run_gemm(const Arguments& arguments) {
       throw npy::Error(c0->file, "holds " + c0->describe() + "; the product is " + std::to_string(m) + " x " +
                                      std::to_string(n) + ", and C0 must have the same shape");
   }
+  if (std::filesystem::path(arguments.output).extension() == ".png")
+    throw npy::Error(arguments.output, "cannot be written: a product is written as a .npy file, not as a PNG image");
   npy::OutputFile output(arguments.output);
   const GemmDesc desc{.m = m,
                       .n = n,

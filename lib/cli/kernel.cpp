@@ -38,7 +38,7 @@ std::int64_t shift_of(const npy::Array& kernel, std::size_t axis, const std::vec
 void check_rank(const npy::Array& kernel, int rank, const std::vector<std::int64_t>& origin) {
   const std::size_t axes = kernel.shape.size();
   if (axes != std::size_t(rank))
-    throw npy::Error(kernel.file, "holds a kernel of " + std::to_string(axes) + " axes (" + kernel.describe() +
+    throw npy::Error(kernel.file, "holds a kernel of " + npy::axes_text(axes) + " (" + kernel.describe() +
                                       "); the array has " + std::to_string(rank) +
                                       ": give it as many, with NumPy "
                                       "kernel.reshape, 1 along axes without taps");

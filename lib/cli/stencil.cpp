@@ -6,6 +6,7 @@
 #include "measure.hpp"
 #include "npy.hpp"
 #include "numbers.hpp"
+#include "png_image.hpp"
 #include "taps_spec.hpp"
 
 #include <algorithm>
@@ -59,6 +60,9 @@ Parsed parse(const Arguments& arguments) {
 Taps taps_of(const Arguments& arguments, const Parsed& parsed, int rank) {
   if (parsed.named) return parsed.named->make(rank);
   if (npy::is_npy(arguments.taps_file)) return read_kernel(arguments.taps_file, rank, parsed.origin);
+  if (png::is_png(arguments.taps_file))
+    throw npy::Error(arguments.taps_file,
+                     "is a PNG image, which is no kernel; give a .npy file, or JSON with the taps");
   if (arguments.origin)
     throw npy::Error(arguments.taps_file, "--origin is one of a kernel in a .npy file, which this is not");
   return read_taps(arguments.taps_file, rank);
@@ -93,7 +97,7 @@ void apply(const Choice& choice, const StencilDesc& desc, const Fields& input, c
 void check_rank(const Fields& input, const Parsed& parsed) {
   const std::size_t rank = input.shape().size();
   if (rank < 1 || rank > TESSERA_MAX_RANK)
-    throw npy::Error(input.array.file, "holds an array of " + std::to_string(rank) + " axes (" + input.describe() +
+    throw npy::Error(input.array.file, "holds an array of " + npy::axes_text(rank) + " (" + input.describe() +
                                            "); a stencil takes 1, 2 or 3");
   if (parsed.boundary.size() != 1 && parsed.boundary.size() != rank)
     throw npy::Error(input.array.file, "holds " + input.describe() + ", but --boundary names the modes of " +
@@ -160,8 +164,8 @@ void add_stencil(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("IN", arguments->input,
-                   "IN.npy: 1 to 3 axes, C or Fortran order, numbers of any type; or IN.png: grey or colour, each "
-                   "channel by itself; alpha is kept")
+                   "IN.npy: 1 to 3 axes, C or Fortran order, " + npy::known_numbers() +
+                       "; or IN.png: grey or colour, each channel by itself; alpha is kept")
       ->required()
       ->type_name("FILE");
   command
@@ -182,8 +186,8 @@ void add_stencil(CLI::App& app, Run& run) {
       ->excludes(file);
   add_types(*command, *arguments);
   arguments->choice.add_to(*command);
-  command->footer("Named taps:\n" + NamedTaps::help() +
-                  "Prints the plan, the time, GStencil/s (points times steps) and GB/s (each step reads and writes a "
+  command->footer("Named taps:\n" + NamedTaps::help() + NamedTaps::stability() +
+                  "\nPrints the plan, the time, GStencil/s (points times steps) and GB/s (each step reads and writes a "
                   "point once). " +
                   kMeasured);
   command->callback(

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
 
 namespace tessera::cli {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 28;  // bytes; a tap take
 /// nothing.
 class TapReader : public nlohmann::json_sax<json> {
  public:
-  explicit TapReader(int rank) : rank_(std::size_t(rank)) {}
+  TapReader(int rank, std::string_view text) : rank_(std::size_t(rank)), text_(text) {}
 
   /// In the file's order.
   std::vector<Tap>& taps() { return taps_; }
@@ -33,7 +34,7 @@ class TapReader : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return number(double(value), std::to_string(value), true); }
   bool number_unsigned(number_unsigned_t value) override { return number(double(value), std::to_string(value), true); }
   bool number_float(number_float_t value, const string_t& text) override { return number(value, text, false); }
-  bool string(string_t& value) override { return scalar("\"" + npy::clip(value) + "\""); }
+  bool string(string_t& value) override { return scalar(quoted(value)); }
   bool binary(binary_t&) override { fail(kForm); }
 
   bool start_array(std::size_t) override {
@@ -56,7 +57,7 @@ class TapReader : public nlohmann::json_sax<json> {
   bool key(string_t& name) override {
     bool* const seen = name == "offset" ? &has_offset_ : name == "coefficient" ? &has_coefficient_ : nullptr;
     if (seen == nullptr || *seen)
-      fail_entry("key \"" + npy::clip(name) + (seen == nullptr ? "\" is unknown; " : "\" is there twice; ") + kForm);
+      fail_entry("key " + quoted(name) + (seen == nullptr ? " is unknown; " : " is there twice; ") + kForm);
     *seen = true;
     return go_to(seen == &has_offset_ ? Place::offset : Place::coefficient);
   }
@@ -64,9 +65,11 @@ class TapReader : public nlohmann::json_sax<json> {
     if (!has_offset_ || !has_coefficient_) fail_entry(kForm);
     return go_to(Place::list);
   }
-  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
-    constexpr std::size_t kMaxReason = 300;  // bytes; it quotes what was read last
-    fail(std::string("is not JSON (") + npy::clip(error.what(), kMaxReason) + "); " + kForm);
+  /// `position`: bytes read, the last of which is the one that does not fit.
+  bool parse_error(std::size_t position, const std::string&, const json::exception& error) override {
+    const bool too_large = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
+    fail((too_large ? "has a number beyond the range of double at " : "is not JSON at ") + place_of(position) + "; " +
+         kForm);
   }
 
  private:
@@ -75,6 +78,16 @@ class TapReader : public nlohmann::json_sax<json> {
   bool go_to(Place place) {
     place_ = place;
     return true;
+  }
+  /// As JSON writes it, in ASCII: a message shows nothing that a terminal would obey.
+  static std::string quoted(const std::string& value) { return json(npy::clip(value)).dump(-1, ' ', true); }
+  /// "line 2, column 7", counted in bytes from 1; "its end".
+  std::string place_of(std::size_t position) const {
+    if (position > text_.size()) return "its end";
+    const std::string_view before = text_.substr(0, position > 0 ? position - 1 : 0);
+    const std::size_t start = before.rfind('\n') + 1;  // 0 where there is none
+    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
+           std::to_string(before.size() - start + 1);
   }
   [[noreturn]] static void fail(const std::string& why) { throw std::runtime_error(why); }
   [[noreturn]] void fail_entry(const std::string& why) const {
@@ -107,6 +120,7 @@ class TapReader : public nlohmann::json_sax<json> {
   }
 
   std::size_t rank_;
+  std::string_view text_;
   std::vector<Tap> taps_;
   Place place_ = Place::file;
   std::size_t axis_ = 0;
@@ -127,7 +141,7 @@ std::string read_text(const std::filesystem::path& name) {
 
 Taps read_taps(const std::filesystem::path& file, int rank) {
   const std::string text = read_text(file);
-  TapReader reader(rank);
+  TapReader reader(rank, text);
   try {
     json::sax_parse(text, &reader);
     if (reader.taps().empty()) throw std::runtime_error(kForm);

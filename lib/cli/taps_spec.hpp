@@ -26,6 +26,8 @@ class NamedTaps {
   Taps make(int rank) const;
   /// One line for each name.
   static std::string help();
+  /// For which factors many steps of heat do not grow, a line.
+  static std::string stability();
 
  private:
   struct Family;

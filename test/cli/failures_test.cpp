@@ -97,7 +97,8 @@ TEST_CASE("files that are not what they should be", "[failures]") {
       {header(npy_dictionary("<f4", false, {1LL << 40, 1LL << 20})) + floats(6), "is cut off"},
       {header(npy_dictionary("<f4", false, {3, 0})), "has no elements"},
       {header(npy_dictionary("<i4", false, {3, 0})), ""},
-      {header(npy_dictionary("<c8", false, {3, 2})) + floats(12), "'<c8'; expected "},
+      {header(npy_dictionary("<c8", false, {3, 2})) + floats(12),
+       "take a part of what is complex, with NumPy array.real, "},
       {header(npy_dictionary("<u3", false, {3, 2})) + floats(6), "'<u3'"},
       {header(npy_dictionary("|i4", false, {3, 2})) + floats(6), "'|i4'"},
       {header(npy_dictionary("", false, {3, 2})) + floats(6), "type ''"},
@@ -143,7 +144,8 @@ TEST_CASE("inputs that do not suit each other or the operation", "[failures]") {
   w.check_fails({"gemm", "@a.npy", "@a.npy"}, 1, {"a.npy", "op(B) has 2 rows", "op(A) has 3 columns", "--trans-b"});
   w.check_fails({"gemm", "@a.npy", "@b.npy", "--trans-a"}, 1, {"op(A) has 2 columns"});
   w.check_fails({"gemm", "@a.npy", "@double.npy"}, 1, {"double.npy", "<f8", "a.npy", "<f4", "types must be the same"});
-  w.check_fails({"gemm", "@a.npy", "@vector.npy"}, 1, {"vector.npy", "1 axes", "expected a matrix", "reshape(-1, 1)"});
+  w.check_fails({"gemm", "@a.npy", "@vector.npy"}, 1,
+                {"vector.npy", "1 axis (", "expected a matrix", "reshape(-1, 1)"});
   w.check_fails({"gemm", "@deep.npy", "@b.npy"}, 1, {"deep.npy", "4 axes"});
   w.check_fails({"gemm", "@a.npy", "@b.npy", "--c", "@b.npy"}, 1, {"b.npy", "3 x 2", "the product is 2 x 2"});
   w.check_fails({"gemm", "@a.npy", "@b.npy", "--c", "@double.npy"}, 1, {"types must be the same"});
@@ -201,6 +203,35 @@ TEST_CASE("taps that cannot be read", "[failures]") {
   w.check_fails({"stencil", "@a.npy", "--taps", "@missing.json"}, 1, {"missing.json: cannot be read: No such file"});
 }
 
+TEST_CASE("a message about taps tells the place, and shows no byte that is not printable", "[failures]") {
+  const Workplace w;
+  const auto says = [&](const std::string& text, const std::string& message) {
+    write_file(w.path("bad.json"), text);
+    w.check_fails({"stencil", "@a.npy", "--taps", "@bad.json"}, 1, {"bad.json: " + message});
+    const std::string errors = w.run({"stencil", "@a.npy", "--taps", "@bad.json", "-o", "@new.npy"}).errors;
+    CHECK_THAT(errors, !ContainsSubstring("json.exception") && !ContainsSubstring("\x1b"));
+  };
+  says("[{\"offset\": [0, 1],\n  coefficient: 1}]", "is not JSON at line 2, column 3; expected [{\"offset\"");
+  says("\x1b[31m", "is not JSON at line 1, column 1; ");
+  says("[", "is not JSON at its end; ");
+  says("[{\"offset\": [0, 1],\n\"coefficient\": 1e999}]", "has a number beyond the range of double at line 2, column ");
+  says(R"([{"\u001b[31m": 1}])", R"(entry 0: key "\u001b[31m" is unknown)");
+  says(R"([{"offset": "\u001b[31m"}])", R"(entry 0: offset is "\u001b[31m"; )");
+}
+
+TEST_CASE("an image is no kernel and no matrix", "[failures]") {
+  const Workplace w;
+  write_file(w.path("grey.png"), "\x89PNG\r\n\x1a\n and so on");
+  w.check_fails({"stencil", "@a.npy", "--taps", "@grey.png"}, 1,
+                {"grey.png: is a PNG image, which is no kernel; give a"});
+  w.check_fails({"gemm", "@grey.png", "@b.npy"}, 1,
+                {"grey.png: is a PNG image; the matrices of a product are read from"});
+  const Outcome outcome = w.run({"gemm", "@a.npy", "@b.npy", "-o", "@c.png"});
+  CHECK(outcome.exit_code == 1);
+  CHECK_THAT(outcome.errors, ContainsSubstring("c.png: cannot be written: a product is written as a .npy file"));
+  CHECK_FALSE(std::filesystem::exists(w.path("c.png")));
+}
+
 TEST_CASE("outputs that cannot be written", "[failures]") {
   const Workplace w;
   const auto check = [&](const std::string& output, const std::string& reason) {
@@ -241,7 +272,7 @@ TEST_CASE("an ending that is no format's is refused", "[failures]") {
   const Arguments gemm = {"gemm", "@a.npy", "@b.npy"}, stencil = {"stencil", "@a.npy", "--named", "identity"};
   check(stencil, "o2.tiff", "'.tiff' is unknown; there are .npy, .png and none, which means .npy");
   check(stencil, "new.npy.PNG", "'.PNG' is unknown");
-  check(gemm, "c.png", "'.png' is unknown; there are .npy and none");
+  check(gemm, "c.jpg", "'.jpg' is unknown; there are .npy and none");
 }
 
 TEST_CASE("words that are not expected are printed in order, with the option that was meant", "[failures]") {

@@ -138,6 +138,9 @@ TEST_CASE("a TESSERA_BACKEND that cannot be had is a failure, behind the list", 
                                         "libtessera_backend_gpu.so or ") &&
                                  ContainsSubstring("searched for plugins: /"));
   CHECK(tessera_run({"info", "--json"}, {{"TESSERA_BACKEND", "gpu:first"}}).exit_code == 1);
+  CHECK_THAT(outcome.errors, !ContainsSubstring("did you mean"));
+  CHECK_THAT(tessera_run({"info"}, {{"TESSERA_BACKEND", "AUTO"}}).errors,
+             ContainsSubstring("there is no such backend; did you mean 'auto'? no plugin libtessera_backend_AUTO.so"));
   for (const json& backend : backends())
     CHECK(tessera_run({"info"}, {{"TESSERA_BACKEND", backend.at("name").get<std::string>()}}).exit_code ==
           (backend.at("available").get<bool>() ? 0 : 1));

@@ -114,7 +114,7 @@ TEST_CASE("kernels that are not what they should be", "[kernel]") {
   fails(good, {"--origin", "0,2"}, "axis 1 has 3 elements, so that its origin lies in [-1, 1]; --origin says 2");
   fails(good, {"--origin", "1"}, "axis 0 has 2 elements, so that its origin lies in [-1, 0]; --origin says 1");
   fails(good, {"--origin", "0,0,0"}, "--origin says one for each of 3 axes");
-  fails(kernel({1, 2, 3}, {3}), {}, "holds a kernel of 1 axes (3 <f8); the array has 2");
+  fails(kernel({1, 2, 3}, {3}), {}, "holds a kernel of 1 axis (3 <f8); the array has 2");
   fails(kernel({0, 0, 0}, {1, 3}), {}, "holds zeros only");
   fails(kernel({0, 0, 0, 0, INFINITY, 0}, {2, 3}), {"--origin", "0"}, "element 4, counted in C order, is not finite");
   fails(kernel(std::vector<double>(4099, 1.0), {4099, 1}), {},

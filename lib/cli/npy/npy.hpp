@@ -32,6 +32,10 @@ class Error : public std::runtime_error {
 
 /// "'<f4' (float32) or '<f8' (float64)".
 std::string known_types();
+/// "booleans, integers of up to 64 bits, '<f4' (float32) or '<f8' (float64)": what read_numbers() takes.
+std::string known_numbers();
+/// "1 axis", "2 axes".
+std::string axes_text(std::size_t count);
 
 /// An array as it lies in its file: never empty, and never reordered.
 struct Array {

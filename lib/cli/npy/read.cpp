@@ -145,6 +145,13 @@ struct FileType {
   bool swapped;  ///< the bytes of a number lie in reverse
 };
 
+/// How a file of a type that is not read can become one that is. A conversion would drop the imaginary part.
+std::string conversion(const std::string& descr) {
+  if (descr.size() > 1 && descr[1] == 'c')
+    return "take a part of what is complex, with NumPy array.real, array.imag or abs(array), and save that";
+  return "convert it, with NumPy np.save(file, array.astype('<f4'))";
+}
+
 /// None where the type is not one of ours. NumPy writes '|' or '<' where a number is one byte; '=' is the machine's.
 std::optional<FileType> file_type(const std::string& descr) {
   if (descr.empty() || std::strchr("<>|=", descr[0]) == nullptr) return std::nullopt;
@@ -206,6 +213,10 @@ std::string known_types() {
   return text;
 }
 
+std::string known_numbers() { return "booleans, integers of up to 64 bits, " + known_types(); }
+
+std::string axes_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " axis" : " axes"); }
+
 std::vector<std::int64_t> Array::strides() const {
   std::vector<std::int64_t> result(shape.size());
   std::int64_t stride = 1;
@@ -237,8 +248,8 @@ Array read(const std::filesystem::path& file) {
   Opened opened = open(file);
   const std::optional<DType> dtype = opened.type ? dtype_of(opened.array.stored) : std::nullopt;
   if (!dtype)
-    throw Error(file, "has elements of type '" + opened.descr + "'; expected " + known_types() +
-                          ": convert it, with NumPy np.save(file, array.astype('<f4'))");
+    throw Error(file, "has elements of type '" + opened.descr + "'; expected " + known_types() + ": " +
+                          conversion(opened.descr));
   read_elements(opened, *dtype);
   return std::move(opened.array);
 }
@@ -246,8 +257,8 @@ Array read(const std::filesystem::path& file) {
 Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype) {
   Opened opened = open(file);
   if (!opened.type)
-    throw Error(file, "has numbers of type '" + opened.descr + "'; expected booleans, integers of up to 64 bits, " +
-                          known_types() + ": convert it, with NumPy np.save(file, array.astype('<f4'))");
+    throw Error(file, "has numbers of type '" + opened.descr + "'; expected " + known_numbers() + ": " +
+                          conversion(opened.descr));
   read_elements(opened, dtype.value_or(computing_type(opened.array.stored)));
   return std::move(opened.array);
 }
