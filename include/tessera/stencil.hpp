@@ -144,16 +144,14 @@ class StencilPlan : public Plan {
       static_assert(sizeof(Tap) == sizeof(tessera_tap) &&
                     offsetof(Tap, coefficient) == offsetof(tessera_tap, coefficient));
       const std::size_t rank = d.extents.size();
-      const std::string extents = "extents has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes");
       if (rank < 1 || rank > TESSERA_MAX_RANK)
-        refuse(extents + ": must have 1, 2 or 3" +
+        refuse(extents_have(rank) + ": must have 1, 2 or 3" +
                (rank == 0 ? "; a descriptor begins with 0, so it was not set" : ""));
       if (std::size_t(d.taps.rank()) != rank)
-        refuse("taps have rank " + std::to_string(d.taps.rank()) + ", " + extents + ": they must agree" +
+        refuse("taps have rank " + std::to_string(d.taps.rank()) + ", " + extents_have(rank) + ": they must agree" +
                (d.taps.rank() == 0 ? "; a default Taps has rank 0, so taps was not set" : ""));
-      if (d.boundary.size() != 1 && d.boundary.size() != rank)
-        refuse("boundary has " + std::to_string(d.boundary.size()) + " entries; " + extents +
-               ": give one entry per axis; the two sides of one axis are BoundaryAxis(low, high)");
+      check_axes("boundary", d.boundary.size() == 1 ? rank : d.boundary.size(), rank,
+                 "; the two sides of one axis are BoundaryAxis(low, high)");
       check_axes("in_strides", d.in_strides.empty() ? rank : d.in_strides.size(), rank);
       check_axes("out_strides", d.out_strides.empty() ? rank : d.out_strides.size(), rank);
       c.struct_size = sizeof c;
@@ -176,10 +174,13 @@ class StencilPlan : public Plan {
       c.tap_count = std::int64_t(d.taps.size());
       c.steps = d.steps;
     }
-    static void check_axes(const char* name, std::size_t given, std::size_t rank) {
+    static std::string extents_have(std::size_t rank) {
+      return "extents has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes");
+    }
+    static void check_axes(const char* name, std::size_t given, std::size_t rank, const char* advice = "") {
       if (given != rank)
-        refuse(std::string(name) + " has " + std::to_string(given) + (given == 1 ? " entry" : " entries") +
-               "; extents has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes") + ": give one entry per axis");
+        refuse(std::string(name) + " has " + std::to_string(given) + (given == 1 ? " entry; " : " entries; ") +
+               extents_have(rank) + ": give one entry per axis" + advice);
     }
     [[noreturn]] static void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
     const void* get() const { return &c; }
@@ -201,8 +202,8 @@ struct OneCall {
 
 /// A stencil in one call, on what StencilPlan::execute takes: ranges, pointers, buffers. Pointers are taken for host
 /// memory: device pointers need {.operands = Memory::device}. The element type is that of `out`, whatever the
-/// descriptor says. The plan comes from the plan cache, so that the same stencil costs little more
-/// the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
+/// descriptor says. The plan comes from the plan cache, so that the same stencil costs little more the next time than
+/// with a plan that the program keeps; tessera_plan_borrow tells more.
 template <class In, class Out, Element T = detail::element_of<Out>>
 void stencil(const StencilDesc& desc, const In& in, Out&& out, const PlanOptions& options = {}) {
   detail::OneCall::stencil<T>(nullptr, desc, in, out, options);
