@@ -47,7 +47,7 @@ usage: bootstrap.sh deps|build|run|test [--all] [CMAKE-OPTION...]
   test --all  build also the perf suite, then run all tests with all their cases
 
   run and test compile the CUDA backend for the device of this machine (where there is none: for compute capability
-  9.0), the others for the default list.
+  9.0), the others for the default list. test compiles kokkos-openmp for one instruction set, x86-64-v2.
 
   CMAKE-OPTION                 is given to the configure step, for example -DTESSERA_BACKEND_CUDA=OFF
   TESSERA_TEST_SEED            draws the sample of an earlier `test` again
@@ -366,6 +366,8 @@ main() {
   find_nvcc
   choose_architectures "$command"
   case "$command" in
+    test) set -- -DTESSERA_KOKKOS_VARIANTS=v2 "$@" ;;&
+    build | run | all) set -- -UTESSERA_KOKKOS_VARIANTS "$@" ;;&
     test | all)
       prefer_formatter
       set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&

@@ -71,5 +71,8 @@ function(tessera_add_kokkos_plugin flavour)
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict> # false reports of g++ 12 on std::string
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TESSERA_WARNINGS_AS_ERRORS}>>:-Werror>)
+  if(flavour STREQUAL "openmp") # nvcc_wrapper takes none
+    tessera_precompile(${target} <Kokkos_Core.hpp> <tessera/plugin/plugin.hpp>)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TESSERA_KOKKOS_BUILT ${name})
 endfunction()

@@ -51,14 +51,14 @@ function(tessera_add_backend name)
   endif()
 endfunction()
 
-# Declares TESSERA_CPU_VARIANTS, for which x86-64 instruction sets a backend that computes on the CPU is built.
-function(tessera_declare_cpu_variants)
-  set(TESSERA_CPU_VARIANTS v2 v3 v4 CACHE STRING "x86-64 instruction set levels that CPU backends are built for")
-  set(unknown ${TESSERA_CPU_VARIANTS})
+# Declares TESSERA_<kind>_VARIANTS, for which x86-64 instruction sets such backends are built.
+function(tessera_declare_variants kind)
+  set(TESSERA_${kind}_VARIANTS ${ARGN} CACHE STRING "x86-64 instruction sets that ${kind} backends are built for")
+  set(unknown ${TESSERA_${kind}_VARIANTS})
   list(REMOVE_ITEM unknown v2 v3 v4)
-  if(unknown OR NOT TESSERA_CPU_VARIANTS)
-    message(FATAL_ERROR
-      "TESSERA_CPU_VARIANTS is '${TESSERA_CPU_VARIANTS}'; it must be a list of v2, v3 and v4, such as 'v2;v3;v4'.")
+  if(unknown OR NOT TESSERA_${kind}_VARIANTS)
+    message(FATAL_ERROR "TESSERA_${kind}_VARIANTS is '${TESSERA_${kind}_VARIANTS}'; it must be a list of v2, v3 and "
+      "v4, such as 'v2;v3;v4'.")
   endif()
 endfunction()
 

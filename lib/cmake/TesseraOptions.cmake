@@ -83,3 +83,18 @@ function(tessera_target_defaults target)
       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> # false reports of g++ 12 on std::string
       $<$<BOOL:${TESSERA_WARNINGS_AS_ERRORS}>:-Werror>>)
 endfunction()
+
+# Parses large headers once for all C++ files of a target. Each file still includes all that it needs: where a compiler
+# cache is the launcher, which finds whole files more often, nothing is precompiled.
+#   tessera_precompile(<target> <header>...)
+#   tessera_precompile(<target> REUSE_FROM <target with the same options>)
+function(tessera_precompile target)
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+    return()
+  endif()
+  if(ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
