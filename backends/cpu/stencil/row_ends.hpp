@@ -46,7 +46,7 @@ inline constexpr int kLeastLanes = 16 / int(sizeof(T));
 
 /// The sums of a vector of `lanes` points from `low` on and of one from `high` on, in the order of the taps, for a unit
 /// stride. Of the first ones taps leave the row only downwards, and of the others upwards. A null pointer for the
-/// results: not wanted. `lanes` is kLeastLanes times 1, 2 or 4, kLanes at most.
+/// results: not wanted, but what taps read there is read. `lanes` is kLeastLanes times 1, 2 or 4, kLanes at most.
 template <class T>
 void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t lanes, std::int64_t low,
                     std::int64_t high, const EndValues<T>& sums);
@@ -114,7 +114,9 @@ class RowEnds {
       T* const low_values = l < low_end ? to.low + l : nullptr;
       T* const high_values = h > high_begin ? to.high + (h - lanes_ - high_) : nullptr;
       h -= lanes_;
-      apply_row_ends(rows, outside_, lanes_, l, h, {low_values, high_values, to.next});
+      // An end that is not wanted may be no part of a tile: plain points next to the other one stand in for it.
+      const std::int64_t low = low_values != nullptr ? l : high_ - lanes_, high = high_values != nullptr ? h : low_;
+      apply_row_ends(rows, outside_, lanes_, low, high, {low_values, high_values, to.next});
     }
   }
 
