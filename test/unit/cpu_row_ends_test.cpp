@@ -9,10 +9,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace tessera::cpu {
-
 namespace {
 
 constexpr std::int64_t kExtent = 200, kReach = 2, kThere = 60;  ///< points, of the taps, of the row in memory
