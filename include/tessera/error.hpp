@@ -41,8 +41,14 @@ class Error : public std::runtime_error {
 
 /// Where operands live.
 enum class Memory : std::int32_t { host = TESSERA_MEMORY_HOST, device = TESSERA_MEMORY_DEVICE };
-/// The arithmetic that a plan uses.
-enum class Compute : std::int32_t { strict = TESSERA_COMPUTE_STRICT };
+/// The arithmetic that the caller accepts, see tessera_compute; a backend may compute better.
+enum class Compute : std::int32_t {
+  environment = TESSERA_COMPUTE_DEFAULT,  ///< what TESSERA_GEMM_COMPUTE says where the type has it, else strict
+  strict = TESSERA_COMPUTE_STRICT,
+  bf16x6 = TESSERA_COMPUTE_BF16X6,
+  f16x3 = TESSERA_COMPUTE_F16X3,
+  tf32 = TESSERA_COMPUTE_TF32
+};
 
 /// A distance in memory that the library derives from the sizes: no gaps.
 inline constexpr std::int64_t kPacked = TESSERA_PACKED;

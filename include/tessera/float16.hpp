@@ -16,7 +16,7 @@ struct float16 {
   std::uint16_t bits;
 
   float16() = default;
-  /// Rounds to nearest, ties to even. Beyond 65520 it is infinite; NaN stays NaN, with the upper bits of its payload.
+  /// Rounds to nearest, ties to even. From 65520 on it is infinite; NaN stays NaN, with the upper bits of its payload.
   constexpr explicit float16(float value) : bits(rounded(value)) {}
   /// Exact.
   constexpr explicit operator float() const;

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// GemmPlan: C <- alpha * op(A) * op(B) + beta * C.
+/// GemmPlan: D <- activation(alpha * op(A) * op(B) + beta * C + bias).
 #pragma once
 
 #include <tessera/integer.hpp>
 #include <tessera/plan.hpp>
 
-#include <ranges>
-#include <span>
+#include <iterator>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -25,14 +25,34 @@ enum class Order : std::int32_t { row_major = TESSERA_ROW_MAJOR, column_major = 
 /// Whether op(X) is X or its transpose.
 enum class Transpose : std::int32_t { no = TESSERA_NO_TRANSPOSE, yes = TESSERA_TRANSPOSE };
 
-/// op(A) is m x k, op(B) is k x n, C is m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension
-/// counts the elements from one row (row-major) or column (column-major) of the stored matrix to the next. Numbers may
-/// come in any integral type.
+/// Which vector a product adds: m values, one to each row of D, or n values, one to each column.
+enum class Bias : std::int32_t {
+  none = TESSERA_BIAS_NONE,
+  per_row = TESSERA_BIAS_PER_ROW,
+  per_column = TESSERA_BIAS_PER_COLUMN
+};
+/// The function that a product applies to each element at last: see tessera_activation for the formulas.
+enum class Activation : std::int32_t {
+  none = TESSERA_ACTIVATION_NONE,
+  relu = TESSERA_ACTIVATION_RELU,
+  gelu = TESSERA_ACTIVATION_GELU,
+  gelu_tanh = TESSERA_ACTIVATION_GELU_TANH,
+  silu = TESSERA_ACTIVATION_SILU,
+  sigmoid = TESSERA_ACTIVATION_SIGMOID,
+  tanh = TESSERA_ACTIVATION_TANH
+};
+
+/// A distance in D that is the one in C.
+inline constexpr std::int64_t kLikeC = 0;
+
+/// D <- activation(alpha op(A) op(B) + beta C + bias); D may be C itself. op(A) is m x k, op(B) is k x n, C and D are
+/// m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension counts the elements from one row
+/// (row-major) or column (column-major) of the stored matrix to the next. Numbers may come in any integral type.
 struct GemmDesc {
   Integer m = -1;
   Integer n = -1;
   Integer k = -1;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< of A and B
   Order order = Order::row_major;
   Transpose trans_a = Transpose::no;
   Transpose trans_b = Transpose::no;
@@ -40,17 +60,48 @@ struct GemmDesc {
   Integer ldb = kPacked;
   Integer ldc = kPacked;
   Integer batch = 1;
-  /// Elements from one matrix of the batch to the next; 0 repeats the one matrix (A and B only).
+  /// Elements from one matrix of the batch to the next; 0 repeats the one matrix (A, B, and C where D is another).
   Integer stride_a = kPacked;
   Integer stride_b = kPacked;
   Integer stride_c = kPacked;
-  Compute compute = Compute::strict;
+  Compute compute = Compute::environment;
+  std::optional<DType> dtype_d = {};  ///< of C and D: that of A and B, or f32 where that has 16 bits
+  Bias bias = Bias::none;
+  Activation activation = Activation::none;
+  std::optional<DType> dtype_bias = {};  ///< that of D, or f32 where that has 16 bits
+  Integer bias_increment = 1;            ///< elements from one value of the bias to the next
+  Integer bias_stride = 0;               ///< elements from one bias of the batch to the next; 0 shares the one
+  Integer ldd = kLikeC;
+  Integer stride_d = kLikeC;  ///< as C's; packed where ldd is given
 };
+
+namespace detail {
+struct OneProduct;
+/// A bias among the operands of a product.
+template <class Values>
+struct BiasOperand {
+  const Values& values;
+};
+template <class T>
+inline constexpr bool kIsBias = false;
+template <class Values>
+inline constexpr bool kIsBias<BiasOperand<Values>> = true;
+/// What may follow C: D, a bias.
+template <class T>
+concept GemmOperand = Operand<T> || kIsBias<std::decay_t<T>>;
+}  // namespace detail
+
+/// Names the bias among the operands of GemmPlan::execute and gemm: a pointer, a range or a Buffer.
+template <detail::Operand Values>
+detail::BiasOperand<Values> bias(const Values& values) {
+  return {values};
+}
 
 /// A matrix product, validated once and executed many times, by one thread at a time.
 /// BLAS semantics: beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B; NaN and Inf propagate.
-/// C may share no element with A or B; blocks of one parent array are fine.
-/// Error, element by element: (k + 4) u (|alpha| |A||B| + |beta| |C|), u the unit roundoff of the type.
+/// D is C itself or shares no element with it, and none with A, B or the bias; blocks of one parent array are fine.
+/// Error before the activation, element by element: (k + 4) u (|alpha| |A||B| + |beta| |C| + |bias|), u the unit
+/// roundoff of f64 for f64, else 2^-24 (2^-23 where A and B have 16 bits), and then one rounding to the type of D.
 class GemmPlan : public Plan {
  public:
   /// The backend is the environment's choice, else the best for this descriptor with host operands.
@@ -76,115 +127,137 @@ class GemmPlan : public Plan {
   /// thread. May be called while this plan is executed.
   GemmPlan clone() const { return GemmPlan(CloneOf{*this}, desc_); }
 
-  /// Host operands: complete on return. Device operands: queued on the context's stream.
-  template <Element T>
-  void execute(std::type_identity_t<T> alpha, std::type_identity_t<const T*> a, std::type_identity_t<const T*> b,
-               std::type_identity_t<T> beta, T* c) {
-    const tessera_operand operands[] = {operand(a), operand(b), operand<T>(c)};
+  /// D is C, or the first operand behind it: `execute(alpha, a, b, beta, c, d, bias(v))`. Each operand is a pointer, a
+  /// contiguous range on the host (vector, array, span), a std::mdspan there, whose extents and layout must be those of
+  /// the descriptor (without a batch), or a Buffer, for plans with PlanOptions::operands = Memory::device; the sizes of
+  /// ranges and buffers are checked. alpha and beta are double for f64, else float. Host operands: complete on return.
+  /// Device operands: queued on the context's stream, with the scalars' values of now.
+  template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
+  void execute(Scalar<detail::element_of<C>> alpha, const A& a, const B& b, Scalar<detail::element_of<C>> beta, C&& c,
+               More&&... more) {
+    constexpr int kSeparate = (0 + ... + !detail::kIsBias<std::decay_t<More>>);
+    static_assert(kSeparate <= 1 && sizeof...(More) <= kSeparate + 1U, "after c: d, bias(values)");
+    static_assert(kSeparate == 1 || detail::kWritable<C>, "c must not be const where no d is given");
+    const tessera_operand operands[] = {matrix(Role::a, a), matrix(Role::b, b), matrix(Role::c, c),
+                                        further(std::forward<More>(more))...};
     const tessera_scalar scalars[] = {scalar(alpha), scalar(beta)};
-    run(operands, 3, scalars, 2);
+    run(operands, std::size(operands), scalars, 2);
   }
-
-  /// The same on contiguous host ranges (vectors, arrays, spans), whose sizes are checked.
-  template <std::ranges::contiguous_range C, Element T = std::ranges::range_value_t<C>>
-  void execute(std::type_identity_t<T> alpha, std::type_identity_t<std::span<const T>> a,
-               std::type_identity_t<std::span<const T>> b, std::type_identity_t<T> beta, C&& c) {
-    check_range(0, "a", a.size());
-    check_range(1, "b", b.size());
-    check_range(2, "c", std::ranges::size(c));
-    execute<T>(alpha, a.data(), b.data(), beta, std::ranges::data(c));
-  }
-
-  /// The same on buffers, whose sizes are checked: for plans with PlanOptions::operands = Memory::device.
-  template <Element T>
-  void execute(std::type_identity_t<T> alpha, const std::type_identity_t<Buffer<T>>& a,
-               const std::type_identity_t<Buffer<T>>& b, std::type_identity_t<T> beta, Buffer<T>& c) {
-    check_buffer(0, "a", a);
-    check_buffer(1, "b", b);
-    check_buffer(2, "c", c);
-    execute<T>(alpha, a.data(), b.data(), beta, c.data());
-  }
-
-#if defined(__cpp_lib_mdspan)
-  /// The same on host matrices, whose extents and layout must be those of the descriptor (without a batch).
-  template <Element T, class EA, class LA, class EB, class LB, class EC, class LC>
-  requires(EA::rank() == 2 && EB::rank() == 2 &&
-           EC::rank() == 2) void execute(std::type_identity_t<T> alpha, std::mdspan<const T, EA, LA> a,
-                                         std::mdspan<const T, EB, LB> b, std::type_identity_t<T> beta,
-                                         std::mdspan<T, EC, LC> c) {
-    check_matrix("a", a, desc_.trans_a, desc_.m, desc_.k, desc_.lda);
-    check_matrix("b", b, desc_.trans_b, desc_.k, desc_.n, desc_.ldb);
-    check_matrix("c", c, Transpose::no, desc_.m, desc_.n, desc_.ldc);
-    execute<T>(alpha, a.data_handle(), b.data_handle(), beta, c.data_handle());
-  }
-#endif
 
  private:
+  friend struct detail::OneProduct;
   GemmPlan(CloneOf of, const GemmDesc& d) : Plan(of), desc_(d) {}
   GemmPlan(Source source, const Context* context, const GemmDesc& d, const PlanOptions& options)
       : Plan(source, context, Translated(d).get(), options), desc_(d) {}
 
   struct Translated {
-    tessera_gemm_desc c;
-    explicit Translated(const GemmDesc& d)
-        : c{sizeof c,
-            TESSERA_OP_GEMM,
-            tessera_dtype(d.dtype),
-            tessera_compute(d.compute),
-            tessera_order(d.order),
-            tessera_transpose(d.trans_a),
-            tessera_transpose(d.trans_b),
-            d.m,
-            d.n,
-            d.k,
-            d.lda,
-            d.ldb,
-            d.ldc,
-            d.batch,
-            d.stride_a,
-            d.stride_b,
-            d.stride_c} {}
+    tessera_gemm_desc c{};
+    explicit Translated(const GemmDesc& d) {
+      c.struct_size = sizeof c;
+      c.op = TESSERA_OP_GEMM;
+      c.dtype = tessera_dtype(d.dtype);
+      c.dtype_d = d.dtype_d ? tessera_dtype(*d.dtype_d) : 0;
+      c.dtype_bias = d.dtype_bias ? tessera_dtype(*d.dtype_bias) : 0;
+      c.compute = tessera_compute(d.compute);
+      c.order = tessera_order(d.order);
+      c.trans_a = tessera_transpose(d.trans_a), c.trans_b = tessera_transpose(d.trans_b);
+      c.bias = tessera_bias(d.bias), c.activation = tessera_activation(d.activation);
+      c.m = d.m, c.n = d.n, c.k = d.k;
+      c.lda = d.lda, c.ldb = d.ldb, c.ldc = d.ldc, c.ldd = d.ldd;
+      c.batch = d.batch;
+      c.stride_a = d.stride_a, c.stride_b = d.stride_b, c.stride_c = d.stride_c, c.stride_d = d.stride_d;
+      c.bias_increment = d.bias_increment, c.bias_stride = d.bias_stride;
+    }
     const void* get() const { return &c; }
   };
 
+  template <class X>
+  tessera_operand matrix(Role role, X&& x) const {
+    return operand(role, x);
+  }
+  template <class X>
+  tessera_operand further(X&& x) const {
+    if constexpr (detail::kIsBias<std::decay_t<X>>)
+      return operand(Role::bias, x.values);
+    else
+      return matrix(Role::d, x);
+  }
+
 #if defined(__cpp_lib_mdspan)
-  template <class Matrix>
-  void check_matrix(const char* name, const Matrix& x, Transpose trans, std::int64_t rows, std::int64_t columns,
-                    std::int64_t ld) const {
-    if (trans == Transpose::yes) std::swap(rows, columns);
+  template <class T, class E, class L, class P>
+  tessera_operand matrix(Role role, const std::mdspan<T, E, L, P>& x) const {
+    static_assert(E::rank() == 2, "a matrix has two axes");
+    const bool is_a = role == Role::a, is_b = role == Role::b;
+    std::int64_t rows = is_b ? desc_.k : desc_.m, columns = is_a ? desc_.k : desc_.n;
+    std::int64_t ld = is_a ? desc_.lda : is_b ? desc_.ldb : role == Role::d && desc_.ldd != kLikeC ? desc_.ldd : desc_.ldc;
+    if ((is_a && desc_.trans_a == Transpose::yes) || (is_b && desc_.trans_b == Transpose::yes)) std::swap(rows, columns);
     const bool by_rows = desc_.order == Order::row_major;
     if (ld == kPacked) ld = by_rows ? columns : rows;
     const bool shape = std::int64_t(x.extent(0)) == rows && std::int64_t(x.extent(1)) == columns && desc_.batch == 1;
     const bool layout = (rows < 2 || std::int64_t(x.stride(0)) == (by_rows ? ld : 1)) &&
                         (columns < 2 || std::int64_t(x.stride(1)) == (by_rows ? 1 : ld));
     if (!shape || !layout)
-      throw Error(ErrorCode::invalid_argument, std::string(name) + " does not have the descriptor's shape (" +
+      throw Error(ErrorCode::invalid_argument, std::string(name_of(role)) + " does not have the descriptor's shape (" +
                                                    std::to_string(rows) + " x " + std::to_string(columns) +
                                                    ") and leading dimension " + std::to_string(ld));
+    return operand(role, x.data_handle());
   }
 #endif
 
   GemmDesc desc_;
 };
 
-/// A product in one call: C <- alpha op(A) op(B) + beta C, on what GemmPlan::execute takes: ranges, pointers, buffers.
-/// Pointers are taken for host memory: device pointers need {.operands = Memory::device}.
-/// The element type is that of `c`, whatever the descriptor says. The plan comes from the plan cache, so that the same
-/// product costs little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
-template <class A, class B, class C, Element T = detail::element_of<C>>
-void gemm(const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const B& b, std::type_identity_t<T> beta,
-          C&& c, const PlanOptions& options = {}) {
-  GemmDesc typed = desc;
-  typed.dtype = kDType<T>;
-  GemmPlan::borrow(typed, detail::options_for<C>(options)).execute(alpha, a, b, beta, c);
+namespace detail {
+
+/// A product in one call.
+struct OneProduct {
+  template <class A, class B, class C, class... More>
+  static void gemm(const Context* context, GemmDesc desc, Scalar<element_of<C>> alpha, const A& a, const B& b,
+                   Scalar<element_of<C>> beta, C&& c, const PlanOptions& options, More&&... more) {
+    desc.dtype = kDType<element_of<A>>;
+    desc.dtype_d = kDType<element_of<C>>;
+    (set_bias(desc, more), ...);
+    GemmPlan(tessera_plan_borrow, context, desc, options_for<C>(options)).execute(alpha, a, b, beta, c, more...);
+  }
+
+ private:
+  template <class X>
+  static void set_bias(GemmDesc&, const X&) {}
+  template <class Values>
+  static void set_bias(GemmDesc& desc, const BiasOperand<Values>&) {
+    desc.dtype_bias = kDType<element_of<Values>>;
+  }
+};
+
+}  // namespace detail
+
+/// A product in one call, on what GemmPlan::execute takes. Pointers are taken for host memory: device pointers need
+/// {.operands = Memory::device}. The types are those of `a`, `c` and the bias, whatever the descriptor says. The plan
+/// comes from the plan cache, so that the same product costs little more the next time than with a plan that the
+/// program keeps; tessera_plan_borrow tells more.
+template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
+void gemm(const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
+          Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {
+  detail::OneProduct::gemm(nullptr, desc, alpha, a, b, beta, c, {}, more...);
 }
-/// The same on the device of a context. Buffers, and pointers with {.operands = Memory::device}: queued on its stream.
-template <class A, class B, class C, Element T = detail::element_of<C>>
-void gemm(const Context& context, const GemmDesc& desc, std::type_identity_t<T> alpha, const A& a, const B& b,
-          std::type_identity_t<T> beta, C&& c, const PlanOptions& options = {}) {
-  GemmDesc typed = desc;
-  typed.dtype = kDType<T>;
-  GemmPlan::borrow(context, typed, detail::options_for<C>(options)).execute(alpha, a, b, beta, c);
+/// The same on the device of a context. Buffers: queued on its stream. Device pointers need options.
+template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
+void gemm(const Context& context, const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
+          Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {
+  detail::OneProduct::gemm(&context, desc, alpha, a, b, beta, c, {}, more...);
+}
+/// With options for the plan.
+template <detail::Operand A, detail::Operand B, detail::Operand C>
+void gemm(const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
+          Scalar<detail::element_of<C>> beta, C&& c, const PlanOptions& options) {
+  detail::OneProduct::gemm(nullptr, desc, alpha, a, b, beta, c, options);
+}
+/// With options for the plan, on the device of a context. Buffers, and pointers with {.operands = Memory::device}:
+/// queued on its stream.
+template <detail::Operand A, detail::Operand B, detail::Operand C>
+void gemm(const Context& context, const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
+          Scalar<detail::element_of<C>> beta, C&& c, const PlanOptions& options) {
+  detail::OneProduct::gemm(&context, desc, alpha, a, b, beta, c, options);
 }
 
 }  // namespace tessera

@@ -23,6 +23,37 @@
 
 namespace tessera {
 
+/// What an operand is to an operation.
+enum class Role : std::int32_t {
+  a = TESSERA_ROLE_A,
+  b = TESSERA_ROLE_B,
+  c = TESSERA_ROLE_C,
+  d = TESSERA_ROLE_D,
+  bias = TESSERA_ROLE_BIAS,
+  in = TESSERA_ROLE_IN,
+  out = TESSERA_ROLE_OUT
+};
+/// "a", "b", "c", "d", "bias", "in", "out".
+inline const char* name_of(Role role) {
+  switch (role) {
+    case Role::a:
+      return "a";
+    case Role::b:
+      return "b";
+    case Role::c:
+      return "c";
+    case Role::d:
+      return "d";
+    case Role::bias:
+      return "bias";
+    case Role::in:
+      return "in";
+    case Role::out:
+      return "out";
+  }
+  return "?";
+}
+
 /// How a plan is made.
 struct PlanOptions {
   /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
@@ -81,7 +112,21 @@ struct ElementOf<std::mdspan<T, E, L, A>> {
 };
 #endif
 template <class Operand>
-using element_of = typename ElementOf<std::decay_t<Operand>>::type;
+using element_of = typename ElementOf<std::remove_cvref_t<Operand>>::type;
+
+/// What an operand may be.
+template <class T>
+concept Operand = Element<element_of<T>>;
+/// Whether an operand's elements may be changed.
+template <class T>
+struct IsConst : std::false_type {};
+template <class T>
+struct IsConst<const T*> : std::true_type {};
+template <std::ranges::contiguous_range Range>
+struct IsConst<Range> : std::is_const<std::remove_reference_t<std::ranges::range_reference_t<Range>>> {};
+template <class T>
+inline constexpr bool kWritable = !IsConst<
+    std::conditional_t<std::is_pointer_v<std::remove_cvref_t<T>>, std::remove_cvref_t<T>, std::remove_reference_t<T>>>::value;
 
 /// The options of a plan for operands like `Output`: buffers are on the device, all else is where the options say.
 template <class Output>
@@ -108,9 +153,9 @@ class Plan {
   tessera_plan* get() const { return handle_.get(); }
 
   /// Elements [first, last) that an execution may touch, counted from the operand's pointer.
-  std::pair<std::int64_t, std::int64_t> operand_range(int operand) const {
+  std::pair<std::int64_t, std::int64_t> operand_range(Role role) const {
     std::pair<std::int64_t, std::int64_t> range;
-    detail::call(tessera_plan_operand_range, get(), std::uint64_t(operand), &range.first, &range.second);
+    detail::call(tessera_plan_operand_range, get(), tessera_role(role), &range.first, &range.second);
     return range;
   }
 
@@ -165,44 +210,48 @@ class Plan {
     detail::call(tessera_plan_execute, get(), &execution);
   }
 
-  template <Element T>
-  static tessera_operand operand(const T* data) {
-    return {const_cast<std::remove_const_t<T>*>(data), static_cast<tessera_dtype>(kDType<T>), 0};
+  /// A pointer, whose memory nobody knows.
+  template <class Pointer>
+  static tessera_operand operand(Role role, const Pointer& data) requires std::is_pointer_v<Pointer> {
+    using T = std::remove_pointer_t<Pointer>;
+    return {const_cast<std::remove_cv_t<T>*>(data), static_cast<tessera_dtype>(kDType<T>), tessera_role(role)};
+  }
+  /// A contiguous range. Throws unless the plan takes host memory and touches no more than it has.
+  template <std::ranges::contiguous_range Range>
+  tessera_operand operand(Role role, Range&& range) const {
+    if (!host_memory_)
+      refuse(role,
+             " is a range, which is host memory; this plan takes device operands: pass buffers or their pointers, or "
+             "make the plan with PlanOptions::operands = Memory::host");
+    check_size(role, std::ranges::size(range));
+    return operand(role, std::ranges::data(range));
+  }
+  /// The same for a buffer, which is memory of the device.
+  template <class T>
+  tessera_operand operand(Role role, const Buffer<T>& buffer) const {
+    if (!device_memory_)
+      refuse(role,
+             " is a buffer, which is device memory; this plan takes host operands: make the plan with "
+             "PlanOptions::operands = Memory::device");
+    check_size(role, std::uint64_t(buffer.size()));
+    return operand(role, buffer.data());
   }
   template <Element T>
   static tessera_scalar scalar(T value) {
     return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
   }
 
-  /// Throws unless `size` elements of host memory behind the pointer are and cover what the plan touches.
-  void check_range(int index, const char* name, std::size_t size) const {
-    if (!host_memory_)
-      refuse(name,
-             " is a range, which is host memory; this plan takes device operands: pass buffers or their pointers, or "
-             "make the plan with PlanOptions::operands = Memory::host");
-    check_size(index, name, size);
-  }
-  /// The same for a buffer, which is memory of the device.
-  template <class T>
-  void check_buffer(int index, const char* name, const Buffer<T>& buffer) const {
-    if (!device_memory_)
-      refuse(name,
-             " is a buffer, which is device memory; this plan takes host operands: make the plan with "
-             "PlanOptions::operands = Memory::device");
-    check_size(index, name, std::uint64_t(buffer.size()));
-  }
-
  private:
   bool host_memory_ = true, device_memory_ = false;
 
-  [[noreturn]] static void refuse(const char* name, const std::string& what) {
-    throw Error(ErrorCode::invalid_argument, name + what);
+  [[noreturn]] static void refuse(Role role, const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, name_of(role) + what);
   }
-  void check_size(int index, const char* name, std::uint64_t size) const {
-    const auto [first, last] = operand_range(index);
-    if (first < 0) refuse(name, " has a halo before its first point: pass a pointer");
+  void check_size(Role role, std::uint64_t size) const {
+    const auto [first, last] = operand_range(role);
+    if (first < 0) refuse(role, " has a halo before its first point: pass a pointer");
     if (std::uint64_t(last) > size)
-      refuse(name, " has " + std::to_string(size) + " elements; the plan needs " + std::to_string(last));
+      refuse(role, " has " + std::to_string(size) + " elements; the plan needs " + std::to_string(last));
   }
 
   tessera_plan_info info() const {

@@ -109,27 +109,14 @@ class StencilPlan : public Plan {
   /// thread. May be called while this plan is executed.
   StencilPlan clone() const { return StencilPlan(CloneOf{*this}); }
 
-  /// Host operands: complete on return. Device operands: queued on the context's stream.
-  template <Element T>
-  void execute(std::type_identity_t<const T*> in, T* out) {
-    const tessera_operand operands[] = {operand(in), operand<T>(out)};
+  /// Each operand is a pointer, a contiguous range on the host (vector, array, span), or a Buffer, for plans with
+  /// PlanOptions::operands = Memory::device; the sizes of ranges and buffers are checked. Host operands: complete on
+  /// return. Device operands: queued on the context's stream.
+  template <detail::Operand In, detail::Operand Out>
+  void execute(const In& in, Out&& out) {
+    static_assert(detail::kWritable<Out>, "out must not be const");
+    const tessera_operand operands[] = {operand(Role::in, in), operand(Role::out, out)};
     run(operands, 2, nullptr, 0);
-  }
-
-  /// The same on contiguous host ranges (vectors, arrays, spans), whose sizes are checked.
-  template <std::ranges::contiguous_range Out, Element T = std::ranges::range_value_t<Out>>
-  void execute(std::type_identity_t<std::span<const T>> in, Out&& out) {
-    check_range(0, "in", in.size());
-    check_range(1, "out", std::ranges::size(out));
-    execute<T>(in.data(), std::ranges::data(out));
-  }
-
-  /// The same on buffers, whose sizes are checked: for plans with PlanOptions::operands = Memory::device.
-  template <Element T>
-  void execute(const std::type_identity_t<Buffer<T>>& in, Buffer<T>& out) {
-    check_buffer(0, "in", in);
-    check_buffer(1, "out", out);
-    execute<T>(in.data(), out.data());
   }
 
  private:

@@ -172,14 +172,15 @@ TESSERA_API tessera_status tessera_plan_execute(tessera_plan* plan, const tesser
 /** Describes the plan. */
 TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info* info,
                                                  tessera_error* error);
-/** Elements [first, last) that the plan may touch, counted from the operand's pointer. */
-TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first,
+/** Elements [first, last) that the plan may touch, counted from the pointer of the operand with that role. */
+TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
 /* ---- One call, and the plan cache behind it --------------------------------------------------- */
 
-/** A product in one call, on host operands of the descriptor's type; complete on return. alpha and beta are
- * rounded to that type. `context` may be null: the backend is then chosen for this descriptor. The plan
+/** C <- alpha * op(A) * op(B) + beta * C in one call, on host operands of the descriptor's types, with its
+ * activation and without a bias; complete on return. alpha and beta are rounded to the type of scalars.
+ * `context` may be null: the backend is then chosen for this descriptor. The plan
  * comes from the plan cache, so that the same product costs little more the next time than a plan that the
  * program keeps. */
 TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
@@ -193,20 +194,28 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
   const tessera_gemm_desc desc = {sizeof(tessera_gemm_desc),
                                   TESSERA_OP_GEMM,
                                   dtype,
-                                  TESSERA_COMPUTE_STRICT,
+                                  0,
+                                  0,
+                                  TESSERA_COMPUTE_DEFAULT,
                                   TESSERA_ROW_MAJOR,
                                   TESSERA_NO_TRANSPOSE,
                                   TESSERA_NO_TRANSPOSE,
+                                  TESSERA_BIAS_NONE,
+                                  TESSERA_ACTIVATION_NONE,
                                   m,
                                   n,
                                   k,
                                   TESSERA_PACKED,
                                   TESSERA_PACKED,
                                   TESSERA_PACKED,
+                                  0,
                                   1,
                                   TESSERA_PACKED,
                                   TESSERA_PACKED,
-                                  TESSERA_PACKED};
+                                  TESSERA_PACKED,
+                                  0,
+                                  0,
+                                  0};
   return desc;
 }
 

@@ -64,14 +64,45 @@ typedef struct tessera_error {
 typedef int32_t tessera_op;
 enum { TESSERA_OP_GEMM = 1, TESSERA_OP_STENCIL = 2 };
 
-/** The type of an element. */
+/** The type of an element. f16 is IEEE 754 binary16, bf16 the upper half of a binary32. */
 typedef int32_t tessera_dtype;
-enum { TESSERA_F32 = 1, TESSERA_F64 = 2 };
+enum { TESSERA_F32 = 1, TESSERA_F64 = 2, TESSERA_F16 = 3, TESSERA_BF16 = 4 };
 
-/** Precision of the arithmetic. Strict: every product and sum is rounded to the data's own type or
- * better; never tf32 or another narrower input format. */
+/** The arithmetic that the caller accepts; a backend may compute better than it is asked to. With
+ * u = 2^-24, element by element where nothing else is said, beside the one rounding of D:
+ * - strict: every product and sum is rounded to the data's type or better (16-bit data: products are
+ *   exact, sums are of f32); never tf32 or another narrower input format;
+ * - the others are for f32 alone: tf32 rounds inputs to 11 significant bits, (2^-10 + k u) |A||B|, and
+ *   permits bf16x6 and strict; bf16x6 takes each input as the sum of three bf16 and permits strict; f16x3
+ *   takes two f16, scaled by row of A and column of B, its bound is normwise, and it permits bf16x6 and strict. */
 typedef int32_t tessera_compute;
-enum { TESSERA_COMPUTE_STRICT = 0 };
+enum {
+  TESSERA_COMPUTE_DEFAULT = 0, /**< what TESSERA_GEMM_COMPUTE says where the type has it, else strict */
+  TESSERA_COMPUTE_STRICT = 1,
+  TESSERA_COMPUTE_BF16X6 = 2,
+  TESSERA_COMPUTE_F16X3 = 3,
+  TESSERA_COMPUTE_TF32 = 4
+};
+
+/** Which vector a product adds to D. */
+typedef int32_t tessera_bias;
+enum {
+  TESSERA_BIAS_NONE = 0,
+  TESSERA_BIAS_PER_ROW = 1,   /**< m values: bias[i] is added to row i */
+  TESSERA_BIAS_PER_COLUMN = 2 /**< n values: bias[j] is added to column j */
+};
+
+/** The function that a product applies to each element at last. */
+typedef int32_t tessera_activation;
+enum {
+  TESSERA_ACTIVATION_NONE = 0,
+  TESSERA_ACTIVATION_RELU = 1,      /**< max(x, 0); NaN stays NaN */
+  TESSERA_ACTIVATION_GELU = 2,      /**< x (1 + erf(x / sqrt(2))) / 2 */
+  TESSERA_ACTIVATION_GELU_TANH = 3, /**< x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+  TESSERA_ACTIVATION_SILU = 4,      /**< x / (1 + exp(-x)) */
+  TESSERA_ACTIVATION_SIGMOID = 5,   /**< 1 / (1 + exp(-x)) */
+  TESSERA_ACTIVATION_TANH = 6
+};
 
 /** Where an operand lives. On a backend that computes on the host both mean host memory. */
 typedef int32_t tessera_memory;
@@ -105,27 +136,36 @@ typedef struct tessera_desc {
   tessera_op op;
 } tessera_desc;
 
-/** C <- alpha * op(A) * op(B) + beta * C, for each matrix of a strided batch.
- * op(A) is m x k, op(B) is k x n, C is m x n. A leading dimension is the distance, in elements,
- * from one row (row-major) or column (column-major) of the stored matrix to the next. */
+/** D <- activation(alpha * op(A) * op(B) + beta * C + bias), for each matrix of a strided batch.
+ * op(A) is m x k, op(B) is k x n, C and D are m x n. D may be C itself. A leading dimension is the
+ * distance, in elements, from one row (row-major) or column (column-major) of the stored matrix to the next.
+ * Everything up to the one rounding to D's type is computed in that type, or in f32 where that is better. */
 typedef struct tessera_gemm_desc {
   uint64_t struct_size;
-  tessera_op op; /**< TESSERA_OP_GEMM */
-  tessera_dtype dtype;
+  tessera_op op;            /**< TESSERA_OP_GEMM */
+  tessera_dtype dtype;      /**< of A and B */
+  tessera_dtype dtype_d;    /**< of C and D: 0 or `dtype`, or TESSERA_F32 where that has 16 bits */
+  tessera_dtype dtype_bias; /**< 0 or that of D, or TESSERA_F32 where that has 16 bits */
   tessera_compute compute;
   tessera_order order;
   tessera_transpose trans_a;
   tessera_transpose trans_b;
+  tessera_bias bias;
+  tessera_activation activation;
   int64_t m;
   int64_t n;
   int64_t k;
   int64_t lda; /**< elements, or TESSERA_PACKED */
   int64_t ldb;
   int64_t ldc;
+  int64_t ldd;      /**< 0: that of C */
   int64_t batch;    /**< number of products, 0 and more */
   int64_t stride_a; /**< elements from one matrix of the batch to the next, or TESSERA_PACKED; */
-  int64_t stride_b; /**< 0 repeats the one matrix (A and B only) */
+  int64_t stride_b; /**< 0 repeats the one matrix (A, B, and C where D is another matrix) */
   int64_t stride_c;
+  int64_t stride_d;       /**< 0: that of C */
+  int64_t bias_increment; /**< elements from one value of the bias to the next; 0: 1 */
+  int64_t bias_stride;    /**< elements from one bias of the batch to the next; 0 shares the one */
 } tessera_gemm_desc;
 
 /** One term of a stencil: coefficient * in[p + offset]; offsets in the order of the axes. */
@@ -158,7 +198,7 @@ typedef struct tessera_stencil_desc {
 
 /* ---- Execution --------------------------------------------------------------------------- */
 
-/** A scalar argument, tagged with its type. f32 values are held exactly. */
+/** A scalar argument, tagged with its type: f64 where D is, else f32, whose values are held exactly. */
 typedef struct tessera_scalar {
   tessera_dtype dtype;
   int32_t reserved;
@@ -166,15 +206,28 @@ typedef struct tessera_scalar {
   double imaginary;
 } tessera_scalar;
 
-/** An array, tagged with the type of its elements. */
+/** What an array is to an operation. */
+typedef int32_t tessera_role;
+enum {
+  TESSERA_ROLE_A = 1,
+  TESSERA_ROLE_B = 2,
+  TESSERA_ROLE_C = 3,
+  TESSERA_ROLE_D = 4,
+  TESSERA_ROLE_BIAS = 5,
+  TESSERA_ROLE_IN = 16,
+  TESSERA_ROLE_OUT = 17
+};
+
+/** An array, tagged with the type of its elements and its role. */
 typedef struct tessera_operand {
   void* data; /**< read-only operands are not written through this pointer */
   tessera_dtype dtype;
-  int32_t reserved;
+  tessera_role role;
 } tessera_operand;
 
-/** Operands and scalars of one execution.
- * GEMM: operands A, B, C; scalars alpha, beta. Stencil: operands in, out; no scalars. */
+/** Operands and scalars of one execution. The operands may come in any order, each role once.
+ * GEMM: A, B, C, the bias where the plan has one, and D where it is not C itself; scalars alpha, beta.
+ * Stencil: in, out; no scalars. */
 typedef struct tessera_execution {
   uint64_t struct_size;
   const tessera_operand* operands;

@@ -252,10 +252,10 @@ tessera_status tessera_get_plan_info(const tessera_plan* plan, tessera_plan_info
   });
 }
 
-tessera_status tessera_plan_operand_range(const tessera_plan* plan, uint64_t operand, int64_t* first, int64_t* last,
+tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first, int64_t* last,
                                           tessera_error* error) {
   return guard(error, [&] {
-    const core::Layout& layout = existing(plan, "plan").plan->operand_of_caller(operand).layout;
+    const core::Layout& layout = existing(plan, "plan").plan->operand_with(role).layout;
     existing(first, "first") = layout.empty() ? 0 : layout.origin();
     existing(last, "last") = layout.empty() ? 0 : layout.origin() + layout.reach() + 1;
   });
@@ -279,13 +279,15 @@ class Loan {
 };
 
 tessera_scalar scalar_of(tessera_dtype dtype, double value) {
-  return with_types(dtype, [&]<class T>(std::type_identity<T>) {
+  return with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
     return tessera_scalar{dtype, 0, double(T(value)), 0.0};
   });
 }
 
 /// Operands that are only read are not written through the pointer.
-tessera_operand operand_of(tessera_dtype dtype, const void* data) { return {const_cast<void*>(data), dtype, 0}; }
+tessera_operand operand_of(const core::Plan& plan, tessera_role role, const void* data) {
+  return {const_cast<void*>(data), plan.operand_with(role).dtype, role};
+}
 
 }  // namespace
 
@@ -301,9 +303,10 @@ tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* d
                             const void* b, double beta, void* c, tessera_error* error) {
   return guard(error, [&] {
     const Loan plan(context, desc);
-    const tessera_operand operands[] = {operand_of(desc->dtype, a), operand_of(desc->dtype, b),
-                                        operand_of(desc->dtype, c)};
-    const tessera_scalar scalars[] = {scalar_of(desc->dtype, alpha), scalar_of(desc->dtype, beta)};
+    const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_A, a), operand_of(*plan, TESSERA_ROLE_B, b),
+                                        operand_of(*plan, TESSERA_ROLE_C, c)};
+    const tessera_dtype type = (*plan).problem().scalar_dtype;
+    const tessera_scalar scalars[] = {scalar_of(type, alpha), scalar_of(type, beta)};
     (*plan).execute(
         {sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0});
   });
@@ -313,7 +316,7 @@ tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_d
                                tessera_error* error) {
   return guard(error, [&] {
     const Loan plan(context, desc);
-    const tessera_operand operands[] = {operand_of(desc->dtype, in), operand_of(desc->dtype, out)};
+    const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_IN, in), operand_of(*plan, TESSERA_ROLE_OUT, out)};
     (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 2, nullptr, 0, 0, nullptr, 0});
   });
 }

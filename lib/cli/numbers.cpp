@@ -47,7 +47,7 @@ std::int64_t parse_whole(const std::string& text, const std::string& what) {
 
 double fitting(const std::string& what, double value, DType dtype) {
   const bool fits =
-      with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
+      with_types<WideTypes>(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
   if (fits) return value;
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);

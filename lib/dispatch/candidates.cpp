@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "dispatch/examine.hpp"
+#include "problem/problem.hpp"
 
 #include <tessera/tessera.h>
 
@@ -57,24 +58,9 @@ tessera_offers_request offers_request(const tessera_desc* desc, int device) {
 
 std::string ask_reference_score(Backend& backend, int device, int threads, double& score) {
   constexpr std::int64_t n = 1024;
-  const tessera_gemm_desc product{sizeof product,
-                                  TESSERA_OP_GEMM,
-                                  TESSERA_F32,
-                                  TESSERA_COMPUTE_STRICT,
-                                  TESSERA_ROW_MAJOR,
-                                  TESSERA_NO_TRANSPOSE,
-                                  TESSERA_NO_TRANSPOSE,
-                                  n,
-                                  n,
-                                  n,
-                                  n,
-                                  n,
-                                  n,
-                                  1,
-                                  n * n,
-                                  n * n,
-                                  n * n};
-  tessera_offers_request request = offers_request(reinterpret_cast<const tessera_desc*>(&product), device);
+  const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F32, n, n, n);
+  const Problem product = validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT);
+  tessera_offers_request request = offers_request(product.desc(), device);
   request.memory = TESSERA_MEMORY_DEVICE;
   request.workspace_limit = TESSERA_DEFAULT_WORKSPACE_LIMIT;
   request.threads = threads;

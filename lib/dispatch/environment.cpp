@@ -3,6 +3,7 @@
 
 #include "dispatch/environment.hpp"
 
+#include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/error.hpp>
 
 #include <charconv>
@@ -14,11 +15,12 @@ namespace tessera::core {
 namespace {
 
 using plugin::Error;
+using plugin::name_of_compute;
 
 /// What the variables hold. Read as a whole: getenv beside another thread's setenv is a race that the C library
 /// answers with a crash.
 struct Variables {
-  std::string backend, gemm_algorithm, stencil_algorithm, num_threads, verbose, backend_path;
+  std::string backend, gemm_algorithm, stencil_algorithm, gemm_compute, num_threads, verbose, backend_path;
 };
 
 std::string variable(const char* name) {
@@ -30,7 +32,8 @@ std::shared_ptr<const Variables> read_variables() {
   const char* path = secure_getenv("TESSERA_BACKEND_PATH");
   return std::make_shared<const Variables>(
       Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
-                variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"), path == nullptr ? "" : path});
+                variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
+                path == nullptr ? "" : path});
 }
 
 /// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.
@@ -117,6 +120,16 @@ AlgorithmSpec parse_algorithm(std::string_view text, std::string_view source, bo
   return spec;
 }
 
+tessera_compute parse_compute(std::string_view text, std::string_view source) {
+  if (text.empty()) return TESSERA_COMPUTE_STRICT;
+  std::string known;
+  for (tessera_compute mode = TESSERA_COMPUTE_STRICT; mode <= TESSERA_COMPUTE_TF32; ++mode) {
+    if (text == name_of_compute(mode)) return mode;
+    known += (known.empty() ? "" : ", ") + std::string(name_of_compute(mode));
+  }
+  malformed(source, text, "must be one of " + known);
+}
+
 int parse_number(std::string_view text, std::string_view source, int low, int high, int absent) {
   if (text.empty()) return absent;
   int value = 0;
@@ -148,6 +161,8 @@ AlgorithmSpec environment_algorithm(std::int32_t op) {
   if (op == TESSERA_OP_GEMM) return parse_algorithm(v->gemm_algorithm, "TESSERA_GEMM_ALGORITHM", false);
   return parse_algorithm(v->stencil_algorithm, "TESSERA_STENCIL_ALGORITHM", false);
 }
+
+tessera_compute environment_compute() { return parse_compute(variables()->gemm_compute, "TESSERA_GEMM_COMPUTE"); }
 
 int environment_threads() { return parse_number(variables()->num_threads, "TESSERA_NUM_THREADS", 1, 1024, 0); }
 

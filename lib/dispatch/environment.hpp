@@ -5,6 +5,8 @@
 /// The one place that reads environment variables, and the parsers of what they hold.
 #pragma once
 
+#include <tessera/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +36,8 @@ struct AlgorithmSpec {
 BackendSpec parse_backend(std::string_view text, std::string_view source);
 /// "[backend/]name[:key=value,...]" or "".
 AlgorithmSpec parse_algorithm(std::string_view text, std::string_view source, bool from_code);
+/// "strict", "bf16x6", "f16x3", "tf32"; "" is strict.
+tessera_compute parse_compute(std::string_view text, std::string_view source);
 /// A whole number in [low, high]; "" gives `absent`.
 int parse_number(std::string_view text, std::string_view source, int low, int high, int absent);
 /// The non-empty entries of a ':'-separated list.
@@ -42,6 +46,7 @@ std::vector<std::string> parse_path(std::string_view text);
 /// What the variables held at their first use, or at the last reload. Safe from any thread.
 BackendSpec environment_backend();
 AlgorithmSpec environment_algorithm(std::int32_t op);
+tessera_compute environment_compute();
 int environment_threads();
 int environment_verbose();
 /// Read through secure_getenv: a set-uid program does not load plugins from anywhere.

@@ -38,10 +38,10 @@ class Plan {
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
   /// What it takes of the host's and the device's memory, but for what the backend's own plan takes unasked.
   std::uint64_t bytes() const { return bytes_; }
-  const Operand& operand_of_caller(std::uint64_t index) const;
+  const Operand& operand_with(tessera_role role) const;
 
  private:
-  static constexpr std::size_t kMaxOperands = 3;
+  static constexpr std::size_t kMaxOperands = 5;
   /// The plugin's plan, which goes while its context is there.
   struct Destroy {
     Context* context;
@@ -54,15 +54,16 @@ class Plan {
   void take_workspace(const PlanOptions& options);
   void count_bytes();
   void describe();
-  void check_counts(const tessera_execution& execution) const;
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
-  void examine(const tessera_execution& execution) const;
-  [[noreturn]] void refuse_dtype(const std::string& name, tessera_dtype given) const;
+  void check_counts(const tessera_execution& execution) const;
+  void examine(const tessera_execution& execution, tessera_operand* operands) const;
   void examine_scalar(const tessera_execution& execution, std::size_t index) const;
-  void examine_operand(const tessera_execution& execution, std::size_t index) const;
+  const tessera_operand* find(const tessera_execution& execution, tessera_role role) const;
+  void examine_operand(const tessera_execution& execution, std::size_t index, const tessera_operand& given) const;
+  bool in_place(const tessera_operand* operands) const;
   bool reads(const Operand& operand, const tessera_execution& execution) const;
   void check_overlap(const tessera_operand* operands);
-  void require_apart(std::size_t input, std::int64_t distance);
+  void require_apart(std::size_t input, std::int64_t distance, const char* name);
   void run(const tessera_execution& execution);
   void run_staged(const tessera_execution& execution);
   void run_and_tell(const tessera_execution& execution);
@@ -77,9 +78,18 @@ class Plan {
   void* workspace_ = nullptr;
   std::uint64_t workspace_bytes_ = 0, bytes_ = 0;
   std::uint64_t operand_count_;
-  std::array<std::uint64_t, kMaxOperands> caller_index_{};
-  std::uintptr_t misaligned_;  ///< bits that are not zero in the address of a misaligned element
+  std::size_t output_;  ///< place of the operand that is written
+  tessera_role first_role_;
+  /// What a caller's array holds who gives the operands by their roles' numbers: where D is an operand, and where it is
+  /// C. The plugin's order is the caller's but for A and B of a column-major product.
+  struct Expected {
+    std::array<std::uint8_t, kMaxOperands> place{};
+    std::array<tessera_role, kMaxOperands> role{};
+  };
+  Expected separate_, in_place_;
+  std::array<std::uintptr_t, kMaxOperands> misaligned_{};  ///< bits that are not zero in a misaligned element's address
   bool output_empty_;
+  bool same_layout_ = false;  ///< of C and D, so that they may be one matrix
   bool queued_ = false;
   std::atomic<bool> executing_{false};
   int verbose_;

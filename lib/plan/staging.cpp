@@ -9,20 +9,27 @@ Staging::Staging(const std::shared_ptr<Context>& context, const Problem& host_pr
     : context_(context), packed_(host_problem.packed()) {
   for (std::size_t i = 0; i < packed_.operands.size(); ++i) {
     host_.push_back(host_problem.operands[i].layout);
-    const std::int64_t bytes = packed_.operands[i].layout.count() * element_size(packed_.dtype);
-    memory_.push_back(std::make_unique<DeviceMemory>(context, bytes));
+    const std::int64_t bytes = packed_.operands[i].layout.count() * size_of(i);
+    // The product is computed in place: D's memory holds C before.
+    memory_.push_back(place(i) == i ? std::make_unique<DeviceMemory>(context, bytes) : nullptr);
   }
 }
 
+std::size_t Staging::place(std::size_t operand) const {
+  return packed_.op == TESSERA_OP_GEMM && operand == Problem::kC ? Problem::kD : operand;
+}
+
+std::int64_t Staging::size_of(std::size_t operand) const { return element_size(packed_.operands[operand].dtype); }
+
 std::uint64_t Staging::bytes() const {
   std::uint64_t sum = 0;
-  for (const auto& memory : memory_) sum += std::uint64_t(memory->bytes());
+  for (const auto& memory : memory_) sum += memory == nullptr ? 0 : std::uint64_t(memory->bytes());
   return sum;
 }
 
 void* Staging::device_pointer(std::size_t operand) const {
   const Layout& layout = packed_.operands[operand].layout;
-  return static_cast<char*>(memory_[operand]->data()) - layout.origin() * element_size(packed_.dtype);
+  return static_cast<char*>(memory_[place(operand)]->data()) - layout.origin() * size_of(operand);
 }
 
 tessera_copy Staging::copy_of(std::size_t operand, int direction) const {
@@ -32,7 +39,7 @@ tessera_copy Staging::copy_of(std::size_t operand, int direction) const {
   tessera_copy copy{};
   copy.struct_size = sizeof copy;
   copy.direction = direction;
-  copy.element_size = std::uint64_t(element_size(packed_.dtype));
+  copy.element_size = std::uint64_t(size_of(operand));
   for (int axis = 0; axis < device.rank; ++axis) {
     if (device.strides[axis] == 0 && device.extents[axis] > 0) continue;  // one matrix for the whole batch
     copy.extents[copy.rank] = device.extents[axis];
@@ -45,14 +52,14 @@ tessera_copy Staging::copy_of(std::size_t operand, int direction) const {
 
 void Staging::upload(std::size_t operand, const void* host) {
   tessera_copy copy = copy_of(operand, TESSERA_COPY_TO_DEVICE);
-  copy.target = memory_[operand]->data();
-  copy.source = static_cast<const char*>(host) + host_[operand].origin() * element_size(packed_.dtype);
+  copy.target = memory_[place(operand)]->data();
+  copy.source = static_cast<const char*>(host) + host_[operand].origin() * size_of(operand);
   context_->call(context_->table().copy, context_->handle(), &copy);
 }
 
 void Staging::download(std::size_t operand, void* host) {
   tessera_copy copy = copy_of(operand, TESSERA_COPY_TO_HOST);
-  copy.target = static_cast<char*>(host) + host_[operand].origin() * element_size(packed_.dtype);
+  copy.target = static_cast<char*>(host) + host_[operand].origin() * size_of(operand);
   copy.source = memory_[operand]->data();
   context_->call(context_->table().copy, context_->handle(), &copy);
 }

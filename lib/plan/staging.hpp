@@ -28,6 +28,9 @@ class Staging {
   void download(std::size_t operand, void* host);
 
  private:
+  /// The operand in whose memory an operand is.
+  std::size_t place(std::size_t operand) const;
+  std::int64_t size_of(std::size_t operand) const;
   tessera_copy copy_of(std::size_t operand, int direction) const;
 
   std::shared_ptr<Context> context_;

@@ -5,13 +5,18 @@
 
 #include "check.hpp"
 
+#include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/structs.hpp>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace tessera::core {
 namespace {
+
+using plugin::name_of_activation;
+using plugin::name_of_compute;
 
 /// One matrix of the caller's descriptor: its stored shape, in the caller's terms.
 struct Matrix {
@@ -50,15 +55,74 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
   return all;
 }
 
+bool narrow(tessera_dtype dtype) { return size_of(dtype) == 2; }
+
+/// The type of an operand that is `usual`, or f32 where that has 16 bits.
+tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype usual, const char* of) {
+  if (given == 0) return usual;
+  validate_dtype(name, given);
+  if (given != usual && !(given == TESSERA_F32 && narrow(usual)))
+    invalid(name, name_of(given),
+            std::string("must be ") + name_of(usual) + ", the type of " + of + (narrow(usual) ? ", or f32" : ""));
+  return given;
+}
+
+/// The arithmetic of a descriptor: what it says, which its type must have, else `usual`, where its type has it.
+tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
+  one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
+         "default (0), strict (1), bf16x6 (2), f16x3 (3), tf32 (4)");
+  const bool has_all = d.dtype == TESSERA_F32;
+  if (d.compute == TESSERA_COMPUTE_DEFAULT) return has_all ? usual : TESSERA_COMPUTE_STRICT;
+  if (d.compute != TESSERA_COMPUTE_STRICT && !has_all)
+    invalid("compute", name_of_compute(d.compute),
+            std::string("products of f32 alone have it; the type is ") + name_of(d.dtype) + ": must be strict");
+  return d.compute;
+}
+
+void resolve_types(tessera_gemm_desc& d, tessera_compute usual) {
+  validate_dtype("dtype", d.dtype);
+  d.dtype_d = resolve_dtype("dtype_d", d.dtype_d, d.dtype, "A and B");
+  d.compute = resolve_compute(d, usual);
+  one_of("bias", d.bias, TESSERA_BIAS_NONE, TESSERA_BIAS_PER_COLUMN, "none (0), per row (1), per column (2)");
+  one_of("activation", d.activation, TESSERA_ACTIVATION_NONE, TESSERA_ACTIVATION_TANH,
+         "none (0), relu (1), gelu (2), gelu_tanh (3), silu (4), sigmoid (5), tanh (6)");
+  if (d.bias == TESSERA_BIAS_NONE) {  // what says nothing is not looked at
+    d.dtype_bias = 0, d.bias_increment = 0, d.bias_stride = 0;
+    return;
+  }
+  d.dtype_bias = resolve_dtype("dtype_bias", d.dtype_bias, d.dtype_d, "D");
+  if (d.bias_increment == 0) d.bias_increment = 1;
+}
+
+/// Batch, values.
+Layout bias_layout(const tessera_gemm_desc& d) {
+  at_least("bias_increment", d.bias_increment, 0);
+  at_least("bias_stride", d.bias_stride, 0);
+  Layout layout;
+  layout.add_axis(d.batch, d.bias_stride);
+  layout.add_axis(d.bias == TESSERA_BIAS_PER_ROW ? d.m : d.n, d.bias_increment);
+  if (!addressable(layout, element_size(d.dtype_bias)))
+    invalid("the extent of the bias",
+            "bias_increment = " + std::to_string(d.bias_increment) + ", bias_stride = " + std::to_string(d.bias_stride),
+            "must stay below 2^63 bytes");
+  return layout;
+}
+
 std::string describe(const tessera_gemm_desc& d) {
-  std::string text = std::string("gemm ") + name_of(d.dtype) + " m=" + std::to_string(d.m) +
-                     " n=" + std::to_string(d.n) + " k=" + std::to_string(d.k) + " " +
-                     (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N") +
-                     (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
+  std::string text = std::string("gemm ") + name_of(d.dtype);
+  if (d.dtype_d != d.dtype) text += std::string("->") + name_of(d.dtype_d);
+  text += " m=" + std::to_string(d.m) + " n=" + std::to_string(d.n) + " k=" + std::to_string(d.k) + " " +
+          (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N") +
+          (d.order == TESSERA_ROW_MAJOR ? " row-major" : " column-major");
   const std::pair<const char*, std::int64_t> distances[] = {{"lda", d.lda}, {"ldb", d.ldb}, {"ldc", d.ldc}};
   for (const auto& [name, value] : distances)
     if (value != TESSERA_PACKED) text += std::string(" ") + name + "=" + std::to_string(value);
+  if (d.ldd != 0 && d.ldd != TESSERA_PACKED) text += " ldd=" + std::to_string(d.ldd);
   if (d.batch != 1) text += " batch=" + std::to_string(d.batch);
+  if (d.compute != TESSERA_COMPUTE_STRICT) text += std::string(" compute=") + name_of_compute(d.compute);
+  if (d.bias != TESSERA_BIAS_NONE)
+    text += std::string(" bias=") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row" : "per_column");
+  if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" activation=") + name_of_activation(d.activation);
   return text;
 }
 
@@ -70,14 +134,36 @@ void make_row_major(Problem& p) {
   d.order = TESSERA_ROW_MAJOR;
   std::swap(d.m, d.n);
   std::swap(d.trans_a, d.trans_b);
-  std::swap(p.operands[0], p.operands[1]);
+  std::swap(p.operands[Problem::kA], p.operands[Problem::kB]);
+  if (d.bias != TESSERA_BIAS_NONE)
+    d.bias = d.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
+}
+
+std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
+  const std::int64_t size = element_size(d.dtype), size_d = element_size(d.dtype_d);
+  const bool row_major = d.order == TESSERA_ROW_MAJOR;
+  Matrix a{"A", "lda", "stride_a", d.m, d.k, d.lda, d.stride_a};
+  Matrix b{"B", "ldb", "stride_b", d.k, d.n, d.ldb, d.stride_b};
+  const Matrix c{"C", "ldc", "stride_c", d.m, d.n, d.ldc, d.stride_c};
+  Matrix to{"D", "ldd", "stride_d", d.m, d.n, d.ldd == 0 ? d.ldc : d.ldd, d.stride_d};
+  if (d.stride_d == 0) to.stride = d.ldd == 0 ? d.stride_c : TESSERA_PACKED;
+  if (d.trans_a == TESSERA_TRANSPOSE) std::swap(a.rows, a.columns);
+  if (d.trans_b == TESSERA_TRANSPOSE) std::swap(b.rows, b.columns);
+  std::vector<Operand> operands = {
+      {"a", TESSERA_ROLE_A, d.dtype, false, matrix_layout(a, row_major, d.batch, size)},
+      {"b", TESSERA_ROLE_B, d.dtype, false, matrix_layout(b, row_major, d.batch, size)},
+      {"c", TESSERA_ROLE_C, d.dtype_d, false, matrix_layout(c, row_major, d.batch, size_d)},
+      {"d", TESSERA_ROLE_D, d.dtype_d, true, matrix_layout(to, row_major, d.batch, size_d)}};
+  if (d.bias != TESSERA_BIAS_NONE)
+    operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, false, bias_layout(d)});
+  return operands;
 }
 
 }  // namespace
 
-Problem validate_gemm(const tessera_desc* desc) {
-  const auto d = plugin::read_struct<tessera_gemm_desc>(desc, "the GEMM descriptor");
-  validate_types(d.dtype, d.compute);
+Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
+  auto d = plugin::read_struct<tessera_gemm_desc>(desc, "the GEMM descriptor");
+  resolve_types(d, compute);
   one_of("order", d.order, TESSERA_ROW_MAJOR, TESSERA_COLUMN_MAJOR, "row-major (0), column-major (1)");
   one_of("trans_a", d.trans_a, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
   one_of("trans_b", d.trans_b, TESSERA_NO_TRANSPOSE, TESSERA_TRANSPOSE, "no (0), yes (1)");
@@ -85,25 +171,19 @@ Problem validate_gemm(const tessera_desc* desc) {
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
   at_least("batch", d.batch, 0);
 
-  const std::int64_t size = element_size(d.dtype);
-  const bool row_major = d.order == TESSERA_ROW_MAJOR;
-  Matrix a{"A", "lda", "stride_a", d.m, d.k, d.lda, d.stride_a};
-  Matrix b{"B", "ldb", "stride_b", d.k, d.n, d.ldb, d.stride_b};
-  const Matrix c{"C", "ldc", "stride_c", d.m, d.n, d.ldc, d.stride_c};
-  if (d.trans_a == TESSERA_TRANSPOSE) std::swap(a.rows, a.columns);
-  if (d.trans_b == TESSERA_TRANSPOSE) std::swap(b.rows, b.columns);
-
   Problem p;
   p.op = TESSERA_OP_GEMM;
-  p.dtype = d.dtype;
+  p.scalar_dtype = with_types(d.dtype_d, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
   p.scalar_count = 2;
   p.scalar_names[0] = "alpha", p.scalar_names[1] = "beta";
-  p.operands = {{"a", 0, false, matrix_layout(a, row_major, d.batch, size)},
-                {"b", 1, false, matrix_layout(b, row_major, d.batch, size)},
-                {"c", 2, true, matrix_layout(c, row_major, d.batch, size)}};
-  if (!p.output_empty() && !nested(p.operands[2].layout))
-    invalid("stride_c", p.operands[2].layout.strides[0],
-            "the matrices of the batch overlap in C; give each its own elements, as TESSERA_PACKED (kPacked) does");
+  p.operands = gemm_operands(d);
+  const Layout& written = p.operands[Problem::kD].layout;
+  if (!p.output_empty() && !nested(written)) {
+    const bool own = d.stride_d != 0;
+    invalid(own ? "stride_d" : "stride_c", written.strides[0],
+            std::string("the matrices of the batch overlap in ") + (own ? "D" : "C, where D is unless stride_d says else") +
+                "; give each its own elements, as TESSERA_PACKED (kPacked) does");
+  }
   p.gemm = d;
   p.gemm.struct_size = sizeof p.gemm;
   p.text = describe(d);

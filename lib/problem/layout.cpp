@@ -143,6 +143,14 @@ Layout Layout::packed() const {
   return result;
 }
 
+Layout Layout::split(std::int64_t parts) const {
+  if (parts == 1) return *this;
+  Layout result = *this;
+  for (int axis = 0; axis < rank; ++axis) result.strides[axis] *= parts;
+  result.add_axis(parts, 1);
+  return result;
+}
+
 bool addressable(const Layout& layout, std::int64_t element_size) {
   const Wide most = std::numeric_limits<std::int64_t>::max() / element_size;
   Wide sum = 1, product = 1;

@@ -35,6 +35,10 @@ struct Layout {
   void tidy();
   /// The same box without gaps, the last axis fastest; stride 0 stays 0.
   Layout packed() const;
+  /// The same box of parts of elements, `parts` to each.
+  Layout split(std::int64_t parts) const;
+  /// Where neither is empty: whether each element of the one is at the same place in the other.
+  bool operator==(const Layout&) const = default;
 };
 
 /// False when reach() or the size in bytes does not fit in 63 bits.

@@ -21,8 +21,8 @@ bool Problem::output_empty() const {
 Problem Problem::copy() const {
   Problem result;
   result.op = op;
-  result.dtype = dtype;
   result.operands = operands;
+  result.scalar_dtype = scalar_dtype;
   result.scalar_count = scalar_count;
   std::copy(std::begin(scalar_names), std::end(scalar_names), result.scalar_names);
   result.text = text;
@@ -36,6 +36,7 @@ Problem Problem::copy() const {
 Problem Problem::packed() const {
   Problem result = copy();
   for (Operand& operand : result.operands) operand.layout = operand.layout.packed();
+  if (op == TESSERA_OP_GEMM) result.operands[kC].layout = result.operands[kD].layout;
   result.describe_layouts();
   return result;
 }
@@ -45,9 +46,11 @@ void Problem::describe_layouts() {
   if (op == TESSERA_OP_GEMM) {
     // Axes of the layouts: batch, rows, columns.
     const auto strides = [this](std::size_t i) { return operands[i].layout.strides; };
-    gemm.stride_a = strides(0)[0], gemm.lda = strides(0)[1];
-    gemm.stride_b = strides(1)[0], gemm.ldb = strides(1)[1];
-    gemm.stride_c = strides(2)[0], gemm.ldc = strides(2)[1];
+    gemm.stride_a = strides(kA)[0], gemm.lda = strides(kA)[1];
+    gemm.stride_b = strides(kB)[0], gemm.ldb = strides(kB)[1];
+    gemm.stride_c = strides(kC)[0], gemm.ldc = strides(kC)[1];
+    gemm.stride_d = strides(kD)[0], gemm.ldd = strides(kD)[1];
+    if (gemm.bias != TESSERA_BIAS_NONE) gemm.bias_stride = strides(kBias)[0], gemm.bias_increment = strides(kBias)[1];
     return;
   }
   for (int axis = 0; axis < stencil.rank; ++axis) {
@@ -63,12 +66,7 @@ void validate_dtype(const std::string& argument, tessera_dtype dtype) {
   invalid(argument, dtype, "must be one of " + join(known));
 }
 
-void validate_types(tessera_dtype dtype, tessera_compute compute) {
-  validate_dtype("dtype", dtype);
-  one_of("compute", compute, TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_STRICT, "strict (0)");
-}
-
-Problem validate(const tessera_desc* desc) {
+Problem validate(const tessera_desc* desc, tessera_compute compute) {
   if (desc == nullptr) invalid("desc", "null", "pass a tessera_gemm_desc or a tessera_stencil_desc");
   std::uint64_t size = 0;
   std::memcpy(&size, desc, sizeof size);
@@ -76,7 +74,7 @@ Problem validate(const tessera_desc* desc) {
     invalid("struct_size", std::int64_t(size), "must be the size of the descriptor");
   switch (desc->op) {
     case TESSERA_OP_GEMM:
-      return validate_gemm(desc);
+      return validate_gemm(desc, compute);
     case TESSERA_OP_STENCIL:
       return validate_stencil(desc);
     default:

@@ -17,8 +17,9 @@ namespace tessera::core {
 
 /// One operand of a problem, in the plugin's order.
 struct Operand {
-  const char* name;  ///< the caller's name for it: "a", "b", "c", "in", "out"
-  int caller_index;  ///< its place in the caller's array of operands
+  const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "in", "out"
+  tessera_role role;  ///< what it is to the caller
+  tessera_dtype dtype;
   bool written;
   Layout layout;
 };
@@ -26,14 +27,16 @@ struct Operand {
 /// A validated, canonical problem. Move-only: its descriptor points into its taps.
 struct Problem {
   tessera_op op = 0;
-  tessera_dtype dtype = 0;
   std::vector<Operand> operands;
+  tessera_dtype scalar_dtype = 0;
   std::size_t scalar_count = 0;
   const char* scalar_names[2] = {};  ///< "alpha", "beta"
   std::string text;  ///< the problem in a few words, for describe(): "gemm f32 m=3 n=4 k=5 NN row-major"
   tessera_gemm_desc gemm{};
   tessera_stencil_desc stencil{};
   std::vector<tessera_tap> taps;
+  /// Places of a product's operands.
+  static constexpr std::size_t kA = 0, kB = 1, kC = 2, kD = 3, kBias = 4;
 
   Problem() = default;
   Problem(Problem&&) = default;
@@ -44,8 +47,10 @@ struct Problem {
                                  : reinterpret_cast<const tessera_desc*>(&stencil);
   }
   bool output_empty() const;
+  /// The place of the operand that is written.
+  std::size_t output() const { return op == TESSERA_OP_GEMM ? kD : 1; }
   Problem copy() const;
-  /// The same problem on operands without gaps, as the staging of host operands makes them.
+  /// The same problem on operands without gaps, as the staging of host operands makes them: in place, C laid out as D.
   Problem packed() const;
   /// Writes the layouts' strides into the descriptor; axes of one element get a harmless one, whatever the caller said.
   void describe_layouts();
@@ -54,15 +59,14 @@ struct Problem {
 /// Bytes of an element, signed as distances are.
 inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
 
-/// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
-Problem validate(const tessera_desc* desc);
+/// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy. `compute`
+/// is the arithmetic of products that leave it to the environment and whose type has it.
+Problem validate(const tessera_desc* desc, tessera_compute compute);
 
 // Its two halves.
-Problem validate_gemm(const tessera_desc* desc);
+Problem validate_gemm(const tessera_desc* desc, tessera_compute compute);
 Problem validate_stencil(const tessera_desc* desc);
 /// Throws unless the type is known. `argument` is what a message calls it.
 void validate_dtype(const std::string& argument, tessera_dtype dtype);
-/// Throws unless dtype and compute mode are known.
-void validate_types(tessera_dtype dtype, tessera_compute compute);
 
 }  // namespace tessera::core

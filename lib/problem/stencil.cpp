@@ -30,7 +30,7 @@ std::string list(const std::int64_t* values, int count) {
 }
 
 bool finite_in(tessera_dtype dtype, double value) {
-  return with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
+  return with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
 }
 
 bool same_offset(const tessera_tap& a, const tessera_tap& b) {
@@ -212,7 +212,8 @@ std::string describe(const tessera_stencil_desc& d, const std::vector<tessera_ta
 }
 
 void validate_fields(const tessera_stencil_desc& d) {
-  validate_types(d.dtype, d.compute);
+  validate_dtype("dtype", d.dtype);
+  one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_STRICT, "default (0), strict (1)");
   one_of("rank", d.rank, 1, TESSERA_MAX_RANK, "1, 2, 3");
   at_least("steps", d.steps, 0);
   for (int axis = 0; axis < d.rank; ++axis) {
@@ -242,13 +243,14 @@ Problem validate_stencil(const tessera_desc* desc) {
   validate_fields(d);
   Problem p;
   p.op = TESSERA_OP_STENCIL;
-  p.dtype = d.dtype;
+  p.scalar_dtype = d.dtype;
   p.taps = read_taps(d);
   p.text = describe(d, p.taps);
-  p.operands = {{"in", 0, false, grid_layout("in_strides", d, p.taps, true)},
-                {"out", 1, true, grid_layout("out_strides", d, p.taps, false)}};
+  p.operands = {{"in", TESSERA_ROLE_IN, d.dtype, false, grid_layout("in_strides", d, p.taps, true)},
+                {"out", TESSERA_ROLE_OUT, d.dtype, true, grid_layout("out_strides", d, p.taps, false)}};
   p.stencil = d;
   p.stencil.struct_size = sizeof p.stencil;
+  p.stencil.compute = TESSERA_COMPUTE_STRICT;
   if (d.steps == 0) {  // u <- S^0(u) is the identity applied once
     p.taps = {{{0, 0, 0}, 1.0}};
     p.stencil.steps = 1;

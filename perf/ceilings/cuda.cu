@@ -85,7 +85,7 @@ double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_
     f64_mma_kernel<<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-3);
     operations = 2.0 * 16 * 8 * 16 * 4 * (kRounds / 8) * (threads / 32);
   } else {
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       fma_kernel<T><<<unsigned(blocks), kThreads, 0, stream>>>(sink, T(1e-6));
     });
   }

@@ -129,7 +129,7 @@ void write_page(Word* out, float value) {
 }  // namespace
 
 double fma_rate(DType dtype, int threads) {
-  return with_types(dtype, [threads]<class T>(std::type_identity<T>) { return fma_rate_as<T>(threads); });
+  return with_types<WideTypes>(dtype, [threads]<class T>(std::type_identity<T>) { return fma_rate_as<T>(threads); });
 }
 
 void memory_pass(Ceiling ceiling, void* in, void* out, std::size_t half, int threads) {

@@ -38,7 +38,7 @@ double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
   const auto offered = platform_->device->ceilings(dtype);
   if (std::find(offered.begin(), offered.end(), ceiling) == offered.end()) return 0.0;
   const bool memory = ceiling >= Ceiling::copy;
-  Measured& m = measured_[{ceiling, memory ? kDTypes[0] : dtype, footprint}];
+  Measured& m = measured_[{ceiling, memory ? WideTypes::kDTypes[0] : dtype, footprint}];
   // A figure of just now counts as measured beside the sample; the clock of a GPU does not swing.
   if (m.rate == 0.0 || (platform_->device->interleave() && now() - m.when > 0.5)) {
     m.rate = platform_->device->measure(ceiling, dtype, footprint);

@@ -58,7 +58,7 @@ void Reference::sample_gemm() {
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
     long double value, bound;
-    with_types(problem_.dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(problem_.dtype, [&]<class T>(std::type_identity<T>) {
       gemm_element<T, Wide<T>>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
     });
     add(l * g.stride_c + i * g.ldc + j, value, bound);
@@ -73,7 +73,7 @@ void Reference::sample_stencil() {
 
 void Reference::sample_many_steps() {
   const StencilShape& s = problem_.stencil;
-  const double roundoff = with_types(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
+  const double roundoff = with_types<WideTypes>(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
   const double unit = (tap_count(s.pattern, s.rank, s.radius) + 2) * roundoff;
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);

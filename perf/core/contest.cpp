@@ -71,7 +71,7 @@ double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
 /// The first problem of a type begins with what is known of another type.
 Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
   Speed& speed = speeds[{entry.competitor->name(), problem_.dtype}];
-  for (const DType other : kDTypes)
+  for (const DType other : WideTypes::kDTypes)
     if (speed.rate == 0.0) speed = speeds[{entry.competitor->name(), other}];
   return speed;
 }

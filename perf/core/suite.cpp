@@ -118,10 +118,10 @@ void Suite::add_rows() {
 }
 
 void Suite::add_ceiling_rows(Target& target) {
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     for (const Ceiling ceiling : target.platform->device->ceilings(dtype)) {
       const bool memory = ceiling >= Ceiling::copy;
-      if (memory && dtype != kDTypes[0]) continue;  // bytes are bytes
+      if (memory && dtype != WideTypes::kDTypes[0]) continue;  // bytes are bytes
       const std::string name = std::string("ceiling/") + name_of(ceiling) + "/" + tessera::name_of(dtype) +
                                (memory ? "/cold" : "/hot") + "/ceiling:" + target.platform->name;
       add_row(
@@ -147,7 +147,7 @@ void Suite::add_case_rows(Target& target, const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     if (c.size != Size::any && (c.size == Size::gpu) != platform.own_memory) continue;
     if (options_->quick && !c.quick) continue;
-    for (const DType dtype : kDTypes) {
+    for (const DType dtype : WideTypes::kDTypes) {
       const Problem problem = resolve(c, dtype);
       const bool fits = Fixture::bytes(*platform.device, problem) + problem.footprint() <
                         0.85 * double(platform.device->free_bytes());
@@ -242,7 +242,7 @@ void Suite::warm_up(Target& target) {
   do {
     before = rate;
     for (const double stop = now() + 0.25; now() < stop;)
-      rate = target.platform->device->measure(Ceiling::fma, kDTypes[0], 0);
+      rate = target.platform->device->measure(Ceiling::fma, WideTypes::kDTypes[0], 0);
   } while (std::abs(rate - before) > 0.01 * rate && now() - begin < 2.0);
 }
 

@@ -98,7 +98,7 @@ class Cuda : public Device {
   }
   void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<T*>(data), count, seed);
     });
     succeed(cudaGetLastError());
@@ -109,7 +109,7 @@ class Cuda : public Device {
     auto* const found = static_cast<unsigned long long*>(sink_);
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
     succeed(cudaMemsetAsync(found, 0, sizeof *found, stream_));
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       count_nan_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), count, found);
     });
     succeed(cudaGetLastError());
@@ -124,7 +124,7 @@ class Cuda : public Device {
     auto* const gathered = static_cast<double*>(allocate(where.size() * sizeof(double)));
     succeed(cudaMemcpyAsync(indices, where.data(), where.size_bytes(), cudaMemcpyHostToDevice, stream_));
     const auto blocks = unsigned((where.size() + 255) / 256);
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), indices, std::int64_t(where.size()),
                                                  gathered);
     });

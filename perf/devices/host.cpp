@@ -93,7 +93,7 @@ class Host : public Device {
     blocks_.erase(found);
   }
   void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
-    with_types(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
+    with_types<WideTypes>(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
   }
   void poison(void* data, std::size_t bytes) override {
     const std::int64_t block = 1 << 20;
@@ -102,11 +102,11 @@ class Host : public Device {
       std::memset(static_cast<char*>(data) + at, 0xff, std::size_t(std::min(block, std::int64_t(bytes) - at)));
   }
   std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) override {
-    return with_types(dtype,
+    return with_types<WideTypes>(dtype,
                       [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
   }
   void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
-    with_types(dtype, [=]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [=]<class T>(std::type_identity<T>) {
       double* value = values;
       for (const std::int64_t i : where) *value++ = double(static_cast<const T*>(data)[i]);
     });

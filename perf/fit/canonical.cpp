@@ -16,24 +16,12 @@ namespace tessera::perf {
 plugin::GemmProblem gemm_problem(const Problem& problem) {
   const GemmShape& g = problem.gemm;
   const auto transpose = [](bool given) { return given ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE; };
-  const tessera_gemm_desc desc{sizeof desc,
-                               TESSERA_OP_GEMM,
-                               static_cast<tessera_dtype>(problem.dtype),
-                               TESSERA_COMPUTE_STRICT,
-                               TESSERA_ROW_MAJOR,
-                               transpose(g.trans_a),
-                               transpose(g.trans_b),
-                               g.m,
-                               g.n,
-                               g.k,
-                               g.lda,
-                               g.ldb,
-                               g.ldc,
-                               g.batch,
-                               g.stride_a,
-                               g.stride_b,
-                               g.stride_c};
-  return plugin::GemmProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
+  tessera_gemm_desc desc = tessera_packed_gemm(static_cast<tessera_dtype>(problem.dtype), g.m, g.n, g.k);
+  desc.trans_a = transpose(g.trans_a), desc.trans_b = transpose(g.trans_b);
+  desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
+  desc.batch = g.batch;
+  desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
+  return plugin::GemmProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT).desc());
 }
 
 plugin::StencilProblem stencil_problem(const Problem& problem) {
@@ -60,7 +48,7 @@ plugin::StencilProblem stencil_problem(const Problem& problem) {
   desc.tap_count = std::int64_t(taps.size());
   desc.tap_size = sizeof(tessera_tap);
   desc.steps = problem.stencil.steps;
-  return plugin::StencilProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
+  return plugin::StencilProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT).desc());
 }
 
 std::string name_of_algorithm(const std::string& text) { return text.substr(0, text.find(':')); }

@@ -40,7 +40,7 @@ class Cblas : public Competitor {
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
   Execute prepare(const Problem& p) override {
-    return with_types(
+    return with_types<WideTypes>(
         p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as(std::get<Gemm<T>*>(functions_), p.gemm); });
   }
 

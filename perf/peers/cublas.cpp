@@ -51,7 +51,7 @@ class Cublas : public Competitor {
   }
   std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
   Execute prepare(const Problem& p) override {
-    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
+    return with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
       return [g = p.gemm, handle = handle_](const void* const* in, void* out) {
         succeed_blas(
             multiply(handle, g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out)),

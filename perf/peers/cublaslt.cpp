@@ -52,7 +52,7 @@ struct Matmul {
   }
 
   void run(std::size_t candidate, const void* const* in, void* out, cudaStream_t stream) const {
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       const T one = 1, zero = 0;
       succeed_blas(cublasLtMatmul(handle, desc, &one, in[1], a, in[0], b, &zero, out, c, out, c,
                                   &candidates[candidate].algo, workspace, kWorkspace, stream),
@@ -96,7 +96,7 @@ class CublasLt : public Competitor {
     const GemmShape& g = p.gemm;
     const auto matmul = std::make_shared<Matmul>();
     Matmul& x = *matmul;
-    const auto [type, compute] = with_types(
+    const auto [type, compute] = with_types<WideTypes>(
         p.dtype, []<class T>(std::type_identity<T>) { return std::pair(Types<T>::kData, Types<T>::kCompute); });
     x.handle = handle_;
     x.dtype = p.dtype;

@@ -46,7 +46,7 @@ class EigenPeer : public Competitor {
   Execute prepare(const Problem& p) override {
     return [g = p.gemm, dtype = p.dtype, threads = threads_](const void* const* in, void* out) {
       use_threads(threads);
-      with_types(dtype, [&]<class T>(std::type_identity<T>) {
+      with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
         multiply(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out));
       });
     };

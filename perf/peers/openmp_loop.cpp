@@ -95,7 +95,7 @@ class OpenMPLoop : public Competitor {
   std::string name() const override { return "peer:openmp_loop"; }
   std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
   Execute prepare(const Problem& p) override {
-    return with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+    return with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
   }
 
  private:

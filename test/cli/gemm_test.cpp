@@ -40,7 +40,7 @@ std::vector<T> transposed(const std::vector<T>& x, std::int64_t rows, std::int64
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("files in either order, transposed or not", "[gemm]", tessera::ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("files in either order, transposed or not", "[gemm]", tessera::WideTypes) {
   need_backend();
   const auto a = integers<TestType>(kM * kK, 3), b = integers<TestType>(kK * kN, 5);
   const auto c = integers<TestType>(kM * kN, 7);

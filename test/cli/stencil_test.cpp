@@ -79,7 +79,7 @@ void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", WideTypes) {
   need_backend();
   const int rank = GENERATE(1, 2, 3);
   const bool fortran_order = GENERATE(false, true);

@@ -68,7 +68,7 @@ void each_algorithm(Subject& subject, tessera_op op, const Desc& desc, Compare&&
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("bits do not depend on where arrays begin", "[alignment]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("bits do not depend on where arrays begin", "[alignment]", WideTypes) {
   Subject subject;
   Random random("alignment");
   for (const int taps : {3, 9, 25}) {

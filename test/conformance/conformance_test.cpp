@@ -176,12 +176,12 @@ void run_threads(Subject& subject, int threads) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", WideTypes) {
   Subject subject;
   run_all<Gemm, TestType>(subject, short_list());
 }
 
-TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", WideTypes) {
   Subject subject;
   run_all<Stencil, TestType>(subject, short_list());
 }
@@ -192,7 +192,7 @@ TEST_CASE("parameters round-trip, and other values give right results", "[parame
   run_parameters<Stencil, float>(subject);
 }
 
-TEMPLATE_LIST_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("a number of threads that divides nothing evenly", "[threads]", WideTypes) {
   if (short_list() > 0) SKIP("only with the full list: the code is the same in every variant");
   Subject subject(3);
   run_threads<Gemm, TestType>(subject, 3);

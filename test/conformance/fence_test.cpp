@@ -44,7 +44,7 @@ class Fenced {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", WideTypes) {
   Subject subject;
   const std::string backend = subject.context().backend();
   if (!backend.starts_with("cpu") && !backend.starts_with("kokkos-openmp"))

@@ -132,10 +132,10 @@ std::string GemmTrial<T>::run(Context& context, GemmPlan& plan, Memory memory) {
   for (int execution = 0; execution < 2; ++execution) {
     c_.restore(c_before_);
     if (memory == Memory::host) {
-      plan.execute<T>(alpha_, null_inputs_ ? nullptr : a_.data(), null_inputs_ ? nullptr : b_.data(), beta_, c_.data());
+      plan.execute(alpha_, null_inputs_ ? nullptr : a_.data(), null_inputs_ ? nullptr : b_.data(), beta_, c_.data());
     } else {
       DeviceArray<T> a(context, a_, shift_), b(context, b_, shift_), c(context, c_, shift_);
-      plan.execute<T>(alpha_, null_inputs_ ? nullptr : a.data(), null_inputs_ ? nullptr : b.data(), beta_, c.data());
+      plan.execute(alpha_, null_inputs_ ? nullptr : a.data(), null_inputs_ ? nullptr : b.data(), beta_, c.data());
       context.synchronize();
       if (!a.download(a_) || !b.download(b_)) stop("memory around A or B was written");
       if (!c.download(c_)) stop("memory around C was written");

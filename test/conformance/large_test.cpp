@@ -72,7 +72,7 @@ TEST_CASE("a stencil on 2^31 + 1001 points", "[.large]") {
     INFO("algorithm " << name);
     StencilPlan plan(subject.context(), {.extents = {n}, .taps = taps, .boundary = Boundary::periodic},
                      {.operands = Memory::device, .algorithm = name});
-    plan.execute<float>(in.data(), out.data());
+    plan.execute(in.data(), out.data());
     std::vector<float> got(width);
     for (const std::int64_t first : windows(n, width)) {
       out.download(got, first);
@@ -100,7 +100,7 @@ TEST_CASE("a product of more than 2^31 elements", "[.large]") {
   for (const std::string& name : subject.tested(TESSERA_OP_GEMM)) {
     INFO("algorithm " << name);
     GemmPlan plan(subject.context(), {.m = n, .n = n, .k = k}, {.operands = Memory::device, .algorithm = name});
-    plan.execute<float>(1.0f, a.data(), b.data(), 0.0f, c.data());
+    plan.execute(1.0f, a.data(), b.data(), 0.0f, c.data());
     std::vector<float> got(width);
     for (const std::int64_t first : windows(n * n, width)) {
       c.download(got, first);

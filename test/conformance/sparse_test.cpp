@@ -60,7 +60,7 @@ void check_gemm(Subject& subject, GemmDesc desc, const std::string& algorithm) {
   fill(c, layout.c, random);
   const Expected<T> expected = gemm_reference<T>(desc, T(2), a.data(), b.data(), T(1), c.data(), true);
   GemmPlan plan(subject.context(), desc, {.algorithm = algorithm});
-  plan.execute<T>(T(2), a.data(), b.data(), T(1), c.data());
+  plan.execute(T(2), a.data(), b.data(), T(1), c.data());
   std::size_t at = 0;
   for (std::int64_t l = 0; l < desc.batch; ++l)
     for (std::int64_t i = 0; i < desc.m; ++i)
@@ -81,7 +81,7 @@ void check_stencil(Subject& subject, StencilDesc desc, const std::string& algori
   each(layout.in_strides, [&](std::int64_t place) { in[place] = T(random.integer(-99, 99)); });
   const Expected<T> expected = stencil_reference<T>(desc, in.data(), true);
   StencilPlan plan(subject.context(), desc, {.algorithm = algorithm});
-  plan.execute<T>(in.data(), out.data());
+  plan.execute(in.data(), out.data());
   std::size_t at = 0;
   each(layout.out_strides, [&](std::int64_t place) { CHECK(out[place] == T(expected.value[at++])); });
 }
@@ -106,7 +106,7 @@ void with_every_algorithm(Subject& subject, tessera_op op, Check&& check) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("GEMM with more than 2^31 elements between rows or matrices", "[gemm][sparse]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("GEMM with more than 2^31 elements between rows or matrices", "[gemm][sparse]", WideTypes) {
   Subject subject;
   GemmDesc rows{.m = 3, .n = 5, .k = 4, .lda = kFar, .ldb = kFar + 2, .ldc = kFar - 2};
   GemmDesc columns = rows;
@@ -119,7 +119,7 @@ TEMPLATE_LIST_TEST_CASE("GEMM with more than 2^31 elements between rows or matri
                          [&](const std::string& name) { check_gemm<TestType>(subject, desc, name); });
 }
 
-TEMPLATE_LIST_TEST_CASE("stencils with more than 2^31 elements between points", "[stencil][sparse]", ElementTypes) {
+TEMPLATE_LIST_TEST_CASE("stencils with more than 2^31 elements between points", "[stencil][sparse]", WideTypes) {
   Subject subject;
   const StencilDesc rows{.extents = {4, 6}, .taps = {}, .in_strides = {kFar, 1}, .out_strides = {kFar + 5, 1}};
   const StencilDesc fortran{.extents = {5, 3}, .taps = {}, .in_strides = {1, kFar}, .out_strides = {1, kFar}};

@@ -90,10 +90,10 @@ std::string StencilTrial<T>::run(Context& context, StencilPlan& plan, Memory mem
   for (int execution = 0; execution < 2; ++execution) {
     out_.restore(out_before_);
     if (memory == Memory::host) {
-      plan.execute<T>(in_.data() + layout_.in_first, out_.data());
+      plan.execute(in_.data() + layout_.in_first, out_.data());
     } else {
       DeviceArray<T> in(context, in_, shift_), out(context, out_, shift_);
-      plan.execute<T>(in.data() + layout_.in_first, out.data());
+      plan.execute(in.data() + layout_.in_first, out.data());
       context.synchronize();
       if (!in.download(in_)) stop("memory around in was written");
       if (!out.download(out_)) stop("memory around out was written");

@@ -41,7 +41,7 @@ struct Job {
     }
     return {.extents = {kRows, kColumns}, .taps = taps, .boundary = Boundary::periodic};
   }
-  void queue() { plan.execute<float>(in.data(), out.data()); }
+  void queue() { plan.execute(in.data(), out.data()); }
   bool right() {
     std::vector<float> values(expected.size());
     out.download(values);

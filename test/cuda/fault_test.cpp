@@ -35,14 +35,14 @@ TEST_CASE("an illegal device pointer kills the context, which says so from then 
     return std::string();
   };
   const std::string first = device_error([&] {
-    plan.execute<float>(1.0f, illegal, illegal, 0.0f, target.data());
+    plan.execute(1.0f, illegal, illegal, 0.0f, target.data());
     context.synchronize();
   });
   CHECK_FALSE(first.empty());
   const auto says_so = [&](auto&& body) { CHECK_THAT(device_error(body), ContainsSubstring("no more work")); };
   says_so([&] { context.synchronize(); });
-  says_so([&] { plan.execute<float>(1.0f, buffer.data(), buffer.data(), 0.0f, target.data()); });
-  says_so([&] { other.execute<float>(1.0f, values.data(), values.data(), 0.0f, result.data()); });
+  says_so([&] { plan.execute(1.0f, buffer.data(), buffer.data(), 0.0f, target.data()); });
+  says_so([&] { other.execute(1.0f, values.data(), values.data(), 0.0f, result.data()); });
   says_so([&] { buffer.download(result); });
   says_so([&] { Buffer<float> more(context, 4); });
   says_so([&] { GemmPlan more(context, {.m = 2, .n = 2, .k = 2}); });

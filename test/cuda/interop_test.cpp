@@ -54,7 +54,7 @@ struct Product {
   }
   void set_b(float value) { b.upload(std::vector<float>(std::size_t(kSize * kColumns), value)); }
   void clear() { c.upload(std::vector<float>(std::size_t(kRows * kColumns), -1.0f)); }
-  void execute() { plan.execute<float>(1.0f, a.data(), b.data(), 0.0f, c.data()); }
+  void execute() { plan.execute(1.0f, a.data(), b.data(), 0.0f, c.data()); }
   bool is(float expected) {
     std::vector<float> values(std::size_t(kRows * kColumns));
     c.download(values);
@@ -150,7 +150,7 @@ TEST_CASE("stencil executions can be captured into a graph and replayed") {
       StencilPlan plan(context,
                        {.extents = {n, n}, .taps = star(1.0, 1.0), .boundary = Boundary::periodic, .steps = steps},
                        {.operands = Memory::device, .algorithm = name});
-      const cudaGraphExec_t graph = captured(stream.handle, [&] { plan.execute<float>(in.data(), out.data()); });
+      const cudaGraphExec_t graph = captured(stream.handle, [&] { plan.execute(in.data(), out.data()); });
       for (const float value : {1.0f, 5.0f}) {
         in.upload(std::vector<float>(values.size(), value));
         succeed(cudaGraphLaunch(graph, stream.handle));
@@ -199,7 +199,7 @@ TEST_CASE("memory of the caller's own can be an operand") {
       context,
       {.extents = {6}, .taps = Taps(1, {{{1, 0, 0}, 2.0}}), .boundary = Boundary::periodic, .dtype = DType::f64},
       {.operands = Memory::device});
-  plan.execute<double>(device, device + 6);
+  plan.execute(device, device + 6);
   context.synchronize();
   succeed(cudaMemcpy(out.data(), device + 6, 6 * sizeof(double), cudaMemcpyDeviceToHost));
   CHECK(out == std::vector<double>{4, 6, 8, 10, 12, 2});
@@ -217,7 +217,7 @@ TEST_CASE("plans may be destroyed while a long queue still runs") {
       StencilPlan plan(context,
                        {.extents = {n, n}, .taps = star(1.0, 0.0), .boundary = Boundary::periodic, .steps = 200},
                        {.operands = Memory::device, .algorithm = name});
-      plan.execute<float>(in.data(), out.data());
+      plan.execute(in.data(), out.data());
     }
     std::vector<float> values(std::size_t(n * n));
     out.download(values);

@@ -31,7 +31,7 @@ void on_device(Context& context, const SmallGemm& gemm, GemmPlan& plan) {
   Buffer<float> a(context, size), b(context, size), c(context, size);
   a.upload(gemm.a);
   b.upload(gemm.b);
-  plan.execute<float>(1, a.data(), b.data(), 0, c.data());
+  plan.execute(1, a.data(), b.data(), 0, c.data());
   context.synchronize();
   require_equal(gemm.product, c);
 }
@@ -40,7 +40,7 @@ void on_device(Context& context, const SmallStencil& stencil, StencilPlan& plan)
   const std::int64_t size = std::int64_t(stencil.in.size());
   Buffer<float> in(context, size), out(context, size);
   in.upload(stencil.in);
-  plan.execute<float>(in.data(), out.data());
+  plan.execute(in.data(), out.data());
   require_equal(stencil.out, out);
 }
 

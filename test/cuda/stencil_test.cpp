@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("persistent gives the same bits however the domain is cut", "
         try {
           StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = layout(depth, rows, warps)});
           field.forget();
-          plan.execute<TestType>(field.in.data(), field.out.data());
+          plan.execute(field.in.data(), field.out.data());
         } catch (const Error& error) {  // other rows have no kernel, and not every tile suits the domain
           REQUIRE(error.code() == ErrorCode::invalid_argument);
           continue;
@@ -110,19 +110,19 @@ TEST_CASE("persistent can be replayed, and two plans run on two streams", "[pers
     const PlanOptions options{.operands = Memory::device, .algorithm = "persistent"};
     StencilPlan plans[2] = {StencilPlan(first, desc, options), StencilPlan(second, desc, options)};
     Field<float> fields[2] = {Field<float>(first, 500, 600), Field<float>(second, 500, 600)};
-    plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());
+    plans[0].execute(fields[0].in.data(), fields[0].out.data());
     const std::vector<float> expected = fields[0].result();
 
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t replay = nullptr;
     succeed(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeGlobal));
-    plans[0].execute<float>(fields[0].in.data(), fields[0].out.data());
+    plans[0].execute(fields[0].in.data(), fields[0].out.data());
     succeed(cudaStreamEndCapture(streams[0], &graph));
     succeed(cudaGraphInstantiate(&replay, graph, 0));
     fields[0].forget();
     for (int run = 0; run < 5; ++run) {
       succeed(cudaGraphLaunch(replay, streams[0]));
-      plans[1].execute<float>(fields[1].in.data(), fields[1].out.data());
+      plans[1].execute(fields[1].in.data(), fields[1].out.data());
     }
     for (Field<float>& field : fields) CHECK(field.result() == expected);
     succeed(cudaGraphExecDestroy(replay));
@@ -147,10 +147,10 @@ TEMPLATE_TEST_CASE("many taps on a large plane, which streaming has kernels of i
     desc.dtype = kDType<TestType>;
     StencilPlan expecting(context, desc, {.operands = Memory::device, .algorithm = "naive"});
     StencilPlan plan(context, desc, {.operands = Memory::device, .algorithm = "streaming"});
-    expecting.execute<TestType>(field.in.data(), field.out.data());
+    expecting.execute(field.in.data(), field.out.data());
     const std::vector<TestType> expected = field.result();
     field.forget();
-    plan.execute<TestType>(field.in.data(), field.out.data());
+    plan.execute(field.in.data(), field.out.data());
     REQUIRE(field.result() == expected);
   }
 }
@@ -175,12 +175,12 @@ void run_in_a_graph(cudaStream_t stream, StencilPlan& plan, Field<double>& field
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t replay = nullptr;
   succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  for (int run = 0; run < 3; ++run) plan.execute<double>(field.in.data(), field.out.data());
+  for (int run = 0; run < 3; ++run) plan.execute(field.in.data(), field.out.data());
   succeed(cudaStreamEndCapture(stream, &graph));
   succeed(cudaGraphInstantiate(&replay, graph, 0));
   for (int run = 0; run < 5; ++run) {
     field.forget();
-    for (int again = 0; again < 3; ++again) plan.execute<double>(field.in.data(), field.out.data());
+    for (int again = 0; again < 3; ++again) plan.execute(field.in.data(), field.out.data());
     REQUIRE(field.result() == expected);
     field.forget();
     succeed(cudaGraphLaunch(replay, stream));
@@ -217,7 +217,7 @@ TEST_CASE("streaming's sweeps wait for each other, also in a graph", "[streaming
     for (const std::int64_t extent : extents) points *= extent;
     Field<double> field(context, 1, points);
     field.in.upload(integers(std::size_t(points)));
-    expecting.execute<double>(field.in.data(), field.out.data());
+    expecting.execute(field.in.data(), field.out.data());
     const std::vector<double> expected = field.result();
     run_in_a_graph(stream, plan, field, expected);
   }

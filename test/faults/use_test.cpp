@@ -57,7 +57,7 @@ void gemm_on_device(Context& context, GemmPlan& plan) {
   Buffer<float> a(context, size), b(context, size), c(context, size);
   a.upload(gemm().a);
   b.upload(gemm().b);
-  plan.execute<float>(1, a.data(), b.data(), 0, c.data());
+  plan.execute(1, a.data(), b.data(), 0, c.data());
   context.synchronize();
   require_equal(gemm().product, c);
 }
@@ -66,7 +66,7 @@ void stencil_on_device(Context& context, StencilPlan& plan) {
   const std::int64_t size = std::int64_t(stencil().in.size());
   Buffer<float> in(context, size), out(context, size);
   in.upload(stencil().in);
-  plan.execute<float>(in.data(), out.data());
+  plan.execute(in.data(), out.data());
   require_equal(stencil().out, out);
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("a refusal is an error under every fault", "[use]") {
   GemmPlan plan(context, SmallGemm::kDesc);
   SmallGemm::Matrix c{};
   both([&] {
-    refused(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, nullptr, gemm().b.data(), 0, c.data()); });
+    refused(ErrorCode::invalid_argument, [&] { plan.execute(1, nullptr, gemm().b.data(), 0, c.data()); });
   });
 }
 

@@ -195,7 +195,7 @@ Drawn<GemmCase> draw_gemm(Bytes& bytes) {
   GemmCase& c = drawn.problem;
   GemmDesc& d = c.desc;
   const int flags = bytes.byte();
-  d.dtype = kDTypes[std::size_t((flags & 1) + (flags >> 4 & 2)) % std::size(kDTypes)];
+  d.dtype = WideTypes::kDTypes[std::size_t((flags & 1) + (flags >> 4 & 2)) % std::size(WideTypes::kDTypes)];
   d.order = (flags & 2) != 0 ? Order::column_major : Order::row_major;
   d.trans_a = (flags & 4) != 0 ? Transpose::yes : Transpose::no;
   d.trans_b = (flags & 8) != 0 ? Transpose::yes : Transpose::no;
@@ -226,7 +226,7 @@ Drawn<StencilCase> draw_stencil(Bytes& bytes) {
   Drawn<StencilCase> drawn;
   StencilDesc& d = drawn.problem.desc;
   const int rank = 1 + int(bytes.below(3));
-  d.dtype = bytes.pick(kDTypes);
+  d.dtype = bytes.pick(WideTypes::kDTypes);
   for (int axis = 0; axis < rank; ++axis) d.extents.push_back(bytes.below(most[rank - 1][axis]));
   d.taps = draw_taps(bytes, rank);
   d.steps = bytes.below(6);
@@ -263,7 +263,7 @@ bool in_range(const StencilDesc& d) {
       if (std::isfinite(side.value)) largest = std::max(largest, std::abs(side.value));
   const double steps = double(std::max<std::int64_t>(d.steps, 1));
   const int most =
-      with_types(d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
+      with_types<WideTypes>(d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
   return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < most;
 }
 

@@ -56,7 +56,7 @@ void create(Context& context, const std::vector<unsigned char>& desc) {
 }
 
 tessera_dtype type_of(const Plan& plan) {
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     if (plan.describe().find(std::string(" ") + name_of(dtype)) != std::string::npos) return tessera_dtype(dtype);
   throw std::logic_error("a plan that names no type: " + plan.describe());
 }
@@ -212,7 +212,7 @@ void in_one_array(Bytes& bytes, const GemmDesc& desc, GemmPlan& plan) {
   const auto expected =
       gemm_reference<T>(desc, T(1), shared.at(0), b.data(), T(0.5), shared.at(distance), /*exact=*/false);
   if (!runs(shared.share, shared.written.empty(),
-            [&] { plan.execute<T>(T(1), shared.at(0), b.data(), T(0.5), shared.at(distance)); }))
+            [&] { plan.execute(T(1), shared.at(0), b.data(), T(0.5), shared.at(distance)); }))
     return;
   std::vector<std::int64_t> places;
   visit(layout.c, [&](std::int64_t place) { places.push_back(place + distance); });
@@ -229,7 +229,7 @@ void in_one_array(Bytes& bytes, const StencilDesc& desc, StencilPlan& plan) {
   shared.lay_out(distance);
   const std::vector<T> before = shared.values;
   const auto expected = stencil_reference<T>(desc, shared.at(0), /*exact=*/false);
-  if (!runs(shared.share, shared.written.empty(), [&] { plan.execute<T>(shared.at(0), shared.at(distance)); })) return;
+  if (!runs(shared.share, shared.written.empty(), [&] { plan.execute(shared.at(0), shared.at(distance)); })) return;
   std::vector<std::int64_t> places;
   visit(layout, false, [&](std::int64_t place) { places.push_back(place + distance); });
   compare(shared, expected, before, places);
@@ -238,7 +238,7 @@ void in_one_array(Bytes& bytes, const StencilDesc& desc, StencilPlan& plan) {
 template <class Desc, class P>
 void in_one_array_of_type(Bytes& bytes, const Desc& desc, P& plan, Memory memory) {
   if (memory == Memory::device && plan.backend() == "fake") return;  // its memory is not the host's
-  with_types(desc.dtype, [&]<class T>(std::type_identity<T>) { in_one_array<T>(bytes, desc, plan); });
+  with_types<WideTypes>(desc.dtype, [&]<class T>(std::type_identity<T>) { in_one_array<T>(bytes, desc, plan); });
 }
 
 }  // namespace

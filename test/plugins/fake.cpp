@@ -286,13 +286,13 @@ class FakeStencil : public QueuedPlan {
 };
 
 std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std::uint64_t workspace) {
-  return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
+  return with_types<tessera::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<FakeGemm<T>>(context, p, workspace);
   });
 }
 
 std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p, const Parameters&) {
-  return with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
+  return with_types<tessera::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<FakeStencil<T>>(context, p);
   });
 }

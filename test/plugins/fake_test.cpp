@@ -37,7 +37,7 @@ TEST_CASE("host operands are staged, and only what is read is copied") {
   float c[6] = {1, 1, 1, 1, 1, 1};
   const auto copies = [&](float alpha, float beta, const float* a, const float* b) {
     const std::int64_t before = stats(context).copies;
-    plan.execute<float>(alpha, a, b, beta, c);
+    plan.execute(alpha, a, b, beta, c);
     return stats(context).copies - before;
   };
   CHECK(copies(1, 0, kA, kB) == 3);  // A, B up, C down
@@ -56,9 +56,9 @@ TEST_CASE("executions allocate nothing, and everything is freed at the end") {
     GemmPlan plan(context, kSmall, {.algorithm = "tuned"});
     Buffer<float> buffer(context, 10);
     float c[6];
-    plan.execute<float>(1, kA, kB, 0, c);
+    plan.execute(1, kA, kB, 0, c);
     const std::int64_t allocations = stats(context).allocations;
-    for (int i = 0; i < 5; ++i) plan.execute<float>(1, kA, kB, 0, c);
+    for (int i = 0; i < 5; ++i) plan.execute(1, kA, kB, 0, c);
     CHECK(stats(context).allocations == allocations);
     CHECK(stats(context).live_allocations > 0);
     CHECK(stats(context).live_plans == 1);
@@ -74,7 +74,7 @@ TEST_CASE("device operands are queued, and pass through the core untouched") {
   b.upload(kB);
   GemmPlan plan(context, kSmall, {.operands = Memory::device});
   const std::int64_t copies = stats(context).copies;
-  plan.execute<float>(1, a.data(), b.data(), 0, c.data());
+  plan.execute(1, a.data(), b.data(), 0, c.data());
   CHECK(stats(context).copies == copies);
   float result[6];
   c.download(result);
@@ -91,7 +91,7 @@ TEST_CASE("a plan that is destroyed waits for its queued work") {
     c.upload(zeros);
     std::optional<GemmPlan> plan(std::in_place, context, kSmall,
                                  PlanOptions{.operands = Memory::device, .algorithm = algorithm});
-    plan->execute<float>(1, a.data(), b.data(), 0, c.data());
+    plan->execute(1, a.data(), b.data(), 0, c.data());
     plan.reset();
     CHECK(stats(context).executions_of_dead_plans == 0);
     float result[6];
@@ -107,7 +107,7 @@ TEST_CASE("a buffer that is destroyed waits for queued work that uses it") {
   a.upload(kA);
   b->upload(kB);
   GemmPlan plan(context, kSmall, {.operands = Memory::device});
-  plan.execute<float>(1, a.data(), b->data(), 0, c.data());
+  plan.execute(1, a.data(), b->data(), 0, c.data());
   b.reset();
   float result[6];
   c.download(result);
@@ -121,7 +121,7 @@ TEST_CASE("plans and buffers keep their context alive") {
   context.reset();
   buffer.upload(kB);
   float c[6];
-  plan.execute<float>(1, kA, kB, 0, c);
+  plan.execute(1, kA, kB, 0, c);
   CHECK(c[5] == kProduct[5]);
   buffer.download(c);
   CHECK(c[5] == 6);
@@ -131,7 +131,7 @@ TEST_CASE("an illegal device pointer is reported when the work is waited for, an
   Context context("fake");
   Buffer<float> c(context, 6);
   GemmPlan plan(context, kSmall, {.operands = Memory::device});
-  plan.execute<float>(1, kA, kB, 0, c.data());  // host pointers
+  plan.execute(1, kA, kB, 0, c.data());  // host pointers
   CHECK_THAT(message_of(ErrorCode::device_error, [&] { context.synchronize(); }), ContainsSubstring("host pointer"));
   context.synchronize();
 }
@@ -179,7 +179,7 @@ TEST_CASE("a plan takes the caller's workspace") {
   GemmPlan plan(context, kSmall, {.algorithm = "tuned:split=2", .workspace = memory.data(), .workspace_bytes = 8192});
   CHECK(plan.workspace_bytes() == 8192);
   float c[6];
-  plan.execute<float>(1, kA, kB, 0, c);
+  plan.execute(1, kA, kB, 0, c);
   CHECK(c[5] == kProduct[5]);
 }
 
@@ -230,12 +230,12 @@ TEST_CASE("a plan tells what it is") {
   for (const char* part : {"gemm", "f32", "2", "3", "fake", "tuned:tile=16,split=1", "4096", "device"})
     CHECK_THAT(line, ContainsSubstring(part));
   CHECK(line.find('\n') == std::string::npos);
-  CHECK(plan.operand_range(0) == std::pair<std::int64_t, std::int64_t>(0, 4));
-  CHECK(plan.operand_range(2) == std::pair<std::int64_t, std::int64_t>(0, 6));
+  CHECK(plan.operand_range(Role::a) == std::pair<std::int64_t, std::int64_t>(0, 4));
+  CHECK(plan.operand_range(Role::c) == std::pair<std::int64_t, std::int64_t>(0, 6));
 
   StencilPlan stencil(context, {.extents = {4, 5}, .taps = taps::laplacian(2), .boundary = Boundary::halo});
-  CHECK(stencil.operand_range(0) == std::pair<std::int64_t, std::int64_t>(-8, 34));
-  CHECK(stencil.operand_range(1) == std::pair<std::int64_t, std::int64_t>(0, 20));
+  CHECK(stencil.operand_range(Role::in) == std::pair<std::int64_t, std::int64_t>(-8, 34));
+  CHECK(stencil.operand_range(Role::out) == std::pair<std::int64_t, std::int64_t>(0, 20));
   CHECK_THAT(stencil.describe(), ContainsSubstring("stencil") && ContainsSubstring("4x5"));
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("the emulated device fails when it is told to, and leaves nothing behi
     Context context("fake");
     GemmPlan plan(context, kSmall);
     float c[6];
-    plan.execute<float>(1, kA, kB, 0, c);
+    plan.execute(1, kA, kB, 0, c);
     context.synchronize();
   };
   for (const std::string entry :
@@ -288,7 +288,7 @@ TEST_CASE("the emulated device fails when it is told to, and leaves nothing behi
   Context context("fake");
   GemmPlan plan(context, kSmall);
   float c[6];
-  std::thread other([&] { plan.execute<float>(1, kA, kB, 0, c); });
+  std::thread other([&] { plan.execute(1, kA, kB, 0, c); });
   const std::thread::id thread = other.get_id();
   other.join();
   CHECK(stats(context).executed_by == thread);

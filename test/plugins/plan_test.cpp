@@ -31,8 +31,8 @@ TEST_CASE("an overlap is refused as often as it is tried, and what lies apart is
   float both[9] = {1, 2, 3, 4, 0, 0, 0, 0, 0};
   for (int i = 0; i < 3; ++i) {
     for (const int distance : {3, 3, 2, 2})
-      message_of(ErrorCode::invalid_argument, [&] { plan.execute<float>(1, both, b, 0, both + distance); });
-    plan.execute<float>(1, both, b, 0, both + 4);
+      message_of(ErrorCode::invalid_argument, [&] { plan.execute(1, both, b, 0, both + distance); });
+    plan.execute(1, both, b, 0, both + 4);
     CHECK(both[7] == 4);
   }
 }

@@ -108,7 +108,7 @@ TEST_CASE("a bad plugin spoils neither the list nor an automatic choice") {
   CHECK(backends().size() == std::size_t(tessera_backend_count()));
   GemmPlan plan(kSmall);
   float c[4];
-  plan.execute<float>(1, kValues, kValues, 0, c);
+  plan.execute(1, kValues, kValues, 0, c);
   CHECK(c[0] == 7);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("a plugin with an older, shorter table works without what came later")
   CHECK(context.backend() == "oldtable");
   GemmPlan plan(context, kSmall);
   float c[4] = {5, 6, 7, 8};
-  plan.execute<float>(1, kValues, kValues, 0, c);
+  plan.execute(1, kValues, kValues, 0, c);
   CHECK(plan.algorithm() == "zero");
   const std::string message = message_of(ErrorCode::unsupported, [&] { context.native_stream(); });
   CHECK_THAT(message, ContainsSubstring("oldtable"));
@@ -195,7 +195,7 @@ TEST_CASE("whatever a plugin throws arrives as an error, and everything can be u
             [&] { GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind)}); });
       GemmPlan plan(context, kSmall, {.algorithm = "throws:kind=" + std::to_string(kind + 3)});
       for (int repeat = 0; repeat < 2; ++repeat)
-        check(kind, "execute", [&] { plan.execute<float>(1, kValues, kValues, 0, c); });
+        check(kind, "execute", [&] { plan.execute(1, kValues, kValues, 0, c); });
       Buffer<char> buffer(context, 6);
       char bytes[6] = {};
       check(kind, "copy", [&] { buffer.upload(std::span<const char>(bytes, std::size_t(3 + kind))); });
@@ -213,7 +213,7 @@ TEST_CASE("a device fault that kills the context is said by everything of it fro
   Buffer<float> buffer(dead, 4), other(dead, 4), target(dead, 4);
   buffer.upload(kValues);
   GemmPlan plan(dead, kSmall, {.operands = Memory::device}), idle(dead, kSmall);
-  plan.execute<float>(1, buffer.data(), other.data(), 0, target.data());  // asynchronous: nothing is known yet
+  plan.execute(1, buffer.data(), other.data(), 0, target.data());  // asynchronous: nothing is known yet
   const std::string first = message_of(ErrorCode::device_error, [&] { dead.synchronize(); });
   CHECK_THAT(first, ContainsSubstring("fell off the bus"));
   float values[4];
@@ -222,8 +222,8 @@ TEST_CASE("a device fault that kills the context is said by everything of it fro
     CHECK_THAT(message, ContainsSubstring("no more work") && ContainsSubstring("fell off the bus"));
   };
   says_so([&] { dead.synchronize(); });
-  says_so([&] { plan.execute<float>(1, buffer.data(), other.data(), 0, target.data()); });
-  says_so([&] { idle.execute<float>(1, kValues, kValues, 0, values); });
+  says_so([&] { plan.execute(1, buffer.data(), other.data(), 0, target.data()); });
+  says_so([&] { idle.execute(1, kValues, kValues, 0, values); });
   says_so([&] { buffer.download(values); });
   says_so([&] { buffer.upload(kValues); });
   says_so([&] { Buffer<float> more(dead, 4); });

@@ -32,7 +32,7 @@ struct Gemm {
   using Plan = GemmPlan;
   template <class T>
   static void execute(Plan& plan, const std::vector<const T*>& in, T* out) {
-    plan.execute<T>(T(0.5), in[0], in[1], T(0), out);
+    plan.execute(T(0.5), in[0], in[1], T(0), out);
   }
 };
 
@@ -41,7 +41,7 @@ struct Stencil {
   using Plan = StencilPlan;
   template <class T>
   static void execute(Plan& plan, const std::vector<const T*>& in, T* out) {
-    plan.execute<T>(in[0], out);
+    plan.execute(in[0], out);
   }
 };
 
@@ -157,7 +157,7 @@ std::vector<Problem> make_problems(const std::string& backend, unsigned seed) {
         PlanOptions options;
         options.algorithm = algorithm;
         options.operands = pick(random, 2) == 0 ? Memory::host : Memory::device;
-        if (auto made = with_types(kDTypes[std::size_t(i) % std::size(kDTypes)],
+        if (auto made = with_types<WideTypes>(WideTypes::kDTypes[std::size_t(i) % std::size(WideTypes::kDTypes)],
                                    [&](auto type) { return make(type, options); }))
           problems.push_back(std::move(*made));
       }

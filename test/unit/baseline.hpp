@@ -20,7 +20,7 @@
 namespace tessera::test {
 
 inline tessera_dtype dtype_named(const std::string& name) {
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     if (name == name_of(dtype)) return tessera_dtype(dtype);
   throw std::runtime_error("no element type has the name " + name);
 }

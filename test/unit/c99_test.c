@@ -29,7 +29,9 @@ static void multiply(tessera_context* context, tessera_error* error) {
   desc.lda = desc.ldb = desc.ldc = desc.stride_a = desc.stride_b = desc.stride_c = TESSERA_PACKED;
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(context, (const tessera_desc*)&desc, NULL, &plan, error) == TESSERA_OK, "plan", error);
-  tessera_operand operands[3] = {{(void*)a, TESSERA_F32, 0}, {(void*)b, TESSERA_F32, 0}, {c, TESSERA_F32, 0}};
+  tessera_operand operands[3] = {{(void*)a, TESSERA_F32, TESSERA_ROLE_A},
+                                  {(void*)b, TESSERA_F32, TESSERA_ROLE_B},
+                                  {c, TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   tessera_execution e = {sizeof e, operands, sizeof operands[0], 3, scalars, sizeof scalars[0], 2, NULL, 0};
   expect(tessera_plan_execute(plan, &e, error) == TESSERA_OK, "execute", error);
@@ -66,7 +68,7 @@ static void difference(tessera_context* context, tessera_error* error) {
   desc.boundary[0][0] = desc.boundary[0][1] = TESSERA_BOUNDARY_PERIODIC;
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(context, (const tessera_desc*)&desc, NULL, &plan, error) == TESSERA_OK, "plan", error);
-  tessera_operand operands[2] = {{(void*)in, TESSERA_F64, 0}, {out, TESSERA_F64, 0}};
+  tessera_operand operands[2] = {{(void*)in, TESSERA_F64, TESSERA_ROLE_IN}, {out, TESSERA_F64, TESSERA_ROLE_OUT}};
   tessera_execution e;
   memset(&e, 0, sizeof e);
   e.struct_size = sizeof e;

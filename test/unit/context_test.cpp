@@ -314,8 +314,8 @@ TEST_CASE("TESSERA_VERBOSE prints plans, then executions, to the callback", "[ve
     Listener listener;
     Context context = fake();
     GemmPlan plan(context, kSmall, {.algorithm = "tuned"});
-    plan.execute<float>(1, a, a, 0, c);
-    plan.execute<float>(1, a, a, 0, c);
+    plan.execute(1, a, a, 0, c);
+    plan.execute(1, a, a, 0, c);
     REQUIRE(listener.lines.size() == std::size_t(level == 0 ? 0 : level == 1 ? 1 : 3));
     if (level >= 1) check_message(listener.lines[0], {"gemm", "tuned:tile=16,split=1", "fake"});
     if (level == 2) check_message(listener.lines[2], {"ms", "tuned"});

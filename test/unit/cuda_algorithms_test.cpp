@@ -70,7 +70,7 @@ TEST_CASE("the plugin has algorithms") {
 TEST_CASE("every algorithm offers something for every product that it supports, within the limit") {
   const Machine machine = machine_of(kH100);
   std::mt19937_64 random(Catch::getSeed());
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     for (int i = 0; i < 100; ++i) {
       const auto size = [&] { return random_size(random, 13.0); };
       const auto p = test::product(tessera_dtype(dtype), size(), size(), size(), i % 4 == 0 ? size() : 1, i % 2 == 1,
@@ -84,7 +84,7 @@ TEST_CASE("every algorithm offers something for every product that it supports, 
 TEST_CASE("every algorithm offers something for every stencil that it supports") {
   const Machine machine = machine_of(kH100);
   std::mt19937_64 random(Catch::getSeed());
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     for (int i = 0; i < 100; ++i) {
       const int rank = 1 + i % 3, radius = 1 + i / 3 % 4;
       std::vector<std::int64_t> extents;

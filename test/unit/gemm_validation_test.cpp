@@ -160,22 +160,22 @@ TEST_CASE("bad operands of a GEMM are refused, and the plan works on", "[validat
     w.check();
   };
   float* const none = nullptr;
-  refused("null A", [&] { w.plan.execute<float>(1, none, w.b.data(), 0, w.c.data()); }, {"a", "null", "8"});
-  refused("null B", [&] { w.plan.execute<float>(1, w.a.data(), none, 0, w.c.data()); }, {"b", "null", "12"});
-  refused("null C", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, none); }, {"c", "null", "6"});
-  refused("null C with alpha 0", [&] { w.plan.execute<float>(0, none, none, 0, none); }, {"c", "null"});
-  refused("C is A", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, w.a.data()); }, {"c", "overlaps a"});
-  refused("C overlaps B's end", [&] { w.plan.execute<float>(1, w.a.data(), w.b.data(), 0, w.b.data() + 11); },
+  refused("null A", [&] { w.plan.execute(1, none, w.b.data(), 0, w.c.data()); }, {"a", "null", "8"});
+  refused("null B", [&] { w.plan.execute(1, w.a.data(), none, 0, w.c.data()); }, {"b", "null", "12"});
+  refused("null C", [&] { w.plan.execute(1, w.a.data(), w.b.data(), 0, none); }, {"c", "null", "6"});
+  refused("null C with alpha 0", [&] { w.plan.execute(0, none, none, 0, none); }, {"c", "null"});
+  refused("C is A", [&] { w.plan.execute(1, w.a.data(), w.b.data(), 0, w.a.data()); }, {"c", "overlaps a"});
+  refused("C overlaps B's end", [&] { w.plan.execute(1, w.a.data(), w.b.data(), 0, w.b.data() + 11); },
           {"c", "overlaps b"});
   refused("a misaligned pointer",
           [&] {
-            w.plan.execute<float>(1, reinterpret_cast<float*>(reinterpret_cast<char*>(w.a.data()) + 2), w.b.data(), 0,
+            w.plan.execute(1, reinterpret_cast<float*>(reinterpret_cast<char*>(w.a.data()) + 2), w.b.data(), 0,
                                   w.c.data());
           },
           {"a", "aligned", "4 bytes"});
   std::vector<double> doubles(12);
   refused("doubles for a plan of floats",
-          [&] { w.plan.execute<double>(1, doubles.data(), doubles.data(), 0, doubles.data()); }, {"dtype", "f32"});
+          [&] { w.plan.execute(1, doubles.data(), doubles.data(), 0, doubles.data()); }, {"dtype", "f32"});
   const std::vector<float> small(7);
   refused("a short span", [&] { w.plan.execute(1.0f, small, w.b, 0.0f, w.c); }, {"a", "7", "8"});
   std::vector<float> short_c(5);
@@ -185,15 +185,15 @@ TEST_CASE("bad operands of a GEMM are refused, and the plan works on", "[validat
 TEST_CASE("operands that need not exist may be null", "[validation]") {
   Working w;
   float* const none = nullptr;
-  w.plan.execute<float>(0, none, none, 0, w.c.data());
+  w.plan.execute(0, none, none, 0, w.c.data());
   CHECK(w.c == std::vector<float>(6, 0.0f));
   GemmPlan no_k(w.context, {.m = 2, .n = 3, .k = 0});
   w.c.assign(6, 1.0f);
-  no_k.execute<float>(1, none, none, 3, w.c.data());
+  no_k.execute(1, none, none, 3, w.c.data());
   CHECK(w.c == std::vector<float>(6, 3.0f));
-  GemmPlan(w.context, {.m = 0, .n = 3, .k = 4}).execute<float>(1, none, none, 0, none);
-  GemmPlan(w.context, {.m = 2, .n = 0, .k = 4}).execute<float>(1, none, none, 0, none);
-  GemmPlan(w.context, {.m = 2, .n = 3, .k = 4, .batch = 0}).execute<float>(1, none, none, 0, none);
+  GemmPlan(w.context, {.m = 0, .n = 3, .k = 4}).execute(1, none, none, 0, none);
+  GemmPlan(w.context, {.m = 2, .n = 0, .k = 4}).execute(1, none, none, 0, none);
+  GemmPlan(w.context, {.m = 2, .n = 3, .k = 4, .batch = 0}).execute(1, none, none, 0, none);
 }
 
 TEST_CASE("blocks of one parent array are legal, and one shared element is not", "[validation]") {
@@ -201,22 +201,23 @@ TEST_CASE("blocks of one parent array are legal, and one shared element is not",
   Context context = fake();
   std::vector<float> parent(64, 1.0f);
   GemmPlan plan(context, {.m = 4, .n = 4, .k = 4, .lda = 8, .ldb = 8, .ldc = 8});
-  plan.execute<float>(1, &parent[0], &parent[4], 0, &parent[32]);
+  plan.execute(1, &parent[0], &parent[4], 0, &parent[32]);
   CHECK(parent[32] == 4.0f);
   CHECK(parent[36] == 1.0f);
-  plan.execute<float>(1, &parent[0], &parent[32], 0, &parent[4]);  // C between the rows of A
+  plan.execute(1, &parent[0], &parent[32], 0, &parent[4]);  // C between the rows of A
   CHECK(parent[4] == 16.0f);
   check_throws("one column shared", ErrorCode::invalid_argument, {"c", "overlaps a"},
-               [&] { plan.execute<float>(1, &parent[0], &parent[36], 0, &parent[3]); });
+               [&] { plan.execute(1, &parent[0], &parent[36], 0, &parent[3]); });
   check_throws("one element shared", ErrorCode::invalid_argument, {"c", "overlaps a"},
-               [&] { plan.execute<float>(1, &parent[0], &parent[4], 0, &parent[27]); });
-  plan.execute<float>(1, &parent[0], &parent[0], 0, &parent[36]);  // A and B may share
+               [&] { plan.execute(1, &parent[0], &parent[4], 0, &parent[27]); });
+  plan.execute(1, &parent[0], &parent[0], 0, &parent[36]);  // A and B may share
 }
 
 TEST_CASE("bad executions through the C interface", "[validation]") {
   Working w;
   tessera_operand operands[3] = {
-      {w.a.data(), TESSERA_F32, 0}, {w.b.data(), TESSERA_F32, 0}, {w.c.data(), TESSERA_F32, 0}};
+      {w.a.data(), TESSERA_F32, TESSERA_ROLE_A}, {w.b.data(), TESSERA_F32, TESSERA_ROLE_B},
+      {w.c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution fine{sizeof fine, operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0};
   const auto refused = [&](const char* what, auto&& spoil, const std::vector<std::string>& parts) {

@@ -48,7 +48,7 @@ TEST_CASE("a plan refuses a second execution before the first has returned", "[p
         if (a.plan == nullptr) return;
         float c[4];
         check_throws("a second execution", ErrorCode::invalid_argument, {"plan", "has not returned", "clone"},
-                     [&] { a.plan->execute<float>(1, kOnes, kOnes, 0, c); });
+                     [&] { a.plan->execute(1, kOnes, kOnes, 0, c); });
         ++a.refused;
       },
       &again);
@@ -56,10 +56,10 @@ TEST_CASE("a plan refuses a second execution before the first has returned", "[p
   GemmPlan plan(context, kSmall);
   again.plan = &plan;  // its executions speak before they return
   float c[4] = {};
-  plan.execute<float>(1, kOnes, kOnes, 0, c);
+  plan.execute(1, kOnes, kOnes, 0, c);
   CHECK(again.refused == 1);
   CHECK(c[3] == 2);
-  plan.execute<float>(2, kOnes, kOnes, 0, c);  // and it stays usable
+  plan.execute(2, kOnes, kOnes, 0, c);  // and it stays usable
   CHECK(c[3] == 4);
   CHECK(again.lines == 3);
 }
@@ -97,7 +97,7 @@ TEST_CASE("a clone runs the same algorithm in a workspace of its own", "[plan]")
   CHECK(clone.workspace_bytes() == 3 * 4096);
   float c[4] = {};
   { const GemmPlan gone = std::move(plan); }
-  clone.execute<float>(1, kOnes, kOnes, 0, c);
+  clone.execute(1, kOnes, kOnes, 0, c);
   CHECK(c[0] == 2);
   const StencilPlan sweep(context, {.extents = {3}, .taps = taps::identity(1), .steps = 3});
   CHECK(sweep.clone().describe() == sweep.describe());
@@ -168,7 +168,8 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
   GemmPlan plan(context, kSmall);
   float c[4] = {};
   float* const a = const_cast<float*>(kOnes);
-  LongOperand operands[] = {{{a, TESSERA_F32, 0}, 0}, {{a, TESSERA_F32, 0}, 0}, {{c, TESSERA_F32, 0}, 0}};
+  LongOperand operands[] = {
+      {{a, TESSERA_F32, TESSERA_ROLE_A}, 0}, {{a, TESSERA_F32, TESSERA_ROLE_B}, 0}, {{c, TESSERA_F32, TESSERA_ROLE_C}, 0}};
   LongScalar scalars[] = {{{TESSERA_F32, 0, 1.0, 0.0}, 0}, {{TESSERA_F32, 0, 0.0, 0.0}, 0}};
   const tessera_execution good{
       sizeof good, &operands[0].known, sizeof(LongOperand), 3, &scalars[0].known, sizeof(LongScalar), 2, nullptr, 0};
@@ -185,7 +186,7 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
   };
   refused("a later field of an operand", operands[1].later, 1, TESSERA_UNSUPPORTED, "newer version");
   refused("a later field of a scalar", scalars[1].later, 1, TESSERA_UNSUPPORTED, "newer version");
-  refused("reserved of an operand", operands[2].known.reserved, 4, TESSERA_INVALID_ARGUMENT, "reserved of c");
+  refused("a role that there is not", operands[2].known.role, 99, TESSERA_INVALID_ARGUMENT, "role = 99");
   refused("reserved of a scalar", scalars[0].known.reserved, 4, TESSERA_INVALID_ARGUMENT, "reserved of alpha");
   refused("an imaginary part", scalars[0].known.imaginary, 1.0, TESSERA_INVALID_ARGUMENT, "imaginary of alpha");
   tessera_execution absurd = good;
@@ -200,7 +201,8 @@ TEST_CASE("fields of operands and scalars that must be zero are looked at", "[va
   GemmPlan plan(context, kSmall);
   float c[4] = {};
   float* const a = const_cast<float*>(kOnes);
-  tessera_operand operands[] = {{a, TESSERA_F32, 0}, {a, TESSERA_F32, 0}, {c, TESSERA_F32, 0}};
+  tessera_operand operands[] = {
+      {a, TESSERA_F32, TESSERA_ROLE_A}, {a, TESSERA_F32, TESSERA_ROLE_B}, {c, TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
                                     sizeof *scalars,  2,        nullptr,          0};
@@ -212,7 +214,6 @@ TEST_CASE("fields of operands and scalars that must be zero are looked at", "[va
     field = 0;
     CHECK(tessera_plan_execute(plan.get(), &execution, error.get()) == TESSERA_OK);
   };
-  refused("reserved of a", operands[0].reserved, 1);
   refused("reserved of beta", scalars[1].reserved, -1);
   refused("imaginary of alpha", scalars[0].imaginary, 0.5);
 }
@@ -223,24 +224,25 @@ TEST_CASE("arguments of another type are named, with what is to be set", "[valid
   const std::vector<double> ones(4, 1.0);
   std::vector<double> c(4);
   check_throws("all of them", ErrorCode::invalid_argument,
-               {"alpha is of type f64", "plan of type f32", ".dtype", "f64"},
+               {"alpha is of type f64", "plan takes f32", ".dtype", "f64"},
                [&] { plan.execute(1, ones, ones, 0, c); });
   StencilPlan sweep(context, {.extents = {4}, .taps = taps::identity(1)});
-  check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan of type f32", ".dtype"},
+  check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan takes f32", ".dtype"},
                [&] { sweep.execute(ones, c); });
   float* const a = const_cast<float*>(kOnes);
-  tessera_operand operands[] = {{a, TESSERA_F32, 0}, {a, 77, 0}, {c.data(), TESSERA_F32, 0}};
+  tessera_operand operands[] = {
+      {a, TESSERA_F32, TESSERA_ROLE_A}, {a, 77, TESSERA_ROLE_B}, {c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   const tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
                                     sizeof *scalars,  2,        nullptr,          0};
   ErrorText error;
   check_error("no type", tessera_plan_execute(plan.get(), &execution, error.get()), error, TESSERA_INVALID_ARGUMENT,
-              {"dtype of b = 77", "f32 (1), f64 (2)"});
+              {"dtype of b = 77", "f32 (1), f64 (2), f16 (3), bf16 (4)"});
 }
 
 TEST_CASE("options that mean nothing are refused", "[validation]") {
   Context context = fake();
-  tessera_gemm_desc desc{sizeof desc, TESSERA_OP_GEMM, TESSERA_F32, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F32, 1, 1, 1);
   const auto* const problem = reinterpret_cast<const tessera_desc*>(&desc);
   tessera_plan* plan = nullptr;
   ErrorText error;
@@ -290,7 +292,7 @@ TEST_CASE("a callback may use the library, set another, and throw", "[verbose]")
   const Listener listener([](const char*, void*) { throw std::runtime_error("from the callback"); }, nullptr);
   GemmPlan plan(context, kSmall);
   float c[4] = {};
-  plan.execute<float>(1, kOnes, kOnes, 0, c);
+  plan.execute(1, kOnes, kOnes, 0, c);
   CHECK(c[0] == 2);
 }
 

@@ -90,7 +90,7 @@ void offer(const GemmProblem& p, const Machine& here, const plugin::GivenParamet
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
   const int threads = int(parameters.at("threads"));
   const Grid grid = grid_of(context.machine(), p, threads);
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<EigenPlan<T>>(context.machine(), p, grid, threads);
   });
 }

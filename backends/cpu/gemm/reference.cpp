@@ -52,7 +52,7 @@ void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenPara
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin::Parameters&) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<ReferencePlan<T>>(p);
   });
 }

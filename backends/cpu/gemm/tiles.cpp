@@ -50,7 +50,7 @@ class TilesPlan final : public plugin::Plan {
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_tiles_plan(const GemmProblem& p, int threads) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<TilesPlan<T>>(p, threads, tile_steps<T>(p));
   });
 }

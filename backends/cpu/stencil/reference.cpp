@@ -58,7 +58,7 @@ void offer(const StencilProblem& p, const Machine& machine, const plugin::GivenP
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& p, const plugin::Parameters&) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<ReferencePlan<T>>(p);
   });
 }

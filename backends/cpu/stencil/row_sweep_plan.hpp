@@ -359,7 +359,7 @@ std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::Ste
   const int threads = int(parameters.at("threads"));
   Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
   cut.block_segments = parameters.at("block");
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<RowSweepPlan<T, kNontemporal>>(work, threads, cut);
   });
 }

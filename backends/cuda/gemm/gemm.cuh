@@ -135,7 +135,7 @@ auto with_gemm_types(const plugin::GemmProblem& problem, Make&& make) {
   const auto with_b = [&](auto type, auto trans_a) {
     return problem.trans_b ? make(type, trans_a, std::true_type{}) : make(type, trans_a, std::false_type{});
   };
-  return plugin::with_types(problem.dtype, [&](auto type) {
+  return plugin::with_types<WideTypes>(problem.dtype, [&](auto type) {
     return problem.trans_a ? with_b(type, std::true_type{}) : with_b(type, std::false_type{});
   });
 }

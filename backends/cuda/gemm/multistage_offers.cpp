@@ -30,7 +30,7 @@ constexpr double kWavesThatFill = 2.0;
 constexpr std::size_t kMostOffers = 32;
 
 bool layout_transposes(const GemmProblem& p) {
-  return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
+  return plugin::with_types<WideTypes>(p.dtype, []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
 }
 
 /// Bytes of the sums of a slice.
@@ -276,7 +276,7 @@ std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, co
 }  // namespace
 
 std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine& machine) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
     std::vector<MultistageTile> tiles;
     for (const MultistageTile& tile : kMultistageTiles<T>) {
       const bool long_k_major = tile.long_a() ? !p.trans_a : p.trans_b;
@@ -337,7 +337,7 @@ double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
 }
 
 double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
     if (config.transpose > 0) return transposed_seconds<T>(p, machine, config.tile, config.transpose);
     return sliced_seconds<T>(p, machine, tiling_of<T>(p, machine, config.tile, false),
                              slices_of(machine, config.split));

@@ -87,7 +87,7 @@ class SkinnyPlan final : public plugin::Plan {
 
 std::unique_ptr<plugin::Plan> make_skinny(Context& context, const plugin::GemmProblem& problem,
                                           const plugin::Parameters& parameters) {
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
   });
 }

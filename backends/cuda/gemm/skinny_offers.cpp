@@ -133,7 +133,7 @@ void skinny_offers(const GemmProblem& p, const Machine& machine, const plugin::G
   for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
     if (split > splits.back() && split <= most) splits.push_back(split);
   for (const std::int64_t split : given.in_range("split", splits, 1, most))
-    plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
       offers.add({{{"split", split}}, seconds<T>(p, machine, split), skinny_workspace(p, split)});
     });
 }

@@ -48,7 +48,7 @@ bool small_aligned(const GemmProblem& p) {
 }
 
 std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
-  const int most = plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });
+  const int most = plugin::with_types<WideTypes>(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });
   if (std::max(p.m, p.n) > most)
     return "C has more than " + std::to_string(most) + " rows or columns: " + std::to_string(p.m) + " x " +
            std::to_string(p.n);
@@ -58,7 +58,7 @@ std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void small_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
+  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
 }
 
 }  // namespace tessera::cuda

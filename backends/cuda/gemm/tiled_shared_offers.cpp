@@ -35,7 +35,7 @@ double seconds(const plugin::GemmProblem& p, const Machine& machine, std::int64_
 void tiled_shared_offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                          std::uint64_t, plugin::OfferList& offers) {
   for (const std::int64_t tile : given.one_of("tile", kTiles))
-    plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
       offers.add({{{"tile", tile}}, seconds<T>(p, machine, tile)});
     });
 }

@@ -23,7 +23,7 @@ template <>
 inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts<double> = &StencilCosts::f64;
 
 inline const StencilTypeCosts& type_costs(const Machine& machine, tessera_dtype dtype) {
-  return with_types(
+  return with_types<WideTypes>(
       dtype, [&]<class T>(std::type_identity<T>) -> const StencilTypeCosts& { return machine.stencil.*kTypeCosts<T>; });
 }
 

@@ -49,7 +49,7 @@ void offer(const plugin::GemmProblem& p, const Machine& machine, const plugin::G
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
   context.require_no_fault();
-  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<MdrangePlan<T>>(context, p);
   });
 }

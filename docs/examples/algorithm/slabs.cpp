@@ -64,7 +64,7 @@ void offers(const StencilProblem& p, const Machine& machine, const plugin::Given
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, const plugin::Parameters& parameters) {
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<SlabsPlan<T>>(problem, int(parameters.at("threads")));
   });
 }

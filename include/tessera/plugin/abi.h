@@ -10,12 +10,13 @@
  *
  * The core validates and canonicalises before it calls. A plugin may rely on:
  * - GEMM: row-major (column-major problems arrive as their transpose), explicit leading dimensions
- *   and strides, sizes 0 and more; A and B may be null when k or alpha is 0;
+ *   and strides, types and arithmetic, sizes 0 and more; operands in the order A, B, C, D, bias; A and B may be
+ *   null when k or alpha is 0, and C when beta is 0; D is C, with its layout, or shares no element with it;
  * - stencil: explicit, non-overlapping strides, axes ordered so that the last has the smallest in-stride
  *   where the boundaries allow it, at least one tap, no offset twice, finite coefficients, one step or
  *   more, one step only where there is a halo;
  * - operands: in the memory of the context's device, right number and types, aligned to their
- *   element, in and out without a common element; executions with an empty output never arrive.
+ *   element, the output without a common element with what is read, but for C = D; executions with an empty output never arrive.
  */
 #ifndef TESSERA_PLUGIN_ABI_H
 #define TESSERA_PLUGIN_ABI_H

@@ -17,6 +17,24 @@
 
 namespace tessera::plugin {
 
+/// What of the newer vocabulary an algorithm can do; what it cannot is refused before it is asked.
+struct Features {
+  bool narrow = false;    ///< elements of 16 bits, results of 16 or 32
+  bool epilogue = false;  ///< bias and activation
+};
+
+/// Why an algorithm with these features cannot solve a product; "" where that is not the reason.
+inline std::string missing_feature(const GemmProblem& p, const Features& features) {
+  if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
+  if (!features.epilogue && p.has_epilogue()) return "takes no bias and no activation";
+  return {};
+}
+/// The same for a stencil.
+inline std::string missing_feature(const StencilProblem& p, const Features& features) {
+  if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
+  return {};
+}
+
 /// A way to solve a Problem (GemmProblem or StencilProblem). Context::Machine is a value that tells what the machine
 /// can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit them to
 /// measurements. Nothing here reads global state.
@@ -34,6 +52,13 @@ struct Algorithm {
                  OfferList&);
   /// Lays out the plan of an offer.
   std::unique_ptr<Plan> (*make)(Context&, const Problem&, const Parameters&);
+  Features features = {};
+
+  /// "" where it can solve the problem, else the reason why not.
+  std::string why_not(const Problem& problem, const Machine& machine) const {
+    std::string missing = missing_feature(problem, features);
+    return missing.empty() ? why_unsupported(problem, machine) : missing;
+  }
 };
 
 /// why_unsupported of an algorithm that solves everything.

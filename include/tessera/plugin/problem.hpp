@@ -18,45 +18,65 @@
 
 namespace tessera::plugin {
 
+using tessera::NarrowTypes;
 using tessera::size_of;
+using tessera::WideTypes;
 using tessera::with_types;
 
-/// Throws for a type or a compute mode of a newer version.
-inline void require_known(tessera_dtype dtype, tessera_compute compute) {
-  const auto refuse = [](const char* what, std::int32_t value) {
+/// Throws for a value of a newer version: one that is not in [0, last].
+inline void require_known(const char* what, std::int32_t value, std::int32_t last) {
+  if (value < 0 || value > last)
     throw Error(TESSERA_UNSUPPORTED, std::string(what) + " " + std::to_string(value) + " is not known to this backend");
-  };
-  if (!is_known(static_cast<DType>(dtype))) refuse("dtype", dtype);
-  if (compute != TESSERA_COMPUTE_STRICT) refuse("compute mode", compute);
 }
 
-/// C <- alpha * op(A) * op(B) + beta * C, row-major. See tessera_gemm_desc for the fields.
+/// The same for a type and the arithmetic.
+inline void require_known(tessera_dtype dtype, tessera_compute compute) {
+  if (!is_known(static_cast<DType>(dtype))) require_known("dtype", dtype, 0);
+  require_known("compute mode", compute, TESSERA_COMPUTE_TF32);
+}
+
+/// D <- activation(alpha * op(A) * op(B) + beta * C + bias), row-major. See tessera_gemm_desc for the fields. The
+/// operands come in the order A, B, C, D, bias; D may be C.
 struct GemmProblem {
   static constexpr tessera_op kOp = TESSERA_OP_GEMM;
-  tessera_dtype dtype;
+  tessera_dtype dtype, dtype_d, dtype_bias;  ///< of A and B; of C and D; of the bias, 0 where there is none
+  tessera_compute compute;
   bool trans_a, trans_b;
+  tessera_bias bias;
+  tessera_activation activation;
   std::int64_t m, n, k;
-  std::int64_t lda, ldb, ldc;
+  std::int64_t lda, ldb, ldc, ldd;
   std::int64_t batch;
-  std::int64_t stride_a, stride_b, stride_c;
+  std::int64_t stride_a, stride_b, stride_c, stride_d;
+  std::int64_t bias_increment, bias_stride;
 
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
     require_known(desc.dtype, desc.compute);
-    dtype = desc.dtype;
+    dtype = desc.dtype, dtype_d = desc.dtype_d != 0 ? desc.dtype_d : dtype, dtype_bias = desc.dtype_bias;
+    require_known(dtype_d, desc.compute);
+    if (desc.bias != TESSERA_BIAS_NONE) require_known(dtype_bias, desc.compute);
+    require_known("bias", desc.bias, TESSERA_BIAS_PER_COLUMN);
+    require_known("activation", desc.activation, TESSERA_ACTIVATION_TANH);
+    compute = desc.compute;
+    bias = desc.bias, activation = desc.activation;
     trans_a = desc.trans_a == TESSERA_TRANSPOSE;
     trans_b = desc.trans_b == TESSERA_TRANSPOSE;
     m = desc.m, n = desc.n, k = desc.k;
-    lda = desc.lda, ldb = desc.ldb, ldc = desc.ldc;
+    lda = desc.lda, ldb = desc.ldb, ldc = desc.ldc, ldd = desc.ldd != 0 ? desc.ldd : ldc;
     batch = desc.batch;
     stride_a = desc.stride_a, stride_b = desc.stride_b, stride_c = desc.stride_c;
+    stride_d = desc.stride_d != 0 || desc.ldd != 0 ? desc.stride_d : stride_c;
+    bias_increment = desc.bias_increment, bias_stride = desc.bias_stride;
   }
 
+  bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
+
   double flops() const { return 2.0 * double(m) * double(n) * double(k) * double(batch); }
-  /// Each operand once, C read and written.
+  /// Each matrix once, C read and D written.
   double bytes() const {
-    return double(batch) * double(size_of(dtype)) *
-           (double(m) * double(k) + double(k) * double(n) + 2.0 * double(m) * double(n));
+    return double(batch) * (double(size_of(dtype)) * (double(m) * double(k) + double(k) * double(n)) +
+                            double(size_of(dtype_d)) * 2.0 * double(m) * double(n));
   }
 };
 

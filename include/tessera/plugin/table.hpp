@@ -140,7 +140,7 @@ class Table {
         const auto* const algorithm = algorithm_at<Problem>(index);
         if (algorithm == nullptr) throw Error(TESSERA_UNSUPPORTED, "no algorithm " + std::to_string(index));
         check_device(device);
-        const std::string why = algorithm->why_unsupported(problem, Backend::machine(device, 0));
+        const std::string why = algorithm->why_not(problem, Backend::machine(device, 0));
         if (!why.empty()) throw Error(TESSERA_UNSUPPORTED, why);
       });
     });
@@ -170,7 +170,7 @@ class Table {
     };
     for (const auto& algorithm : Register<Context, Problem>::all()) {
       if (wanted != nullptr && std::string_view(wanted) != algorithm.name) continue;
-      if (const std::string why = algorithm.why_unsupported(problem, machine); !why.empty()) {
+      if (const std::string why = algorithm.why_not(problem, machine); !why.empty()) {
         reject(algorithm.name, why);
         continue;
       }

@@ -207,7 +207,7 @@ void read_elements(Opened& opened, DType dtype) {
 
 std::string known_types() {
   std::string text;
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     text += (text.empty() ? "'" : " or '") + std::string(descr_of(stored_of(dtype))) + "' (float" +
             std::to_string(8 * size_of(dtype)) + ")";
   return text;

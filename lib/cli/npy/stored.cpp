@@ -141,17 +141,17 @@ std::string range_of(Stored stored) {
 }
 
 std::optional<DType> dtype_of(Stored stored) {
-  for (const DType dtype : kDTypes)
+  for (const DType dtype : WideTypes::kDTypes)
     if (stored_of(dtype) == stored) return dtype;
   return std::nullopt;
 }
 
 DType computing_type(Stored stored) {
   if (const std::optional<DType> same = dtype_of(stored)) return *same;
-  DType widest = kDTypes[0];
-  for (const DType dtype : kDTypes) {
+  DType widest = WideTypes::kDTypes[0];
+  for (const DType dtype : WideTypes::kDTypes) {
     widest = dtype;
-    const int digits = with_types(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
+    const int digits = with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
     if (std::size_t(digits) >= 8 * size_of(stored)) break;
   }
   return widest;
@@ -161,7 +161,7 @@ std::unique_ptr<std::byte[]> to_elements(const std::filesystem::path& file, std:
                                          std::int64_t count, Stored stored, bool swapped, DType dtype) {
   if (stored == stored_of(dtype) && !swapped) return numbers;
   auto elements = std::make_unique_for_overwrite<std::byte[]>(std::size_t(count) * size_of(dtype));
-  with_types(dtype, [&]<class T>(std::type_identity<T>) {
+  with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
     with_stored(stored, [&]<class S>(std::type_identity<S>) {
       convert<S>(file, numbers.get(), count, swapped, reinterpret_cast<T*>(elements.get()));
     });

@@ -221,7 +221,7 @@ auto with_tap_count(std::size_t count, Make&& make) {
 template <class Kernels>
 std::unique_ptr<plugin::Plan> make_direct(Context& context, const plugin::StencilProblem& problem,
                                           const plugin::Parameters&) {
-  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) {
     return with_tap_count(problem.taps.size(), [&](auto taps) -> std::unique_ptr<plugin::Plan> {
       constexpr int kTaps = decltype(taps)::value;
       const auto kernel =

@@ -73,7 +73,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
                                    const plugin::Parameters& parameters) {
   const TemporalTaps taps = *temporal_taps(problem);
   const PersistentLayout layout = persistent_layout(problem, taps, context.machine(), parameters);
-  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<PersistentPlan<T>>(context, problem, taps, layout);
   });
 }

@@ -39,7 +39,7 @@ constexpr std::span<const int> persistent_rows(const TemporalTaps& taps) {
   return std::span(Rows::kCounts).first(taps.box ? Rows::kBox : taps.radius == 1 ? Rows::kStarR1 : Rows::kStarR2);
 }
 constexpr std::span<const int> persistent_rows(tessera_dtype dtype, const TemporalTaps& taps) {
-  return with_types(dtype, [&]<class T>(std::type_identity<T>) { return persistent_rows<T>(taps); });
+  return with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { return persistent_rows<T>(taps); });
 }
 
 /// How a domain lies on the device: a block for each pair of a tile of rows and a tile of columns.

@@ -14,7 +14,7 @@ namespace {
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem, const plugin::Parameters&) {
   std::unique_ptr<plugin::Plan> plan;
-  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+  with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) {
     plan = problem.rank == 3 ? make_streaming_volume<T>(context, problem) : make_streaming_flat<T>(context, problem);
   });
   return plan ? std::move(plan) : make_streaming_list(context, problem);

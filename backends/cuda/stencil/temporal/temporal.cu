@@ -106,7 +106,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
   const TemporalTaps taps = *temporal_taps(problem);
   const int depth = int(parameters.at("depth"));
   if (taps.rank == 1) return make_temporal_line(context, problem, depth);
-  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<TemporalPlan<T>>(context, problem, taps, depth, int(parameters.at("chunk")));
   });
 }

@@ -78,7 +78,7 @@ constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps) {
   return taps.rank == 2 && !taps.box && taps.radius == 2 ? kAll.star2d_r2 : TemporalTuning{};
 }
 constexpr TemporalTuning temporal_tuning(tessera_dtype dtype, const TemporalTaps& taps) {
-  return with_types(dtype, [&]<class T>(std::type_identity<T>) { return temporal_tuning<T>(taps); });
+  return with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { return temporal_tuning<T>(taps); });
 }
 
 /// How steps are dealt to passes of at most `depth`: all passes get about as many, the last ones a step more.

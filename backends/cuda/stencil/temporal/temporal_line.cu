@@ -67,7 +67,7 @@ class TemporalLinePlan final : public plugin::Plan {
 
 std::unique_ptr<plugin::Plan> make_temporal_line(Context& context, const plugin::StencilProblem& problem, int depth) {
   std::unique_ptr<plugin::Plan> plan;
-  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+  with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) {
     with_shape<T>(LineShapes{}, problem, [&]<class Shape>(Shape, const auto&) {
       plan = std::make_unique<TemporalLinePlan<T, Shape::kRadius>>(context, problem, depth);
     });

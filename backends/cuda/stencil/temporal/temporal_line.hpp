@@ -27,7 +27,7 @@ inline constexpr int kLinePoints<double> = 48;
 
 /// Points of a warp's tile.
 constexpr int line_width(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return 32 * kLinePoints<T>; });
+  return with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return 32 * kLinePoints<T>; });
 }
 
 /// Tiles begin at multiples of so many points, which are 32 bytes or more.

@@ -98,7 +98,7 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
-  return with_types(problem.dtype,
+  return with_types<WideTypes>(problem.dtype,
                     [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, parameters); });
 }
 
