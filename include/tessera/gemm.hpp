@@ -89,6 +89,21 @@ inline constexpr bool kIsBias<BiasOperand<Values>> = true;
 /// What may follow C: D, a bias.
 template <class T>
 concept GemmOperand = Operand<T> || kIsBias<std::decay_t<T>>;
+/// A matrix that is read, or nullptr where it is not: alpha or k is 0 (A, B), beta is 0 (C beside a D).
+template <class T>
+concept GemmInput = Operand<T> || std::is_null_pointer_v<std::remove_cvref_t<T>>;
+/// The type of C and D: that of the first of them that is not nullptr.
+template <class C, class... More>
+struct ResultOf {
+  using type = element_of<C>;
+};
+template <class C, class D, class... More>
+requires(!Operand<C>) struct ResultOf<C, D, More...> {
+  using type = element_of<D>;
+};
+/// The type of alpha and beta.
+template <class... Matrices>
+using GemmScalar = Scalar<typename ResultOf<Matrices...>::type>;
 }  // namespace detail
 
 /// Names the bias among the operands of GemmPlan::execute and gemm: a pointer, a range or a Buffer.
@@ -130,10 +145,11 @@ class GemmPlan : public Plan {
   /// D is C, or the first operand behind it: `execute(alpha, a, b, beta, c, d, bias(v))`. Each operand is a pointer, a
   /// contiguous range on the host (vector, array, span), a std::mdspan there, whose extents and layout must be those of
   /// the descriptor (without a batch), or a Buffer, for plans with PlanOptions::operands = Memory::device; the sizes of
-  /// ranges and buffers are checked. alpha and beta are double for f64, else float. Host operands: complete on return.
+  /// ranges and buffers are checked. alpha and beta are double for f64, else float. nullptr stands for a matrix that
+  /// is not read. Host operands: complete on return.
   /// Device operands: queued on the context's stream, with the scalars' values of now.
-  template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
-  void execute(Scalar<detail::element_of<C>> alpha, const A& a, const B& b, Scalar<detail::element_of<C>> beta, C&& c,
+  template <detail::GemmInput A, detail::GemmInput B, detail::GemmInput C, detail::GemmOperand... More>
+  void execute(detail::GemmScalar<C, More...> alpha, const A& a, const B& b, detail::GemmScalar<C, More...> beta, C&& c,
                More&&... more) {
     constexpr int kSeparate = (0 + ... + !detail::kIsBias<std::decay_t<More>>);
     static_assert(kSeparate <= 1 && sizeof...(More) <= kSeparate + 1U, "after c: d, bias(values)");
@@ -174,6 +190,10 @@ class GemmPlan : public Plan {
   template <class X>
   tessera_operand matrix(Role role, X&& x) const {
     return operand(role, x);
+  }
+  tessera_operand matrix(Role role, std::nullptr_t) const {
+    return {nullptr, tessera_dtype(role == Role::c ? desc_.dtype_d.value_or(desc_.dtype) : desc_.dtype),
+            tessera_role(role)};
   }
   template <class X>
   tessera_operand further(X&& x) const {

@@ -53,7 +53,7 @@ class Trial {
 
   std::vector<T> result() {
     c_.upload(before_);
-    plan_.template execute<T>(T(2), a_.data(), b_.data(), T(-1), c_.data());
+    plan_.execute(T(2), a_.data(), b_.data(), T(-1), c_.data());
     std::vector<T> values(before_.size());
     c_.download(values);
     return values;

@@ -67,11 +67,12 @@ class Arguments {
   explicit Arguments(Plan& plan) : dtype_(type_of(plan)) {
     const std::int64_t size = std::int64_t(size_of(dtype_));
     const bool gemm = plan.describe().find("gemm") != std::string::npos;
-    for (int i = 0; i < (gemm ? 3 : 2); ++i) {
-      const auto [first, last] = plan.operand_range(i);
+    using enum Role;
+    for (const Role role : gemm ? std::vector{a, b, c} : std::vector{in, out}) {
+      const auto [first, last] = plan.operand_range(role);
       memories_.emplace_back(std::size_t((last - first) * size), GuardedBytes::Against::begin);
       std::memset(memories_.back().data(), 0, memories_.back().size());
-      operands_.push_back({memories_.back().data() - first * size, dtype_, 0});
+      operands_.push_back({memories_.back().data() - first * size, dtype_, tessera_role(role)});
     }
     if (gemm) scalars_ = {{dtype_, 0, 1.0, 0.0}, {dtype_, 0, 0.5, 0.0}};
     operand_count_ = operands_.size();
@@ -90,7 +91,7 @@ class Arguments {
         operand.dtype = bytes.byte();
         break;
       case 3:
-        operand.reserved = bytes.byte();
+        operand.role = bytes.byte();
         break;
       case 4:
         operand_count_ = std::uint64_t(bytes.below(std::int64_t(operands_.size()) + 1));

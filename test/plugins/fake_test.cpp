@@ -131,7 +131,7 @@ TEST_CASE("an illegal device pointer is reported when the work is waited for, an
   Context context("fake");
   Buffer<float> c(context, 6);
   GemmPlan plan(context, kSmall, {.operands = Memory::device});
-  plan.execute(1, kA, kB, 0, c.data());  // host pointers
+  plan.execute(1, &kA[0], &kB[0], 0, c.data());  // host pointers
   CHECK_THAT(message_of(ErrorCode::device_error, [&] { context.synchronize(); }), ContainsSubstring("host pointer"));
   context.synchronize();
 }

@@ -43,7 +43,7 @@ class GemmJob final : public Job {
 
   std::uint64_t run() override {
     std::fill(c_.begin(), c_.end(), T(7));
-    plan_.template execute<T>(T(0.5), a_.data(), b_.data(), T(0.25), c_.data());
+    plan_.execute(T(0.5), a_.data(), b_.data(), T(0.25), c_.data());
     return hash(c_);
   }
 
