@@ -40,13 +40,14 @@ class ReferencePlan final : public plugin::Plan {
 
   T point(const T* in, const Index3& strides, std::int64_t i, std::int64_t j, std::int64_t l) const {
     if (problem_.domain.frozen(i, j, l)) return in[i * strides[0] + j * strides[1] + l * strides[2]];
-    T sum = 0;
+    using S = Scalar<T>;
+    S sum = 0;
     for (const auto& [offset, coefficient] : problem_.taps) {
       const Sample s = problem_.domain.sample(i + offset[0], j + offset[1], l + offset[2]);
       const std::int64_t from = s.index[0] * strides[0] + s.index[1] * strides[1] + s.index[2] * strides[2];
-      sum += T(coefficient) * (s.constant ? T(s.value) : in[from]);
+      sum += S(coefficient) * (s.constant ? S(s.value) : S(in[from]));
     }
-    return sum;
+    return T(sum);
   }
 
   StencilProblem problem_;
@@ -58,13 +59,13 @@ void offer(const StencilProblem& p, const Machine& machine, const plugin::GivenP
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& p, const plugin::Parameters&) {
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<ReferencePlan<T>>(p);
   });
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{
-    {"reference", plugin::supports_all<StencilProblem, Machine>, offer, make}, 9};
+    {"reference", plugin::supports_all<StencilProblem, Machine>, offer, make, {.narrow = true}}, 9};
 
 }  // namespace
 }  // namespace tessera::cpu

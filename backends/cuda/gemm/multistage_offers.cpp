@@ -366,7 +366,7 @@ std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void multistage_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                        std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  std::vector<Priced> found = plugin::with_types(
+  std::vector<Priced> found = plugin::with_types<WideTypes>(
       p.dtype, [&]<class T>(std::type_identity<T>) { return all_configs<T>(p, machine, given, workspace_limit); });
   std::span<Priced> wanted(found);
   if (offers.only_cheapest()) {

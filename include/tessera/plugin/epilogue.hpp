@@ -7,6 +7,7 @@
 
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/host_device.hpp>
+#include <tessera/plugin/problem.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -48,5 +49,43 @@ TESSERA_HOST_DEVICE S activate(tessera_activation activation, S x) {
       return x;
   }
 }
+
+/// Bias and activation of a product, for values of type S: float or double.
+template <class S>
+struct Epilogue {
+  const void* bias;  ///< null: none
+  tessera_dtype bias_dtype;
+  bool per_row;
+  tessera_activation activation;
+  std::int64_t increment, stride;
+
+  Epilogue(const GemmProblem& p, const void* values)
+      : bias(p.bias == TESSERA_BIAS_NONE ? nullptr : values),
+        bias_dtype(p.dtype_bias),
+        per_row(p.bias == TESSERA_BIAS_PER_ROW),
+        activation(p.activation),
+        increment(p.bias_increment),
+        stride(p.bias_stride) {}
+
+  /// What becomes of the value at row i, column j of matrix `item`; to be called once for each.
+  TESSERA_HOST_DEVICE S operator()(std::int64_t item, std::int64_t i, std::int64_t j, S value) const {
+    if (bias != nullptr) value += bias_at(item * stride + (per_row ? i : j) * increment);
+    return activate(activation, value);
+  }
+
+  /// A value of the bias.
+  TESSERA_HOST_DEVICE S bias_at(std::int64_t place) const {
+    switch (bias_dtype) {
+      case TESSERA_F64:
+        return S(static_cast<const double*>(bias)[place]);
+      case TESSERA_F16:
+        return S(float(static_cast<const float16*>(bias)[place]));
+      case TESSERA_BF16:
+        return S(float(static_cast<const bfloat16*>(bias)[place]));
+      default:
+        return S(static_cast<const float*>(bias)[place]);
+    }
+  }
+};
 
 }  // namespace tessera::plugin

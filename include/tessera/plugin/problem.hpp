@@ -80,6 +80,17 @@ struct GemmProblem {
   }
 };
 
+/// Calls body(std::type_identity<T>{}, std::type_identity<D>{}) for the type T of A and B, which must be one of the list,
+/// and the type D of C and D.
+template <class List = ElementTypes, class Body>
+decltype(auto) with_gemm_types(const GemmProblem& p, Body&& body) {
+  return with_types<List>(p.dtype, [&]<class T>(std::type_identity<T> type) -> decltype(auto) {
+    if constexpr (sizeof(T) == 2)
+      if (p.dtype_d == TESSERA_F32) return body(type, std::type_identity<float>{});
+    return body(type, type);
+  });
+}
+
 /// A place, an extent or a stride for each of the three axes.
 using Index3 = std::array<std::int64_t, kAxes>;
 
