@@ -255,7 +255,7 @@ MUTANTS = [
      "for (std::int64_t slice = 1; slice < grid_.slices; ++slice) {",
      "for (std::int64_t slice = 1; slice < grid_.slices - 1; ++slice) {"),
     ("backends/cpu/gemm/panels_plan.hpp", "every slice but the first takes beta C, too",
-     "      product.beta = T(0);\n",
+     "      product.beta = S(0);\n",
      ""),
     ("backends/cpu/stencil/row_ends.hpp", "an end of a row that is not wanted is read all the same",
      "low_values != nullptr ? l : high_ - lanes_, high = high_values != nullptr ? h : low_;",

@@ -37,8 +37,12 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
 
 Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std::int64_t m, std::int64_t n,
                    std::int64_t k, Packing packing) {
-  return {m, n, k, packing.a ? round_up(m, instructions.tile_rows) * k : 0,
-          packing.b ? round_up(n, panel_width(instructions, element)) * k : 0};
+  return {m,
+          n,
+          k,
+          packing.a ? round_up(m, instructions.tile_rows) * k : 0,
+          packing.b ? round_up(n, panel_width(instructions, element)) * k : 0,
+          packing.sums ? m * n : 0};
 }
 
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -51,7 +55,7 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
   std::int64_t block_m = std::min(round_up(m, rows), kMostBlockRows);
   for (;;) {
     const Blocks b = make_blocks(machine.instructions, element, block_m, block_n, block_k, packing);
-    if ((b.packed_a + b.packed_b) * element <= std::max(bytes, kStackBytes)) return b;
+    if (b.elements() * element <= std::max(bytes, kStackBytes)) return b;
     if (block_m > rows && b.packed_a >= b.packed_b)
       block_m = round_up(block_m / 2, rows);
     else if (block_n > width)

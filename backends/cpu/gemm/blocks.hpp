@@ -11,19 +11,23 @@
 
 namespace tessera::cpu {
 
-/// Which operands are copied block by block, in the order in which the kernels read them.
+/// Which operands are copied block by block, in the order in which the kernels read them, and whether the sums of a
+/// block of D are kept beside it, because D has 16 bits.
 struct Packing {
   bool a, b;
+  bool sums = false;
 };
 
-/// Blocks of op(A) are m x k, of op(B) k x n; their packed copies take so many elements, or 0 where they are not
-/// packed.
+/// Blocks of op(A) are m x k, of op(B) k x n, of D m x n; their packed copies and the sums take so many elements, or 0
+/// where there are none.
 struct Blocks {
   std::int64_t m, n, k;
-  std::int64_t packed_a, packed_b;
+  std::int64_t packed_a, packed_b, sums = 0;
+
+  std::int64_t elements() const { return packed_a + packed_b + sums; }
 };
 
-/// Bytes of packed blocks that multiply_panels keeps on its stack: there it needs no workspace.
+/// Bytes of blocks that are kept on the stack: there they need no workspace.
 inline constexpr std::int64_t kStackBytes = 16384;
 
 /// Blocks of these sizes.

@@ -20,11 +20,12 @@ void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenPara
 
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
   const PanelsLayout layout = panels_layout(context.machine(), p, packing_of(p), parameters);
-  return lists_tiles(context.machine(), p, layout) ? make_tiles_plan(p, layout.threads) : make_panels_plan(p, layout);
+  return lists_tiles(context.machine(), p, layout) ? make_tiles_plan(p, layout.threads)
+                                                   : make_panels_plan<WideTypes>(p, layout);
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{
-    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make}, 2};
+    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// GEMM by Eigen. The plan cuts every C of the batch into a fixed grid of tiles, and one thread computes a tile. So the
+/// GEMM by Eigen. The plan cuts every D of the batch into a fixed grid of tiles, and one thread computes a tile. So the
 /// bits do not depend on how many threads OpenMP gives to an execution.
 
 #include "../context.hpp"
 #include "../parallel.hpp"
+#include "arguments.hpp"
 #include "model.hpp"
 #include "panels.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 using plugin::GemmProblem;
 
-/// Edges of tiles in elements: whole registers of Eigen's kernel, whole cache lines of C.
+/// Edges of tiles in elements: whole registers of Eigen's kernel, whole cache lines of D.
 constexpr TileAlignment kAlignment{8, 48};
 
 template <class T>
@@ -31,8 +32,7 @@ class EigenPlan final : public plugin::Plan {
   }
 
   void execute(const plugin::Execution& execution) override {
-    const Arguments arguments{execution.scalar<T>(0), execution.scalar<T>(1), execution.operand<const T>(0),
-                              execution.operand<const T>(1), execution.operand<T>(2)};
+    const GemmArguments<T> arguments(p_, execution);
     const std::int64_t units = grid_.units() * p_.batch;
     run_team(threads_, [&](Team team) {
       for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit) compute(unit, arguments);
@@ -40,23 +40,23 @@ class EigenPlan final : public plugin::Plan {
   }
 
  private:
-  struct Arguments {
-    T alpha, beta;
-    const T *a, *b;
-    T* c;
-  };
-
-  void compute(std::int64_t unit, const Arguments& arguments) const {
+  void compute(std::int64_t unit, const GemmArguments<T>& arguments) const {
     const std::int64_t item = unit / grid_.units(), tile = unit % grid_.units();
     const std::int64_t i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
     const std::int64_t m = std::min(grid_.tile_m, p_.m - i), n = std::min(grid_.tile_n, p_.n - j);
-    T* c = arguments.c + item * p_.stride_c + i * p_.ldc + j;
-    if (p_.k == 0 || arguments.alpha == T(0)) return scale_tile(m, n, arguments.beta, c, p_.ldc);
+    const T* c = arguments.c + item * arguments.stride_c + i * arguments.ldc + j;
+    T* d = arguments.d + item * p_.stride_d + i * p_.ldd + j;
+    const Finish<T> finish = arguments.finish(item, i, j);
+    if (p_.k == 0 || arguments.alpha == T(0))
+      return scale_tile(m, n, arguments.beta, c, arguments.ldc, d, p_.ldd, finish);
     const T* a = arguments.a + item * p_.stride_a + (p_.trans_a ? i : i * p_.lda);
     const T* b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb : j);
-    const TileProduct<T> product{p_.trans_a, p_.trans_b,     m, n,     p_.k, arguments.alpha, a, p_.lda, b,
-                                 p_.ldb,     arguments.beta, c, p_.ldc};
-    small_ ? multiply_panels<T>(product, blocks_, nullptr) : multiply_blocked(product);
+    const TileProduct<T> product{
+        p_.trans_a, p_.trans_b,    m, n,      p_.k,  arguments.alpha, a, p_.lda, b, p_.ldb, arguments.beta,
+        c,          arguments.ldc, d, p_.ldd, finish};
+    if (small_) return multiply_panels<T>(product, blocks_, nullptr);
+    multiply_blocked(product);
+    if (finish) finish.apply(m, n, d, p_.ldd);
   }
 
   GemmProblem p_;
@@ -96,7 +96,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{
-    {"eigen", plugin::supports_all<GemmProblem, Machine>, offer, make}, 3};
+    {"eigen", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true}}, 3};
 
 }  // namespace
 }  // namespace tessera::cpu

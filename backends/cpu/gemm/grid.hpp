@@ -13,7 +13,17 @@
 
 namespace tessera::cpu {
 
-/// Units of one product: tiles of C, and slices of k whose partial results are added in order.
+/// Bytes of a number in the kernels: that of A and B, or f32 where they have 16 bits.
+inline std::int64_t scalar_bytes(const plugin::GemmProblem& p) {
+  return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return std::int64_t(sizeof(Scalar<T>)); });
+}
+
+/// Whether sums can be kept in D.
+inline bool holds_sums(const plugin::GemmProblem& p) {
+  return std::int64_t(plugin::size_of(p.dtype_d)) == scalar_bytes(p);
+}
+
+/// Units of one product: tiles of D, and slices of k whose partial results are added in order.
 struct Grid {
   std::int64_t tile_m, tile_n, slice_k;  ///< elements; the last of each may be smaller
   std::int64_t rows, columns, slices;    ///< how many

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The innermost product: a tile of C that fits into registers.
+/// The innermost product: a tile of D that fits into registers.
 #pragma once
 
 #include "../vector.hpp"
@@ -17,21 +17,23 @@ inline constexpr int kRows = kInstructionSet.tile_rows, kVectors = kInstructionS
                      kMostVectors = kInstructionSet.most_vectors;
 constexpr int most_rows(int vectors) { return kInstructionSet.most_rows(vectors); }
 
-/// C <- alpha * sum + beta * C; with beta = 0, C is not read.
+/// D <- alpha * sum + beta * C; with beta = 0, C is not read.
 template <class T>
 struct Epilogue {
   T alpha, beta;
 };
 
-/// What a tile reads and writes: rows of op(A), op(B) from its first column on, and C.
+/// What a tile reads and writes: rows of op(A), op(B) from its first column on, C, and D, which may be C.
 template <class T>
 struct TileOperands {
   const T* a;
   std::int64_t a_stride;  ///< from row to row, or from one k to the next; the other distance is 1
   const T* b;
   std::int64_t b_stride;  ///< from one k to the next; columns are neighbours
-  T* c;
+  const T* c;
   std::int64_t ldc;
+  T* d;
+  std::int64_t ldd;
 };
 
 /// Neighbours in memory lie in kV registers, the last one in part.
@@ -54,13 +56,13 @@ class Row {
   Part<T> part_;
 };
 
-/// kR x kV registers of C, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
+/// kR x kV registers of D, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
 /// (packed, or transposed), else neighbours belong to one row.
 template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
-  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride, ldc = t.ldc;
+  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride;
   const T *a = t.a, *b = t.b;
   // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.
   const T* far = a + 8 * a_stride;
@@ -79,7 +81,9 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
     ++far;
     b += b_stride;
   }
-  T* c = t.c;
+  const T* const c = t.c;
+  T* d = t.d;
+  const std::int64_t ldc = t.ldc, ldd = t.ldd;
   const T alpha = epilogue.alpha, beta = epilogue.beta;
   if (alpha != T(1))
 #pragma GCC unroll 16
@@ -92,9 +96,9 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
 #pragma GCC unroll 4
       for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(c + r * ldc, i);
 #pragma GCC unroll 16
-  for (int r = 0; r < kR; ++r, c += ldc)
+  for (int r = 0; r < kR; ++r, d += ldd)
 #pragma GCC unroll 4
-    for (int i = 0; i < kV; ++i) part.store(c, i, sum[r][i]);
+    for (int i = 0; i < kV; ++i) part.store(d, i, sum[r][i]);
 }
 
 }  // namespace tessera::cpu

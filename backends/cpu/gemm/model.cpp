@@ -19,8 +19,6 @@ using plugin::GemmProblem;
 /// Vector multiply-adds that a core has under way: a smaller tile waits for its sums.
 constexpr double kMultiplyAddsInFlight = 8.0;
 
-std::int64_t element_of(const GemmProblem& p) { return std::int64_t(plugin::size_of(p.dtype)); }
-
 /// The largest unit of a grid.
 struct Unit {
   std::int64_t m, n, k;
@@ -69,7 +67,7 @@ double lost_lines(const Caches& caches, std::int64_t rows, std::int64_t bytes, s
 
 /// Copying the blocks of one unit.
 double pack_seconds(const GemmCosts& c, const GemmProblem& p, const Unit& u, const Blocks& blocks, Packing packing) {
-  const double element = double(element_of(p));
+  const double element = double(scalar_bytes(p));
   double seconds = 0.0;
   if (packing.a) seconds += double(u.m) * double(u.k) * element * (p.trans_a ? c.pack : c.pack_transpose);
   if (packing.b)
@@ -82,7 +80,7 @@ double pack_seconds(const GemmCosts& c, const GemmProblem& p, const Unit& u, con
 double in_place_seconds(const Machine& machine, const GemmProblem& p, const Unit& u, const Blocks& blocks,
                         Packing packing, const Tiles& tiles) {
   const GemmCosts& c = machine.costs.gemm;
-  const std::int64_t element = element_of(p);
+  const std::int64_t element = scalar_bytes(p);
   double seconds = 0.0;
   if (!packing.a && p.trans_a) {
     const double bytes = double(p.k) * double(p.lda) * double(element), level2 = double(machine.caches.level2);
@@ -105,7 +103,7 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
                     bool listed) {
   const GemmCosts& c = machine.costs.gemm;
   if (u.k == 0) return c.product;
-  const Tiles tiles(machine.instructions, element_of(p), u, packing);
+  const Tiles tiles(machine.instructions, scalar_bytes(p), u, packing);
   const double k_blocks = double(ceil_div(u.k, blocks.k));
   const double sums = tiles.count() * (double(u.k) * tiles.multiply_adds() * c.multiply_add + k_blocks * c.tile);
   const double in_place = in_place_seconds(machine, p, u, blocks, packing, tiles);
@@ -116,7 +114,7 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
 
 /// Units that `threads` threads share, and the bytes that come from memory and go there.
 double shared_seconds(const Machine& machine, const GemmProblem& p, const Grid& grid, int threads, double unit) {
-  const double element = double(element_of(p)), outputs = double(p.m) * double(p.n) * double(p.batch);
+  const double element = double(scalar_bytes(p)), outputs = double(p.m) * double(p.n) * double(p.batch);
   const double partial_bytes = 2.0 * outputs * element * double(grid.slices - 1);
   const double units = std::ceil(double(grid.units()) * double(p.batch) / threads);
   return machine.overhead(threads) + (grid.slices > 1 ? machine.costs.common.team : 0.0) +
@@ -144,7 +142,7 @@ bool is_small_for_eigen(std::int64_t m, std::int64_t n, std::int64_t k, std::int
 double eigen_seconds(const Machine& machine, const GemmProblem& p, const Grid& grid, int threads) {
   if (is_empty(p)) return machine.overhead(threads);
   const GemmCosts& c = machine.costs.gemm;
-  const std::int64_t element = element_of(p);
+  const std::int64_t element = scalar_bytes(p);
   const Unit u{grid.tile_m, grid.tile_n, p.k};
   if (is_small_for_eigen(u.m, u.n, u.k, element)) {
     const Packing packing{false, p.trans_b};
@@ -169,7 +167,7 @@ double reference_seconds(const Machine& machine, const GemmProblem& p) {
 
 double grid_seconds(const Machine& machine, const GemmProblem& p, const Grid& g) {
   const GemmCosts& c = machine.costs.gemm;
-  const double m = double(g.tile_m), n = double(g.tile_n), k = double(g.slice_k), element = double(element_of(p));
+  const double m = double(g.tile_m), n = double(g.tile_n), k = double(g.slice_k), element = double(scalar_bytes(p));
   const double volume = m * n * k * element / machine.instructions.vector_bytes * c.multiply_add;
   return volume + element * c.touch * ((m + n) * k + (g.slices > 1 ? 2.0 * m * n : 0.0));
 }

@@ -16,9 +16,10 @@
 
 namespace tessera::cpu {
 
-/// C <- alpha * op(A) * op(B) + beta * C. `workspace` holds the packed copies; null where they live on the stack.
+/// D <- finish(alpha * op(A) * op(B) + beta * C). `workspace` holds the packed copies; null where they live on the
+/// stack. A and B of 16 bits are packed both, as float.
 template <class T>
-void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, T* workspace);
+void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, Scalar<T>* workspace);
 
 template <class T>
 using TileKernel = void (*)(std::int64_t k, const TileOperands<T>&, const Epilogue<T>&, int last_lanes);
@@ -27,7 +28,7 @@ using TileKernel = void (*)(std::int64_t k, const TileOperands<T>&, const Epilog
 template <class T>
 struct TileStep {
   TileKernel<T> kernel;
-  std::int64_t a, b, c;
+  std::int64_t a, b, c, d;
   int last_lanes;
 };
 

@@ -89,8 +89,8 @@ struct BlockA {
 };
 
 template <class T>
-[[gnu::noinline]] BlockA<T> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
-                                   std::int64_t k, T* target) {
+[[gnu::noinline]] BlockA<Scalar<T>> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
+                                           std::int64_t k, Scalar<T>* target) {
   if (p.trans_a) {
     pack_rows<T, kRows>(p.a + l * p.lda + i, p.lda, rows, k, target);
   } else {
@@ -108,6 +108,15 @@ BlockA<T> block_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l) {
   return {p.a + i * p.lda + l, p.lda, p.lda, false, false};
 }
 
+/// A block of op(A), copied where that was chosen or its elements have 16 bits.
+template <class T>
+BlockA<Scalar<T>> read_a(const TileProduct<T>& p, const Blocks& blocks, std::int64_t i, std::int64_t l,
+                         std::int64_t rows, std::int64_t k, Scalar<T>* workspace) {
+  if constexpr (sizeof(T) != 2)
+    if (blocks.packed_a == 0) return block_a(p, i, l);
+  return pack_a(p, i, l, rows, k, workspace);
+}
+
 /// A block of op(B) as the kernels read it.
 template <class T>
 struct BlockB {
@@ -117,61 +126,92 @@ struct BlockB {
 };
 
 template <class T>
-[[gnu::noinline]] BlockB<T> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j, std::int64_t columns,
-                                   std::int64_t k, T* target) {
-  constexpr std::int64_t width = kWidth<T>;
+[[gnu::noinline]] BlockB<Scalar<T>> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j,
+                                           std::int64_t columns, std::int64_t k, Scalar<T>* target) {
+  constexpr std::int64_t width = kWidth<Scalar<T>>;
+  constexpr int lanes = kLanes<Scalar<T>>;
   if (!p.trans_b) {
     pack_rows<T, int(width)>(p.b + l * p.ldb + j, p.ldb, columns, k, target);
   } else {
     const T* b = p.b + j * p.ldb + l;
-    for (std::int64_t first = 0; first < columns; first += kLanes<T>)
-      pack_transposed<T, kLanes<T>>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(kLanes<T>, columns - first)),
-                                    k, target + first / width * width * k + first % width, width);
+    for (std::int64_t first = 0; first < columns; first += lanes)
+      pack_transposed<T, lanes>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(lanes, columns - first)), k,
+                                target + first / width * width * k + first % width, width);
   }
   return {target, width, true};
 }
 
-/// From this k on a tile takes long enough for its part of C to arrive from memory meanwhile.
-constexpr std::int64_t kLeastPrefetchK = 64;
-
+/// The same of op(B).
 template <class T>
-void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t columns) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t j = 0; j < columns; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, 1);
+BlockB<Scalar<T>> read_b(const TileProduct<T>& p, const Blocks& blocks, std::int64_t l, std::int64_t j,
+                         std::int64_t columns, std::int64_t k, Scalar<T>* workspace) {
+  if constexpr (sizeof(T) != 2)
+    if (blocks.packed_b == 0) return {p.b + l * p.ldb + j, p.ldb, false};
+  return pack_b(p, l, j, columns, k, workspace + blocks.packed_a);
 }
 
-/// C <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
+/// From this k on a tile takes long enough for its part of C and D to arrive from memory meanwhile.
+constexpr std::int64_t kLeastPrefetchK = 64;
+
+template <int kWrite, class T>
+void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < columns; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, kWrite);
+}
+
+/// C and D of a block; where C is not read it stands for D. `finish` once the sums are complete.
+template <class T>
+struct Results {
+  const T* c;
+  std::int64_t ldc;
+  T* d;
+  std::int64_t ldd;
+  Finish<T> finish;
+};
+
+/// D <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
 /// the block of B in the second.
 template <class T>
 void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std::int64_t n, std::int64_t k,
-                    const Epilogue<T>& epilogue, T* c, std::int64_t ldc) {
+                    const Epilogue<T>& epilogue, const Results<T>& to) {
   const auto find = a.rows_adjacent ? KernelTable<T, true>::find : KernelTable<T, false>::find;
   for_each_tile<T>(m, n, a.packed, b.packed, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
     const T* const from = b.data + (b.packed ? j * k : j);
-    const TileOperands<T> tile{a.data + i * a.row, a.stride, from, b.stride, c + i * ldc + j, ldc};
-    if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) prefetch_tile(tile.c, ldc, rows, columns);
+    const TileOperands<T> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
+                               to.d + i * to.ldd + j, to.ldd};
+    if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) {
+      prefetch_tile<1>(tile.d, to.ldd, rows, columns);
+      if (tile.c != tile.d) prefetch_tile<0>(tile.c, to.ldc, rows, columns);
+    }
     find(vectors, rows, last_lanes < kLanes<T>)(k, tile, epilogue, int(last_lanes));
+    if (to.finish) to.finish.at(i, j).apply(rows, columns, tile.d, to.ldd);
   });
 }
 
 }  // namespace
 
 template <class T>
-void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, T* workspace) {
-  alignas(64) T stack[kStackBytes / sizeof(T)];
+void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* workspace) {
+  using S = Scalar<T>;
+  alignas(64) S stack[kStackBytes / sizeof(S)];
   if (workspace == nullptr) workspace = stack;
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
     const std::int64_t k = std::min(blocks.k, p.k - l);
-    const Epilogue<T> epilogue{p.alpha, l == 0 ? p.beta : T(1)};
+    // C enters with the first block of k, later ones add to D.
+    const Epilogue<S> epilogue{p.alpha, l == 0 ? p.beta : S(1)};
+    const bool reads_c = l == 0 && p.beta != S(0), is_last = l + k == p.k;
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
       const std::int64_t rows = std::min(blocks.m, p.m - i);
-      const BlockA<T> a = blocks.packed_a > 0 ? pack_a(p, i, l, rows, k, workspace) : block_a(p, i, l);
+      const BlockA<S> a = read_a(p, blocks, i, l, rows, k, workspace);
       for (std::int64_t j = 0; j < p.n; j += blocks.n) {
         const std::int64_t columns = std::min(blocks.n, p.n - j);
-        const BlockB<T> b = blocks.packed_b > 0 ? pack_b(p, l, j, columns, k, workspace + blocks.packed_a)
-                                                : BlockB<T>{p.b + l * p.ldb + j, p.ldb, false};
-        multiply_block(a, b, rows, columns, k, epilogue, p.c + i * p.ldc + j, p.ldc);
+        const BlockB<S> b = read_b(p, blocks, l, j, columns, k, workspace);
+        S* const d = p.d + i * p.ldd + j;
+        const Finish<S> finish = is_last ? p.finish.at(i, j) : Finish<S>{};
+        multiply_block(a, b, rows, columns, k, epilogue,
+                       reads_c ? Results<S>{p.c + i * p.ldc + j, p.ldc, d, p.ldd, finish}
+                               : Results<S>{d, p.ldd, d, p.ldd, finish});
       }
     }
   }
@@ -183,8 +223,8 @@ std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& p) {
   std::vector<TileStep<T>> steps;
   for_each_tile<T>(p.m, p.n, false, false, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
-    steps.push_back(
-        {find(vectors, rows, last_lanes < kLanes<T>), p.trans_a ? i : i * p.lda, j, i * p.ldc + j, int(last_lanes)});
+    steps.push_back({find(vectors, rows, last_lanes < kLanes<T>), p.trans_a ? i : i * p.lda, j, i * p.ldc + j,
+                     i * p.ldd + j, int(last_lanes)});
   });
   return steps;
 }

@@ -29,16 +29,20 @@ constexpr std::int64_t kShortestSlice = 1024;
 constexpr std::int64_t kMostListedTiles = 128;
 constexpr std::int64_t kMostSlices = 4096, kMostBlock = std::int64_t(1) << 20;
 
-std::int64_t element_of(const GemmProblem& p) { return std::int64_t(plugin::size_of(p.dtype)); }
 bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
 
 /// Bytes of a slice's partial result.
-std::int64_t partial_of(const GemmProblem& p) { return round_up(p.m * p.n * element_of(p), kPage); }
+std::int64_t partial_of(const GemmProblem& p) { return round_up(p.m * p.n * scalar_bytes(p), kPage); }
+/// Bytes of those of all slices: the first one's is D itself where that holds sums.
+std::uint64_t partials_of(const GemmProblem& p, std::int64_t slices) {
+  if (slices == 1) return 0;
+  return std::uint64_t(partial_of(p)) * std::uint64_t(holds_sums(p) ? slices - 1 : slices);
+}
 
 Grid grid_of(const Machine& machine, const GemmProblem& p, int threads, std::int64_t slices) {
   const InstructionSet& set = machine.instructions;
   return choose_grid(machine, p, parts_per_product(p.batch, threads), slices,
-                     {set.tile_rows, set.tile_vectors * set.vector_bytes / element_of(p)});
+                     {set.tile_rows, set.tile_vectors * set.vector_bytes / scalar_bytes(p)});
 }
 
 /// Candidates for the number of slices.
@@ -56,14 +60,14 @@ std::vector<std::int64_t> slice_counts(const GemmProblem& p, int threads, std::u
 /// Blocks whose copies fit in what partial results leave of the workspace.
 Blocks blocks_within(const Machine& machine, const GemmProblem& p, Packing packing, const Grid& grid, int threads,
                      std::uint64_t workspace_limit) {
-  const auto partials = std::uint64_t(partial_of(p)) * std::uint64_t(grid.slices - 1);
+  const std::uint64_t partials = partials_of(p, grid.slices);
   const std::uint64_t room = (workspace_limit - std::min(workspace_limit, partials)) / std::uint64_t(threads);
   const auto bytes = std::int64_t(std::min<std::uint64_t>(room, std::uint64_t(1) << 62)) / kPage * kPage;
-  return choose_blocks(machine, element_of(p), grid.tile_m, grid.tile_n, grid.slice_k, packing, bytes);
+  return choose_blocks(machine, scalar_bytes(p), grid.tile_m, grid.tile_n, grid.slice_k, packing, bytes);
 }
 
 std::int64_t tile_count(const InstructionSet& set, const GemmProblem& p) {
-  const std::int64_t vectors = ceil_div(p.n, set.vector_bytes / element_of(p)),
+  const std::int64_t vectors = ceil_div(p.n, set.vector_bytes / scalar_bytes(p)),
                      across = ceil_div(vectors, set.most_vectors);
   return across * ceil_div<std::int64_t>(p.m, set.most_rows(int(ceil_div(vectors, across))));
 }
@@ -111,12 +115,12 @@ PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing
   PanelsLayout layout{int(parameters.at("threads")), packing, {}, {}, 0, 0};
   if (is_empty(p)) return layout;
   layout.grid = grid_of(machine, p, layout.threads, parameters.at("slices"));
-  layout.partial_bytes = std::uint64_t(partial_of(p)) * std::uint64_t(layout.grid.slices - 1);
+  layout.partial_bytes = partials_of(p, layout.grid.slices);
   if (p.k == 0) return layout;
-  layout.blocks = make_blocks(machine.instructions, element_of(p), parameters.at("block_m"), parameters.at("block_n"),
+  layout.blocks = make_blocks(machine.instructions, scalar_bytes(p), parameters.at("block_m"), parameters.at("block_n"),
                               parameters.at("block_k"), packing);
-  const std::int64_t packed = (layout.blocks.packed_a + layout.blocks.packed_b) * element_of(p);
-  if (packed > kStackBytes) layout.thread_bytes = std::uint64_t(round_up(packed, kPage));
+  const std::int64_t bytes = layout.blocks.elements() * scalar_bytes(p);
+  if (bytes > kStackBytes) layout.thread_bytes = std::uint64_t(round_up(bytes, kPage));
   return layout;
 }
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The plan of `packed` and `direct`. It cuts the batch into units, tiles of C and slices of k, that do not depend on
+/// The plan of `packed` and `direct`. It cuts the batch into units, tiles of D and slices of k, that do not depend on
 /// how many threads OpenMP gives to an execution.
 #pragma once
 
 #include "../parallel.hpp"
+#include "arguments.hpp"
 #include "panels.hpp"
 #include "panels_layout.hpp"
 
@@ -14,13 +15,22 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 
 namespace tessera::cpu {
 
 using plugin::GemmProblem;
 
-template <class T>
+/// A and B of type T, C and D of type To.
+template <class T, class To>
 class PanelsPlan final : public plugin::Plan {
+  using S = Scalar<T>;
+  using Arguments = GemmArguments<T, To>;
+  /// D holds sums; else they are kept beside it until they are complete.
+  static constexpr bool kHoldsSums = std::is_same_v<To, S>;
+  /// The slices from this one on have partial results of their own.
+  static constexpr std::int64_t kPartialsBegin = kHoldsSums ? 1 : 0;
+
  public:
   PanelsPlan(const GemmProblem& problem, const PanelsLayout& layout)
       : p_(problem), layout_(layout), grid_(layout.grid) {}
@@ -28,72 +38,115 @@ class PanelsPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return layout_.workspace_bytes(); }
 
   void execute(const plugin::Execution& execution) override {
-    const Arguments arguments{execution.scalar<T>(0),        execution.scalar<T>(1),  execution.operand<const T>(0),
-                              execution.operand<const T>(1), execution.operand<T>(2), execution.workspace<T>()};
+    const Arguments arguments(p_, execution);
     const std::int64_t units = grid_.units() * p_.batch;
-    const bool in_slices = grid_.slices > 1 && arguments.alpha != T(0);
+    const bool in_slices = grid_.slices > 1 && arguments.alpha != S(0);
     run_steps(layout_.threads, in_slices ? 2 : 1, [&](Team team, std::int64_t step) {
       if (step == 1) return add_partials(team, arguments);
-      T* own = nullptr;
+      S* own = nullptr;
       if (layout_.thread_bytes > 0)
         own =
-            arguments.workspace + (layout_.partial_bytes + layout_.thread_bytes * std::uint64_t(team.rank)) / sizeof(T);
+            arguments.workspace + (layout_.partial_bytes + layout_.thread_bytes * std::uint64_t(team.rank)) / sizeof(S);
       for (std::int64_t unit = team.begin(units), end = team.end(units); unit < end; ++unit)
         compute(unit, arguments, own);
     });
   }
 
  private:
-  struct Arguments {
-    T alpha, beta;
-    const T *a, *b;
-    T *c, *workspace;
-  };
-
-  /// The first slice goes to C, the others to partial results.
-  void compute(std::int64_t unit, const Arguments& arguments, T* own) const {
+  void compute(std::int64_t unit, const Arguments& arguments, S* own) const {
     std::int64_t item = unit, slice = 0, i = 0, j = 0;
     if (grid_.units() > 1) {
       const std::int64_t tiles = grid_.rows * grid_.columns, tile = unit % tiles;
       item = unit / grid_.units(), slice = unit / tiles % grid_.slices;
       i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
     }
-    const std::int64_t l = slice * grid_.slice_k;
-    TileProduct<T> product{.trans_a = p_.trans_a,
-                           .trans_b = p_.trans_b,
-                           .m = std::min(grid_.tile_m, p_.m - i),
-                           .n = std::min(grid_.tile_n, p_.n - j),
-                           .k = std::min(grid_.slice_k, p_.k - l),
-                           .alpha = arguments.alpha,
-                           .a = nullptr,
-                           .lda = p_.lda,
-                           .b = nullptr,
-                           .ldb = p_.ldb,
-                           .beta = arguments.beta,
-                           .c = arguments.c + item * p_.stride_c + i * p_.ldc + j,
-                           .ldc = p_.ldc};
-    if (p_.k == 0 || arguments.alpha == T(0)) {
-      if (slice == 0) scale_tile(product.m, product.n, product.beta, product.c, product.ldc);
+    const std::int64_t m = std::min(grid_.tile_m, p_.m - i), n = std::min(grid_.tile_n, p_.n - j);
+    const To* c = arguments.c + item * arguments.stride_c + i * arguments.ldc + j;
+    To* d = arguments.d + item * p_.stride_d + i * p_.ldd + j;
+    if (p_.k == 0 || arguments.alpha == S(0)) {
+      if (slice == 0) scale_tile(m, n, arguments.beta, c, arguments.ldc, d, p_.ldd, arguments.finish(item, i, j));
       return;
     }
-    product.a = arguments.a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l);
-    product.b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb + l : l * p_.ldb + j);
-    if (slice > 0) {
-      product.beta = T(0);
-      product.c = arguments.workspace + ((slice - 1) * p_.m + i) * p_.n + j;
-      product.ldc = p_.n;
+    TileProduct<T> product = inputs(arguments, item, i, j, slice * grid_.slice_k);
+    product.m = m, product.n = n;
+    if (slice >= kPartialsBegin && grid_.slices > 1) {
+      product.beta = S(0);
+      product.d = partial(arguments, slice) + i * p_.n + j;
+      product.ldd = p_.n;
+      return multiply_panels(product, layout_.blocks, own);
     }
-    multiply_panels(product, layout_.blocks, own);
+    if (grid_.slices == 1) product.finish = arguments.finish(item, i, j);
+    if constexpr (kHoldsSums) {
+      product.c = c, product.ldc = arguments.ldc, product.d = d, product.ldd = p_.ldd;
+      multiply_panels(product, layout_.blocks, own);
+    } else {
+      multiply_rounded(product, c, arguments.ldc, d, own);
+    }
+  }
+
+  /// A product with its operands from element (i, l) of op(A) and (l, j) of op(B) on, without C and D.
+  TileProduct<T> inputs(const Arguments& arguments, std::int64_t item, std::int64_t i, std::int64_t j,
+                        std::int64_t l) const {
+    return {.trans_a = p_.trans_a,
+            .trans_b = p_.trans_b,
+            .m = 0,
+            .n = 0,
+            .k = std::min(grid_.slice_k, p_.k - l),
+            .alpha = arguments.alpha,
+            .a = arguments.a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l),
+            .lda = p_.lda,
+            .b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb + l : l * p_.ldb + j),
+            .ldb = p_.ldb,
+            .beta = arguments.beta,
+            .c = nullptr,
+            .ldc = 0,
+            .d = nullptr,
+            .ldd = 0};
+  }
+
+  /// The product into D of 16 bits: each block is rounded when its sums over all k are complete. C enters there.
+  void multiply_rounded(const TileProduct<T>& product, const To* c, std::int64_t ldc, To* d, S* own) const {
+    alignas(64) S stack[kStackBytes / sizeof(S)];
+    const Blocks& blocks = layout_.blocks;
+    for (std::int64_t i = 0; i < product.m; i += blocks.m)
+      for (std::int64_t j = 0; j < product.n; j += blocks.n) {
+        TileProduct<T> block = product;
+        block.m = std::min(blocks.m, product.m - i), block.n = std::min(blocks.n, product.n - j);
+        block.a += p_.trans_a ? i : i * p_.lda;
+        block.b += p_.trans_b ? j * p_.ldb : j;
+        block.beta = S(0), block.finish = {};
+        block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
+        block.ldd = block.n;
+        multiply_panels(block, blocks, own);
+        for (std::int64_t row = 0; row < block.m; ++row)
+          store_row(block.n, block.d + row * block.n, product.beta, c + (i + row) * ldc + j, d + (i + row) * p_.ldd + j,
+                    product.finish.at(i + row, j));
+      }
+  }
+
+  /// The m x n sums of a slice.
+  S* partial(const Arguments& arguments, std::int64_t slice) const {
+    return arguments.workspace + (slice - kPartialsBegin) * p_.m * p_.n;
   }
 
   /// In the order of the slices, row by row.
   void add_partials(Team team, const Arguments& arguments) const {
     for (std::int64_t i = team.begin(p_.m), end = team.end(p_.m); i < end; ++i) {
-      T* c = arguments.c + i * p_.ldc;
+      To* d = arguments.d + i * p_.ldd;
+      S* sums = nullptr;
+      if constexpr (kHoldsSums)
+        sums = d;
+      else
+        sums = partial(arguments, 0) + i * p_.n;
       for (std::int64_t slice = 1; slice < grid_.slices; ++slice) {
-        const T* partial = arguments.workspace + ((slice - 1) * p_.m + i) * p_.n;
-        for (std::int64_t j = 0; j < p_.n; ++j) c[j] += partial[j];
+        const S* more = partial(arguments, slice) + i * p_.n;
+        for (std::int64_t j = 0; j < p_.n; ++j) sums[j] += more[j];
       }
+      const Finish<S> finish = arguments.finish(0, i, 0);
+      if constexpr (!kHoldsSums)
+        store_row(p_.n, sums, arguments.beta, arguments.c + i * arguments.ldc, d, finish);
+      else if (finish)
+        finish.apply(1, p_.n, d, p_.ldd);
     }
   }
 
@@ -102,10 +155,13 @@ class PanelsPlan final : public plugin::Plan {
   Grid grid_;
 };
 
-inline std::unique_ptr<plugin::Plan> make_panels_plan(const GemmProblem& p, const PanelsLayout& layout) {
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<PanelsPlan<T>>(p, layout);
-  });
+/// For the types of `List`.
+template <class List>
+std::unique_ptr<plugin::Plan> make_panels_plan(const GemmProblem& p, const PanelsLayout& layout) {
+  return plugin::with_gemm_types<List>(
+      p, [&]<class T, class To>(std::type_identity<T>, std::type_identity<To>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<PanelsPlan<T, To>>(p, layout);
+      });
 }
 
 }  // namespace tessera::cpu

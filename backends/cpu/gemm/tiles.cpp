@@ -4,6 +4,7 @@
 #include "tiles.hpp"
 
 #include "../parallel.hpp"
+#include "arguments.hpp"
 #include "panels.hpp"
 
 namespace tessera::cpu {
@@ -18,28 +19,34 @@ class TilesPlan final : public plugin::Plan {
       : p_(problem), threads_(threads), steps_(std::move(steps)) {}
 
   void execute(const plugin::Execution& execution) override {
-    const Epilogue<T> epilogue{execution.scalar<T>(0), execution.scalar<T>(1)};
-    const T *const a = execution.operand<const T>(0), *const b = execution.operand<const T>(1);
-    T* const c = execution.operand<T>(2);
-    if (p_.k == 0 || epilogue.alpha == T(0)) return scale(c, epilogue.beta);
-    if (threads_ == 1) return multiply(0, p_.batch, a, b, c, epilogue);
-    run_team(threads_, [&](Team team) { multiply(team.begin(p_.batch), team.end(p_.batch), a, b, c, epilogue); });
+    const GemmArguments<T> x(p_, execution);
+    if (p_.k == 0 || x.alpha == T(0)) return scale(x);
+    if (threads_ == 1) return multiply(0, p_.batch, x);
+    run_team(threads_, [&](Team team) { multiply(team.begin(p_.batch), team.end(p_.batch), x); });
   }
 
  private:
   /// Products [begin, end) of the batch.
-  void multiply(std::int64_t begin, std::int64_t end, const T* a, const T* b, T* c, const Epilogue<T>& epilogue) const {
-    for (std::int64_t item = begin; item < end; ++item)
+  void multiply(std::int64_t begin, std::int64_t end, const GemmArguments<T>& x) const {
+    const Epilogue<T> epilogue{x.alpha, x.beta};
+    const T *const a = x.a, *const b = x.b, *const c = x.c;
+    T* const d = x.d;
+    const std::int64_t ldc = x.ldc, stride_c = x.stride_c;
+    for (std::int64_t item = begin; item < end; ++item) {
       for (const TileStep<T>& step : steps_) {
         // Written anew for each tile: a copy of what was just written field by field would wait for the cache.
         const TileOperands<T> tile{a + item * p_.stride_a + step.a, p_.lda, b + item * p_.stride_b + step.b, p_.ldb,
-                                   c + item * p_.stride_c + step.c, p_.ldc};
+                                   c + item * stride_c + step.c,    ldc,    d + item * p_.stride_d + step.d, p_.ldd};
         step.kernel(p_.k, tile, epilogue, step.last_lanes);
       }
+      if (x.has_epilogue) x.finish(item, 0, 0).apply(p_.m, p_.n, d + item * p_.stride_d, p_.ldd);
+    }
   }
 
-  void scale(T* c, T beta) const {
-    for (std::int64_t item = 0; item < p_.batch; ++item) scale_tile(p_.m, p_.n, beta, c + item * p_.stride_c, p_.ldc);
+  void scale(const GemmArguments<T>& x) const {
+    for (std::int64_t item = 0; item < p_.batch; ++item)
+      scale_tile(p_.m, p_.n, x.beta, x.c + item * x.stride_c, x.ldc, x.d + item * p_.stride_d, p_.ldd,
+                 x.finish(item, 0, 0));
   }
 
   GemmProblem p_;

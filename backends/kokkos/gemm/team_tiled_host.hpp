@@ -109,7 +109,8 @@ class GemmHostTile {
                 const cpu::Epilogue<T>& epilogue, T* c) const {
     for (std::int64_t j = 0; j < columns; j += kColumns)
       for (std::int64_t i = 0; i < rows; i += kRows) {
-        cpu::TileOperands<T> tile{a + i * k, kRows, b + j * k, kColumns, c + i * g_.ldc + j, g_.ldc};
+        T* const at = c + i * g_.ldc + j;
+        cpu::TileOperands<T> tile{a + i * k, kRows, b + j * k, kColumns, at, g_.ldc, at, g_.ldc};
         if (i + kRows <= rows && j + kColumns <= columns)
           full_tile(k, tile, epilogue);
         else
@@ -125,8 +126,8 @@ class GemmHostTile {
   static void edge_tile(std::int64_t k, cpu::TileOperands<T> tile, const cpu::Epilogue<T>& epilogue, std::int64_t rows,
                         std::int64_t columns) {
     T sums[kRows * kColumns];
-    T* const c = std::exchange(tile.c, sums);
-    const std::int64_t ldc = std::exchange(tile.ldc, kColumns);
+    T* const c = std::exchange(tile.d, sums);
+    const std::int64_t ldc = std::exchange(tile.ldd, kColumns);
     full_tile(k, tile, {T(1), T(0)});
     const Epilogue<T> into{epilogue.alpha, epilogue.beta, true};
     for (std::int64_t i = 0; i < rows; ++i)

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Vectors of float from and to elements of 16 bits, by the rules of tessera/float16.hpp: subnormals are kept. The one
+/// difference is that a signalling NaN may become a quiet one on the way, as it does in any sum.
+#pragma once
+
+#include "vector.hpp"
+
+#include <tessera/dtype.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace tessera::cpu {
+
+namespace detail {
+
+#if defined(__F16C__)
+inline constexpr int kMostFloat16 = kVectorBytes / 4;  ///< lanes that the instructions for float16 convert
+inline void widen(const float16* p, Vector<float, 4>& v) {
+  v = _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+}
+inline void widen(const float16* p, Vector<float, 8>& v) {
+  v = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+inline void round_bits(const Vector<float, 4>& v, Vector<std::uint16_t, 4>& bits) {
+  const __m128i rounded = _mm_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+  std::memcpy(&bits, &rounded, sizeof bits);
+}
+inline void round_bits(const Vector<float, 8>& v, Vector<std::uint16_t, 8>& bits) {
+  const __m128i rounded = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+  std::memcpy(&bits, &rounded, sizeof bits);
+}
+#else
+inline constexpr int kMostFloat16 = 0;
+#endif
+#if defined(__AVX512F__)
+// With a mask of all lanes: g++ 12 sees an uninitialised value in the forms without one.
+inline void widen(const float16* p, Vector<float, 16>& v) {
+  v = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+inline void round_bits(const Vector<float, 16>& v, Vector<std::uint16_t, 16>& bits) {
+  const __m256i rounded = _mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT);
+  std::memcpy(&bits, &rounded, sizeof bits);
+}
+#endif
+
+}  // namespace detail
+
+/// kN neighbours in the type that they are computed in.
+template <class T, int kN>
+[[gnu::always_inline]] inline void load_wide(const T* p, Vector<Scalar<T>, kN>& v) {
+  if constexpr (sizeof(T) != 2) {
+    std::memcpy(&v, p, sizeof v);
+  } else if constexpr (std::is_same_v<T, bfloat16> && kN >= 4) {
+    Vector<std::uint16_t, kN> bits;
+    std::memcpy(&bits, p, sizeof bits);
+    const Vector<std::uint32_t, kN> wide = __builtin_convertvector(bits, Vector<std::uint32_t, kN>) << 16;
+    std::memcpy(&v, &wide, sizeof v);
+  } else if constexpr (kN >= 4 && kN <= detail::kMostFloat16) {
+    detail::widen(p, v);
+  } else {
+    for (int i = 0; i < kN; ++i) v[i] = float(p[i]);
+  }
+}
+
+/// The bits of kN elements of T, which has 16 bits: rounded to nearest even.
+template <class T, int kN>
+[[gnu::always_inline]] inline void round_to(const Vector<float, kN>& v, Vector<std::uint16_t, kN>& bits) {
+  if constexpr (std::is_same_v<T, bfloat16> && kN >= 4) {
+    Vector<std::uint32_t, kN> b;
+    std::memcpy(&b, &v, sizeof b);
+    const Vector<std::uint32_t, kN> rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16, quiet = b >> 16 | 0x40;
+    const Vector<std::uint32_t, kN> upper = (b & 0x7fffffff) > 0x7f800000 ? quiet : rounded;
+    bits = __builtin_convertvector(upper, Vector<std::uint16_t, kN>);
+  } else if constexpr (kN >= 4 && kN <= detail::kMostFloat16) {
+    detail::round_bits(v, bits);
+  } else {
+    for (int i = 0; i < kN; ++i) bits[i] = T(v[i]).bits;
+  }
+}
+
+/// Stores kN neighbours, rounded to nearest even.
+template <class T, int kN>
+[[gnu::always_inline]] inline void store_rounded(T* p, const Vector<Scalar<T>, kN>& v) {
+  if constexpr (sizeof(T) != 2) {
+    std::memcpy(p, &v, sizeof v);
+  } else {
+    Vector<std::uint16_t, kN> bits;
+    round_to<T, kN>(v, bits);
+    std::memcpy(p, &bits, sizeof bits);
+  }
+}
+
+/// target[i] = source[i] for i < count: in vectors of kN, then of half as many.
+template <class T, int kN = kLanes<Scalar<T>>>
+inline void copy_wide(const T* source, std::int64_t count, Scalar<T>* target) {
+  std::int64_t i = 0;
+  for (; i + kN <= count; i += kN) {
+    Vector<Scalar<T>, kN> v;
+    load_wide<T, kN>(source + i, v);
+    std::memcpy(target + i, &v, sizeof v);
+  }
+  if constexpr (kN > 4)
+    copy_wide<T, kN / 2>(source + i, count - i, target + i);
+  else
+    for (; i < count; ++i) target[i] = Scalar<T>(source[i]);
+}
+
+/// The same the other way, rounded to nearest even.
+template <class T, int kN = kLanes<Scalar<T>>>
+inline void copy_rounded(const Scalar<T>* source, std::int64_t count, T* target) {
+  std::int64_t i = 0;
+  for (; i + kN <= count; i += kN) {
+    Vector<Scalar<T>, kN> v;
+    std::memcpy(&v, source + i, sizeof v);
+    store_rounded<T, kN>(target + i, v);
+  }
+  if constexpr (kN > 4)
+    copy_rounded<T, kN / 2>(source + i, count - i, target + i);
+  else
+    for (; i < count; ++i) target[i] = T(source[i]);
+}
+
+}  // namespace tessera::cpu
