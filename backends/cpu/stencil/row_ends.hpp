@@ -25,7 +25,7 @@ struct EndRows {
   const T* base;
   std::int64_t stride;  ///< of points
   RowTaps<T> taps;
-  T init;
+  Scalar<T> init;
   std::int64_t next = 0;  ///< from a row to the other
   int count = 1;
 
@@ -71,8 +71,8 @@ class RowEnds {
   /// Points around those that taps read, of all rows, that vectors of the ends read: what leaves a row is loaded from
   /// its other end or from near this one as a vector, which goes past that end, where taps need not reach.
   std::int64_t around() const { return lanes_ + std::max(d_.reach[2][0], d_.reach[2][1]); }
-  /// Whether there are sums to do, and rows long enough for vectors at their ends.
-  bool worth_vectors() const { return (low_sums_ || high_sums_) && high_ - low_ >= lanes_; }
+  /// Whether there are sums to do, and rows long enough for vectors at their ends. Those of 16 bits go point by point.
+  bool worth_vectors() const { return sizeof(T) != 2 && (low_sums_ || high_sums_) && high_ - low_ >= lanes_; }
 
   /// Room for the values of a row that is summed in vectors, and where they are in it.
   std::int64_t room() const { return round_up(low_) + round_up(d_.extents[2] - high_); }
@@ -116,7 +116,8 @@ class RowEnds {
       h -= lanes_;
       // An end that is not wanted may be no part of a tile: plain points next to the other one stand in for it.
       const std::int64_t low = low_values != nullptr ? l : high_ - lanes_, high = high_values != nullptr ? h : low_;
-      apply_row_ends(rows, outside_, lanes_, low, high, {low_values, high_values, to.next});
+      if constexpr (sizeof(T) != 2)
+        apply_row_ends(rows, outside_, lanes_, low, high, {low_values, high_values, to.next});
     }
   }
 

@@ -5,28 +5,31 @@
 /// The inner loops of the algorithms that go row by row.
 #pragma once
 
+#include <tessera/dtype.hpp>
+
 #include <cstdint>
 
 namespace tessera::cpu {
 
-/// The terms of a row: coefficient[t] * in[offset[t]], in elements from a common base.
+/// The terms of a row: coefficient[t] * in[offset[t]], in elements from a common base. Elements of 16 bits are summed
+/// in f32 and rounded once.
 template <class T>
 struct RowTaps {
   const std::int64_t* offset;
   const std::int64_t* along;  ///< the steps along axis 2 that are in it
-  const T* coefficient;
+  const Scalar<T>* coefficient;
   std::int64_t count;
 };
 
 /// out[i * out_stride] = init + sum over taps of coefficient[t] * in[offset[t] + i * in_stride] for
 /// i in [0, n), added in the order of the taps. Fast where both strides are 1.
 template <class T>
-void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, T init, T* out, std::int64_t out_stride,
-               std::int64_t n);
+void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
+               std::int64_t out_stride, std::int64_t n);
 
 /// The same bits for unit strides and the points of one cache line, wherever that starts.
 template <class T>
-void apply_line(const T* in, const RowTaps<T>& taps, T init, T* out);
+void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out);
 
 /// How far ahead of use apply_row_nontemporal() should be told to fetch. The processor's own prefetch stops at
 /// 4 KiB pages; 2 to 4 KiB measured alike, 1 KiB and less slower.
@@ -35,6 +38,7 @@ inline constexpr std::int64_t kAheadBytes = 4096;
 /// The same bits for unit strides, by non-temporal stores: `out` is the start of a cache line, and n points fill whole
 /// lines. n points from `newest` on are prefetched meanwhile. nontemporal_fence() must follow.
 template <class T>
-void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest);
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
+                           const T* newest);
 
 }  // namespace tessera::cpu

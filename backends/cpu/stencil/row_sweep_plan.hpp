@@ -5,8 +5,8 @@
 /// The plan of `rows` and `streaming`: stencils row by row. Along a row (axis 2) the points whose taps stay inside form
 /// one vector loop. Boundary modes of the outer axes only change which rows the taps read, or turn a tap into a
 /// constant. What is left, the two ends of each row, goes in vectors of its own. Away from the outer boundaries blocks
-/// of rows of two planes are computed together. The two algorithms differ in where results go: `rows` stores into the
-/// caches, `streaming` past them.
+/// of rows of two planes are computed together, but for elements of 16 bits. The two algorithms differ in where results
+/// go: `rows` stores into the caches, `streaming` past them.
 #pragma once
 
 #include "../context.hpp"
@@ -32,20 +32,20 @@ template <class T>
 struct Source {
   plugin::Index3 strides;
   RowTerms<T> terms;
-  std::vector<StridedGroup<T>> groups;   ///< the same taps
-  std::int64_t newest;                   ///< from a point to what its taps read that no row before has read
-  std::int64_t lowest = 0, highest = 0;  ///< from a point to the first and the last that its taps read
-  std::int64_t last = 0;                 ///< element of the array
+  std::vector<StridedGroup<Scalar<T>>> groups;  ///< the same taps
+  std::int64_t newest;                          ///< from a point to what its taps read that no row before has read
+  std::int64_t lowest = 0, highest = 0;         ///< from a point to the first and the last that its taps read
+  std::int64_t last = 0;                        ///< element of the array
 
   /// `groups` are those of the problem's taps, in that order.
   Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
       : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
     for (const auto& [offset, coefficient] : p.taps) {
-      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], T(coefficient));
+      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], Scalar<T>(coefficient));
       lowest = std::min(lowest, distance(offset, s));
       highest = std::max(highest, distance(offset, s));
     }
-    const T* coefficient = terms.coefficient.data();
+    const Scalar<T>* coefficient = terms.coefficient.data();
     for (const TapGroup& group : tap_groups) {
       groups.push_back(strided_group(group, s, coefficient));
       coefficient += tap_count(group.pattern);
@@ -129,7 +129,7 @@ class RowSweepPlan final : public plugin::Plan {
     for (std::int64_t segment = first; segment < last;) {
       if (in_blocks && d_.plain_on(1, j)) {  // then a segment is a row
         const int rows = segment + block_rows_ <= last && d_.plain_on(1, j + block_rows_ - 1) ? block_rows_ : 1;
-        run_block(sweep, i, j, rows, scratch);
+        if constexpr (sizeof(T) != 2) run_block(sweep, i, j, rows, scratch);
         segment += rows, j += rows;
         continue;
       }
@@ -263,9 +263,10 @@ class RowSweepPlan final : public plugin::Plan {
     for (const plugin::Tap& tap : p_.taps) {
       const plugin::Sample s = d_.sample(i + tap.offset[0], j + tap.offset[1], 0);  // index 0 of axis 2 is inside
       if (s.constant)
-        terms.init += T(tap.coefficient) * T(s.value);
+        terms.init += Scalar<T>(tap.coefficient) * Scalar<T>(s.value);
       else
-        terms.push(s.index[0] * strides[0] + s.index[1] * strides[1], tap.offset[2], strides[2], T(tap.coefficient));
+        terms.push(s.index[0] * strides[0] + s.index[1] * strides[1], tap.offset[2], strides[2],
+                   Scalar<T>(tap.coefficient));
     }
   }
 
@@ -359,7 +360,7 @@ std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::Ste
   const int threads = int(parameters.at("threads"));
   Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
   cut.block_segments = parameters.at("block");
-  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<RowSweepPlan<T, kNontemporal>>(work, threads, cut);
   });
 }

@@ -25,17 +25,17 @@ inline std::int64_t steps_away(std::int64_t offset, std::int64_t steps, std::int
 template <class T>
 struct RowTerms {
   std::vector<std::int64_t> offset, along;
-  std::vector<T> coefficient;
-  T init = T(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
+  std::vector<Scalar<T>> coefficient;
+  Scalar<T> init = Scalar<T>(-0.0);  ///< sum of the constant terms; -0.0 is the neutral element of addition
 
   explicit RowTerms(std::size_t capacity = 0) {
     offset.reserve(capacity), along.reserve(capacity), coefficient.reserve(capacity);
   }
   void clear() {
     offset.clear(), along.clear(), coefficient.clear();
-    init = T(-0.0);
+    init = Scalar<T>(-0.0);
   }
-  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
+  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, Scalar<T> c) {
     offset.push_back(steps_away(row_offset, along_offset, stride));
     along.push_back(along_offset);
     coefficient.push_back(c);
@@ -54,7 +54,7 @@ class Outside {
   /// A constant, or a point that lies so many steps along axis 2 from the place where the tap looks.
   struct Entry {
     bool constant;
-    T value;
+    Scalar<T> value;
     std::int64_t shift;
   };
 
@@ -89,7 +89,7 @@ class Outside {
   }
   void add(const plugin::Domain& d, std::int64_t index, int side) {
     const bool constant = d.mode[2][side] == TESSERA_BOUNDARY_CONSTANT;
-    entries_.push_back({constant, T(d.value[2][side]), constant ? 0 : d.mapped(2, index) - index});
+    entries_.push_back({constant, Scalar<T>(d.value[2][side]), constant ? 0 : d.mapped(2, index) - index});
   }
 
   Map map_[2] = {};
@@ -99,9 +99,9 @@ class Outside {
 
 /// The sum at `point`, which has index i on axis 2: where a plain vector loop cannot go, since taps leave the row.
 template <class T>
-[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const RowTaps<T>& taps, T init,
+[[gnu::always_inline]] inline T end_point(const T* point, std::int64_t stride, const RowTaps<T>& taps, Scalar<T> init,
                                           const Outside<T>& outside, std::int64_t i) {
-  T sum = init;
+  Scalar<T> sum = init;
   for (std::int64_t t = 0; t < taps.count; ++t) {
     const std::int64_t index = i + taps.along[t];
     std::int64_t from = taps.offset[t];
@@ -113,9 +113,9 @@ template <class T>
       }
       from = steps_away(from, entry.shift, stride);
     }
-    sum += taps.coefficient[t] * point[from];
+    sum += taps.coefficient[t] * Scalar<T>(point[from]);
   }
-  return sum;
+  return T(sum);
 }
 
 }  // namespace tessera::cpu

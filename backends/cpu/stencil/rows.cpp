@@ -10,7 +10,12 @@ namespace tessera::cpu {
 namespace {
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"rows", plugin::supports_all<plugin::StencilProblem, Machine>, offer_row_sweep<false>, make_row_sweep<false>}, 1};
+    {"rows",
+     plugin::supports_all<plugin::StencilProblem, Machine>,
+     offer_row_sweep<false>,
+     make_row_sweep<false>,
+     {.narrow = true}},
+    1};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -46,7 +46,7 @@ std::int64_t common_planes(const plugin::StencilProblem& p, bool nontemporal) {
   const bool even = !nontemporal || (lines(p.out_strides) && (p.steps < 2 || lines(p.packed_strides())));
   const bool fits = p.domain.plain_end(2) - p.domain.plain_begin(2) >= kLeastLines * line &&
                     p.domain.extents[0] >= kBlockPlanes && p.domain.extents[1] > 1;
-  return contiguous && even && fits ? kBlockPlanes : 1;
+  return contiguous && even && fits && plugin::size_of(p.dtype) != 2 ? kBlockPlanes : 1;
 }
 
 }  // namespace tessera::cpu

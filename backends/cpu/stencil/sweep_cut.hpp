@@ -25,9 +25,9 @@ struct Cut {
 /// larger than what they share with their neighbours.
 Cut cut_of(const plugin::StencilProblem& problem, int threads, std::int64_t planes, std::int64_t cache);
 
-/// Planes that are computed together: those of a block of rows, where rows are contiguous and long enough and, with
-/// non-temporal stores, all begin at one place of a cache line. Not where planes are single rows: the caches hold them,
-/// and they are faster one by one.
+/// Planes that are computed together: those of a block of rows, where elements have no 16 bits, rows are contiguous and
+/// long enough and, with non-temporal stores, all begin at one place of a cache line. Not where planes are single rows:
+/// the caches hold them, and they are faster one by one.
 std::int64_t common_planes(const plugin::StencilProblem& problem, bool nontemporal);
 
 }  // namespace tessera::cpu
