@@ -12,37 +12,49 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 namespace tessera::cpu {
 
 namespace detail {
 
+/// Lane by lane, where no instruction does it.
+template <class T, class V>
+inline void widen(const T* p, V& v) {
+  float lanes[sizeof(V) / sizeof(float)];
+  for (std::size_t i = 0; i < std::size(lanes); ++i) lanes[i] = float(p[i]);
+  std::memcpy(&v, lanes, sizeof v);
+}
+template <class T, class V, class Bits>
+inline void round_bits(T, const V& v, Bits& bits) {
+  std::uint16_t lanes[sizeof(V) / sizeof(float)];
+  for (std::size_t i = 0; i < std::size(lanes); ++i) lanes[i] = T(v[i]).bits;
+  std::memcpy(&bits, lanes, sizeof bits);
+}
+
 #if defined(__F16C__)
-inline constexpr int kMostFloat16 = kVectorBytes / 4;  ///< lanes that the instructions for float16 convert
 inline void widen(const float16* p, Vector<float, 4>& v) {
   v = _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }
 inline void widen(const float16* p, Vector<float, 8>& v) {
   v = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
-inline void round_bits(const Vector<float, 4>& v, Vector<std::uint16_t, 4>& bits) {
+inline void round_bits(float16, const Vector<float, 4>& v, Vector<std::uint16_t, 4>& bits) {
   const __m128i rounded = _mm_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
   std::memcpy(&bits, &rounded, sizeof bits);
 }
-inline void round_bits(const Vector<float, 8>& v, Vector<std::uint16_t, 8>& bits) {
+inline void round_bits(float16, const Vector<float, 8>& v, Vector<std::uint16_t, 8>& bits) {
   const __m128i rounded = _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
   std::memcpy(&bits, &rounded, sizeof bits);
 }
-#else
-inline constexpr int kMostFloat16 = 0;
 #endif
 #if defined(__AVX512F__)
 // With a mask of all lanes: g++ 12 sees an uninitialised value in the forms without one.
 inline void widen(const float16* p, Vector<float, 16>& v) {
   v = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
-inline void round_bits(const Vector<float, 16>& v, Vector<std::uint16_t, 16>& bits) {
+inline void round_bits(float16, const Vector<float, 16>& v, Vector<std::uint16_t, 16>& bits) {
   const __m256i rounded = _mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT);
   std::memcpy(&bits, &rounded, sizeof bits);
 }
@@ -60,10 +72,8 @@ template <class T, int kN>
     std::memcpy(&bits, p, sizeof bits);
     const Vector<std::uint32_t, kN> wide = __builtin_convertvector(bits, Vector<std::uint32_t, kN>) << 16;
     std::memcpy(&v, &wide, sizeof v);
-  } else if constexpr (kN >= 4 && kN <= detail::kMostFloat16) {
-    detail::widen(p, v);
   } else {
-    for (int i = 0; i < kN; ++i) v[i] = float(p[i]);
+    detail::widen(p, v);
   }
 }
 
@@ -76,10 +86,8 @@ template <class T, int kN>
     const Vector<std::uint32_t, kN> rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16, quiet = b >> 16 | 0x40;
     const Vector<std::uint32_t, kN> upper = (b & 0x7fffffff) > 0x7f800000 ? quiet : rounded;
     bits = __builtin_convertvector(upper, Vector<std::uint16_t, kN>);
-  } else if constexpr (kN >= 4 && kN <= detail::kMostFloat16) {
-    detail::round_bits(v, bits);
   } else {
-    for (int i = 0; i < kN; ++i) bits[i] = T(v[i]).bits;
+    detail::round_bits(T{}, v, bits);
   }
 }
 
