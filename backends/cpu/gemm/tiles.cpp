@@ -39,7 +39,7 @@ class TilesPlan final : public plugin::Plan {
                                    c + item * stride_c + step.c,    ldc,    d + item * p_.stride_d + step.d, p_.ldd};
         step.kernel(p_.k, tile, epilogue, step.last_lanes);
       }
-      if (x.has_epilogue) x.finish(item, 0, 0).apply(p_.m, p_.n, d + item * p_.stride_d, p_.ldd);
+      if (x.epilogue) x.finish(item, 0, 0).apply(p_.m, p_.n, d + item * p_.stride_d, p_.ldd);
     }
   }
 
