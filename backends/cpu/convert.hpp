@@ -8,7 +8,7 @@
 
 #include "vector.hpp"
 
-#include <tessera/dtype.hpp>
+#include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -49,7 +49,8 @@ void Finish<S>::apply(std::int64_t m, std::int64_t n, S* d, std::int64_t ldd) co
 }
 
 template <class To>
-void store_row(std::int64_t n, float* sums, float beta, const To* c, To* d, const Finish<float>& finish) {
+void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d,
+               const Finish<Scalar<To>>& finish) {
   if (beta != 0.0f) {
     constexpr int kN = kLanes<float>;
     std::int64_t x = 0;

@@ -27,7 +27,7 @@ struct Finish {
 /// D <- epilogue(sums + beta * C), rounded to D's 16 bits, for n elements of a row. The sums are lost. C is not read
 /// where beta is 0.
 template <class To>
-void store_row(std::int64_t n, float* sums, float beta, const To* c, To* d, const Finish<float>& finish);
+void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d, const Finish<Scalar<To>>& finish);
 
 /// D <- epilogue(beta * C); with beta = 0, C is not read.
 template <class To>

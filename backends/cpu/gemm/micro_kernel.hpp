@@ -62,7 +62,7 @@ template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
-  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride;
+  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride, ldd = t.ldd;
   const T *a = t.a, *b = t.b;
   // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.
   const T* far = a + 8 * a_stride;
@@ -81,9 +81,7 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
     ++far;
     b += b_stride;
   }
-  const T* const c = t.c;
   T* d = t.d;
-  const std::int64_t ldc = t.ldc, ldd = t.ldd;
   const T alpha = epilogue.alpha, beta = epilogue.beta;
   if (alpha != T(1))
 #pragma GCC unroll 16
@@ -94,7 +92,7 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
 #pragma GCC unroll 16
     for (int r = 0; r < kR; ++r)
 #pragma GCC unroll 4
-      for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(c + r * ldc, i);
+      for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(t.c + r * t.ldc, i);
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r, d += ldd)
 #pragma GCC unroll 4

@@ -7,7 +7,7 @@
 
 #include "finish.hpp"
 
-#include <tessera/dtype.hpp>
+#include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 

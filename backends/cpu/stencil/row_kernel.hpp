@@ -5,7 +5,7 @@
 /// The inner loops of the algorithms that go row by row.
 #pragma once
 
-#include <tessera/dtype.hpp>
+#include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 

@@ -170,9 +170,10 @@ std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& probl
   const StencilWork work(problem, context.machine().instructions);
   TemporalShape shape{parameters.at("depth"), parameters.at("tile"), parameters.at("width")};
   shape.fused_steps = std::min(shape.fused_steps, std::max<std::int64_t>(problem.steps, 1));
-  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<TemporalPlan<T>>(work, shape, int(parameters.at("threads")));
-  });
+  return plugin::with_types<WideTypes>(
+      problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<TemporalPlan<T>>(work, shape, int(parameters.at("threads")));
+      });
 }
 
 std::string why_unsupported(const StencilProblem& problem, const Machine&) {
