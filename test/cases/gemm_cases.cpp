@@ -220,13 +220,22 @@ std::vector<GemmCase> gemm_cases() {
   add_single_lines(list);
   add_scalars(list);
   add_special_values(list);
+  for (GemmCase& c : gemm_epilogue_cases()) list.push_back(std::move(c));
   return list;
 }
 
 GemmLayout layout_of(const GemmDesc& d) {
+  std::int64_t ldd = d.ldd, stride_d = d.stride_d, values = 0;
+  if (stride_d == kLikeC && ldd != kLikeC) stride_d = kPacked;
+  if (stride_d == kLikeC) stride_d = d.stride_c;
+  if (ldd == kLikeC) ldd = d.ldc;
+  if (d.bias == Bias::per_row) values = d.m;
+  if (d.bias == Bias::per_column) values = d.n;
   return {layout(d.order, d.trans_a, d.m, d.k, d.lda, d.batch, d.stride_a),
           layout(d.order, d.trans_b, d.k, d.n, d.ldb, d.batch, d.stride_b),
-          layout(d.order, Transpose::no, d.m, d.n, d.ldc, d.batch, d.stride_c)};
+          layout(d.order, Transpose::no, d.m, d.n, d.ldc, d.batch, d.stride_c),
+          layout(d.order, Transpose::no, d.m, d.n, ldd, d.batch, stride_d),
+          {values, 1, d.batch, d.bias_increment, 1, d.bias_stride}};
 }
 
 }  // namespace tessera::test

@@ -22,7 +22,7 @@ constexpr std::int64_t kPlaces = 17;
 template <class T>
 std::vector<T> some_values(Random& random, std::int64_t count) {
   std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& value : values) value = T(random.uniform());
+  for (T& value : values) value = number<T>(random.uniform());
   return values;
 }
 
@@ -68,7 +68,7 @@ void each_algorithm(Subject& subject, tessera_op op, const Desc& desc, Compare&&
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("bits do not depend on where arrays begin", "[alignment]", WideTypes) {
+TEMPLATE_LIST_TEST_CASE("bits do not depend on where arrays begin", "[alignment]", ElementTypes) {
   Subject subject;
   Random random("alignment");
   for (const int taps : {3, 9, 25}) {
@@ -88,7 +88,7 @@ TEMPLATE_LIST_TEST_CASE("bits do not depend on where arrays begin", "[alignment]
     const auto a = some_values<TestType>(random, 37 * 153), b = some_values<TestType>(random, 153 * 45);
     each_algorithm<GemmPlan>(subject, TESSERA_OP_GEMM, desc, [&](GemmPlan& plan) {
       return count_differences<TestType>(subject.context(), {a, b}, 37 * 45, [&](const auto& from, TestType* out) {
-        plan.execute(TestType(0.7), from[0], from[1], TestType(0), out);
+        plan.execute(Scalar<TestType>(0.7), from[0], from[1], Scalar<TestType>(0), out);
       });
     });
   }

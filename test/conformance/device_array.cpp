@@ -36,13 +36,17 @@ template <class T>
 std::string disagreement(T computed, Wide<T> value, Wide<T> bound) {
   std::ostringstream text;
   text.precision(21);
-  text << "computed " << computed << ", expected " << value << " +- " << bound;
+  text << "computed " << wide(computed) << ", expected " << value << " +- " << bound;
   return text.str();
 }
 
 template class DeviceArray<float>;
 template class DeviceArray<double>;
+template class DeviceArray<float16>;
+template class DeviceArray<bfloat16>;
 template std::string disagreement<float>(float, Wide<float>, Wide<float>);
 template std::string disagreement<double>(double, Wide<double>, Wide<double>);
+template std::string disagreement<float16>(float16, Wide<float16>, Wide<float16>);
+template std::string disagreement<bfloat16>(bfloat16, Wide<bfloat16>, Wide<bfloat16>);
 
 }  // namespace tessera::test

@@ -9,6 +9,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -44,7 +45,7 @@ class Fenced {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", WideTypes) {
+TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", ElementTypes) {
   Subject subject;
   const std::string backend = subject.context().backend();
   if (!backend.starts_with("cpu") && !backend.starts_with("kokkos-openmp"))
@@ -54,9 +55,9 @@ TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", WideT
       for (const bool at_end : {false, true}) try {
           StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
           const Fenced<TestType> in(points, at_end), out(points, at_end);
-          for (std::int64_t i = 0; i < points; ++i) in.data()[i] = TestType(i % 7);
+          for (std::int64_t i = 0; i < points; ++i) in.data()[i] = number<TestType>(double(i % 7));
           plan.execute(static_cast<const TestType*>(in.data()), out.data());
-          CHECK(out.data()[points / 2] == out.data()[points / 2]);
+          CHECK_FALSE(std::isnan(wide(out.data()[points / 2])));
         } catch (const Error& error) {
           INFO(name << ": " << error.what());
           CHECK(error.code() == ErrorCode::unsupported);

@@ -5,8 +5,8 @@
 #include "stop.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 
 namespace tessera::test {
 
@@ -14,17 +14,20 @@ namespace {
 
 /// All integers up to this are numbers of T.
 template <class T>
-constexpr std::int64_t kExact = std::int64_t{1} << std::numeric_limits<T>::digits;
+constexpr std::int64_t kExact = std::int64_t{1} << Numbers<T>::kDigits;
 /// The wide operand has this many significant bits, more than half of the type's: more than a narrower type that the
-/// product might be computed in instead (f32: tf32 has 11, bf16 8; f64: f32 has 24).
+/// product might be computed in instead (f32: tf32 has 11, bf16 8; f64: f32 has 24). Types of 16 bits: all they have.
 template <class T>
-constexpr int kWideBits = std::numeric_limits<T>::digits / 2 + 1;
+constexpr int kWideBits = kNarrow<T> ? Numbers<T>::kDigits : Numbers<T>::kDigits / 2 + 1;
+/// What integers are scaled by, so that f16 holds sums of them up to 2^24 as finite numbers.
+template <class T>
+constexpr double kScale = Numbers<T>::kLargest < 0x1p24 ? 0x1p-10 : 1.0;
 
 template <class T, class Value>
 void set(const GuardedArray<T>& array, const MatrixLayout& layout, Value&& value) {
   for (std::int64_t l = 0; l < layout.batch; ++l)
     for (std::int64_t i = 0; i < layout.rows; ++i)
-      for (std::int64_t j = 0; j < layout.columns; ++j) array[layout.at(l, i, j)] = T(value(i, j));
+      for (std::int64_t j = 0; j < layout.columns; ++j) array[layout.at(l, i, j)] = number<T>(value(i, j));
 }
 
 /// Odd numbers of `bits` bits, of either sign.
@@ -34,87 +37,79 @@ std::int64_t wide_integer(Random& random, int bits) {
   return random.bits() % 2 == 0 ? magnitude : -magnitude;
 }
 
-/// Integers with sums |alpha| sum |a||b| + |beta| |c| below `limit`: one operand wide, the other small, and zero at
-/// most terms where k is so large that it must be. The last term of a sum never is zero.
+/// Integers up to `most` that T has: those of more bits end with zeros.
 template <class T>
-void fill_integers(const GemmCase& c, const GemmLayout& layout, const GuardedArray<T>& a, const GuardedArray<T>& b,
-                   const GuardedArray<T>& out, std::int64_t limit, double scale, Random& random) {
-  const int bits = limit == kExact<T> ? kWideBits<T> : 8;
-  const std::int64_t largest = std::int64_t{1} << bits;
-  const std::int64_t most_terms = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.alpha))) / largest - 1;
-  const std::int64_t k = std::max<std::int64_t>(c.desc.k, 1);
-  const std::int64_t every = (k + most_terms - 1) / most_terms;  // each every-th term is not zero
-  const std::int64_t small = std::clamp<std::int64_t>(most_terms / ((k + every - 1) / every + 1), 1, 1000);
-  const auto wide = [&](std::int64_t, std::int64_t) { return double(wide_integer(random, bits)) * scale; };
-  const auto narrow = [&](std::int64_t p) {
-    if (every > 1 && p % every != every - 1 && p != k - 1) return 0.0;
-    const std::int64_t value = random.integer(1, small);
-    return double(random.bits() % 2 == 0 ? value : -value);
-  };
-  if (c.data == GemmData::wide_b) {
-    set(b, layout.b, wide);
-    set(a, layout.a, [&](std::int64_t, std::int64_t p) { return narrow(p); });
-  } else {
-    set(a, layout.a, wide);
-    set(b, layout.b, [&](std::int64_t p, std::int64_t) { return narrow(p); });
-  }
-  const std::int64_t most_c = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.beta)));
-  if (c.beta != 0.0)
-    set(out, layout.c, [&](std::int64_t, std::int64_t) { return double(random.integer(-most_c, most_c)) * scale; });
+double integer_up_to(Random& random, std::int64_t most) {
+  const int beyond = std::max(0, int(std::bit_width(std::uint64_t(most))) - Numbers<T>::kDigits);
+  const std::int64_t unit = std::int64_t{1} << random.integer(0, beyond);
+  const std::int64_t count = std::min(most / unit, kExact<T>);
+  return double(random.integer(-count, count) * unit);
 }
 
 /// NaN and infinities in corners: where partial tiles, padding and the ends of loops are.
 template <class T>
 void plant(const GuardedArray<T>& array, const MatrixLayout& layout, bool in_a) {
-  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
   if (layout.span() == 0) return;
   const std::int64_t i = layout.rows - 1, j = layout.columns - 1;
-  array[layout.at(0, i, j)] = infinity;
-  array[layout.at(0, 0, in_a ? j : 0)] = -infinity;
-  if (in_a ? i > 1 : j > 1) array[in_a ? layout.at(0, 1, 0) : layout.at(0, 0, 1)] = nan;
+  array[layout.at(0, i, j)] = number<T>(INFINITY);
+  array[layout.at(0, 0, in_a ? j : 0)] = number<T>(-INFINITY);
+  if (in_a ? i > 1 : j > 1) array[in_a ? layout.at(0, 1, 0) : layout.at(0, 0, 1)] = number<T>(NAN);
+}
+
+template <class T, class D>
+GemmDesc typed(const GemmCase& c) {
+  GemmDesc desc = c.desc;
+  desc.dtype = kDType<T>;
+  if (kDType<T> != kDType<D>) desc.dtype_d = kDType<D>;
+  if (kNarrow<D> && c.f32_bias) desc.dtype_bias = DType::f32;
+  return desc;
+}
+
+bool is_exact(GemmData data) {
+  return data == GemmData::wide_a || data == GemmData::wide_b || data == GemmData::denormal ||
+         data == GemmData::overflow;
 }
 
 }  // namespace
 
-template <class T>
-GemmTrial<T>::GemmTrial(const GemmCase& c)
+template <class T, class D>
+GemmTrial<T, D>::GemmTrial(const GemmCase& c)
     : name_(c.name),
-      desc_(c.desc),
+      desc_(typed<T, D>(c)),
       layout_(layout_of(c.desc)),
-      alpha_(T(c.alpha)),
-      beta_(T(c.beta)),
-      exact_(c.data == GemmData::wide_a || c.data == GemmData::wide_b || c.data == GemmData::denormal),
+      beside_c_(c.result != GemmResult::in_c),
+      f32_bias_given_(kNarrow<D> && c.f32_bias),
+      alpha_(S(c.alpha)),
+      beta_(S(c.beta)),
+      exact_(is_exact(c.data)),
       null_inputs_(c.data == GemmData::null_a_and_b),
+      null_c_(c.result == GemmResult::instead_of_c),
       random_(c.name),
       shift_(random_.integer(0, 3)),
       a_(layout_.a.span(), any_side(random_)),
       b_(layout_.b.span(), any_side(random_)),
-      c_(layout_.c.span(), any_side(random_)) {
-  desc_.dtype = kDType<T>;
+      c_(null_c_ ? 0 : layout_.c.span(), any_side(random_)),
+      d_(beside_c_ ? layout_.d.span() : 0, any_side(random_)),
+      bias_(f32_bias_given_ ? 0 : layout_.bias.span(), any_side(random_)),
+      f32_bias_(f32_bias_given_ ? layout_.bias.span() : 0, any_side(random_)) {
   fill(c);
-  a_before_ = a_.copy(), b_before_ = b_.copy(), c_before_ = c_.copy();
-  expected_ = gemm_reference<T>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_);
+  a_before_ = a_.copy(), b_before_ = b_.copy(), c_before_ = c_.copy(), out_before_ = out().copy();
+  bias_before_ = bias_.copy(), f32_bias_before_ = f32_bias_.copy();
+  expected_ = gemm_reference<T, D>(desc_, alpha_, a_.data(), b_.data(), beta_, c_.data(), exact_, packed_bias());
 }
 
-template <class T>
-void GemmTrial<T>::fill(const GemmCase& c) {
-  const auto uniform = [&](std::int64_t, std::int64_t) { return random_.uniform(); };
-  switch (c.data) {
-    case GemmData::nan_everywhere:
-    case GemmData::null_a_and_b:
-      set(c_, layout_.c, uniform);
-      return;  // A and B stay NaN
-    case GemmData::wide_a:
-    case GemmData::wide_b:
-      fill_integers(c, layout_, a_, b_, c_, kExact<T>, 1.0, random_);
-      return;
-    case GemmData::denormal: {
-      const double least = std::numeric_limits<T>::denorm_min();
-      fill_integers(c, layout_, a_, b_, c_, kExact<T> / 4, least, random_);
-      return;
-    }
-    default:
-      break;
+template <class T, class D>
+void GemmTrial<T, D>::fill(const GemmCase& c) {
+  const auto uniform = [&](std::int64_t = 0, std::int64_t = 0) { return random_.uniform(); };
+  if (c.data == GemmData::wide_a || c.data == GemmData::wide_b)
+    return fill_integers(c, kWideBits<T>, kExact<Scalar<T>>, kScale<T>);
+  if (c.data == GemmData::denormal)
+    return fill_integers(c, std::min(8, Numbers<T>::kDigits / 3), kExact<T> / 4, Numbers<T>::kLeast);
+  if (c.data == GemmData::overflow) return fill_around_overflow();
+  fill_bias(uniform);
+  if (c.data == GemmData::nan_everywhere || null_inputs_) {
+    if (!null_c_) set(c_, layout_.c, uniform);
+    return;  // A and B stay NaN
   }
   set(a_, layout_.a, uniform);
   set(b_, layout_.b, uniform);
@@ -125,57 +120,155 @@ void GemmTrial<T>::fill(const GemmCase& c) {
   if (c.beta != 0.0 && c.data != GemmData::nan_in_c) set(c_, layout_.c, uniform);  // else C stays NaN
 }
 
-template <class T>
-std::string GemmTrial<T>::run(Context& context, GemmPlan& plan, Memory memory) {
-  const Running running(what_runs(name_, plan));
-  std::vector<T> first;
-  for (int execution = 0; execution < 2; ++execution) {
-    c_.restore(c_before_);
-    if (memory == Memory::host) {
-      plan.execute(alpha_, null_inputs_ ? nullptr : a_.data(), null_inputs_ ? nullptr : b_.data(), beta_, c_.data());
-    } else {
-      DeviceArray<T> a(context, a_, shift_), b(context, b_, shift_), c(context, c_, shift_);
-      plan.execute(alpha_, null_inputs_ ? nullptr : a.data(), null_inputs_ ? nullptr : b.data(), beta_, c.data());
-      context.synchronize();
-      if (!a.download(a_) || !b.download(b_)) stop("memory around A or B was written");
-      if (!c.download(c_)) stop("memory around C was written");
+/// Integers with |alpha| sum |a||b| + |beta| |c| + |bias| below `limit`: one operand wide, the other small, and zero at
+/// most terms where k is so large that it must be. The last term of a sum never is zero.
+template <class T, class D>
+void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale) {
+  const std::int64_t largest = std::int64_t{1} << bits;
+  const std::int64_t most_terms = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.alpha))) / largest - 1;
+  const std::int64_t k = std::max<std::int64_t>(c.desc.k, 1);
+  const std::int64_t every = (k + most_terms - 1) / most_terms;  // each every-th term is not zero
+  const std::int64_t small =
+      std::clamp<std::int64_t>(most_terms / ((k + every - 1) / every + 1), 1, std::min<std::int64_t>(1000, kExact<T>));
+  const auto wide_value = [&](std::int64_t, std::int64_t) { return double(wide_integer(random_, bits)) * scale; };
+  const auto narrow_value = [&](std::int64_t p) {
+    if (every > 1 && p % every != every - 1 && p != k - 1) return 0.0;
+    const std::int64_t value = random_.integer(1, small);
+    return double(random_.bits() % 2 == 0 ? value : -value);
+  };
+  if (c.data == GemmData::wide_b) {
+    set(b_, layout_.b, wide_value);
+    set(a_, layout_.a, [&](std::int64_t, std::int64_t p) { return narrow_value(p); });
+  } else {
+    set(a_, layout_.a, wide_value);
+    set(b_, layout_.b, [&](std::int64_t p, std::int64_t) { return narrow_value(p); });
+  }
+  const std::int64_t most_c = limit / 4 / std::int64_t(std::max(1.0, std::abs(c.beta)));
+  if (c.beta != 0.0)
+    set(c_, layout_.c, [&](std::int64_t, std::int64_t) { return integer_up_to<D>(random_, most_c) * scale; });
+  fill_bias([&] {
+    return (f32_bias_given_ ? integer_up_to<float>(random_, limit / 4) : integer_up_to<D>(random_, limit / 4)) * scale;
+  });
+}
+
+/// 2047 * 32 = 65504, the largest number of f16, and 0 to 32 more, or the negative of that.
+template <class T, class D>
+void GemmTrial<T, D>::fill_around_overflow() {
+  set(a_, layout_.a, [&](std::int64_t, std::int64_t p) { return double(p == 0 ? 2047 : random_.integer(0, 32)); });
+  set(b_, layout_.b, [&](std::int64_t p, std::int64_t j) { return (p == 0 ? 32.0 : p == 1) * (j % 3 == 0 ? -1 : 1); });
+  fill_bias([] { return 0.0; });
+}
+
+template <class T, class D>
+template <class Value>
+void GemmTrial<T, D>::fill_bias(Value&& value) {
+  const auto each = [&](std::int64_t, std::int64_t) { return value(); };
+  if (f32_bias_given_)
+    set(f32_bias_, layout_.bias, each);
+  else
+    set(bias_, layout_.bias, each);
+}
+
+template <class T, class D>
+std::vector<double> GemmTrial<T, D>::packed_bias() const {
+  std::vector<double> values;
+  for (std::int64_t l = 0; l < layout_.bias.batch; ++l)
+    for (std::int64_t i = 0; i < layout_.bias.rows; ++i) {
+      const std::int64_t place = layout_.bias.at(l, i, 0);
+      values.push_back(f32_bias_given_ ? double(f32_bias_[place]) : double(wide(bias_[place])));
     }
+  return values;
+}
+
+template <class T, class D>
+void GemmTrial<T, D>::execute(GemmPlan& plan, const T* a, const T* b, D* c, D* d, const D* bias,
+                              const float* f32_bias) const {
+  if (null_inputs_) a = b = nullptr;
+  if (null_c_) c = nullptr;
+  const auto with = [&](const auto&... more) {
+    if (beside_c_)
+      plan.execute(alpha_, a, b, beta_, static_cast<const D*>(c), d, more...);
+    else
+      plan.execute(alpha_, a, b, beta_, c, more...);
+  };
+  if (desc_.bias == Bias::none)
+    with();
+  else if (f32_bias_given_)
+    with(tessera::bias(f32_bias));
+  else
+    with(tessera::bias(bias));
+}
+
+template <class T, class D>
+void GemmTrial<T, D>::execute_on_host(GemmPlan& plan) {
+  execute(plan, a_.data(), b_.data(), c_.data(), d_.data(), bias_.data(), f32_bias_.data());
+}
+
+template <class T, class D>
+void GemmTrial<T, D>::execute_on_device(Context& context, GemmPlan& plan) {
+  DeviceArray<T> a(context, a_, shift_), b(context, b_, shift_);
+  DeviceArray<D> c(context, c_, shift_), d(context, d_, shift_), bias(context, bias_, shift_);
+  DeviceArray<float> f32_bias(context, f32_bias_, shift_);
+  execute(plan, a.data(), b.data(), c.data(), d.data(), bias.data(), f32_bias.data());
+  context.synchronize();
+  if (!a.download(a_) || !b.download(b_)) stop("memory around A or B was written");
+  if (!c.download(c_) || !d.download(d_)) stop("memory around C or D was written");
+  if (!bias.download(bias_) || !f32_bias.download(f32_bias_)) stop("memory around the bias was written");
+}
+
+template <class T, class D>
+std::string GemmTrial<T, D>::run(Context& context, GemmPlan& plan, Memory memory) {
+  const Running running(what_runs(name_, plan));
+  std::vector<D> first;
+  for (int execution = 0; execution < 2; ++execution) {
+    out().restore(out_before_);
+    if (memory == Memory::host)
+      execute_on_host(plan);
+    else
+      execute_on_device(context, plan);
     if (!a_.same_bits(a_before_) || !b_.same_bits(b_before_)) return "A or B was written";
-    if (!c_.surroundings_intact() || !a_.surroundings_intact() || !b_.surroundings_intact())
+    if (beside_c_ && !c_.same_bits(c_before_)) return "C was written, though D is another matrix";
+    if (!bias_.same_bits(bias_before_) || !f32_bias_.same_bits(f32_bias_before_)) return "the bias was written";
+    if (!c_.surroundings_intact() || !a_.surroundings_intact() || !b_.surroundings_intact() ||
+        !d_.surroundings_intact() || !bias_.surroundings_intact() || !f32_bias_.surroundings_intact())
       stop("memory beside an operand was written");
     if (execution == 0) {
-      first = c_.copy();
+      first = out().copy();
       if (std::string problem = judge(); !problem.empty()) return problem;
-    } else if (!c_.same_bits(first)) {
+    } else if (!out().same_bits(first)) {
       return "a second execution gave other bits";
     }
   }
   return "";
 }
 
-template <class T>
-std::string GemmTrial<T>::judge() const {
-  std::vector<T> untouched = c_.copy();
+template <class T, class D>
+std::string GemmTrial<T, D>::judge() const {
+  std::vector<D> untouched = out().copy();
   std::size_t at = 0, wrong = 0;
   std::string first;
   for (std::int64_t l = 0; l < desc_.batch; ++l)
     for (std::int64_t i = 0; i < desc_.m; ++i)
       for (std::int64_t j = 0; j < desc_.n; ++j, ++at) {
-        const std::int64_t place = layout_.c.at(l, i, j);
-        const Wide<T> bound = exact_ ? 0 : expected_.bound[at];
-        untouched[std::size_t(place)] = c_before_[std::size_t(place)];
-        if (acceptable<T>(c_[place], expected_.value[at], bound)) continue;
+        const std::int64_t place = layout_.d.at(l, i, j);
+        const Wide<D> bound = exact_ ? 0 : expected_.bound[at];
+        untouched[std::size_t(place)] = out_before_[std::size_t(place)];
+        if (acceptable<D>(out()[place], expected_.value[at], bound)) continue;
         if (wrong++ == 0)
-          first = "C(" + std::to_string(i) + ", " + std::to_string(j) + ") of matrix " + std::to_string(l) + ": " +
-                  disagreement<T>(c_[place], expected_.value[at], bound);
+          first = "D(" + std::to_string(i) + ", " + std::to_string(j) + ") of matrix " + std::to_string(l) + ": " +
+                  disagreement<D>(out()[place], expected_.value[at], bound);
       }
   if (wrong > 0) return std::to_string(wrong) + " of " + std::to_string(at) + " elements are wrong; " + first;
   const bool intact =
-      untouched.empty() || std::memcmp(untouched.data(), c_before_.data(), untouched.size() * sizeof(T)) == 0;
-  return intact ? "" : "an element of the gaps in C was written";
+      untouched.empty() || std::memcmp(untouched.data(), out_before_.data(), untouched.size() * sizeof(D)) == 0;
+  return intact ? "" : "an element of the gaps in D was written";
 }
 
 template class GemmTrial<float>;
 template class GemmTrial<double>;
+template class GemmTrial<float16>;
+template class GemmTrial<bfloat16>;
+template class GemmTrial<float16, float>;
+template class GemmTrial<bfloat16, float>;
 
 }  // namespace tessera::test

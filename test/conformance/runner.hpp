@@ -38,8 +38,9 @@ inline GuardedBytes::Against any_side(Random& random) {
   return random.bits() % 2 == 0 ? GuardedBytes::Against::end : GuardedBytes::Against::begin;
 }
 
-/// One case with its data and what must come of it, for element type T. Made once, run by every algorithm.
-template <class T>
+/// One case with its data and what must come of it, A and B of type T, C and D of type D. Made once, run by every
+/// algorithm.
+template <class T, class D = T>
 class GemmTrial {
  public:
   explicit GemmTrial(const GemmCase& c);
@@ -49,19 +50,36 @@ class GemmTrial {
   const GemmDesc& desc() const { return desc_; }
 
  private:
+  using S = Scalar<D>;
+
   void fill(const GemmCase& c);
+  void fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale);
+  void fill_around_overflow();
+  template <class Value>
+  void fill_bias(Value&& value);
+  std::vector<double> packed_bias() const;
+  void execute_on_host(GemmPlan& plan);
+  void execute_on_device(Context& context, GemmPlan& plan);
+  void execute(GemmPlan& plan, const T* a, const T* b, D* c, D* d, const D* bias, const float* f32_bias) const;
   std::string judge() const;
+  const GuardedArray<D>& out() const { return beside_c_ ? d_ : c_; }
+  GuardedArray<D>& out() { return beside_c_ ? d_ : c_; }
 
   std::string name_;
   GemmDesc desc_;
   GemmLayout layout_;
-  T alpha_, beta_;
-  bool exact_, null_inputs_;
+  bool beside_c_, f32_bias_given_;  ///< D is not C; the bias is in f32_bias_, not in bias_
+  S alpha_, beta_;
+  bool exact_, null_inputs_, null_c_;
   Random random_;
   std::int64_t shift_;
-  GuardedArray<T> a_, b_, c_;
-  std::vector<T> a_before_, b_before_, c_before_;
-  Expected<T> expected_;
+  GuardedArray<T> a_, b_;
+  GuardedArray<D> c_, d_, bias_;
+  GuardedArray<float> f32_bias_;
+  std::vector<T> a_before_, b_before_;
+  std::vector<D> c_before_, out_before_, bias_before_;
+  std::vector<float> f32_bias_before_;
+  Expected<D> expected_;
 };
 
 template <class T>

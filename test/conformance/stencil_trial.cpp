@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <stdexcept>
 
 namespace tessera::test {
 
@@ -29,7 +29,7 @@ void set(const GuardedArray<T>& in, const StencilLayout& layout, Value&& value) 
   for (std::size_t axis = 0; axis < all.extents.size(); ++axis)
     all.extents[axis] += layout.halo[axis][0] + layout.halo[axis][1];
   if (layout.points() > 0)
-    for_each_point(all, all.in_strides, [&](std::size_t, std::int64_t place) { in[place] = T(value()); });
+    for_each_point(all, all.in_strides, [&](std::size_t, std::int64_t place) { in[place] = number<T>(value()); });
 }
 
 /// The largest integer that keeps |sum| below `limit` in every step, boundary values included.
@@ -38,6 +38,24 @@ std::int64_t largest_integer(const StencilDesc& desc, double limit) {
   for (const Tap& tap : desc.taps) sum += std::abs(tap.coefficient);
   const double growth = std::pow(std::max(sum, 1.0), double(desc.steps));
   return std::min<std::int64_t>(std::int64_t((limit - 1) / growth), 1 << 20);
+}
+
+/// The largest integer that an exact case may hold. Sums of 16-bit numbers fit in f32, with a bit to spare for what
+/// rounding after each step adds; the numbers themselves are those that T has, and stay finite where they can.
+template <class T>
+std::int64_t largest_exact(const StencilDesc& desc, StencilData data) {
+  double boundary = 1.0;
+  for (std::size_t axis = 0; axis < desc.extents.size(); ++axis)
+    boundary = std::max({boundary, std::abs(desc.boundary[axis].low.value), std::abs(desc.boundary[axis].high.value)});
+  const int bits = kNarrow<T> ? 23 : Numbers<T>::kDigits - (data == StencilData::denormal ? 2 : 0);
+  std::int64_t most = largest_integer(desc, std::ldexp(1.0, bits));
+  if (double(most) < boundary) throw std::logic_error("the sums of this case are not exact");
+  if constexpr (kNarrow<T>) {
+    const std::int64_t finite =
+        std::max(largest_integer(desc, std::min(Numbers<T>::kLargest, 0x1p23)), std::int64_t(boundary));
+    most = std::min({most, finite, std::int64_t{1} << (Numbers<T>::kDigits - (data == StencilData::denormal ? 2 : 0))});
+  }
+  return most;
 }
 
 }  // namespace
@@ -62,14 +80,8 @@ template <class T>
 void StencilTrial<T>::fill(StencilData data) {
   if (!exact_) set(in_, layout_, [&] { return random_.uniform(); });
   if (exact_) {
-    const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits - (data == StencilData::denormal ? 2 : 0));
-    const std::int64_t most = largest_integer(desc_, limit);
-    double boundary = 0.0;
-    for (std::size_t axis = 0; axis < desc_.extents.size(); ++axis)
-      boundary =
-          std::max({boundary, std::abs(desc_.boundary[axis].low.value), std::abs(desc_.boundary[axis].high.value)});
-    if (double(most) < std::max(boundary, 1.0)) throw std::logic_error("the sums of this case are not exact");
-    const double scale = data == StencilData::denormal ? double(std::numeric_limits<T>::denorm_min()) : 1.0;
+    const std::int64_t most = largest_exact<T>(desc_, data);
+    const double scale = data == StencilData::denormal ? Numbers<T>::kLeast : 1.0;
     set(in_, layout_, [&] { return double(random_.integer(-most, most)) * scale; });
   }
   if (data != StencilData::nan_and_inf || layout_.points() == 0) return;
@@ -78,9 +90,9 @@ void StencilTrial<T>::fill(StencilData data) {
     last += (layout_.extents[axis] - 1) * layout_.in_strides[axis];
     middle += layout_.extents[axis] / 2 * layout_.in_strides[axis];
   }
-  in_[layout_.in_first] = std::numeric_limits<T>::infinity();
-  in_[layout_.in_first + middle] = std::numeric_limits<T>::quiet_NaN();
-  in_[layout_.in_first + last] = -std::numeric_limits<T>::infinity();
+  in_[layout_.in_first] = number<T>(INFINITY);
+  in_[layout_.in_first + middle] = number<T>(NAN);
+  in_[layout_.in_first + last] = number<T>(-INFINITY);
 }
 
 template <class T>
@@ -140,5 +152,7 @@ std::string StencilTrial<T>::judge() const {
 
 template class StencilTrial<float>;
 template class StencilTrial<double>;
+template class StencilTrial<float16>;
+template class StencilTrial<bfloat16>;
 
 }  // namespace tessera::test

@@ -30,6 +30,8 @@ class Subject {
   std::vector<std::string> algorithms(tessera_op op) const;
   /// The same, or the one that TESSERA_TEST_ALGORITHM names: none where it is one of the other operation.
   std::vector<std::string> tested(tessera_op op) const;
+  /// Whether the backend must solve every case; another one may refuse the newer types, bias and activation.
+  bool is_complete() const;
   std::uint64_t device_memory_bytes() const;
   /// Ends the test case unless the plan runs where and how it was asked to.
   void check_forced(const Plan& plan, const std::string& algorithm) const;
@@ -67,8 +69,8 @@ struct Tally {
   std::map<std::string, int> refused;  ///< by reason
 };
 
-/// Prints the tally and fails where nothing was run.
-void report(const std::string& what, const Tally& tally);
+/// Prints the tally and fails where nothing was run, unless an algorithm may refuse all: of types of 16 bits it may.
+void report(const std::string& what, const Tally& tally, bool may_refuse_all = false);
 
 /// Other settings of a plan's parameters: from "tile:width=32,stages=3" all of "tile:width=16", "tile:width=33",
 /// "tile:stages=2" and so on, whether the algorithm takes them or not.

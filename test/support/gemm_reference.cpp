@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tessera::test {
 
@@ -16,7 +17,7 @@ std::vector<W> packed(const MatrixLayout& layout, const T* data, std::int64_t l)
   std::vector<W> result;
   result.reserve(std::size_t(layout.rows * layout.columns));
   for (std::int64_t i = 0; i < layout.rows; ++i)
-    for (std::int64_t j = 0; j < layout.columns; ++j) result.push_back(data[layout.at(l, i, j)]);
+    for (std::int64_t j = 0; j < layout.columns; ++j) result.push_back(W(wide(data[layout.at(l, i, j)])));
   return result;
 }
 
@@ -35,51 +36,142 @@ std::vector<double> magnitudes(const std::vector<W>& values) {
   return result;
 }
 
-/// The reference in arithmetic of type W; without bounds when every sum is exact.
-template <class T, class W>
-Expected<T> reference_in(const GemmDesc& desc, T alpha, const T* a, const T* b, T beta, const T* c, bool exact) {
-  const GemmLayout layout = layout_of(desc);
-  const bool has_product = alpha != T(0) && desc.k > 0;
-  const double terms = double(desc.k + 4);
-  const double relative = terms * double(kUnitRoundoff<T> + std::numeric_limits<W>::epsilon());
-  const double underflow = terms * (std::abs(double(alpha)) + 1) * double(std::numeric_limits<T>::denorm_min());
-  Expected<T> expected;
-  for (std::int64_t l = 0; l < desc.batch; ++l) {
-    const auto wide_a = has_product ? packed<W>(layout.a, a, l) : std::vector<W>();
-    const auto wide_b = has_product ? packed<W>(layout.b, b, l) : std::vector<W>();
-    const bool bounded = has_product && !exact;
-    const auto size_a = bounded ? magnitudes(wide_a) : std::vector<double>();
-    const auto size_b = bounded ? magnitudes(wide_b) : std::vector<double>();
-    for (std::int64_t i = 0; i < desc.m; ++i) {
-      std::vector<W> sum(std::size_t(desc.n), 0);
-      std::vector<double> magnitude(std::size_t(desc.n), 0);
-      if (has_product) multiply_row(desc.n, desc.k, wide_a.data() + i * desc.k, wide_b.data(), sum.data());
-      if (bounded) multiply_row(desc.n, desc.k, size_a.data() + i * desc.k, size_b.data(), magnitude.data());
-      for (std::int64_t j = 0; j < desc.n; ++j) {
-        const W old = beta == T(0) ? W(0) : W(beta) * W(c[layout.c.at(l, i, j)]);
-        expected.value.push_back((has_product ? W(alpha) * sum[std::size_t(j)] : W(0)) + old);
-        if (exact) continue;
-        const double size = std::abs(double(alpha)) * magnitude[std::size_t(j)] + std::abs(double(old));
-        expected.bound.push_back(relative * size + underflow);
+/// The formulas of tessera_activation, in forms without cancellation.
+template <class W>
+W activated(Activation activation, W x) {
+  if (x != x) return x;
+  const bool low = x == -std::numeric_limits<W>::infinity();
+  switch (activation) {
+    case Activation::none:
+      return x;
+    case Activation::relu:
+      return x > 0 ? x : W(0);
+    case Activation::gelu:
+      return low ? W(0) : x / 2 * std::erfc(-x * W(0.707106781186547524400844362104849L));
+    case Activation::gelu_tanh:
+      return low ? W(0)
+                 : x / (1 + std::exp(-2 * W(0.797884560802865355879892119868764L) * (x + W(0.044715L) * x * x * x)));
+    case Activation::silu:
+      return low ? W(0) : x / (1 + std::exp(-x));
+    case Activation::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::tanh:
+      return std::tanh(x);
+  }
+  return std::numeric_limits<W>::quiet_NaN();
+}
+
+/// The largest slope of an activation, rounded up.
+double steepest(Activation activation) {
+  switch (activation) {
+    case Activation::gelu:
+    case Activation::gelu_tanh:
+      return 1.13;  // at sqrt(2)
+    case Activation::silu:
+      return 1.1;  // at 2.4
+    case Activation::sigmoid:
+      return 0.25;
+    default:
+      return 1.0;
+  }
+}
+
+/// What act(x) may err by where x errs by `bound`, computed in S: see docs/testing.md.
+template <class S, class W>
+double activated_bound(Activation activation, W x, double bound) {
+  if (activation == Activation::none) return bound;
+  if (!std::isfinite(x)) return 0.0;  // at its end a function has its limit
+  if (activation == Activation::relu) return bound;
+  constexpr double kFew = 8 * (kUnitRoundoff<S> + double(std::numeric_limits<W>::epsilon()));
+  const double size = std::abs(double(x)) + bound + std::abs(double(activated(activation, x)));
+  return steepest(activation) * bound + kFew * size + Numbers<S>::kLeastNormal;
+}
+
+/// Rows of D in arithmetic of type W; without bounds when every sum is exact.
+template <class T, class D, class W>
+class Reference {
+  using S = Scalar<D>;
+  static constexpr double kRoundoff = (kNarrow<T> ? 2 : 1) * kUnitRoundoff<Scalar<T>>;
+
+ public:
+  Reference(const GemmDesc& desc, S alpha, S beta, const D* c, bool exact, const std::vector<double>& bias)
+      : desc_(desc),
+        layout_(layout_of(desc)),
+        alpha_(alpha),
+        beta_(beta),
+        c_(c),
+        exact_(exact),
+        bias_(bias),
+        relative_(double(desc.k + 4) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
+        underflow_(double(desc.k + 4) * (std::abs(double(alpha)) + 1) * Numbers<Scalar<T>>::kLeast) {}
+
+  Expected<D> product(const T* a, const T* b) {
+    const bool has_product = alpha_ != S(0) && desc_.k > 0, bounded = has_product && !exact_;
+    for (std::int64_t l = 0; l < desc_.batch; ++l) {
+      const auto wide_a = has_product ? packed<W>(layout_.a, a, l) : std::vector<W>();
+      const auto wide_b = has_product ? packed<W>(layout_.b, b, l) : std::vector<W>();
+      const auto size_a = bounded ? magnitudes(wide_a) : std::vector<double>();
+      const auto size_b = bounded ? magnitudes(wide_b) : std::vector<double>();
+      for (std::int64_t i = 0; i < desc_.m; ++i) {
+        std::vector<W> sum(std::size_t(desc_.n), 0);
+        std::vector<double> size(std::size_t(desc_.n), 0);
+        if (has_product) multiply_row<W>(desc_.n, desc_.k, wide_a.data() + i * desc_.k, wide_b.data(), sum.data());
+        if (bounded) multiply_row<double>(desc_.n, desc_.k, size_a.data() + i * desc_.k, size_b.data(), size.data());
+        for (std::int64_t j = 0; j < desc_.n; ++j)
+          add(l, i, j, has_product ? W(alpha_) * sum[std::size_t(j)] : W(0),
+              std::abs(double(alpha_)) * size[std::size_t(j)]);
       }
     }
+    return std::move(expected_);
   }
-  return expected;
-}
+
+ private:
+  /// The next element, of a product whose terms are of that size together.
+  void add(std::int64_t l, std::int64_t i, std::int64_t j, W product, double size) {
+    const W old = beta_ == S(0) ? W(0) : W(beta_) * W(wide(c_[layout_.c.at(l, i, j)]));
+    const bool per_row = desc_.bias == Bias::per_row;
+    const std::int64_t count = per_row ? desc_.m : desc_.n;
+    const W bias = bias_.empty() ? W(0) : W(bias_[std::size_t(l * count + (per_row ? i : j))]);
+    const W value = product + old + bias;
+    expected_.value.push_back(activated(desc_.activation, value));
+    if (exact_) return;
+    const double bound = relative_ * (size + std::abs(double(old)) + std::abs(double(bias))) + underflow_;
+    expected_.bound.push_back(activated_bound<S>(desc_.activation, value, bound));
+  }
+
+  const GemmDesc& desc_;
+  GemmLayout layout_;
+  S alpha_, beta_;
+  const D* c_;
+  bool exact_;
+  const std::vector<double>& bias_;
+  double relative_, underflow_;
+  Expected<D> expected_;
+};
 
 }  // namespace
 
 /// The bound is that of N. Higham, "Accuracy and Stability of Numerical Algorithms", 3.5: k products and sums in any
-/// order, then alpha, beta and the last sum, give gamma(k + 3) <= (k + 4) u. Added to it: the reference's own error,
-/// and a denormal number for each product that may underflow.
-template <class T>
-Expected<T> gemm_reference(const GemmDesc& desc, T alpha, const T* a, const T* b, T beta, const T* c, bool exact) {
-  if (exact) return reference_in<T, double>(desc, alpha, a, b, beta, c, exact);  // fast, and exact in any type
-  return reference_in<T, Wide<T>>(desc, alpha, a, b, beta, c, exact);
+/// order, then alpha, beta and the last sums, give gamma(k + 3) <= (k + 4) u; twice that for types of 16 bits, whose
+/// products are exact and whose sums may be cut off. Added to it: the reference's own error, and a denormal number for
+/// each product that may underflow.
+template <class T, class D>
+Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const T* b, Scalar<D> beta, const D* c,
+                           bool exact, const std::vector<double>& bias) {
+  if (exact)  // double is fast, and exact in any type
+    return Reference<T, D, double>(desc, alpha, beta, c, exact, bias).product(a, b);
+  return Reference<T, D, Wide<D>>(desc, alpha, beta, c, exact, bias).product(a, b);
 }
 
-template Expected<float> gemm_reference(const GemmDesc&, float, const float*, const float*, float, const float*, bool);
-template Expected<double> gemm_reference(const GemmDesc&, double, const double*, const double*, double, const double*,
-                                         bool);
+#define TESSERA_TEST_INSTANTIATE(T, D)                                                                                 \
+  template Expected<D> gemm_reference<T, D>(const GemmDesc&, Scalar<D>, const T*, const T*, Scalar<D>, const D*, bool, \
+                                            const std::vector<double>&)
+TESSERA_TEST_INSTANTIATE(float, float);
+TESSERA_TEST_INSTANTIATE(double, double);
+TESSERA_TEST_INSTANTIATE(float16, float16);
+TESSERA_TEST_INSTANTIATE(float16, float);
+TESSERA_TEST_INSTANTIATE(bfloat16, bfloat16);
+TESSERA_TEST_INSTANTIATE(bfloat16, float);
+#undef TESSERA_TEST_INSTANTIATE
 
 }  // namespace tessera::test

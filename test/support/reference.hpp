@@ -7,19 +7,17 @@
 #pragma once
 
 #include "gemm_cases.hpp"
+#include "numbers.hpp"
 #include "stencil_cases.hpp"
 
+#include <cmath>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace tessera::test {
 
-/// The type that the reference computes in: products of two T are exact or nearly so.
-template <class T>
-using Wide = std::conditional_t<(sizeof(T) < sizeof(double)), double, long double>;
-
-/// What must come out, point by point in packed C order (GEMM: batch, row, column).
+/// What must come out, point by point in packed C order (GEMM: batch, row, column). For a T of 16 bits: before the last
+/// rounding.
 template <class T>
 struct Expected {
   std::vector<Wide<T>> value;
@@ -27,23 +25,28 @@ struct Expected {
   std::vector<char> untouched;  ///< points that keep the input's bits (stencils with fixed sides); empty: none
 };
 
-/// alpha op(A) op(B) + beta C. With `exact` the caller vouches that every partial sum fits in T.
-template <class T>
-Expected<T> gemm_reference(const GemmDesc& desc, T alpha, const T* a, const T* b, T beta, const T* c, bool exact);
+/// activation(alpha op(A) op(B) + beta C + bias), A and B of type T, C and D of type D. `bias`: packed, the values of
+/// one matrix of the batch after another; empty where there is none. With `exact` the caller vouches that every partial
+/// sum fits in the type of sums, and that the activation is exact.
+template <class T, class D = T>
+Expected<D> gemm_reference(const GemmDesc& desc, Scalar<D> alpha, const T* a, const T* b, Scalar<D> beta, const D* c,
+                           bool exact, const std::vector<double>& bias = {});
 
 /// The stencil by padding: each step pads the array on every side as far as the taps reach, axis by axis as numpy.pad
-/// does, and adds shifted arrays. `in` addresses the domain's first point.
+/// does, and adds shifted arrays. `in` addresses the domain's first point. With `exact` the caller vouches that every
+/// partial sum fits in the type of sums; a T of 16 bits is rounded after each step.
 template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact);
 
 /// True when `computed` is what is expected at a point: within the bound, and NaN or the same infinity where that is
-/// due.
+/// due. Rounding keeps order, so that a T of 16 bits lies between the rounded ends of what was allowed before it.
 template <class T>
 bool acceptable(T computed, Wide<T> value, Wide<T> bound) {
-  if (value != value) return computed != computed;
-  if (Wide<T>(computed) == value) return true;  // also infinities, and zeros of either sign
-  const Wide<T> error = Wide<T>(computed) - value;
-  return -bound <= error && error <= bound;
+  const Wide<T> number = wide(computed);
+  if (value != value) return number != number;
+  if (number == value) return true;  // also infinities, and zeros of either sign
+  if (std::isinf(value)) return false;
+  return stored<T>(value - bound) <= number && number <= stored<T>(value + bound);
 }
 
 }  // namespace tessera::test

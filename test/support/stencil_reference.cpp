@@ -86,8 +86,8 @@ template <class T, class W>
 Grid<W> padded(Grid<W> grid, const StencilDesc& desc, const StencilLayout& layout, bool with_values) {
   for (std::size_t axis = desc.extents.size(); axis-- > 0;) {
     const BoundaryAxis& boundary = desc.boundary[axis];
-    const W constants[2] = {with_values ? W(T(boundary.low.value)) : W(0),
-                            with_values ? W(T(boundary.high.value)) : W(0)};
+    const W constants[2] = {with_values ? W(Scalar<T>(boundary.low.value)) : W(0),
+                            with_values ? W(Scalar<T>(boundary.high.value)) : W(0)};
     grid = padded(grid, axis, boundary, layout.reach[axis][0] - layout.halo[axis][0],
                   layout.reach[axis][1] - layout.halo[axis][1], constants, layout.extents[axis],
                   grid.extents[axis] == layout.extents[axis] ? 0 : layout.halo[axis][0]);
@@ -109,7 +109,7 @@ template <class T, class W>
 Grid<W> applied(const Grid<W>& source, const StencilDesc& desc, const StencilLayout& layout, bool magnitudes) {
   Grid<W> result(layout.extents);
   for (const Tap& tap : desc.taps) {
-    const W coefficient = magnitudes ? std::abs(W(T(tap.coefficient))) : W(T(tap.coefficient));
+    const W coefficient = magnitudes ? std::abs(W(Scalar<T>(tap.coefficient))) : W(Scalar<T>(tap.coefficient));
     Index p{};
     for (p[0] = 0; p[0] < layout.extents[0]; ++p[0])
       for (p[1] = 0; p[1] < layout.extents[1]; ++p[1]) {
@@ -139,7 +139,7 @@ Grid<W> gathered(const StencilLayout& layout, const T* in) {
     std::int64_t at = 0;
     for (std::size_t axis = 0; axis < p.size(); ++axis)
       at += (p[axis] - layout.halo[axis][0]) * layout.in_strides[axis];
-    grid.values[std::size_t(grid.at(p))] = in[at];
+    grid.values[std::size_t(grid.at(p))] = W(wide(in[at]));
   });
   return grid;
 }
@@ -160,8 +160,8 @@ template <class T, class W>
 Grid<double> next_error(const Grid<double>& error, const Grid<W>& around, const StencilDesc& desc,
                         const StencilLayout& layout) {
   const double terms = double(desc.taps.size() + 2);
-  const double relative = terms * double(kUnitRoundoff<T> + std::numeric_limits<W>::epsilon());
-  const double underflow = terms * double(std::numeric_limits<T>::denorm_min());
+  const double relative = terms * double(kUnitRoundoff<Scalar<T>> + std::numeric_limits<W>::epsilon());
+  const double underflow = terms * Numbers<Scalar<T>>::kLeast;
   const Grid<double> error_around = padded<T>(error, desc, layout, false);
   Grid<double> largest(around.extents);  // |x| + e
   for (std::size_t i = 0; i < largest.values.size(); ++i)
@@ -170,6 +170,18 @@ Grid<double> next_error(const Grid<double>& error, const Grid<W>& around, const 
   const Grid<double> magnitude = applied<T>(largest, desc, layout, true);
   for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] += relative * magnitude.values[i] + underflow;
   return result;
+}
+
+/// What rounding to a T of 16 bits between two steps does: to the values where sums are exact, else to their error.
+template <class T, class W>
+void round_between_steps(Grid<W>& field, Grid<double>& error, bool exact) {
+  if constexpr (kNarrow<T>)
+    for (std::size_t i = 0; i < field.values.size(); ++i) {
+      if (exact)
+        field.values[i] = stored<T>(field.values[i]);
+      else
+        error.values[i] += kUnitRoundoff<T> * (std::abs(field.values[i]) + error.values[i]) + Numbers<T>::kLeast / 2;
+    }
 }
 
 /// The reference in arithmetic of type W; without bounds when every sum is exact.
@@ -187,6 +199,7 @@ Expected<T> reference_in(const StencilDesc& desc, const T* in, bool exact) {
     const Grid<W> around = padded<T>(field, desc, layout, true);
     Grid<W> next = applied<T>(around, desc, layout, false);
     error = exact ? Grid<double>(layout.extents) : next_error<T>(error, around, desc, layout);
+    if (step + 1 < desc.steps) round_between_steps<T>(next, error, exact);
     if (step == 0) field = without_halo(field, layout);
     for (std::size_t i = 0; i < expected.untouched.size(); ++i) {
       if (!expected.untouched[i]) continue;
@@ -205,7 +218,8 @@ Expected<T> reference_in(const StencilDesc& desc, const T* in, bool exact) {
 
 /// A step errs by (taps + 2) u sum |c| |x| (coefficient, product and sums of each tap) on top of sum |c| e, where e are
 /// the errors of the step before; |x| of the computed field is at most |x| + e. Added: the reference's own error, and a
-/// denormal number for each product that may underflow.
+/// denormal number for each product that may underflow. u is that of f32 for a T of 16 bits, which rounds between
+/// steps.
 template <class T>
 Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact) {
   if (exact) return reference_in<T, double>(desc, in, exact);  // fast, and exact in any type
@@ -214,5 +228,7 @@ Expected<T> stencil_reference(const StencilDesc& desc, const T* in, bool exact) 
 
 template Expected<float> stencil_reference(const StencilDesc&, const float*, bool);
 template Expected<double> stencil_reference(const StencilDesc&, const double*, bool);
+template Expected<float16> stencil_reference(const StencilDesc&, const float16*, bool);
+template Expected<bfloat16> stencil_reference(const StencilDesc&, const bfloat16*, bool);
 
 }  // namespace tessera::test
