@@ -220,6 +220,8 @@ template <class T, class D>
 std::string GemmTrial<T, D>::run(Context& context, GemmPlan& plan, Memory memory) {
   const Running running(what_runs(name_, plan));
   std::vector<D> first;
+  a_.restore(a_before_), b_.restore(b_before_), c_.restore(c_before_);  // another algorithm may have written them
+  bias_.restore(bias_before_), f32_bias_.restore(f32_bias_before_);
   for (int execution = 0; execution < 2; ++execution) {
     out().restore(out_before_);
     if (memory == Memory::host)
