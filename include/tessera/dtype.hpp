@@ -125,7 +125,8 @@ inline constexpr DType kDType = TypeTraits<std::remove_cv_t<T>>::kDType;
 template <Element T>
 using Scalar = typename TypeTraits<std::remove_cv_t<T>>::Scalar;
 
-/// u, the largest relative error of one rounding to nearest: 2^-24 for f32, 2^-53 for f64, 2^-11 for f16, 2^-8 for bf16.
+/// u, the largest relative error of one rounding to nearest: 2^-24 for f32, 2^-53 for f64, 2^-11 for f16, 2^-8 for
+/// bf16.
 template <Element T>
 inline constexpr double kUnitRoundoff = TypeTraits<T>::kUnitRoundoff;
 
@@ -142,7 +143,8 @@ template <class T, class... Rest, class Body>
 constexpr decltype(auto) with_types(TypeList<T, Rest...>, DType dtype, Body&& body) {
   if (dtype == TypeTraits<T>::kDType) return std::forward<Body>(body)(std::type_identity<T>{});
   if constexpr (sizeof...(Rest) != 0) return with_types(TypeList<Rest...>{}, dtype, std::forward<Body>(body));
-  throw std::invalid_argument("dtype " + std::to_string(static_cast<std::int32_t>(dtype)) + " is not one of those here");
+  throw std::invalid_argument("dtype " + std::to_string(static_cast<std::int32_t>(dtype)) +
+                              " is not one of those here");
 }
 
 }  // namespace detail

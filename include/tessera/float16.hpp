@@ -50,7 +50,7 @@ struct bfloat16 {
  private:
   static constexpr std::uint16_t rounded(float value) {
     const auto b = std::bit_cast<std::uint32_t>(value);
-    if ((b & 0x7fffffff) > 0x7f800000) return std::uint16_t(b >> 16 | 0x40);  // NaN: quiet, so that it is not cut to Inf
+    if ((b & 0x7fffffff) > 0x7f800000) return std::uint16_t(b >> 16 | 0x40);  // NaN: quiet, not cut to Inf
     return std::uint16_t((b + 0x7fff + (b >> 16 & 1)) >> 16);
   }
 };

@@ -209,8 +209,10 @@ class GemmPlan : public Plan {
     static_assert(E::rank() == 2, "a matrix has two axes");
     const bool is_a = role == Role::a, is_b = role == Role::b;
     std::int64_t rows = is_b ? desc_.k : desc_.m, columns = is_a ? desc_.k : desc_.n;
-    std::int64_t ld = is_a ? desc_.lda : is_b ? desc_.ldb : role == Role::d && desc_.ldd != kLikeC ? desc_.ldd : desc_.ldc;
-    if ((is_a && desc_.trans_a == Transpose::yes) || (is_b && desc_.trans_b == Transpose::yes)) std::swap(rows, columns);
+    const std::int64_t ld_d = role == Role::d && desc_.ldd != kLikeC ? desc_.ldd : desc_.ldc;
+    std::int64_t ld = is_a ? desc_.lda : is_b ? desc_.ldb : ld_d;
+    if ((is_a && desc_.trans_a == Transpose::yes) || (is_b && desc_.trans_b == Transpose::yes))
+      std::swap(rows, columns);
     const bool by_rows = desc_.order == Order::row_major;
     if (ld == kPacked) ld = by_rows ? columns : rows;
     const bool shape = std::int64_t(x.extent(0)) == rows && std::int64_t(x.extent(1)) == columns && desc_.batch == 1;

@@ -125,8 +125,9 @@ struct IsConst<const T*> : std::true_type {};
 template <std::ranges::contiguous_range Range>
 struct IsConst<Range> : std::is_const<std::remove_reference_t<std::ranges::range_reference_t<Range>>> {};
 template <class T>
-inline constexpr bool kWritable = !IsConst<
-    std::conditional_t<std::is_pointer_v<std::remove_cvref_t<T>>, std::remove_cvref_t<T>, std::remove_reference_t<T>>>::value;
+inline constexpr bool kWritable =
+    !IsConst<std::conditional_t<std::is_pointer_v<std::remove_cvref_t<T>>, std::remove_cvref_t<T>,
+                                std::remove_reference_t<T>>>::value;
 
 /// The options of a plan for operands like `Output`: buffers are on the device, all else is where the options say.
 template <class Output>

@@ -316,7 +316,8 @@ tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_d
                                tessera_error* error) {
   return guard(error, [&] {
     const Loan plan(context, desc);
-    const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_IN, in), operand_of(*plan, TESSERA_ROLE_OUT, out)};
+    const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_IN, in),
+                                        operand_of(*plan, TESSERA_ROLE_OUT, out)};
     (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 2, nullptr, 0, 0, nullptr, 0});
   });
 }

@@ -107,8 +107,9 @@ void run_gemm(const Arguments& arguments) {
                       .dtype = a.dtype,
                       .trans_a = transpose_of(a, arguments.trans_a),
                       .trans_b = transpose_of(b, arguments.trans_b)};
-  with_types<WideTypes>(a.dtype,
-             [&]<class T>(std::type_identity<T>) { multiply<T>(arguments, a, b, c0 ? &*c0 : nullptr, desc, output); });
+  with_types<WideTypes>(a.dtype, [&]<class T>(std::type_identity<T>) {
+    multiply<T>(arguments, a, b, c0 ? &*c0 : nullptr, desc, output);
+  });
 }
 
 }  // namespace

@@ -119,7 +119,8 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .in_strides = input.strides()};
   const Target target = target_of(arguments.output, input, parsed.output_type);
   npy::OutputFile output(arguments.output, {".npy", ".png"});
-  with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
+  with_types<WideTypes>(
+      dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
 }
 
 /// Returns the option that names a file.

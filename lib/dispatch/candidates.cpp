@@ -5,7 +5,6 @@
 
 #include "check.hpp"
 #include "dispatch/examine.hpp"
-#include "problem/problem.hpp"
 
 #include <tessera/tessera.h>
 
@@ -58,9 +57,11 @@ tessera_offers_request offers_request(const tessera_desc* desc, int device) {
 
 std::string ask_reference_score(Backend& backend, int device, int threads, double& score) {
   constexpr std::int64_t n = 1024;
-  const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F32, n, n, n);
-  const Problem product = validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT);
-  tessera_offers_request request = offers_request(product.desc(), device);
+  tessera_gemm_desc product = tessera_packed_gemm(TESSERA_F32, n, n, n);
+  product.dtype_d = product.dtype, product.compute = TESSERA_COMPUTE_STRICT;
+  product.lda = product.ldb = product.ldc = product.ldd = n;
+  product.stride_a = product.stride_b = product.stride_c = product.stride_d = n * n;
+  tessera_offers_request request = offers_request(reinterpret_cast<const tessera_desc*>(&product), device);
   request.memory = TESSERA_MEMORY_DEVICE;
   request.workspace_limit = TESSERA_DEFAULT_WORKSPACE_LIMIT;
   request.threads = threads;

@@ -30,10 +30,10 @@ std::string variable(const char* name) {
 
 std::shared_ptr<const Variables> read_variables() {
   const char* path = secure_getenv("TESSERA_BACKEND_PATH");
-  return std::make_shared<const Variables>(
-      Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
-                variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
-                path == nullptr ? "" : path});
+  return std::make_shared<const Variables>(Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"),
+                                                     variable("TESSERA_STENCIL_ALGORITHM"),
+                                                     variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"),
+                                                     variable("TESSERA_VERBOSE"), path == nullptr ? "" : path});
 }
 
 /// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.

@@ -73,7 +73,8 @@ Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory ope
 }
 
 Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
-    : Plan(validate(desc, environment_compute()), std::move(context), options.operands, core::workspace_limit(options)) {
+    : Plan(validate(desc, environment_compute()), std::move(context), options.operands,
+           core::workspace_limit(options)) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   if (context_ == nullptr) {
@@ -270,13 +271,15 @@ namespace {
 [[noreturn]] void refuse_dtype(const std::string& name, tessera_dtype given, tessera_dtype own, const char* field) {
   validate_dtype("dtype of " + name, given);
   const std::string type = name_of(given), wanted = name_of(own);
-  throw Error(TESSERA_INVALID_ARGUMENT, name + " is of type " + type + ", the plan takes " + wanted + ": set ." + field +
-                                            " of its descriptor to " + type + ", or pass " + wanted);
+  throw Error(TESSERA_INVALID_ARGUMENT, name + " is of type " + type + ", the plan takes " + wanted + ": set ." +
+                                            field + " of its descriptor to " + type + ", or pass " + wanted);
 }
 
 /// The field of a descriptor that says the type of an operand.
 const char* dtype_field(tessera_role role) {
-  return role == TESSERA_ROLE_C || role == TESSERA_ROLE_D ? "dtype_d" : role == TESSERA_ROLE_BIAS ? "dtype_bias" : "dtype";
+  return role == TESSERA_ROLE_C || role == TESSERA_ROLE_D ? "dtype_d"
+         : role == TESSERA_ROLE_BIAS                      ? "dtype_bias"
+                                                          : "dtype";
 }
 
 }  // namespace
@@ -307,8 +310,7 @@ void Plan::examine_operand(const tessera_execution& e, std::size_t index, const 
 /// Whether D is C. Throws where it has C's memory and another layout.
 bool Plan::in_place(const tessera_operand* operands) const {
   if (problem_.op != TESSERA_OP_GEMM || operands[Problem::kC].data != operands[Problem::kD].data) return false;
-  if (!same_layout_)
-    invalid("d", "the memory of c", "must be another matrix where ldd or stride_d is not that of C");
+  if (!same_layout_) invalid("d", "the memory of c", "must be another matrix where ldd or stride_d is not that of C");
   return true;
 }
 

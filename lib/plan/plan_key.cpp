@@ -70,7 +70,8 @@ void PlanKey::add_gemm(const tessera_desc* desc) {
 
 void PlanKey::add_stencil(const tessera_desc* desc) {
   auto d = plugin::read_struct<tessera_stencil_desc>(desc, "the stencil descriptor");
-  if (!readable(d)) validate(desc, TESSERA_COMPUTE_STRICT);  // says what is wrong, unless the taps come with fields that do not matter
+  if (!readable(d))
+    validate(desc, TESSERA_COMPUTE_STRICT);  // says what is wrong, unless the taps come with fields that do not matter
   const auto* taps = reinterpret_cast<const unsigned char*>(d.taps);
   const std::uint64_t tap_size = d.tap_size;
   d.struct_size = sizeof d;

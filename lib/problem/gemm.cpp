@@ -57,11 +57,16 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
 
 bool narrow(tessera_dtype dtype) { return size_of(dtype) == 2; }
 
+/// The type of alpha and beta.
+tessera_dtype scalar_dtype(tessera_dtype dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+}
+
 /// The type of an operand that is `usual`, or f32 where that has 16 bits.
 tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype usual, const char* of) {
   if (given == 0) return usual;
   validate_dtype(name, given);
-  if (given != usual && !(given == TESSERA_F32 && narrow(usual)))
+  if (given != usual && given != scalar_dtype(usual))
     invalid(name, name_of(given),
             std::string("must be ") + name_of(usual) + ", the type of " + of + (narrow(usual) ? ", or f32" : ""));
   return given;
@@ -71,7 +76,7 @@ tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype
 tessera_compute resolve_compute(const tessera_gemm_desc& d, tessera_compute usual) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_TF32,
          "default (0), strict (1), bf16x6 (2), f16x3 (3), tf32 (4)");
-  const bool has_all = d.dtype == TESSERA_F32;
+  const bool has_all = size_of(d.dtype) == 4;
   if (d.compute == TESSERA_COMPUTE_DEFAULT) return has_all ? usual : TESSERA_COMPUTE_STRICT;
   if (d.compute != TESSERA_COMPUTE_STRICT && !has_all)
     invalid("compute", name_of_compute(d.compute),
@@ -154,8 +159,7 @@ std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
       {"b", TESSERA_ROLE_B, d.dtype, false, matrix_layout(b, row_major, d.batch, size)},
       {"c", TESSERA_ROLE_C, d.dtype_d, false, matrix_layout(c, row_major, d.batch, size_d)},
       {"d", TESSERA_ROLE_D, d.dtype_d, true, matrix_layout(to, row_major, d.batch, size_d)}};
-  if (d.bias != TESSERA_BIAS_NONE)
-    operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, false, bias_layout(d)});
+  if (d.bias != TESSERA_BIAS_NONE) operands.push_back({"bias", TESSERA_ROLE_BIAS, d.dtype_bias, false, bias_layout(d)});
   return operands;
 }
 
@@ -173,7 +177,7 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
 
   Problem p;
   p.op = TESSERA_OP_GEMM;
-  p.scalar_dtype = with_types(d.dtype_d, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+  p.scalar_dtype = scalar_dtype(d.dtype_d);
   p.scalar_count = 2;
   p.scalar_names[0] = "alpha", p.scalar_names[1] = "beta";
   p.operands = gemm_operands(d);
@@ -181,7 +185,8 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
   if (!p.output_empty() && !nested(written)) {
     const bool own = d.stride_d != 0;
     invalid(own ? "stride_d" : "stride_c", written.strides[0],
-            std::string("the matrices of the batch overlap in ") + (own ? "D" : "C, where D is unless stride_d says else") +
+            std::string("the matrices of the batch overlap in ") +
+                (own ? "D" : "C, where D is unless stride_d says else") +
                 "; give each its own elements, as TESSERA_PACKED (kPacked) does");
   }
   p.gemm = d;

@@ -59,8 +59,8 @@ struct Problem {
 /// Bytes of an element, signed as distances are.
 inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
 
-/// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy. `compute`
-/// is the arithmetic of products that leave it to the environment and whose type has it.
+/// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
+/// `compute` is the arithmetic of products that leave it to the environment and whose type has it.
 Problem validate(const tessera_desc* desc, tessera_compute compute);
 
 // Its two halves.

@@ -30,7 +30,8 @@ std::string list(const std::int64_t* values, int count) {
 }
 
 bool finite_in(tessera_dtype dtype, double value) {
-  return with_types(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
+  return with_types(dtype,
+                    [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
 }
 
 bool same_offset(const tessera_tap& a, const tessera_tap& b) {

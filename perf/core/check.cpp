@@ -73,7 +73,8 @@ void Reference::sample_stencil() {
 
 void Reference::sample_many_steps() {
   const StencilShape& s = problem_.stencil;
-  const double roundoff = with_types<WideTypes>(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
+  const double roundoff =
+      with_types<WideTypes>(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
   const double unit = (tap_count(s.pattern, s.rank, s.radius) + 2) * roundoff;
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);

@@ -43,13 +43,12 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
 Execute prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
   return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
     if (problem.op == Op::gemm)
-      return [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options)](const void* const* in,
-                                                                                       void* out) {
-        plan->execute(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
-      };
-    return
-        [plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options)](
-            const void* const* in, void* out) { plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out)); };
+      return
+          [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options)](const void* const* in, void* out) {
+            plan->execute(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
+          };
+    return [plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options)](
+               const void* const* in, void* out) { plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out)); };
   });
 }
 

@@ -151,8 +151,8 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
       const Box core = window_box(s, number, edge, input_seed);
-      return with_types<WideTypes>(problem.dtype,
-                        [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
+      return with_types<WideTypes>(
+          problem.dtype, [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));
   std::vector<Window> windows;
   for (auto& future : futures) windows.push_back(future.get());

@@ -102,8 +102,8 @@ class Host : public Device {
       std::memset(static_cast<char*>(data) + at, 0xff, std::size_t(std::min(block, std::int64_t(bytes) - at)));
   }
   std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) override {
-    return with_types<WideTypes>(dtype,
-                      [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
+    return with_types<WideTypes>(
+        dtype, [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
   }
   void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
     with_types<WideTypes>(dtype, [=]<class T>(std::type_identity<T>) {

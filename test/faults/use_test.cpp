@@ -301,9 +301,7 @@ TEST_CASE("a refusal is an error under every fault", "[use]") {
   });
   GemmPlan plan(context, SmallGemm::kDesc);
   SmallGemm::Matrix c{};
-  both([&] {
-    refused(ErrorCode::invalid_argument, [&] { plan.execute(1, nullptr, gemm().b.data(), 0, c.data()); });
-  });
+  both([&] { refused(ErrorCode::invalid_argument, [&] { plan.execute(1, nullptr, gemm().b.data(), 0, c.data()); }); });
 }
 
 }  // namespace tessera::test

@@ -174,8 +174,9 @@ void examine(Bytes& bytes) {
     check_refusal(error, must);
   }
   if (!plan || !affordable(problem.desc)) return;
-  with_types<WideTypes>(problem.desc.dtype,
-             [&]<class T>(std::type_identity<T>) { compare<Op, T>(bytes, problem, context, *plan, options); });
+  with_types<WideTypes>(problem.desc.dtype, [&]<class T>(std::type_identity<T>) {
+    compare<Op, T>(bytes, problem, context, *plan, options);
+  });
   if (bytes.below(4) == 0) execute_in_one_array(bytes, problem.desc, *plan, options.operands);
 }
 

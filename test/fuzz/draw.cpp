@@ -262,8 +262,8 @@ bool in_range(const StencilDesc& d) {
     for (const BoundarySide& side : {d.boundary[axis].low, d.boundary[axis].high})
       if (std::isfinite(side.value)) largest = std::max(largest, std::abs(side.value));
   const double steps = double(std::max<std::int64_t>(d.steps, 1));
-  const int most =
-      with_types<WideTypes>(d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
+  const int most = with_types<WideTypes>(
+      d.dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::max_exponent10 - 8; });
   return std::log10(largest) + steps * std::log10(std::max(growth, 1.0)) < most;
 }
 

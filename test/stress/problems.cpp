@@ -158,7 +158,7 @@ std::vector<Problem> make_problems(const std::string& backend, unsigned seed) {
         options.algorithm = algorithm;
         options.operands = pick(random, 2) == 0 ? Memory::host : Memory::device;
         if (auto made = with_types<WideTypes>(WideTypes::kDTypes[std::size_t(i) % std::size(WideTypes::kDTypes)],
-                                   [&](auto type) { return make(type, options); }))
+                                              [&](auto type) { return make(type, options); }))
           problems.push_back(std::move(*made));
       }
   };

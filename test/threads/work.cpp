@@ -123,11 +123,13 @@ Jobs jobs_of(const Context& context, const Wish& wish) {
   for (const std::string& algorithm : info.gemm_algorithms)
     if (wanted(algorithm))
       for (const DType dtype : WideTypes::kDTypes)
-        with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { add_gemms<T>(context, wish, algorithm, jobs); });
+        with_types<WideTypes>(dtype,
+                              [&]<class T>(std::type_identity<T>) { add_gemms<T>(context, wish, algorithm, jobs); });
   for (const std::string& algorithm : info.stencil_algorithms)
     if (wanted(algorithm))
       for (const DType dtype : WideTypes::kDTypes)
-        with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, wish, algorithm, jobs); });
+        with_types<WideTypes>(dtype,
+                              [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, wish, algorithm, jobs); });
   return jobs;
 }
 

@@ -30,8 +30,8 @@ static void multiply(tessera_context* context, tessera_error* error) {
   tessera_plan* plan = NULL;
   expect(tessera_plan_create(context, (const tessera_desc*)&desc, NULL, &plan, error) == TESSERA_OK, "plan", error);
   tessera_operand operands[3] = {{(void*)a, TESSERA_F32, TESSERA_ROLE_A},
-                                  {(void*)b, TESSERA_F32, TESSERA_ROLE_B},
-                                  {c, TESSERA_F32, TESSERA_ROLE_C}};
+                                 {(void*)b, TESSERA_F32, TESSERA_ROLE_B},
+                                 {c, TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   tessera_execution e = {sizeof e, operands, sizeof operands[0], 3, scalars, sizeof scalars[0], 2, NULL, 0};
   expect(tessera_plan_execute(plan, &e, error) == TESSERA_OK, "execute", error);

@@ -170,12 +170,12 @@ TEST_CASE("bad operands of a GEMM are refused, and the plan works on", "[validat
   refused("a misaligned pointer",
           [&] {
             w.plan.execute(1, reinterpret_cast<float*>(reinterpret_cast<char*>(w.a.data()) + 2), w.b.data(), 0,
-                                  w.c.data());
+                           w.c.data());
           },
           {"a", "aligned", "4 bytes"});
   std::vector<double> doubles(12);
-  refused("doubles for a plan of floats",
-          [&] { w.plan.execute(1, doubles.data(), doubles.data(), 0, doubles.data()); }, {"dtype", "f32"});
+  refused("doubles for a plan of floats", [&] { w.plan.execute(1, doubles.data(), doubles.data(), 0, doubles.data()); },
+          {"dtype", "f32"});
   const std::vector<float> small(7);
   refused("a short span", [&] { w.plan.execute(1.0f, small, w.b, 0.0f, w.c); }, {"a", "7", "8"});
   std::vector<float> short_c(5);
@@ -215,9 +215,9 @@ TEST_CASE("blocks of one parent array are legal, and one shared element is not",
 
 TEST_CASE("bad executions through the C interface", "[validation]") {
   Working w;
-  tessera_operand operands[3] = {
-      {w.a.data(), TESSERA_F32, TESSERA_ROLE_A}, {w.b.data(), TESSERA_F32, TESSERA_ROLE_B},
-      {w.c.data(), TESSERA_F32, TESSERA_ROLE_C}};
+  tessera_operand operands[3] = {{w.a.data(), TESSERA_F32, TESSERA_ROLE_A},
+                                 {w.b.data(), TESSERA_F32, TESSERA_ROLE_B},
+                                 {w.c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution fine{sizeof fine, operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0};
   const auto refused = [&](const char* what, auto&& spoil, const std::vector<std::string>& parts) {

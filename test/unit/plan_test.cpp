@@ -167,9 +167,9 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
   Context context = fake();
   GemmPlan plan(context, kSmall);
   float c[4] = {};
-  float* const a = const_cast<float*>(kOnes);
-  LongOperand operands[] = {
-      {{a, TESSERA_F32, TESSERA_ROLE_A}, 0}, {{a, TESSERA_F32, TESSERA_ROLE_B}, 0}, {{c, TESSERA_F32, TESSERA_ROLE_C}, 0}};
+  LongOperand operands[3] = {};
+  for (int i = 0; i < 3; ++i)
+    operands[i].known = {i < 2 ? const_cast<float*>(kOnes) : c, TESSERA_F32, TESSERA_ROLE_A + i};
   LongScalar scalars[] = {{{TESSERA_F32, 0, 1.0, 0.0}, 0}, {{TESSERA_F32, 0, 0.0, 0.0}, 0}};
   const tessera_execution good{
       sizeof good, &operands[0].known, sizeof(LongOperand), 3, &scalars[0].known, sizeof(LongScalar), 2, nullptr, 0};
@@ -223,8 +223,7 @@ TEST_CASE("arguments of another type are named, with what is to be set", "[valid
   GemmPlan plan(context, kSmall);
   const std::vector<double> ones(4, 1.0);
   std::vector<double> c(4);
-  check_throws("all of them", ErrorCode::invalid_argument,
-               {"alpha is of type f64", "plan takes f32", ".dtype", "f64"},
+  check_throws("all of them", ErrorCode::invalid_argument, {"alpha is of type f64", "plan takes f32", ".dtype", "f64"},
                [&] { plan.execute(1, ones, ones, 0, c); });
   StencilPlan sweep(context, {.extents = {4}, .taps = taps::identity(1)});
   check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan takes f32", ".dtype"},

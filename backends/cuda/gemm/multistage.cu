@@ -122,9 +122,10 @@ MultistageKernels<T> kernels_of(const MultistageTile& tile) {
 std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::GemmProblem& problem,
                                               const plugin::Parameters& parameters) {
   const MultistageConfig config = multistage_config(problem, context.machine(), parameters);
-  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<MultistagePlan<T>>(context, problem, kernels_of<T>(config.tile), config);
-  });
+  return plugin::with_types<WideTypes>(
+      problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<MultistagePlan<T>>(context, problem, kernels_of<T>(config.tile), config);
+      });
 }
 
 namespace {

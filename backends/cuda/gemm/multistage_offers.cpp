@@ -30,7 +30,8 @@ constexpr double kWavesThatFill = 2.0;
 constexpr std::size_t kMostOffers = 32;
 
 bool layout_transposes(const GemmProblem& p) {
-  return plugin::with_types<WideTypes>(p.dtype, []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
+  return plugin::with_types<WideTypes>(p.dtype,
+                                       []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
 }
 
 /// Bytes of the sums of a slice.

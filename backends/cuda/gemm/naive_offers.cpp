@@ -29,7 +29,9 @@ double seconds(const plugin::GemmProblem& p, const Machine& machine) {
 
 void naive_offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
+  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+    offers.add({{}, seconds<T>(p, machine)});
+  });
 }
 
 }  // namespace tessera::cuda

@@ -66,8 +66,8 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
   const std::vector<std::int64_t> rows = to_peel(given, "rows", p.m), columns = to_peel(given, "columns", p.n);
   const auto limit = std::int64_t(std::min(workspace_limit, std::uint64_t(std::numeric_limits<std::int64_t>::max())));
   const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
-  const double more =
-      plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
+  const double more = plugin::with_types<WideTypes>(
+      p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
   for (const std::int64_t r : rows)
     for (const std::int64_t c : columns) {
       if (r == 0 && c == 0 && rows.size() * columns.size() > 1) continue;  // nothing is peeled

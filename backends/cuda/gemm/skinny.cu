@@ -87,9 +87,10 @@ class SkinnyPlan final : public plugin::Plan {
 
 std::unique_ptr<plugin::Plan> make_skinny(Context& context, const plugin::GemmProblem& problem,
                                           const plugin::Parameters& parameters) {
-  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
-  });
+  return plugin::with_types<WideTypes>(
+      problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
+      });
 }
 
 namespace {

@@ -58,7 +58,9 @@ std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void small_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
+  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+    offers.add({{}, seconds<T>(p, machine)});
+  });
 }
 
 }  // namespace tessera::cuda

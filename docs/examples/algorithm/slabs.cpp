@@ -64,9 +64,10 @@ void offers(const StencilProblem& p, const Machine& machine, const plugin::Given
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, const plugin::Parameters& parameters) {
-  return plugin::with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  const auto plan = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<SlabsPlan<T>>(problem, int(parameters.at("threads")));
-  });
+  };
+  return plugin::with_types<WideTypes>(problem.dtype, plan);
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{

@@ -16,7 +16,8 @@
  *   where the boundaries allow it, at least one tap, no offset twice, finite coefficients, one step or
  *   more, one step only where there is a halo;
  * - operands: in the memory of the context's device, right number and types, aligned to their
- *   element, the output without a common element with what is read, but for C = D; executions with an empty output never arrive.
+ *   element, the output without a common element with what is read, but for C = D; executions with an empty
+ *   output never arrive.
  */
 #ifndef TESSERA_PLUGIN_ABI_H
 #define TESSERA_PLUGIN_ABI_H

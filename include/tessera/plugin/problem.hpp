@@ -19,6 +19,7 @@
 namespace tessera::plugin {
 
 using tessera::NarrowTypes;
+using tessera::Scalar;
 using tessera::size_of;
 using tessera::WideTypes;
 using tessera::with_types;
@@ -80,13 +81,13 @@ struct GemmProblem {
   }
 };
 
-/// Calls body(std::type_identity<T>{}, std::type_identity<D>{}) for the type T of A and B, which must be one of the list,
-/// and the type D of C and D.
+/// Calls body(std::type_identity<T>{}, std::type_identity<D>{}) for the type T of A and B, which must be one of the
+/// list, and the type D of C and D.
 template <class List = ElementTypes, class Body>
 decltype(auto) with_gemm_types(const GemmProblem& p, Body&& body) {
   return with_types<List>(p.dtype, [&]<class T>(std::type_identity<T> type) -> decltype(auto) {
     if constexpr (sizeof(T) == 2)
-      if (p.dtype_d == TESSERA_F32) return body(type, std::type_identity<float>{});
+      if (p.dtype_d != p.dtype) return body(type, std::type_identity<Scalar<T>>{});
     return body(type, type);
   });
 }

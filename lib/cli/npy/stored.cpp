@@ -151,7 +151,8 @@ DType computing_type(Stored stored) {
   DType widest = WideTypes::kDTypes[0];
   for (const DType dtype : WideTypes::kDTypes) {
     widest = dtype;
-    const int digits = with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
+    const int digits =
+        with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
     if (std::size_t(digits) >= 8 * size_of(stored)) break;
   }
   return widest;

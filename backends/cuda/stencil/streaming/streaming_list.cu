@@ -258,7 +258,8 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem) {
-  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem); });
+  return with_types<WideTypes>(problem.dtype,
+                               [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem); });
 }
 
 }  // namespace tessera::cuda

@@ -52,8 +52,8 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
-  return with_types<WideTypes>(problem.dtype,
-                    [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, parameters); });
+  return with_types<WideTypes>(
+      problem.dtype, [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem, parameters); });
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{{"shared_ldg", why_no_tile, offer_shared_ldg, make},

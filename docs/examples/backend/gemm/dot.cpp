@@ -50,9 +50,10 @@ void offers(const GemmProblem& p, const Machine& machine, const plugin::GivenPar
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& problem, const plugin::Parameters&) {
-  return plugin::with_types<plugin::WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  const auto plan = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<DotPlan<T>>(problem);
-  });
+  };
+  return plugin::with_types<plugin::WideTypes>(problem.dtype, plan);
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{

@@ -55,9 +55,10 @@ void offers(const StencilProblem& p, const Machine& machine, const plugin::Given
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, const plugin::Parameters&) {
-  return plugin::with_types<plugin::WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  const auto plan = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<PointsPlan<T>>(problem);
-  });
+  };
+  return plugin::with_types<plugin::WideTypes>(problem.dtype, plan);
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{
