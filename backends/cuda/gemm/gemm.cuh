@@ -82,8 +82,15 @@ struct Epilogue {
   }
 };
 
+/// Throws where D is another matrix than C, which no algorithm here can do yet.
+inline void require_in_place(const plugin::Execution& e) {
+  if (e.operand<const void>(2) != e.operand<const void>(3))
+    throw plugin::Error(TESSERA_UNSUPPORTED, "D beside C is not supported here: pass C alone, or choose backend cpu");
+}
+
 template <class T>
 GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execution& e) {
+  require_in_place(e);
   const T alpha = e.scalar<T>(0);
   return {p.m,
           p.n,

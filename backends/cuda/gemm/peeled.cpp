@@ -45,9 +45,9 @@ class PeeledPlan final : public plugin::Plan {
       std::byte* const data = e.operand<std::byte>(number) + element * std::int64_t(plugin::size_of(p.dtype));
       return tessera_operand{data, p.dtype, 0};
     };
-    const tessera_operand operands[] = {operand(0, part.first_row * (p.trans_a ? 1 : p.lda)),
-                                        operand(1, part.first_column * (p.trans_b ? p.ldb : 1)),
-                                        operand(2, part.first_row * p.ldc + part.first_column)};
+    const tessera_operand operands[] = {
+        operand(0, part.first_row * (p.trans_a ? 1 : p.lda)), operand(1, part.first_column * (p.trans_b ? p.ldb : 1)),
+        operand(2, part.first_row * p.ldc + part.first_column), operand(3, part.first_row * p.ldd + part.first_column)};
     const tessera_scalar scalars[] = {{p.dtype, 0, e.scalar<double>(0), 0.0}, {p.dtype, 0, e.scalar<double>(1), 0.0}};
     const tessera_execution execution{
         sizeof execution,  operands,           sizeof operands[0],  std::size(operands),         scalars,

@@ -35,8 +35,15 @@ struct GemmArguments {
   Epilogue<T> epilogue;
 };
 
+/// Throws where D is another matrix than C, which no algorithm here can do yet.
+inline void require_in_place(const plugin::Execution& e) {
+  if (e.operand<const void>(2) != e.operand<const void>(3))
+    throw plugin::Error(TESSERA_UNSUPPORTED, "D beside C is not supported here: pass C alone, or choose backend cpu");
+}
+
 template <class T>
 GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execution& e) {
+  require_in_place(e);
   const T alpha = e.scalar<T>(0);
   const std::int64_t k = alpha == T(0) ? 0 : p.k;
   return {.m = p.m,
