@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tessera/types.h>
-#include <tessera/cxx20.hpp>
 #include <tessera/float16.hpp>
 
 #include <cstddef>

@@ -5,6 +5,8 @@
 /// The 16-bit element types: storage, with conversions to and from float, and no arithmetic.
 #pragma once
 
+#include <tessera/cxx20.hpp>
+
 #include <bit>
 #include <cstdint>
 

@@ -225,14 +225,15 @@ class FakeGemm : public QueuedPlan {
   void execute(const Execution& e) override {
     if (workspace_ > 0) device<char>(e.workspace<char>(), std::int64_t(workspace_));
     queue([this, alpha = e.scalar<T>(0), beta = e.scalar<T>(1), a = e.operand<T>(0), b = e.operand<T>(1),
-           c = e.operand<T>(2)] { multiply(alpha, a, b, beta, c); });
+           c = e.operand<const T>(2), d = e.operand<T>(3)] { multiply(alpha, a, b, beta, c, d); });
   }
 
  private:
-  void multiply(T alpha, const T* a, const T* b, T beta, T* c) const {
-    const std::int64_t elements = (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n;
-    c = device<T>(c, elements);
-    may_damage(reinterpret_cast<char*>(c + elements));
+  void multiply(T alpha, const T* a, const T* b, T beta, const T* c, T* d) const {
+    const std::int64_t elements = (p_.batch - 1) * p_.stride_d + (p_.m - 1) * p_.ldd + p_.n;
+    d = device<T>(d, elements);
+    may_damage(reinterpret_cast<char*>(d + elements));
+    if (beta != T(0)) c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
     const bool product = alpha != T(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
@@ -245,8 +246,8 @@ class FakeGemm : public QueuedPlan {
           for (std::int64_t q = 0; product && q < p_.k; ++q)
             sum += a[l * p_.stride_a + (p_.trans_a ? q * p_.lda + i : i * p_.lda + q)] *
                    b[l * p_.stride_b + (p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j)];
-          T& target = c[l * p_.stride_c + i * p_.ldc + j];
-          target = (product ? alpha * sum : T(0)) + (beta == T(0) ? T(0) : beta * target);
+          d[l * p_.stride_d + i * p_.ldd + j] =
+              (product ? alpha * sum : T(0)) + (beta == T(0) ? T(0) : beta * c[l * p_.stride_c + i * p_.ldc + j]);
         }
   }
   GemmProblem p_;

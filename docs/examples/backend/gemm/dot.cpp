@@ -21,13 +21,13 @@ class DotPlan final : public plugin::Plan {
     for (std::int64_t item = 0; item < p_.batch; ++item) {
       const T* a = execution.operand<const T>(0) + item * p_.stride_a;
       const T* b = execution.operand<const T>(1) + item * p_.stride_b;
-      T* c = execution.operand<T>(2) + item * p_.stride_c;
+      const T* c = execution.operand<const T>(2);  // may be null where beta is 0, and may be d
+      T* d = execution.operand<T>(3) + item * p_.stride_d;
       for (std::int64_t i = 0; i < p_.m; ++i)
         for (std::int64_t j = 0; j < p_.n; ++j) {
-          T& element = c[i * p_.ldc + j];
           // beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B
-          const T kept = beta == T(0) ? T(0) : beta * element;
-          element = alpha == T(0) || p_.k == 0 ? kept : alpha * dot(a, b, i, j) + kept;
+          const T kept = beta == T(0) ? T(0) : beta * c[item * p_.stride_c + i * p_.ldc + j];
+          d[i * p_.ldd + j] = alpha == T(0) || p_.k == 0 ? kept : alpha * dot(a, b, i, j) + kept;
         }
     }
   }
