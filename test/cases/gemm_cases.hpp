@@ -24,6 +24,7 @@ enum class GemmData {
   nan_in_c,     ///< random A and B, C all NaN: beta = 0 must not read it
   nan_everywhere,  ///< A and B all NaN: alpha = 0 must not read them
   null_a_and_b,    ///< A and B are null pointers: alpha = 0 or k = 0 must not need them
+  random_bits,     ///< C holds numbers of every size, NaN and infinities; A and B are null pointers
   overflow,        ///< integer results on both sides of 65520, where f16 becomes infinite: compared bit for bit
 };
 

@@ -172,6 +172,9 @@ void add_special_values(List& list) {
       desc.k = 0;
       push("epilogue, k 0", 2.0, -1.5, GemmData::null_a_and_b);
       push("epilogue, k 0, beta 0", 2.0, 0.0, GemmData::null_a_and_b);
+      if (is_exact || bias != Bias::none) continue;
+      desc.m = 61, desc.n = 130;
+      list.push_back({"activation of any number" + text(desc), desc, 0.0, 1.0, GemmData::random_bits, true, result});
     }
   for (const GemmDesc& desc : {variety.next(33, 65, 2), variety.next(130, 70, 33)})
     list.push_back({"overflow of f16" + text(desc), desc, 1.0, 0.0, GemmData::overflow, true});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace tessera::test {
 
@@ -82,7 +83,7 @@ GemmTrial<T, D>::GemmTrial(const GemmCase& c)
       alpha_(S(c.alpha)),
       beta_(S(c.beta)),
       exact_(is_exact(c.data)),
-      null_inputs_(c.data == GemmData::null_a_and_b),
+      null_inputs_(c.data == GemmData::null_a_and_b || c.data == GemmData::random_bits),
       null_c_(c.result == GemmResult::instead_of_c),
       random_(c.name),
       shift_(random_.integer(0, 3)),
@@ -106,6 +107,7 @@ void GemmTrial<T, D>::fill(const GemmCase& c) {
   if (c.data == GemmData::denormal)
     return fill_integers(c, std::min(8, Numbers<T>::kDigits / 3), kExact<T> / 4, Numbers<T>::kLeast);
   if (c.data == GemmData::overflow) return fill_around_overflow();
+  if (c.data == GemmData::random_bits) return fill_bits();
   fill_bias(uniform);
   if (c.data == GemmData::nan_everywhere || null_inputs_) {
     if (!null_c_) set(c_, layout_.c, uniform);
@@ -157,6 +159,14 @@ void GemmTrial<T, D>::fill_around_overflow() {
   set(a_, layout_.a, [&](std::int64_t, std::int64_t p) { return double(p == 0 ? 2047 : random_.integer(0, 32)); });
   set(b_, layout_.b, [&](std::int64_t p, std::int64_t j) { return (p == 0 ? 32.0 : p == 1) * (j % 3 == 0 ? -1 : 1); });
   fill_bias([] { return 0.0; });
+}
+
+template <class T, class D>
+void GemmTrial<T, D>::fill_bits() {
+  for (std::int64_t i = 0; i < layout_.c.span(); ++i) {
+    const std::uint64_t bits = random_.bits();
+    std::memcpy(&c_[i], &bits, sizeof(D));
+  }
 }
 
 template <class T, class D>

@@ -55,6 +55,7 @@ class GemmTrial {
   void fill(const GemmCase& c);
   void fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale);
   void fill_around_overflow();
+  void fill_bits();
   template <class Value>
   void fill_bias(Value&& value);
   std::vector<double> packed_bias() const;

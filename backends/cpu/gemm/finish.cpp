@@ -4,6 +4,7 @@
 #include "finish.hpp"
 
 #include "../convert.hpp"
+#include "activation.hpp"
 
 #include <algorithm>
 
@@ -25,16 +26,33 @@ void add_bias(const plugin::Epilogue<S>& e, std::int64_t item, std::int64_t i, s
   }
 }
 
+/// values[x] = f(values[x]): a register at a time, the last one in part.
+template <class S, class Function>
+void for_each_register(std::int64_t n, S* values, Function&& f) {
+  std::int64_t x = 0;
+  for (; x + kLanes<S> <= n; x += kLanes<S>) store(values + x, f(load(values + x)));
+  if (x == n) return;
+  const Part<S> part(int(n - x));
+  part.store(values + x, f(part.load(values + x)));
+}
+
 template <class S>
 void activate_row(tessera_activation activation, std::int64_t n, S* values) {
   switch (activation) {
-    case TESSERA_ACTIVATION_NONE:
-      return;
-    case TESSERA_ACTIVATION_RELU:  // a loop of its own, which becomes vectors
-      for (std::int64_t x = 0; x < n; ++x) values[x] = plugin::activate<S>(TESSERA_ACTIVATION_RELU, values[x]);
-      return;
+    case TESSERA_ACTIVATION_RELU:
+      return for_each_register(n, values, relu<S>);
+    case TESSERA_ACTIVATION_GELU:
+      return for_each_register(n, values, gelu<S>);
+    case TESSERA_ACTIVATION_GELU_TANH:
+      return for_each_register(n, values, gelu_tanh<S>);
+    case TESSERA_ACTIVATION_SILU:
+      return for_each_register(n, values, silu<S>);
+    case TESSERA_ACTIVATION_SIGMOID:
+      return for_each_register(n, values, sigmoid<S>);
+    case TESSERA_ACTIVATION_TANH:
+      return for_each_register(n, values, tanh<S>);
     default:
-      for (std::int64_t x = 0; x < n; ++x) values[x] = plugin::activate<S>(activation, values[x]);
+      return;
   }
 }
 
