@@ -10,6 +10,7 @@
 
 #include <tessera/plugin/problem.hpp>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -112,6 +113,28 @@ template <class T, int kN>
     round_to<T, kN>(v, bits);
     std::memcpy(p, &bits, sizeof bits);
   }
+}
+
+/// Neighbours in two registers, those at even places in the first: they are the lower halves of 32-bit numbers.
+template <class V>
+[[gnu::always_inline]] inline void split_pairs(const bfloat16* p, V& even, V& odd) {
+  static_assert(std::endian::native == std::endian::little);
+  Vector<std::uint32_t> pairs;
+  std::memcpy(&pairs, p, sizeof pairs);
+  keep_in_register(pairs);
+  even = reinterpret_cast<V>(pairs << 16);
+  odd = reinterpret_cast<V>(pairs & 0xffff0000u);
+}
+
+/// Two registers in that order, rounded to nearest even, as one of bfloat16. NaN must have zeros where bfloat16 has no
+/// bits, as those of processors and of bfloat16 itself, and sums with them: then it rounds to itself.
+template <class V>
+[[gnu::always_inline]] inline Vector<std::uint32_t> rounded_pairs(const V& even, const V& odd) {
+  const auto rounded = [](const V& v) {
+    const auto b = reinterpret_cast<Vector<std::uint32_t>>(v);
+    return b + (b >> 16 & 1u) + 0x7fffu;
+  };
+  return rounded(even) >> 16 | (rounded(odd) & 0xffff0000u);
 }
 
 /// target[i] = source[i] for i < count: in vectors of kN, then of half as many.

@@ -90,13 +90,12 @@ inline Exponential<S> exponential(Vector<S> x) {
   return {r + r * r * sum, bits<S>(shifted) - bits<S>(kRound - Vector<S>{})};
 }
 
-/// e^-x for x >= 0, 0 where that is below the least denormal number.
+/// e^-x for x >= 0; 0 where that is about to become denormal.
 template <class S>
 inline Vector<S> decay(Vector<S> x) {
-  constexpr S kMost = S(std::numeric_limits<S>::max_exponent == 128 ? 105 : 750);
+  constexpr S kMost = S(std::numeric_limits<S>::max_exponent == 128 ? 87 : 708);
   const Exponential<S> e = exponential<S>(-limited<S>(x, kMost));
-  const Lanes<S> half = e.n >> 1;  // 2^n alone may be denormal
-  return (S(1) + e.p) * power_of_two<S>(half) * power_of_two<S>(e.n - half);
+  return x > kMost ? Vector<S>{} : (S(1) + e.p) * power_of_two<S>(e.n);
 }
 
 template <class S>

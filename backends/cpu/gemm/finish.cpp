@@ -11,58 +11,79 @@
 namespace tessera::cpu {
 namespace {
 
+/// The bias of a part: a value for all of a row, or one for each column. Without it -0, which changes no number.
 template <class S>
-void add_bias(const plugin::Epilogue<S>& e, std::int64_t item, std::int64_t i, std::int64_t j, std::int64_t n,
-              S* values) {
-  const std::int64_t first = item * e.stride + (e.per_row ? i : j) * e.increment;
-  if (e.per_row) {
-    const S bias = e.bias_at(first);
-    for (std::int64_t x = 0; x < n; ++x) values[x] += bias;
-  } else if (e.increment == 1 && e.bias_dtype == tessera_dtype(kDType<S>)) {
-    const S* const bias = static_cast<const S*>(e.bias) + first;
-    for (std::int64_t x = 0; x < n; ++x) values[x] += bias[x];
-  } else {
-    for (std::int64_t x = 0; x < n; ++x) values[x] += e.bias_at(first + x * e.increment);
-  }
-}
+struct Bias {
+  const S* columns = nullptr;
+  S row = S(-0.0);
 
-/// values[x] = f(values[x]): a register at a time, the last one in part.
+  Vector<S> at(std::int64_t x) const { return columns != nullptr ? load(columns + x) : row - Vector<S>{}; }
+  Vector<S> at(std::int64_t x, const Part<S>& part) const {
+    return columns != nullptr ? part.load(columns + x) : row - Vector<S>{};
+  }
+};
+
+/// d[x] = f(sums[x] + bias): a register at a time, the last one in part.
 template <class S, class Function>
-void for_each_register(std::int64_t n, S* values, Function&& f) {
+void finish_row(std::int64_t n, const S* sums, const Bias<S>& bias, S* d, Function&& f) {
   std::int64_t x = 0;
-  for (; x + kLanes<S> <= n; x += kLanes<S>) store(values + x, f(load(values + x)));
+  for (; x + kLanes<S> <= n; x += kLanes<S>) store(d + x, f(load(sums + x) + bias.at(x)));
   if (x == n) return;
   const Part<S> part(int(n - x));
-  part.store(values + x, f(part.load(values + x)));
+  part.store(d + x, f(part.load(sums + x) + bias.at(x, part)));
 }
 
 template <class S>
-void activate_row(tessera_activation activation, std::int64_t n, S* values) {
+void finish_row(tessera_activation activation, std::int64_t n, const S* sums, const Bias<S>& bias, S* d) {
   switch (activation) {
     case TESSERA_ACTIVATION_RELU:
-      return for_each_register(n, values, relu<S>);
+      return finish_row(n, sums, bias, d, relu<S>);
     case TESSERA_ACTIVATION_GELU:
-      return for_each_register(n, values, gelu<S>);
+      return finish_row(n, sums, bias, d, gelu<S>);
     case TESSERA_ACTIVATION_GELU_TANH:
-      return for_each_register(n, values, gelu_tanh<S>);
+      return finish_row(n, sums, bias, d, gelu_tanh<S>);
     case TESSERA_ACTIVATION_SILU:
-      return for_each_register(n, values, silu<S>);
+      return finish_row(n, sums, bias, d, silu<S>);
     case TESSERA_ACTIVATION_SIGMOID:
-      return for_each_register(n, values, sigmoid<S>);
+      return finish_row(n, sums, bias, d, sigmoid<S>);
     case TESSERA_ACTIVATION_TANH:
-      return for_each_register(n, values, tanh<S>);
+      return finish_row(n, sums, bias, d, tanh<S>);
     default:
-      return;
+      return finish_row(n, sums, bias, d, [](Vector<S> x) { return x; });
   }
+}
+
+/// n values of a bias by columns, from the one at `first` on: where they lie, or in `copy` where that is not in a row
+/// of S.
+template <class S>
+const S* columns_of(const plugin::Epilogue<S>& e, std::int64_t first, std::int64_t n, S* copy) {
+  if (e.increment == 1 && e.bias_dtype == tessera_dtype(kDType<S>)) return static_cast<const S*>(e.bias) + first;
+  if constexpr (sizeof(S) == sizeof(float))
+    if (e.increment == 1)  // and narrower than S
+      return plugin::with_types<plugin::NarrowTypes>(e.bias_dtype, [&]<class T>(std::type_identity<T>) -> const S* {
+        copy_wide(static_cast<const T*>(e.bias) + first, n, copy);
+        return copy;
+      });
+  for (std::int64_t x = 0; x < n; ++x) copy[x] = e.bias_at(first + x * e.increment);
+  return copy;
 }
 
 }  // namespace
 
 template <class S>
-void Finish<S>::apply(std::int64_t m, std::int64_t n, S* d, std::int64_t ldd) const {
-  for (std::int64_t row = 0; row < m; ++row) {
-    if (epilogue->bias != nullptr) add_bias(*epilogue, item, i + row, j, n, d + row * ldd);
-    activate_row(epilogue->activation, n, d + row * ldd);
+void Finish<S>::apply(std::int64_t m, std::int64_t n, const S* sums, std::int64_t lds, S* d, std::int64_t ldd) const {
+  constexpr std::int64_t kColumns = 512;
+  const plugin::Epilogue<S>& e = *epilogue;
+  const std::int64_t first = item * e.stride;
+  S copy[kColumns];
+  for (std::int64_t x = 0; x < n; x += kColumns) {
+    const std::int64_t columns = std::min(kColumns, n - x);
+    Bias<S> bias;
+    if (e.bias != nullptr && !e.per_row) bias.columns = columns_of(e, first + (j + x) * e.increment, columns, copy);
+    for (std::int64_t row = 0; row < m; ++row) {
+      if (e.bias != nullptr && e.per_row) bias.row = e.bias_at(first + (i + row) * e.increment);
+      finish_row(e.activation, columns, sums + row * lds + x, bias, d + row * ldd + x);
+    }
   }
 }
 

@@ -20,8 +20,10 @@ struct Finish {
   explicit operator bool() const { return epilogue != nullptr; }
   /// The part that begins `rows` and `columns` further on.
   Finish at(std::int64_t rows, std::int64_t columns) const { return {epilogue, item, i + rows, j + columns}; }
-  /// Applies them to an m x n part, once an element.
-  void apply(std::int64_t m, std::int64_t n, S* d, std::int64_t ldd) const;
+  /// Applies them to an m x n part of sums, once an element, and puts the results into D, which may hold the sums.
+  void apply(std::int64_t m, std::int64_t n, const S* sums, std::int64_t lds, S* d, std::int64_t ldd) const;
+  /// The same where D holds the sums.
+  void apply(std::int64_t m, std::int64_t n, S* d, std::int64_t ldd) const { apply(m, n, d, ldd, d, ldd); }
 };
 
 /// D <- epilogue(sums + beta * C), rounded to D's 16 bits, for n elements of a row. The sums are lost. C is not read

@@ -21,6 +21,10 @@ using plugin::ceil_div;
 template <class T>
 constexpr std::int64_t kWidth = kVectors* kLanes<T>;
 
+/// Elements of the largest tile.
+template <class T>
+constexpr std::int64_t kMostTile = 2 * kRows* kMostVectors* kLanes<T>;
+
 /// Kernels by vectors - 1 and rows - 1: those whose last vector is a part, and those of whole ones.
 template <class T, bool kRowsAdjacent>
 class KernelTable {
@@ -184,8 +188,14 @@ void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std:
       prefetch_tile<1>(tile.d, to.ldd, rows, columns);
       if (tile.c != tile.d) prefetch_tile<0>(tile.c, to.ldc, rows, columns);
     }
-    find(vectors, rows, last_lanes < kLanes<T>)(k, tile, epilogue, int(last_lanes));
-    if (to.finish) to.finish.at(i, j).apply(rows, columns, tile.d, to.ldd);
+    const auto kernel = find(vectors, rows, last_lanes < kLanes<T>);
+    if (!to.finish) return kernel(k, tile, epilogue, int(last_lanes));
+    // The sums wait in one piece: rows of D that are far apart may have the same few places in the cache.
+    alignas(64) T sums[kMostTile<T>];
+    TileOperands<T> waiting = tile;
+    waiting.d = sums, waiting.ldd = vectors * kLanes<T>;
+    kernel(k, waiting, epilogue, int(last_lanes));
+    to.finish.at(i, j).apply(rows, columns, sums, waiting.ldd, tile.d, to.ldd);
   });
 }
 

@@ -29,17 +29,16 @@ class TilesPlan final : public plugin::Plan {
   /// Products [begin, end) of the batch.
   void multiply(std::int64_t begin, std::int64_t end, const GemmArguments<T>& x) const {
     const Epilogue<T> epilogue{x.alpha, x.beta};
-    const T *const a = x.a, *const b = x.b, *const c = x.c;
-    T* const d = x.d;
-    const std::int64_t ldc = x.ldc, stride_c = x.stride_c;
+    const T *a = x.a + begin * p_.stride_a, *b = x.b + begin * p_.stride_b, *c = x.c + begin * x.stride_c;
+    T* d = x.d + begin * p_.stride_d;
     for (std::int64_t item = begin; item < end; ++item) {
       for (const TileStep<T>& step : steps_) {
         // Written anew for each tile: a copy of what was just written field by field would wait for the cache.
-        const TileOperands<T> tile{a + item * p_.stride_a + step.a, p_.lda, b + item * p_.stride_b + step.b, p_.ldb,
-                                   c + item * stride_c + step.c,    ldc,    d + item * p_.stride_d + step.d, p_.ldd};
+        const TileOperands<T> tile{a + step.a, p_.lda, b + step.b, p_.ldb, c + step.c, x.ldc, d + step.d, p_.ldd};
         step.kernel(p_.k, tile, epilogue, step.last_lanes);
       }
-      if (x.epilogue) x.finish(item, 0, 0).apply(p_.m, p_.n, d + item * p_.stride_d, p_.ldd);
+      if (x.epilogue) x.finish(item, 0, 0).apply(p_.m, p_.n, d, p_.ldd);
+      a += p_.stride_a, b += p_.stride_b, c += x.stride_c, d += p_.stride_d;
     }
   }
 

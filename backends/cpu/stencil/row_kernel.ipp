@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace tessera::cpu {
@@ -23,8 +24,12 @@ constexpr int kUnroll = 2;
 /// Points of a row that all groups visit before the next points, so that sums stay in the first-level cache.
 constexpr std::int64_t kBlock = 512;
 
-/// Where a group's sums go: into the cache, or past it.
-enum class To { cache, memory };
+/// Where a group's sums go: into the cache, past it, or to a group whose sums go past it.
+enum class To { cache, memory, group };
+
+/// On their way past the caches, results of bfloat16 stand in the order of split_pairs(), which saves permutations.
+template <class T, To kTo>
+constexpr bool kSplit = std::is_same_v<T, bfloat16>&& kTo != To::cache;
 
 /// Two vectors one behind the other.
 template <class V, std::size_t... kLane>
@@ -38,6 +43,8 @@ template <class T, int kVectors>
   constexpr int kLanes = kVectorBytes / int(sizeof(Scalar<T>));
   if constexpr (sizeof(T) != 2) {
     for (int v = 0; v < kVectors; ++v) nontemporal_store(out + v * kLanes, sum[v]);
+  } else if constexpr (kSplit<T, To::memory>) {
+    for (int v = 0; v < kVectors; v += 2) nontemporal_store(out + v * kLanes, rounded_pairs(sum[v], sum[v + 1]));
   } else {
     for (int v = 0; v < kVectors; v += 2) {
       Vector<std::uint16_t, kLanes> low, high;
@@ -56,8 +63,8 @@ inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<
                        Scalar<T> init, const Scalar<T>* partial, Out* out, const T* newest, std::int64_t i) {
   using S = Scalar<T>;
   if constexpr (kTo == To::memory)
-    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(newest + i + v * kLanes);
-  Vector<S, kLanes> sum[kVectors], value;
+    for (int v = 0; v < kVectors; v += int(sizeof(S) / sizeof(T))) __builtin_prefetch(newest + i + v * kLanes);
+  Vector<S, kLanes> sum[kVectors], value[2];
   for (int v = 0; v < kVectors; ++v) {
     sum[v] = init - Vector<S, kLanes>{};
     if constexpr (kAdd) std::memcpy(&sum[v], partial + i + v * kLanes, sizeof sum[v]);
@@ -66,8 +73,11 @@ inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<
   for (int t = 0; t < kTaps; ++t)
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) {
-      load_wide<T, kLanes>(tap[t] + i + v * kLanes, value);
-      sum[v] += factor[t] * value;
+      if constexpr (!kSplit<T, kTo>)
+        load_wide<T, kLanes>(tap[t] + i + v * kLanes, value[v % 2]);
+      else if (v % 2 == 0)
+        split_pairs(tap[t] + i + v * kLanes, value[0], value[1]);
+      sum[v] += factor[t] * value[v % 2];
     }
   if constexpr (kTo == To::memory)
     store_past_caches<T, kVectors>(out + i, sum);
@@ -113,13 +123,13 @@ template <class T, class Out, bool kAdd, To kTo>
 constexpr auto kGroups = make_groups<T, Out, kAdd, kTo>(std::make_index_sequence<kGroup + 1>{});
 
 /// All groups but the last of n points, at most kBlock, into `sums`; returns the first tap of the last.
-template <class T>
+template <class T, To kTo>
 std::int64_t add_early_groups(const T* in, const RowTaps<T>& taps, Scalar<T> init, Scalar<T>* sums, std::int64_t n) {
   using S = Scalar<T>;
-  kGroups<T, S, false, To::cache>[kGroup](in, taps.offset, taps.coefficient, init, nullptr, sums, nullptr, n);
+  kGroups<T, S, false, kTo>[kGroup](in, taps.offset, taps.coefficient, init, nullptr, sums, nullptr, n);
   std::int64_t t = kGroup;
   for (; t + kGroup < taps.count; t += kGroup)
-    kGroups<T, S, true, To::cache>[kGroup](in, taps.offset + t, taps.coefficient + t, init, sums, sums, nullptr, n);
+    kGroups<T, S, true, kTo>[kGroup](in, taps.offset + t, taps.coefficient + t, init, sums, sums, nullptr, n);
   return t;
 }
 
@@ -131,13 +141,14 @@ void add_groups(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std
   if (taps.count <= kGroup)
     return kGroups<T, T, false, kTo>[std::size_t(taps.count)](in, taps.offset, taps.coefficient, init, nullptr, out,
                                                               newest, n);
+  constexpr To kEarly = kSplit<T, kTo> ? To::group : To::cache;
   constexpr bool kBuffered = kTo == To::memory || sizeof(T) == 2;
   alignas(kLineBytes) S buffer[kBuffered ? kBlock : 1];
   for (std::int64_t i = 0; i < n; i += kBlock) {
     const std::int64_t length = std::min(kBlock, n - i);
     S* sums = buffer;
     if constexpr (!kBuffered) sums = out + i;
-    const std::int64_t t = add_early_groups(in + i, taps, init, sums, length);
+    const std::int64_t t = add_early_groups<T, kEarly>(in + i, taps, init, sums, length);
     kGroups<T, T, true, kTo>[std::size_t(taps.count - t)](in + i, taps.offset + t, taps.coefficient + t, init, sums,
                                                           out + i, kTo == To::memory ? newest + i : nullptr, length);
   }
@@ -166,6 +177,7 @@ void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scal
 template <class T>
 void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
                            const T* newest) {
+  if (kSplit<T, To::memory> && init != init) init = std::numeric_limits<Scalar<T>>::quiet_NaN();  // of no bits else
   add_groups<T, To::memory>(in, taps, init, out, n, newest);
 }
 
