@@ -245,23 +245,12 @@ void in_one_array_of_type(Bytes& bytes, const Desc& desc, P& plan, Memory memory
 }  // namespace
 
 void create_from_altered_bytes(Bytes& bytes, Context& context, const GemmDesc& d) {
-  const tessera_gemm_desc c{sizeof c,
-                            TESSERA_OP_GEMM,
-                            tessera_dtype(d.dtype),
-                            tessera_compute(d.compute),
-                            tessera_order(d.order),
-                            tessera_transpose(d.trans_a),
-                            tessera_transpose(d.trans_b),
-                            d.m,
-                            d.n,
-                            d.k,
-                            d.lda,
-                            d.ldb,
-                            d.ldc,
-                            d.batch,
-                            d.stride_a,
-                            d.stride_b,
-                            d.stride_c};
+  tessera_gemm_desc c = tessera_packed_gemm(tessera_dtype(d.dtype), d.m, d.n, d.k);
+  c.compute = tessera_compute(d.compute);
+  c.order = tessera_order(d.order);
+  c.trans_a = tessera_transpose(d.trans_a), c.trans_b = tessera_transpose(d.trans_b);
+  c.lda = d.lda, c.ldb = d.ldb, c.ldc = d.ldc;
+  c.batch = d.batch, c.stride_a = d.stride_a, c.stride_b = d.stride_b, c.stride_c = d.stride_c;
   create(context, altered(bytes, &c, sizeof c, 0, 0));
 }
 
