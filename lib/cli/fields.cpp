@@ -22,6 +22,9 @@ std::vector<std::byte> exchanged(std::span<const std::byte> from, std::int64_t o
 }
 
 Fields fields_of(const std::filesystem::path& file, const png::Image& image, std::optional<DType> dtype) {
+  if (dtype && npy::is_narrow(*dtype))
+    throw npy::Error(file, std::string("is an image, whose samples ") + name_of(*dtype) +
+                               " does not hold exactly: compute in f32 or f64 (--dtype f32)");
   Fields fields;
   fields.is_image = true;
   fields.has_alpha = image.has_alpha();
@@ -107,13 +110,17 @@ std::int64_t write_fields(npy::OutputFile& output, const Target& target, const F
 
 template std::int64_t write_fields(npy::OutputFile&, const Target&, const Fields&, std::span<const float>);
 template std::int64_t write_fields(npy::OutputFile&, const Target&, const Fields&, std::span<const double>);
+template std::int64_t write_fields(npy::OutputFile&, const Target&, const Fields&, std::span<const float16>);
+template std::int64_t write_fields(npy::OutputFile&, const Target&, const Fields&, std::span<const bfloat16>);
 
 std::string said_of(const Fields& input, const Target& target, std::int64_t clamped) {
   const npy::Array& array = input.array;
   const npy::Stored elements = npy::stored_of(array.dtype);
-  if (!input.is_image && array.stored == elements && target.stored == elements) return "";
-  std::string text =
-      "read as " + input.describe() + ", computed in " + name_of(elements) + ", written as " + name_of(target.stored);
+  const bool as_it_is = array.stored == elements && target.stored == elements && elements != npy::Stored::bf16;
+  if (!input.is_image && as_it_is) return "";
+  std::string text = "read as " + input.describe() + ", computed in " +
+                     (npy::is_narrow(array.dtype) ? "f32 and rounded to " : "") + name_of(elements) + ", written as " +
+                     npy::file_name_of(target.stored);
   if (!npy::is_floating(target.stored))
     text += ": rounded, " + std::to_string(clamped) + " of " + std::to_string(array.size) + " clamped to " +
             range_of(target.stored);

@@ -7,9 +7,13 @@
 #include "numbers.hpp"
 #include "png_image.hpp"
 
-#include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::cli {
@@ -17,19 +21,49 @@ namespace {
 
 struct Arguments {
   std::string a, b, output;
-  std::optional<std::string> c;
+  std::optional<std::string> c, bias;
   std::optional<double> alpha, beta;
   bool trans_a = false, trans_b = false;
+  std::optional<std::string> dtype, output_type;
+  Compute compute = Compute::environment;
+  Bias bias_axis = Bias::per_column;
+  Activation activation = Activation::none;
   Choice choice;
 };
 
-npy::Array read_matrix(const std::string& file) {
+/// What the command line alone determines; mistakes in it are mistakes of usage.
+struct Types {
+  std::optional<DType> matrices, output;
+};
+
+Types parse(const Arguments& arguments) {
+  try {
+    Types types;
+    if (arguments.dtype) types.matrices = parse_element_type(*arguments.dtype, "--dtype");
+    if (arguments.output_type) types.output = parse_element_type(*arguments.output_type, "--output-type");
+    return types;
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
+
+/// Elements of `dtype`, or as they are.
+npy::Array read_array(const std::string& file, std::optional<DType> dtype) {
   if (png::is_png(file)) throw npy::Error(file, "is a PNG image; the matrices of a product are read from .npy files");
-  npy::Array matrix = npy::read(file);
+  return dtype ? npy::read_numbers(file, dtype) : npy::read(file);
+}
+
+void require_matrix(const npy::Array& matrix) {
   if (matrix.shape.size() != 2)
-    throw npy::Error(file, "holds an array of " + npy::axes_text(matrix.shape.size()) + " (" + matrix.describe() +
-                               "); expected a matrix, which has 2: say what a vector is, with NumPy "
-                               "array.reshape(-1, 1) for a column or array.reshape(1, -1) for a row");
+    throw npy::Error(matrix.file, "holds an array of " + npy::axes_text(matrix.shape.size()) + " (" +
+                                      matrix.describe() +
+                                      "); expected a matrix, which has 2: say what a vector is, with NumPy "
+                                      "array.reshape(-1, 1) for a column or array.reshape(1, -1) for a row");
+}
+
+npy::Array read_matrix(const std::string& file, std::optional<DType> dtype) {
+  npy::Array matrix = read_array(file, dtype);
+  require_matrix(matrix);
   return matrix;
 }
 
@@ -50,6 +84,7 @@ Transpose transpose_of(const npy::Array& x, bool transposed) {
   return transposed != x.fortran_order ? Transpose::yes : Transpose::no;
 }
 
+/// The elements of a matrix whose shape was checked, in C order.
 template <Element T>
 std::vector<T> in_c_order(const npy::Array& matrix) {
   const T* const data = matrix.data<T>();
@@ -61,28 +96,116 @@ std::vector<T> in_c_order(const npy::Array& matrix) {
   return result;
 }
 
-template <Element T>
-void multiply(const Arguments& arguments, const npy::Array& a, const npy::Array& b, const npy::Array* c0,
-              const GemmDesc& desc, npy::OutputFile& output) {
-  const T alpha = T(fitting("--alpha", arguments.alpha.value_or(1.0), desc.dtype));
-  const T beta = T(fitting("--beta", arguments.beta.value_or(c0 == nullptr ? 0.0 : 1.0), desc.dtype));
-  auto plan = arguments.choice.plan<GemmPlan>(desc);
-  const std::vector<T> initial = c0 == nullptr ? std::vector<T>() : in_c_order<T>(*c0);
-  std::vector<T> c(std::size_t(desc.m) * std::size_t(desc.n));
-  const Timing timing = measure([&] { std::copy(initial.begin(), initial.end(), c.begin()); },
-                                [&] { plan.execute(alpha, a.data<T>(), b.data<T>(), beta, c.data()); });
-  output.write(std::span<const T>(c), {desc.m, desc.n});
-
-  const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
-  const double elements = m * k + k * n + m * n * (beta == T(0) ? 1.0 : 2.0);
-  report(report_stream(output), plan, timing, 2.0 * m * n * k, "GFLOP/s", elements * sizeof(T));
-  output.commit();
+/// The type of alpha, beta and sums.
+DType scalar_of(DType dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
 }
 
-void run_gemm(const Arguments& arguments) {
-  const npy::Array a = read_matrix(arguments.a);
-  const npy::Array b = read_matrix(arguments.b);
-  require_type(b, a);
+/// What is multiplied, and what it is added to.
+struct Operands {
+  npy::Array a, b;
+  std::optional<npy::Array> c0, bias;
+};
+
+/// A and B of type T, C0 and the output of type D.
+template <Element T, Element D>
+void multiply(const Arguments& arguments, const Operands& operands, const GemmDesc& desc, npy::OutputFile& output) {
+  using S = Scalar<D>;
+  const S alpha = S(fitting("--alpha", arguments.alpha.value_or(1.0), kDType<S>));
+  const S beta = S(fitting("--beta", arguments.beta.value_or(operands.c0 ? 1.0 : 0.0), kDType<S>));
+  auto plan = arguments.choice.plan<GemmPlan>(desc);
+  const T *const a = operands.a.data<T>(), *const b = operands.b.data<T>();
+  const std::vector<D> c0 = operands.c0 ? in_c_order<D>(*operands.c0) : std::vector<D>();
+  std::vector<D> d(std::size_t(desc.m) * std::size_t(desc.n));
+  const auto execute = [&](const auto&... bias) {
+    if (c0.empty())
+      plan.execute(alpha, a, b, S(0), d.data(), bias...);
+    else
+      plan.execute(alpha, a, b, beta, c0.data(), d.data(), bias...);
+  };
+  const Timing timing =
+      measure([] {},
+              [&] {
+                operands.bias ? execute(bias(std::span(operands.bias->data<S>(), std::size_t(operands.bias->size))))
+                              : execute();
+              });
+  output.write(std::span<const D>(d), {desc.m, desc.n});
+
+  const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
+  const double bytes = (m * k + k * n) * sizeof(T) + m * n * (c0.empty() || beta == S(0) ? 1.0 : 2.0) * sizeof(D);
+  report(report_stream(output), plan, timing, 2.0 * m * n * k, "GFLOP/s", bytes);
+}
+
+/// What became of the numbers on the way, a line; empty where elements were read and are written as they are.
+std::string said_of(const Operands& operands, DType output) {
+  std::string text;
+  bool as_they_are = output != DType::bf16;
+  const auto say = [&](const char* name, const npy::Array& array) {
+    text += (text.empty() ? "" : ", ") + std::string(name) + " read as " + array.describe();
+    as_they_are = as_they_are && array.stored == npy::stored_of(array.dtype);
+  };
+  say("A", operands.a), say("B", operands.b);
+  if (operands.c0) say("C0", *operands.c0);
+  if (operands.bias) say("the bias", *operands.bias);
+  if (as_they_are) return "";
+  return text + ", computed in " + name_of(operands.a.dtype) + ", written as " +
+         npy::file_name_of(npy::stored_of(output)) + "\n";
+}
+
+/// The type of the output, and so of C0.
+DType output_type(const Types& types, DType matrices) {
+  const DType chosen = types.output.value_or(matrices), scalar = scalar_of(matrices);
+  if (chosen == matrices || chosen == scalar) return chosen;
+  throw std::runtime_error(std::string("--output-type = ") + name_of(chosen) + ": the product of " + name_of(matrices) +
+                           " is written as " + name_of(matrices) +
+                           (scalar == matrices ? "" : std::string(" or ") + name_of(scalar)) +
+                           "; --dtype says what it is computed in");
+}
+
+/// C0 or a bias: the bits of bf16 and integers as A and B are, other numbers of a larger type not by way of it.
+npy::Array read_beside(const std::string& file, const Types& types, DType dtype) {
+  npy::Array array = read_array(file, types.matrices);
+  if (!types.matrices || array.dtype == dtype) return array;
+  if (npy::is_floating(array.stored) && size_of(array.stored) > size_of(array.dtype))
+    return npy::read_numbers(file, dtype);
+  return npy::converted(std::move(array), dtype);
+}
+
+npy::Array read_c0(const Arguments& arguments, const Types& types, DType output, std::int64_t m, std::int64_t n) {
+  npy::Array c0 = read_beside(*arguments.c, types, output);
+  require_matrix(c0);
+  if (c0.dtype != output)
+    throw npy::Error(
+        c0.file, "holds " + c0.describe() + "; the product is " + name_of(output) + ", and C0 must have the same type");
+  if (shape_of(c0, false) != std::pair(m, n))
+    throw npy::Error(c0.file, "holds " + c0.describe() + "; the product is " + std::to_string(m) + " x " +
+                                  std::to_string(n) + ", and C0 must have the same shape");
+  return c0;
+}
+
+/// As the type of alpha and beta, which holds all that a bias may be.
+npy::Array read_bias(const Arguments& arguments, const Types& types, DType output, std::int64_t m, std::int64_t n) {
+  const DType scalar = scalar_of(output);
+  npy::Array bias = read_beside(*arguments.bias, types, scalar);
+  if (bias.shape.size() != 1)
+    throw npy::Error(bias.file, "holds an array of " + npy::axes_text(bias.shape.size()) + " (" + bias.describe() +
+                                    "); expected a bias, a vector, which has 1: NumPy's array.ravel() makes one");
+  if (bias.dtype != output && bias.dtype != scalar)
+    throw npy::Error(bias.file, "holds a bias of type " + std::string(name_of(bias.dtype)) + "; expected " +
+                                    name_of(output) + ", as the product" +
+                                    (scalar == output ? "" : std::string(", or ") + name_of(scalar)));
+  const auto axis = [](bool row) { return std::string(row ? "row" : "column"); };
+  const bool row = arguments.bias_axis == Bias::per_row;
+  if (bias.size != (row ? m : n))
+    throw npy::Error(bias.file, "holds a bias of " + std::to_string(bias.size) + " values; --bias-axis " + axis(row) +
+                                    " adds one to each " + axis(row) + " of the product, which has " +
+                                    std::to_string(row ? m : n) +
+                                    (bias.size == (row ? n : m) ? ": --bias-axis " + axis(!row) + " fits" : ""));
+  return npy::converted(std::move(bias), scalar);
+}
+
+/// Checks the shapes that the files have and the command line says.
+GemmDesc describe(const Arguments& arguments, const npy::Array& a, const npy::Array& b) {
   const auto [m, k] = shape_of(a, arguments.trans_a);
   const auto [k_of_b, n] = shape_of(b, arguments.trans_b);
   if (k != k_of_b)
@@ -90,38 +213,109 @@ void run_gemm(const Arguments& arguments) {
                                  "), but op(A) has " + std::to_string(k) + " columns (A, " +
                                  npy::clip(a.file.native(), npy::kShownName) + ", is " + a.describe() +
                                  "); they must agree: --trans-a and --trans-b transpose");
-  std::optional<npy::Array> c0;
-  if (arguments.c) {
-    c0 = read_matrix(*arguments.c);
-    require_type(*c0, a);
-    if (shape_of(*c0, false) != std::pair(m, n))
-      throw npy::Error(c0->file, "holds " + c0->describe() + "; the product is " + std::to_string(m) + " x " +
-                                     std::to_string(n) + ", and C0 must have the same shape");
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .dtype = a.dtype,
+          .trans_a = transpose_of(a, arguments.trans_a),
+          .trans_b = transpose_of(b, arguments.trans_b),
+          .compute = arguments.compute,
+          .activation = arguments.activation};
+}
+
+void run_gemm(const Arguments& arguments, const Types& types) {
+  Operands operands;
+  operands.a = read_matrix(arguments.a, types.matrices);
+  operands.b = read_matrix(arguments.b, types.matrices);
+  require_type(operands.b, operands.a);
+  GemmDesc desc = describe(arguments, operands.a, operands.b);
+  const DType type = output_type(types, desc.dtype);
+  desc.dtype_d = type;
+  if (arguments.c) operands.c0 = read_c0(arguments, types, type, desc.m, desc.n);
+  if (arguments.bias) {
+    operands.bias = read_bias(arguments, types, type, desc.m, desc.n);
+    desc.bias = arguments.bias_axis;
+    desc.dtype_bias = operands.bias->dtype;
   }
   if (std::filesystem::path(arguments.output).extension() == ".png")
     throw npy::Error(arguments.output, "cannot be written: a product is written as a .npy file, not as a PNG image");
   npy::OutputFile output(arguments.output);
-  const GemmDesc desc{.m = m,
-                      .n = n,
-                      .k = k,
-                      .dtype = a.dtype,
-                      .trans_a = transpose_of(a, arguments.trans_a),
-                      .trans_b = transpose_of(b, arguments.trans_b)};
-  with_types<WideTypes>(a.dtype, [&]<class T>(std::type_identity<T>) {
-    multiply<T>(arguments, a, b, c0 ? &*c0 : nullptr, desc, output);
+  with_types(desc.dtype, [&]<class T>(std::type_identity<T>) {
+    type == desc.dtype ? multiply<T, T>(arguments, operands, desc, output)
+                       : multiply<T, Scalar<T>>(arguments, operands, desc, output);
   });
+  std::FILE* const stream = report_stream(output);
+  std::fputs(said_of(operands, type).c_str(), stream);
+  check_printed(stream);
+  output.commit();
+}
+
+/// An option that takes one of some names.
+template <class Value>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value,
+                        const std::vector<std::pair<const char*, Value>>& known, const std::string& description) {
+  std::string names;
+  for (const auto& [text, unused] : known) names += (names.empty() ? "" : "|") + std::string(text);
+  const auto read = [&value, name, known, names](const std::string& text) {
+    for (const auto& [known_text, known_value] : known)
+      if (text == known_text) return void(value = known_value);
+    throw CLI::ValidationError(name + ": '" + npy::clip(text) + "' is unknown; there are " + names);
+  };
+  return command.add_option_function<std::string>(name, read, description)->type_name(names);
+}
+
+void add_types(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("--dtype", arguments.dtype,
+                  "what A and B are taken as: " + element_names() +
+                      " (default: as the files); with bf16 a file of uint16 holds its bits, since NumPy has no such "
+                      "type")
+      ->type_name("TYPE");
+  command
+      .add_option("--output-type", arguments.output_type,
+                  "of the product and of C0: that of A and B (default), or f32 where that is f16 or bf16; bf16 is "
+                  "written as uint16")
+      ->type_name("TYPE");
+  add_choice<Compute>(command, "--compute", arguments.compute,
+                      {{"default", Compute::environment},
+                       {"strict", Compute::strict},
+                       {"bf16x6", Compute::bf16x6},
+                       {"f16x3", Compute::f16x3},
+                       {"tf32", Compute::tf32}},
+                      "the least exact arithmetic that is accepted: strict (default, unless TESSERA_GEMM_COMPUTE says "
+                      "else) rounds to the type or better; the others are for f32");
+}
+
+void add_epilogue(CLI::App& command, Arguments& arguments) {
+  CLI::Option* const bias =
+      command.add_option("--bias", arguments.bias, "BIAS.npy: a vector, added to each row or column of the product")
+          ->type_name("FILE");
+  add_choice<Bias>(command, "--bias-axis", arguments.bias_axis, {{"row", Bias::per_row}, {"column", Bias::per_column}},
+                   "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a "
+                   "network (default)")
+      ->needs(bias);
+  add_choice<Activation>(command, "--activation", arguments.activation,
+                         {{"none", Activation::none},
+                          {"relu", Activation::relu},
+                          {"gelu", Activation::gelu},
+                          {"gelu_tanh", Activation::gelu_tanh},
+                          {"silu", Activation::silu},
+                          {"sigmoid", Activation::sigmoid},
+                          {"tanh", Activation::tanh}},
+                         "applied to each element at last (default: none); gelu is by erf");
 }
 
 }  // namespace
 
 void add_gemm(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("gemm", "C <- alpha op(A) op(B) + beta C0, on matrices in .npy files.");
+  CLI::App* command =
+      app.add_subcommand("gemm", "D <- activation(alpha op(A) op(B) + beta C0 + bias), on matrices in .npy files.");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("A", arguments->a, "A.npy: m x k, " + npy::known_types() + ", C or Fortran order")
       ->required()
       ->type_name("FILE");
   command->add_option("B", arguments->b, "B.npy: k x n")->required()->type_name("FILE");
-  command->add_option("-o,--output", arguments->output, "C.npy: written in C order; may be a file that is read")
+  command->add_option("-o,--output", arguments->output, "D.npy: written in C order; may be a file that is read")
       ->required()
       ->type_name("FILE");
   CLI::Option* c = command->add_option("--c", arguments->c, "C0.npy: m x n, added")->type_name("FILE");
@@ -129,10 +323,13 @@ void add_gemm(CLI::App& app, Run& run) {
   add_number(*command, "--beta", arguments->beta, "default: 1")->needs(c);
   command->add_flag("--trans-a", arguments->trans_a, "op(A) is the transpose of the array in A.npy");
   command->add_flag("--trans-b", arguments->trans_b, "op(B) is the transpose of the array in B.npy");
+  add_epilogue(*command, *arguments);
+  add_types(*command, *arguments);
   arguments->choice.add_to(*command);
-  command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and C moved once; C twice with beta). " +
+  command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and D moved once, C0 where it is added). " +
                   std::string(kMeasured));
-  command->callback([arguments, &run] { run = [arguments] { run_gemm(*arguments); }; });
+  command->callback(
+      [arguments, &run] { run = [arguments, types = parse(*arguments)] { run_gemm(*arguments, types); }; });
 }
 
 }  // namespace tessera::cli

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "commands.hpp"
+#include "numbers.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,11 @@ namespace {
 
 void print_json(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
   using Json = nlohmann::ordered_json;
-  Json root{{"version", tessera_version()}, {"searched", Json::array()}, {"backends", Json::array()}};
+  Json root{{"version", tessera_version()},
+            {"types", Json::array()},
+            {"searched", Json::array()},
+            {"backends", Json::array()}};
+  for (const DType dtype : kDTypes) root["types"].push_back(name_of(dtype));
   for (const BackendDirectory& d : searched)
     root["searched"].push_back({{"path", d.path}, {"origin", d.origin}, {"error", d.error}});
   for (const BackendInfo& b : found) {
@@ -50,7 +55,7 @@ std::string memory(std::uint64_t bytes) {
 }
 
 void print_text(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
-  std::printf("tessera %s\n\nsearched:\n", tessera_version());
+  std::printf("tessera %s\ntypes: %s\n\nsearched:\n", tessera_version(), element_names().c_str());
   for (const BackendDirectory& d : searched)
     std::printf("  %s (%s)%s\n", d.path.empty() ? "?" : d.path.c_str(), d.origin.c_str(),
                 (d.error.empty() ? "" : ": " + d.error).c_str());

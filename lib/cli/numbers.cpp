@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
 
 namespace tessera::cli {
@@ -45,9 +46,25 @@ std::int64_t parse_whole(const std::string& text, const std::string& what) {
   return value;
 }
 
+std::string element_names() {
+  std::string names;
+  for (const DType dtype : kDTypes) names += (names.empty() ? "" : ", ") + std::string(name_of(dtype));
+  return names;
+}
+
+npy::Stored parse_type(const std::string& text, const std::string& what, const std::string& known) {
+  const std::optional<npy::Stored> type = npy::stored_named(text);
+  if (type && known.find(text) != std::string::npos) return *type;
+  throw std::invalid_argument(what + ": '" + npy::clip(text) + "' is not a type; there are " + known);
+}
+
+DType parse_element_type(const std::string& text, const std::string& what) {
+  return npy::dtype_of(parse_type(text, what, element_names())).value();
+}
+
 double fitting(const std::string& what, double value, DType dtype) {
-  const bool fits =
-      with_types<WideTypes>(dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(double(T(value))); });
+  const bool fits = with_types(
+      dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(npy::number_of(npy::nearest<T>(value))); });
   if (fits) return value;
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);

@@ -36,21 +36,15 @@ struct Parsed {
   std::optional<npy::Stored> output_type;
 };
 
-npy::Stored parse_type(const std::string& option, const std::string& text, const std::string& known) {
-  const std::optional<npy::Stored> type = npy::stored_named(text);
-  if (type && known.find(text) != std::string::npos) return *type;
-  throw std::invalid_argument(option + ": '" + npy::clip(text) + "' is not a type; there are " + known);
-}
-
 Parsed parse(const Arguments& arguments) {
   try {
     Parsed parsed;
     if (arguments.named) parsed.named.emplace(*arguments.named, arguments.spacing);
     if (arguments.origin) parsed.origin = parse_origin(*arguments.origin);
     parsed.boundary = parse_boundaries(arguments.boundary, arguments.value);
-    if (arguments.dtype) parsed.dtype = npy::dtype_of(parse_type("--dtype", *arguments.dtype, "f32, f64"));
+    if (arguments.dtype) parsed.dtype = parse_element_type(*arguments.dtype, "--dtype");
     if (arguments.output_type)
-      parsed.output_type = parse_type("--output-type", *arguments.output_type, npy::stored_names());
+      parsed.output_type = parse_type(*arguments.output_type, "--output-type", npy::stored_names());
     return parsed;
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
@@ -78,7 +72,7 @@ void apply(const Choice& choice, const StencilDesc& desc, const Fields& input, c
   const std::int64_t computed = input.computed() * input.size();
   const double alpha = alpha_scale(input, target);
   std::transform(in + computed, in + input.array.size, result.data() + computed,
-                 [alpha](T value) { return T(double(value) * alpha); });
+                 [alpha](T value) { return npy::nearest<T>(double(npy::number_of(value)) * alpha); });
   const Timing timing = measure([] {},
                                 [&] {
                                   for (std::int64_t at = 0; at < computed; at += input.size())
@@ -119,8 +113,7 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .in_strides = input.strides()};
   const Target target = target_of(arguments.output, input, parsed.output_type);
   npy::OutputFile output(arguments.output, {".npy", ".png"});
-  with_types<WideTypes>(
-      dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
+  with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
 }
 
 /// Returns the option that names a file.
@@ -145,8 +138,10 @@ CLI::Option* add_taps(CLI::App& command, Arguments& arguments) {
 void add_types(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--dtype", arguments.dtype,
-                  "what is computed in, f32 or f64 (default: as the file, f32 for integers of up to 16 bits, f64 for "
-                  "larger ones)")
+                  "what is computed in: " + element_names() +
+                      " (default: as the file, f32 for integers of up to 16 bits, f64 for larger ones); f16 and bf16 "
+                      "are rounded to after each step, which is computed in f32; with bf16 a file of uint16 holds "
+                      "its bits, since NumPy has no such type")
       ->type_name("TYPE");
   command
       .add_option("--output-type", arguments.output_type,

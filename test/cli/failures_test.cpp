@@ -102,7 +102,7 @@ TEST_CASE("files that are not what they should be", "[failures]") {
       {header(npy_dictionary("<u3", false, {3, 2})) + floats(6), "'<u3'"},
       {header(npy_dictionary("|i4", false, {3, 2})) + floats(6), "'|i4'"},
       {header(npy_dictionary("", false, {3, 2})) + floats(6), "type ''"},
-      {header(npy_dictionary("<f2", false, {3, 2})) + floats(3), "'<f2'"},
+      {header(npy_dictionary("<f2", false, {3, 2})) + floats(6), "3 x 2 <f2 takes 12 bytes"},
       {header("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (3, 2), }") + floats(6), "has records"},
   });
 }
@@ -148,7 +148,7 @@ TEST_CASE("inputs that do not suit each other or the operation", "[failures]") {
                 {"vector.npy", "1 axis (", "expected a matrix", "reshape(-1, 1)"});
   w.check_fails({"gemm", "@deep.npy", "@b.npy"}, 1, {"deep.npy", "4 axes"});
   w.check_fails({"gemm", "@a.npy", "@b.npy", "--c", "@b.npy"}, 1, {"b.npy", "3 x 2", "the product is 2 x 2"});
-  w.check_fails({"gemm", "@a.npy", "@b.npy", "--c", "@double.npy"}, 1, {"types must be the same"});
+  w.check_fails({"gemm", "@a.npy", "@b.npy", "--c", "@double.npy"}, 1, {"C0 must have the same type"});
   write_npy<std::int32_t>(w.path("whole.npy"), std::vector<std::int32_t>(6, 1), {3, 2});
   w.check_fails({"gemm", "@a.npy", "@whole.npy"}, 1, {"whole.npy", "'<i4'; expected '<f4'", "astype"});
   w.check_fails({"stencil", "@deep.npy", "--named", "identity"}, 1, {"deep.npy", "4 axes", "1, 2 or 3"});

@@ -5,6 +5,8 @@
 /// .npy files made and read without the code under test.
 #pragma once
 
+#include <tessera/float16.hpp>
+
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -36,6 +38,10 @@ inline const std::string kDescr = std::string(sizeof(T) == 1 ? "|" : "<") +
                                    : std::is_signed_v<T>         ? 'i'
                                                                  : 'u') +
                                   std::to_string(sizeof(T));
+template <>
+inline const std::string kDescr<float16> = "<f2";
+template <>
+inline const std::string kDescr<bfloat16> = "<u2";  // its bits, since NumPy has no such type
 
 /// Elements, given in C order, as they lie in Fortran order.
 template <class T>

@@ -135,6 +135,39 @@ TEST_CASE("the type that is computed in and the one that is written", "[numbers]
   CHECK_THAT(outcome.output, ContainsSubstring("read as 2 x 3 <f4, computed in f64, written as f32\n"));
 }
 
+TEST_CASE("numbers of 16 bits: every one comes back, others are rounded once", "[numbers]") {
+  need_backend();
+  const Workplace w;
+  std::vector<std::uint16_t> bits(65536);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = std::uint16_t(i);
+  const std::string all(reinterpret_cast<const char*>(bits.data()), 2 * bits.size());
+  SECTION("f16") {
+    write_file(w.path("in.npy"), npy_header(npy_dictionary("<f2", false, {256, 256})) + all);
+    const Outcome outcome = w.check_runs(1.0, {"--steps", "0"});
+    CHECK(outcome.output.find("read as") == std::string::npos);
+    CHECK(read_file(w.path("out.npy")) == read_file(w.path("in.npy")));
+  }
+  SECTION("bf16, in a file of u16, of either order, or as JAX writes it") {
+    const std::string descr = GENERATE("<u2", ">u2", "<V2", "|V2");
+    write_file(w.path("in.npy"),
+               npy_header(npy_dictionary(descr, false, {256, 256})) + (descr[0] == '>' ? swapped(bits) : all));
+    const Outcome outcome = w.check_runs(1.0, {"--steps", "0", "--dtype", "bf16"});
+    CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {256, 256}) == bits);
+    CHECK_THAT(outcome.output, ContainsSubstring("read as 256 x 256 <u2 as bf16, computed in f32 and rounded to bf16, "
+                                                 "written as bf16 in <u2\n"));
+  }
+  SECTION("f64 to f16 and bf16, where f32 between them would make a half") {
+    write_npy<double>(w.path("in.npy"),
+                      {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 1 + 0x3p-11, 0x1p-25 + 0x1p-60, -65520, 2.5}, {2, 3});
+    w.check_runs(1.0, {"--output-type", "f16"});
+    CHECK(read_file(w.path("out.npy")).substr(128) == std::string("\1\x3c\0\x3c\2\x3c\1\0\0\xfc\0\x41", 12));
+    write_npy<double>(w.path("in.npy"), {1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-8, 1 + 0x3p-8, 0, -1e39, 2.5}, {2, 3});
+    w.check_runs(1.0, {"--output-type", "bf16"});
+    CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {2, 3}) ==
+          std::vector<std::uint16_t>{0x3f81, 0x3f80, 0x3f82, 0, 0xff80, 0x4020});
+  }
+}
+
 TEST_CASE("numbers that elements do not hold, and results that integers do not", "[numbers]") {
   const Workplace w;
   const auto fails = [&](const std::vector<std::string>& arguments, int exit_code, const std::string& message) {
@@ -149,8 +182,12 @@ TEST_CASE("numbers that elements do not hold, and results that integers do not",
   fails({}, 1, "number 1 is 9223372036854775808, beyond +-2^53");
   write_npy<std::int64_t>(w.path("in.npy"), {(std::int64_t{1} << 53) + 1, 1, 2, 3, 4, 5}, {2, 3});
   fails({}, 1, "number 0 is 9007199254740993, beyond +-2^53");
-  fails({"--dtype", "i32"}, 2, "--dtype: 'i32' is not a type; there are f32, f64");
-  fails({"--output-type", "f16"}, 2, "--output-type: 'f16' is not a type; there are bool, u8");
+  fails({"--dtype", "i32"}, 2, "--dtype: 'i32' is not a type; there are f32, f64, f16, bf16");
+  fails({"--output-type", "f8"}, 2, "--output-type: 'f8' is not a type; there are bool, u8");
+  write_npy<std::int32_t>(w.path("in.npy"), {0, 1, 2, 2049, 4, 5}, {2, 3});
+  fails({"--dtype", "f16"}, 1, "number 3 is 2049, beyond +-2^11, up to which f16 holds every integer: compute in f64");
+  write_npy<std::int16_t>(w.path("in.npy"), {0, 1, 2, 257, 4, 5}, {2, 3});
+  fails({"--dtype", "bf16"}, 1, "number 3 is 257, beyond +-2^8, up to which bf16 holds every integer: compute in f64");
   need_backend();
   write_npy<float>(w.path("in.npy"), {0, 1, 2, 3, std::numeric_limits<float>::quiet_NaN(), 5}, {2, 3});
   fails({"--output-type", "i16"}, 1, "result 4 is not a number, which no i16 can say: write floating-point numbers");

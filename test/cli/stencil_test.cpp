@@ -4,6 +4,7 @@
 /// Stencils with integer coefficients on small integers, which are exact: compared bit for bit.
 
 #include "npy_file.hpp"
+#include "numbers.hpp"
 #include "program.hpp"
 #include "reference.hpp"
 
@@ -45,14 +46,22 @@ std::vector<T> integers(const Shape& shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   std::vector<T> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(T((i * 7) % 23 - 11));
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(number<T>(double((i * 7) % 23 - 11)));
   return values;
 }
 
 template <class T>
-std::vector<T> expected(const StencilDesc& desc, const std::vector<T>& in) {
-  const auto value = stencil_reference(desc, in.data(), true).value;
-  return std::vector<T>(value.begin(), value.end());
+std::vector<double> expected(const StencilDesc& desc, const std::vector<T>& in) {
+  std::vector<double> values;
+  for (const auto value : stencil_reference(desc, in.data(), true).value) values.push_back(double(stored<T>(value)));
+  return values;
+}
+
+template <class T>
+std::vector<double> wide(const std::vector<T>& elements) {
+  std::vector<double> values;
+  for (const T element : elements) values.push_back(double(wide(element)));
+  return values;
 }
 
 /// Runs the program on `in` and compares with the reference.
@@ -64,6 +73,7 @@ void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order
                     taps = folder.path() / "t.json";
   write_npy(in_file, in, desc.extents, fortran_order);
   arguments.insert(arguments.begin(), {"stencil", in_file, "-o", out_file});
+  if (std::is_same_v<T, bfloat16>) arguments.insert(arguments.end(), {"--dtype", "bf16"});
   if (!json.empty()) {
     write_file(taps, json);
     arguments.insert(arguments.end(), {"--taps", taps});
@@ -73,13 +83,15 @@ void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order
   REQUIRE(outcome.exit_code == 0);
   CHECK_THAT(outcome.output,
              Matches("stencil .* ms \\((median of 5 executions after a first one|a single execution)\\), "
-                     ".* GStencil/s, .* GB/s\n"));
-  CHECK(read_npy<T>(out_file, desc.extents) == expected(desc, in));
+                     ".* GStencil/s, .* GB/s\n" +
+                     std::string(std::is_same_v<T, bfloat16> ? "read as .* written as bf16 in <u2\n" : "")));
+  CHECK(wide(read_npy<T>(out_file, desc.extents)) == expected(desc, in));
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", WideTypes) {
+TEMPLATE_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", float, double, float16,
+                   bfloat16) {
   need_backend();
   const int rank = GENERATE(1, 2, 3);
   const bool fortran_order = GENERATE(false, true);
@@ -154,5 +166,5 @@ TEST_CASE("the output may be the input", "[stencil]") {
   write_npy(file, in, e.shape, true);
   write_file(taps, e.json);
   REQUIRE(tessera_run({"stencil", file, "-o", file, "--taps", taps}).exit_code == 0);
-  CHECK(read_npy<float>(file, e.shape) == expected({.extents = e.shape, .taps = e.taps}, in));
+  CHECK(wide(read_npy<float>(file, e.shape)) == expected({.extents = e.shape, .taps = e.taps}, in));
 }

@@ -30,7 +30,7 @@ class Error : public std::runtime_error {
       : std::runtime_error(clip(file.native(), kShownName) + ": " + message) {}
 };
 
-/// "'<f4' (float32) or '<f8' (float64)".
+/// "'<f2' (float16), '<f4' (float32) or '<f8' (float64)".
 std::string known_types();
 /// "booleans, integers of up to 64 bits, '<f4' (float32) or '<f8' (float64)": what read_numbers() takes.
 std::string known_numbers();
@@ -54,16 +54,18 @@ struct Array {
   }
   /// Elements from one point to the next along each axis.
   std::vector<std::int64_t> strides() const;
-  /// "512 x 256 <f4", with ", Fortran order" where that is the case.
+  /// "512 x 256 <f4", "512 x 256 <u2 as bf16", with ", Fortran order" where that is the case.
   std::string describe() const;
 };
 
 /// Reads a regular file with elements of the library's types. Memory is taken only when the file's size agrees with its
 /// header. Throws Error.
 Array read(const std::filesystem::path& file);
-/// The same for numbers of any type, as elements of `dtype` or, without one, of computing_type(). Throws Error, also
-/// where such elements may not hold an integer exactly.
+/// The same for numbers of any type, as elements of `dtype` or, without one, of computing_type(). As bf16, numbers of
+/// 16 bits without a sign are its bits. Throws Error, also where such elements may not hold an integer exactly.
 Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype);
+/// The array with elements of another type. Throws Error as read_numbers() does.
+Array converted(Array array, DType dtype);
 /// Whether a regular file begins as .npy files do. Throws Error where it cannot be read.
 bool is_npy(const std::filesystem::path& file);
 

@@ -207,9 +207,11 @@ void read_elements(Opened& opened, DType dtype) {
 
 std::string known_types() {
   std::string text;
-  for (const DType dtype : WideTypes::kDTypes)
-    text += (text.empty() ? "'" : " or '") + std::string(descr_of(stored_of(dtype))) + "' (float" +
-            std::to_string(8 * size_of(dtype)) + ")";
+  for (const Stored stored : {Stored::f16, Stored::f32, Stored::f64})
+    text += (text.empty()            ? "'"
+             : stored == Stored::f64 ? " or '"
+                                     : ", '") +
+            std::string(descr_of(stored)) + "' (float" + std::to_string(8 * size_of(stored)) + ")";
   return text;
 }
 
@@ -233,6 +235,7 @@ std::string Array::describe() const {
   for (const std::int64_t extent : shape) result += (result.empty() ? "" : " x ") + std::to_string(extent);
   result += result.empty() ? "a single " : " ";
   result += descr_of(stored);
+  if (stored == Stored::bf16) result += " as bf16";
   return result + (fortran_order ? ", Fortran order" : "");
 }
 
@@ -249,18 +252,30 @@ Array read(const std::filesystem::path& file) {
   const std::optional<DType> dtype = opened.type ? dtype_of(opened.array.stored) : std::nullopt;
   if (!dtype)
     throw Error(file, "has elements of type '" + opened.descr + "'; expected " + known_types() + ": " +
-                          conversion(opened.descr));
+                          conversion(opened.descr) +
+                          "; '<u2' that are the bits of bfloat16 are read with --dtype bf16");
   read_elements(opened, *dtype);
   return std::move(opened.array);
 }
 
 Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype) {
   Opened opened = open(file);
+  // NumPy writes the bfloat16 of ml_dtypes, and so of JAX, as two bytes without a meaning.
+  const bool is_void = opened.descr == "<V2" || opened.descr == "|V2";
+  if (dtype == DType::bf16 && is_void) opened.type = FileType{Stored::bf16, false};
+  if (dtype == DType::bf16 && opened.type && opened.type->stored == Stored::u16) opened.type->stored = Stored::bf16;
+  if (opened.type) opened.array.stored = opened.type->stored;
   if (!opened.type)
     throw Error(file, "has numbers of type '" + opened.descr + "'; expected " + known_numbers() + ": " +
                           conversion(opened.descr));
   read_elements(opened, dtype.value_or(computing_type(opened.array.stored)));
   return std::move(opened.array);
+}
+
+Array converted(Array array, DType dtype) {
+  array.bytes = to_elements(array.file, std::move(array.bytes), array.size, stored_of(array.dtype), false, dtype);
+  array.dtype = dtype;
+  return array;
 }
 
 }  // namespace tessera::npy
