@@ -7,6 +7,7 @@
 
 #include "problem.hpp"
 
+#include <string>
 #include <vector>
 
 namespace tessera::perf {
@@ -19,15 +20,26 @@ enum class Size {
 };
 
 struct Case {
-  Problem problem;  ///< without the type
+  Problem problem;  ///< without the kind
   Size size = Size::any;
-  bool quick = false;  ///< part of --quick
+  bool quick = false;            ///< part of --quick
+  std::vector<Kind> kinds = {};  ///< that it is measured in
 };
 
 std::vector<Case> gemm_cases();
 std::vector<Case> stencil_cases();
 
-/// The problem of a type: counts, work and traffic filled in.
-Problem resolve(const Case& c, DType dtype);
+/// The kinds of these names, separated by spaces: "f32 bf16->f32". Throws std::runtime_error where there is no such
+/// one.
+std::vector<Kind> kinds_named(const std::string& names);
+
+/// "none", "relu", ..., "tanh".
+inline constexpr const char* kActivations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
+
+/// Gives a product a bias for each column, and the activation of that number.
+void add_epilogue(GemmShape& shape, tessera_activation activation);
+
+/// The problem of a kind: counts, work and traffic filled in.
+Problem resolve(const Case& c, Kind kind);
 
 }  // namespace tessera::perf

@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 
+#include <cmath>
 #include <string>
 
 namespace tessera::perf {
@@ -16,7 +17,17 @@ struct Row {
   std::int64_t batch = 1;
   const char* transposes = "NN";
   std::int64_t padding = 0;  ///< elements between the rows of each matrix
+  const char* kinds = "f32 f64";
+  tessera_activation activation = TESSERA_ACTIVATION_NONE;  ///< with a bias for each column
 };
+
+// Sums of 16 bits stay within 2^16: operands lie in [-1, 1), and k is 8192 at most.
+constexpr char kNarrow[] = "f16 bf16";
+constexpr char kTensor[] = "f16 bf16 bf16->f32 tf32";
+constexpr char kWithEpilogue[] = "f32 bf16";
+constexpr auto kRelu = TESSERA_ACTIVATION_RELU;
+constexpr auto kGelu = TESSERA_ACTIVATION_GELU;
+constexpr auto kGeluTanh = TESSERA_ACTIVATION_GELU_TANH;
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -77,6 +88,30 @@ constexpr Row kRows[] = {
   {64, 64, 64, Size::host, false, 1000},
   {128, 128, 128, Size::gpu, true, 1000},
   {256, 256, 256, Size::gpu, false, 1000},
+  // 16 bits, and f32 with arithmetic of tf32
+  {256, 256, 256, Size::any, false, 1, "NN", 0, kNarrow},
+  {512, 512, 512, Size::any, false, 1, "NN", 0, kNarrow},
+  {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kTensor},
+  {2048, 2048, 2048, Size::any, false, 1, "NN", 0, kNarrow},
+  {4096, 4096, 4096, Size::any, false, 1, "NN", 0, kTensor},
+  {4096, 4096, 4096, Size::gpu, true, 1, "NT", 0, kNarrow},
+  {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, kTensor},
+  {1000, 1000, 1000, Size::any, false, 1, "NN", 0, kNarrow},
+  {4095, 4095, 4095, Size::gpu, false, 1, "NN", 0, kNarrow},
+  {1, 8192, 8192, Size::any, false, 1, "NN", 0, kNarrow},
+  {16, 8192, 8192, Size::gpu, false, 1, "NN", 0, kNarrow},
+  {64, 8192, 8192, Size::gpu, false, 1, "NT", 0, kNarrow},
+  {1024, 1024, 1024, Size::host, false, 1, "NT", 0, "bf16"},
+  {512, 32000, 4096, Size::gpu, false, 1, "NN", 0, kNarrow},
+  {128, 128, 128, Size::gpu, false, 1000, "NN", 0, kNarrow},
+  {64, 64, 64, Size::host, false, 1000, "NN", 0, "bf16"},
+  // what a bias and an activation cost beside the product alone
+  {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kWithEpilogue, kRelu},
+  {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kWithEpilogue, kGelu},
+  {1024, 1024, 1024, Size::any, false, 1, "NN", 0, kWithEpilogue, kGeluTanh},
+  {4096, 4096, 4096, Size::gpu, false, 1, "NN", 0, kWithEpilogue, kRelu},
+  {4096, 4096, 4096, Size::gpu, true, 1, "NN", 0, kWithEpilogue, kGelu},
+  {4096, 4096, 4096, Size::gpu, false, 1, "NN", 0, kWithEpilogue, kGeluTanh},
 };
 // clang-format on
 
@@ -87,10 +122,18 @@ std::string name_of(const Row& row) {
   if (row.batch > 1) name += "_batch" + std::to_string(row.batch);
   if (row.padding > 0) name += "_ld+" + std::to_string(row.padding);
   if (const std::string transposes = row.transposes; transposes != "NN") name += "_" + transposes;
+  if (row.activation != TESSERA_ACTIVATION_NONE) name += std::string("_bias_") + kActivations[row.activation];
   return name;
 }
 
 }  // namespace
+
+void add_epilogue(GemmShape& shape, tessera_activation activation) {
+  shape.bias = TESSERA_BIAS_PER_COLUMN;
+  shape.activation = activation;
+  // Sums of k products of what is uniform in [-1, 1) have the variance k / 9: what is activated has 1 or so.
+  shape.alpha = 3.0f / float(std::exp2(std::floor(0.5 * std::log2(double(shape.k)))));
+}
 
 std::vector<Case> gemm_cases() {
   std::vector<Case> cases;
@@ -103,12 +146,14 @@ std::vector<Case> gemm_cases() {
     g.stride_a = (g.trans_a ? g.k : g.m) * g.lda;
     g.stride_b = (g.trans_b ? g.n : g.k) * g.ldb;
     g.stride_c = g.m * g.ldc;
+    if (row.activation != TESSERA_ACTIVATION_NONE) add_epilogue(g, row.activation);
     Case c;
     c.problem.op = Op::gemm;
     c.problem.name = name_of(row);
     c.problem.gemm = g;
     c.size = row.size;
     c.quick = row.quick;
+    c.kinds = kinds_named(row.kinds);
     cases.push_back(c);
   }
   return cases;

@@ -4,6 +4,9 @@
 #include "cases.hpp"
 #include "taps.hpp"
 
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 namespace tessera::perf {
@@ -18,12 +21,14 @@ struct Row {
   bool quick = false;
   bool periodic = false;
   std::int64_t steps = 1;
+  const char* kinds = "f32 f64";
 };
 
 constexpr auto star = Pattern::star;
 constexpr auto box = Pattern::box;
 constexpr auto gpu = Size::gpu;
 constexpr auto host = Size::host;
+constexpr char kNarrow[] = "f16 bf16";
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -104,6 +109,17 @@ constexpr Row kRows[] = {
   {star, 3, 1, 512, gpu, false, false, 1000},
   {star, 2, 1, 8192, host, false, false, 100},
   {star, 3, 1, 384, host, false, false, 100},
+  // 16 bits, one step: after many their rounding errors are as large as the values
+  {star, 1, 1, 1 << 28, gpu, false, false, 1, kNarrow},
+  {star, 1, 4, 1 << 28, gpu, true, false, 1, kNarrow},
+  {star, 2, 1, 16384, gpu, true, false, 1, kNarrow},
+  {star, 2, 4, 16384, gpu, false, false, 1, kNarrow},
+  {box, 2, 1, 16384, gpu, false, false, 1, kNarrow},
+  {star, 3, 1, 768, gpu, true, false, 1, kNarrow},
+  {star, 1, 4, 1 << 26, host, true, false, 1, kNarrow},
+  {star, 2, 1, 8192, host, true, false, 1, kNarrow},
+  {box, 2, 1, 8192, host, false, false, 1, kNarrow},
+  {star, 3, 1, 384, host, true, false, 1, kNarrow},
 };
 // clang-format on
 
@@ -123,28 +139,27 @@ std::string name_of(const Row& row) {
 
 Problem resolve_gemm(Problem p) {
   const GemmShape& g = p.gemm;
-  const double size = double(p.element_size());
   const double batch = double(g.batch);
-  p.inputs = 2;
-  p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b};
+  const std::int64_t bias = g.bias == TESSERA_BIAS_NONE ? 0 : g.n;
+  p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b, bias};
   p.out_count = g.batch * g.stride_c;
   p.out_gaps = g.batch * g.m * (g.ldc - g.n);
   p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
-  p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n));
-  p.write_bytes = size * batch * double(g.m) * double(g.n);
+  const double size = double(size_of(p.kind.dtype)), size_out = double(size_of(p.kind.dtype_out));
+  p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n)) + size_out * double(bias);
+  p.write_bytes = size_out * batch * double(g.m) * double(g.n);
   return p;
 }
 
 Problem resolve_stencil(Problem p) {
   const StencilShape& s = p.stencil;
   const double points = double(s.points());
-  p.inputs = 1;
-  p.in_count = {s.points(), 0};
+  p.in_count = {s.points(), 0, 0};
   p.out_count = s.points();
   p.out_gaps = 0;
   p.work = points * double(s.steps);
   p.flops = 2.0 * tap_count(s.pattern, s.rank, s.radius) * p.work;
-  p.read_bytes = p.write_bytes = double(p.element_size()) * points;
+  p.read_bytes = p.write_bytes = double(size_of(p.kind.dtype)) * points;
   return p;
 }
 
@@ -166,14 +181,30 @@ std::vector<Case> stencil_cases() {
     c.problem.stencil = s;
     c.size = row.size;
     c.quick = row.quick;
+    c.kinds = kinds_named(row.kinds);
     cases.push_back(c);
   }
   return cases;
 }
 
-Problem resolve(const Case& c, DType dtype) {
+std::vector<Kind> kinds_named(const std::string& names) {
+  std::vector<Kind> known{{DType::f32, DType::f32, TESSERA_COMPUTE_TF32}};
+  for (const DType dtype : kDTypes) known.emplace_back(dtype);
+  for (const DType dtype : NarrowTypes::kDTypes) known.emplace_back(dtype, DType::f32, TESSERA_COMPUTE_STRICT);
+  std::vector<Kind> kinds;
+  std::istringstream list(names);
+  for (std::string name; list >> name;) {
+    const auto same = [&name](const Kind& kind) { return kind.name() == name; };
+    const auto found = std::find_if(known.begin(), known.end(), same);
+    if (found == known.end()) throw std::runtime_error("dtype " + name);
+    kinds.push_back(*found);
+  }
+  return kinds;
+}
+
+Problem resolve(const Case& c, Kind kind) {
   Problem p = c.problem;
-  p.dtype = dtype;
+  p.kind = kind;
   return p.op == Op::gemm ? resolve_gemm(p) : resolve_stencil(p);
 }
 

@@ -5,6 +5,8 @@
 
 #include "../devices/cuda_error.hpp"
 
+#include <type_traits>
+
 namespace tessera::perf {
 
 namespace {
@@ -50,6 +52,43 @@ __global__ void __launch_bounds__(kThreads) f64_mma_kernel(float* sink, double s
 #endif
 }
 
+/// D (16x8) += A B by a warp, whose lanes hold four registers of A, two of B, and four numbers of D.
+template <class T>
+__device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, float16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  else  // f32 as tf32
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#endif
+}
+
+/// Products of a warp's matrix unit on registers alone, D in f32.
+template <class T>
+__global__ void __launch_bounds__(kThreads) mma_kernel(float* sink, unsigned bits) {
+  const unsigned a[4] = {bits, bits + threadIdx.x, bits, bits}, b[2] = {bits, bits};
+  float d[kChains][4]{};
+#pragma unroll 2
+  for (int round = 0; round < kRounds / 4; ++round)
+#pragma unroll
+    for (auto& chain : d) multiply<T>(chain, a, b);
+  float sum = 0.0f;
+  for (auto& chain : d)
+    for (const float x : chain) sum += x;
+  if (sum == -1.0f) *sink = sum;
+}
+
 __global__ void copy_kernel(const float4* __restrict__ in, float4* __restrict__ out) {
   const std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
   out[i] = in[i];
@@ -80,10 +119,17 @@ double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_
   const int blocks = count * kBlocksPerMultiprocessor;
   const double threads = double(blocks) * kThreads;
   double operations = 2.0 * kChains * kRounds * threads;
-  if (ceiling == Ceiling::matrix_unit) {
-    if (dtype != kDType<double> || major < 9) return 0.0;
+  if (ceiling == Ceiling::matrix_unit && dtype == kDType<double>) {
+    if (major < 9) return 0.0;
     f64_mma_kernel<<<unsigned(blocks), kThreads, 0, stream>>>(sink, 1e-3);
     operations = 2.0 * 16 * 8 * 16 * 4 * (kRounds / 8) * (threads / 32);
+  } else if (ceiling == Ceiling::matrix_unit || ceiling == Ceiling::matrix_unit_tf32) {
+    if (major < 8) return 0.0;
+    with_types<TypeList<float, float16, bfloat16>>(dtype, [&]<class T>(std::type_identity<T>) {
+      mma_kernel<T><<<unsigned(blocks), kThreads, 0, stream>>>(sink, 0u);
+      const double depth = 32.0 / sizeof(T);  // bytes of a row of A
+      operations = 2.0 * 16 * 8 * depth * kChains * (kRounds / 4) * (threads / 32);
+    });
   } else {
     with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
       fma_kernel<T><<<unsigned(blocks), kThreads, 0, stream>>>(sink, T(1e-6));

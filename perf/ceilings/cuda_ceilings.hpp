@@ -11,8 +11,9 @@
 
 namespace tessera::perf {
 
-/// FMAs on registers alone; returns the floating-point operations of the run. matrix_unit: f64 MMA, 0 where the device
-/// has none.
+/// FMAs on registers alone; returns the floating-point operations of the run. matrix_unit: mma.sync on
+/// f64 from sm_90 on, f16, bf16 and tf32 from sm_80 on; 0 where the device has none. Instructions of four warps (wgmma)
+/// reach more.
 double enqueue_arithmetic(Ceiling ceiling, DType dtype, float* sink, cudaStream_t stream);
 
 /// One pass over two halves of `half` bytes (multiples of 4096). copy: cudaMemcpy, copy_streaming: a kernel.

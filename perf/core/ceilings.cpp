@@ -22,6 +22,8 @@ const char* name_of(Ceiling ceiling) {
       return "fma_1_thread";
     case Ceiling::matrix_unit:
       return "matrix_unit";
+    case Ceiling::matrix_unit_tf32:
+      return "matrix_unit_tf32";
     case Ceiling::copy:
       return "copy";
     case Ceiling::copy_streaming:
@@ -52,14 +54,18 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
   const double bytes = problem.read_bytes + problem.write_bytes;
   const bool reads = problem.write_bytes < 0.1 * bytes;
-  const double memory = reads ? rate(Ceiling::read, problem.dtype, footprint)
-                              : std::max(rate(Ceiling::copy, problem.dtype, footprint),
-                                         rate(Ceiling::copy_streaming, problem.dtype, footprint));
-  const double fma = rate(Ceiling::fma, problem.dtype, 0);
-  const double units = problem.op == Op::gemm ? rate(Ceiling::matrix_unit, problem.dtype, 0) : 0.0;
+  const DType dtype = problem.kind.dtype;
+  const DType wide = with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
+  const double memory =
+      reads ? rate(Ceiling::read, wide, footprint)
+            : std::max(rate(Ceiling::copy, wide, footprint), rate(Ceiling::copy_streaming, wide, footprint));
+  const double fma = rate(Ceiling::fma, wide, 0);  // 16 bits are computed on in f32
+  const bool tf32 = problem.kind.compute == TESSERA_COMPUTE_TF32;
+  const Ceiling unit = tf32 ? Ceiling::matrix_unit_tf32 : Ceiling::matrix_unit;
+  const double units = problem.op == Op::gemm ? rate(unit, dtype, 0) : 0.0;
   const double compute = std::max(fma, units);
   const double memory_time = bytes / memory, compute_time = problem.flops / compute;
-  if (compute_time >= memory_time) return {compute_time, units > fma ? "matrix_unit" : "fma", compute};
+  if (compute_time >= memory_time) return {compute_time, units > fma ? name_of(unit) : "fma", compute};
   return {memory_time, std::string(reads ? "read" : "copy") + (hot ? " in cache" : ""), memory};
 }
 

@@ -14,26 +14,75 @@
 
 namespace tessera::perf {
 
+std::uint64_t input_seed(std::uint64_t seed, int input) { return seed * 0x2545f4914f6cdd1du + std::uint64_t(input); }
+
 namespace {
 
+/// A sum, and that of the sizes of its terms.
+struct Sum {
+  long double value, magnitude;
+};
+
 template <class T, class W>
-void gemm_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
-                  std::int64_t j, long double& value, long double& bound) {
+Sum product_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
+                    std::int64_t j) {
   W sum = 0, magnitude = 0;
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    const W product = W(T(random_value(seed_a, std::uint64_t(at_a)))) * W(T(random_value(seed_b, std::uint64_t(at_b))));
+    const W product = W(Scalar<T>(random_element<T>(seed_a, std::uint64_t(at_a)))) *
+                      W(Scalar<T>(random_element<T>(seed_b, std::uint64_t(at_b))));
     sum += product;
     magnitude += product < 0 ? -product : product;
   }
-  value = sum;
-  bound = static_cast<long double>(g.k + 4) * kUnitRoundoff<T> * magnitude;
+  return {sum, magnitude};
+}
+
+/// The formulas of tessera_activation.
+long double activated(tessera_activation activation, long double x) {
+  switch (activation) {
+    case TESSERA_ACTIVATION_RELU:
+      return std::max(x, 0.0L);
+    case TESSERA_ACTIVATION_GELU:
+      return x / 2 * std::erfc(-x / std::sqrt(2.0L));
+    case TESSERA_ACTIVATION_GELU_TANH:
+      return x / (1 + std::exp(-2 * std::sqrt(2 / 3.14159265358979323846L) * (x + 0.044715L * x * x * x)));
+    case TESSERA_ACTIVATION_SILU:
+      return x / (1 + std::exp(-x));
+    case TESSERA_ACTIVATION_SIGMOID:
+      return 1 / (1 + std::exp(-x));
+    case TESSERA_ACTIVATION_TANH:
+      return std::tanh(x);
+    default:
+      return x;
+  }
+}
+
+/// What an element of a product may err by, of which A and B have the type T and D has the type D. Sums of tensor units
+/// cut off instead of rounding, and tf32 rounds what they take to 11 bits. Beyond it see "Activations" in
+/// docs/testing.md; no slope is larger than 1.13.
+template <class T, class D>
+Sum bounded(const Problem& p, Sum sum, long double bias) {
+  const bool tf32 = p.kind.compute == TESSERA_COMPUTE_TF32;
+  const double unit = (sizeof(T) == 2 || tf32 ? 2.0 : 1.0) * kUnitRoundoff<Scalar<T>>;
+  const long double relative = static_cast<long double>(p.gemm.k + 4) * unit + (tf32 ? 0x1p-10L : 0.0L);
+  const long double x = p.gemm.alpha * sum.value + bias, value = activated(p.gemm.activation, x);
+  long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
+  if (p.gemm.activation > TESSERA_ACTIVATION_RELU)
+    bound = 1.13L * bound + 8 * kUnitRoundoff<Scalar<T>> * (std::abs(x) + bound + std::abs(value)) + 0x1p-126L;
+  return {value, bound + roundoff_of<D>(std::abs(value) + bound)};
+}
+
+/// An element of the result, and its bound.
+template <class T, class D>
+Sum gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+  const Sum sum = product_element<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
+  long double bias = 0;
+  if (p.gemm.bias != TESSERA_BIAS_NONE) bias = Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)));
+  return bounded<T, D>(p, sum, bias);
 }
 
 }  // namespace
-
-std::uint64_t input_seed(std::uint64_t seed, int input) { return seed * 0x2545f4914f6cdd1du + std::uint64_t(input); }
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
   problem.op == Op::gemm ? sample_gemm() : sample_stencil();
@@ -57,11 +106,11 @@ void Reference::sample_gemm() {
       const std::int64_t e = elements <= count ? s : std::min(elements - 1, std::int64_t(u * double(elements)));
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
-    long double value, bound;
-    with_types<WideTypes>(problem_.dtype, [&]<class T>(std::type_identity<T>) {
-      gemm_element<T, Wide<T>>(g, input_seed(seed_, 0), input_seed(seed_, 1), l, i, j, value, bound);
+    const Sum element = with_types(problem_.kind.dtype, [&]<class T>(std::type_identity<T>) {
+      return problem_.kind.dtype_out == problem_.kind.dtype ? gemm_element<T, T>(problem_, seed_, l, i, j)
+                                                            : gemm_element<T, Scalar<T>>(problem_, seed_, l, i, j);
     });
-    add(l * g.stride_c + i * g.ldc + j, value, bound);
+    add(l * g.stride_c + i * g.ldc + j, element.value, element.magnitude);
   }
 }
 
@@ -73,9 +122,9 @@ void Reference::sample_stencil() {
 
 void Reference::sample_many_steps() {
   const StencilShape& s = problem_.stencil;
-  const double roundoff =
-      with_types<WideTypes>(problem_.dtype, []<class T>(std::type_identity<T>) { return kUnitRoundoff<T>; });
-  const double unit = (tap_count(s.pattern, s.rank, s.radius) + 2) * roundoff;
+  const auto terms = std::size_t(tap_count(s.pattern, s.rank, s.radius)) + 2;
+  const double unit =
+      with_types(problem_.kind.dtype, [terms]<class T>(std::type_identity<T>) { return roundoff_of_sum<T>(terms); });
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
     where_.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
@@ -86,14 +135,14 @@ void Reference::sample_many_steps() {
 
 void Reference::adopt(Device& device, const void* out) {
   std::vector<double> computed(where_.size());
-  device.read(out, problem_.dtype, where_, computed.data());
+  device.read(out, problem_.kind.dtype_out, where_, computed.data());
   value_.assign(computed.begin(), computed.end());
 }
 
 Verdict Reference::check(Device& device, const void* out) const {
   if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
   char text[200];
-  const std::int64_t gaps = device.count_nan(out, problem_.dtype, problem_.out_count) - problem_.out_gaps;
+  const std::int64_t gaps = device.count_nan(out, problem_.kind.dtype_out, problem_.out_count) - problem_.out_gaps;
   if (gaps != 0) {
     std::snprintf(
         text, sizeof text,
@@ -102,7 +151,7 @@ Verdict Reference::check(Device& device, const void* out) const {
     return {0.0, text};
   }
   std::vector<double> computed(where_.size());
-  device.read(out, problem_.dtype, where_, computed.data());
+  device.read(out, problem_.kind.dtype_out, where_, computed.data());
   Verdict verdict;
   for (std::size_t i = 0; i < where_.size(); ++i) {
     const long double error = std::abs(static_cast<long double>(computed[i]) - value_[i]);

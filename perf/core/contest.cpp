@@ -68,11 +68,11 @@ double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
   return std::max(budget.max_budgets * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
 }
 
-/// The first problem of a type begins with what is known of another type.
+/// The first problem of a kind begins with what is known of another.
 Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
-  Speed& speed = speeds[{entry.competitor->name(), problem_.dtype}];
+  Speed& speed = speeds[{entry.competitor->name(), problem_.kind.name()}];
   for (const DType other : WideTypes::kDTypes)
-    if (speed.rate == 0.0) speed = speeds[{entry.competitor->name(), other}];
+    if (speed.rate == 0.0) speed = speeds[{entry.competitor->name(), Kind(other).name()}];
   return speed;
 }
 

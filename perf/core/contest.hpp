@@ -25,7 +25,7 @@ struct Speed {
   bool too_slow(double work, double limit) const;
   void learn(double work, double took, double limit);
 };
-using Speeds = std::map<std::pair<std::string, DType>, Speed>;  ///< by competitor and type
+using Speeds = std::map<std::pair<std::string, std::string>, Speed>;  ///< by competitor and kind
 
 /// What contests share: limits, and what one contest learns for the next ones.
 struct Conditions {

@@ -19,8 +19,9 @@
 
 namespace tessera::perf {
 
-/// Rates that no code exceeds. FLOP/s or bytes/s (copy: read + write).
-enum class Ceiling { fma, fma_one_thread, matrix_unit, copy, copy_streaming, read, write };
+/// Rates that no code exceeds. FLOP/s or bytes/s (copy: read + write). matrix_unit: by instructions of a warp; those
+/// that a group of warps shares reach more on some devices, so that a share of it may be above 1.
+enum class Ceiling { fma, fma_one_thread, matrix_unit, matrix_unit_tf32, copy, copy_streaming, read, write };
 
 /// Where operands live, and the clock of the work on them.
 class Device {
@@ -35,7 +36,7 @@ class Device {
 
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) = 0;
-  /// Element i becomes random_value(seed, i).
+  /// Element i becomes random_element<T>(seed, i).
   virtual void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) = 0;
   virtual void poison(void* data, std::size_t bytes) = 0;  ///< every element a NaN
   virtual std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) = 0;
@@ -54,7 +55,7 @@ class Device {
   virtual double bus_rate(bool /*to_device*/, std::size_t /*bytes*/) { return 0.0; }
 };
 
-/// out = f(in...). Enqueues on a device; complete on return on the host.
+/// out = f(in...), with three pointers to inputs. Enqueues on a device; complete on return on the host.
 using Execute = std::function<void(const void* const* in, void* out)>;
 
 /// An implementation: one algorithm of Tessera, or a peer.

@@ -19,24 +19,25 @@ std::int64_t padded(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAli
 
 std::int64_t Fixture::sets(const Device& device, const Problem& problem) {
   const double beyond = 2.0 * double(device.cache_bytes());
-  return std::max<std::int64_t>(1, std::int64_t(std::ceil(beyond / std::max(problem.footprint(), 3.0 * kAlignment))));
+  return std::max<std::int64_t>(1, std::int64_t(std::ceil(beyond / std::max(problem.footprint(), 4.0 * kAlignment))));
 }
 
 double Fixture::bytes(const Device& device, const Problem& problem) {
-  return double(sets(device, problem)) * (problem.footprint() + 3.0 * kAlignment);
+  return double(sets(device, problem)) * (problem.footprint() + 4.0 * kAlignment);
 }
 
 Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
     : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)) {
-  const std::int64_t size = std::int64_t(problem.element_size());
-  const std::int64_t counts[] = {problem.in_count[0], problem.inputs > 1 ? problem.in_count[1] : 0, problem.out_count};
-  for (std::size_t operand = 0; operand < 3; ++operand) {
-    if (counts[operand] == 0) continue;
-    distance_[operand] = padded(counts[operand] * size);
+  for (std::size_t operand = 0; operand <= kOut; ++operand) {
+    const std::size_t bytes = operand < kOut ? problem.in_bytes(operand) : problem.out_bytes();
+    if (bytes == 0) continue;
+    distance_[operand] = padded(std::int64_t(bytes));
     memory_[operand] = static_cast<char*>(device.allocate(std::size_t(sets_ * distance_[operand])));
-    if (operand < 2)
-      device.fill(memory_[operand], problem.dtype, sets_ * distance_[operand] / size, input_seed(seed, int(operand)));
-    else
+    if (operand < kOut) {
+      const DType dtype = problem.in_dtype(operand);
+      device.fill(memory_[operand], dtype, sets_ * distance_[operand] / std::int64_t(size_of(dtype)),
+                  input_seed(seed, int(operand)));
+    } else
       device.poison(memory_[operand], std::size_t(sets_ * distance_[operand]));
   }
 }
@@ -53,21 +54,22 @@ Reference& Fixture::reference() {
 
 void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
   const std::int64_t set = hot ? 0 : i % sets_;
-  const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1]};
-  function(in, memory_[2] + set * distance_[2]);
+  const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1],
+                            memory_[2] + set * distance_[2]};
+  function(in, memory_[kOut] + set * distance_[kOut]);
 }
 
 Verdict Fixture::check(const Execute& function, double& seconds) {
-  device_->poison(memory_[2], std::size_t(problem_.out_count) * problem_.element_size());
+  device_->poison(memory_[kOut], problem_.out_bytes());
   seconds = device_->time([&] { execute(function, 0, true); });
-  return reference().check(*device_, memory_[2]);
+  return reference().check(*device_, memory_[kOut]);
 }
 
 Verdict Fixture::chain(const Execute& part) {
-  const std::size_t bytes = std::size_t(problem_.out_count) * problem_.element_size();
+  const std::size_t bytes = problem_.out_bytes();
   const auto release = [this](void* memory) { device_->release(memory); };
   const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);
-  void* const out[] = {memory_[2], second.get()};
+  void* const out[] = {memory_[kOut], second.get()};
   for (void* const memory : out) device_->poison(memory, bytes);
   const void* in = memory_[0];
   Verdict verdict;

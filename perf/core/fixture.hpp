@@ -41,8 +41,9 @@ class Fixture {
   Problem problem_;
   std::uint64_t seed_;
   std::int64_t sets_;
-  std::array<std::int64_t, 3> distance_{};  ///< bytes between the sets of each operand
-  std::array<char*, 3> memory_{};
+  static constexpr std::size_t kOut = 3;    ///< the operand behind the inputs
+  std::array<std::int64_t, 4> distance_{};  ///< bytes between the sets of each operand
+  std::array<char*, 4> memory_{};
   std::optional<Reference> reference_;
 };
 

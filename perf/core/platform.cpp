@@ -13,12 +13,15 @@ namespace tessera::perf {
 
 tessera::GemmDesc gemm_desc(const Problem& problem) {
   const GemmShape& g = problem.gemm;
-  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.dtype};
+  tessera::GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = problem.kind.dtype};
   desc.trans_a = g.trans_a ? Transpose::yes : Transpose::no;
   desc.trans_b = g.trans_b ? Transpose::yes : Transpose::no;
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;
   desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
+  desc.dtype_d = problem.kind.dtype_out;
+  desc.compute = Compute(problem.kind.compute);
+  desc.bias = Bias(g.bias), desc.activation = Activation(g.activation);
   return desc;
 }
 
@@ -37,16 +40,31 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
           .taps = taps,
           .boundary = s.periodic ? Boundary::periodic : Boundary::fixed,
           .steps = s.steps,
-          .dtype = problem.dtype};
+          .dtype = problem.kind.dtype};
 }
 
+namespace {
+
+/// A and B of type T, D and the bias of type D.
+template <class T, class D>
+Execute prepare_gemm(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  using S = Scalar<D>;
+  return [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options), alpha = S(problem.gemm.alpha),
+          has_bias = problem.gemm.bias != TESSERA_BIAS_NONE](const void* const* in, void* out) {
+    const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
+    const D* const values = static_cast<const D*>(in[2]);
+    D* const d = static_cast<D*>(out);
+    has_bias ? plan->execute(alpha, a, b, S(0), d, bias(values)) : plan->execute(alpha, a, b, S(0), d);
+  };
+}
+
+}  // namespace
+
 Execute prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
-  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
+  return with_types(problem.kind.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
     if (problem.op == Op::gemm)
-      return
-          [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options)](const void* const* in, void* out) {
-            plan->execute(T(1), static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), T(0), static_cast<T*>(out));
-          };
+      return problem.kind.dtype_out == problem.kind.dtype ? prepare_gemm<T, T>(context, problem, options)
+                                                          : prepare_gemm<T, Scalar<T>>(context, problem, options);
     return [plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options)](
                const void* const* in, void* out) { plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out)); };
   });

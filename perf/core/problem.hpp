@@ -15,12 +15,33 @@ namespace tessera::perf {
 
 enum class Op { gemm, stencil };
 
-/// C = op(A) op(B), row-major; all sizes resolved, nothing packed by default.
+/// Types of a problem, and the arithmetic that it accepts.
+struct Kind {
+  DType dtype = DType::f32;      ///< of A and B, and of the fields of a stencil
+  DType dtype_out = DType::f32;  ///< of D and the bias
+  tessera_compute compute = TESSERA_COMPUTE_STRICT;
+
+  Kind() = default;
+  Kind(DType both) : dtype(both), dtype_out(both) {}
+  Kind(DType in, DType out, tessera_compute c) : dtype(in), dtype_out(out), compute(c) {}
+  /// "f32", "bf16", "bf16->f32"; "tf32" of f32 data with that arithmetic.
+  std::string name() const {
+    if (compute == TESSERA_COMPUTE_TF32) return "tf32";
+    return tessera::name_of(dtype) + (dtype_out == dtype ? std::string() : "->" + std::string(name_of(dtype_out)));
+  }
+};
+
+/// D = activation(alpha op(A) op(B) + bias), row-major; all sizes resolved, nothing packed by default.
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   std::int64_t lda = 0, ldb = 0, ldc = 0;
   std::int64_t batch = 1, stride_a = 0, stride_b = 0, stride_c = 0;
+  tessera_bias bias = TESSERA_BIAS_NONE;  ///< none, or one for each column
+  tessera_activation activation = TESSERA_ACTIVATION_NONE;
+  float alpha = 1.0f;  ///< a power of two times 3, so that it is exact
+
+  bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
 };
 
 enum class Pattern { star, box, derivative };
@@ -39,12 +60,11 @@ struct StencilShape {
 struct Problem {
   Op op = Op::gemm;
   std::string name;  ///< the case's
-  DType dtype = DType::f32;
+  Kind kind;
   GemmShape gemm;
   StencilShape stencil;
 
-  int inputs = 2;
-  std::array<std::int64_t, 2> in_count{};  ///< elements of each input
+  std::array<std::int64_t, 3> in_count{};  ///< elements of each input: A, B, bias, or the field; 0: there is none
   std::int64_t out_count = 0;
   std::int64_t out_gaps = 0;  ///< elements of the output that must stay as they are (between rows)
   double flops = 0.0;         ///< of one execution; an FMA counts 2
@@ -61,11 +81,15 @@ struct Problem {
     return p;
   }
 
-  /// "gemm/1024_NT/f32": what the names of its rows begin with.
-  std::string label() const { return (op == Op::gemm ? "gemm/" : "stencil/") + name + "/" + tessera::name_of(dtype); }
-  std::size_t element_size() const { return size_of(dtype); }
-  double footprint() const {
-    return double(element_size()) * double(in_count[0] + (inputs > 1 ? in_count[1] : 0) + out_count);
+  /// "gemm/1024_NT/f32", "gemm/4096_bias_gelu/bf16": what the names of its rows begin with.
+  std::string label() const { return (op == Op::gemm ? "gemm/" : "stencil/") + name + "/" + kind.name(); }
+  DType in_dtype(std::size_t input) const { return input < 2 ? kind.dtype : kind.dtype_out; }
+  std::size_t in_bytes(std::size_t input) const { return std::size_t(in_count[input]) * size_of(in_dtype(input)); }
+  std::size_t out_bytes() const { return std::size_t(out_count) * size_of(kind.dtype_out); }
+  double footprint() const { return double(in_bytes(0) + in_bytes(1) + in_bytes(2) + out_bytes()); }
+  /// Of one type that the processor computes in, to its precision, and nothing beside the product or the sum.
+  bool is_plain() const {
+    return size_of(kind.dtype) > 2 && kind.compute == TESSERA_COMPUTE_STRICT && !gemm.has_epilogue();
   }
 };
 

@@ -6,6 +6,8 @@
 /// check on the host knows any element without reading it back.
 #pragma once
 
+#include <tessera/dtype.hpp>
+
 #include <cstdint>
 
 #if defined(__CUDACC__)
@@ -23,6 +25,12 @@ TESSERA_PERF_BOTH inline double random_value(std::uint64_t seed, std::uint64_t i
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   z ^= z >> 31;
   return double(std::int64_t(z) >> 10) * 0x1p-53;
+}
+
+/// An element of an operand.
+template <class T>
+TESSERA_PERF_BOTH inline T random_element(std::uint64_t seed, std::uint64_t index) {
+  return T(Scalar<T>(random_value(seed, index)));
 }
 
 }  // namespace tessera::perf

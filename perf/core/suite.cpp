@@ -118,7 +118,7 @@ void Suite::add_rows() {
 }
 
 void Suite::add_ceiling_rows(Target& target) {
-  for (const DType dtype : WideTypes::kDTypes)
+  for (const DType dtype : kDTypes)
     for (const Ceiling ceiling : target.platform->device->ceilings(dtype)) {
       const bool memory = ceiling >= Ceiling::copy;
       if (memory && dtype != WideTypes::kDTypes[0]) continue;  // bytes are bytes
@@ -147,8 +147,8 @@ void Suite::add_case_rows(Target& target, const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     if (c.size != Size::any && (c.size == Size::gpu) != platform.own_memory) continue;
     if (options_->quick && !c.quick) continue;
-    for (const DType dtype : WideTypes::kDTypes) {
-      const Problem problem = resolve(c, dtype);
+    for (const Kind& kind : c.kinds) {
+      const Problem problem = resolve(c, kind);
       const bool fits = Fixture::bytes(*platform.device, problem) + problem.footprint() <
                         0.85 * double(platform.device->free_bytes());
       if (!fits) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <tessera/dtype.hpp>
+
 #include <type_traits>
 
 namespace tessera::perf {
@@ -10,5 +12,17 @@ namespace tessera::perf {
 /// What the references of a type compute in: its rounding errors are small beside those of T.
 template <class T>
 using Wide = std::conditional_t<(sizeof(T) < sizeof(double)), double, long double>;
+
+/// The rounding errors of a sum of so many terms of size 1 at most together: of 16 bits it is one of f32, rounded once.
+template <class T>
+constexpr double roundoff_of_sum(std::size_t terms) {
+  return double(terms) * kUnitRoundoff<Scalar<T>> + (sizeof(T) == 2 ? kUnitRoundoff<T> : 0.0);
+}
+
+/// What rounding a value to T of 16 bits may change, subnormal numbers included; else 0: it is part of the sum's.
+template <class T>
+constexpr long double roundoff_of(long double value) {
+  return sizeof(T) > 2 ? 0.0L : kUnitRoundoff<T> * (value < 0 ? -value : value) + 0x1p-25L;
+}
 
 }  // namespace tessera::perf

@@ -74,7 +74,7 @@ Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std
     const bool kept = keeps_its_value(s, {z, y, x});
     W sum = kept ? from.value[std::size_t(own)] : W(0), size = 0;
     for (std::size_t t = 0; t < taps.size() && !kept; ++t) {
-      const W term = W(T(taps[t].coefficient)) * from.value[std::size_t(own + offsets[t])];
+      const W term = W(Scalar<T>(taps[t].coefficient)) * from.value[std::size_t(own + offsets[t])];
       sum += term;
       size += term < 0 ? -term : term;
     }
@@ -91,17 +91,24 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
   };
   Field<W> field{grow(core, s, s.steps), {}, {}};
   field.value.reserve(std::size_t(field.box.points()));
-  field.box.each(
-      [&](auto z, auto y, auto x) { field.value.push_back(W(T(random_value(seed, std::uint64_t(index(z, y, x)))))); });
+  field.box.each([&](auto z, auto y, auto x) {
+    field.value.push_back(W(Scalar<T>(random_element<T>(seed, std::uint64_t(index(z, y, x))))));
+  });
   for (std::int64_t left = s.steps - 1; left >= 0; --left) field = step<T>(field, grow(core, s, left), s, taps);
   Window window;
   std::size_t i = 0;
-  const long double unit = static_cast<long double>(taps.size() + 2) * kUnitRoundoff<T>;
+  const long double unit = static_cast<long double>(taps.size() + 2) * kUnitRoundoff<Scalar<T>>;
+  const long double of_step = 1.01L * roundoff_of_sum<T>(taps.size() + 2);
   field.box.each([&](auto z, auto y, auto x) {
     window.where.push_back(index(z, y, x));
     window.value.push_back(field.value[i]);
     // Several steps: sum |c| = 1 (a little more after rounding) and |x| <= 1, so that each adds its unit at most.
-    window.bound.push_back(s.steps == 1 ? unit * field.magnitude[i] : unit * 1.01L * static_cast<long double>(s.steps));
+    if (s.steps > 1) {
+      window.bound.push_back(of_step * static_cast<long double>(s.steps));
+    } else {
+      const long double bound = unit * field.magnitude[i];
+      window.bound.push_back(bound + roundoff_of<T>(std::abs(static_cast<long double>(field.value[i])) + bound));
+    }
     ++i;
   });
   return window;
@@ -151,8 +158,8 @@ std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
       const Box core = window_box(s, number, edge, input_seed);
-      return with_types<WideTypes>(
-          problem.dtype, [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
+      return with_types(problem.kind.dtype,
+                        [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));
   std::vector<Window> windows;
   for (auto& future : futures) windows.push_back(future.get());

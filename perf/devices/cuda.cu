@@ -22,20 +22,20 @@ template <class T>
 __global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
   for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += std::int64_t(gridDim.x) * blockDim.x)
-    data[i] = T(random_value(seed, std::uint64_t(i)));
+    data[i] = random_element<T>(seed, std::uint64_t(i));
 }
 template <class T>
 __global__ void count_nan_kernel(const T* data, std::int64_t count, unsigned long long* found) {
   unsigned long long own = 0;
   for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += std::int64_t(gridDim.x) * blockDim.x)
-    own += data[i] != data[i];
+    own += isnan(Scalar<T>(data[i]));
   if (own != 0) atomicAdd(found, own);
 }
 template <class T>
 __global__ void gather_kernel(const T* data, const std::int64_t* where, std::int64_t count, double* values) {
   const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < count) values[i] = double(data[where[i]]);
+  if (i < count) values[i] = double(Scalar<T>(data[where[i]]));
 }
 
 /// "580.159.04" out of the kernel module's own line, which the CUDA runtime does not tell.
@@ -98,7 +98,7 @@ class Cuda : public Device {
   }
   void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
-    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
       fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<T*>(data), count, seed);
     });
     succeed(cudaGetLastError());
@@ -109,7 +109,7 @@ class Cuda : public Device {
     auto* const found = static_cast<unsigned long long*>(sink_);
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
     succeed(cudaMemsetAsync(found, 0, sizeof *found, stream_));
-    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
       count_nan_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), count, found);
     });
     succeed(cudaGetLastError());
@@ -124,7 +124,7 @@ class Cuda : public Device {
     auto* const gathered = static_cast<double*>(allocate(where.size() * sizeof(double)));
     succeed(cudaMemcpyAsync(indices, where.data(), where.size_bytes(), cudaMemcpyHostToDevice, stream_));
     const auto blocks = unsigned((where.size() + 255) / 256);
-    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
+    with_types(dtype, [&]<class T>(std::type_identity<T>) {
       gather_kernel<<<blocks, 256, 0, stream_>>>(static_cast<const T*>(data), indices, std::int64_t(where.size()),
                                                  gathered);
     });
@@ -147,7 +147,10 @@ class Cuda : public Device {
 
   std::vector<Ceiling> ceilings(DType dtype) const override {
     std::vector<Ceiling> list = {Ceiling::fma, Ceiling::copy, Ceiling::copy_streaming, Ceiling::read, Ceiling::write};
-    if (dtype == kDType<double> && properties_.major >= 9) list.push_back(Ceiling::matrix_unit);
+    if (size_of(dtype) == 2) list.clear();              // computed on in f32 elsewhere
+    const int first = dtype == kDType<double> ? 9 : 8;  // the architecture whose warps have a matrix unit for it
+    if (properties_.major >= first)
+      list.push_back(dtype == kDType<float> ? Ceiling::matrix_unit_tf32 : Ceiling::matrix_unit);
     return list;
   }
   double measure(Ceiling ceiling, DType dtype, std::size_t footprint) override {

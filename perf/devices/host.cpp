@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <new>
@@ -29,14 +30,14 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 template <class T>
 void fill_as(T* data, std::int64_t count, std::uint64_t seed) {
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < count; ++i) data[i] = T(random_value(seed, std::uint64_t(i)));
+  for (std::int64_t i = 0; i < count; ++i) data[i] = random_element<T>(seed, std::uint64_t(i));
 }
 
 template <class T>
 std::int64_t count_nan_as(const T* data, std::int64_t count) {
   std::int64_t found = 0;
 #pragma omp parallel for schedule(static) reduction(+ : found)
-  for (std::int64_t i = 0; i < count; ++i) found += data[i] != data[i];
+  for (std::int64_t i = 0; i < count; ++i) found += std::isnan(Scalar<T>(data[i]));
   return found;
 }
 
@@ -93,7 +94,7 @@ class Host : public Device {
     blocks_.erase(found);
   }
   void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
-    with_types<WideTypes>(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
+    with_types(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
   }
   void poison(void* data, std::size_t bytes) override {
     const std::int64_t block = 1 << 20;
@@ -102,13 +103,13 @@ class Host : public Device {
       std::memset(static_cast<char*>(data) + at, 0xff, std::size_t(std::min(block, std::int64_t(bytes) - at)));
   }
   std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) override {
-    return with_types<WideTypes>(
-        dtype, [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
+    return with_types(dtype,
+                      [=]<class T>(std::type_identity<T>) { return count_nan_as(static_cast<const T*>(data), count); });
   }
   void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
-    with_types<WideTypes>(dtype, [=]<class T>(std::type_identity<T>) {
+    with_types(dtype, [=]<class T>(std::type_identity<T>) {
       double* value = values;
-      for (const std::int64_t i : where) *value++ = double(static_cast<const T*>(data)[i]);
+      for (const std::int64_t i : where) *value++ = double(Scalar<T>(static_cast<const T*>(data)[i]));
     });
   }
   double time(const std::function<void()>& work) override {
@@ -117,14 +118,15 @@ class Host : public Device {
     return now() - begin;
   }
 
-  std::vector<Ceiling> ceilings(DType) const override {
+  std::vector<Ceiling> ceilings(DType dtype) const override {
+    if (size_of(dtype) == 2) return {};  // computed on in f32
     return {Ceiling::fma,  Ceiling::fma_one_thread, Ceiling::copy, Ceiling::copy_streaming,
             Ceiling::read, Ceiling::write};
   }
   double measure(Ceiling ceiling, DType dtype, std::size_t footprint) override {
     if (ceiling == Ceiling::fma) return fma_rate(dtype, threads_);
     if (ceiling == Ceiling::fma_one_thread) return fma_rate(dtype, 1);
-    if (ceiling == Ceiling::matrix_unit) return 0.0;
+    if (ceiling == Ceiling::matrix_unit || ceiling == Ceiling::matrix_unit_tf32) return 0.0;
     return memory_rate(ceiling, footprint);
   }
   bool interleave() const override { return true; }

@@ -16,7 +16,10 @@ namespace tessera::perf {
 plugin::GemmProblem gemm_problem(const Problem& problem) {
   const GemmShape& g = problem.gemm;
   const auto transpose = [](bool given) { return given ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE; };
-  tessera_gemm_desc desc = tessera_packed_gemm(static_cast<tessera_dtype>(problem.dtype), g.m, g.n, g.k);
+  tessera_gemm_desc desc = tessera_packed_gemm(static_cast<tessera_dtype>(problem.kind.dtype), g.m, g.n, g.k);
+  desc.dtype_d = static_cast<tessera_dtype>(problem.kind.dtype_out);
+  desc.compute = problem.kind.compute;
+  desc.bias = g.bias, desc.activation = g.activation;
   desc.trans_a = transpose(g.trans_a), desc.trans_b = transpose(g.trans_b);
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;
@@ -37,7 +40,7 @@ plugin::StencilProblem stencil_problem(const Problem& problem) {
   tessera_stencil_desc desc{};
   desc.struct_size = sizeof desc;
   desc.op = TESSERA_OP_STENCIL;
-  desc.dtype = static_cast<tessera_dtype>(problem.dtype);
+  desc.dtype = static_cast<tessera_dtype>(problem.kind.dtype);
   desc.rank = problem.stencil.rank;
   std::copy(given.extents.begin(), given.extents.end(), desc.extents);
   for (int axis = 0; axis < desc.rank; ++axis) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <stdexcept>
 
 namespace tessera::perf {
@@ -32,6 +33,8 @@ GemmShape gemm_shape(const Json& j) {
   g.lda = g.trans_a ? g.m : g.k, g.ldb = g.trans_b ? g.k : g.n, g.ldc = g.n;
   g.batch = j.at("batch");
   g.stride_a = g.m * g.k, g.stride_b = g.k * g.n, g.stride_c = g.m * g.n;
+  if (const std::string activation = j.value("activation", ""); !activation.empty())
+    add_epilogue(g, activation_named(activation));
   return g;
 }
 
@@ -52,17 +55,17 @@ MeasuredProblem read_problem(const Json& j) {
     c.problem.gemm = gemm_shape(j);
   else
     c.problem.stencil = stencil_shape(j);
-  MeasuredProblem measured{resolve(c, dtype_of(j.at("dtype"))), {}};
+  MeasuredProblem measured{resolve(c, kinds_named(j.at("dtype")).at(0)), {}};
   for (const Json& offer : j.at("offers")) measured.offers.push_back({offer.at(0), offer.at(2)});
   return measured;
 }
 
 }  // namespace
 
-DType dtype_of(const std::string& name) {
-  for (const DType dtype : {DType::f32, DType::f64})
-    if (name == tessera::name_of(dtype)) return dtype;
-  throw std::runtime_error("dtype " + name);
+tessera_activation activation_named(const std::string& name) {
+  const auto found = std::find(std::begin(kActivations), std::end(kActivations), name);
+  if (found == std::end(kActivations)) throw std::runtime_error("activation " + name);
+  return tessera_activation(found - std::begin(kActivations));
 }
 
 MeasuredRun read_measured(std::istream& lines) {
@@ -81,11 +84,12 @@ MeasuredRun read_measured(std::istream& lines) {
 }
 
 Json describe(const Problem& p) {
-  Json j{{"op", p.op == Op::gemm ? "gemm" : "stencil"}, {"dtype", tessera::name_of(p.dtype)}, {"name", p.name}};
+  Json j{{"op", p.op == Op::gemm ? "gemm" : "stencil"}, {"dtype", p.kind.name()}, {"name", p.name}};
   if (p.op == Op::gemm) {
     const GemmShape& g = p.gemm;
     j["m"] = g.m, j["n"] = g.n, j["k"] = g.k, j["batch"] = g.batch;
     j["trans_a"] = g.trans_a, j["trans_b"] = g.trans_b;
+    if (g.has_epilogue()) j["activation"] = kActivations[g.activation];
     return j;
   }
   const StencilShape& s = p.stencil;

@@ -32,8 +32,8 @@ struct MeasuredRun {
   std::vector<MeasuredProblem> problems;
 };
 
-/// The type of that name, "f32". Throws std::runtime_error where there is none.
-DType dtype_of(const std::string& name);
+/// The activation of that name, "gelu". Throws std::runtime_error where there is none.
+tessera_activation activation_named(const std::string& name);
 
 /// Throws std::runtime_error with the line that it cannot read.
 MeasuredRun read_measured(std::istream& lines);

@@ -5,6 +5,7 @@
 /// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
 /// timed, and the choice, the cheapest by prediction, is compared with the fastest. The figures that it writes are what
 /// perf/fit/fit.py fits the models' coefficients to.
+#include "cases.hpp"
 #include "fixture.hpp"
 #include "machine.hpp"
 #include "measure.hpp"
@@ -22,6 +23,8 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -35,6 +38,7 @@ using Json = nlohmann::ordered_json;
 struct FitOptions {
   std::string backend = "cpu", op = "gemm", json;
   std::vector<std::string> dtypes{"f32", "f64"};
+  std::string activation;
   std::int64_t problems = 100;
   std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   double seconds = 600.0;        ///< for all
@@ -119,7 +123,11 @@ int parse(int argc, char** argv, FitOptions& o) {
   CLI::App app{"Times the offers of random problems, and says how good the choice among them is."};
   app.add_option("--backend", o.backend, "backend, with a device if need be")->capture_default_str();
   app.add_option("--op", o.op)->check(CLI::IsMember({"gemm", "stencil"}))->capture_default_str();
-  app.add_option("--dtype", o.dtypes)->check(CLI::IsMember({"f32", "f64"}))->delimiter(',')->capture_default_str();
+  app.add_option("--dtype", o.dtypes, "f32, f64, f16, bf16, of products also f16->f32, bf16->f32, tf32")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--activation", o.activation, "of products: with a bias for each column and this (default: without)")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kActivations), std::end(kActivations))));
   app.add_option("--problems", o.problems, "of each type")->capture_default_str();
   app.add_option("--seed", o.seed, "the same problems again (default: the clock)");
   app.add_option("--seconds", o.seconds, "no further problem after so long")->capture_default_str();
@@ -164,13 +172,16 @@ int run(int argc, char** argv) {
   std::ofstream json = open_json(options, facts);
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
+  std::optional<tessera_activation> activation;
+  if (!options.activation.empty()) activation = activation_named(options.activation);
   std::map<std::string, Shares> shares;
   std::mt19937_64 random(options.seed);
   for (std::int64_t i = 0; i < options.problems; ++i)
     for (const std::string& dtype : options.dtypes) {
       if (now() > end) break;
-      const Problem problem = options.op == "gemm" ? draw_gemm(random, dtype_of(dtype), options.bounds)
-                                                   : draw_stencil(random, dtype_of(dtype), options.bounds);
+      const Kind kind = kinds_named(dtype).at(0);
+      const Problem problem = options.op == "gemm" ? draw_gemm(random, kind, options.bounds, activation)
+                                                   : draw_stencil(random, kind, options.bounds);
       const std::vector<Timed> timed = time_offers(platform, context, problem, options);
       double best = timed.front().measured;
       Json line = describe(problem);

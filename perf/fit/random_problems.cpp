@@ -82,27 +82,30 @@ std::string text_of(const StencilShape& s) {
 }
 
 template <class Draw>
-Problem draw_within(const Bounds& bounds, DType dtype, Draw&& draw) {
+Problem draw_within(const Bounds& bounds, const Kind& kind, Draw&& draw) {
   for (;;) {
-    const Problem p = resolve({draw()}, dtype);
+    const Problem p = resolve({draw()}, kind);
     if (p.flops <= bounds.flops && p.footprint() <= bounds.bytes) return p;
   }
 }
 
 }  // namespace
 
-Problem draw_gemm(Random& random, DType dtype, const Bounds& bounds) {
-  return draw_within(bounds, dtype, [&] {
+Problem draw_gemm(Random& random, const Kind& kind, const Bounds& bounds,
+                  std::optional<tessera_activation> activation) {
+  return draw_within(bounds, kind, [&] {
     Problem p;
     p.op = Op::gemm;
     p.gemm = draw_shape(random);
     p.name = text_of(p.gemm);
+    if (activation) add_epilogue(p.gemm, *activation);
+    if (activation) p.name += std::string("_bias_") + kActivations[*activation];
     return p;
   });
 }
 
-Problem draw_stencil(Random& random, DType dtype, const Bounds& bounds) {
-  return draw_within(bounds, dtype, [&] {
+Problem draw_stencil(Random& random, const Kind& kind, const Bounds& bounds) {
+  return draw_within(bounds, kind, [&] {
     Problem p;
     p.op = Op::stencil;
     p.stencil = draw_stencil_shape(random);

@@ -38,10 +38,13 @@ class Cblas : public Competitor {
         functions_(library.find<Gemm<float>>("cblas_sgemm"), library.find<Gemm<double>>("cblas_dgemm")) {}
 
   std::string name() const override { return name_; }
-  std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
+  std::string unsupported(const Problem& p) const override {
+    return p.op != Op::gemm ? "it is a BLAS" : p.is_plain() ? "" : "it has sgemm and dgemm";
+  }
   Execute prepare(const Problem& p) override {
-    return with_types<WideTypes>(
-        p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as(std::get<Gemm<T>*>(functions_), p.gemm); });
+    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) {
+      return prepare_as(std::get<Gemm<T>*>(functions_), p.gemm);
+    });
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "device.hpp"
 
+#include <cublas_api.h>
 #include <cuda_runtime_api.h>
 
 #include <stdexcept>
@@ -15,6 +16,25 @@ namespace tessera::perf {
 std::unique_ptr<Competitor> make_cublas(cudaStream_t stream);
 /// `best`: the fastest of the heuristic's list, measured; else the list's first.
 std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best);
+
+/// NVIDIA's name of a type.
+inline cudaDataType data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return CUDA_R_64F;
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
+}
+/// What sums are computed in.
+inline cublasComputeType_t compute_type(const Kind& kind) {
+  if (kind.compute == TESSERA_COMPUTE_TF32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+  return kind.dtype == DType::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+}
 
 /// Both libraries share the status type, an enumeration of which 0 is success.
 template <class Status>

@@ -18,18 +18,17 @@ namespace {
 constexpr std::size_t kWorkspace = TESSERA_DEFAULT_WORKSPACE_LIMIT;  // what a plan of the library may take, too
 constexpr int kCandidates = 16;
 
-template <class T>
-struct Types;
-template <>
-struct Types<float> {
-  static constexpr auto kData = CUDA_R_32F;
-  static constexpr auto kCompute = CUBLAS_COMPUTE_32F;
-};
-template <>
-struct Types<double> {
-  static constexpr auto kData = CUDA_R_64F;
-  static constexpr auto kCompute = CUBLAS_COMPUTE_64F;
-};
+/// Its gelu is the one by tanh. A bias for each row of a column-major matrix, which is ours transposed.
+cublasLtEpilogue_t epilogue_of(const GemmShape& g) {
+  switch (g.activation) {
+    case TESSERA_ACTIVATION_RELU:
+      return CUBLASLT_EPILOGUE_RELU_BIAS;
+    case TESSERA_ACTIVATION_GELU_TANH:
+      return CUBLASLT_EPILOGUE_GELU_BIAS;
+    default:
+      return g.bias == TESSERA_BIAS_NONE ? CUBLASLT_EPILOGUE_DEFAULT : CUBLASLT_EPILOGUE_BIAS;
+  }
+}
 
 /// Everything of one problem, freed together. Column-major: the operands change platforms (see cublas.cpp).
 struct Matmul {
@@ -37,7 +36,9 @@ struct Matmul {
   cublasLtMatmulDesc_t desc{};
   cublasLtMatrixLayout_t a{}, b{}, c{};
   void* workspace = nullptr;
-  DType dtype = DType::f32;
+  DType scalar = DType::f32;
+  float alpha = 1.0f;
+  bool has_bias = false;
   std::vector<cublasLtMatmulHeuristicResult_t> candidates;
   std::size_t chosen = 0;
   bool measured = false;
@@ -52,9 +53,12 @@ struct Matmul {
   }
 
   void run(std::size_t candidate, const void* const* in, void* out, cudaStream_t stream) const {
-    with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
-      const T one = 1, zero = 0;
-      succeed_blas(cublasLtMatmul(handle, desc, &one, in[1], a, in[0], b, &zero, out, c, out, c,
+    if (has_bias)
+      succeed_blas(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &in[2], sizeof in[2]),
+                   "a bias");
+    with_types<WideTypes>(scalar, [&]<class T>(std::type_identity<T>) {
+      const T factor = T(alpha), zero = 0;
+      succeed_blas(cublasLtMatmul(handle, desc, &factor, in[1], a, in[0], b, &zero, out, c, out, c,
                                   &candidates[candidate].algo, workspace, kWorkspace, stream),
                    "cublasLtMatmul");
     });
@@ -90,17 +94,27 @@ class CublasLt : public Competitor {
     cudaEventDestroy(end_);
   }
   std::string name() const override { return best_ ? "peer:cublaslt_best" : "peer:cublaslt"; }
-  std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a BLAS"; }
+  std::string unsupported(const Problem& p) const override {
+    if (p.op != Op::gemm) return "it is a BLAS";
+    const tessera_activation activation = p.gemm.activation;
+    const bool known = activation == TESSERA_ACTIVATION_NONE || activation == TESSERA_ACTIVATION_RELU ||
+                       activation == TESSERA_ACTIVATION_GELU_TANH;
+    return known ? "" : "its activations are relu and the gelu by tanh";
+  }
 
   Execute prepare(const Problem& p) override {
     const GemmShape& g = p.gemm;
     const auto matmul = std::make_shared<Matmul>();
     Matmul& x = *matmul;
-    const auto [type, compute] = with_types<WideTypes>(
-        p.dtype, []<class T>(std::type_identity<T>) { return std::pair(Types<T>::kData, Types<T>::kCompute); });
+    const cudaDataType type = data_type(p.kind.dtype), type_out = data_type(p.kind.dtype_out);
     x.handle = handle_;
-    x.dtype = p.dtype;
-    succeed_blas(cublasLtMatmulDescCreate(&x.desc, compute, type), "a description");
+    x.scalar = p.kind.dtype == DType::f64 ? DType::f64 : DType::f32;
+    x.alpha = g.alpha;
+    x.has_bias = g.bias != TESSERA_BIAS_NONE;
+    succeed_blas(cublasLtMatmulDescCreate(&x.desc, compute_type(p.kind), data_type(x.scalar)), "a description");
+    const cublasLtEpilogue_t epilogue = epilogue_of(g);
+    succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
+                 "an epilogue");
     const cublasOperation_t first = g.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                             second = g.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     succeed_blas(cublasLtMatmulDescSetAttribute(x.desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
@@ -109,7 +123,7 @@ class CublasLt : public Competitor {
                  "a description");
     x.a = layout(type, g.trans_b, g.n, g.k, g.ldb, g.batch, g.stride_b);
     x.b = layout(type, g.trans_a, g.k, g.m, g.lda, g.batch, g.stride_a);
-    x.c = layout(type, false, g.n, g.m, g.ldc, g.batch, g.stride_c);
+    x.c = layout(type_out, false, g.n, g.m, g.ldc, g.batch, g.stride_c);
     if (cudaMalloc(&x.workspace, kWorkspace) != cudaSuccess)
       throw std::runtime_error("no memory for cuBLASLt's workspace");
 

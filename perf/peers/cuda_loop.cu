@@ -79,9 +79,11 @@ class CudaLoop : public Competitor {
  public:
   explicit CudaLoop(cudaStream_t stream) : stream_(stream) {}
   std::string name() const override { return "peer:cuda_loop"; }
-  std::string unsupported(const Problem& p) const override { return p.op == Op::stencil ? "" : "it is a stencil"; }
+  std::string unsupported(const Problem& p) const override {
+    return p.op != Op::stencil ? "it is a stencil" : p.is_plain() ? "" : "it has no types of 16 bits";
+  }
   Execute prepare(const Problem& p) override {
-    return with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
+    return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
   }
 
  private:

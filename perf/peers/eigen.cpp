@@ -42,9 +42,11 @@ class EigenPeer : public Competitor {
  public:
   explicit EigenPeer(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:eigen"; }
-  std::string unsupported(const Problem& p) const override { return p.op == Op::gemm ? "" : "it is a matrix library"; }
+  std::string unsupported(const Problem& p) const override {
+    return p.op != Op::gemm ? "it is a matrix library" : p.is_plain() ? "" : "it is one of plain f32 and f64";
+  }
   Execute prepare(const Problem& p) override {
-    return [g = p.gemm, dtype = p.dtype, threads = threads_](const void* const* in, void* out) {
+    return [g = p.gemm, dtype = p.kind.dtype, threads = threads_](const void* const* in, void* out) {
       use_threads(threads);
       with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
         multiply(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out));

@@ -28,7 +28,7 @@ std::vector<T> integers(std::int64_t count, int step) {
 }
 
 template <class T>
-std::vector<double> wide(const std::vector<T>& elements) {
+std::vector<double> numbers_of(const std::vector<T>& elements) {
   std::vector<double> values;
   for (const T element : elements) values.push_back(double(wide(element)));
   return values;
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("files in either order, transposed or not", "[gemm]", float, 
                                           ? ""
                                           : "A read as .* <u2 as bf16.*, B .*, computed in bf16, written as bf16 in "
                                             "<u2\n")));
-  CHECK(wide(read_npy<TestType>(c_file, {kM, kN})) ==
+  CHECK(numbers_of(read_npy<TestType>(c_file, {kM, kN})) ==
         result<TestType>({.m = kM, .n = kN, .k = kK, .dtype = tessera::kDType<TestType>}, 1, a, b, 0, c));
   CHECK(list(folder.path()) == std::vector<std::string>{"a.npy", "b.npy", "c.npy"});
 }

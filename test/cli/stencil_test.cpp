@@ -58,7 +58,7 @@ std::vector<double> expected(const StencilDesc& desc, const std::vector<T>& in) 
 }
 
 template <class T>
-std::vector<double> wide(const std::vector<T>& elements) {
+std::vector<double> numbers_of(const std::vector<T>& elements) {
   std::vector<double> values;
   for (const T element : elements) values.push_back(double(wide(element)));
   return values;
@@ -85,7 +85,7 @@ void check(const StencilDesc& desc, const std::vector<T>& in, bool fortran_order
              Matches("stencil .* ms \\((median of 5 executions after a first one|a single execution)\\), "
                      ".* GStencil/s, .* GB/s\n" +
                      std::string(std::is_same_v<T, bfloat16> ? "read as .* written as bf16 in <u2\n" : "")));
-  CHECK(wide(read_npy<T>(out_file, desc.extents)) == expected(desc, in));
+  CHECK(numbers_of(read_npy<T>(out_file, desc.extents)) == expected(desc, in));
 }
 
 }  // namespace
@@ -166,5 +166,5 @@ TEST_CASE("the output may be the input", "[stencil]") {
   write_npy(file, in, e.shape, true);
   write_file(taps, e.json);
   REQUIRE(tessera_run({"stencil", file, "-o", file, "--taps", taps}).exit_code == 0);
-  CHECK(wide(read_npy<float>(file, e.shape)) == expected({.extents = e.shape, .taps = e.taps}, in));
+  CHECK(numbers_of(read_npy<float>(file, e.shape)) == expected({.extents = e.shape, .taps = e.taps}, in));
 }
