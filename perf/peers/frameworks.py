@@ -2,14 +2,16 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
 """Adds PyTorch (torch.compile) and JAX (jax.jit), where they are installed, to a result of tessera-perf: the stencils
-of one step that the file holds, written as their users write them, on random data, checked before they are timed. Run
-it on the same machine right after tessera-perf; what a framework cannot do is listed as left out, with the reason."""
+of one step that the file holds, written as their users write them, on random data, checked before they are timed.
+PyTorch also runs the products with a bias and an activation, compiled and eager, one operation after another. Run it
+on the same machine right after tessera-perf; what a framework cannot do is listed as left out, with the reason."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
 import json
+import math
 import os
 import re
 import statistics
@@ -23,6 +25,7 @@ import numpy as np
 
 CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_"
                   r"(?P<extent>2\^\d+|\d+)(\^\d)?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
+LAYER = re.compile(r"gemm/(?P<size>\d+)_bias_(?P<activation>relu|gelu|gelu_tanh)/(?P<dtype>f32|bf16)/cold$")
 DERIVATIVE = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 
 
@@ -36,6 +39,8 @@ class Case:
         self.shape = (2 ** int(extent[2:]) if extent.startswith("2^") else int(extent),) * self.rank
         self.periodic = match["boundary"] == "periodic"
         self.dtype = np.float32 if match["dtype"] == "f32" else np.float64
+        self.work = float(np.prod(self.shape))  # what a rate counts
+        self.traffic = 2 * self.work * np.dtype(self.dtype).itemsize
         self.taps = self._taps(match["pattern"])
 
     def _taps(self, pattern: str) -> list[tuple[tuple[int, ...], float]]:
@@ -79,8 +84,47 @@ class Case:
         return worst
 
 
+class Layer:
+    """A product of squares, a bias for each column and an activation: activation(x w + b)."""
+
+    def __init__(self, title: str, match: re.Match[str]):
+        self.title, self.activation = title, match["activation"]
+        self.size, self.narrow = int(match["size"]), match["dtype"] == "bf16"
+        self.shape = (2 * self.size + 1, self.size)  # x, w and b in one array
+        self.dtype = np.float32
+        self.work = 2.0 * self.size**3
+        self.traffic = (3 * self.size**2 + self.size) * (2 if self.narrow else 4)
+
+    def parts(self, data: Any) -> tuple[Any, Any, Any]:
+        """x, w, whose values are such that sums are about 1, and b."""
+        return data[: self.size], data[self.size : -1] * (3 / self.size**0.5), data[-1]
+
+    def activated(self, x: float) -> float:
+        if self.activation == "relu":
+            return max(x, 0.0)
+        if self.activation == "gelu":
+            return x / 2 * math.erfc(-x / math.sqrt(2))
+        return x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+    def error(self, operands: tuple[np.ndarray, np.ndarray, np.ndarray], out: np.ndarray) -> float:
+        """Largest error relative to the bound of the suite, with three roundings to bf16: after the product, the bias
+        and the activation, as PyTorch makes them."""
+        x, w, b = (np.asarray(operand, dtype=np.float64) for operand in operands)
+        worst = 0.0
+        for i, j in np.random.default_rng().integers(0, self.size, size=(1000, 2)):
+            product = float(x[i] @ w[:, j])
+            bound = (self.size + 4) * 2.0**-23 * (float(np.abs(x[i]) @ np.abs(w[:, j])) + abs(b[j]))
+            wanted = self.activated(product + b[j])
+            bound = 1.13 * bound + 2.0**-21 * (abs(product + b[j]) + bound + abs(wanted))
+            if self.narrow:
+                bound += 1.13 * 2.0**-8 * (abs(product) + abs(product + b[j]) + abs(wanted) + 3 * bound)
+            worst = max(worst, abs(float(out[i, j]) - wanted) / bound)
+        return worst
+
+
 class Torch:
     name = "torch_compile"
+    takes_layers = (True, False)  # and stencils
 
     def __init__(self, device: str, threads: int):
         import torch
@@ -88,14 +132,36 @@ class Torch:
         self.torch, self.device, self.version = torch, device, torch.__version__
         torch.set_num_threads(threads)
 
-    def prepare(self, case: Case, u: np.ndarray) -> Callable[[], Any]:
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return self.torch.compile(function)
+
+    def prepare(self, case: Case | Layer, u: np.ndarray) -> tuple[Callable[[], Any], Any]:
+        if isinstance(case, Layer):
+            return self.prepare_layer(case, u)
+        return self.prepare_stencil(case, u), u
+
+    def prepare_layer(self, case: Layer, u: np.ndarray) -> tuple[Callable[[], Any], Any]:
+        functional = self.torch.nn.functional
+        dtype = self.torch.bfloat16 if case.narrow else self.torch.float32
+        x, w, b = (self.torch.from_numpy(part).to(self.device, dtype) for part in case.parts(u))
+
+        def layer(x: Any, w: Any, b: Any) -> Any:
+            value = x @ w + b
+            if case.activation == "relu":
+                return functional.relu(value)
+            return functional.gelu(value, approximate="tanh" if case.activation == "gelu_tanh" else "none")
+
+        run = self.compiled(layer)
+        return lambda: run(x, w, b), tuple(self.numpy(part) for part in (x, w, b))
+
+    def prepare_stencil(self, case: Case, u: np.ndarray) -> Callable[[], Any]:
         def write(field: Any, where: Any, values: Any) -> Any:
             out = field.clone()
             out[where] = values
             return out
 
         field = self.torch.from_numpy(u).to(self.device)
-        compiled = self.torch.compile(lambda x: case.sweep(x, self.torch.roll, write))
+        compiled = self.compiled(lambda x: case.sweep(x, self.torch.roll, write))
         return lambda: compiled(field)
 
     def wait(self, _: Any) -> None:
@@ -103,11 +169,22 @@ class Torch:
             self.torch.cuda.synchronize()
 
     def numpy(self, out: Any) -> np.ndarray:
-        return out.cpu().numpy()
+        return out.cpu().to(self.torch.float64 if out.dtype == self.torch.float64 else self.torch.float32).numpy()
+
+
+class EagerTorch(Torch):
+    """One operation after another, each through memory; of products alone."""
+
+    name = "torch_eager"
+    takes_layers = (True,)
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
 
 
 class Jax:
     name = "jax_jit"
+    takes_layers = (False,)
 
     def __init__(self, device: str, threads: int):
         os.environ.setdefault("XLA_FLAGS", f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}")
@@ -117,7 +194,7 @@ class Jax:
         self.jax, self.version = jax, jax.__version__
         self.device = jax.devices(device)[0]
 
-    def prepare(self, case: Case, u: np.ndarray) -> Callable[[], Any]:
+    def prepare(self, case: Case, u: np.ndarray) -> tuple[Callable[[], Any], Any]:
         field = self.jax.device_put(u, self.device)
 
         def write(field: Any, where: Any, values: Any) -> Any:
@@ -125,7 +202,7 @@ class Jax:
             return self.jax.lax.dynamic_update_slice(field, values, tuple(part.start for part in where))
 
         compiled = self.jax.jit(lambda x: case.sweep(x, self.jax.numpy.roll, write))
-        return lambda: compiled(field)
+        return lambda: compiled(field), u
 
     def wait(self, out: Any) -> None:
         out.block_until_ready()
@@ -134,11 +211,19 @@ class Jax:
         return np.asarray(out)
 
 
-def measure(framework: Any, case: Case, budget: float) -> dict[str, Any]:
+def case_of(title: str) -> Case | Layer | None:
+    """The case of that name; None where no framework runs it here."""
+    if match := CASE.match(title):
+        return Case(title, match)
+    match = LAYER.match(title)
+    return Layer(title, match) if match else None
+
+
+def measure(framework: Any, case: Case | Layer, budget: float) -> dict[str, Any]:
     """Microseconds of one step, and how far its result is off. Every call makes a new output: these frameworks do."""
     u = np.random.default_rng().uniform(-1, 1, case.shape).astype(case.dtype)
-    step = framework.prepare(case, u)
-    error = case.error(u, framework.numpy(step()))
+    step, operands = framework.prepare(case, u)
+    error = case.error(operands, framework.numpy(step()))
     if error > 1:
         raise ArithmeticError(f"its result is wrong: {error:.3g} times the bound on rounding errors")
     samples: list[float] = []
@@ -152,15 +237,14 @@ def measure(framework: Any, case: Case, budget: float) -> dict[str, Any]:
             "max_error": error, "batch": 1}
 
 
-def row_of(case: Case, name: str, measured: dict[str, Any], sibling: dict[str, Any]) -> dict[str, Any]:
+def row_of(case: Case | Layer, name: str, measured: dict[str, Any], sibling: dict[str, Any]) -> dict[str, Any]:
     """In the form of the suite's own rows; the ceiling is that of a row of the same case."""
-    points = float(np.prod(case.shape))
     seconds = measured["real_time"] * 1e-6
     floor = sibling["ceiling"] * sibling["real_time"]
     place = {"place": sibling["place"]} if "place" in sibling else {}
     return {"name": name, "run_name": name, "run_type": "iteration", **place, "threads": 1, "iterations": 1,
-            "time_unit": "us", "cpu_time": measured["real_time"], **measured, "rate": points / seconds * 1e-9,
-            "traffic": 2 * points * np.dtype(case.dtype).itemsize / seconds * 1e-9,
+            "time_unit": "us", "cpu_time": measured["real_time"], **measured, "rate": case.work / seconds * 1e-9,
+            "traffic": case.traffic / seconds * 1e-9,
             "ceiling": floor / measured["real_time"], "ceiling_rate": sibling["ceiling_rate"],
             "label": sibling["label"]}
 
@@ -175,10 +259,10 @@ def main() -> int:
     document = json.loads(options.result.read_text(encoding="utf-8"))
     place = "host" if options.device == "cpu" else options.device
     rows = [row for row in document["benchmarks"] if row.get("ceiling") and row.get("place", place) == place
-            and CASE.match(row["name"].rpartition("/")[0])]
+            and case_of(row["name"].rpartition("/")[0])]
     siblings = {row["name"].rpartition("/")[0]: row for row in rows if options.case in row["name"]}
     left_out = document.setdefault("left_out", [])
-    for framework_type in (Torch, Jax):
+    for framework_type in (Torch, EagerTorch, Jax):
         try:
             framework = framework_type(options.device, int(document["context"].get("threads", 1)))
         except (ImportError, RuntimeError) as error:
@@ -186,7 +270,9 @@ def main() -> int:
             continue
         document["context"][framework.name] = framework.version
         for title, sibling in siblings.items():
-            case, name = Case(title, CASE.match(title)), f"{title}/peer:{framework.name}"
+            case, name = case_of(title), f"{title}/peer:{framework.name}"
+            if isinstance(case, Layer) not in framework.takes_layers:
+                continue
             print(name, file=sys.stderr)
             try:
                 document["benchmarks"].append(row_of(case, name, measure(framework, case, options.seconds), sibling))
