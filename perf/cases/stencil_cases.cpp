@@ -116,6 +116,7 @@ constexpr Row kRows[] = {
   {star, 2, 4, 16384, gpu, false, false, 1, kNarrow},
   {box, 2, 1, 16384, gpu, false, false, 1, kNarrow},
   {star, 3, 1, 768, gpu, true, false, 1, kNarrow},
+  {star, 2, 1, 1021, Size::any, false, false, 1, kNarrow},
   {star, 1, 4, 1 << 26, host, true, false, 1, kNarrow},
   {star, 2, 1, 8192, host, true, false, 1, kNarrow},
   {box, 2, 1, 8192, host, false, false, 1, kNarrow},

@@ -93,7 +93,7 @@ def suite_cases(path, op, backend):
              "stencil": r"(\d)d_(star|box|derivative)_r(\d)_(\d+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?"}
     cases = {}
     for row in json.loads(Path(path).read_text())["benchmarks"]:
-        named = re.fullmatch(rf"{op}/([^/]+)/(f32|f64)/(\w+)/tessera:{backend}:(\w+)", row["name"])
+        named = re.fullmatch(rf"{op}/([^/]+)/([^/]+)/(\w+)/tessera:{backend}:(\w+)", row["name"])
         found = named and re.fullmatch(forms[op], named[1])
         if not found:
             continue

@@ -131,9 +131,12 @@ def sweeps(name: str, found: list[Group], chosen: Set, dtype: str) -> list[float
 
 
 def by_peer(name: str, op: str) -> dict[str, list[float]]:
-    """peer -> the automatic choice's rate over its rate, a figure a case; of all cases, in the order of the file."""
+    """peer -> the automatic choice's rate over its rate, a figure a case; of all cases without a bias, in the order of
+    the file."""
     found: dict[str, list[float]] = {}
     for group in (part for whole in baseline(name).groups(op) for part in whole.by_backend()):
+        if group.dtype not in DTYPES or "_bias_" in group.case:
+            continue
         for row in group.rows:
             if group.automatic and row.subject.kind == "peer" and row.rate:
                 found.setdefault(row.subject.name, []).append(group.automatic.rate / row.rate)

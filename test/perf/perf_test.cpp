@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -99,12 +100,43 @@ TEST_CASE("every row of a run is measured, checked and written") {
     CHECK(name.find("/tessera:cpu:") != std::string::npos);
     CHECK(automatic.emplace(name.substr(0, name.rfind('/')), name).second);
   }
-  CHECK(automatic.size() == 8);  // two cases, two types, cold and hot
+  CHECK(automatic.size() == 12);  // a product of two types and a stencil of four, cold and hot
   CHECK_FALSE(automatic["gemm/64/f32/cold"].ends_with(":reference"));
   for (const json& row : result.at("left_out")) found.insert(row.at("name").get<std::string>());
   for (const std::string& name : names) CHECK(found.contains(name));
   CHECK(result.at("context").at("git_commit").get<std::string>() != "");
-  CHECK(rows_shown(outcome.output) == 8);
+  CHECK(rows_shown(outcome.output) == 8);  // 16-bit stencils have no peer
+}
+
+TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their bytes counted") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  constexpr double kSquare = 1024.0 * 1024.0;
+  // The traffic of A, B and D, each once, and of a bias.
+  const std::map<std::string, double> bytes = {{"gemm/1024/bf16->f32/cold", 8 * kSquare},
+                                               {"gemm/1024/f16/cold", 6 * kSquare},
+                                               {"gemm/1024/tf32/cold", 12 * kSquare},
+                                               {"gemm/1024_bias_gelu/bf16/cold", 6 * kSquare + 2048},
+                                               {"gemm/1024_bias_relu/f32/cold", 12 * kSquare + 4096}};
+  std::string cases;
+  for (const auto& [name, unused] : bytes) cases += (cases.empty() ? "" : ",") + name;
+  const Outcome outcome = perf({"--backend", "cpu", "--algorithm", "packed", "--no-peers", "--case", cases, "--budget",
+                                "0.01", "--passes", "1", "--json", file});
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 0);
+  const json result = json::parse(std::ifstream(file));
+  REQUIRE(result.at("benchmarks").size() == bytes.size());
+  for (const json& row : result.at("benchmarks")) {
+    CAPTURE(row);
+    CHECK_FALSE(row.contains("error_occurred"));
+    const std::string name = row.at("name");
+    const double moved = row.at("traffic").get<double>() * 1e3 * row.at("real_time").get<double>();
+    CHECK(std::abs(moved / bytes.at(name.substr(0, name.rfind('/'))) - 1.0) < 1e-4);
+    CHECK(row.at("max_error").get<double>() > 0.0);
+    CHECK(row.at("max_error").get<double>() <= 1.0);
+    CHECK(row.at("label") == "fma");
+  }
 }
 
 TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
