@@ -184,16 +184,17 @@ npy::Array read_c0(const Arguments& arguments, const Types& types, DType output,
 }
 
 /// As the type of alpha and beta, which holds all that a bias may be.
-npy::Array read_bias(const Arguments& arguments, const Types& types, DType output, std::int64_t m, std::int64_t n) {
+npy::Array read_bias(const Arguments& arguments, const Types& types, DType matrices, DType output, std::int64_t m,
+                     std::int64_t n) {
   const DType scalar = scalar_of(output);
   npy::Array bias = read_beside(*arguments.bias, types, scalar);
   if (bias.shape.size() != 1)
     throw npy::Error(bias.file, "holds an array of " + npy::axes_text(bias.shape.size()) + " (" + bias.describe() +
                                     "); expected a bias, a vector, which has 1: NumPy's array.ravel() makes one");
-  if (bias.dtype != output && bias.dtype != scalar)
+  if (bias.dtype != matrices && bias.dtype != output && bias.dtype != scalar)
     throw npy::Error(bias.file, "holds a bias of type " + std::string(name_of(bias.dtype)) + "; expected " +
-                                    name_of(output) + ", as the product" +
-                                    (scalar == output ? "" : std::string(", or ") + name_of(scalar)));
+                                    name_of(matrices) + ", as A and B" +
+                                    (scalar == matrices ? "" : std::string(", or ") + name_of(scalar)));
   const auto axis = [](bool row) { return std::string(row ? "row" : "column"); };
   const bool row = arguments.bias_axis == Bias::per_row;
   if (bias.size != (row ? m : n))
@@ -233,7 +234,7 @@ void run_gemm(const Arguments& arguments, const Types& types) {
   desc.dtype_d = type;
   if (arguments.c) operands.c0 = read_c0(arguments, types, type, desc.m, desc.n);
   if (arguments.bias) {
-    operands.bias = read_bias(arguments, types, type, desc.m, desc.n);
+    operands.bias = read_bias(arguments, types, desc.dtype, type, desc.m, desc.n);
     desc.bias = arguments.bias_axis;
     desc.dtype_bias = operands.bias->dtype;
   }

@@ -55,7 +55,7 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   const double bytes = problem.read_bytes + problem.write_bytes;
   const bool reads = problem.write_bytes < 0.1 * bytes;
   const DType dtype = problem.kind.dtype;
-  const DType wide = with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
+  const DType wide = scalar_of(dtype);
   const double memory =
       reads ? rate(Ceiling::read, wide, footprint)
             : std::max(rate(Ceiling::copy, wide, footprint), rate(Ceiling::copy_streaming, wide, footprint));

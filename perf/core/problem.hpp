@@ -31,6 +31,11 @@ struct Kind {
   }
 };
 
+/// What elements of the type are summed in.
+inline DType scalar_of(DType dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
+}
+
 /// D = activation(alpha op(A) op(B) + bias), row-major; all sizes resolved, nothing packed by default.
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;

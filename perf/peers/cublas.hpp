@@ -33,7 +33,7 @@ inline cudaDataType data_type(DType dtype) {
 /// What sums are computed in.
 inline cublasComputeType_t compute_type(const Kind& kind) {
   if (kind.compute == TESSERA_COMPUTE_TF32) return CUBLAS_COMPUTE_32F_FAST_TF32;
-  return kind.dtype == DType::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  return data_type(kind.dtype) == CUDA_R_64F ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
 }
 
 /// Both libraries share the status type, an enumeration of which 0 is success.

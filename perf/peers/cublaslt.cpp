@@ -108,7 +108,7 @@ class CublasLt : public Competitor {
     Matmul& x = *matmul;
     const cudaDataType type = data_type(p.kind.dtype), type_out = data_type(p.kind.dtype_out);
     x.handle = handle_;
-    x.scalar = p.kind.dtype == DType::f64 ? DType::f64 : DType::f32;
+    x.scalar = scalar_of(p.kind.dtype);
     x.alpha = g.alpha;
     x.has_bias = g.bias != TESSERA_BIAS_NONE;
     succeed_blas(cublasLtMatmulDescCreate(&x.desc, compute_type(p.kind), data_type(x.scalar)), "a description");
@@ -127,6 +127,15 @@ class CublasLt : public Competitor {
     if (cudaMalloc(&x.workspace, kWorkspace) != cudaSuccess)
       throw std::runtime_error("no memory for cuBLASLt's workspace");
 
+    find_candidates(x);
+    return [this, matmul](const void* const* in, void* out) {
+      if (best_ && !matmul->measured) choose(*matmul, in, out);
+      matmul->run(matmul->chosen, in, out, stream_);
+    };
+  }
+
+ private:
+  void find_candidates(Matmul& x) const {
     cublasLtMatmulPreference_t preference{};
     succeed_blas(cublasLtMatmulPreferenceCreate(&preference), "a preference");
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
@@ -139,13 +148,7 @@ class CublasLt : public Competitor {
     succeed_blas(status, "cublasLtMatmulAlgoGetHeuristic");
     if (count == 0) throw std::runtime_error("cuBLASLt has no algorithm for this problem");
     x.candidates.assign(found, found + count);
-    return [this, matmul](const void* const* in, void* out) {
-      if (best_ && !matmul->measured) choose(*matmul, in, out);
-      matmul->run(matmul->chosen, in, out, stream_);
-    };
   }
-
- private:
   /// Once, in the execution that the suite checks and does not count.
   void choose(Matmul& x, const void* const* in, void* out) {
     float best = 1e30f, spent = 0.0f;

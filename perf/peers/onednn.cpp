@@ -66,7 +66,7 @@ class Matmul {
  public:
   Matmul(const Functions& f, Handle engine, Handle stream, const Problem& p) : f_(f), stream_(stream) {
     const GemmShape& g = p.gemm;
-    const int out = p.kind.dtype_out == DType::bf16 ? kBf16 : kF32;
+    const int out = p.kind.dtype_out == kDType<bfloat16> ? kBf16 : kF32;
     describe(0, g, {g.m, g.k}, kBf16, g.lda, g.trans_a, g.stride_a);
     describe(1, g, {g.k, g.n}, kBf16, g.ldb, g.trans_b, g.stride_b);
     describe(2, g, {g.m, g.n}, out, g.ldc, false, g.stride_c);
@@ -117,11 +117,11 @@ class OneDNN : public Competitor {
   std::string unsupported(const Problem& p) const override {
     if (p.op != Op::gemm) return "it has no stencils";
     if (p.gemm.has_epilogue()) return "it is asked for plain products";
-    if (p.kind.dtype == DType::bf16) return functions_ ? "" : "its matmul is asked for from version 3 on";
-    return p.kind.dtype == DType::f32 && p.is_plain() ? "" : "it is asked for sgemm and bf16";
+    if (p.kind.dtype == kDType<bfloat16>) return functions_ ? "" : "its matmul is asked for from version 3 on";
+    return p.kind.dtype == kDType<float> && p.is_plain() ? "" : "it is asked for sgemm and bf16";
   }
   Execute prepare(const Problem& p) override {
-    if (p.kind.dtype == DType::bf16)
+    if (p.kind.dtype == kDType<bfloat16>)
       return [matmul = std::make_shared<Matmul>(*functions_, engine_, stream_, p)](const void* const* in, void* out) {
         matmul->run(in[0], in[1], out);
       };

@@ -182,7 +182,7 @@ TEST_CASE("biases, types and activations that do not fit", "[epilogue]") {
                 "has 4: --bias-axis row fits");
   w.check_fails({"--bias", "six.npy", "--bias-axis", "row"}, 1, "6 values; --bias-axis row adds one to each row of");
   w.check_fails({"--bias", "matrix.npy"}, 1, "an array of 2 axes (1 x 4 <f4); expected a bias, a vector, which has 1");
-  w.check_fails({"--bias", "double.npy"}, 1, "holds a bias of type f64; expected f32, as the product");
+  w.check_fails({"--bias", "double.npy"}, 1, "holds a bias of type f64; expected f32, as A and B");
   w.check_fails({"--bias-axis", "row"}, 2, "--bias");
   w.check_fails({"--bias", "m.npy", "--bias-axis", "both"}, 2, "--bias-axis: 'both' is unknown; there are row|column");
   w.check_fails({"--activation", "swish"}, 2, "--activation: 'swish' is unknown; there are none|relu|gelu|gelu_tanh|");

@@ -135,37 +135,42 @@ TEST_CASE("the type that is computed in and the one that is written", "[numbers]
   CHECK_THAT(outcome.output, ContainsSubstring("read as 2 x 3 <f4, computed in f64, written as f32\n"));
 }
 
-TEST_CASE("numbers of 16 bits: every one comes back, others are rounded once", "[numbers]") {
+TEST_CASE("every number of 16 bits comes back; bf16 in a file of u16, of either order, or as JAX writes it",
+          "[numbers]") {
   need_backend();
   const Workplace w;
+  const std::string descr = GENERATE("<f2", "<u2", ">u2", "<V2", "|V2");
+  CAPTURE(descr);
+  const int fraction = descr == "<f2" ? 10 : 7;
+  const std::size_t infinity = std::size_t{0x7fff} >> fraction << fraction;
   std::vector<std::uint16_t> bits(65536);
-  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] = std::uint16_t(i);
+  for (std::size_t i = 0; i < bits.size(); ++i)  // NaNs are quiet, as arithmetic leaves them
+    bits[i] = std::uint16_t((i & 0x7fff) > infinity ? i | std::size_t{1} << (fraction - 1) : i);
   const std::string all(reinterpret_cast<const char*>(bits.data()), 2 * bits.size());
-  SECTION("f16") {
-    write_file(w.path("in.npy"), npy_header(npy_dictionary("<f2", false, {256, 256})) + all);
-    const Outcome outcome = w.check_runs(1.0, {"--steps", "0"});
-    CHECK(outcome.output.find("read as") == std::string::npos);
-    CHECK(read_file(w.path("out.npy")) == read_file(w.path("in.npy")));
+  write_file(w.path("in.npy"),
+             npy_header(npy_dictionary(descr, false, {256, 256})) + (descr[0] == '>' ? swapped(bits) : all));
+  if (descr == "<f2") {
+    CHECK(w.check_runs(1.0, {"--steps", "0"}).output.find("read as") == std::string::npos);
+    CHECK((read_file(w.path("out.npy")) == read_file(w.path("in.npy"))));  // too long to be printed
+    return;
   }
-  SECTION("bf16, in a file of u16, of either order, or as JAX writes it") {
-    const std::string descr = GENERATE("<u2", ">u2", "<V2", "|V2");
-    write_file(w.path("in.npy"),
-               npy_header(npy_dictionary(descr, false, {256, 256})) + (descr[0] == '>' ? swapped(bits) : all));
-    const Outcome outcome = w.check_runs(1.0, {"--steps", "0", "--dtype", "bf16"});
-    CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {256, 256}) == bits);
-    CHECK_THAT(outcome.output, ContainsSubstring("read as 256 x 256 <u2 as bf16, computed in f32 and rounded to bf16, "
-                                                 "written as bf16 in <u2\n"));
-  }
-  SECTION("f64 to f16 and bf16, where f32 between them would make a half") {
-    write_npy<double>(w.path("in.npy"),
-                      {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 1 + 0x3p-11, 0x1p-25 + 0x1p-60, -65520, 2.5}, {2, 3});
-    w.check_runs(1.0, {"--output-type", "f16"});
-    CHECK(read_file(w.path("out.npy")).substr(128) == std::string("\1\x3c\0\x3c\2\x3c\1\0\0\xfc\0\x41", 12));
-    write_npy<double>(w.path("in.npy"), {1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-8, 1 + 0x3p-8, 0, -1e39, 2.5}, {2, 3});
-    w.check_runs(1.0, {"--output-type", "bf16"});
-    CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {2, 3}) ==
-          std::vector<std::uint16_t>{0x3f81, 0x3f80, 0x3f82, 0, 0xff80, 0x4020});
-  }
+  CHECK_THAT(w.check_runs(1.0, {"--steps", "0", "--dtype", "bf16"}).output,
+             ContainsSubstring("read as 256 x 256 <u2 as bf16, computed in f32 and rounded to bf16, written as bf16 in "
+                               "<u2\n"));
+  CHECK((read_npy<std::uint16_t>(w.path("out.npy"), {256, 256}) == bits));
+}
+
+TEST_CASE("f64 to f16 and bf16, where f32 between them would make a half", "[numbers]") {
+  need_backend();
+  const Workplace w;
+  write_npy<double>(w.path("in.npy"), {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 1 + 0x3p-11, 0x1p-25 + 0x1p-60, -65520, 2.5},
+                    {2, 3});
+  w.check_runs(1.0, {"--output-type", "f16"});
+  CHECK(read_file(w.path("out.npy")).substr(128) == std::string("\1\x3c\0\x3c\2\x3c\1\0\0\xfc\0\x41", 12));
+  write_npy<double>(w.path("in.npy"), {1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-8, 1 + 0x3p-8, 0, -1e39, 2.5}, {2, 3});
+  w.check_runs(1.0, {"--output-type", "bf16"});
+  CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {2, 3}) ==
+        std::vector<std::uint16_t>{0x3f81, 0x3f80, 0x3f82, 0, 0xff80, 0x4020});
 }
 
 TEST_CASE("numbers that elements do not hold, and results that integers do not", "[numbers]") {

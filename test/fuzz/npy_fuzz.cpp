@@ -140,8 +140,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   check(array, bytes);
-  tessera::with_types(
-      array.dtype, [&]<class T>(std::type_identity<T>) { write_and_compare<T>(array, bytes, output.path()); });
+  tessera::with_types(array.dtype,
+                      [&]<class T>(std::type_identity<T>) { write_and_compare<T>(array, bytes, output.path()); });
   read_elements(array, file.path());
   read_kernel(array, file.path());
   return 0;
