@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What kernels on the processor take from the CPU backend: registers as vectors, packing, the register tile, blocks
-/// of rows.
+/// What kernels on the processor take from the CPU backend: registers as vectors, packing, the register tile, bias
+/// and activation, blocks of rows.
 #pragma once
 
+#include "../cpu/gemm/finish.hpp"
 #include "../cpu/gemm/pack.hpp"
 #include "../cpu/stencil/register_block_kernel.hpp"
 #include "../cpu/stencil/row_ends.hpp"

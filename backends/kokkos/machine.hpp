@@ -6,6 +6,7 @@
 /// rates, and the share of these that it reaches.
 #pragma once
 
+#include "convert.hpp"
 #include "flavour.hpp"
 
 #include <tessera/plugin/plugin.hpp>
@@ -28,7 +29,7 @@ inline constexpr double kFlopsPerMultiprocessor = 20e12 / 132.0;
 inline constexpr double kMemoryRate = 1.5e12;  ///< bytes/s
 inline constexpr double kHostRate = 25e9;      ///< bytes/s between host and device
 inline constexpr double kHostSeconds = 20e-6;  ///< that operands in host memory cost in any case
-/// Time for an element of C in small tiles, that in large ones being 1.
+/// Time for an element of D in small tiles, that in large ones being 1.
 inline constexpr double kSmallTileCost = 1.5;
 #else
 inline constexpr Costs kCosts{0.25, 0.06, 0.15, 0.08, 5e-6};
@@ -48,7 +49,7 @@ struct Machine {
 #else
   double seconds(double flops, double bytes, tessera_dtype dtype, double share) const {
     const int n = device.threads;
-    const double lanes = double(device.instructions.vector_bytes) / double(plugin::size_of(dtype));
+    const double lanes = double(device.instructions.vector_bytes) / double(scalar_bytes(dtype));
     const double multiply_adds = flops / 2.0 / lanes * device.costs.gemm.multiply_add * device.slowdown(n) / n;
     return costs.launch + device.overhead(n) + std::max(multiply_adds, bytes / (n * device.bandwidth(n))) / share;
   }

@@ -12,16 +12,17 @@
 namespace tessera::kokkos {
 namespace {
 
-template <class T>
+template <class T, bool kGeneral>
 struct Element {
   GemmArguments<T> g;
+  Writer<T, kGeneral> d;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t column, std::int64_t row, std::int64_t item) const {
     const T* a = g.a + item * g.stride_a + row * g.a_row;
     const T* b = g.b + item * g.stride_b + column * g.b_column;
-    T sum = 0;
-    for (std::int64_t l = 0; l < g.k; ++l) sum += a[l * g.a_k] * b[l * g.b_k];
-    g.epilogue.write(g.c + item * g.stride_c + row * g.ldc + column, sum);
+    Scalar<T> sum = 0;
+    for (std::int64_t l = 0; l < g.k; ++l) sum += widened(a[l * g.a_k]) * widened(b[l * g.b_k]);
+    d.write(d.row(item, row), column, sum);
   }
 };
 
@@ -31,9 +32,11 @@ class MdrangePlan final : public plugin::Plan {
   MdrangePlan(Context& context, const plugin::GemmProblem& problem) : context_(context), problem_(problem) {}
 
   void execute(const plugin::Execution& execution) override {
-    const Element<T> element{arguments_of<T>(problem_, execution)};
-    context_.dispatch([&](const Space& space) {
-      Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {problem_.n, problem_.m, problem_.batch}), element);
+    with_writer<T>(problem_, [&]<bool kGeneral>(std::bool_constant<kGeneral>) {
+      const Element<T, kGeneral> element{arguments_of<T>(problem_, execution), {problem_, execution}};
+      context_.dispatch([&](const Space& space) {
+        Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {problem_.n, problem_.m, problem_.batch}), element);
+      });
     });
   }
 
@@ -49,13 +52,14 @@ void offer(const plugin::GemmProblem& p, const Machine& machine, const plugin::G
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
   context.require_no_fault();
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<MdrangePlan<T>>(context, p);
   });
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"mdrange", plugin::supports_all<plugin::GemmProblem, Machine>, offer, make}, 2};
+    {"mdrange", plugin::supports_all<plugin::GemmProblem, Machine>, offer, make, {.narrow = true, .epilogue = true}},
+    2};
 
 }  // namespace
 }  // namespace tessera::kokkos

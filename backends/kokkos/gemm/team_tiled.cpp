@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// GEMM by teams: tiles of both operands in scratch, a block of C in registers.
+/// GEMM by teams: tiles of both operands in scratch, a block of D in registers.
 
 #include "../flavour.hpp"
 
@@ -18,13 +18,15 @@ namespace {
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p,
                                    const plugin::Parameters& parameters) {
   context.require_no_fault();
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<GemmTeamTiledPlan<T>>(context, p, parameters);
-  });
+  return make_team_tiled(context, p, parameters);
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"team_tiled", plugin::supports_all<plugin::GemmProblem, Machine>, offer_team_tiled, make}, 1};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"team_tiled",
+                                                                  plugin::supports_all<plugin::GemmProblem, Machine>,
+                                                                  offer_team_tiled,
+                                                                  make,
+                                                                  {.narrow = true, .epilogue = true}},
+                                                                 1};
 
 }  // namespace
 }  // namespace tessera::kokkos

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// team_tiled on a device: a team of 16 x 16 threads computes a tile of C, each thread a block of it in registers.
+/// team_tiled on a device: a team of 16 x 16 threads computes a tile of D, each thread a block of it in registers.
 /// Tiles of both operands pass through scratch, two buffers of each, so that the next ones travel while the present
 /// ones are used. Threads read 16 bytes of scratch at once.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace tessera::kokkos {
 
-inline constexpr int kSide = 16;  ///< threads of a team along either axis of C
+inline constexpr int kSide = 16;  ///< threads of a team along either axis of D
 inline constexpr int kTeam = kSide * kSide;
 
 /// 16 bytes, which a thread reads at once.
@@ -28,11 +28,12 @@ struct alignas(16) Pack {
   T element[kElements];
 };
 
-/// Columns of a tile of C of so many rows: as many, but 64 where elements have 8 bytes, so that a thread's sums take as
+/// Columns of a tile of D of so many rows: as many, but 64 where elements have 8 bytes, so that a thread's sums take as
 /// many registers.
 constexpr int tile_columns(int rows, std::size_t element_bytes) { return element_bytes == 8 ? 64 : rows; }
 
-/// kTile rows of C. With 8 k a tile the elements that a thread moves fit into 128 registers with 64 sums.
+/// kTile rows of D, whose sums are of type T. With 8 k a tile the elements that a thread moves fit into 128 registers
+/// with 64 sums.
 template <class T, int kTile>
 struct DeviceShape {
   static constexpr int kPack = Pack<T>::kElements;
@@ -45,7 +46,8 @@ struct DeviceShape {
   using Policy = Kokkos::TeamPolicy<Space, Kokkos::LaunchBounds<kTeam, kTile == 128 ? 2 : 3>>;
 };
 
-/// Moves tiles of one operand to scratch, where they lie one k after the other: a thread has kCount elements of each.
+/// Moves tiles of one operand to scratch, where they lie one k after the other, as numbers that are computed with: a
+/// thread has kCount elements of each.
 template <class T, int kWidth, int kTileK, int kPitch>
 class TileMover {
  public:
@@ -73,16 +75,16 @@ class TileMover {
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i, from += step_)
-        held_[i] = width_ + i * width_step_ < width_left_ && k_ + i * k_step_ < k_left ? *from : T(0);
+        held_[i] = width_ + i * width_step_ < width_left_ && k_ + i * k_step_ < k_left ? *from : T{};
     }
     from_ += advance_;
   }
 
-  KOKKOS_INLINE_FUNCTION void store(T* scratch) const {
-    T* to = scratch + k_ * kPitch + width_;
+  KOKKOS_INLINE_FUNCTION void store(Scalar<T>* scratch) const {
+    Scalar<T>* to = scratch + k_ * kPitch + width_;
     const int step = k_step_ * kPitch + width_step_;
 #pragma unroll
-    for (int i = 0; i < kCount; ++i, to += step) *to = held_[i];
+    for (int i = 0; i < kCount; ++i, to += step) *to = widened(held_[i]);
   }
 
  private:
@@ -95,29 +97,34 @@ class TileMover {
   T held_[kCount];
 };
 
-template <class T, int kTile>
+/// kGeneral: which Writer it has.
+template <class T, int kTile, bool kGeneral>
 class GemmDeviceTile {
  public:
-  using Shape = DeviceShape<T, kTile>;
+  using S = Scalar<T>;
+  using Shape = DeviceShape<S, kTile>;
   using Member = typename Shape::Policy::member_type;
 
-  explicit GemmDeviceTile(const GemmArguments<T>& arguments)
-      : g_(arguments), row_tiles_(tiles_along(g_.m, Shape::kRows)), column_tiles_(tiles_along(g_.n, Shape::kColumns)) {}
+  GemmDeviceTile(const plugin::GemmProblem& problem, const plugin::Execution& execution)
+      : g_(arguments_of<T>(problem, execution)),
+        d_(problem, execution),
+        row_tiles_(tiles_along(g_.m, Shape::kRows)),
+        column_tiles_(tiles_along(g_.n, Shape::kColumns)) {}
 
   static std::int64_t tiles_along(std::int64_t extent, int tile) { return plugin::ceil_div(extent, tile); }
   std::int64_t tiles() const { return row_tiles_ * column_tiles_ * g_.batch; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    T* const scratch = near_scratch<T>(team, std::ptrdiff_t(Shape::kBytes));
+    S* const scratch = near_scratch<S>(team, std::ptrdiff_t(Shape::kBytes));
     for (std::int64_t tile = team.league_rank(); tile < row_tiles_ * column_tiles_ * g_.batch;
          tile += team.league_size())
       compute(team, tile, scratch);
   }
 
  private:
-  using Sums = T[Shape::kRowPacks * Shape::kPack][Shape::kColumnPacks * Shape::kPack];
+  using Sums = S[Shape::kRowPacks * Shape::kPack][Shape::kColumnPacks * Shape::kPack];
 
-  KOKKOS_INLINE_FUNCTION void compute(const Member& team, std::int64_t tile, T* scratch) const {
+  KOKKOS_INLINE_FUNCTION void compute(const Member& team, std::int64_t tile, S* scratch) const {
     const std::int64_t column = tile % column_tiles_ * Shape::kColumns;
     const std::int64_t row = tile / column_tiles_ % row_tiles_ * Shape::kRows;
     const std::int64_t item = tile / (column_tiles_ * row_tiles_);
@@ -130,19 +137,19 @@ class GemmDeviceTile {
           g_.b + item * g_.stride_b + column * g_.b_column, g_.b_column, g_.b_k, g_.n - column, thread);
       sum_tiles(team, a, b, scratch, sum);
     }
-    write(row + thread / kSide * Shape::kPack, column + thread % kSide * Shape::kPack, g_.c + item * g_.stride_c, sum);
+    write(item, row + thread / kSide * Shape::kPack, column + thread % kSide * Shape::kPack, sum);
   }
 
   template <class MoverA, class MoverB>
-  KOKKOS_INLINE_FUNCTION void sum_tiles(const Member& team, MoverA& a, MoverB& b, T* scratch, Sums& sum) const {
+  KOKKOS_INLINE_FUNCTION void sum_tiles(const Member& team, MoverA& a, MoverB& b, S* scratch, Sums& sum) const {
     constexpr int kTileB = Shape::kTileK * Shape::kRowPitch;
     a.fetch(g_.k);
     b.fetch(g_.k);
-    team.team_barrier();  // the scratch may still be read for the tile of C before
+    team.team_barrier();  // the scratch may still be read for the tile of D before
     a.store(scratch);
     b.store(scratch + kTileB);
     team.team_barrier();
-    T *present = scratch, *next = scratch + Shape::kElements;
+    S *present = scratch, *next = scratch + Shape::kElements;
     for (std::int64_t left = g_.k - Shape::kTileK;; left -= Shape::kTileK) {
       if (left > 0) a.fetch(left), b.fetch(left);
       add_products(present, present + kTileB, team.team_rank(), sum);
@@ -150,25 +157,25 @@ class GemmDeviceTile {
       a.store(next);
       b.store(next + kTileB);
       team.team_barrier();
-      T* const used = present;
+      S* const used = present;
       present = next;
       next = used;
     }
   }
 
-  KOKKOS_INLINE_FUNCTION static void add_products(const T* a_tile, const T* b_tile, int thread, Sums& sum) {
+  KOKKOS_INLINE_FUNCTION static void add_products(const S* a_tile, const S* b_tile, int thread, Sums& sum) {
     constexpr int kPack = Shape::kPack;
-    const T* const a_from = a_tile + thread / kSide * kPack;
-    const T* const b_from = b_tile + thread % kSide * kPack;
+    const S* const a_from = a_tile + thread / kSide * kPack;
+    const S* const b_from = b_tile + thread % kSide * kPack;
 #pragma unroll
     for (int k = 0; k < Shape::kTileK; ++k) {
-      Pack<T> a[Shape::kRowPacks], b[Shape::kColumnPacks];
+      Pack<S> a[Shape::kRowPacks], b[Shape::kColumnPacks];
 #pragma unroll
       for (int i = 0; i < Shape::kRowPacks; ++i)
-        a[i] = *reinterpret_cast<const Pack<T>*>(a_from + k * Shape::kRowPitch + i * kSide * kPack);
+        a[i] = *reinterpret_cast<const Pack<S>*>(a_from + k * Shape::kRowPitch + i * kSide * kPack);
 #pragma unroll
       for (int j = 0; j < Shape::kColumnPacks; ++j)
-        b[j] = *reinterpret_cast<const Pack<T>*>(b_from + k * Shape::kColumnPitch + j * kSide * kPack);
+        b[j] = *reinterpret_cast<const Pack<S>*>(b_from + k * Shape::kColumnPitch + j * kSide * kPack);
 #pragma unroll
       for (int i = 0; i < Shape::kRowPacks * kPack; ++i)
 #pragma unroll
@@ -178,20 +185,22 @@ class GemmDeviceTile {
   }
 
   /// `row` and `column` are those of the thread's first pack; its next ones are kSide packs further.
-  KOKKOS_INLINE_FUNCTION void write(std::int64_t row, std::int64_t column, T* c, const Sums& sum) const {
+  KOKKOS_INLINE_FUNCTION void write(std::int64_t item, std::int64_t row, std::int64_t column, const Sums& sum) const {
     constexpr int kPack = Shape::kPack;
 #pragma unroll
     for (int i = 0; i < Shape::kRowPacks * kPack; ++i) {
       const std::int64_t at_row = row + i / kPack * kSide * kPack + i % kPack;
+      const auto to = d_.row(item, at_row);
 #pragma unroll
       for (int j = 0; j < Shape::kColumnPacks * kPack; ++j) {
         const std::int64_t at_column = column + j / kPack * kSide * kPack + j % kPack;
-        if (at_row < g_.m && at_column < g_.n) g_.epilogue.write(c + at_row * g_.ldc + at_column, sum[i][j]);
+        if (at_row < g_.m && at_column < g_.n) d_.write(to, at_column, sum[i][j]);
       }
     }
   }
 
   GemmArguments<T> g_;
+  Writer<T, kGeneral> d_;
   std::int64_t row_tiles_, column_tiles_;
 };
 
@@ -202,8 +211,10 @@ class GemmTeamTiledPlan final : public plugin::Plan {
       : context_(context), problem_(problem), tile_(int(parameters.at("tile"))) {}
 
   void execute(const plugin::Execution& execution) override {
-    const GemmArguments<T> arguments = arguments_of<T>(problem_, execution);
-    tile_ == 64 ? launch(GemmDeviceTile<T, 64>(arguments)) : launch(GemmDeviceTile<T, 128>(arguments));
+    with_writer<T>(problem_, [&]<bool kGeneral>(std::bool_constant<kGeneral>) {
+      tile_ == 64 ? launch(GemmDeviceTile<T, 64, kGeneral>(problem_, execution))
+                  : launch(GemmDeviceTile<T, 128, kGeneral>(problem_, execution));
+    });
   }
 
  private:
@@ -221,10 +232,17 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   int tile_;
 };
 
-/// The share of its time that the busiest multiprocessor has work of C, if all had as much: rows and columns of the
+inline std::unique_ptr<plugin::Plan> make_team_tiled(Context& context, const plugin::GemmProblem& p,
+                                                     const plugin::Parameters& parameters) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<GemmTeamTiledPlan<T>>(context, p, parameters);
+  });
+}
+
+/// The share of its time that the busiest multiprocessor has work of D, if all had as much: rows and columns of the
 /// tiles at the edges count in full, and small tiles are slower.
 inline double tile_share(const plugin::GemmProblem& p, const Machine& machine, std::int64_t tile) {
-  const std::int64_t columns = tile_columns(int(tile), plugin::size_of(p.dtype));
+  const std::int64_t columns = tile_columns(int(tile), scalar_bytes(p.dtype));
   const double tiles = double(plugin::ceil_div(p.m, tile)) * double(plugin::ceil_div(p.n, columns)) * double(p.batch);
   const double waves = std::ceil(tiles / machine.device.multiprocessors) * machine.device.multiprocessors;
   const double computed = waves * double(tile) * double(columns) * (tile == 64 ? kSmallTileCost : 1.0);

@@ -3,7 +3,8 @@
 
 /// @file
 /// team_tiled on the processor: a team is one thread, whose lanes are those of a register. It copies blocks of both
-/// operands into its scratch, in the order in which the register tile reads them.
+/// operands into its scratch, in the order in which the register tile reads them; elements of 16 bits become numbers
+/// of 32 there. D of 16 bits is rounded once, when the sums of a unit over all k are complete.
 #pragma once
 
 #include "../host_kernels.hpp"
@@ -13,22 +14,22 @@
 
 namespace tessera::kokkos {
 
-/// Register tiles of C: so many rows, and columns.
+/// Register tiles of D: so many rows, and columns.
 inline constexpr std::int64_t kTileRows = cpu::kRows;
 template <class T>
 inline constexpr std::int64_t kTileColumns = cpu::kVectors* cpu::kLanes<T>;
 
 /// k of a block: a panel of op(B), 192 bytes for each k on AVX-512, fills three quarters of a first-level cache.
 inline constexpr std::int64_t kBlockK = 192;
-/// Rows and columns of C that a team computes at most: both packed blocks stay in half a second-level cache.
+/// Rows and columns of D that a team computes at most: both packed blocks stay in half a second-level cache.
 inline constexpr std::int64_t kMostRows = 512, kMostColumns = 480;
 /// Below this, packing costs more than another thread gains.
 inline constexpr std::int64_t kFewestRows = 64, kFewestColumns = 96;
 
-/// The cut of C, a pure function of the problem and the number of threads.
+/// The cut of D, a pure function of the problem and the number of threads.
 struct HostCut {
   std::int64_t rows, columns;            ///< of a unit
-  std::int64_t row_count, column_count;  ///< units along C
+  std::int64_t row_count, column_count;  ///< units along D
   std::int64_t units(std::int64_t batch) const { return row_count * column_count * batch; }
 };
 
@@ -49,111 +50,153 @@ HostCut cut_host(const plugin::GemmProblem& p, int threads) {
   return cut(rows, columns);
 }
 
-/// The work of a team: its share of the units.
-template <class T>
+/// The work of a team: its share of the units. A and B are of type T, C and D of type To.
+template <class T, class To>
 class GemmHostTile {
  public:
+  using S = Scalar<T>;
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
 
-  GemmHostTile(const GemmArguments<T>& arguments, const HostCut& cut) : g_(arguments), cut_(cut) {}
+  GemmHostTile(const plugin::GemmProblem& problem, const plugin::Execution& execution, const HostCut& cut)
+      : g_(arguments_of<T>(problem, execution)), r_(problem, execution), cut_(cut) {}
 
-  static std::size_t scratch_elements(const HostCut& cut) {
-    return std::size_t(kBlockK * (cut.rows + cut.columns)) + cpu::kLanes<T>;
+  static std::size_t scratch_bytes(const HostCut& cut) {
+    const std::int64_t sums = kHoldsSums ? 0 : cut.rows * cut.columns;
+    return std::size_t(kBlockK * (cut.rows + cut.columns) + cpu::kLanes<S> + sums) * sizeof(S) + cpu::kVectorBytes;
   }
 
   void operator()(const Member& team) const {
-    auto* const a = static_cast<T*>(
-        team.team_scratch(1).get_shmem_aligned(std::ptrdiff_t(scratch_elements(cut_) * sizeof(T)), cpu::kVectorBytes));
+    auto* const a = static_cast<S*>(team.team_scratch(1).get_shmem_aligned(
+        std::ptrdiff_t(scratch_bytes(cut_)) - cpu::kVectorBytes, cpu::kVectorBytes));
+    const Scratch scratch{a, a + kBlockK * cut_.rows, a + kBlockK * (cut_.rows + cut_.columns) + cpu::kLanes<S>};
     const std::int64_t units = cut_.units(g_.batch);
     const std::int64_t end = first_of_share(units, team.league_rank() + 1, team.league_size());
     for (std::int64_t unit = first_of_share(units, team.league_rank(), team.league_size()); unit < end; ++unit)
-      compute(unit, a, a + kBlockK * cut_.rows);
+      compute(unit, scratch);
   }
 
  private:
-  static constexpr std::int64_t kRows = kTileRows, kColumns = kTileColumns<T>;
+  static constexpr std::int64_t kRows = kTileRows, kColumns = kTileColumns<S>;
+  /// D holds sums; else they are kept in scratch until they are complete.
+  static constexpr bool kHoldsSums = std::is_same_v<To, S>;
 
-  void compute(std::int64_t unit, T* a, T* b) const {
-    const std::int64_t column = unit % cut_.column_count * cut_.columns;
-    const std::int64_t row = unit / cut_.column_count % cut_.row_count * cut_.rows;
-    const std::int64_t item = unit / (cut_.column_count * cut_.row_count);
-    const std::int64_t rows = std::min(cut_.rows, g_.m - row), columns = std::min(cut_.columns, g_.n - column);
-    T* const c = g_.c + item * g_.stride_c + row * g_.ldc + column;
-    if (g_.k == 0) return scale(rows, columns, c);
-    for (std::int64_t l = 0; l < g_.k; l += kBlockK) {
-      const std::int64_t k = std::min(kBlockK, g_.k - l);
-      pack<kRows>(g_.a + item * g_.stride_a + row * g_.a_row + l * g_.a_k, g_.a_row, g_.a_k, rows, k, a);
-      pack<kColumns>(g_.b + item * g_.stride_b + column * g_.b_column + l * g_.b_k, g_.b_column, g_.b_k, columns, k, b);
-      multiply(a, b, rows, columns, k, {g_.epilogue.alpha, l == 0 ? g_.epilogue.beta : T(1)}, c);
+  /// Blocks of op(A) and op(B), and a unit's sums.
+  struct Scratch {
+    S *a, *b, *sums;
+  };
+  /// Elements of a unit: from (row, column) of matrix `item` on.
+  struct Unit {
+    std::int64_t item, row, column, rows, columns;
+  };
+  /// C and D of a block, and what becomes of complete sums. Where C is not read, D stands for it.
+  struct Block {
+    const S* c;
+    std::int64_t ldc;
+    S* d;
+    std::int64_t ldd;
+    cpu::Finish<S> finish;
+  };
+
+  void compute(std::int64_t number, const Scratch& scratch) const {
+    const std::int64_t column = number % cut_.column_count * cut_.columns;
+    const std::int64_t row = number / cut_.column_count % cut_.row_count * cut_.rows;
+    const Unit u{number / (cut_.column_count * cut_.row_count), row, column, std::min(cut_.rows, g_.m - row),
+                 std::min(cut_.columns, g_.n - column)};
+    const To* const c = static_cast<const To*>(r_.c) + u.item * r_.stride_c + row * r_.ldc + column;
+    To* const d = static_cast<To*>(r_.d) + u.item * r_.stride_d + row * r_.ldd + column;
+    const cpu::Finish<S> finish{r_.has_epilogue ? &r_.epilogue : nullptr, u.item, row, column};
+    if (g_.k == 0) return cpu::scale_tile(u.rows, u.columns, r_.beta, c, r_.ldc, d, r_.ldd, finish);
+    if constexpr (kHoldsSums) {
+      sum(u, {c, r_.ldc, d, r_.ldd, finish}, r_.beta, scratch);
+    } else {
+      sum(u, {scratch.sums, cut_.columns, scratch.sums, cut_.columns, {}}, S(0), scratch);
+      for (std::int64_t i = 0; i < u.rows; ++i)
+        cpu::store_row(u.columns, scratch.sums + i * cut_.columns, r_.beta, c + i * r_.ldc, d + i * r_.ldd,
+                       finish.at(i, 0));
     }
   }
 
-  void scale(std::int64_t rows, std::int64_t columns, T* c) const {
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) g_.epilogue.write(c + i * g_.ldc + j, T(0));
+  /// D <- finish(alpha op(A) op(B) + beta C) by blocks of k. C enters with the first one, later ones add to D.
+  void sum(const Unit& u, Block block, S beta, const Scratch& scratch) const {
+    const cpu::Finish<S> finish = std::exchange(block.finish, {});
+    for (std::int64_t l = 0; l < g_.k; l += kBlockK) {
+      const std::int64_t k = std::min(kBlockK, g_.k - l);
+      pack<kRows>(g_.a + u.item * g_.stride_a + u.row * g_.a_row + l * g_.a_k, g_.a_row, g_.a_k, u.rows, k, scratch.a);
+      pack<kColumns>(g_.b + u.item * g_.stride_b + u.column * g_.b_column + l * g_.b_k, g_.b_column, g_.b_k, u.columns,
+                     k, scratch.b);
+      if (l + k == g_.k) block.finish = finish;
+      multiply(scratch, u.rows, u.columns, k, {r_.alpha, beta}, block);
+      block.c = block.d, block.ldc = block.ldd, beta = S(1);
+    }
   }
 
   /// Copies to panels of kN rows of op(A), or columns of op(B), each one k after the other. `across` is the distance of
   /// rows (columns), `along` that of neighbouring k; one of them is 1.
   template <std::int64_t kN>
-  static void pack(const T* from, std::int64_t across, std::int64_t along, std::int64_t count, std::int64_t k, T* to) {
+  static void pack(const T* from, std::int64_t across, std::int64_t along, std::int64_t count, std::int64_t k, S* to) {
     if (across == 1) return cpu::pack_rows<T, kN>(from, along, count, k, to);
-    constexpr int kGroup = kN == kRows ? int(kRows) : cpu::kLanes<T>;
+    constexpr int kGroup = kN == kRows ? int(kRows) : cpu::kLanes<S>;
     for (std::int64_t i = 0; i < count; i += kGroup)
       cpu::pack_transposed<T, kGroup>(from + i * across, across, int(std::min<std::int64_t>(kGroup, count - i)), k,
                                       to + i / kN * kN * k + i % kN, kN);
   }
 
-  void multiply(const T* a, const T* b, std::int64_t rows, std::int64_t columns, std::int64_t k,
-                const cpu::Epilogue<T>& epilogue, T* c) const {
+  static void multiply(const Scratch& scratch, std::int64_t rows, std::int64_t columns, std::int64_t k,
+                       const cpu::Epilogue<S>& epilogue, const Block& to) {
     for (std::int64_t j = 0; j < columns; j += kColumns)
       for (std::int64_t i = 0; i < rows; i += kRows) {
-        T* const at = c + i * g_.ldc + j;
-        cpu::TileOperands<T> tile{a + i * k, kRows, b + j * k, kColumns, at, g_.ldc, at, g_.ldc};
-        if (i + kRows <= rows && j + kColumns <= columns)
+        const std::int64_t tile_rows = std::min(kRows, rows - i), tile_columns = std::min(kColumns, columns - j);
+        const cpu::TileOperands<S> tile{scratch.a + i * k,     kRows,  scratch.b + j * k,     kColumns,
+                                        to.c + i * to.ldc + j, to.ldc, to.d + i * to.ldd + j, to.ldd};
+        if (tile_rows == kRows && tile_columns == kColumns)
           full_tile(k, tile, epilogue);
         else
-          edge_tile(k, tile, epilogue, std::min(kRows, rows - i), std::min(kColumns, columns - j));
+          edge_tile(k, tile, epilogue, tile_rows, tile_columns);
+        if (to.finish) to.finish.at(i, j).apply(tile_rows, tile_columns, tile.d, to.ldd);
       }
   }
 
-  static void full_tile(std::int64_t k, const cpu::TileOperands<T>& tile, const cpu::Epilogue<T>& epilogue) {
-    cpu::multiply_tile<T, cpu::kRows, cpu::kVectors, true, false>(k, tile, epilogue, cpu::kLanes<T>);
+  static void full_tile(std::int64_t k, const cpu::TileOperands<S>& tile, const cpu::Epilogue<S>& epilogue) {
+    cpu::multiply_tile<S, cpu::kRows, cpu::kVectors, true, false>(k, tile, epilogue, cpu::kLanes<S>);
   }
 
-  /// Computes a whole tile in memory of its own and adds the part inside C: what panels lack at the edge is never used.
-  static void edge_tile(std::int64_t k, cpu::TileOperands<T> tile, const cpu::Epilogue<T>& epilogue, std::int64_t rows,
+  /// Computes a whole tile in memory of its own and adds the part inside D: what panels lack at the edge is never used.
+  static void edge_tile(std::int64_t k, cpu::TileOperands<S> tile, const cpu::Epilogue<S>& epilogue, std::int64_t rows,
                         std::int64_t columns) {
-    T sums[kRows * kColumns];
-    T* const c = std::exchange(tile.d, sums);
-    const std::int64_t ldc = std::exchange(tile.ldd, kColumns);
-    full_tile(k, tile, {T(1), T(0)});
-    const Epilogue<T> into{epilogue.alpha, epilogue.beta, true};
+    S sums[kRows * kColumns];
+    S* const d = std::exchange(tile.d, sums);
+    const std::int64_t ldd = std::exchange(tile.ldd, kColumns);
+    full_tile(k, tile, {S(1), S(0)});
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) into.write(c + i * ldc + j, sums[i * kColumns + j]);
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const S value = epilogue.alpha * sums[i * kColumns + j];
+        d[i * ldd + j] = epilogue.beta != S(0) ? epilogue.beta * tile.c[i * tile.ldc + j] + value : value;
+      }
   }
 
   GemmArguments<T> g_;
+  Results<S> r_;
   HostCut cut_;
 };
 
-template <class T>
+template <class T, class To>
 class GemmTeamTiledPlan final : public plugin::Plan {
  public:
   GemmTeamTiledPlan(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters& parameters)
       : context_(context),
         problem_(problem),
         threads_(int(parameters.at("threads"))),
-        cut_(cut_host<T>(problem, threads_)) {}
+        cut_(cut_host<Scalar<T>>(problem, threads_)) {}
 
   void execute(const plugin::Execution& execution) override {
-    const GemmHostTile<T> tile(arguments_of<T>(problem_, execution), cut_);
+    using Tile = GemmHostTile<T, To>;
+    const Tile tile(problem_, execution, cut_);
     const std::int64_t teams = std::min<std::int64_t>(threads_, cut_.units(problem_.batch));
     context_.dispatch([&](const Space& space) {
-      typename GemmHostTile<T>::Policy policy(space, int(teams), 1);
-      const std::size_t bytes = GemmHostTile<T>::scratch_elements(cut_) * sizeof(T) + cpu::kVectorBytes;
-      Kokkos::parallel_for("tessera", policy.set_scratch_size(1, Kokkos::PerTeam(int(bytes))), tile);
+      typename Tile::Policy policy(space, int(teams), 1);
+      policy.set_scratch_size(1, Kokkos::PerTeam(int(Tile::scratch_bytes(cut_))));
+      Kokkos::parallel_for("tessera", policy, tile);
     });
   }
 
@@ -163,6 +206,14 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   int threads_;
   HostCut cut_;
 };
+
+inline std::unique_ptr<plugin::Plan> make_team_tiled(Context& context, const plugin::GemmProblem& p,
+                                                     const plugin::Parameters& parameters) {
+  return plugin::with_gemm_types(
+      p, [&]<class T, class To>(std::type_identity<T>, std::type_identity<To>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<GemmTeamTiledPlan<T, To>>(context, p, parameters);
+      });
+}
 
 inline void offer_team_tiled(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                              std::uint64_t, plugin::OfferList& offers) {

@@ -35,14 +35,14 @@ class MdrangePlan final : public plugin::Plan {
   MdrangePlan(Context& context, const plugin::StencilProblem& problem)
       : context_(context),
         problem_(problem),
-        taps_(make_point_taps<T>(context, problem)),
+        taps_(make_point_taps<Scalar<T>>(context, problem)),
         inner_(inner_box(problem.domain)),
         boundary_(boundary_boxes(problem.domain)) {}
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
   void execute(const plugin::Execution& e) override {
-    Sweep<T> sweep(problem_, taps_.template as<const PointTap<T>>());
+    Sweep<T> sweep(problem_, taps_.template as<const PointTap<Scalar<T>>>());
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const Index3& from, T* target, const Index3& to) {
                              sweep.set_arrays(source, from, target, to);
@@ -73,13 +73,13 @@ void offer(const plugin::StencilProblem& p, const Machine& machine, const plugin
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& p, const plugin::Parameters&) {
   context.require_no_fault();
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<MdrangePlan<T>>(context, p);
   });
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"mdrange", plugin::supports_all<plugin::StencilProblem, Machine>, offer, make}, 2};
+    {"mdrange", plugin::supports_all<plugin::StencilProblem, Machine>, offer, make, {.narrow = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::kokkos

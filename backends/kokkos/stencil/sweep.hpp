@@ -6,37 +6,39 @@
 #pragma once
 
 #include "../context.hpp"
+#include "../convert.hpp"
 
 #include <vector>
 
 namespace tessera::kokkos {
 
-template <class T>
+template <class S>
 struct PointTap {
   std::int64_t offset[plugin::kAxes];
-  T coefficient;
+  S coefficient;
 };
 
 /// A plan's taps where kernels can read them.
-template <class T>
+template <class S>
 Table make_point_taps(Context& context, const plugin::StencilProblem& problem) {
-  std::vector<PointTap<T>> taps;
+  std::vector<PointTap<S>> taps;
   for (const auto& tap : problem.taps)
-    taps.push_back({{tap.offset[0], tap.offset[1], tap.offset[2]}, T(tap.coefficient)});
+    taps.push_back({{tap.offset[0], tap.offset[1], tap.offset[2]}, S(tap.coefficient)});
   return Table(context, taps.data(), taps.size() * sizeof taps[0]);
 }
 
 /// One sweep. Trivially copyable: kernels take it by value.
 template <class T>
 struct Sweep {
+  using S = Scalar<T>;
   plugin::Domain domain;
   std::int64_t source_strides[plugin::kAxes], target_strides[plugin::kAxes];
   const T* source;
   T* target;
-  const PointTap<T>* taps;
+  const PointTap<S>* taps;
   int tap_count;
 
-  Sweep(const plugin::StencilProblem& problem, const PointTap<T>* point_taps)
+  Sweep(const plugin::StencilProblem& problem, const PointTap<S>* point_taps)
       : domain(problem.domain), taps(point_taps), tap_count(int(problem.taps.size())) {}
 
   void set_arrays(const T* from, const plugin::Index3& from_strides, T* to, const plugin::Index3& to_strides) {
@@ -57,23 +59,23 @@ struct Sweep {
   /// The new value of a point whose taps may leave the domain.
   KOKKOS_INLINE_FUNCTION T boundary_value(std::int64_t i0, std::int64_t i1, std::int64_t i2) const {
     if (domain.frozen(i0, i1, i2)) return *source_at(i0, i1, i2);
-    T sum = 0;
+    S sum = 0;
     for (int t = 0; t < tap_count; ++t) {
       const auto& offset = taps[t].offset;
       const plugin::Sample s = domain.sample(i0 + offset[0], i1 + offset[1], i2 + offset[2]);
-      sum += taps[t].coefficient * (s.constant ? T(s.value) : *source_at(s.index[0], s.index[1], s.index[2]));
+      sum += taps[t].coefficient * (s.constant ? S(s.value) : widened(*source_at(s.index[0], s.index[1], s.index[2])));
     }
-    return sum;
+    return rounded<T>(sum);
   }
 
   /// The new value of a point no tap of which leaves the domain.
   KOKKOS_INLINE_FUNCTION T inner_value(std::int64_t i0, std::int64_t i1, std::int64_t i2) const {
-    T sum = 0;
+    S sum = 0;
     for (int t = 0; t < tap_count; ++t) {
       const auto& offset = taps[t].offset;
-      sum += taps[t].coefficient * *source_at(i0 + offset[0], i1 + offset[1], i2 + offset[2]);
+      sum += taps[t].coefficient * widened(*source_at(i0 + offset[0], i1 + offset[1], i2 + offset[2]));
     }
-    return sum;
+    return rounded<T>(sum);
   }
 };
 

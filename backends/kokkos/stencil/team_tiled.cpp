@@ -18,13 +18,13 @@ namespace {
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& p,
                                    const plugin::Parameters& parameters) {
   context.require_no_fault();
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<StencilTeamTiledPlan<T>>(context, p, parameters);
   });
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"team_tiled", why_not_team_tiled, offer_team_tiled, make}, 1};
+    {"team_tiled", why_not_team_tiled, offer_team_tiled, make, {.narrow = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::kokkos

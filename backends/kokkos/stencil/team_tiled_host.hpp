@@ -19,20 +19,21 @@ namespace tessera::kokkos {
 /// cpu::RowTerms in scratch memory.
 template <class T>
 struct ScratchTerms {
+  using S = Scalar<T>;
   std::int64_t *along, *offset;
-  T* coefficient;
+  S* coefficient;
   int count;
-  T init;
+  S init;
 
-  static std::size_t bytes(int taps) { return std::size_t(taps) * (2 * sizeof(std::int64_t) + sizeof(T)) + 64; }
+  static std::size_t bytes(int taps) { return std::size_t(taps) * (2 * sizeof(std::int64_t) + sizeof(S)) + 64; }
 
   ScratchTerms(unsigned char* memory, int taps) : count(0), init(-0.0) {
     along = reinterpret_cast<std::int64_t*>(memory);
     offset = along + taps;
-    coefficient = reinterpret_cast<T*>(offset + taps);
+    coefficient = reinterpret_cast<S*>(offset + taps);
   }
-  void clear() { count = 0, init = T(-0.0); }
-  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, T c) {
+  void clear() { count = 0, init = S(-0.0); }
+  void push(std::int64_t row_offset, std::int64_t along_offset, std::int64_t stride, S c) {
     along[count] = along_offset;
     offset[count] = cpu::steps_away(row_offset, along_offset, stride);
     coefficient[count++] = c;
@@ -49,6 +50,7 @@ struct StencilHostCut {
 template <class T>
 class StencilHostTile {
  public:
+  using S = Scalar<T>;
   using Policy = Kokkos::TeamPolicy<Space>;
   using Member = typename Policy::member_type;
 
@@ -58,7 +60,7 @@ class StencilHostTile {
       : s_(sweep), d_(sweep.domain), groups_(groups), ends_(&ends), cut_(cut.cut), block_rows_(cut.block_rows) {}
 
   static std::size_t scratch_bytes(int taps) {
-    return 2 * ScratchTerms<T>::bytes(taps) + std::size_t(taps) * sizeof(cpu::StridedGroup<T>);
+    return 2 * ScratchTerms<T>::bytes(taps) + std::size_t(taps) * sizeof(cpu::StridedGroup<S>);
   }
 
   void operator()(const Member& team) const {
@@ -76,13 +78,13 @@ class StencilHostTile {
   /// The taps away from the boundaries of the outer axes, one by one and in groups.
   struct Plain {
     ScratchTerms<T> taps;
-    cpu::StridedGroups<T> groups;
+    cpu::StridedGroups<S> groups;
     std::int64_t lowest = 0, highest = 0;  ///< from a point to the first and the last that its taps read
   };
 
   Plain plain_taps(unsigned char* tap_memory, unsigned char* group_memory) const {
     const auto& strides = s_.source_strides;
-    auto* const groups = reinterpret_cast<cpu::StridedGroup<T>*>(group_memory);
+    auto* const groups = reinterpret_cast<cpu::StridedGroup<S>*>(group_memory);
     Plain plain{ScratchTerms<T>(tap_memory, s_.tap_count), {groups, std::int64_t(groups_.size())}};
     for (int t = 0; t < s_.tap_count; ++t) {
       const auto& [offset, coefficient] = s_.taps[t];
@@ -91,7 +93,7 @@ class StencilHostTile {
       plain.lowest = std::min(plain.lowest, away);
       plain.highest = std::max(plain.highest, away);
     }
-    const T* coefficient = plain.taps.coefficient;
+    const S* coefficient = plain.taps.coefficient;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       groups[g] = cpu::strided_group(groups_[g], strides, coefficient);
       coefficient += cpu::tap_count(groups_[g].pattern);
@@ -148,7 +150,7 @@ class StencilHostTile {
     block.out = s_.target_at(i, j, summed.begin);
     block.out_plane = s_.target_strides[0], block.out_row = s_.target_strides[1];
     block.n = summed.end - summed.begin, block.rows = rows;
-    cpu::apply_row_block(block, plain.groups);
+    if constexpr (sizeof(T) != 2) cpu::apply_row_block(block, plain.groups);  // their cut has no blocks
     const bool in_vectors = ends_->worth_vectors() && may_read(i, j, rows, plain, ends_->around());
     for (std::int64_t row = j; row < j + rows; ++row) {
       const T* const from = s_.source_at(i, row, 0);
@@ -176,7 +178,7 @@ class StencilHostTile {
       const auto& [offset, coefficient] = s_.taps[t];
       const plugin::Sample s = d_.sample(i + offset[0], j + offset[1], 0);  // index 0 of axis 2 is inside
       if (s.constant)
-        taps.init += coefficient * T(s.value);
+        taps.init += coefficient * S(s.value);
       else
         taps.push(s.index[0] * s_.source_strides[0] + s.index[1] * s_.source_strides[1], offset[2],
                   s_.source_strides[2], coefficient);
@@ -211,7 +213,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         problem_(problem),
         groups_(cpu::group_taps(problem_.taps)),
         ends_(problem_.domain),
-        taps_(make_point_taps<T>(context, problem_)) {
+        taps_(make_point_taps<Scalar<T>>(context, problem_)) {
     threads_ = int(parameters.at("threads"));
     const std::int64_t planes = cpu::common_planes(problem_, false);
     cut_ = {cpu::cut_of(problem_, threads_, planes, context.machine().device.caches.level2),
@@ -221,7 +223,7 @@ class StencilTeamTiledPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
   void execute(const plugin::Execution& e) override {
-    Sweep<T> sweep(problem_, taps_.template as<const PointTap<T>>());
+    Sweep<T> sweep(problem_, taps_.template as<const PointTap<Scalar<T>>>());
     const std::int64_t teams = threads_;
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
