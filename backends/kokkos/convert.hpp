@@ -10,6 +10,8 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#elif defined(__F16C__)
+#include <immintrin.h>
 #endif
 
 #include <type_traits>
@@ -21,7 +23,7 @@ inline std::size_t scalar_bytes(tessera_dtype dtype) {
   return plugin::with_types(dtype, []<class T>(std::type_identity<T>) { return sizeof(Scalar<T>); });
 }
 
-/// Exact. A device has instructions for it.
+/// Exact. By instructions where there are any.
 template <class T>
 KOKKOS_INLINE_FUNCTION Scalar<T> widened(T element) {
 #if defined(__CUDA_ARCH__)
@@ -31,6 +33,11 @@ KOKKOS_INLINE_FUNCTION Scalar<T> widened(T element) {
     return __bfloat162float(__ushort_as_bfloat16(element.bits));
   else
     return element;
+#elif !defined(KOKKOS_ENABLE_CUDA) && defined(__F16C__)
+  if constexpr (std::is_same_v<T, float16>)
+    return _cvtsh_ss(element.bits);
+  else
+    return Scalar<T>(element);
 #else
   return Scalar<T>(element);
 #endif
@@ -46,6 +53,11 @@ KOKKOS_INLINE_FUNCTION T rounded(Scalar<T> value) {
     return bfloat16::from_bits(__bfloat16_as_ushort(__float2bfloat16_rn(value)));
   else
     return value;
+#elif !defined(KOKKOS_ENABLE_CUDA) && defined(__F16C__)
+  if constexpr (std::is_same_v<T, float16>)
+    return float16::from_bits(_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT));
+  else
+    return T(value);
 #else
   return T(value);
 #endif
