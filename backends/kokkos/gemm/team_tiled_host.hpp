@@ -168,10 +168,18 @@ class GemmHostTile {
     S* const d = std::exchange(tile.d, sums);
     const std::int64_t ldd = std::exchange(tile.ldd, kColumns);
     full_tile(k, tile, {S(1), S(0)});
+    const std::int64_t last = (columns - 1) / cpu::kLanes<S> * cpu::kLanes<S>;  // where the last register begins
+    const cpu::Part<S> part(int(columns - last));
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) {
-        const S value = epilogue.alpha * sums[i * kColumns + j];
-        d[i * ldd + j] = epilogue.beta != S(0) ? epilogue.beta * tile.c[i * tile.ldc + j] + value : value;
+      for (std::int64_t j = 0; j < columns; j += cpu::kLanes<S>) {
+        const S* const c = tile.c + i * tile.ldc + j;
+        S* const to = d + i * ldd + j;
+        cpu::Vector<S> value = epilogue.alpha * cpu::load(sums + i * kColumns + j);
+        if (epilogue.beta != S(0)) value += epilogue.beta * (j < last ? cpu::load(c) : part.load(c));
+        if (j < last)
+          cpu::store(to, value);
+        else
+          part.store(to, value);
       }
   }
 
