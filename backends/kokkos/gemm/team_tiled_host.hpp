@@ -50,6 +50,12 @@ HostCut cut_host(const plugin::GemmProblem& p, int threads) {
   return cut(rows, columns);
 }
 
+/// Not inlined: inside another function compilers keep fewer of its sums in registers.
+template <class S>
+[[gnu::noinline]] void full_tile(std::int64_t k, const cpu::TileOperands<S>& tile, const cpu::Epilogue<S>& epilogue) {
+  cpu::multiply_tile<S, cpu::kRows, cpu::kVectors, true, false>(k, tile, epilogue, cpu::kLanes<S>);
+}
+
 /// The work of a team: its share of the units. A and B are of type T, C and D of type To.
 template <class T, class To>
 class GemmHostTile {
@@ -157,17 +163,13 @@ class GemmHostTile {
       }
   }
 
-  static void full_tile(std::int64_t k, const cpu::TileOperands<S>& tile, const cpu::Epilogue<S>& epilogue) {
-    cpu::multiply_tile<S, cpu::kRows, cpu::kVectors, true, false>(k, tile, epilogue, cpu::kLanes<S>);
-  }
-
   /// Computes a whole tile in memory of its own and adds the part inside D: what panels lack at the edge is never used.
   static void edge_tile(std::int64_t k, cpu::TileOperands<S> tile, const cpu::Epilogue<S>& epilogue, std::int64_t rows,
                         std::int64_t columns) {
-    S sums[kRows * kColumns];
+    alignas(cpu::kVectorBytes) S sums[kRows * kColumns];
     S* const d = std::exchange(tile.d, sums);
     const std::int64_t ldd = std::exchange(tile.ldd, kColumns);
-    full_tile(k, tile, {S(1), S(0)});
+    full_tile<S>(k, tile, {S(1), S(0)});
     const std::int64_t last = (columns - 1) / cpu::kLanes<S> * cpu::kLanes<S>;  // where the last register begins
     const cpu::Part<S> part(int(columns - last));
     for (std::int64_t i = 0; i < rows; ++i)
