@@ -9,11 +9,14 @@
 
 namespace tessera::cuda {
 
-/// Copies kBytes (4, 8 or 16; both addresses aligned to it), or writes zeros where the source does not
-/// exist and is not looked at.
+/// Copies kBytes (2, 4, 8 or 16; both addresses aligned to it), or writes zeros where the source does not
+/// exist and is not looked at. No asynchronous copy is as short as 2 bytes: they pass through a register.
 template <int kBytes>
 __device__ __forceinline__ void cp_async(std::uint32_t shared, const void* global, bool exists) {
-  if constexpr (kBytes == 16)  // past the first-level cache: nobody else on this multiprocessor reads it
+  if constexpr (kBytes == 2) {
+    const std::uint16_t value = exists ? __ldg(static_cast<const std::uint16_t*>(global)) : std::uint16_t(0);
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(shared), "h"(value));
+  } else if constexpr (kBytes == 16)  // past the first-level cache: nobody else on this multiprocessor reads it
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(exists ? kBytes : 0));
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes),

@@ -120,6 +120,7 @@ struct StencilTypeCosts {
 struct StencilCosts {
   SweepCosts sweep;
   StencilTypeCosts f32, f64;
+  StencilTypeCosts narrow;  ///< of 16-bit types: conversions count as what they are part of
 };
 
 }  // namespace tessera::cuda

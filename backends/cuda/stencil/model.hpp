@@ -14,17 +14,22 @@
 
 namespace tessera::cuda {
 
-/// The costs of an element type.
+/// The costs of an element type: those of 16 bits share theirs.
 template <class T>
-inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts = nullptr;
+inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts = &StencilCosts::narrow;
 template <>
 inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts<float> = &StencilCosts::f32;
 template <>
 inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts<double> = &StencilCosts::f64;
 
 inline const StencilTypeCosts& type_costs(const Machine& machine, tessera_dtype dtype) {
-  return with_types<WideTypes>(
+  return with_types(
       dtype, [&]<class T>(std::type_identity<T>) -> const StencilTypeCosts& { return machine.stencil.*kTypeCosts<T>; });
+}
+
+/// Bytes of a value that is computed on: coefficients and sums, and elements in tiles.
+constexpr int value_bytes(tessera_dtype dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return int(sizeof(Scalar<T>)); });
 }
 
 /// The time in which all multiprocessors together spend so many cycles.

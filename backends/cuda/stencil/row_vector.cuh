@@ -5,6 +5,7 @@
 /// Neighbouring points of a row that are accessed 16 bytes at a time.
 #pragma once
 
+#include "../convert.cuh"
 #include "../vector.cuh"
 #include "../vector_access.hpp"
 
@@ -18,30 +19,54 @@ namespace tessera::cuda {
 template <class T>
 using RowVector = Vector<T, kVectorWidth<T>>;
 
-/// Loads kWidth elements through the read-only path, in one access where they are 16 bytes, to which `from` is then
-/// aligned.
+/// Loads the values of kWidth elements through the read-only path, in one access where they are 16 bytes, to which
+/// `from` is then aligned.
 template <int kWidth, class T>
-__device__ __forceinline__ void load_vector(const T* from, T* to) {
+__device__ __forceinline__ void load_vector(const T* from, Scalar<T>* to) {
   if constexpr (kWidth == kVectorWidth<T>) {
     const uint4 raw = __ldg(reinterpret_cast<const uint4*>(from));
-    memcpy(to, &raw, sizeof raw);
+    RowVector<T> vector;
+    memcpy(&vector, &raw, sizeof raw);
+    widen(vector, to);
   } else {
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) to[i] = __ldg(from + i);
+    for (int i = 0; i < kWidth; ++i) to[i] = value_at(from + i);
   }
 }
 
-/// Stores kWidth elements likewise, to device memory. PTX, since the compiler takes the assignment of a vector apart.
+/// Stores kWidth values likewise, rounded, to device memory. PTX, since the compiler takes the assignment of a vector
+/// apart.
 template <int kWidth, class T>
-__device__ __forceinline__ void store_vector(T* to, const T* from) {
+__device__ __forceinline__ void store_vector(T* to, const Scalar<T>* from) {
   if constexpr (kWidth == 4 && sizeof(T) == 4) {
     asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "f"(from[0]),
                  "f"(from[1]), "f"(from[2]), "f"(from[3]));
   } else if constexpr (kWidth == 2 && sizeof(T) == 8) {
     asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1]));
+  } else if constexpr (kWidth == 8 && sizeof(T) == 2) {
+    const RowVector<T> vector = elements_of<T, kWidth>(from);
+    unsigned words[4];
+    memcpy(words, &vector, sizeof words);
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(words[0]),
+                 "r"(words[1]), "r"(words[2]), "r"(words[3]));
   } else {
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) to[i] = from[i];
+    for (int i = 0; i < kWidth; ++i) to[i] = rounded<T>(from[i]);
+  }
+}
+
+/// Copies kWidth elements likewise.
+template <int kWidth, class T>
+__device__ __forceinline__ void copy_vector(const T* from, T* to) {
+  if constexpr (kNarrow<T> && kWidth == kVectorWidth<T>) {
+    *reinterpret_cast<uint4*>(to) = __ldg(reinterpret_cast<const uint4*>(from));
+  } else if constexpr (kNarrow<T>) {
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) to[i] = load_read_only(from + i);
+  } else {
+    T vector[kWidth];
+    load_vector<kWidth>(from, vector);
+    store_vector<kWidth>(to, vector);
   }
 }
 

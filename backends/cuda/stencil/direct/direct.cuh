@@ -32,41 +32,41 @@ inline constexpr int kMaxParameterTaps = 128;  ///< 2 KiB in f64; kernels of eve
 inline constexpr int kRunTimeTaps = 0;         ///< the count is a parameter
 inline constexpr int kListedTaps = -1;         ///< count and list are parameters, the taps are in memory
 
-/// Taps of a plain point, kTaps of them; offsets in bytes.
-template <class T, int kTaps>
+/// Taps of a plain point, kTaps of them, with coefficients of type S; offsets in bytes.
+template <class S, int kTaps>
 struct LinearTaps {
   static constexpr int kCapacity = kTaps > 0 ? kTaps : kMaxParameterTaps;
   std::int64_t offset_[kCapacity];
-  T coefficient_[kCapacity];
+  S coefficient_[kCapacity];
   int count_;
 
   __device__ int count() const { return kTaps > 0 ? kTaps : count_; }
   __device__ std::int64_t offset(int t) const { return offset_[t]; }
-  __device__ T coefficient(int t) const { return coefficient_[t]; }
+  __device__ S coefficient(int t) const { return coefficient_[t]; }
 };
 
-template <class T>
+template <class S>
 struct ListedTap {
   std::int64_t offset;
-  T coefficient;
+  S coefficient;
 };
 
-template <class T>
-struct LinearTaps<T, kListedTaps> {
-  const ListedTap<T>* list_;
+template <class S>
+struct LinearTaps<S, kListedTaps> {
+  const ListedTap<S>* list_;
   int count_;
 
   __device__ int count() const { return count_; }
   __device__ std::int64_t offset(int t) const { return list_[t].offset; }
-  __device__ T coefficient(int t) const { return list_[t].coefficient; }
+  __device__ S coefficient(int t) const { return list_[t].coefficient; }
 };
 
 template <class T, int kTaps>
 struct DirectArguments {
   SweepGeometry geometry;
   std::int64_t first[2];  ///< where the launch begins on axes 0 and 1
-  LinearTaps<T, kTaps> taps;
-  GridTaps<T> grid_taps;
+  LinearTaps<Scalar<T>, kTaps> taps;
+  GridTaps<Scalar<T>> grid_taps;
 };
 
 template <bool kLine, class T, int kTaps>
@@ -82,11 +82,11 @@ __device__ __forceinline__ void direct_point(const DirectArguments<T, kTaps>& g,
   const auto* here = reinterpret_cast<const unsigned char*>(
       source + (kLine ? i2 * geometry.source_strides[2] : geometry.source_index(i0, i1, i2)));
   constexpr int kUnroll = kTaps > 0 ? kTaps : 4;
-  T sum = 0;
+  Scalar<T> sum = 0;
 #pragma unroll kUnroll
   for (int t = 0; t < g.taps.count(); ++t)
-    sum = fma(g.taps.coefficient(t), *reinterpret_cast<const T*>(here + g.taps.offset(t)), sum);
-  target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] = sum;
+    sum = fma(g.taps.coefficient(t), widened(*reinterpret_cast<const T*>(here + g.taps.offset(t))), sum);
+  target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] = rounded<T>(sum);
 }
 
 /// The body of both kernels. kLine: the domain has one axis.
@@ -107,7 +107,7 @@ __device__ __forceinline__ void direct_sweep(const DirectArguments<T, kTaps>& g,
 /// Blocks that a multiprocessor should hold. Memory needs loads in flight, and a warp of f32 has half the bytes of f64
 /// in flight. 32 and 40 registers do for plain points; the rare others may spill.
 template <class T>
-inline constexpr int kDirectBlocks = sizeof(T) == 4 ? 8 : 6;
+inline constexpr int kDirectBlocks = sizeof(T) <= 4 ? 8 : 6;
 
 /// The grid of one launch. Where an axis has more blocks than a grid may have, DirectPlan launches several.
 inline dim3 direct_grid(const plugin::StencilProblem& problem, dim3 block) {
@@ -128,7 +128,7 @@ class DirectPlan final : public plugin::Plan {
         kernel_(kernel),
         block_(block_of(problem)),
         grid_(direct_grid(problem, block_)),
-        grid_taps_(make_grid_taps<T>(context, problem)) {
+        grid_taps_(make_grid_taps<Scalar<T>>(context, problem)) {
     const DeviceGuard guard(context.device());
     prepare(kernel);
     if constexpr (kTaps == kListedTaps)
@@ -139,7 +139,7 @@ class DirectPlan final : public plugin::Plan {
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
     DirectArguments<T, kTaps> arguments{
-        SweepGeometry(problem_), {0, 0}, {}, {grid_taps_.template as<GridTap<T>>(), int(problem_.taps.size())}};
+        SweepGeometry(problem_), {0, 0}, {}, {grid_taps_.template as<GridTap<Scalar<T>>>(), int(problem_.taps.size())}};
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
@@ -170,27 +170,27 @@ class DirectPlan final : public plugin::Plan {
         launch(kernel_, grid_, block_, 0, context_.stream(), arguments, source, target);
   }
 
-  const ListedTap<T>* list_for(const plugin::Index3& strides) const {
+  const ListedTap<Scalar<T>>* list_for(const plugin::Index3& strides) const {
     for (const auto& list : lists_)
-      if (list.strides == strides) return list.taps->template as<ListedTap<T>>();
+      if (list.strides == strides) return list.taps->template as<ListedTap<Scalar<T>>>();
     return nullptr;
   }
 
   void make_list(const plugin::Index3& strides) {
-    std::vector<ListedTap<T>> taps;
+    std::vector<ListedTap<Scalar<T>>> taps;
     for (const auto& tap : problem_.taps)
-      taps.push_back({linear_offset(tap, strides) * std::int64_t(sizeof(T)), T(tap.coefficient)});
+      taps.push_back({linear_offset(tap, strides) * std::int64_t(sizeof(T)), Scalar<T>(tap.coefficient)});
     lists_.push_back({strides, std::make_unique<DeviceTable>(context_, taps.data(), taps.size() * sizeof taps[0])});
   }
 
-  void set_taps(LinearTaps<T, kTaps>& taps, const plugin::Index3& strides) const {
+  void set_taps(LinearTaps<Scalar<T>, kTaps>& taps, const plugin::Index3& strides) const {
     taps.count_ = int(problem_.taps.size());
     if constexpr (kTaps == kListedTaps) {
       taps.list_ = list_for(strides);
     } else {
       for (std::size_t t = 0; t < problem_.taps.size(); ++t) {
         taps.offset_[t] = linear_offset(problem_.taps[t], strides) * std::int64_t(sizeof(T));
-        taps.coefficient_[t] = T(problem_.taps[t].coefficient);
+        taps.coefficient_[t] = Scalar<T>(problem_.taps[t].coefficient);
       }
     }
   }
@@ -221,7 +221,7 @@ auto with_tap_count(std::size_t count, Make&& make) {
 template <class Kernels>
 std::unique_ptr<plugin::Plan> make_direct(Context& context, const plugin::StencilProblem& problem,
                                           const plugin::Parameters&) {
-  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) {
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
     return with_tap_count(problem.taps.size(), [&](auto taps) -> std::unique_ptr<plugin::Plan> {
       constexpr int kTaps = decltype(taps)::value;
       const auto kernel =

@@ -22,7 +22,12 @@ struct NaiveKernels {
 };
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"naive", plugin::supports_all<plugin::StencilProblem, Machine>, offer_direct, make_direct<NaiveKernels>}, 6};
+    {"naive",
+     plugin::supports_all<plugin::StencilProblem, Machine>,
+     offer_direct,
+     make_direct<NaiveKernels>,
+     {.narrow = true}},
+    6};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -24,7 +24,12 @@ struct RestrictKernels {
 };
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"restrict", plugin::supports_all<plugin::StencilProblem, Machine>, offer_direct, make_direct<RestrictKernels>}, 3};
+    {"restrict",
+     plugin::supports_all<plugin::StencilProblem, Machine>,
+     offer_direct,
+     make_direct<RestrictKernels>,
+     {.narrow = true}},
+    3};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -13,17 +13,17 @@
 
 namespace tessera::cuda {
 
-/// Rows of a thread.
-template <class T, int kRows>
-using TileRows = T[kRows][kLaneColumns];
+/// Rows of a thread, as values.
+template <class S, int kRows>
+using TileRows = S[kRows][kLaneColumns];
 
 /// Where a thread's points lie in the domain.
 struct TilePosition {
   int row_tile, column_tile;
   int row, column;  ///< the thread's first
 
-  template <class T>
-  __device__ TilePosition(const PersistentArguments<T>& g, int rows)
+  template <class S>
+  __device__ TilePosition(const PersistentArguments<S>& g, int rows)
       : row_tile(int(blockIdx.x) / g.column_tiling.count),
         column_tile(int(blockIdx.x) % g.column_tiling.count),
         row(g.row_tiling.begin(row_tile) + int(threadIdx.y) * rows),
@@ -40,8 +40,8 @@ struct HaloMap {
   int column_offsets[kLaneColumns];
   int vector;  ///< 4, 2 or 1: so many neighbouring columns have one owner and are aligned in its array
 
-  template <class T>
-  __device__ HaloMap(const PersistentArguments<T>& g, int thread_rows) {
+  template <class S>
+  __device__ HaloMap(const PersistentArguments<S>& g, int thread_rows) {
     const TilePosition at(g, thread_rows);
     const int height = g.row_tiling.size;
     const unsigned shared_rows = find_owners(g.row_tiling, at.row_tile, at.row, thread_rows, rows);
@@ -96,7 +96,8 @@ struct HaloMap {
 __device__ __forceinline__ int wrapped(int index, int extent) { return (index % extent + extent) % extent; }
 
 template <class T, int kRows>
-__device__ __forceinline__ void load_tile(const PersistentArguments<T>& g, const T* in, TileRows<T, kRows>& rows) {
+__device__ __forceinline__ void load_tile(const PersistentArguments<Scalar<T>>& g, const T* in,
+                                          TileRows<Scalar<T>, kRows>& rows) {
   const TilePosition at(g, kRows);
   std::int64_t columns[kLaneColumns];
 #pragma unroll
@@ -106,13 +107,14 @@ __device__ __forceinline__ void load_tile(const PersistentArguments<T>& g, const
   for (int j = 0; j < kRows; ++j) {
     const T* const row = in + y * g.in_strides[0];
 #pragma unroll
-    for (int v = 0; v < kLaneColumns; ++v) rows[j][v] = row[columns[v]];
+    for (int v = 0; v < kLaneColumns; ++v) rows[j][v] = widened(row[columns[v]]);
     if (++y == g.rows.extent) y = 0;
   }
 }
 
 template <class T, int kRows>
-__device__ __forceinline__ void store_tile(const PersistentArguments<T>& g, const TileRows<T, kRows>& rows, T* out) {
+__device__ __forceinline__ void store_tile(const PersistentArguments<Scalar<T>>& g,
+                                           const TileRows<Scalar<T>, kRows>& rows, T* out) {
   const TilePosition at(g, kRows);
   const int row_begin = g.row_tiling.own_begin(at.row_tile), row_end = g.row_tiling.own_end(at.row_tile);
   const int column_begin = g.column_tiling.own_begin(at.column_tile),
@@ -125,7 +127,7 @@ __device__ __forceinline__ void store_tile(const PersistentArguments<T>& g, cons
 #pragma unroll
     for (int v = 0; v < kLaneColumns; ++v) {
       const int x = at.column + v;
-      if (x >= column_begin && x < column_end) row[x * g.out_strides[1]] = rows[j][v];
+      if (x >= column_begin && x < column_end) row[x * g.out_strides[1]] = element_of<T>(rows[j][v]);
     }
   }
 }
@@ -166,19 +168,19 @@ __device__ __forceinline__ void load_if(unsigned needed, const double* from, dou
 }
 
 /// Writes what neighbours need of the tile into the block's array.
-template <class T, int kRows>
-__device__ __forceinline__ void publish_halo(const PersistentArguments<T>& g, const HaloMap& map,
-                                             const TileRows<T, kRows>& rows, T* arrays) {
-  constexpr int kWidth = kVectorWidth<T>;
+template <class S, int kRows>
+__device__ __forceinline__ void publish_halo(const PersistentArguments<S>& g, const HaloMap& map,
+                                             const TileRows<S, kRows>& rows, S* arrays) {
+  constexpr int kWidth = kVectorWidth<S>;
   const unsigned published = map.published;
   const int row = int(blockIdx.x) * g.row_tiling.size + int(threadIdx.y) * kRows;
-  auto* const to = reinterpret_cast<RowVector<T>*>(arrays + row * kWarpColumns + int(threadIdx.x) * kLaneColumns);
+  auto* const to = reinterpret_cast<RowVector<S>*>(arrays + row * kWarpColumns + int(threadIdx.x) * kLaneColumns);
 #pragma unroll
   for (int j = 0; j < kRows; ++j)
     if (published & 1u << j)
 #pragma unroll
       for (int part = 0; part < kLaneColumns / kWidth; ++part) {
-        RowVector<T> vector;
+        RowVector<S> vector;
 #pragma unroll
         for (int i = 0; i < kWidth; ++i) vector.value[i] = rows[j][part * kWidth + i];
         to[j * (kWarpColumns / kWidth) + part] = vector;
@@ -187,30 +189,30 @@ __device__ __forceinline__ void publish_halo(const PersistentArguments<T>& g, co
 
 /// Reads the halo that the tiles before this one (side 0), in the same rows (1) or behind it (2) own, kCount columns at
 /// a time.
-template <int kCount, class T, int kRows>
-__device__ __forceinline__ void gather_side(const HaloMap& map, int side, const T* arrays, TileRows<T, kRows>& rows) {
+template <int kCount, class S, int kRows>
+__device__ __forceinline__ void gather_side(const HaloMap& map, int side, const S* arrays, TileRows<S, kRows>& rows) {
   const unsigned columns = map.columns[0] | map.columns[2] | (side == 1 ? 0 : map.columns[1]);
 #pragma unroll
   for (int v = 0; v < kLaneColumns; v += kCount) {
     const unsigned needed = columns >> v & 1 ? map.rows[side] : 0;
-    const T* const from = arrays + (map.row_offsets[side] + map.column_offsets[v]);
+    const S* const from = arrays + (map.row_offsets[side] + map.column_offsets[v]);
 #pragma unroll
     for (int j = 0; j < kRows; ++j) load_if<kCount>(needed & 1u << j, from + j * kWarpColumns, &rows[j][v]);
   }
 }
 
 /// Reads the tile's halo from the arrays of its neighbours.
-template <class T, int kRows>
-__device__ __forceinline__ void gather_halo(const HaloMap& map, const T* arrays, TileRows<T, kRows>& rows) {
+template <class S, int kRows>
+__device__ __forceinline__ void gather_halo(const HaloMap& map, const S* arrays, TileRows<S, kRows>& rows) {
 #pragma unroll
   for (int side = 0; side < 3; ++side) {
     if (map.rows[side] == 0) continue;
     if (map.vector == 4)
-      gather_side<4, T, kRows>(map, side, arrays, rows);
+      gather_side<4, S, kRows>(map, side, arrays, rows);
     else if (map.vector == 2)
-      gather_side<2, T, kRows>(map, side, arrays, rows);
+      gather_side<2, S, kRows>(map, side, arrays, rows);
     else
-      gather_side<1, T, kRows>(map, side, arrays, rows);
+      gather_side<1, S, kRows>(map, side, arrays, rows);
   }
 }
 
@@ -239,8 +241,8 @@ __device__ __forceinline__ void wait_for_neighbours(const int (&neighbours)[9], 
 }
 
 /// The blocks around one, itself in the middle; -1 where there is none.
-template <class T>
-__device__ __forceinline__ void find_neighbours(const PersistentArguments<T>& g, int (&neighbours)[9]) {
+template <class S>
+__device__ __forceinline__ void find_neighbours(const PersistentArguments<S>& g, int (&neighbours)[9]) {
   if (threadIdx.y > 0 || threadIdx.x >= 9) return;
   const int columns = g.column_tiling.count;
   const int row_tile = g.row_tiling.neighbour(int(blockIdx.x) / columns, int(threadIdx.x) / 3 - 1);

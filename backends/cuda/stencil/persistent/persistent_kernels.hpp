@@ -14,11 +14,11 @@
 
 namespace tessera::cuda {
 
-/// All steps of a domain.
-template <class T>
+/// All steps of a domain. S: the type of values.
+template <class S>
 struct PersistentArguments {
-  T coefficients[kTemporalSpan][kTemporalSpan];  ///< by offset + radius
-  TemporalAxis<T> rows, columns;
+  S coefficients[kTemporalSpan][kTemporalSpan];  ///< by offset + radius
+  TemporalAxis<S> rows, columns;
   PersistentTiling row_tiling, column_tiling;
   int depth;              ///< steps of a round
   int rounds, shallower;  ///< the last so many rounds have a step less
@@ -29,7 +29,8 @@ inline constexpr int kPersistentFlagStride = 32;  ///< 32-bit words from a block
 
 template <class T>
 struct PersistentKernel {
-  using Function = void (*)(PersistentArguments<T>, const T* in, T* out, T* exchange, std::uint32_t* flags);
+  using Function = void (*)(PersistentArguments<Scalar<T>>, const T* in, T* out, Scalar<T>* exchange,
+                            std::uint32_t* flags);
   Function function;
   int warp_bytes;  ///< dynamic shared memory for each warp of a block
 };

@@ -73,7 +73,7 @@ std::string why_too_short(const StencilProblem& p, const TemporalTaps& taps) {
 /// "" where a block with the most warps fits the device, and blocks may wait for each other.
 std::string why_no_room(const StencilProblem& p, const TemporalTaps& taps, const Machine& machine) {
   if (!machine.cooperative) return "this device has no cooperative launches";
-  const int needed = kPersistentMostWarps * persistent_warp_bytes(taps.radius, int(plugin::size_of(p.dtype)));
+  const int needed = kPersistentMostWarps * persistent_warp_bytes(taps.radius, value_bytes(p.dtype));
   if (needed < machine.shared_per_block) return {};
   return "a block needs " + std::to_string(needed) + " bytes of shared memory; this device has " +
          std::to_string(machine.shared_per_block);
@@ -153,7 +153,7 @@ PersistentLayout persistent_layout(const StencilProblem& problem, const Temporal
 std::uint64_t persistent_workspace(const StencilProblem& problem, const PersistentLayout& layout) {
   if (TemporalPasses(problem.steps, layout.depth).count() <= 1) return 0;
   return 2 * std::uint64_t(layout.blocks()) * std::uint64_t(layout.row_tiling.size) * kWarpColumns *
-         plugin::size_of(problem.dtype);
+         std::uint64_t(value_bytes(problem.dtype));
 }
 
 void offer_persistent(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,

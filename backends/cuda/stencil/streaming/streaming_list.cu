@@ -28,16 +28,16 @@ struct StreamingListArguments {
   unsigned wide_blocks;     ///< their number; the threads of others have points of one column
   bool folds;               ///< whether AxisFold applies
   AxisFold fold[plugin::kAxes];
-  T value[plugin::kAxes][2];  ///< of constant sides
-  GridTaps<T> taps;
+  Scalar<T> value[plugin::kAxes][2];  ///< of constant sides
+  GridTaps<Scalar<T>> taps;
   std::int32_t tap[kStreamingMostTaps][plugin::kAxes];  ///< with `folds`
   std::int64_t offset[kStreamingMostTaps];              ///< bytes
-  T coefficient[kStreamingMostTaps];
+  Scalar<T> coefficient[kStreamingMostTaps];
 };
 
-/// kRows x kColumns points.
+/// Values of kRows x kColumns points.
 template <int kRows, int kColumns, class T>
-using ListPoints = T[kRows][kColumns];
+using ListPoints = Scalar<T>[kRows][kColumns];
 
 /// Such points from `source` on, all of them plain.
 template <class Tile, int kRows, int kColumns, class T>
@@ -51,12 +51,12 @@ __device__ __forceinline__ void plain_points(const StreamingListArguments<T>& g,
     for (int j = 0; j < kRows; ++j)
 #pragma unroll
       for (int i = 0; i < kColumns; ++i)
-        sum[j][i] = fma(g.coefficient[t], __ldg(at + j * from_row + i * Tile::kThreadsX), sum[j][i]);
+        sum[j][i] = fma(g.coefficient[t], value_at(at + j * from_row + i * Tile::kThreadsX), sum[j][i]);
   }
 #pragma unroll
   for (int j = 0; j < kRows; ++j)
 #pragma unroll
-    for (int i = 0; i < kColumns; ++i) target[j * to_row + i * Tile::kThreadsX] = sum[j][i];
+    for (int i = 0; i < kColumns; ++i) target[j * to_row + i * Tile::kThreadsX] = rounded<T>(sum[j][i]);
 }
 
 /// The sums of such points from (i0, i1, i2) on, which may be near the boundary: on axes 0 and 1 (kLines), on axis 2
@@ -79,7 +79,7 @@ __device__ __forceinline__ void edge_sums(const StreamingListArguments<T>& g, co
       const T* const in_row = at + (row - i1 + (kLines ? g.fold[1].shift(y) : 0)) * g.geometry.source_strides[1];
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) {
-        T read = __ldg(in_row + i * Tile::kThreadsX);
+        Scalar<T> read = value_at(in_row + i * Tile::kThreadsX);
         if (kEnds && g.fold[2].constant(x)) read = value(2, x);
         if (kLines && g.fold[1].constant(y)) read = value(1, y);
         if (kLines && g.fold[0].constant(z)) read = value(0, z);
@@ -117,7 +117,7 @@ __device__ __forceinline__ void edge_points(const StreamingListArguments<T>& g, 
     for (int i = 0; i < kColumns; ++i) {
       const int point = i * Tile::kThreadsX;
       to[j * geometry.target_strides[1] + point] =
-          keeps ? __ldg(from + j * geometry.source_strides[1] + point) : sum[j][i];
+          keeps ? load_read_only(from + j * geometry.source_strides[1] + point) : rounded<T>(sum[j][i]);
     }
   }
 }
@@ -176,7 +176,10 @@ template <class T, class Tile>
 class StreamingListPlan final : public plugin::Plan {
  public:
   StreamingListPlan(Context& context, const plugin::StencilProblem& problem)
-      : context_(context), problem_(problem), grid_taps_(make_grid_taps<T>(context, problem)), arguments_(arguments()) {
+      : context_(context),
+        problem_(problem),
+        grid_taps_(make_grid_taps<Scalar<T>>(context, problem)),
+        arguments_(arguments()) {
     const DeviceGuard guard(context.device());
     prepare(stencil_streaming_list_kernel<Tile, T>);
     early_ = can_start_early(stencil_streaming_list_kernel<Tile, T>);
@@ -204,15 +207,15 @@ class StreamingListPlan final : public plugin::Plan {
   StreamingListArguments<T> arguments() const {
     StreamingListArguments<T> g{};
     g.geometry = SweepGeometry(problem_);
-    g.taps = {grid_taps_.template as<GridTap<T>>(), int(problem_.taps.size())};
+    g.taps = {grid_taps_.template as<GridTap<Scalar<T>>>(), int(problem_.taps.size())};
     g.folds = true;
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       g.fold[axis] = AxisFold(problem_.domain, axis);
       g.folds = g.folds && AxisFold::applies(problem_.domain, axis);
-      for (int side = 0; side < 2; ++side) g.value[axis][side] = T(problem_.domain.value[axis][side]);
+      for (int side = 0; side < 2; ++side) g.value[axis][side] = Scalar<T>(problem_.domain.value[axis][side]);
     }
     for (std::size_t t = 0; t < problem_.taps.size(); ++t) {
-      g.coefficient[t] = T(problem_.taps[t].coefficient);
+      g.coefficient[t] = Scalar<T>(problem_.taps[t].coefficient);
       for (std::size_t axis = 0; g.folds && axis < plugin::kAxes; ++axis)
         g.tap[t][axis] = std::int32_t(problem_.taps[t].offset[axis]);
     }
@@ -258,8 +261,7 @@ std::unique_ptr<plugin::Plan> make_typed(Context& context, const plugin::Stencil
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_streaming_list(Context& context, const plugin::StencilProblem& problem) {
-  return with_types<WideTypes>(problem.dtype,
-                               [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem); });
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) { return make_typed<T>(context, problem); });
 }
 
 }  // namespace tessera::cuda

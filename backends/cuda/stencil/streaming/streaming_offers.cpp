@@ -94,22 +94,29 @@ TileWork tile_work(const plugin::Domain& domain) {
   return work;
 }
 
+/// The same of the tiles for the problem's rows; none where these are not aligned, and only aligned rows have tiles.
+template <class T, class Shape>
+std::optional<TileWork> tile_work(const StencilProblem& p) {
+  using Tiles = StreamingTiles<T, Shape>;
+  if (rows_aligned(p)) return tile_work<T, typename Tiles::Aligned, Shape>(p.domain);
+  if constexpr (std::is_void_v<typename Tiles::Unaligned>)
+    return std::nullopt;
+  else
+    return tile_work<T, typename Tiles::Unaligned, Shape>(p.domain);
+}
+
 /// Of a sweep in tiles. Warps read rows again for each of their tiles, whatever lanes have points there, from the
 /// first-level cache. A thread of the shell finds the taps that leave the domain one after another, the more the
 /// farther they reach, and with a far reach fewer of them are under way. The shell reads and writes ends of rows alone,
 /// which moves whole lines, at most the whole row once more.
 template <class T, class Shape>
-double tile_seconds(const StencilProblem& p, const Machine& machine) {
+double tile_seconds(const StencilProblem& p, const TileWork& work, const Machine& machine) {
   const StreamingTileCosts& costs = type_costs(machine, p.dtype).streaming_tile;
-  using Tiles = StreamingTiles<T, Shape>;
-  const bool aligned = rows_aligned(p);
-  const TileWork work = aligned ? tile_work<T, typename Tiles::Aligned, Shape>(p.domain)
-                                : tile_work<T, typename Tiles::Unaligned, Shape>(p.domain);
   const double reach = 2.0 * Shape::kRank * Shape::kRadius, evicted = evicted_part(p, machine);
   const double row_ends = std::min(costs.row_end * work.row_ends, 2.0 * sizeof(T) * work.row_points);
   const double memory = costs.memory * (copy_seconds(p, machine) + evicted * row_ends / machine.memory_rate);
   const double reading = all_cycles(machine, costs.line * work.lines + costs.end_read * work.end_reads);
-  const double unaligned = aligned ? 0.0 : costs.unaligned * double(p.points());
+  const double unaligned = rows_aligned(p) ? 0.0 : costs.unaligned * double(p.points());
   const double shell = costs.shell_frozen * reach * reach * work.frozen + costs.shell_reach * reach * work.computed;
   const double latency = work.computed > 0.0 ? (work.at_ends ? costs.end_latency : costs.plane_latency) : 0.0;
   const double launches = costs.launch + (work.interior && work.frozen + work.computed > 0.0 ? costs.second : 0.0) +
@@ -118,12 +125,14 @@ double tile_seconds(const StencilProblem& p, const Machine& machine) {
          latency * reach * reach;
 }
 
-/// The same where the taps are a shape.
+/// The same where the taps are a shape and its tiles take the rows.
 std::optional<double> tile_seconds(const StencilProblem& p, const Machine& machine) {
   return with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
     std::optional<double> seconds;
-    const auto visit = [&]<class Shape>(Shape, const auto&) { seconds = tile_seconds<T, Shape>(p, machine); };
-    if (!with_shape<T>(FlatShapes{}, p, visit)) with_shape<T>(VolumeShapes{}, p, visit);
+    const auto visit = [&]<class Shape>(Shape, const auto&) {
+      if (const auto work = tile_work<T, Shape>(p)) seconds = tile_seconds<T, Shape>(p, *work, machine);
+    };
+    if (!with_shape<Scalar<T>>(FlatShapes{}, p, visit)) with_shape<Scalar<T>>(VolumeShapes{}, p, visit);
     return seconds;
   });
 }

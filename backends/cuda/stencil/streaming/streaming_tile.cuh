@@ -5,10 +5,10 @@
 /// The sweep of the streaming algorithm: a thread computes a small tile of points in registers.
 ///
 /// A row of the input is read once for all of the tile's rows that need it, in vectors of 16 bytes where its layout
-/// allows. What neighbouring threads read overlaps, and the caches serve the repeats. Threads are short and the grid is
-/// as large as the domain, which keeps the memory busiest. Points near the boundary have a kernel of their own, a
-/// vector a thread, which resolves the boundary axis by axis. So its registers and its slower threads cost the interior
-/// nothing.
+/// allows; elements of 16 bits always. What neighbouring threads read overlaps, and the caches serve the repeats.
+/// Threads are short and the grid is as large as the domain, which keeps the memory busiest. Points near the boundary
+/// have a kernel of their own, a vector a thread, which resolves the boundary axis by axis. So its registers and its
+/// slower threads cost the interior nothing.
 #pragma once
 
 #include "../geometry.hpp"
@@ -24,7 +24,7 @@ namespace tessera::cuda {
 template <class T, class Shape>
 struct StreamingTileArguments {
   SweepGeometry geometry;
-  T coefficient[Shape::kCount];
+  Scalar<T> coefficient[Shape::kCount];
 };
 
 /// Whole threads' tiles of plain points (on axis 2: see kWholeRows), in the order of the grid.
@@ -34,15 +34,16 @@ struct StreamingInterior {
   std::int64_t first;  ///< of the launch's planes of tiles, counted through all groups
 };
 
-/// Points of a row that a thread has read: its own, and kHalo vectors on either side.
+/// Values of a row that a thread has read: its own points, and kHalo vectors on either side.
 template <class T, int kWidth, class Shape>
 struct RowSegment {
   static constexpr int kHalo = plugin::ceil_div(Shape::kRadius, kWidth);
-  T value[(2 * kHalo + 1) * kWidth];
+  using S = Scalar<T>;
+  S value[(2 * kHalo + 1) * kWidth];
 
   /// Point i of the thread; i < 0 and i >= kWidth: of the halo.
-  __device__ T& operator[](int i) { return value[kHalo * kWidth + i]; }
-  __device__ const T& operator[](int i) const { return value[kHalo * kWidth + i]; }
+  __device__ S& operator[](int i) { return value[kHalo * kWidth + i]; }
+  __device__ const S& operator[](int i) const { return value[kHalo * kWidth + i]; }
   /// Loads a vector, counted from the thread's own at `row`.
   __device__ void load(const T* row, int vector) {
     load_vector<kWidth>(row + vector * kWidth, value + (kHalo + vector) * kWidth);
@@ -50,7 +51,7 @@ struct RowSegment {
 };
 
 template <class T, class Tile>
-using TileSums = T[Tile::kPlanes][Tile::kRows][Tile::kWidth];
+using TileSums = Scalar<T>[Tile::kPlanes][Tile::kRows][Tile::kWidth];
 
 /// Calls body<kZ, kY, kWithHalo>() for every row (kZ, kY) that the tile reads, counted from its first. kWithHalo: with
 /// neighbours along the row.
@@ -113,7 +114,7 @@ class PointHalo {
       offset_[0][k] = low.kind == SampleKind::point ? int(low.index - i2) : 0;
       offset_[1][k] = high.kind == SampleKind::point ? int(high.index - i2) : 0;
       constant_[0] = low.kind != SampleKind::point, constant_[1] = high.kind != SampleKind::point;
-      value_[0] = axis_value<T>(domain, 2, low.kind), value_[1] = axis_value<T>(domain, 2, high.kind);
+      value_[0] = axis_value<S>(domain, 2, low.kind), value_[1] = axis_value<S>(domain, 2, high.kind);
     }
   }
 
@@ -121,16 +122,17 @@ class PointHalo {
   __device__ void read(const T* row, RowSegment<T, kWidth, Shape>& segment) const {
 #pragma unroll
     for (int k = 0; k < kRadius; ++k) {
-      const T low = __ldg(row + offset_[0][k]), high = __ldg(row + offset_[1][k]);
+      const S low = value_at(row + offset_[0][k]), high = value_at(row + offset_[1][k]);
       segment[-1 - k] = constant_[0] ? value_[0] : low;
       segment[kWidth + k] = constant_[1] ? value_[1] : high;
     }
   }
 
  private:
+  using S = Scalar<T>;
   int offset_[2][kRadius];
   bool constant_[2];
-  T value_[2];
+  S value_[2];
 };
 
 /// Reads the halo of such threads for any reach as whole vectors, and replaces the points beyond the near end.
@@ -163,9 +165,9 @@ class BoundaryHalo {
   }
 
  private:
-  __device__ T beyond(const T* row, int k) const {
-    if (cell_[k].kind == SampleKind::point) return __ldg(row + (cell_[k].index - i2_));
-    return axis_value<T>(domain_, 2, cell_[k].kind);
+  __device__ Scalar<T> beyond(const T* row, int k) const {
+    if (cell_[k].kind == SampleKind::point) return value_at(row + (cell_[k].index - i2_));
+    return axis_value<Scalar<T>>(domain_, 2, cell_[k].kind);
   }
 
   const plugin::Domain& domain_;
@@ -195,14 +197,18 @@ __device__ __forceinline__ void plain_tile(const StreamingTileArguments<T, Shape
   for (int plane = 0; plane < Tile::kPlanes; ++plane)
 #pragma unroll
     for (int j = 0; j < Tile::kRows; ++j) {
+      const T* const old = source + plane * geometry.source_strides[0] + j * geometry.source_strides[1];
+      T* const to = target + plane * geometry.target_strides[0] + j * geometry.target_strides[1];
       if (frozen != 0) {
-        const T* const old = source + plane * geometry.source_strides[0] + j * geometry.source_strides[1];
 #pragma unroll
         for (int i = 0; i < Tile::kWidth; ++i)
-          if (frozen >> i & 1) sum[plane][j][i] = __ldg(old + i);
+          if constexpr (kNarrow<T>)
+            to[i] = frozen >> i & 1 ? load_read_only(old + i) : rounded<T>(sum[plane][j][i]);
+          else if (frozen >> i & 1)
+            sum[plane][j][i] = __ldg(old + i);
+        if (kNarrow<T>) continue;
       }
-      store_vector<Tile::kWidth>(target + plane * geometry.target_strides[0] + j * geometry.target_strides[1],
-                                 sum[plane][j]);
+      store_vector<Tile::kWidth>(to, sum[plane][j]);
     }
 }
 
@@ -224,7 +230,8 @@ __device__ __forceinline__ void row_tile(const StreamingTileArguments<T, Shape>&
 /// One vector of points, any of which may be near the boundary. kInRow: what it reads lies within the rows.
 template <int kWidth, bool kInRow, class T, class Shape>
 __device__ __forceinline__ void edge_vector(const StreamingTileArguments<T, Shape>& g, const T* source, std::int64_t i0,
-                                            std::int64_t i1, std::int64_t i2, T (&sum)[kWidth]) {
+                                            std::int64_t i1, std::int64_t i2, Scalar<T> (&sum)[kWidth]) {
+  using S = Scalar<T>;
   using Segment = RowSegment<T, kWidth, Shape>;
   const plugin::Domain& domain = g.geometry.domain;
   constexpr int kUp = Shape::reach(0), kBack = Shape::reach(1), kCells = kInRow ? 1 : kWidth + 2 * Shape::kRadius;
@@ -245,7 +252,7 @@ __device__ __forceinline__ void edge_vector(const StreamingTileArguments<T, Shap
     constexpr int kReach = kWithHalo ? Shape::kRadius : 0;
     Segment segment;
     if (kind != SampleKind::point) {
-      const T value = axis_value<T>(domain, plane[kZ + kUp].kind != SampleKind::point ? 0 : 1, kind);
+      const S value = axis_value<S>(domain, plane[kZ + kUp].kind != SampleKind::point ? 0 : 1, kind);
 #pragma unroll
       for (int i = -kReach; i < kWidth + kReach; ++i) segment[i] = value;
     } else if constexpr (kInRow) {
@@ -256,7 +263,7 @@ __device__ __forceinline__ void edge_vector(const StreamingTileArguments<T, Shap
 #pragma unroll
       for (int i = -kReach; i < kWidth + kReach; ++i) {
         const AxisSample& x = cell[i + Shape::kRadius];
-        segment[i] = x.kind == SampleKind::point ? __ldg(from + x.index) : axis_value<T>(domain, 2, x.kind);
+        segment[i] = x.kind == SampleKind::point ? value_at(from + x.index) : axis_value<S>(domain, 2, x.kind);
       }
     }
     add_row<One, kZ, kY, kWithHalo>(g, segment, sums);
@@ -274,19 +281,17 @@ __device__ __forceinline__ void any_vector(const StreamingTileArguments<T, Shape
   const T* const old = source + g.geometry.source_index(i0, i1, i2);
   T* const to = target + g.geometry.target_index(i0, i1, i2);
   const bool frozen = domain.frozen_on(0, i0) || domain.frozen_on(1, i1);
-  T sum[kWidth];
+  Scalar<T> sum[kWidth];
   if (i2 >= kHalo && i2 + kWidth + kHalo <= domain.extents[2] && !domain.frozen_on(2, i2) &&
       !domain.frozen_on(2, i2 + kWidth - 1)) {
-    if (frozen)
-      load_vector<kWidth>(old, sum);
-    else
-      edge_vector<kWidth, true>(g, source, i0, i1, i2, sum);
+    if (frozen) return copy_vector<kWidth>(old, to);
+    edge_vector<kWidth, true>(g, source, i0, i1, i2, sum);
     return store_vector<kWidth>(to, sum);
   }
   if (!frozen) edge_vector<kWidth, false>(g, source, i0, i1, i2, sum);
 #pragma unroll
   for (int i = 0; i < kWidth; ++i)
-    if (i2 + i < domain.extents[2]) to[i] = frozen || domain.frozen_on(2, i2 + i) ? old[i] : sum[i];
+    if (i2 + i < domain.extents[2]) to[i] = frozen || domain.frozen_on(2, i2 + i) ? old[i] : rounded<T>(sum[i]);
 }
 
 /// The body of the kernels for the interior. With kEnds its rows are whole, and threads at their ends reach beyond.

@@ -8,11 +8,13 @@
 
 #include "../../early_start.cuh"
 #include "../../launch.cuh"
+#include "../model.hpp"
 #include "streaming.hpp"
 #include "streaming_shapes.hpp"
 #include "streaming_tile.cuh"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tessera::cuda {
 namespace {
@@ -44,28 +46,34 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
 /// In larger domains the shell takes little time, and tiles that run with it take up to 5 % longer.
 inline constexpr std::int64_t kMostEarlyPoints = std::int64_t(1) << 23;
 
+/// The problem with its taps in the order in which tiles add them.
+inline plugin::StencilProblem in_order_of_tiles(plugin::StencilProblem problem) {
+  std::ranges::sort(problem.taps, {}, &plugin::Tap::offset);
+  return problem;
+}
+
 template <class T, class Shape, class Aligned = typename StreamingTiles<T, Shape>::Aligned,
           class Unaligned = typename StreamingTiles<T, Shape>::Unaligned>
 class StreamingTilePlan final : public plugin::Plan {
  public:
   StreamingTilePlan(Context& context, const plugin::StencilProblem& problem,
-                    const std::array<T, Shape::kCount>& coefficients)
-      : context_(context),
-        problem_(problem),
-        aligned_(layout<Aligned>()),
-        unaligned_(layout<Unaligned>()),
-        arguments_{SweepGeometry(problem), {}} {
+                    const std::array<Scalar<T>, Shape::kCount>& coefficients)
+      : context_(context), problem_(problem), aligned_(layout<Aligned>()), arguments_{SweepGeometry(problem), {}} {
     const DeviceGuard guard(context.device());
-    prepare(stencil_streaming_interior_kernel<Aligned, kWholeRows<Aligned, Shape>, T, Shape>);
-    prepare(stencil_streaming_interior_kernel<Unaligned, kWholeRows<Unaligned, Shape>, T, Shape>);
-    prepare(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
-    prepare(stencil_streaming_shell_kernel<Unaligned::kWidth, T, Shape>);
+    prepare_kernels<Aligned>();
+    if constexpr (kAllAligned) {
+      list_ = make_streaming_list(context, in_order_of_tiles(problem));
+    } else {
+      unaligned_ = layout<Unaligned>();
+      prepare_kernels<Unaligned>();
+    }
     early_ = problem.points() <= kMostEarlyPoints &&
              can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
     std::copy(coefficients.begin(), coefficients.end(), arguments_.coefficient);
   }
 
   void execute(const plugin::Execution& e) override {
+    if (kAllAligned && !all_aligned(e)) return list_->execute(e);
     const DeviceGuard guard(context_.device());
     StreamingTileArguments<T, Shape> arguments = arguments_;
     bool first = true;
@@ -74,8 +82,10 @@ class StreamingTilePlan final : public plugin::Plan {
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           SweepGeometry& geometry = arguments.geometry;
           geometry.set_strides(source_strides, target_strides);
-          if (rows_aligned(source, geometry.source_strides, Shape::kRank) &&
-              rows_aligned(target, geometry.target_strides, Shape::kRank))
+          if constexpr (kAllAligned)
+            launch_sweep<Aligned>(aligned_, arguments, first, source, target);
+          else if (rows_aligned(source, geometry.source_strides, Shape::kRank) &&
+                   rows_aligned(target, geometry.target_strides, Shape::kRank))
             launch_sweep<Aligned>(aligned_, arguments, first, source, target);
           else
             launch_sweep<Unaligned>(unaligned_, arguments, first, source, target);
@@ -86,6 +96,20 @@ class StreamingTilePlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
 
  private:
+  /// Whether there are no tiles for other rows. Those are swept as a list, which gives the same bits.
+  static constexpr bool kAllAligned = std::is_void_v<Unaligned>;
+
+  bool all_aligned(const plugin::Execution& e) const {
+    return rows_aligned(problem_) && at_vector(e.operand<const T>(0)) && at_vector(e.operand<T>(1)) &&
+           at_vector(e.workspace<T>());
+  }
+
+  template <class Tile>
+  void prepare_kernels() const {
+    prepare(stencil_streaming_interior_kernel<Tile, kWholeRows<Tile, Shape>, T, Shape>);
+    prepare(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>);
+  }
+
   /// How tiles of one kind cut the domain.
   struct Layout {
     StreamingInterior interior;
@@ -132,7 +156,8 @@ class StreamingTilePlan final : public plugin::Plan {
 
   Context& context_;
   plugin::StencilProblem problem_;
-  Layout aligned_, unaligned_;
+  Layout aligned_, unaligned_{};
+  std::unique_ptr<plugin::Plan> list_;          ///< with kAllAligned
   StreamingTileArguments<T, Shape> arguments_;  ///< but for the strides
   bool early_;                                  ///< launches may begin before others have ended
 };
@@ -141,7 +166,7 @@ template <class T, class... Shapes>
 std::unique_ptr<plugin::Plan> make_streaming_tile(TapShapes<Shapes...> shapes, Context& context,
                                                   const plugin::StencilProblem& problem) {
   std::unique_ptr<plugin::Plan> plan;
-  with_shape<T>(shapes, problem, [&]<class Shape>(Shape, const auto& coefficients) {
+  with_shape<Scalar<T>>(shapes, problem, [&]<class Shape>(Shape, const auto& coefficients) {
     plan = std::make_unique<StreamingTilePlan<T, Shape>>(context, problem, coefficients);
   });
   return plan;

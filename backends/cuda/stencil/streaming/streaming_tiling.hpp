@@ -45,7 +45,7 @@ struct StreamingShell {
 
 /// Tiles for rows that begin on multiples of 16 bytes, and for any others: the fastest of several that were measured on
 /// an H100. In volumes, the more a shape reads of other rows and planes, the more rows and planes a thread has.
-template <class T, class Shape, int kRank = Shape::kRank>
+template <class T, class Shape, int kRank = Shape::kRank, bool kNarrowOf = sizeof(T) == 2>
 struct StreamingTiles {
   static constexpr bool kBox32 = Shape::kPattern == TapPattern::box && sizeof(T) == 4, kFar = Shape::kRadius > 3,
                         kLight = Shape::kCount <= 7;
@@ -57,17 +57,39 @@ struct StreamingTiles {
   using Unaligned = StreamingTile<1, 1, 4, kUnalignedPlanes, 32, 4>;
 };
 
+/// Elements of 16 bits: 8 to a vector, so rows need fewer threads. There are no tiles for rows that are not aligned.
 template <class T, class Shape>
-struct StreamingTiles<T, Shape, 2> {
+struct StreamingTiles<T, Shape, 3, true> {
+  static constexpr bool kFar = Shape::kRadius > 3, kLight = Shape::kCount <= 7;
+  static constexpr int kPlanes = kFar ? 3 : kLight ? 1 : 2, kBlocks = kFar || Shape::kCount > 13 ? 3 : 4;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, 2, kPlanes, 16, 8, kBlocks>;
+  using Unaligned = void;
+};
+
+template <class T, class Shape>
+struct StreamingTiles<T, Shape, 2, false> {
   static constexpr bool kHeavy = Shape::kCount > 9;
   using Aligned = StreamingTile<kVectorWidth<T>, 1, kHeavy ? 4 : 2, 1, 32, kHeavy ? 4 : 8>;
   using Unaligned = StreamingTile<1, 1, 8, 1, 32, 4>;
 };
 
 template <class T, class Shape>
-struct StreamingTiles<T, Shape, 1> {
+struct StreamingTiles<T, Shape, 2, true> {
+  static constexpr bool kHeavy = Shape::kCount > 9;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, kHeavy ? 4 : 2, 1, 32, kHeavy ? 4 : 8>;
+  using Unaligned = void;
+};
+
+template <class T, class Shape>
+struct StreamingTiles<T, Shape, 1, false> {
   using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
   using Unaligned = StreamingTile<1, 4, 1, 1, 128, 1>;
+};
+
+template <class T, class Shape>
+struct StreamingTiles<T, Shape, 1, true> {
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
+  using Unaligned = void;
 };
 
 /// Rows of volumes are short: points at their ends are many, and belong to the interior where vectors fill the rows.

@@ -50,7 +50,7 @@ class TemporalPlan final : public plugin::Plan {
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          TemporalArguments<T> g = arguments_[passes_.depth(pass++) == arguments_[0].depth ? 0 : 1];
+          TemporalArguments<S> g = arguments_[passes_.depth(pass++) == arguments_[0].depth ? 0 : 1];
           set_strides(g.source_strides, source_strides);
           set_strides(g.target_strides, target_strides);
           g.source_vectors = takes_vectors(source, g.source_strides);
@@ -62,15 +62,17 @@ class TemporalPlan final : public plugin::Plan {
   }
 
  private:
+  using S = Scalar<T>;
+
   typename TemporalKernels<T>::Kernel kernel_for(int depth) const {
     return depth == deepest_ ? kernels_.deepest : kernels_.any;
   }
 
-  TemporalArguments<T> arguments(const TemporalTaps& taps, const TemporalLayout& layout, int depth) const {
-    TemporalArguments<T> g{};
-    g.sweep = TemporalAxis<T>(problem_.domain, first_axis_);
-    g.rows = TemporalAxis<T>(problem_.domain, 1);
-    g.columns = TemporalAxis<T>(problem_.domain, 2);
+  TemporalArguments<S> arguments(const TemporalTaps& taps, const TemporalLayout& layout, int depth) const {
+    TemporalArguments<S> g{};
+    g.sweep = TemporalAxis<S>(problem_.domain, first_axis_);
+    g.rows = TemporalAxis<S>(problem_.domain, 1);
+    g.columns = TemporalAxis<S>(problem_.domain, 2);
     g.ends = SweepEnds(g.sweep);
     g.row_tiling = layout.rows, g.column_tiling = layout.columns;
     g.column_tiles = layout.column_tiles, g.row_tiles = layout.row_tiles;
@@ -78,7 +80,7 @@ class TemporalPlan final : public plugin::Plan {
     g.depth = depth;
     for (const auto& tap : problem_.taps) {
       const std::int64_t plane = taps.rank == 3 ? tap.offset[0] + taps.radius : 0;
-      g.coefficients[plane][tap.offset[1] + taps.radius][tap.offset[2] + taps.radius] = T(tap.coefficient);
+      g.coefficients[plane][tap.offset[1] + taps.radius][tap.offset[2] + taps.radius] = S(tap.coefficient);
     }
     return g;
   }
@@ -98,7 +100,7 @@ class TemporalPlan final : public plugin::Plan {
   int deepest_;     ///< steps of a pass
   int first_axis_;  ///< along which passes sweep
   TemporalKernels<T> kernels_;
-  TemporalArguments<T> arguments_[2] = {};  ///< of the deeper passes, of the others
+  TemporalArguments<S> arguments_[2] = {};  ///< of the deeper passes, of the others
 };
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
@@ -106,13 +108,13 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
   const TemporalTaps taps = *temporal_taps(problem);
   const int depth = int(parameters.at("depth"));
   if (taps.rank == 1) return make_temporal_line(context, problem, depth);
-  return with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<TemporalPlan<T>>(context, problem, taps, depth, int(parameters.at("chunk")));
   });
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"temporal", why_not_temporal, offer_temporal, make}, 1};
+    {"temporal", why_not_temporal, offer_temporal, make, {.narrow = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::cuda

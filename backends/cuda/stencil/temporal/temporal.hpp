@@ -56,8 +56,10 @@ struct TemporalTunings {
   int line_blocks_per_sm[4];  ///< by radius - 1; in 1D registers do not depend on the depth
 };
 
+/// Those of 16-bit types, as of f32 until they are measured.
 template <class T>
-inline constexpr TemporalTunings kTemporalTunings{};
+inline constexpr TemporalTunings kTemporalTunings{{6, 16},       {10, 12},     {6, 12},
+                                                  {2, 1, 12, 4}, {3, 1, 8, 4}, {5, 4, 4, 3}};
 template <>
 inline constexpr TemporalTunings kTemporalTunings<float>{{6, 16},       {10, 12},     {6, 12},
                                                          {2, 1, 12, 4}, {3, 1, 8, 4}, {5, 4, 4, 3}};
@@ -78,7 +80,7 @@ constexpr TemporalTuning temporal_tuning(const TemporalTaps& taps) {
   return taps.rank == 2 && !taps.box && taps.radius == 2 ? kAll.star2d_r2 : TemporalTuning{};
 }
 constexpr TemporalTuning temporal_tuning(tessera_dtype dtype, const TemporalTaps& taps) {
-  return with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) { return temporal_tuning<T>(taps); });
+  return with_types(dtype, [&]<class T>(std::type_identity<T>) { return temporal_tuning<T>(taps); });
 }
 
 /// How steps are dealt to passes of at most `depth`: all passes get about as many, the last ones a step more.
@@ -97,9 +99,9 @@ class TemporalPasses {
 inline constexpr int kTile15dStages = 8;  ///< rows of a tile's input in flight, and the one that is read
 inline constexpr int kTile25dStages = 4;  ///< planes likewise
 
-/// Shared memory of a block in 3D: the planes of its warps, and their outer rows twice.
-constexpr int tile25d_bytes(const TemporalTuning& tuning, int element_bytes) {
-  return (tuning.warps * kTile25dStages * tuning.rows + 2 * tuning.warps * 2) * kWarpColumns * element_bytes;
+/// Shared memory of a block in 3D: the planes of its warps as elements, and their outer rows twice as values.
+constexpr int tile25d_bytes(const TemporalTuning& tuning, int element_size, int value_size) {
+  return tuning.warps * (kTile25dStages * tuning.rows * element_size + 2 * 2 * value_size) * kWarpColumns;
 }
 
 /// How a pass cuts the domain: tiles of columns, in 3D also tiles of rows, and chunks of the sweep axis, which is the

@@ -12,20 +12,20 @@
 namespace tessera::cuda {
 
 /// An axis on which the taps reach equally far to both sides, whose extent is more than twice that reach, and whose
-/// sides are both periodic or both not. A periodic axis wraps around; any other is closed.
-template <class T>
+/// sides are both periodic or both not. A periodic axis wraps around; any other is closed. S: the type of values.
+template <class S>
 struct TemporalAxis {
   int extent;
   int radius;
   std::int32_t mode[2];  ///< tessera_boundary of the low and the high side
-  T value[2];
+  S value[2];
 
   TemporalAxis() = default;
   TemporalAxis(const plugin::Domain& domain, int axis)
       : extent(int(domain.extents[axis])),
         radius(int(domain.reach[axis][0])),
         mode{domain.mode[axis][0], domain.mode[axis][1]},
-        value{T(domain.value[axis][0]), T(domain.value[axis][1])} {}
+        value{S(domain.value[axis][0]), S(domain.value[axis][1])} {}
 
   TESSERA_HOST_DEVICE bool closed() const { return mode[0] != TESSERA_BOUNDARY_PERIODIC; }
   TESSERA_HOST_DEVICE bool contains(int i) const { return i >= 0 && i < extent; }
@@ -70,8 +70,8 @@ struct SweepEnds {
   TESSERA_HOST_DEVICE static constexpr unsigned frozen(int k) { return 1u << (kTemporalSpan * kTemporalSpan + k); }
 
   SweepEnds() = default;
-  template <class T>
-  explicit SweepEnds(const TemporalAxis<T>& rows) {
+  template <class S>
+  explicit SweepEnds(const TemporalAxis<S>& rows) {
     const int r = rows.radius;
     for (int side = 0; side < 2; ++side)
       for (int distance = 0; distance < 2 * r && rows.closed(); ++distance)

@@ -19,22 +19,23 @@
 namespace tessera::cuda {
 
 /// A pass. It sweeps along the outermost axis of the domain. In 2D there are no `rows`, and their strides are not used.
-template <class T>
+/// S: the type of values.
+template <class S>
 struct TemporalArguments {
-  T coefficients[3][kTemporalSpan][kTemporalSpan];  ///< by offset + radius; in 2D the first plane of them
-  TemporalAxis<T> sweep, rows, columns;
+  S coefficients[3][kTemporalSpan][kTemporalSpan];  ///< by offset + radius; in 2D the first plane of them
+  TemporalAxis<S> sweep, rows, columns;
   SweepEnds ends;
   AxisTiling row_tiling, column_tiling;
   int column_tiles, row_tiles;
   int chunks, chunk;  ///< chunks of the sweep axis, and points of one
   int depth;          ///< steps of the pass
   std::int64_t source_strides[3], target_strides[3];
-  bool source_vectors, target_vectors;  ///< accesses of 16 bytes are possible at multiples of kLaneColumns
+  bool source_vectors, target_vectors;  ///< accesses of LaneVector are possible at multiples of kLaneColumns
 };
 
 template <class T>
 struct TemporalKernels {
-  using Kernel = void (*)(TemporalArguments<T>, const T*, T*);
+  using Kernel = void (*)(TemporalArguments<Scalar<T>>, const T*, T*);
   Kernel deepest;  ///< for passes of the deepest kind
   Kernel any;      ///< for passes of fewer steps
   dim3 block;

@@ -16,8 +16,8 @@ inline constexpr TemporalTuning kLineTuning = temporal_tuning<T>({1, false, kRad
 
 template <class T, int kRadius>
 __global__ void __launch_bounds__(32 * kLineTuning<T, kRadius>.warps, (kLineTuning<T, kRadius>.blocks_per_sm))
-    stencil_temporal_line_kernel(const __grid_constant__ LineArguments<T, kRadius> g, const T* __restrict__ source,
-                                 T* __restrict__ target) {
+    stencil_temporal_line_kernel(const __grid_constant__ LineArguments<Scalar<T>, kRadius> g,
+                                 const T* __restrict__ source, T* __restrict__ target) {
   constexpr int kPoints = kLinePoints<T>, kWarps = kLineTuning<T, kRadius>.warps;
   __shared__ __align__(16) T shared[kWarps][LineTile<T, kPoints>::kElements];
   temporal_line<T, kRadius, kPoints, kWarps>(g, source, target, shared[threadIdx.y]);
@@ -29,8 +29,9 @@ class TemporalLinePlan final : public plugin::Plan {
   TemporalLinePlan(Context& context, const plugin::StencilProblem& problem, int depth)
       : context_(context), problem_(problem), passes_(problem.steps, depth) {
     problem_.steps = passes_.count();
-    arguments_.axis = TemporalAxis<T>(problem.domain, 2);
-    for (const plugin::Tap& tap : problem.taps) arguments_.coefficients[tap.offset[2] + kRadius] = T(tap.coefficient);
+    arguments_.axis = TemporalAxis<Scalar<T>>(problem.domain, 2);
+    for (const plugin::Tap& tap : problem.taps)
+      arguments_.coefficients[tap.offset[2] + kRadius] = Scalar<T>(tap.coefficient);
     const DeviceGuard guard(context.device());
     prepare(stencil_temporal_line_kernel<T, kRadius>);
   }
@@ -39,7 +40,7 @@ class TemporalLinePlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
-    LineArguments<T, kRadius> g = arguments_;
+    LineArguments<Scalar<T>, kRadius> g = arguments_;
     std::int64_t pass = 0;
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
@@ -60,15 +61,15 @@ class TemporalLinePlan final : public plugin::Plan {
   Context& context_;
   plugin::StencilProblem problem_;  ///< a step for each pass
   TemporalPasses passes_;
-  LineArguments<T, kRadius> arguments_{};  ///< what all passes share
+  LineArguments<Scalar<T>, kRadius> arguments_{};  ///< what all passes share
 };
 
 }  // namespace
 
 std::unique_ptr<plugin::Plan> make_temporal_line(Context& context, const plugin::StencilProblem& problem, int depth) {
   std::unique_ptr<plugin::Plan> plan;
-  with_types<WideTypes>(problem.dtype, [&]<class T>(std::type_identity<T>) {
-    with_shape<T>(LineShapes{}, problem, [&]<class Shape>(Shape, const auto&) {
+  with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
+    with_shape<Scalar<T>>(LineShapes{}, problem, [&]<class Shape>(Shape, const auto&) {
       plan = std::make_unique<TemporalLinePlan<T, Shape::kRadius>>(context, problem, depth);
     });
   });

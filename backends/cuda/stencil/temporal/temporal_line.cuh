@@ -17,10 +17,11 @@
 
 namespace tessera::cuda {
 
-template <class T, int kRadius>
+/// S: the type of values.
+template <class S, int kRadius>
 struct LineArguments {
-  T coefficients[2 * kRadius + 1];
-  TemporalAxis<T> axis;
+  S coefficients[2 * kRadius + 1];
+  TemporalAxis<S> axis;
   AxisTiling tiling;
   int tiles, depth;
   std::int64_t source_stride, target_stride;
@@ -31,6 +32,8 @@ struct LineArguments {
 /// lanes' own points.
 template <class T, int kPoints>
 class LineTile {
+  using S = Scalar<T>;
+
  public:
   static constexpr int kVector = kVectorWidth<T>, kLaneVectors = kPoints / kVector, kVectors = 32 * kLaneVectors;
   static constexpr int kElements = 32 * kPoints;  ///< of `shared`
@@ -39,16 +42,17 @@ class LineTile {
     static_assert(kLaneVectors % 8 == 0, "lanes that access shared memory at a time find their vectors in all banks");
   }
 
-  __device__ void read(const T* source, std::int64_t stride, bool vectors, T (&points)[kPoints]) const {
+  __device__ void read(const T* source, std::int64_t stride, bool vectors, S (&points)[kPoints]) const {
     const bool wraps = tile_.begin < 0 || tile_.begin + kElements > extent_;
     if (vectors && tile_.begin % kVector == 0 && (!wraps || extent_ % kVector == 0)) {
 #pragma unroll 1
       for (int v = int(threadIdx.x); v < kVectors; v += 32)
         cp_async<16>(shared_address(slot(v)), source + wrapped(tile_.begin + v * kVector, wraps), true);
     } else {
-#pragma unroll 1
+      constexpr int kUnroll = sizeof(T) < 4 ? 8 : 1;  // these are ordinary loads, several of them under way
+#pragma unroll kUnroll
       for (int i = int(threadIdx.x); i < kElements; i += 32)
-        cp_async<sizeof(T)>(shared_address(point(i)), source + wrapped(tile_.begin + i, wraps) * stride, true);
+        cp_async<int(sizeof(T))>(shared_address(point(i)), source + wrapped(tile_.begin + i, wraps) * stride, true);
     }
     cp_async_commit();
     cp_async_wait<0>();
@@ -56,19 +60,15 @@ class LineTile {
 #pragma unroll
     for (int v = 0; v < kLaneVectors; ++v) {
       const RowVector<T> vector = *slot(int(threadIdx.x) * kLaneVectors + v);
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) points[v * kVector + i] = vector.value[i];
+      widen(vector, points + v * kVector);
     }
   }
 
-  __device__ void write(const T (&points)[kPoints], T* target, std::int64_t stride, bool vectors) const {
+  /// Of values that are those of elements.
+  __device__ void write(const S (&points)[kPoints], T* target, std::int64_t stride, bool vectors) const {
 #pragma unroll
-    for (int v = 0; v < kLaneVectors; ++v) {
-      RowVector<T> vector;
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) vector.value[i] = points[v * kVector + i];
-      *slot(int(threadIdx.x) * kLaneVectors + v) = vector;
-    }
+    for (int v = 0; v < kLaneVectors; ++v)
+      *slot(int(threadIdx.x) * kLaneVectors + v) = elements_of<T, kVector, true>(points + v * kVector);
     __syncwarp();
     const int first = tile_.write_begin - tile_.begin, end = tile_.write_end - tile_.begin;
     T* const begin = target + tile_.begin * stride;
@@ -100,9 +100,9 @@ class LineTile {
 };
 
 /// Finds what lies outside a closed end as far as taps read. `inwards`: the points from the end on.
-template <class T, int kRadius>
-__device__ __forceinline__ void apply_line_boundary(const TemporalAxis<T>& axis, int side,
-                                                    const T (&inwards)[kRadius + 1], T (&outwards)[kRadius]) {
+template <class S, int kRadius>
+__device__ __forceinline__ void apply_line_boundary(const TemporalAxis<S>& axis, int side,
+                                                    const S (&inwards)[kRadius + 1], S (&outwards)[kRadius]) {
 #pragma unroll
   for (int j = 0; j < kRadius; ++j)
     outwards[j] = axis.mode[side] == TESSERA_BOUNDARY_CONSTANT  ? axis.value[side]
@@ -111,19 +111,19 @@ __device__ __forceinline__ void apply_line_boundary(const TemporalAxis<T>& axis,
                                                                 : inwards[j + 1];
 }
 
-/// A step of a lane's points. `low`, `high`: the first, the last of them ends a closed axis; kEnds: that may be so of
-/// a lane of the warp.
-template <bool kEnds, class T, int kRadius, int kPoints>
-__device__ __forceinline__ void line_step(const LineArguments<T, kRadius>& g, bool low, bool high,
-                                          T (&points)[kPoints]) {
-  T below[kRadius], above[kRadius];  // beginning with the nearest
+/// A step of a lane's points, which have the values of elements T before and after it. `low`, `high`: the first, the
+/// last of them ends a closed axis; kEnds: that may be so of a lane of the warp.
+template <class T, bool kEnds, class S, int kRadius, int kPoints>
+__device__ __forceinline__ void line_step(const LineArguments<S, kRadius>& g, bool low, bool high,
+                                          S (&points)[kPoints]) {
+  S below[kRadius], above[kRadius];  // beginning with the nearest
 #pragma unroll
   for (int j = 0; j < kRadius; ++j) {
     below[j] = __shfl_up_sync(~0u, points[kPoints - 1 - j], 1);
     above[j] = __shfl_down_sync(~0u, points[j], 1);
   }
   if constexpr (kEnds) {
-    T first[kRadius + 1], last[kRadius + 1];
+    S first[kRadius + 1], last[kRadius + 1];
 #pragma unroll
     for (int j = 0; j <= kRadius; ++j) first[j] = points[j], last[j] = points[kPoints - 1 - j];
     if (low) apply_line_boundary(g.axis, 0, first, below);
@@ -131,17 +131,18 @@ __device__ __forceinline__ void line_step(const LineArguments<T, kRadius>& g, bo
   }
   // Each point is added to all sums that read it, which completes the sum `kRadius` before it. So a sum takes the
   // register of a point that no other sum reads.
-  T sums[kPoints];
+  S sums[kPoints];
 #pragma unroll
   for (int i = -kRadius; i < kPoints + kRadius; ++i) {
-    const T point = i < 0 ? below[i < 0 ? -1 - i : 0] : i < kPoints ? points[i < kPoints ? i : 0] : above[i - kPoints];
+    const S point = i < 0 ? below[i < 0 ? -1 - i : 0] : i < kPoints ? points[i < kPoints ? i : 0] : above[i - kPoints];
 #pragma unroll
     for (int offset = kRadius; offset >= -kRadius; --offset) {
       const int of = i - offset;
       if (of >= 0 && of < kPoints)
-        sums[of] = fma(g.coefficients[offset + kRadius], point, offset == -kRadius ? T(0) : sums[of]);
+        sums[of] = fma(g.coefficients[offset + kRadius], point, offset == -kRadius ? S(0) : sums[of]);
     }
   }
+  round_values<T>(sums);
   const bool keeps_low = kEnds && low && g.axis.mode[0] == TESSERA_BOUNDARY_FIXED;
   const bool keeps_high = kEnds && high && g.axis.mode[1] == TESSERA_BOUNDARY_FIXED;
 #pragma unroll
@@ -152,21 +153,21 @@ __device__ __forceinline__ void line_step(const LineArguments<T, kRadius>& g, bo
 }
 
 template <class T, int kRadius, int kPoints, int kWarps>
-__device__ __forceinline__ void temporal_line(const LineArguments<T, kRadius>& g, const T* source, T* target,
+__device__ __forceinline__ void temporal_line(const LineArguments<Scalar<T>, kRadius>& g, const T* source, T* target,
                                               T* shared) {
   const int index = int(blockIdx.x) * kWarps + int(threadIdx.y);
   if (index >= g.tiles) return;
   const AxisTile extent = g.tiling.tile(index, g.tiles);
   const LineTile<T, kPoints> tile(extent, g.axis.extent, shared);
-  T points[kPoints];
+  Scalar<T> points[kPoints];
   tile.read(source, g.source_stride, g.source_vectors, points);
   if (extent.low || extent.high) {
     const bool low = extent.low && threadIdx.x == 0, high = extent.high && threadIdx.x == 31;
 #pragma unroll 1
-    for (int step = 0; step < g.depth; ++step) line_step<true>(g, low, high, points);
+    for (int step = 0; step < g.depth; ++step) line_step<T, true>(g, low, high, points);
   } else {
 #pragma unroll 1
-    for (int step = 0; step < g.depth; ++step) line_step<false>(g, false, false, points);
+    for (int step = 0; step < g.depth; ++step) line_step<T, false>(g, false, false, points);
   }
   tile.write(points, target, g.target_stride, g.target_vectors);
 }

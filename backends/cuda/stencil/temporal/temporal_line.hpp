@@ -19,18 +19,16 @@ using LineShapes = TapShapes<TapShape<TapPattern::star, 1, 1>, TapShape<TapPatte
 
 /// Neighbouring points that a lane keeps in registers.
 template <class T>
-inline constexpr int kLinePoints = 0;
-template <>
-inline constexpr int kLinePoints<float> = 64;
+inline constexpr int kLinePoints = 64;
 template <>
 inline constexpr int kLinePoints<double> = 48;
 
 /// Points of a warp's tile.
 constexpr int line_width(tessera_dtype dtype) {
-  return with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return 32 * kLinePoints<T>; });
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return 32 * kLinePoints<T>; });
 }
 
-/// Tiles begin at multiples of so many points, which are 32 bytes or more.
+/// Tiles begin at multiples of so many points, which are whole vectors of 16 bytes.
 inline constexpr int kLineAlignment = 8;
 
 /// Tiles of a pass. They overlap by what its steps reach.

@@ -129,7 +129,7 @@ std::string why_not_temporal(const StencilProblem& p, const Machine& machine) {
       return "axis " + std::to_string(axis - first) + " has " + std::to_string(extent) + " points; it must have " +
              std::to_string(least) + " to " + std::to_string(kMostExtent);
   }
-  const int needed = p.rank == 3 ? tile25d_bytes(tuning, int(plugin::size_of(p.dtype))) : 0;
+  const int needed = p.rank == 3 ? tile25d_bytes(tuning, int(plugin::size_of(p.dtype)), value_bytes(p.dtype)) : 0;
   if (needed <= machine.shared_per_block) return {};
   return "a block needs " + std::to_string(needed) + " bytes of shared memory; this device has " +
          std::to_string(machine.shared_per_block);

@@ -23,6 +23,12 @@ struct TapSet {
   static constexpr int kSpan = 2 * kRadius + 1;
 };
 
+/// Neighbouring columns of a lane that are accessed at once: 16 bytes, or all of them.
+template <class T>
+inline constexpr int kLaneVector = kVectorWidth<T> < kLaneColumns ? kVectorWidth<T> : kLaneColumns;
+template <class T>
+using LaneVector = Vector<T, kLaneVector<T>>;
+
 /// The columns of a lane.
 struct LaneColumns {
   AxisTile tile;               ///< of the warp
@@ -30,8 +36,8 @@ struct LaneColumns {
   bool low, high;              ///< the lane's first, its last column ends the axis
   bool keeps_low, keeps_high;  ///< its points within the taps' reach of that end keep their values
 
-  template <class T>
-  __device__ LaneColumns(const TemporalArguments<T>& g, int index)
+  template <class S>
+  __device__ LaneColumns(const TemporalArguments<S>& g, int index)
       : tile(g.column_tiling.tile(index, g.column_tiles)),
         column(tile.begin + int(threadIdx.x) * kLaneColumns),
         low(tile.low && threadIdx.x == 0),
@@ -39,7 +45,7 @@ struct LaneColumns {
         keeps_low(low && g.columns.mode[0] == TESSERA_BOUNDARY_FIXED),
         keeps_high(high && g.columns.mode[1] == TESSERA_BOUNDARY_FIXED) {}
 
-  /// Whether the tile can be written 16 bytes at a time where the array can.
+  /// Whether the tile can be written by vectors where the array can.
   __device__ bool aligned() const { return (tile.begin | tile.write_begin | tile.write_end) % kLaneColumns == 0; }
 };
 
@@ -47,13 +53,15 @@ struct LaneColumns {
 /// another along the sweep axis. A warp waits for its own copies alone.
 template <class T, int kRows, int kStages>
 class PlaneLoader {
+  using S = Scalar<T>;
+
  public:
-  static constexpr int kVector = kVectorWidth<T>;
+  static constexpr int kVector = kLaneVector<T>;
   static constexpr int kParts = kLaneColumns / kVector;
   static constexpr int kElements = kStages * kRows * kWarpColumns;  ///< of `ring`
 
   /// Planes [first, end) of the rows from `row` on.
-  __device__ PlaneLoader(const TemporalArguments<T>& g, const LaneColumns& lane, const T* source, int row, int first,
+  __device__ PlaneLoader(const TemporalArguments<S>& g, const LaneColumns& lane, const T* source, int row, int first,
                          int end, T* ring)
       : g_(g), source_(source), left_(end - first), ring_(ring), column_(lane.column) {
     row_ = kRows > 1 ? wrapped(row, g.rows.extent) : 0;
@@ -70,7 +78,7 @@ class PlaneLoader {
   }
 
   /// The next plane. Behind the last one the values are arbitrary.
-  __device__ void next(T (&rows)[kRows][kLaneColumns]) {
+  __device__ void next(S (&rows)[kRows][kLaneColumns]) {
     cp_async_wait<kStages - 2>();
     __syncwarp();
     load();
@@ -79,8 +87,7 @@ class PlaneLoader {
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
         const T* vector = ring_ + (read_stage_ * kRows + j) * kWarpColumns + offset(threadIdx.x * kParts + part);
-#pragma unroll
-        for (int i = 0; i < kVector; ++i) rows[j][part * kVector + i] = vector[i];
+        widen(*reinterpret_cast<const LaneVector<T>*>(vector), &rows[j][part * kVector]);
       }
     read_stage_ = (read_stage_ + 1) % kStages;
   }
@@ -99,8 +106,8 @@ class PlaneLoader {
     for (int v = 0; v < kLaneColumns; ++v) {
       int from = column + v;
       if (from < 0 || from >= extent) from = wrapped(from, extent);
-      cp_async<sizeof(T)>(shared_address(to + offset(threadIdx.x * kParts + v / kVector) + v % kVector),
-                          row + from * stride, true);
+      cp_async<int(sizeof(T))>(shared_address(to + offset(threadIdx.x * kParts + v / kVector) + v % kVector),
+                               row + from * stride, true);
     }
   }
 
@@ -116,7 +123,8 @@ class PlaneLoader {
         if (vectors_) {
 #pragma unroll
           for (int part = 0; part < kParts; ++part)
-            cp_async<16>(shared_address(to + offset(part * 32 + threadIdx.x)), from + columns_[part], true);
+            cp_async<int(sizeof(LaneVector<T>))>(shared_address(to + offset(part * 32 + threadIdx.x)),
+                                                 from + columns_[part], true);
         } else {
           load_points(from, g_.source_strides[2], column_, g_.columns.extent, to);
         }
@@ -129,7 +137,7 @@ class PlaneLoader {
     write_stage_ = (write_stage_ + 1) % kStages;
   }
 
-  const TemporalArguments<T>& g_;
+  const TemporalArguments<S>& g_;
   const T* source_;
   const T* from_;  ///< the next plane
   int row_, plane_, left_;
@@ -140,13 +148,13 @@ class PlaneLoader {
   bool vectors_;
 };
 
-/// A row of a lane with the columns of its neighbours that the taps read.
-template <class T, class Taps>
+/// A row of a lane with the columns of its neighbours that the taps read, as values.
+template <class S, class Taps>
 struct HaloRow {
-  T at[kLaneColumns + 2 * Taps::kRadius];
+  S at[kLaneColumns + 2 * Taps::kRadius];
 
   /// `neighbours`: also the columns of other lanes.
-  __device__ void fill(const T (&row)[kLaneColumns], bool neighbours) {
+  __device__ void fill(const S (&row)[kLaneColumns], bool neighbours) {
     constexpr int r = Taps::kRadius;
 #pragma unroll
     for (int v = 0; v < kLaneColumns; ++v) at[r + v] = row[v];
@@ -159,20 +167,20 @@ struct HaloRow {
   }
 
   /// Replaces what lies outside a closed end.
-  __device__ void apply_boundary(const TemporalAxis<T>& columns, bool low, bool high) {
+  __device__ void apply_boundary(const TemporalAxis<S>& columns, bool low, bool high) {
     constexpr int r = Taps::kRadius, first = r, last = r + kLaneColumns - 1;
 #pragma unroll
     for (int j = 0; j < r; ++j) {
-      const T below = value_outside(columns, 0, at[first], at[first + j], at[first + j + 1]);
-      const T above = value_outside(columns, 1, at[last], at[last - j], at[last - j - 1]);
+      const S below = value_outside(columns, 0, at[first], at[first + j], at[first + j + 1]);
+      const S above = value_outside(columns, 1, at[last], at[last - j], at[last - j - 1]);
       at[first - 1 - j] = low ? below : at[first - 1 - j];
       at[last + 1 + j] = high ? above : at[last + 1 + j];
     }
   }
 
  private:
-  __device__ static T value_outside(const TemporalAxis<T>& columns, int side, T nearest, T reflect, T mirror) {
-    const T mapped = columns.mode[side] == TESSERA_BOUNDARY_NEAREST   ? nearest
+  __device__ static S value_outside(const TemporalAxis<S>& columns, int side, S nearest, S reflect, S mirror) {
+    const S mapped = columns.mode[side] == TESSERA_BOUNDARY_NEAREST   ? nearest
                      : columns.mode[side] == TESSERA_BOUNDARY_REFLECT ? reflect
                                                                       : mirror;
     return columns.mode[side] == TESSERA_BOUNDARY_CONSTANT ? columns.value[side] : mapped;
@@ -181,25 +189,25 @@ struct HaloRow {
 
 /// Point by point, for rows that are not aligned. Not inlined, as load_points.
 template <class T>
-__device__ __noinline__ void store_points(T* to, std::int64_t stride, int column, int begin, int end, T a, T b, T c,
-                                          T d) {
-  const T row[kLaneColumns] = {a, b, c, d};
+__device__ __noinline__ void store_points(T* to, std::int64_t stride, int column, int begin, int end, Scalar<T> a,
+                                          Scalar<T> b, Scalar<T> c, Scalar<T> d) {
+  const Scalar<T> row[kLaneColumns] = {a, b, c, d};
 #pragma unroll
   for (int v = 0; v < kLaneColumns; ++v)
-    if (column + v >= begin && column + v < end) to[(column + v) * stride] = row[v];
+    if (column + v >= begin && column + v < end) to[(column + v) * stride] = element_of<T>(row[v]);
 }
 
-/// Writes a lane's points of a row. `vectors`: 16 bytes at a time.
+/// Writes a lane's points of a row, whose values are those of elements. `vectors`: LaneVector at a time.
 template <class T>
-__device__ __forceinline__ void store_row(const TemporalArguments<T>& g, const LaneColumns& lane, bool vectors,
-                                          const T (&row)[kLaneColumns], T* to) {
-  constexpr int kVector = kVectorWidth<T>, kParts = kLaneColumns / kVector;
+__device__ __forceinline__ void store_row(const TemporalArguments<Scalar<T>>& g, const LaneColumns& lane, bool vectors,
+                                          const Scalar<T> (&row)[kLaneColumns], T* to) {
+  constexpr int kVector = kLaneVector<T>, kParts = kLaneColumns / kVector;
   if (!vectors)
     return store_points(to, g.target_strides[2], lane.column, lane.tile.write_begin, lane.tile.write_end, row[0],
                         row[1], row[2], row[3]);
-  RowVector<T> parts[kParts];
+  LaneVector<T> parts[kParts];
 #pragma unroll
-  for (int v = 0; v < kLaneColumns; ++v) parts[v / kVector].value[v % kVector] = row[v];
+  for (int part = 0; part < kParts; ++part) parts[part] = elements_of<T, kVector, true>(row + part * kVector);
   int column = lane.column;
   if constexpr (kParts == 2) {
     // Lanes in pairs write the vectors of one, then of the other: whole sectors of 32 bytes.
@@ -216,7 +224,7 @@ __device__ __forceinline__ void store_row(const TemporalArguments<T>& g, const L
 #pragma unroll
   for (int part = 0; part < kParts; ++part, column += kLaneColumns)
     if (column >= lane.tile.write_begin && column < lane.tile.write_end)
-      *reinterpret_cast<RowVector<T>*>(to + column) = parts[part];
+      *reinterpret_cast<LaneVector<T>*>(to + column) = parts[part];
 }
 
 /// What a block computes of the sweep axis: it writes the rows (in 3D: planes) of its chunk, and reads what the pass
@@ -226,8 +234,8 @@ struct SweepRange {
   int begin, end;              ///< input rows [begin, end)
   int inner_begin, inner_end;  ///< for input rows between these no step is near an end of the axis
 
-  template <class T>
-  __device__ __forceinline__ SweepRange(const TemporalArguments<T>& g, int chunk, int depth, int radius) {
+  template <class S>
+  __device__ __forceinline__ SweepRange(const TemporalArguments<S>& g, int chunk, int depth, int radius) {
     out = chunk * g.chunk;
     const int out_end = min(out + g.chunk, g.sweep.extent);
     end = out_end + depth * radius;
@@ -238,8 +246,8 @@ struct SweepRange {
   }
 
   /// Input rows from here on do not exist.
-  template <class T>
-  __device__ __forceinline__ int load_end(const TemporalArguments<T>& g) const {
+  template <class S>
+  __device__ __forceinline__ int load_end(const TemporalArguments<S>& g) const {
     return g.sweep.closed() ? min(end, g.sweep.extent) : end;
   }
 };

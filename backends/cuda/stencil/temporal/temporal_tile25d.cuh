@@ -4,8 +4,8 @@
 /// @file
 /// Several steps in one pass over a domain of three axes (2.5D tiles). A block takes a tile of rows and columns and
 /// sweeps along axis 0. A warp holds kRows neighbouring rows, kLaneColumns columns a lane, as in 2D, and a step keeps
-/// the partial sums of the planes that it has begun. Warps exchange their outer rows through shared memory, with one
-/// barrier a step.
+/// the partial sums of the planes that it has begun, and rounds a plane as it completes it. Warps exchange their outer
+/// rows through shared memory, with one barrier a step.
 #pragma once
 
 #include "temporal_row.cuh"
@@ -21,8 +21,8 @@ struct LaneRows {
   bool low, high;                ///< its first, its last row ends the axis
   bool keeps_first, keeps_last;  ///< which keep their values
 
-  template <class T>
-  __device__ LaneRows(const TemporalArguments<T>& g, int index, int warps, int rows_per_warp)
+  template <class S>
+  __device__ LaneRows(const TemporalArguments<S>& g, int index, int warps, int rows_per_warp)
       : tile(g.row_tiling.tile(index, g.row_tiles)),
         row(tile.begin + int(threadIdx.y) * rows_per_warp),
         low(tile.low && threadIdx.y == 0),
@@ -31,30 +31,30 @@ struct LaneRows {
         keeps_last(high && g.rows.mode[1] == TESSERA_BOUNDARY_FIXED) {}
 };
 
-/// A thread's points of a plane.
-template <class T, int kRows>
-using PlanePoints = T[kRows][kLaneColumns];
+/// A thread's points of a plane, as values.
+template <class S, int kRows>
+using PlanePoints = S[kRows][kLaneColumns];
 
 /// Partial sums of a step: those of the plane that the next one completes, and of the one behind.
-template <class T, int kRows>
-using PlaneSums = T[2][kRows][kLaneColumns];
+template <class S, int kRows>
+using PlaneSums = S[2][kRows][kLaneColumns];
 
 /// The rows of a thread between those of its neighbours.
-template <class T, class Taps, int kRows>
-using HaloRows = HaloRow<T, Taps>[kRows + 2];
+template <class S, class Taps, int kRows>
+using HaloRows = HaloRow<S, Taps>[kRows + 2];
 
 /// Where the warps of a block exchange their outer rows. Two buffers take turns, so that what is written next is not
 /// what slower warps still read.
-template <class T, int kWarps>
+template <class S, int kWarps>
 class RowExchange {
  public:
   static constexpr int kElements = 2 * kWarps * 2 * kWarpColumns;  ///< of `buffer`
-  __device__ explicit RowExchange(T* buffer) : buffer_(buffer) {}
+  __device__ explicit RowExchange(S* buffer) : buffer_(buffer) {}
 
   /// Publishes the thread's first and last row, gathers the row before and the one behind. At the ends of the block
   /// these are arbitrary.
-  __device__ void exchange(const T (&first)[kLaneColumns], const T (&last)[kLaneColumns], T (&before)[kLaneColumns],
-                           T (&behind)[kLaneColumns]) {
+  __device__ void exchange(const S (&first)[kLaneColumns], const S (&last)[kLaneColumns], S (&before)[kLaneColumns],
+                           S (&behind)[kLaneColumns]) {
     const int warp = int(threadIdx.y);
     copy_columns(first, slot(warp, 0));
     copy_columns(last, slot(warp, 1));
@@ -65,25 +65,25 @@ class RowExchange {
   }
 
  private:
-  __device__ RowVector<T>* slot(int warp, int side) const {
-    return reinterpret_cast<RowVector<T>*>(buffer_ + ((parity_ * kWarps + warp) * 2 + side) * kWarpColumns) +
+  __device__ RowVector<S>* slot(int warp, int side) const {
+    return reinterpret_cast<RowVector<S>*>(buffer_ + ((parity_ * kWarps + warp) * 2 + side) * kWarpColumns) +
            threadIdx.x;
   }
 
-  T* buffer_;
+  S* buffer_;
   int parity_ = 0;
 };
 
 /// Replaces the rows that lie outside a closed end.
-template <class Taps, int kRows, class T>
-__device__ __forceinline__ void apply_row_boundary(const TemporalAxis<T>& axis, const LaneRows& rows,
-                                                   HaloRows<T, Taps, kRows>& halo) {
-  const auto replace = [&](int side, bool here, const HaloRow<T, Taps>& edge, const HaloRow<T, Taps>& inner,
-                           HaloRow<T, Taps>& outside) {
+template <class Taps, int kRows, class S>
+__device__ __forceinline__ void apply_row_boundary(const TemporalAxis<S>& axis, const LaneRows& rows,
+                                                   HaloRows<S, Taps, kRows>& halo) {
+  const auto replace = [&](int side, bool here, const HaloRow<S, Taps>& edge, const HaloRow<S, Taps>& inner,
+                           HaloRow<S, Taps>& outside) {
 #pragma unroll
     for (int i = 0; i < kLaneColumns + 2 * Taps::kRadius; ++i) {
-      const T mapped = axis.mode[side] == TESSERA_BOUNDARY_MIRROR ? inner.at[i] : edge.at[i];
-      const T value = axis.mode[side] == TESSERA_BOUNDARY_CONSTANT ? axis.value[side] : mapped;
+      const S mapped = axis.mode[side] == TESSERA_BOUNDARY_MIRROR ? inner.at[i] : edge.at[i];
+      const S value = axis.mode[side] == TESSERA_BOUNDARY_CONSTANT ? axis.value[side] : mapped;
       outside.at[i] = here ? value : outside.at[i];
     }
   };
@@ -93,9 +93,9 @@ __device__ __forceinline__ void apply_row_boundary(const TemporalAxis<T>& axis, 
 
 /// Adds the taps that read a plane, at one offset on axis 0 (`centre`: 0), to the sums of the plane at the opposite
 /// offset.
-template <class Taps, int kRows, class T>
-__device__ __forceinline__ void add_plane(const T (&coefficients)[kTemporalSpan][kTemporalSpan], bool centre,
-                                          const HaloRows<T, Taps, kRows>& halo, PlanePoints<T, kRows>& sum) {
+template <class Taps, int kRows, class S>
+__device__ __forceinline__ void add_plane(const S (&coefficients)[kTemporalSpan][kTemporalSpan], bool centre,
+                                          const HaloRows<S, Taps, kRows>& halo, PlanePoints<S, kRows>& sum) {
 #pragma unroll
   for (int j = 0; j < kRows; ++j)
 #pragma unroll
@@ -111,19 +111,19 @@ __device__ __forceinline__ void add_plane(const T (&coefficients)[kTemporalSpan]
 }
 
 /// Adds the taps that leave the domain across an end of axis 0. `k`: the plane's sum.
-template <class Taps, int kRows, class T>
-__device__ __forceinline__ void add_planes_outside(const TemporalArguments<T>& g, int k, int arriving, unsigned ends,
-                                                   const HaloRows<T, Taps, kRows>& halo, PlanePoints<T, kRows>& sum) {
+template <class Taps, int kRows, class S>
+__device__ __forceinline__ void add_planes_outside(const TemporalArguments<S>& g, int k, int arriving, unsigned ends,
+                                                   const HaloRows<S, Taps, kRows>& halo, PlanePoints<S, kRows>& sum) {
 #pragma unroll 1
   for (int offset = -1; offset <= 1; ++offset) {
     if (!(ends & SweepEnds::outside(k, offset))) continue;
-    const T(&coefficients)[kTemporalSpan][kTemporalSpan] = g.coefficients[offset + 1];
+    const S(&coefficients)[kTemporalSpan][kTemporalSpan] = g.coefficients[offset + 1];
     const int read = arriving - 1 + k + offset;
     if (!g.sweep.constant(read)) {
       add_plane<Taps, kRows>(coefficients, false, halo, sum);
       continue;
     }
-    T constant = 0;
+    S constant = 0;
 #pragma unroll
     for (int row = 0; row < 3; ++row)
 #pragma unroll
@@ -133,16 +133,16 @@ __device__ __forceinline__ void add_planes_outside(const TemporalArguments<T>& g
 #pragma unroll
     for (auto& points : sum)
 #pragma unroll
-      for (T& point : points) point += constant;
+      for (S& point : points) point += constant;
   }
 }
 
 /// Gathers the thread's plane with the rows and columns around it, as the taps read them.
-template <class Taps, bool kAtSide, int kRows, int kWarps, class T>
-__device__ __forceinline__ void gather_plane(const TemporalArguments<T>& g, const LaneColumns& lane,
-                                             const LaneRows& rows, RowExchange<T, kWarps>& exchange,
-                                             const PlanePoints<T, kRows>& plane, HaloRows<T, Taps, kRows>& halo) {
-  T before[kLaneColumns], behind[kLaneColumns];
+template <class Taps, bool kAtSide, int kRows, int kWarps, class S>
+__device__ __forceinline__ void gather_plane(const TemporalArguments<S>& g, const LaneColumns& lane,
+                                             const LaneRows& rows, RowExchange<S, kWarps>& exchange,
+                                             const PlanePoints<S, kRows>& plane, HaloRows<S, Taps, kRows>& halo) {
+  S before[kLaneColumns], behind[kLaneColumns];
   exchange.exchange(plane[0], plane[kRows - 1], before, behind);
   halo[0].fill(before, Taps::kBox);
 #pragma unroll
@@ -156,43 +156,41 @@ __device__ __forceinline__ void gather_plane(const TemporalArguments<T>& g, cons
   }
 }
 
-template <class T, int kRows>
-__device__ __forceinline__ void copy_plane(const PlanePoints<T, kRows>& from, PlanePoints<T, kRows>& to) {
-#pragma unroll
-  for (int j = 0; j < kRows; ++j)
-#pragma unroll
-    for (int v = 0; v < kLaneColumns; ++v) to[j][v] = from[j][v];
-}
-
 /// One step takes plane `arriving` of the step before, adds it to all sums, and produces the plane that this completes,
-/// the one before it of its own. kAtSide: the tile has
-/// an end of the rows' or the columns' axis; kNearEnd: an end of axis 0 may be near.
-template <class Taps, bool kAtSide, bool kNearEnd, int kRows, int kWarps, class T>
-__device__ __forceinline__ void tile25d_step(const TemporalArguments<T>& g, const LaneColumns& lane,
-                                             const LaneRows& rows, int arriving, RowExchange<T, kWarps>& exchange,
-                                             PlaneSums<T, kRows>& sums, PlanePoints<T, kRows>& plane) {
+/// the one before it of its own. kAtSide: the tile has an end of the rows' or the columns' axis; kNearEnd: an end of
+/// axis 0 may be near. T: the type of elements.
+template <class T, class Taps, bool kAtSide, bool kNearEnd, int kRows, int kWarps, class S>
+__device__ __forceinline__ void tile25d_step(const TemporalArguments<S>& g, const LaneColumns& lane,
+                                             const LaneRows& rows, int arriving, RowExchange<S, kWarps>& exchange,
+                                             PlaneSums<S, kRows>& sums, PlanePoints<S, kRows>& plane) {
   if (kNearEnd && g.sweep.closed()) {
     if (arriving < 0) return;          // there is no such plane
     if (arriving >= g.sweep.extent) {  // nor such a plane, but the last sums are complete
-      copy_plane<T, kRows>(sums[0], plane);
+#pragma unroll
+      for (int j = 0; j < kRows; ++j)
+#pragma unroll
+        for (int v = 0; v < kLaneColumns; ++v) plane[j][v] = round_keeping_nan<T>(sums[0][j][v]);
       return;
     }
   }
-  HaloRows<T, Taps, kRows> halo;
+  HaloRows<S, Taps, kRows> halo;
   gather_plane<Taps, kAtSide, kRows, kWarps>(g, lane, rows, exchange, plane, halo);
   const unsigned ends = kNearEnd && !g.sweep.inner(arriving) ? g.ends.at(arriving, g.sweep.extent) : 0;
 #pragma unroll
   for (int k = 0; k <= 2; ++k) {
-    PlanePoints<T, kRows> sum;
+    PlanePoints<S, kRows> sum;
     const bool frozen = k < 2 && (ends & SweepEnds::frozen(k));
 #pragma unroll
     for (int j = 0; j < kRows; ++j)
 #pragma unroll
       for (int v = 0; v < kLaneColumns; ++v)
-        sum[j][v] = k == 2 ? T(0) : k == 1 && frozen ? halo[j + 1].at[v + 1] : sums[k % 2][j][v];
+        sum[j][v] = k == 2 ? S(0) : k == 1 && frozen ? halo[j + 1].at[v + 1] : sums[k % 2][j][v];
     if (!frozen) {
       add_plane<Taps, kRows>(g.coefficients[2 - k], k == 1, halo, sum);
       if (ends & SweepEnds::outside(k)) add_planes_outside<Taps, kRows>(g, k, arriving, ends, halo, sum);
+      if (k == 0)
+#pragma unroll
+        for (auto& row : sum) round_values<T>(row);
     }
     // A point that keeps its value takes it from its own plane, and nothing from the one behind.
 #pragma unroll
@@ -208,7 +206,9 @@ __device__ __forceinline__ void tile25d_step(const TemporalArguments<T>& g, cons
 }
 
 template <class T, class Taps, int kWarps, int kRows, int kDepth>
-__device__ __forceinline__ void temporal_tile25d(const TemporalArguments<T>& g, const T* source, T* target, T* shared) {
+__device__ __forceinline__ void temporal_tile25d(const TemporalArguments<Scalar<T>>& g, const T* source, T* target,
+                                                 unsigned char* shared) {
+  using S = Scalar<T>;
   using Loader = PlaneLoader<T, kRows, kTile25dStages>;
   const unsigned tile = blockIdx.x / unsigned(g.column_tiles), chunk = tile / unsigned(g.row_tiles);
   const LaneColumns lane(g, int(blockIdx.x % unsigned(g.column_tiles)));
@@ -216,18 +216,19 @@ __device__ __forceinline__ void temporal_tile25d(const TemporalArguments<T>& g, 
   const bool vectors = g.target_vectors && lane.aligned();
   const SweepRange range(g, int(chunk), g.depth, 1);
   int i = range.begin, out = range.out;
-  Loader loader(g, lane, source, rows.row, i, range.load_end(g), shared + threadIdx.y * Loader::kElements);
-  RowExchange<T, kWarps> exchange(shared + kWarps * Loader::kElements);
+  Loader loader(g, lane, source, rows.row, i, range.load_end(g),
+                reinterpret_cast<T*>(shared) + threadIdx.y * Loader::kElements);
+  RowExchange<S, kWarps> exchange(reinterpret_cast<S*>(shared + kWarps * Loader::kElements * int(sizeof(T))));
   T* to = target + out * g.target_strides[0] + rows.row * g.target_strides[1];
-  PlaneSums<T, kRows> sums[kDepth] = {};
+  PlaneSums<S, kRows> sums[kDepth] = {};
 
   const auto advance = [&]<bool kAtSide, bool kNearEnd>(std::bool_constant<kAtSide>, std::bool_constant<kNearEnd>) {
-    PlanePoints<T, kRows> plane;
+    PlanePoints<S, kRows> plane;
     loader.next(plane);
 #pragma unroll
     for (int step = 0; step < kDepth; ++step) {
       if (step >= g.depth) break;
-      tile25d_step<Taps, kAtSide, kNearEnd, kRows, kWarps>(g, lane, rows, i - step, exchange, sums[step], plane);
+      tile25d_step<T, Taps, kAtSide, kNearEnd, kRows, kWarps>(g, lane, rows, i - step, exchange, sums[step], plane);
     }
     if (i - g.depth >= out) {
 #pragma unroll
@@ -260,23 +261,22 @@ inline constexpr TemporalTuning kTile25dTuning = temporal_tuning<T>({3, Taps::kB
 
 template <class T, class Taps>
 __global__ void __launch_bounds__(32 * kTile25dTuning<T, Taps>.warps, (kTile25dTuning<T, Taps>.blocks_per_sm))
-    stencil_temporal_tile25d_kernel(const __grid_constant__ TemporalArguments<T> g, const T* __restrict__ source,
-                                    T* __restrict__ target) {
+    stencil_temporal_tile25d_kernel(const __grid_constant__ TemporalArguments<Scalar<T>> g,
+                                    const T* __restrict__ source, T* __restrict__ target) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   constexpr TemporalTuning tuning = kTile25dTuning<T, Taps>;
-  temporal_tile25d<T, Taps, tuning.warps, tuning.rows, tuning.depth>(g, source, target,
-                                                                     reinterpret_cast<T*>(shared_bytes));
+  temporal_tile25d<T, Taps, tuning.warps, tuning.rows, tuning.depth>(g, source, target, shared_bytes);
 }
 
 template <class T>
 TemporalKernels<T> tile25d_kernels(const TemporalTaps& taps) {
   const auto kernels = []<class Taps>(Taps) {
     constexpr TemporalTuning tuning = kTile25dTuning<T, Taps>;
-    constexpr int kElements =
-        tuning.warps * PlaneLoader<T, tuning.rows, kTile25dStages>::kElements + RowExchange<T, tuning.warps>::kElements;
-    static_assert(kElements * int(sizeof(T)) == tile25d_bytes(tuning, sizeof(T)));
+    constexpr int kBytes = tuning.warps * PlaneLoader<T, tuning.rows, kTile25dStages>::kElements * int(sizeof(T)) +
+                           RowExchange<Scalar<T>, tuning.warps>::kElements * int(sizeof(Scalar<T>));
+    static_assert(kBytes == tile25d_bytes(tuning, sizeof(T), sizeof(Scalar<T>)));
     const auto kernel = stencil_temporal_tile25d_kernel<T, Taps>;
-    return TemporalKernels<T>{kernel, kernel, dim3(32, tuning.warps), kElements * int(sizeof(T))};
+    return TemporalKernels<T>{kernel, kernel, dim3(32, tuning.warps), kBytes};
   };
   return taps.box ? kernels(TapSet<1, true>{}) : kernels(TapSet<1, false>{});
 }

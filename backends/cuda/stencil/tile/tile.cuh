@@ -6,11 +6,13 @@
 ///
 /// A block loads its tile with the halo. Where the tile touches the boundary, the modes are resolved cell by cell.
 /// After one barrier every thread sums the taps of kTilePointsPerThread points from shared memory, where a tap is one
-/// offset for all of them. The algorithms differ in how the field is read (Load) and in where the taps lie (Taps: `T
-/// coefficient(int)`, `int offset(int)`).
+/// offset for all of them. The algorithms differ in how the field is read (Load) and in where the taps lie (Taps: `S
+/// coefficient(int)`, `int offset(int)`). Cells hold values (S, Scalar<T> of the elements T): those of 16 bits are
+/// converted once, as they are loaded, and not by each tap.
 #pragma once
 
 #include "../../context.hpp"
+#include "../../convert.cuh"
 #include "../../launch.cuh"
 #include "../geometry.hpp"
 #include "tile.hpp"
@@ -44,21 +46,22 @@ inline unsigned reciprocal(int divisor) {
 /// A cell near or beyond the boundary. Cells that only points outside the domain or frozen points would read are zero,
 /// since nothing exists there.
 template <class Load, class T>
-__device__ T boundary_cell(const SweepGeometry& g, const T* source, const std::int64_t (&at)[plugin::kAxes]) {
+__device__ Scalar<T> boundary_cell(const SweepGeometry& g, const T* source, const std::int64_t (&at)[plugin::kAxes]) {
 #pragma unroll
   for (int axis = 0; axis < plugin::kAxes; ++axis) {
     const std::int64_t i = at[axis], n = g.domain.extents[axis];
-    if (i < 0 && g.domain.mode[axis][0] == TESSERA_BOUNDARY_FIXED) return T(0);
-    if (i >= n && (g.domain.mode[axis][1] == TESSERA_BOUNDARY_FIXED || i >= n + g.domain.reach[axis][1])) return T(0);
+    if (i < 0 && g.domain.mode[axis][0] == TESSERA_BOUNDARY_FIXED) return 0;
+    if (i >= n && (g.domain.mode[axis][1] == TESSERA_BOUNDARY_FIXED || i >= n + g.domain.reach[axis][1])) return 0;
   }
   const plugin::Sample s = g.domain.sample(at[0], at[1], at[2]);
-  return s.constant ? T(s.value) : Load::load(source + g.source_index(s.index[0], s.index[1], s.index[2]));
+  if (s.constant) return Scalar<T>(s.value);
+  return widened(Load::load(source + g.source_index(s.index[0], s.index[1], s.index[2])));
 }
 
 /// Loads the tile whose first point is `origin`. kLine: the domain has one axis.
 template <bool kLine, class Load, class T>
 __device__ __forceinline__ void load_tile(const TileArguments& g, const std::int64_t (&origin)[plugin::kAxes],
-                                          bool plain, const T* source, T* tile) {
+                                          bool plain, const T* source, Scalar<T>* tile) {
   const SweepGeometry& geometry = g.geometry;
   const unsigned threads = blockDim.x, cells = unsigned(g.cells[0] * g.cells[1] * g.cells[2]);
   std::int64_t corner[plugin::kAxes];
@@ -96,7 +99,7 @@ __device__ __forceinline__ void load_tile(const TileArguments& g, const std::int
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i)
-      if (const unsigned cell = base + i * threads; cell < cells) tile[cell] = value[i];
+      if (const unsigned cell = base + i * threads; cell < cells) tile[cell] = widened(value[i]);
   }
 }
 
@@ -123,7 +126,7 @@ __device__ __forceinline__ TilePoints thread_points(const TileArguments& g) {
 /// The body of the kernels; `tile` is the block's dynamic shared memory.
 template <bool kLine, class Load, class T, class Taps>
 __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& taps, const T* source, T* target,
-                                           T* tile) {
+                                           Scalar<T>* tile) {
   const SweepGeometry& geometry = g.geometry;
   const unsigned row_of_tiles = kLine ? 0 : blockIdx.x / g.tiles[1];
   const unsigned plane_of_tiles = kLine ? 0 : row_of_tiles / g.tiles[0];
@@ -140,11 +143,12 @@ __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& t
   __syncthreads();
 
   const TilePoints points = thread_points<kLine>(g);
-  T sum[kTilePointsPerThread] = {};
+  using S = Scalar<T>;
+  S sum[kTilePointsPerThread] = {};
 #pragma unroll 4
   for (int t = 0; t < g.taps; ++t) {
-    const T coefficient = taps.coefficient(t);
-    const T* const shifted = tile + taps.offset(t);
+    const S coefficient = taps.coefficient(t);
+    const S* const shifted = tile + taps.offset(t);
 #pragma unroll
     for (int j = 0; j < kTilePointsPerThread; ++j) sum[j] = fma(coefficient, shifted[points.cell[j]], sum[j]);
   }
@@ -153,12 +157,15 @@ __device__ __forceinline__ void tile_sweep(const TileArguments& g, const Taps& t
   for (int j = 0; j < kTilePointsPerThread; ++j) {
     const std::int64_t i0 = origin[0] + points.at[j][0], i1 = origin[1] + points.at[j][1],
                        i2 = origin[2] + points.at[j][2];
+    bool keeps = false;
     if (!plain) {
       if (i0 >= geometry.domain.extents[0] || i1 >= geometry.domain.extents[1] || i2 >= geometry.domain.extents[2])
         continue;
-      if (geometry.domain.frozen(i0, i1, i2)) sum[j] = tile[points.cell[j] + g.centre];
+      keeps = geometry.domain.frozen(i0, i1, i2);
+      if (keeps) sum[j] = tile[points.cell[j] + g.centre];
     }
-    target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] = sum[j];
+    target[kLine ? i2 * geometry.target_strides[2] : geometry.target_index(i0, i1, i2)] =
+        keeps ? element_of<T>(sum[j]) : rounded<T>(sum[j]);
   }
 }
 

@@ -83,10 +83,10 @@ inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, cons
   return offsets;
 }
 
-template <class T>
-std::vector<T> coefficients(const plugin::StencilProblem& problem) {
-  std::vector<T> values;
-  for (const auto& tap : problem.taps) values.push_back(T(tap.coefficient));
+template <class S>
+std::vector<S> coefficients(const plugin::StencilProblem& problem) {
+  std::vector<S> values;
+  for (const auto& tap : problem.taps) values.push_back(S(tap.coefficient));
   return values;
 }
 

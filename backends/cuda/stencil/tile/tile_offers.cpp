@@ -65,7 +65,7 @@ double halo_bytes(const StencilProblem& problem, const int (&extent)[3]) {
   double cells = 1.0;
   for (int axis = 0; axis < plugin::kAxes; ++axis)
     cells *= double(extent[axis]) + double(problem.domain.reach[axis][0]) + double(problem.domain.reach[axis][1]);
-  return cells * double(plugin::size_of(problem.dtype));
+  return cells * value_bytes(problem.dtype);
 }
 
 /// The extents that the caller allows on each axis. Axes that the domain does not have take one point.
@@ -85,7 +85,7 @@ std::int64_t Tile::count(const StencilProblem& problem) const {
 }
 
 std::optional<Tile> make_tile(const StencilProblem& problem, const Machine& machine, const int (&extent)[3]) {
-  const double bytes = halo_bytes(problem, extent), size = double(plugin::size_of(problem.dtype));
+  const double bytes = halo_bytes(problem, extent), size = value_bytes(problem.dtype);
   if (bytes > machine.shared_per_block || bytes > double(kMaxTileCells) * size) return std::nullopt;
   Tile tile{{extent[0], extent[1], extent[2]}, {}, std::int64_t(bytes)};
   if (tile.points() < kMinTilePoints || tile.points() > kMaxTilePoints) return std::nullopt;
@@ -149,7 +149,7 @@ void offer_shared_constant(const StencilProblem& problem, const Machine& machine
                            std::uint64_t, plugin::OfferList& offers) {
   const StencilTypeCosts& all = type_costs(machine, problem.dtype);
   const std::int64_t bank = given.in_range("bank", kBankIfRoom, kBankNever, kBankIfRoom);
-  const std::size_t bytes = problem.taps.size() * (plugin::size_of(problem.dtype) + sizeof(int));
+  const std::size_t bytes = problem.taps.size() * (std::size_t(value_bytes(problem.dtype)) + sizeof(int));
   const TileCosts& costs = bank == kBankNever || bytes > kConstantBankBytes ? all.ldg_tile : all.constant_tile;
   for (const auto& [tile, seconds] : fastest_tiles(problem, machine, costs, given))
     offer_sweeps(problem, parameters_of(problem, tile, plugin::Parameters::Entry{"bank", bank}), seconds, offers);
