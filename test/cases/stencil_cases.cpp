@@ -227,6 +227,29 @@ void add_strides(List& list) {
               {.extents = {9, 12, 14}, .taps = {}, .in_strides = {2000, 3, 61}, .out_strides = {2, 20, 300}});
 }
 
+/// Rows of whole vectors of any type, in which tiles of vectors lie between both ends.
+void add_whole_vectors(List& list) {
+  std::vector<Named> all;
+  for (int radius = 1; radius <= 4; ++radius) {
+    all.push_back({"1d star" + std::to_string(radius), star(1, radius, Weights::integer)});
+    all.push_back({"1d derivative" + std::to_string(radius), taps::derivative(1, 0, 1, 2 * radius)});
+    all.push_back({"2d star" + std::to_string(radius), star(2, radius, Weights::integer)});
+  }
+  for (int radius = 1; radius <= 2; ++radius)
+    all.push_back({"2d box" + std::to_string(radius), box(2, radius, Weights::integer)});
+  for (const Named& named : all) {
+    const int rank = named.taps.rank();
+    const bool integers = named.name.find("derivative") == std::string::npos;
+    for (const Boundary mode : kBoundaries)
+      list.push_back({"whole vectors " + named.name + " " + name_of(mode),
+                      {.extents = rank == 1 ? Extents{2320} : Extents{35, 296},
+                       .taps = named.taps,
+                       .boundary = everywhere(mode, rank)},
+                      integers ? StencilData::integers : StencilData::random,
+                      mode == Boundary::fixed || mode == Boundary::periodic});
+  }
+}
+
 /// Rows of whole cache lines, or as far apart as those: algorithms may compute several of them together. Odd numbers of
 /// planes and rows are left over; rows end with points that are frozen, mapped or constant.
 void add_whole_lines(List& list) {
@@ -309,6 +332,7 @@ std::vector<StencilCase> stencil_cases() {
   add_mixed_boundaries(list);
   add_steps(list);
   add_strides(list);
+  add_whole_vectors(list);
   add_whole_lines(list);
   add_special_values(list);
   add_large(list);

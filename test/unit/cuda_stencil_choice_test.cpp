@@ -23,7 +23,7 @@ using test::choice;
 namespace {
 
 constexpr auto kFixed = TESSERA_BOUNDARY_FIXED, kPeriodic = TESSERA_BOUNDARY_PERIODIC;
-constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64;
+constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64, kF16 = TESSERA_F16, kBf16 = TESSERA_BF16;
 
 plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side,
                                std::int64_t steps = 1) {
@@ -118,6 +118,32 @@ TEST_CASE("shapes stream") {
       CHECK(single(dtype, kVolume, mode, 400) == "streaming");
     }
   CHECK(single(kF64, kVolume, kPeriodic, 64) == "streaming");
+}
+
+TEST_CASE("elements of 16 bits stream twice as fast as f32 where their rows are aligned") {
+  for (const tessera_dtype dtype : {kF16, kBf16})
+    for (const Taps& taps : {kLine, kPlane, kFar}) {
+      const std::int64_t side = taps.rank() == 1 ? 1 << 28 : 16384;
+      const auto seconds = [&](tessera_dtype type, std::int64_t extent) {
+        return test::offers("streaming", problem(type, taps, kPeriodic, extent)).cheapest().seconds;
+      };
+      CHECK(single(dtype, taps, kPeriodic, side) == "streaming");
+      CHECK(seconds(kF32, side) / seconds(dtype, side) == Catch::Approx(2.0).epsilon(0.02));
+      if (taps.rank() == 2) CHECK(seconds(dtype, side - 4) > 1.01 * seconds(dtype, side));  // as a list
+    }
+}
+
+TEST_CASE("elements of 16 bits are values of f32 on the chip") {
+  for (const tessera_dtype dtype : {kF16, kBf16}) {
+    const auto wide = problem(kF32, kPlane, kFixed, 1000, 20), narrow = problem(dtype, kPlane, kFixed, 1000, 20);
+    const int extent[] = {1, 16, 64};
+    CHECK(make_tile(narrow, test::h100(), extent)->bytes == make_tile(wide, test::h100(), extent)->bytes);
+    const auto exchanged = test::given({{"depth", 4}, {"rows", 8}, {"warps", 8}});
+    CHECK(test::offers("persistent", narrow, exchanged).cheapest().workspace_bytes ==
+          test::offers("persistent", wide, exchanged).cheapest().workspace_bytes);
+    CHECK(test::offers("temporal", narrow).cheapest().workspace_bytes <= narrow.sweep_workspace());
+    CHECK(narrow.sweep_workspace() == wide.sweep_workspace() / 2);
+  }
 }
 
 TEST_CASE("small domains of which no boundary moves take a thread a point") {
