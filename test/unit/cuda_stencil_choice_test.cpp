@@ -138,7 +138,7 @@ TEST_CASE("elements of 16 bits are values of f32 on the chip") {
     const auto wide = problem(kF32, kPlane, kFixed, 1000, 20), narrow = problem(dtype, kPlane, kFixed, 1000, 20);
     const int extent[] = {1, 16, 64};
     CHECK(make_tile(narrow, test::h100(), extent)->bytes == make_tile(wide, test::h100(), extent)->bytes);
-    const auto exchanged = test::given({{"depth", 4}, {"rows", 8}, {"warps", 8}});
+    const auto exchanged = test::given({{"depth", 4}, {"rows", 8}, {"warps", 16}});
     CHECK(test::offers("persistent", narrow, exchanged).cheapest().workspace_bytes ==
           test::offers("persistent", wide, exchanged).cheapest().workspace_bytes);
     CHECK(test::offers("temporal", narrow).cheapest().workspace_bytes <= narrow.sweep_workspace());

@@ -58,15 +58,11 @@ __device__ __forceinline__ void store_vector(T* to, const Scalar<T>* from) {
 /// Copies kWidth elements likewise.
 template <int kWidth, class T>
 __device__ __forceinline__ void copy_vector(const T* from, T* to) {
-  if constexpr (kNarrow<T> && kWidth == kVectorWidth<T>) {
+  if constexpr (kWidth == kVectorWidth<T>) {
     *reinterpret_cast<uint4*>(to) = __ldg(reinterpret_cast<const uint4*>(from));
-  } else if constexpr (kNarrow<T>) {
+  } else {
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) to[i] = load_read_only(from + i);
-  } else {
-    T vector[kWidth];
-    load_vector<kWidth>(from, vector);
-    store_vector<kWidth>(to, vector);
   }
 }
 

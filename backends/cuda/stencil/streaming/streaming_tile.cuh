@@ -197,18 +197,22 @@ __device__ __forceinline__ void plain_tile(const StreamingTileArguments<T, Shape
   for (int plane = 0; plane < Tile::kPlanes; ++plane)
 #pragma unroll
     for (int j = 0; j < Tile::kRows; ++j) {
-      const T* const old = source + plane * geometry.source_strides[0] + j * geometry.source_strides[1];
-      T* const to = target + plane * geometry.target_strides[0] + j * geometry.target_strides[1];
       if (frozen != 0) {
+        const T* const old = source + plane * geometry.source_strides[0] + j * geometry.source_strides[1];
+        if constexpr (kNarrow<T>) {
+          T* const to = target + plane * geometry.target_strides[0] + j * geometry.target_strides[1];
 #pragma unroll
-        for (int i = 0; i < Tile::kWidth; ++i)
-          if constexpr (kNarrow<T>)
+          for (int i = 0; i < Tile::kWidth; ++i)
             to[i] = frozen >> i & 1 ? load_read_only(old + i) : rounded<T>(sum[plane][j][i]);
-          else if (frozen >> i & 1)
-            sum[plane][j][i] = __ldg(old + i);
-        if (kNarrow<T>) continue;
+          continue;
+        } else {
+#pragma unroll
+          for (int i = 0; i < Tile::kWidth; ++i)
+            if (frozen >> i & 1) sum[plane][j][i] = __ldg(old + i);
+        }
       }
-      store_vector<Tile::kWidth>(to, sum[plane][j]);
+      store_vector<Tile::kWidth>(target + plane * geometry.target_strides[0] + j * geometry.target_strides[1],
+                                 sum[plane][j]);
     }
 }
 
@@ -284,8 +288,11 @@ __device__ __forceinline__ void any_vector(const StreamingTileArguments<T, Shape
   Scalar<T> sum[kWidth];
   if (i2 >= kHalo && i2 + kWidth + kHalo <= domain.extents[2] && !domain.frozen_on(2, i2) &&
       !domain.frozen_on(2, i2 + kWidth - 1)) {
-    if (frozen) return copy_vector<kWidth>(old, to);
-    edge_vector<kWidth, true>(g, source, i0, i1, i2, sum);
+    if (kNarrow<T> && frozen) return copy_vector<kWidth>(old, to);  // the bits of any NaN
+    if (frozen)
+      load_vector<kWidth>(old, sum);
+    else
+      edge_vector<kWidth, true>(g, source, i0, i1, i2, sum);
     return store_vector<kWidth>(to, sum);
   }
   if (!frozen) edge_vector<kWidth, false>(g, source, i0, i1, i2, sum);

@@ -56,10 +56,10 @@ struct TemporalTunings {
   int line_blocks_per_sm[4];  ///< by radius - 1; in 1D registers do not depend on the depth
 };
 
-/// Those of 16-bit types, as of f32 until they are measured.
+/// Those of 16-bit types: of f32 until they are measured, but with registers for rounding in 1D.
 template <class T>
 inline constexpr TemporalTunings kTemporalTunings{{6, 16},       {10, 12},     {6, 12},
-                                                  {2, 1, 12, 4}, {3, 1, 8, 4}, {5, 4, 4, 3}};
+                                                  {2, 1, 12, 4}, {3, 1, 8, 4}, {4, 4, 4, 3}};
 template <>
 inline constexpr TemporalTunings kTemporalTunings<float>{{6, 16},       {10, 12},     {6, 12},
                                                          {2, 1, 12, 4}, {3, 1, 8, 4}, {5, 4, 4, 3}};
