@@ -3,8 +3,8 @@
 
 /// @file
 /// Elements of memory and the values that are computed on: elements of 16 bits become f32 and back, by the rules of
-/// tessera/float16.hpp. Subnormals are kept. A NaN that is rounded loses its payload; element_of() keeps it.
-/// For the other types nothing is to be done.
+/// tessera/float16.hpp. Subnormals are kept. A NaN stays one, but keeps its payload only from exact_value() to
+/// element_of(). For the other types nothing is to be done.
 #pragma once
 
 #include "vector.cuh"
@@ -58,6 +58,14 @@ __device__ __forceinline__ std::uint32_t exact_bits(float16, float value) {
 }
 __device__ __forceinline__ std::uint32_t exact_bits(bfloat16, float value) { return __float_as_uint(value) >> 16; }
 
+// The value of these bits, of a NaN with its payload.
+__device__ __forceinline__ float exact_value(float16, std::uint32_t bits) {
+  const float value = lower(float16{}, bits);
+  const std::uint32_t nan = (bits & 0x8000) << 16 | 0x7f800000 | (bits & 0x3ff) << 13;
+  return value != value ? __uint_as_float(nan) : value;
+}
+__device__ __forceinline__ float exact_value(bfloat16, std::uint32_t bits) { return lower(bfloat16{}, bits); }
+
 }  // namespace detail
 
 /// An element's value.
@@ -65,6 +73,15 @@ template <class T>
 __device__ __forceinline__ Scalar<T> widened(T element) {
   if constexpr (kNarrow<T>)
     return detail::lower(T{}, element.bits);
+  else
+    return element;
+}
+
+/// The same, of a NaN with its payload, which the instruction for f16 drops.
+template <class T>
+__device__ __forceinline__ Scalar<T> exact_value(T element) {
+  if constexpr (kNarrow<T>)
+    return detail::exact_value(T{}, element.bits);
   else
     return element;
 }
@@ -120,16 +137,16 @@ __device__ __forceinline__ Scalar<T> value_at(const T* element) {
   return widened(load_read_only(element));
 }
 
-/// The values of neighbours.
-template <class T, int kCount>
+/// The values of neighbours. kExact: as of exact_value().
+template <bool kExact = false, class T, int kCount>
 __device__ __forceinline__ void widen(const Vector<T, kCount>& from, Scalar<T>* to) {
   if constexpr (kNarrow<T>) {
     std::uint32_t words[kCount / 2];
     memcpy(words, &from, sizeof words);
 #pragma unroll
     for (int i = 0; i < kCount; i += 2) {
-      to[i] = detail::lower(T{}, words[i / 2]);
-      to[i + 1] = detail::upper(T{}, words[i / 2]);
+      to[i] = kExact ? detail::exact_value(T{}, words[i / 2] & 0xffff) : detail::lower(T{}, words[i / 2]);
+      to[i + 1] = kExact ? detail::exact_value(T{}, words[i / 2] >> 16) : detail::upper(T{}, words[i / 2]);
     }
   } else {
 #pragma unroll

@@ -93,6 +93,8 @@ void StencilTrial<T>::fill(StencilData data) {
   in_[layout_.in_first] = number<T>(INFINITY);
   in_[layout_.in_first + middle] = number<T>(NAN);
   in_[layout_.in_first + last] = number<T>(-INFINITY);
+  const std::size_t row = desc_.extents.size() - 1;  // beside the first point: frozen points keep the bits of a NaN
+  if (layout_.extents[row] > 1) in_[layout_.in_first + layout_.in_strides[row]] = number<T>(NAN);
 }
 
 template <class T>

@@ -25,9 +25,13 @@ template <int kWidth, class T>
 __device__ __forceinline__ void load_vector(const T* from, Scalar<T>* to) {
   if constexpr (kWidth == kVectorWidth<T>) {
     const uint4 raw = __ldg(reinterpret_cast<const uint4*>(from));
-    RowVector<T> vector;
-    memcpy(&vector, &raw, sizeof raw);
-    widen(vector, to);
+    if constexpr (kNarrow<T>) {
+      RowVector<T> vector;
+      memcpy(&vector, &raw, sizeof raw);
+      widen(vector, to);
+    } else {
+      memcpy(to, &raw, sizeof raw);
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) to[i] = value_at(from + i);

@@ -107,7 +107,7 @@ __device__ __forceinline__ void load_tile(const PersistentArguments<Scalar<T>>& 
   for (int j = 0; j < kRows; ++j) {
     const T* const row = in + y * g.in_strides[0];
 #pragma unroll
-    for (int v = 0; v < kLaneColumns; ++v) rows[j][v] = widened(row[columns[v]]);
+    for (int v = 0; v < kLaneColumns; ++v) rows[j][v] = exact_value(row[columns[v]]);
     if (++y == g.rows.extent) y = 0;
   }
 }

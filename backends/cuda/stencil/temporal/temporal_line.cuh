@@ -60,7 +60,10 @@ class LineTile {
 #pragma unroll
     for (int v = 0; v < kLaneVectors; ++v) {
       const RowVector<T> vector = *slot(int(threadIdx.x) * kLaneVectors + v);
-      widen(vector, points + v * kVector);
+      if (kNarrow<T> && (tile_.low || tile_.high))
+        widen<true>(vector, points + v * kVector);  // points may be frozen, and keep the bits of a NaN
+      else
+        widen(vector, points + v * kVector);
     }
   }
 

@@ -77,7 +77,9 @@ class PlaneLoader {
     for (int i = 0; i < kStages - 1; ++i) load();
   }
 
-  /// The next plane. Behind the last one the values are arbitrary.
+  /// The next plane. Behind the last one the values are arbitrary. kExact: points may be frozen, and keep the bits of a
+  /// NaN.
+  template <bool kExact>
   __device__ void next(S (&rows)[kRows][kLaneColumns]) {
     cp_async_wait<kStages - 2>();
     __syncwarp();
@@ -87,7 +89,7 @@ class PlaneLoader {
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
         const T* vector = ring_ + (read_stage_ * kRows + j) * kWarpColumns + offset(threadIdx.x * kParts + part);
-        widen(*reinterpret_cast<const LaneVector<T>*>(vector), &rows[j][part * kVector]);
+        widen<kExact>(*reinterpret_cast<const LaneVector<T>*>(vector), &rows[j][part * kVector]);
       }
     read_stage_ = (read_stage_ + 1) % kStages;
   }

@@ -159,7 +159,7 @@ __device__ __forceinline__ void temporal_tile15d(const TemporalArguments<Scalar<
 
   const auto advance = [&]<bool kAtSide, bool kNearEnd>(std::bool_constant<kAtSide>, std::bool_constant<kNearEnd>) {
     S rows[1][kLaneColumns];
-    loader.next(rows);
+    loader.template next<kAtSide || kNearEnd>(rows);
     S(&row)[kLaneColumns] = rows[0];
 #pragma unroll
     for (int s = 0; s < kDepth; ++s) {

@@ -224,7 +224,7 @@ __device__ __forceinline__ void temporal_tile25d(const TemporalArguments<Scalar<
 
   const auto advance = [&]<bool kAtSide, bool kNearEnd>(std::bool_constant<kAtSide>, std::bool_constant<kNearEnd>) {
     PlanePoints<S, kRows> plane;
-    loader.next(plane);
+    loader.template next<kAtSide || kNearEnd>(plane);
 #pragma unroll
     for (int step = 0; step < kDepth; ++step) {
       if (step >= g.depth) break;

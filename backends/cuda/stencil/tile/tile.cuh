@@ -55,7 +55,7 @@ __device__ Scalar<T> boundary_cell(const SweepGeometry& g, const T* source, cons
   }
   const plugin::Sample s = g.domain.sample(at[0], at[1], at[2]);
   if (s.constant) return Scalar<T>(s.value);
-  return widened(Load::load(source + g.source_index(s.index[0], s.index[1], s.index[2])));
+  return exact_value(Load::load(source + g.source_index(s.index[0], s.index[1], s.index[2])));
 }
 
 /// Loads the tile whose first point is `origin`. kLine: the domain has one axis.
