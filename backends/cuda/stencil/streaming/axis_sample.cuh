@@ -42,4 +42,14 @@ __device__ __forceinline__ T axis_value(const plugin::Domain& domain, int axis, 
   return kind == SampleKind::nothing ? T(0) : T(domain.value[axis][kind == SampleKind::low_value ? 0 : 1]);
 }
 
+/// Which of kWidth points from i2 on keep their values for their place in the row, which has less than 2^31 points.
+template <int kWidth>
+__device__ __forceinline__ unsigned frozen_points(const plugin::Domain& domain, int i2) {
+  const auto first = [](int count) { return (1u << min(max(count, 0), kWidth)) - 1; };
+  const int extent = int(domain.extents[2]);
+  const unsigned low = domain.mode[2][0] == TESSERA_BOUNDARY_FIXED ? first(int(domain.reach[2][0]) - i2) : 0;
+  const unsigned high = domain.mode[2][1] == TESSERA_BOUNDARY_FIXED ? ~first(extent - int(domain.reach[2][1]) - i2) : 0;
+  return low | (high & ((1u << kWidth) - 1));
+}
+
 }  // namespace tessera::cuda

@@ -119,8 +119,9 @@ double tile_seconds(const StencilProblem& p, const TileWork& work, const Machine
   const double unaligned = rows_aligned(p) ? 0.0 : costs.unaligned * double(p.points());
   const double shell = costs.shell_frozen * reach * reach * work.frozen + costs.shell_reach * reach * work.computed;
   const double latency = work.computed > 0.0 ? (work.at_ends ? costs.end_latency : costs.plane_latency) : 0.0;
-  const double launches = costs.launch + (work.interior && work.frozen + work.computed > 0.0 ? costs.second : 0.0) +
-                          costs.first / double(std::max<std::int64_t>(p.steps, 1));
+  const bool two = !kOneLaunch<T, Shape> && work.interior && work.frozen + work.computed > 0.0;
+  const double launches =
+      costs.launch + (two ? costs.second : 0.0) + costs.first / double(std::max<std::int64_t>(p.steps, 1));
   return launches + overlapped(memory, reading, costs.overlap) + all_cycles(machine, unaligned + shell) +
          latency * reach * reach;
 }

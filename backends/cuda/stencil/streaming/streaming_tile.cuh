@@ -191,8 +191,12 @@ __device__ __forceinline__ void plain_tile(const StreamingTileArguments<T, Shape
     add_row<Tile, kZ, kY, kWithHalo>(g, segment, sum);
   });
   unsigned frozen = 0;  // a bit a point of a row
+  if constexpr (kEnds && kNarrow<T>) {
+    frozen = frozen_points<Tile::kWidth>(geometry.domain, int(i2));
+  } else {
 #pragma unroll
-  for (int i = 0; kEnds && i < Tile::kWidth; ++i) frozen |= unsigned(geometry.domain.frozen_on(2, i2 + i)) << i;
+    for (int i = 0; kEnds && i < Tile::kWidth; ++i) frozen |= unsigned(geometry.domain.frozen_on(2, i2 + i)) << i;
+  }
 #pragma unroll
   for (int plane = 0; plane < Tile::kPlanes; ++plane)
 #pragma unroll
@@ -301,13 +305,15 @@ __device__ __forceinline__ void any_vector(const StreamingTileArguments<T, Shape
     if (i2 + i < domain.extents[2]) to[i] = frozen || domain.frozen_on(2, i2 + i) ? old[i] : rounded<T>(sum[i]);
 }
 
-/// The body of the kernels for the interior. With kEnds its rows are whole, and threads at their ends reach beyond.
+/// The body of the kernels for the interior, of its block (blockIdx.x, block_y, blockIdx.z). With kEnds its rows are
+/// whole, and threads at their ends reach beyond.
 template <class Tile, bool kEnds, class T, class Shape>
 __device__ __forceinline__ void streaming_interior(const StreamingTileArguments<T, Shape>& g,
-                                                   const StreamingInterior& interior, const T* source, T* target) {
+                                                   const StreamingInterior& interior, unsigned block_y, const T* source,
+                                                   T* target) {
   constexpr int kHalo = RowSegment<T, Tile::kWidth, Shape>::kHalo * Tile::kWidth;
   const PointBox& box = interior.box;
-  std::int64_t i0 = box.begin[0], i1 = box.begin[1] + (blockIdx.y * Tile::kThreadsY + threadIdx.y) * Tile::kRows;
+  std::int64_t i0 = box.begin[0], i1 = box.begin[1] + (block_y * Tile::kThreadsY + threadIdx.y) * Tile::kRows;
   if constexpr (Shape::kRank == 3) {
     const std::int64_t number = interior.first + blockIdx.z, planes = interior.tiles.planes;
     const unsigned group = interior.tiles.groups == 1 ? 0 : unsigned(number) / unsigned(planes);
@@ -335,11 +341,10 @@ __device__ __forceinline__ void streaming_interior(const StreamingTileArguments<
   }
 }
 
-/// The body of the kernels for the shell.
+/// The body of the kernels for the shell, of one of its vectors.
 template <int kWidth, class T, class Shape>
 __device__ __forceinline__ void streaming_shell(const StreamingTileArguments<T, Shape>& g, const StreamingShell& shell,
-                                                const T* source, T* target) {
-  std::int64_t vector = std::int64_t(blockIdx.x) * StreamingShell::kThreads + threadIdx.x;
+                                                std::int64_t vector, const T* source, T* target) {
   int which = 0;
   while (which < StreamingShell::kBoxes && vector >= shell.vectors[which]) vector -= shell.vectors[which++];
   if (which == StreamingShell::kBoxes) return;

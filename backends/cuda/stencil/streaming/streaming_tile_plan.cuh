@@ -22,6 +22,9 @@ namespace {
 // A sweep is two launches, the shell and the interior. They write different points and read what the sweep before
 // wrote. So the shell waits for the sweep before, and the interior begins as soon as the shell's blocks have begun. The
 // interior's first block waits for the shell, so that the sweep has ended when the interior has.
+//
+// Planes of 16-bit elements are swept in half the time, of which the shell's launch is 5 %: there the first rows of the
+// grid are the shell.
 
 template <int kWidth, class T, class Shape>
 __global__ void __launch_bounds__(StreamingShell::kThreads)
@@ -30,7 +33,7 @@ __global__ void __launch_bounds__(StreamingShell::kThreads)
                                    T* __restrict__ target) {
   wait_for_predecessor();
   start_successor();
-  streaming_shell<kWidth>(g, shell, source, target);
+  streaming_shell<kWidth>(g, shell, std::int64_t(blockIdx.x) * StreamingShell::kThreads + threadIdx.x, source, target);
 }
 
 template <class Tile, bool kEnds, class T, class Shape>
@@ -39,8 +42,24 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
                                       const __grid_constant__ StreamingInterior interior, const T* __restrict__ source,
                                       T* __restrict__ target) {
   start_successor();
-  streaming_interior<Tile, kEnds>(g, interior, source, target);
+  streaming_interior<Tile, kEnds>(g, interior, blockIdx.y, source, target);
   if (blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0) wait_for_predecessor();
+}
+
+/// Both: `shell_rows` rows of the grid are the shell.
+template <class Tile, class T, class Shape>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
+    stencil_streaming_whole_kernel(const __grid_constant__ StreamingTileArguments<T, Shape> g,
+                                   const __grid_constant__ StreamingShell shell, unsigned shell_rows,
+                                   const __grid_constant__ StreamingInterior interior, const T* __restrict__ source,
+                                   T* __restrict__ target) {
+  wait_for_predecessor();
+  start_successor();
+  if (blockIdx.y >= shell_rows)
+    return streaming_interior<Tile, false>(g, interior, blockIdx.y - shell_rows, source, target);
+  const std::int64_t block = std::int64_t(blockIdx.y) * gridDim.x + blockIdx.x;
+  const unsigned thread = threadIdx.y * Tile::kThreadsX + threadIdx.x;
+  if (blockIdx.z == 0) streaming_shell<Tile::kWidth>(g, shell, block * Tile::kThreads + thread, source, target);
 }
 
 /// In larger domains the shell takes little time, and tiles that run with it take up to 5 % longer.
@@ -67,8 +86,7 @@ class StreamingTilePlan final : public plugin::Plan {
       unaligned_ = layout<Unaligned>();
       prepare_kernels<Unaligned>();
     }
-    early_ = problem.points() <= kMostEarlyPoints &&
-             can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
+    early_ = problem.points() <= kMostEarlyPoints && starts_early();
     std::copy(coefficients.begin(), coefficients.end(), arguments_.coefficient);
   }
 
@@ -82,7 +100,9 @@ class StreamingTilePlan final : public plugin::Plan {
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           SweepGeometry& geometry = arguments.geometry;
           geometry.set_strides(source_strides, target_strides);
-          if constexpr (kAllAligned)
+          if constexpr (kOneLaunch<T, Shape>)
+            launch_whole<Aligned>(aligned_, arguments, first, source, target);
+          else if constexpr (kAllAligned)
             launch_sweep<Aligned>(aligned_, arguments, first, source, target);
           else if (rows_aligned(source, geometry.source_strides, Shape::kRank) &&
                    rows_aligned(target, geometry.target_strides, Shape::kRank))
@@ -104,10 +124,24 @@ class StreamingTilePlan final : public plugin::Plan {
            at_vector(e.workspace<T>());
   }
 
+  /// Rows of a grid that may be the shell; a larger one has a launch of its own.
+  static constexpr std::int64_t kMostShellRows = 1024;
+
   template <class Tile>
   void prepare_kernels() const {
-    prepare(stencil_streaming_interior_kernel<Tile, kWholeRows<Tile, Shape>, T, Shape>);
-    prepare(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>);
+    if constexpr (kOneLaunch<T, Shape>) {
+      prepare(stencil_streaming_whole_kernel<Tile, T, Shape>);
+    } else {
+      prepare(stencil_streaming_interior_kernel<Tile, kWholeRows<Tile, Shape>, T, Shape>);
+      prepare(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>);
+    }
+  }
+
+  static bool starts_early() {
+    if constexpr (kOneLaunch<T, Shape>)
+      return can_start_early(stencil_streaming_whole_kernel<Aligned, T, Shape>);
+    else
+      return can_start_early(stencil_streaming_shell_kernel<Aligned::kWidth, T, Shape>);
   }
 
   /// How tiles of one kind cut the domain.
@@ -123,7 +157,8 @@ class StreamingTilePlan final : public plugin::Plan {
     const Rasterization order =
         rasterize({plugin::ceil_div(box.extent(0), Tile::kPointsZ), plugin::ceil_div(box.extent(1), Tile::kPointsY),
                    box.extent(2) == 0 ? 0 : plugin::ceil_div(box.end[2], Tile::kPointsX)},
-                  Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.machine().l2_bytes, kMaxGridYz);
+                  Tile::kPointsZ, Tile::kPointsY, Shape::reach(0), row_bytes, context_.machine().l2_bytes,
+                  kMaxGridYz - (kOneLaunch<T, Shape> ? kMostShellRows : 0));
     return {{box, order, 0}, shell_around(problem_.domain, box, Tile::kWidth)};
   }
 
@@ -141,12 +176,36 @@ class StreamingTilePlan final : public plugin::Plan {
              EarlyStart{early_ && shell && first == 0}, arguments, layout.interior, source, target);
   }
 
+  /// The same in one launch, as far as the grid's limits allow.
+  template <class Tile>
+  void launch_whole(Layout layout, const StreamingTileArguments<T, Shape>& arguments, bool first_sweep, const T* source,
+                    T* target) const {
+    const Rasterization& tiles = layout.interior.tiles;
+    const std::int64_t blocks = plugin::ceil_div(layout.shell.all_vectors(), std::int64_t(Tile::kThreads));
+    const std::int64_t planes = tiles.columns == 0 ? 0 : tiles.planes * tiles.groups;
+    std::int64_t rows = planes == 0 ? kMostShellRows + 1 : plugin::ceil_div(blocks, tiles.columns);
+    bool first = first_sweep;
+    const auto launch_grid = [&](dim3 grid, unsigned shell_rows) {
+      launch(stencil_streaming_whole_kernel<Tile, T, Shape>, grid, dim3(Tile::kThreadsX, Tile::kThreadsY), 0,
+             context_.stream(), EarlyStart{early_ && !first}, arguments, layout.shell, shell_rows, layout.interior,
+             source, target);
+      first = false;
+    };
+    if (rows > kMostShellRows) {
+      if (blocks > 0) launch_grid(dim3(unsigned(blocks)), 1);
+      rows = 0;
+    }
+    for (std::int64_t& done = layout.interior.first; done < planes; done += kMaxGridYz, rows = 0)
+      launch_grid(dim3(unsigned(tiles.columns), unsigned(tiles.group_rows + rows),
+                       unsigned(std::min(planes - done, kMaxGridYz))),
+                  unsigned(rows));
+  }
+
   /// Whether there is one.
   template <class Tile>
   bool launch_shell(const StreamingShell& shell, const StreamingTileArguments<T, Shape>& arguments, EarlyStart start,
                     const T* source, T* target) const {
-    std::int64_t vectors = 0;
-    for (const std::int64_t count : shell.vectors) vectors += count;
+    const std::int64_t vectors = shell.all_vectors();
     if (vectors > 0)
       launch(stencil_streaming_shell_kernel<Tile::kWidth, T, Shape>,
              dim3(unsigned(plugin::ceil_div(vectors, StreamingShell::kThreads))), dim3(StreamingShell::kThreads), 0,

@@ -41,6 +41,12 @@ struct StreamingShell {
   static constexpr int kBoxes = 2 * plugin::kAxes, kThreads = 128;
   PointBox box[kBoxes];
   std::int64_t vectors[kBoxes];
+
+  std::int64_t all_vectors() const {
+    std::int64_t all = 0;
+    for (const std::int64_t count : vectors) all += count;
+    return all;
+  }
 };
 
 /// Tiles for rows that begin on multiples of 16 bytes, and for any others: the fastest of several that were measured on
@@ -60,9 +66,10 @@ struct StreamingTiles {
 /// Elements of 16 bits: 8 to a vector, so rows need fewer threads. There are no tiles for rows that are not aligned.
 template <class T, class Shape>
 struct StreamingTiles<T, Shape, 3, true> {
-  static constexpr bool kFar = Shape::kRadius > 3, kLight = Shape::kCount <= 7;
-  static constexpr int kPlanes = kFar ? 3 : kLight ? 1 : 2, kBlocks = kFar || Shape::kCount > 13 ? 3 : 4;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, 2, kPlanes, 16, 8, kBlocks>;
+  static constexpr bool kFar = Shape::kRadius > 2, kLight = Shape::kCount <= 7;
+  static constexpr int kPlanes = kFar || kLight ? 1 : 2, kThreadsY = kFar ? 4 : 8, kThreadsZ = kFar ? 4 : 1;
+  static constexpr int kBlocks = kFar ? 2 : Shape::kCount > 13 ? 3 : 4;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, 2, kPlanes, 16, kThreadsY, kBlocks, kThreadsZ>;
   using Unaligned = void;
 };
 
@@ -75,8 +82,9 @@ struct StreamingTiles<T, Shape, 2, false> {
 
 template <class T, class Shape>
 struct StreamingTiles<T, Shape, 2, true> {
-  static constexpr bool kHeavy = Shape::kCount > 9;
-  using Aligned = StreamingTile<kVectorWidth<T>, 1, kHeavy ? 4 : 2, 1, 32, kHeavy ? 4 : 8>;
+  static constexpr bool kHeavy = Shape::kCount > 9, kFar = Shape::kRadius > 3;
+  static constexpr int kRows = kFar ? 6 : kHeavy ? 4 : 2;
+  using Aligned = StreamingTile<kVectorWidth<T>, 1, kRows, 1, 32, kHeavy ? 4 : 8, kFar ? 5 : kHeavy ? 6 : 4>;
   using Unaligned = void;
 };
 
@@ -91,6 +99,10 @@ struct StreamingTiles<T, Shape, 1, true> {
   using Aligned = StreamingTile<kVectorWidth<T>, 1, 1, 1, 256, 1>;
   using Unaligned = void;
 };
+
+/// Whether shell and interior are one launch.
+template <class T, class Shape>
+inline constexpr bool kOneLaunch = sizeof(T) == 2 && Shape::kRank == 2;
 
 /// Rows of volumes are short: points at their ends are many, and belong to the interior where vectors fill the rows.
 template <class Tile, class Shape>
