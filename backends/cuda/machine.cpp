@@ -16,10 +16,10 @@ constexpr double kMeasuredHostLatency = 20e-6;
 
 /// By the CUDA C++ Programming Guide's table of arithmetic throughput.
 Units units_of(int major, int minor) {
-  if (major == 8) return minor == 0 ? Units{64, 32, 64} : Units{128, 2, 2};
-  if (major == 9) return {128, 64, 128};
-  if (major == 10) return minor == 0 ? Units{128, 64, 64} : Units{128, 2, 2};
-  return {128, 2, 2};
+  if (major == 8) return minor == 0 ? Units{64, 32, 64, 1024, 512} : Units{128, 2, 2, 512, 256};
+  if (major == 9) return {128, 64, 128, 2048, 1024};
+  if (major == 10) return minor == 0 ? Units{128, 64, 64, 2048, 1024} : Units{128, 2, 2, 512, 256};
+  return {128, 2, 2, 512, 256};
 }
 
 /// Bytes/s of the memory's bus, which moves data twice a clock.

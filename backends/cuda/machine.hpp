@@ -40,7 +40,7 @@ using ClusterRoom = std::array<std::array<int, kMostInCluster>, kMostClusteredBl
 /// Multiply-adds that the units of a multiprocessor can do in a cycle.
 struct Units {
   int fma_f32, fma_f64;
-  int mma_f64;  ///< on the tensor cores
+  int mma_f64, mma_16, mma_tf32;  ///< on the tensor cores; mma_16: of f16 and bf16, with sums of f32
 };
 
 struct Machine : DeviceProperties {

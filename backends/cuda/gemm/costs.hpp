@@ -19,9 +19,10 @@ struct MultistageTileCosts {
   double fixed;        ///< before the first product and after the last
 };
 
-template <class T>
+/// multistage, of an arithmetic.
+template <class A>
 struct MultistageCosts {
-  std::array<MultistageTileCosts, kMultistageTiles<T>.size()> tiles;  ///< in the order of the list
+  std::array<MultistageTileCosts, kMultistageTiles<A>.size()> tiles;  ///< in the order of the list
   double later_wave;              ///< of `fixed`, for each wave of blocks after the first
   double overlap;                 ///< the part of the shorter of computing and memory that is not hidden
   double cluster, cluster_slice;  ///< to add sums in a cluster, and for each slice of it
@@ -102,14 +103,16 @@ struct GemmTypeCosts {
 struct GemmCosts {
   GemmTypeCosts<float> f32;
   GemmTypeCosts<double> f64;
+  GemmTypeCosts<bfloat16> narrow;  ///< of 16 bits: both types
+  MultistageCosts<Tf32> tf32;      ///< the rest is that of f32
 };
 
 /// Those of an element type.
 template <class T>
-inline constexpr GemmTypeCosts<T> GemmCosts::*kGemmTypeCosts = nullptr;
+inline constexpr auto kGemmTypeCosts = &GemmCosts::narrow;
 template <>
-inline constexpr GemmTypeCosts<float> GemmCosts::*kGemmTypeCosts<float> = &GemmCosts::f32;
+inline constexpr auto kGemmTypeCosts<float> = &GemmCosts::f32;
 template <>
-inline constexpr GemmTypeCosts<double> GemmCosts::*kGemmTypeCosts<double> = &GemmCosts::f64;
+inline constexpr auto kGemmTypeCosts<double> = &GemmCosts::f64;
 
 }  // namespace tessera::cuda

@@ -4,7 +4,7 @@
 /// @file
 /// The coefficients of costs.hpp, fitted to times on an H100: perf/fit/measured/README.md says to which, and how. Rates
 /// of multistage: an earlier fit to 245 shapes in f32 and 171 in f64, in which large squares were held to the largest
-/// tile.
+/// tile. Those of 16 bits and of tf32 are not fitted: a few measured rates, and else what f32 has.
 #pragma once
 
 #include "costs.hpp"
@@ -144,6 +144,98 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiled16 = {.launch = 3.565e-06, .block = 3.911e-08, .step = 6.336e-07, .rate = 0.1139, .memory = 0.95},
             .tiled32 = {.launch = 3.449e-06, .block = 1.894e-08, .step = 1.203e-06, .rate = 0.2494, .memory = 0.9586},
             .naive = {.launch = 1.946e-06, .block = 1.827e-06, .product = 8.254e-08, .rate = 0.09, .strided = 0.0145},
+        },
+    .narrow =
+        {
+            .multistage =
+                {
+                    .tiles =
+                        {
+                            {
+                                {0.4, 0.4, 4e-06},       // 128 x 256
+                                {0.31, 0.2, 4e-06},      // 128 x 128
+                                {0.165, 0.07, 3.5e-06},  // 64 x 64
+                            }},
+                    .later_wave = 0.6,
+                    .overlap = 0.05,
+                    .cluster = 4.5e-07,
+                    .cluster_slice = 7.7e-08,
+                    .cluster_write = 3.2e-07,
+                    .write = 1.5e-08,
+                    .write_one = 0.3,
+                    .second_kernel = 2.6e-06,
+                    .second_kernel_slice = 3.2e-08,
+                    .partial_rate = 14.3,
+                    .memory = 1,
+                    .cache_rate = 23.3,
+                    .latency = 2.5e-07,
+                    .cluster_slowdown = 1,
+                    .copy = 0.02,
+                    .transposed_copy = 0.02,
+                    .k_major_copy = 1,
+                    .few_blocks = 0.08,
+                    .transposed = 1,
+                    .transpose = 4e-06,
+                    .transpose_memory = 0.84,
+                },
+            .peeled = 1.05,
+            .small =
+                {.launch = 3.25e-06, .step = 8.2e-07, .product = 1.4e-09, .single = 9.3e-08, .memory = 1, .rate = 0.23},
+            .skinny = {.launch = 3.22e-06,
+                       .memory = 1,
+                       .overlap = 0.376,
+                       .extent_major = {.block = 5.1e-07,
+                                        .write = 9.8e-08,
+                                        .row = 1.5e-07,
+                                        .read = 5.9e-07,
+                                        .wide_read = 2.9e-07,
+                                        .busy_block = 3.2e-07,
+                                        .busy_sum = 4.9e-08,
+                                        .rate = 0.19},
+                       .k_major = {.block = 4.7e-07,
+                                   .write = 4.5e-08,
+                                   .row = 2.1e-07,
+                                   .read = 2.9e-07,
+                                   .wide_read = 6.9e-08,
+                                   .busy_block = 2.1e-07,
+                                   .busy_sum = 9.2e-09,
+                                   .rate = 0.15},
+                       .second_kernel = 1.66e-06,
+                       .second_kernel_slice = 9.1e-08},
+            .tiled16 = {.launch = 3.9e-06, .block = 5.6e-08, .step = 4.2e-07, .rate = 0.088, .memory = 0.9},
+            .tiled32 = {.launch = 3.66e-06, .block = 6.4e-08, .step = 7.7e-07, .rate = 0.257, .memory = 0.9},
+            .naive = {.launch = 2.5e-06, .block = 1.58e-06, .product = 5.35e-08, .rate = 0.046, .strided = 0.0141},
+        },
+    .tf32 =
+        {
+            .tiles =
+                {
+                    {
+                        {0.345, 0.345, 4e-06},  // 128 x 256
+                        {0.275, 0.18, 4e-06},   // 128 x 128
+                        {0.2, 0.09, 3.5e-06},   // 64 x 64
+                    }},
+            .later_wave = 0.6,
+            .overlap = 0.05,
+            .cluster = 4.5e-07,
+            .cluster_slice = 7.7e-08,
+            .cluster_write = 3.2e-07,
+            .write = 1.5e-08,
+            .write_one = 0.3,
+            .second_kernel = 2.6e-06,
+            .second_kernel_slice = 3.2e-08,
+            .partial_rate = 14.3,
+            .memory = 1,
+            .cache_rate = 23.3,
+            .latency = 3e-07,
+            .cluster_slowdown = 1,
+            .copy = 0.02,
+            .transposed_copy = 0.02,
+            .k_major_copy = 1,
+            .few_blocks = 0.08,
+            .transposed = 1,
+            .transpose = 4e-06,
+            .transpose_memory = 0.84,
         },
 };
 

@@ -18,6 +18,8 @@ template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, int
 class FmaCore {
  public:
   using T = float;
+  using Sum = T;
+  static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;       ///< k is contiguous in memory
@@ -31,8 +33,9 @@ class FmaCore {
                                     : kCluster                                   ? 3
                                                                                  : 4;
   // Extent-major in shared memory in any case: a K-major operand is transposed on its way, word by word.
-  using LayoutA = ExtentMajor<kM, kTileK, kKMajorA ? kOperandPad : 0>;
-  using LayoutB = ExtentMajor<kN, kTileK, kKMajorB ? kOperandPad : 0>;
+  static constexpr int kPad = MultistageLayout<T>::kExtentMajorPad;
+  using LayoutA = ExtentMajor<kM, kTileK, kKMajorA ? kPad : 0>;
+  using LayoutB = ExtentMajor<kN, kTileK, kKMajorB ? kPad : 0>;
   static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
   static constexpr int kSegmentWidth = 4;
   static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;

@@ -21,6 +21,8 @@ template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, int
 class FmaQuadCore {
  public:
   using T = float;
+  using Sum = T;
+  static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kALong || kKMajorOther, kKMajorB = !kALong || kKMajorOther;
@@ -29,12 +31,13 @@ class FmaQuadCore {
   static constexpr int kQuad = 4, kSteps = kTileK / kQuad;
   template <bool kCluster>
   static constexpr int kCopyParts = 1;
+  using Pads = MultistageLayout<T>;
   template <int kExtent, bool kLong>
-  using Layout = std::conditional_t<kLong, KMajor<kExtent, kTileK, kOperandPad>,
-                                    ExtentMajor<kExtent, kTileK, kKMajorOther ? kOperandPad : 0>>;
+  using Layout = std::conditional_t<kLong, KMajor<kExtent, kTileK, Pads::kKMajorPad>,
+                                    ExtentMajor<kExtent, kTileK, kKMajorOther ? Pads::kExtentMajorPad : 0>>;
   using LayoutA = Layout<kM, kALong>;
   using LayoutB = Layout<kN, !kALong>;
-  static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
+  static constexpr int kTilePad = Pads::kResultPad;
   static constexpr int kSegmentWidth = kALong ? 4 : 1;
   static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;
 

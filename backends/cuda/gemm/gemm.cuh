@@ -9,6 +9,7 @@
 #include "../context.hpp"
 #include "../launch.cuh"
 #include "../vector.cuh"
+#include "epilogue.cuh"
 
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plugin.hpp>
@@ -20,15 +21,18 @@ namespace tessera::cuda {
 
 using plugin::ceil_div;
 
+/// A and B of type T, C and D of that type or of f32.
 template <class T>
 struct GemmArguments {
+  using S = Scalar<T>;
   std::int64_t m, n, k;  ///< k is 0 where alpha is: A and B are not read
-  std::int64_t lda, ldb, ldc;
-  std::int64_t batch, stride_a, stride_b, stride_c;
+  std::int64_t lda, ldb, ldc, ldd;
+  std::int64_t batch, stride_a, stride_b, stride_c, stride_d;
   const T* a;
   const T* b;
-  T* c;
-  T alpha, beta;
+  Elements<T> c, d;  ///< D may be C
+  S alpha, beta;
+  Finish<T> finish;
 };
 
 /// A tile of C: the place of its first element and the matrix of the batch that it is in.
@@ -50,63 +54,70 @@ __device__ GemmTile tile_at(const GemmArguments<T>& g, int tile, std::int64_t nu
 }
 
 /// What becomes of an element of alpha op(A) op(B) + beta C once its sum is known, by BLAS's rules: beta = 0
-/// does not read C; without a product (k or alpha is 0) alpha takes no part either. The one place for what
-/// may follow: a bias, an activation.
+/// does not read C; without a product (k or alpha is 0) alpha takes no part either.
 template <class T>
 struct Epilogue {
-  T alpha, beta;
+  using S = Scalar<T>;
+  S alpha, beta;
   bool product;  ///< false where k or alpha is 0
 
   __device__ explicit Epilogue(const GemmArguments<T>& g) : alpha(g.alpha), beta(g.beta), product(g.k != 0) {}
   /// The sum itself: for the sums of slices.
   __device__ Epilogue() : alpha(1), beta(0), product(true) {}
 
-  __device__ __forceinline__ bool reads_c() const { return beta != T(0); }
-  __device__ __forceinline__ T operator()(T sum, T c) const {
-    const T value = product ? alpha * sum : T(0);
-    return beta != T(0) ? fma(beta, c, value) : value;
+  __device__ __forceinline__ bool reads_c() const { return beta != S(0); }
+  __device__ __forceinline__ S operator()(S sum, S c) const {
+    const S value = product ? alpha * sum : S(0);
+    return beta != S(0) ? fma(beta, c, value) : value;
   }
-  /// Neighbours in a row.
+  /// Neighbours in a row, with C at their place.
   template <int kWidth>
-  __device__ __forceinline__ Vector<T, kWidth> operator()(Vector<T, kWidth> sum, const Vector<T, kWidth>& c) const {
+  __device__ __forceinline__ Vector<S, kWidth> operator()(Vector<S, kWidth> sums, const Elements<T>& c) const {
+    Vector<S, kWidth> before{};
+    if (reads_c()) before = c.template read<kWidth>();
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) sum.value[e] = (*this)(sum.value[e], c.value[e]);
-    return sum;
-  }
-
-  __device__ __forceinline__ void write(T* c, T sum) const { *c = (*this)(sum, reads_c() ? *c : T(0)); }
-  template <int kWidth>
-  __device__ __forceinline__ void write(T* c, const Vector<T, kWidth>& sum) const {
-    auto* const place = reinterpret_cast<Vector<T, kWidth>*>(c);
-    *place = (*this)(sum, reads_c() ? *place : Vector<T, kWidth>{});
+    for (int e = 0; e < kWidth; ++e) sums.value[e] = (*this)(sums.value[e], before.value[e]);
+    return sums;
   }
 };
 
-/// Throws where D is another matrix than C, which no algorithm here can do yet.
-inline void require_in_place(const plugin::Execution& e) {
-  if (e.operand<const void>(2) != e.operand<const void>(3))
-    throw plugin::Error(TESSERA_UNSUPPORTED, "D beside C is not supported here: pass C alone, or choose backend cpu");
+/// Writes an element of D, of matrix `item`, once its sum is known.
+template <class T>
+__device__ __forceinline__ void write_element(const GemmArguments<T>& g, std::int64_t item, std::int64_t row,
+                                              std::int64_t column, Scalar<T> sum) {
+  auto value = Epilogue<T>(g)(Vector<Scalar<T>, 1>{{sum}}, g.c + (item * g.stride_c + row * g.ldc + column));
+  if (g.finish) {
+    const Finish<T> finish = g.finish.at(item, row, column);
+    if (finish.bias) value.value[0] += finish.bias[0];
+    value.value[0] = activate_far(finish.activation, value.value[0]);
+  }
+  (g.d + (item * g.stride_d + row * g.ldd + column)).write(value);
 }
 
 template <class T>
 GemmArguments<T> arguments_of(const plugin::GemmProblem& p, const plugin::Execution& e) {
-  require_in_place(e);
-  const T alpha = e.scalar<T>(0);
+  const auto alpha = e.scalar<Scalar<T>>(0);
+  const bool wide = p.dtype_d != p.dtype, wide_bias = p.dtype_bias != p.dtype;
+  const void* const bias = p.bias != TESSERA_BIAS_NONE ? e.operand<const void>(4) : nullptr;
   return {p.m,
           p.n,
-          p.k * (alpha != T(0)),
+          p.k * (alpha != 0),
           p.lda,
           p.ldb,
           p.ldc,
+          p.ldd,
           p.batch,
           p.stride_a,
           p.stride_b,
           p.stride_c,
+          p.stride_d,
           e.operand<const T>(0),
           e.operand<const T>(1),
-          e.operand<T>(2),
+          {e.operand<const void>(2), wide},
+          {e.operand<const void>(3), wide},
           alpha,
-          e.scalar<T>(1)};
+          e.scalar<Scalar<T>>(1),
+          {{bias, wide_bias}, p.bias == TESSERA_BIAS_PER_ROW, p.activation, p.bias_increment, p.bias_stride}};
 }
 
 /// A plan that launches one kernel of `tile` x `tile` elements a block.
@@ -138,11 +149,11 @@ class GemmPlan final : public plugin::Plan {
 
 /// Calls make(std::type_identity<T>, trans_a, trans_b), the last two as std::bool_constant.
 template <class Make>
-auto with_gemm_types(const plugin::GemmProblem& problem, Make&& make) {
+auto with_type_and_transposes(const plugin::GemmProblem& problem, Make&& make) {
   const auto with_b = [&](auto type, auto trans_a) {
     return problem.trans_b ? make(type, trans_a, std::true_type{}) : make(type, trans_a, std::false_type{});
   };
-  return plugin::with_types<WideTypes>(problem.dtype, [&](auto type) {
+  return plugin::with_types(problem.dtype, [&](auto type) {
     return problem.trans_a ? with_b(type, std::true_type{}) : with_b(type, std::false_type{});
   });
 }

@@ -8,6 +8,7 @@
 
 #include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
+#include "warp_sums.cuh"
 
 #include <type_traits>
 
@@ -31,9 +32,13 @@ __device__ __forceinline__ void mma(double (&d)[4], const double (&a)[2], double
 
 /// kM x kN tiles of C, kTileK of k at a time; a warp computes kWarpM x kWarpN of it.
 template <int kMValue, int kNValue, int kTileKValue, int kWarpM, int kWarpN, bool kKMajorAValue, bool kKMajorBValue>
-class MmaCore {
+class MmaCore : public WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN> {
+  using Sums = WarpSums<double, kWarpM, kWarpN, kNValue / kWarpN>;
+  using Sums::kGroupsM, Sums::kGroupsN, Sums::row_, Sums::first_column_;
+
  public:
   using T = double;
+  static constexpr bool kOneWriter = false;  ///< D is written in one way alone, and one kernel does all
   static constexpr int kM = kMValue, kN = kNValue, kTileK = kTileKValue;
   static constexpr int kThreads = 32 * (kM / kWarpM) * (kN / kWarpN);
   static constexpr bool kKMajorA = kKMajorAValue, kKMajorB = kKMajorBValue;  ///< k is contiguous in memory
@@ -41,30 +46,17 @@ class MmaCore {
   static constexpr int kSteps = kTileK / 4;
   template <bool kCluster>
   static constexpr int kCopyParts = kSteps - 1;  ///< steps over which a tile's copies are spread
+  using Pads = MultistageLayout<T>;
   template <int kExtent, bool kKMajor>
-  using Layout =
-      std::conditional_t<kKMajor, KMajor<kExtent, kTileK, kOperandPad>, ExtentMajor<kExtent, kTileK, kOperandPad>>;
+  using Layout = std::conditional_t<kKMajor, KMajor<kExtent, kTileK, Pads::kKMajorPad>,
+                                    ExtentMajor<kExtent, kTileK, Pads::kExtentMajorPad>>;
   using LayoutA = Layout<kM, kKMajorA>;
   using LayoutB = Layout<kN, kKMajorB>;
-  static constexpr int kTilePad = MultistageLayout<T>::kResultPad;
-  static constexpr int kSegmentWidth = 2;
-  static constexpr int kSegments = kWarpM * kWarpN / 32 / kSegmentWidth;
+  static constexpr int kTilePad = Pads::kResultPad;
 
   struct Fragment {
     T a[kWarpM / 16][2], b[kWarpN / 8];
   };
-
-  __device__ MmaCore() {
-    const int warp = int(threadIdx.x) / 32;
-    row_ = warp / kWarpsN * kWarpM + int(threadIdx.x) % 32 / 4;
-    first_column_ = warp % kWarpsN * kWarpN;
-#pragma unroll
-    for (int i = 0; i < kGroupsM; ++i)
-#pragma unroll
-      for (int j = 0; j < kGroupsN; ++j)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) sum_[i][j][e] = T(0);
-  }
 
   /// What step `step` multiplies.
   __device__ __forceinline__ void read(Fragment& f, const T* a, const T* b, int step) const {
@@ -79,33 +71,8 @@ class MmaCore {
   }
 
   __device__ __forceinline__ void multiply(const Fragment& f) {
-#pragma unroll
-    for (int i = 0; i < kGroupsM; ++i)
-#pragma unroll
-      for (int j = 0; j < kGroupsN; ++j) {
-        const int back = i % 2 ? kGroupsN - 1 - j : j;
-        mma(sum_[i][back], f.a[i], f.b[back]);
-      }
+    Sums::for_each_tile([&](auto& sum, int i, int j) { mma(sum, f.a[i], f.b[j]); });
   }
-
-  /// The thread's elements as segments of kSegmentWidth neighbours in a row: segment = (i * 2 + x) * groups + j.
-  __device__ __forceinline__ int row(int segment) const {
-    const int i = segment / (2 * kGroupsN), x = segment / kGroupsN % 2;
-    return row_ + 16 * i + 8 * x;
-  }
-  __device__ __forceinline__ int column(int segment) const {
-    return first_column_ + 8 * (segment % kGroupsN) + 2 * (int(threadIdx.x) % 4);
-  }
-  __device__ __forceinline__ T element(int segment, int e) const {
-    return sum_[segment / (2 * kGroupsN)][segment % kGroupsN][2 * (segment / kGroupsN % 2) + e];
-  }
-
- private:
-  static constexpr int kWarpsN = kN / kWarpN, kGroupsM = kWarpM / 16, kGroupsN = kWarpN / 8;
-  static_assert(sizeof(T) == 8 && kWarpM % 16 == 0 && kWarpN % 8 == 0);
-
-  int row_, first_column_;
-  T sum_[kGroupsM][kGroupsN][4];
 };
 
 }  // namespace tessera::cuda

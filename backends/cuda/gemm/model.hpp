@@ -10,40 +10,62 @@
 #include <tessera/plugin/problem.hpp>
 
 #include <cmath>
+#include <type_traits>
 
 namespace tessera::cuda {
 
+/// Of an element type.
 template <class T>
-const GemmTypeCosts<T>& costs_of(const Machine& machine) {
+const auto& costs_of(const Machine& machine) {
   return machine.gemm.*kGemmTypeCosts<T>;
 }
+/// Of an arithmetic.
+template <class A>
+const auto& multistage_costs_of(const Machine& machine) {
+  if constexpr (std::is_same_v<A, Tf32>)
+    return machine.gemm.tf32;
+  else
+    return costs_of<A>(machine).multistage;
+}
 
-/// The units that multiply elements of a type one by one, and those that multiply tiles of them.
+/// The units that multiply elements of a type one by one, as f32 where it has 16 bits, and those that multiply tiles of
+/// them.
 template <class T>
-inline constexpr int Units::*kElementUnits = nullptr;
-template <>
-inline constexpr int Units::*kElementUnits<float> = &Units::fma_f32;
+inline constexpr int Units::*kElementUnits = &Units::fma_f32;
 template <>
 inline constexpr int Units::*kElementUnits<double> = &Units::fma_f64;
-template <class T>
-inline constexpr int Units::*kMatrixUnits = kElementUnits<T>;
+template <class A>
+inline constexpr int Units::*kMatrixUnits = &Units::mma_16;
+template <>
+inline constexpr int Units::*kMatrixUnits<float> = &Units::fma_f32;
 template <>
 inline constexpr int Units::*kMatrixUnits<double> = &Units::mma_f64;
+template <>
+inline constexpr int Units::*kMatrixUnits<Tf32> = &Units::mma_tf32;
 
 /// Multiply-adds a second of one multiprocessor's units.
 template <class T>
 double element_rate(const Machine& machine) {
   return machine.units.*kElementUnits<T> * machine.clock_hz;
 }
-template <class T>
+template <class A>
 double matrix_rate(const Machine& machine) {
-  return machine.units.*kMatrixUnits<T> * machine.clock_hz;
+  return machine.units.*kMatrixUnits<A> * machine.clock_hz;
 }
 
-/// Bytes of A, B and C, each once.
+/// Bytes of A, B and D, each once.
 inline double operand_bytes(const plugin::GemmProblem& p) {
-  return double(p.batch) * double(plugin::size_of(p.dtype)) *
-         (double(p.m) * double(p.k) + double(p.k) * double(p.n) + double(p.m) * double(p.n));
+  const double inputs = double(p.m) * double(p.k) + double(p.k) * double(p.n), result = double(p.m) * double(p.n);
+  return double(p.batch) * (double(plugin::size_of(p.dtype)) * inputs + double(plugin::size_of(p.dtype_d)) * result);
+}
+
+/// Bias and activation, at about so many instructions an element. Not measured yet.
+inline double finishing_seconds(const plugin::GemmProblem& p, const Machine& machine) {
+  constexpr double kBias = 8.0, kActivation = 25.0;
+  const double instructions =
+      (p.bias != TESSERA_BIAS_NONE ? kBias : 0.0) + (p.activation != TESSERA_ACTIVATION_NONE ? kActivation : 0.0);
+  const double elements = double(p.batch) * double(p.m) * double(p.n);
+  return instructions * elements / (machine.units.fma_f32 * machine.cycles_per_second());
 }
 
 /// Waves in which blocks run of which a multiprocessor holds so many.

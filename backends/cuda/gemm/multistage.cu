@@ -3,7 +3,7 @@
 
 /// @file
 /// Large products: tiles of A and B come into shared memory in a pipeline of asynchronous copies, and
-/// warps multiply them from registers, in f32 on the multiply-add units, in f64 on the tensor cores.
+/// warps multiply them from registers, in f32 on the multiply-add units, in f64, 16 bits and tf32 on the tensor cores.
 /// Where C has too few tiles for the device, k is cut into slices, whose sums are added in order, so the
 /// bits are the same in every run: by a cluster of blocks, or by a second kernel.
 #include "multistage_kernels.hpp"
@@ -20,10 +20,13 @@
 namespace tessera::cuda {
 namespace {
 
-template <class T>
+/// Of an arithmetic.
+template <class A>
 class MultistagePlan final : public plugin::Plan {
+  using T = typename MultistageLayout<A>::T;
+
  public:
-  MultistagePlan(Context& context, const plugin::GemmProblem& problem, const MultistageKernels<T>& kernels,
+  MultistagePlan(Context& context, const plugin::GemmProblem& problem, const MultistageKernels<A>& kernels,
                  const MultistageConfig& config)
       : context_(context),
         problem_(problem),
@@ -33,6 +36,7 @@ class MultistagePlan final : public plugin::Plan {
         transposed_columns_(config.transpose),
         workspace_bytes_(multistage_workspace(problem, context.machine(), config)),
         cluster_(split_ > 1 && !multistage_uses_workspace(context.machine(), split_)),
+        finishes_(problem.has_epilogue() && !multistage_uses_workspace(context.machine(), split_)),
         transposes_a_(multistage_transposes_a(problem, tile_)),
         transposes_b_(multistage_transposes_b(problem, tile_) && transposed_columns_ == 0),
         aligned_a_(multistage_aligned_a(problem)),
@@ -41,35 +45,34 @@ class MultistagePlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     prepare(kernel(true), context.machine().shared_per_block);
     prepare(kernel(false), context.machine().shared_per_block);
-    if (transposed_columns_ > 0)
-      prepare(gemm_transpose_kernel<T>);
-    else if (workspace_bytes_ > 0)
-      prepare(gemm_add_slices_kernel<T>);
+    if (transposed_columns_ == 0 && workspace_bytes_ > 0) prepare(gemm_add_slices_kernel<T>);
+    if constexpr (kTransposes)
+      if (transposed_columns_ > 0) prepare(gemm_transpose_kernel<T>);
   }
 
   std::uint64_t workspace_bytes() const override { return workspace_bytes_; }
 
   void execute(const plugin::Execution& e) override {
     const GemmArguments<T> g = arguments_of<T>(problem_, e);
-    T* const workspace = workspace_bytes_ > 0 ? e.workspace<T>() : nullptr;
     const DeviceGuard guard(context_.device());
-    if (transposed_columns_ > 0)
-      multiply_transposed(g, workspace);
-    else
-      multiply(g, workspace);
+    if constexpr (kTransposes)
+      if (transposed_columns_ > 0) return multiply_transposed(g, e.workspace<T>());
+    multiply(g, workspace_bytes_ > 0 ? e.workspace<Scalar<T>>() : nullptr);
   }
 
  private:
+  static constexpr bool kTransposes = MultistageLayout<A>::kTransposes;
+
   auto kernel(bool vectors) const {
     const auto& kernels = vectors ? kernels_.vectorized : kernels_.scalar;
-    return kernels[cluster_][problem_.trans_a][problem_.trans_b && transposed_columns_ == 0];
+    return kernels[finishes_][cluster_][problem_.trans_a][problem_.trans_b && transposed_columns_ == 0];
   }
 
   bool aligned(const GemmArguments<T>& g) const {
     return (transposes_a_ || (aligned_a_ && at_vector(g.a))) && (transposes_b_ || (aligned_b_ && at_vector(g.b)));
   }
 
-  void multiply(const GemmArguments<T>& g, T* partial) const {
+  void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(split_), 0, partial, multistage_partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
@@ -88,7 +91,9 @@ class MultistagePlan final : public plugin::Plan {
         chunk.a += batch * g.stride_a;
         chunk.b = transposed;
         chunk.ldb = transposed_columns_;
-        chunk.c += batch * g.stride_c + column;
+        chunk.c = g.c + (batch * g.stride_c + column);
+        chunk.d = g.d + (batch * g.stride_d + column);
+        chunk.finish = g.finish.at(batch, 0, column);
         const T* const columns = g.b + batch * g.stride_b + column * g.ldb;
         if (g.k > 0)
           launch_transpose<T>({columns, g.ldb, chunk.n, g.k, transposed, transposed_columns_}, context_.stream());
@@ -98,23 +103,24 @@ class MultistagePlan final : public plugin::Plan {
 
   Context& context_;
   plugin::GemmProblem problem_;
-  MultistageKernels<T> kernels_;
+  MultistageKernels<A> kernels_;
   MultistageTile tile_;
   std::int64_t split_, transposed_columns_;
   std::uint64_t workspace_bytes_;
-  bool cluster_;  ///< the slices of a tile are a cluster
+  bool cluster_;   ///< the slices of a tile are a cluster
+  bool finishes_;  ///< tiles get bias and activation, not sums of slices in the workspace
   bool transposes_a_, transposes_b_;
   bool aligned_a_, aligned_b_;  ///< copies of 16 bytes, where the addresses allow them
 };
 
-/// The kernels of a tile of the type's list.
-template <class T>
-MultistageKernels<T> kernels_of(const MultistageTile& tile) {
+/// The kernels of a tile of the arithmetic's list.
+template <class A>
+MultistageKernels<A> kernels_of(const MultistageTile& tile) {
   return [&]<std::size_t... kTile>(std::index_sequence<kTile...>) {
-    constexpr MultistageKernels<T> (*kKernels[])() = {multistage_kernels_of<T, kTile>...};
+    constexpr MultistageKernels<A> (*kKernels[])() = {multistage_kernels_of<A, kTile>...};
     return kKernels[tile.number]();
   }
-  (std::make_index_sequence<kMultistageTiles<T>.size()>{});
+  (std::make_index_sequence<kMultistageTiles<A>.size()>{});
 }
 
 }  // namespace
@@ -122,16 +128,17 @@ MultistageKernels<T> kernels_of(const MultistageTile& tile) {
 std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::GemmProblem& problem,
                                               const plugin::Parameters& parameters) {
   const MultistageConfig config = multistage_config(problem, context.machine(), parameters);
-  return plugin::with_types<WideTypes>(
-      problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-        return std::make_unique<MultistagePlan<T>>(context, problem, kernels_of<T>(config.tile), config);
-      });
+  const auto make = [&]<class A>(std::type_identity<A>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<MultistagePlan<A>>(context, problem, kernels_of<A>(config.tile), config);
+  };
+  return config.tile.tf32 ? make(std::type_identity<Tf32>{}) : plugin::with_types(problem.dtype, make);
 }
 
 namespace {
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"multistage", multistage_why_unsupported, multistage_offers, make_multistage}, 0};
+    {"multistage", multistage_why_unsupported, multistage_offers, make_multistage, {.narrow = true, .epilogue = true}},
+    0};
 
 }  // namespace
 }  // namespace tessera::cuda

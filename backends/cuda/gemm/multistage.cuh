@@ -38,9 +38,11 @@ struct BlockWork {
   int rows, columns;         ///< of the tile, that exist
   std::int64_t first_k, ks;  ///< the slice, which may be empty
 
-  __device__ explicit BlockWork(const SlicedArguments<typename Core::T>& x) {
+  __device__ explicit BlockWork(const SlicedArguments<typename Core::T>& x)
+      : BlockWork(x, rasterized_tile(x.g, Core::kM, Core::kN, blockIdx.x / unsigned(x.slices))) {}
+  /// Of that tile, which is the block's.
+  __device__ BlockWork(const SlicedArguments<typename Core::T>& x, const GemmTile& known) : tile(known) {
     slices = unsigned(x.slices), slice = blockIdx.x % slices;
-    tile = rasterized_tile(x.g, Core::kM, Core::kN, blockIdx.x / slices);
     rows = int(x.g.m - tile.row < Core::kM ? x.g.m - tile.row : Core::kM);
     columns = int(x.g.n - tile.column < Core::kN ? x.g.n - tile.column : Core::kN);
     first_k = slice * x.k_per_slice;
@@ -137,42 +139,67 @@ __device__ __forceinline__ void multiply_tiles(Core& core, Loader& loader, const
   }
 }
 
-/// Where the block's sums go: to C, or for a second kernel to the sums of slices.
+/// Blocks that add the sums of a tile through shared memory.
 template <bool kCluster, class Core>
+__device__ __forceinline__ int sharing_blocks(const BlockWork<Core>& work) {
+  if constexpr (kCluster && !Core::kOneWriter) return int(work.slices);
+#if __CUDA_ARCH__ >= 900
+  if constexpr (kCluster) return int(cooperative_groups::this_cluster().num_blocks());
+#endif
+  return 1;
+}
+
+/// Where the block's sums go: to D, or for a second kernel to the sums of slices.
+template <class Core>
 __device__ __forceinline__ TileTarget<typename Core::T> target_of(const SlicedArguments<typename Core::T>& x,
-                                                                  const BlockWork<Core>& work) {
+                                                                  const BlockWork<Core>& work, bool to_partial) {
   using T = typename Core::T;
   const GemmArguments<T>& g = x.g;
-  const bool to_partial = !kCluster && work.slices > 1;
-  const std::int64_t ldc = to_partial ? x.partial_ld : g.ldc;
-  T* const c = (to_partial ? x.partial + (work.slice * g.batch + work.tile.batch) * g.m * ldc
-                           : g.c + work.tile.batch * g.stride_c) +
-               work.tile.row * ldc + work.tile.column;
-  return {c, ldc, work.rows, work.columns, to_partial ? Epilogue<T>() : Epilogue<T>(g)};
+  const GemmTile& tile = work.tile;
+  if (to_partial) {
+    const std::int64_t ld = x.partial_ld, matrix = work.slice * g.batch + tile.batch;
+    const auto sums = Elements<T>(x.partial, true) + ((matrix * g.m + tile.row) * ld + tile.column);
+    return {sums, sums, ld, ld, work.rows, work.columns, Epilogue<T>(), false};
+  }
+  return {g.c + (tile.batch * g.stride_c + tile.row * g.ldc + tile.column),
+          g.d + (tile.batch * g.stride_d + tile.row * g.ldd + tile.column),
+          g.ldc,
+          g.ldd,
+          work.rows,
+          work.columns,
+          Epilogue<T>(g),
+          true};
 }
 
 /// kVectorA, kVectorB: elements a copy, what the operands' alignment allows.
-/// kCluster: the slices of a tile are a cluster (a kernel of its own, since the code that adds them costs
-/// the loop registers).
-template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster>
+/// kCluster: the slices of a tile may be a cluster. kFinishes: D may get a bias and an activation. The code for either
+/// costs the loops of some cores registers, so that there are kernels without.
+template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster, bool kFinishes>
 __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     gemm_multistage_kernel(const __grid_constant__ SlicedArguments<typename Core::T> arguments) {
   using T = typename Core::T;
+  using Sum = typename Core::Sum;
   extern __shared__ __align__(128) unsigned char shared[];
   T* const stages = reinterpret_cast<T*>(shared);
+  __shared__ GemmTile tile;  // for what follows the main loop, which needs the registers
 
-  const BlockWork<Core> work(arguments);
-  auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
   Core core;
-  multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
-
-  write_result<Core, kCluster>(core, stages, int(work.slices), T(arguments.g.k >= 0),
-                               target_of<kCluster>(arguments, work));
+  {
+    const BlockWork<Core> work(arguments);
+    if (threadIdx.x == 0) tile = work.tile;
+    auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
+    multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
+  }
+  const BlockWork<Core> work(arguments, tile);
+  const int blocks = sharing_blocks<kCluster>(work);
+  const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
+  write_result<Core, kCluster, kFinishes>(core, reinterpret_cast<Sum*>(shared), blocks, Sum(arguments.g.k >= 0),
+                                          target_of(arguments, work, to_partial), arguments.g, tile);
 }
 
-/// Core<T, kTile, kKMajorA, kKMajorB>::Type: what multiplies that tile of kMultistageTiles<T>; void where the tile is
-/// not for such operands.
-template <class T, std::size_t kTile, bool kKMajorA, bool kKMajorB>
+/// MultistageCore<A, kTile, kKMajorA, kKMajorB>::Type: what multiplies that tile of kMultistageTiles<A>; void where the
+/// tile is not for such operands.
+template <class A, std::size_t kTile, bool kKMajorA, bool kKMajorB>
 struct MultistageCore;
 
 /// Bytes of shared memory of that core's kernels.
@@ -181,34 +208,38 @@ constexpr int multistage_bytes() {
   if constexpr (std::is_void_v<Core>)
     return 0;
   else
-    return std::max(kStages * (Core::LayoutA::kElements + Core::LayoutB::kElements),
-                    Core::kM * (Core::kN + Core::kTilePad)) *
-           int(sizeof(typename Core::T));
+    return std::max(kStages * (Core::LayoutA::kElements + Core::LayoutB::kElements) * int(sizeof(typename Core::T)),
+                    Core::kM * (Core::kN + Core::kTilePad) * int(sizeof(typename Core::Sum)));
 }
 
-template <class T, std::size_t kTile>
-MultistageKernels<T> multistage_kernels_of() {
-  constexpr MultistageTile t = kMultistageTiles<T>[kTile];
-  MultistageKernels<T> kernels{};
-  const auto add = [&]<bool kCluster, bool kTransA, bool kTransB>() {
-    using Core = typename MultistageCore<T, kTile, !kTransA, kTransB>::Type;
+template <class A, std::size_t kTile>
+MultistageKernels<A> multistage_kernels_of() {
+  constexpr MultistageTile t = kMultistageTiles<A>[kTile];
+  MultistageKernels<A> kernels{};
+  const auto add = [&]<bool kFinish, bool kCluster, bool kTransA, bool kTransB>() {
+    using Core = typename MultistageCore<A, kTile, !kTransA, kTransB>::Type;
     static_assert(multistage_bytes<Core, t.stages>() <= t.shared_bytes);
     if constexpr (!std::is_void_v<Core>) {
       static_assert(Core::kThreads == t.threads());
-      kernels.vectorized[kCluster][kTransA][kTransB] =
-          gemm_multistage_kernel<Core, t.stages, t.blocks_per_sm, Core::kVectorA, Core::kVectorB, kCluster>;
-      kernels.scalar[kCluster][kTransA][kTransB] =
-          gemm_multistage_kernel<Core, t.stages, t.blocks_per_sm, 1, 1, kCluster>;
+      // Kernels that finish know clusters, too. Large tiles with wide copies have some for one block a tile.
+      constexpr bool kFinishes = Core::kOneWriter || kFinish;
+      constexpr bool kAlone = kFinish && !kCluster && t.m * t.n >= 128 * 128 && !Core::kOneWriter;
+      kernels.vectorized[kFinish][kCluster][kTransA][kTransB] = gemm_multistage_kernel < Core, t.stages,
+      t.blocks_per_sm, Core::kVectorA, Core::kVectorB, kCluster || (kFinishes && !kAlone), kFinishes > ;
+      kernels.scalar[kFinish][kCluster][kTransA][kTransB] = gemm_multistage_kernel < Core, t.stages, t.blocks_per_sm, 1,
+      1, kCluster || kFinishes, kFinishes > ;
     }
   };
-  const auto add_all = [&]<bool kCluster>() {
-    add.template operator()<kCluster, false, false>();
-    add.template operator()<kCluster, false, true>();
-    add.template operator()<kCluster, true, false>();
-    add.template operator()<kCluster, true, true>();
+  const auto add_all = [&]<bool kFinish, bool kCluster>() {
+    add.template operator()<kFinish, kCluster, false, false>();
+    add.template operator()<kFinish, kCluster, false, true>();
+    add.template operator()<kFinish, kCluster, true, false>();
+    add.template operator()<kFinish, kCluster, true, true>();
   };
-  add_all.template operator()<false>();
-  add_all.template operator()<true>();
+  add_all.template operator()<false, false>();
+  add_all.template operator()<false, true>();
+  add_all.template operator()<true, false>();
+  add_all.template operator()<true, true>();
   return kernels;
 }
 

@@ -26,7 +26,7 @@ struct MultistageConfig {
   std::int64_t transpose = 0;  ///< columns of op(B) that are transposed at a time, before their products; 0: none
 };
 
-/// The type's tiles for the problem's operands whose shared memory a block of the machine has.
+/// The tiles of each permitted arithmetic for the problem's operands whose shared memory a block of the machine has.
 std::vector<MultistageTile> multistage_tiles(const plugin::GemmProblem& problem, const Machine& machine);
 
 /// Whether the tile transposes that operand on its way into shared memory, word by word.
@@ -63,8 +63,9 @@ double multistage_blocks(const plugin::GemmProblem& problem, const MultistageCon
 /// Predicted time of an execution.
 double multistage_seconds(const plugin::GemmProblem& problem, const Machine& machine, const MultistageConfig& config);
 
-/// "tile_m", "tile_n", "split", "transpose": a configuration as parameters, and back.
-plugin::Parameters multistage_parameters(const MultistageConfig& config);
+/// "tile_m", "tile_n", "split", "transpose": a configuration as parameters, and back. "compute", too, where the problem
+/// permits several kinds of arithmetic.
+plugin::Parameters multistage_parameters(const plugin::GemmProblem& problem, const MultistageConfig& config);
 MultistageConfig multistage_config(const plugin::GemmProblem& problem, const Machine& machine,
                                    const plugin::Parameters& parameters);
 

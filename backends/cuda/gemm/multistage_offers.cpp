@@ -15,12 +15,15 @@
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace tessera::cuda {
 namespace {
 
 using plugin::ceil_div;
 using plugin::GemmProblem;
+using plugin::Scalar;
 
 /// The splits that are tried.
 constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
@@ -29,15 +32,16 @@ constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 
 constexpr double kWavesThatFill = 2.0;
 constexpr std::size_t kMostOffers = 32;
 
-bool layout_transposes(const GemmProblem& p) {
-  return plugin::with_types<WideTypes>(p.dtype,
-                                       []<class T>(std::type_identity<T>) { return MultistageLayout<T>::kTransposes; });
+/// Calls body(std::type_identity<A>{}) for the arithmetic of the tile.
+template <class Body>
+decltype(auto) with_arithmetic(const GemmProblem& p, const MultistageTile& tile, Body&& body) {
+  if (tile.tf32) return body(std::type_identity<Tf32>{});
+  return plugin::with_types(p.dtype, std::forward<Body>(body));
 }
 
 /// Bytes of the sums of a slice.
 std::uint64_t slice_bytes(const GemmProblem& p) {
-  return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(multistage_partial_ld(p.n)) *
-         plugin::size_of(p.dtype);
+  return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(multistage_partial_ld(p.n)) * size_of_sums(p);
 }
 
 std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
@@ -90,18 +94,18 @@ double line_share(std::int64_t ld, std::int64_t element, std::int64_t row_elemen
   return ld * element % 128 == 0 ? 1.0 : 1.0 + 64.0 / double(row_elements * element);
 }
 
-template <class T>
+template <class A>
 Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile, bool b_is_transposed) {
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto& costs = multistage_costs_of<A>(machine);
   const bool transposes_a = multistage_transposes_a(p, tile);
   const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
   const bool aligned =
       (transposes_a || multistage_aligned_a(p)) && (transposes_b || b_is_transposed || multistage_aligned_b(p));
-  const double unit = aligned ? 16.0 / double(sizeof(T)) : 1.0;
+  constexpr auto kElement = std::int64_t(sizeof(typename MultistageLayout<A>::T));
+  const double unit = aligned ? 16.0 / double(kElement) : 1.0;
   const double copy = costs.copy / unit * (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
   const double copying =
       tile.m * (transposes_a ? costs.transposed_copy : copy) + tile.n * (transposes_b ? costs.transposed_copy : copy);
-  constexpr auto kElement = std::int64_t(sizeof(T));
   const double lines =
       kElement * (tile.m * line_share(p.lda, kElement, p.trans_a ? tile.m : tile.k_depth) +
                   (b_is_transposed ? tile.n : tile.n * line_share(p.ldb, kElement, p.trans_b ? tile.k_depth : tile.n)));
@@ -110,7 +114,7 @@ Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageT
           multistage_blocks(p, {tile}),
           copying,
           lines,
-          whole_vectors(p.dtype, {p.ldc, p.stride_c, p.n}),
+          whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n}),
           operand_bytes(p) / (costs.memory * machine.memory_rate)};
 }
 
@@ -144,45 +148,45 @@ bool writes_vectors(const Tiling& tiling, const Slices& slices) { return slices.
 
 /// Seconds in which a block writes its tile through shared memory, a cluster's blocks a share of it each: a thread
 /// writes one piece after another. From registers it writes all at once.
-template <class T>
+template <class A>
 double writing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto& costs = multistage_costs_of<A>(machine);
   const MultistageTile& tile = *tiling.tile;
   const bool vectors = writes_vectors(tiling, slices);
   if (slices.cluster == 1 && vectors) return 0.0;
-  const double width = vectors ? 16.0 / double(sizeof(T)) : 1.0;
+  const double width = vectors ? 16.0 / double(sizeof(Scalar<typename MultistageLayout<A>::T>)) : 1.0;
   const double pieces = double(tile.m) * double(tile.n) / (width * tile.threads() * double(slices.cluster));
   return pieces * (slices.cluster > 1 ? costs.cluster_write : costs.write);
 }
 
 /// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, the
 /// copies into shared memory, and what is written element by element.
-template <class T>
+template <class A>
 double computing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices, const Waves& waves,
                          double k) {
   const MultistageTile& tile = *tiling.tile;
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto& costs = multistage_costs_of<A>(machine);
   const MultistageTileCosts& rates = costs.tiles[tile.number];
   const double missing = (waves.most - waves.last) / std::max(1.0, waves.most - 1.0);
   const double last_rate = std::min(rates.rate * (1.0 - costs.few_blocks * missing), rates.rate_of_one * waves.last);
-  const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<T>(machine);
+  const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<A>(machine);
   const double writing = writes_vectors(tiling, slices) ? 0.0 : costs.write_one * elements / double(slices.cluster);
   return products * (waves.full / rates.rate + waves.last / last_rate) +
          (waves.full + waves.last) * (k * tiling.copying + writing) / machine.clock_hz;
 }
 
 /// A launch without the adding of slices; `depth` of k.
-template <class T>
+template <class A>
 double launch_seconds(std::int64_t depth, const Machine& machine, const Tiling& tiling, const Slices& slices) {
   constexpr double kLatencyDepth = 32.0;
   const MultistageTile& tile = *tiling.tile;
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto& costs = multistage_costs_of<A>(machine);
   const double k = double(ceil_div(ceil_div(depth, tile.k_depth), slices.split) * tile.k_depth);
   const Waves waves = waves_of(machine, tiling, slices);
   const double computing =
-      (slices.cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<T>(machine, tiling, slices, waves, k);
+      (slices.cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<A>(machine, tiling, slices, waves, k);
   const double lines = tiling.blocks * double(slices.split) * k * tiling.lines;
-  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<T>(machine, tiling, slices);
+  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<A>(machine, tiling, slices);
   const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
   return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, tiling.memory) +
          std::max({busy, tiling.memory, waves.count * k / kLatencyDepth * costs.latency,
@@ -190,27 +194,27 @@ double launch_seconds(std::int64_t depth, const Machine& machine, const Tiling& 
 }
 
 /// A product by chunks of so many columns of op(B) that are transposed before.
-template <class T>
+template <class A>
 double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                           std::int64_t most_columns) {
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
+  const auto& costs = multistage_costs_of<A>(machine);
   const auto chunk_seconds = [&](std::int64_t columns) {
     GemmProblem chunk = p;
     chunk.batch = 1;
     chunk.n = columns;
-    const double bytes = 2.0 * double(p.k) * double(columns) * double(sizeof(T));
+    const double bytes = 2.0 * double(p.k) * double(columns) * double(plugin::size_of(p.dtype));
     return costs.transpose + bytes / (costs.transpose_memory * machine.memory_rate) +
-           costs.transposed * launch_seconds<T>(p.k, machine, tiling_of<T>(chunk, machine, tile, true), {1, 1});
+           costs.transposed * launch_seconds<A>(p.k, machine, tiling_of<A>(chunk, machine, tile, true), {1, 1});
   };
   const std::int64_t chunks = p.n / most_columns, rest = p.n % most_columns;
   return double(p.batch) * (double(chunks) * chunk_seconds(most_columns) + (rest > 0 ? chunk_seconds(rest) : 0.0));
 }
 
 /// A product whose slices are added in a cluster, or by another kernel.
-template <class T>
+template <class A>
 double sliced_seconds(const GemmProblem& p, const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  const MultistageCosts<T>& costs = costs_of<T>(machine).multistage;
-  const double launch = launch_seconds<T>(p.k, machine, tiling, slices), split = double(slices.split);
+  const auto& costs = multistage_costs_of<A>(machine);
+  const double launch = launch_seconds<A>(p.k, machine, tiling, slices), split = double(slices.split);
   if (!slices.use_workspace()) return (split > 1 ? costs.cluster + costs.cluster_slice * split : 0.0) + launch;
   const double partial = 2.0 * split * double(slice_bytes(p));
   return launch + costs.second_kernel + costs.second_kernel_slice * split +
@@ -241,59 +245,72 @@ struct Priced {
   double seconds;
 };
 
-template <class T>
+/// The configurations of a tile.
+template <class A>
+void add_configs(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
+                 const plugin::GivenParameters& given, std::uint64_t workspace_limit, std::int64_t most_columns,
+                 std::vector<Priced>& found) {
+  const std::int64_t most_slices = multistage_most_slices(p, machine, workspace_limit);
+  const Tiling tiling = tiling_of<A>(p, machine, tile, false);
+  const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
+  const std::array<std::int64_t, 2> columns{0, most};
+  const std::vector<std::int64_t> transposes =
+      given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
+  for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tiling, most_slices), 1, most_slices)) {
+    const Slices slices = slices_of(machine, split);
+    if (tiling.blocks * double(split) > double(kMaxGridX) || !has_room(machine, tiling, slices)) continue;
+    for (const std::int64_t transpose : transposes) {
+      if (transpose > 0 && (split > 1 || most == 0)) continue;
+      found.push_back({{tile, split, transpose},
+                       transpose > 0 ? transposed_seconds<A>(p, machine, tile, transpose)
+                                     : sliced_seconds<A>(p, machine, tiling, slices)});
+    }
+  }
+}
+
 std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                                 std::uint64_t workspace_limit) {
   std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
+  const auto arithmetic = given.one_of("compute", permitted_arithmetic(p));
+  std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(arithmetic, tile.compute()) == 0; });
   keep_given(given, "tile_m", &MultistageTile::m, tiles);
   keep_given(given, "tile_n", &MultistageTile::n, tiles);
-  const std::int64_t most_slices = multistage_most_slices(p, machine, workspace_limit);
   std::int64_t most_columns = 0;
   for (const MultistageTile& tile : tiles)
     most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
   std::vector<Priced> found;
   found.reserve(tiles.size() * (kSplits.size() + 1));
-  for (const MultistageTile& tile : tiles) {
-    const Tiling tiling = tiling_of<T>(p, machine, tile, false);
-    const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
-    const std::array<std::int64_t, 2> columns{0, most};
-    const std::vector<std::int64_t> transposes =
-        given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
-    for (const std::int64_t split :
-         given.in_range("split", splits_of(p, machine, tiling, most_slices), 1, most_slices)) {
-      const Slices slices = slices_of(machine, split);
-      if (tiling.blocks * double(split) > double(kMaxGridX) || !has_room(machine, tiling, slices)) continue;
-      for (const std::int64_t transpose : transposes) {
-        if (transpose > 0 && (split > 1 || most == 0)) continue;
-        found.push_back({{tile, split, transpose},
-                         transpose > 0 ? transposed_seconds<T>(p, machine, tile, transpose)
-                                       : sliced_seconds<T>(p, machine, tiling, slices)});
-      }
-    }
-  }
+  for (const MultistageTile& tile : tiles)
+    with_arithmetic(p, tile, [&]<class A>(std::type_identity<A>) {
+      add_configs<A>(p, machine, tile, given, workspace_limit, most_columns, found);
+    });
+  const double finishing = finishing_seconds(p, machine);
+  for (Priced& priced : found) priced.seconds += finishing;
   return found;
 }
 
 }  // namespace
 
 std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine& machine) {
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-    std::vector<MultistageTile> tiles;
-    for (const MultistageTile& tile : kMultistageTiles<T>) {
+  std::vector<MultistageTile> tiles;
+  const auto add = [&]<class A>(std::type_identity<A>) {
+    for (const MultistageTile& tile : kMultistageTiles<A>) {
       const bool long_k_major = tile.long_a() ? !p.trans_a : p.trans_b;
-      const bool fits = !tile.narrow() || !MultistageLayout<T>::kTransposes || tile.k_major == long_k_major;
+      const bool fits = !tile.narrow() || !tile.transposes || tile.k_major == long_k_major;
       if (fits && tile.shared_bytes <= machine.shared_per_block) tiles.push_back(tile);
     }
-    return tiles;
-  });
+  };
+  plugin::with_types(p.dtype, add);
+  if (permitted_arithmetic(p).size() > 1) add(std::type_identity<Tf32>{});
+  return tiles;
 }
 
 bool multistage_transposes_a(const GemmProblem& p, const MultistageTile& tile) {
-  return layout_transposes(p) && !p.trans_a && !(tile.k_major && tile.long_a());
+  return tile.transposes && !p.trans_a && !(tile.k_major && tile.long_a());
 }
 
 bool multistage_transposes_b(const GemmProblem& p, const MultistageTile& tile) {
-  return layout_transposes(p) && p.trans_b && !(tile.k_major && !tile.long_a());
+  return tile.transposes && p.trans_b && !(tile.k_major && !tile.long_a());
 }
 
 bool multistage_aligned_a(const GemmProblem& p) {
@@ -338,21 +355,25 @@ double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
 }
 
 double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-    if (config.transpose > 0) return transposed_seconds<T>(p, machine, config.tile, config.transpose);
-    return sliced_seconds<T>(p, machine, tiling_of<T>(p, machine, config.tile, false),
-                             slices_of(machine, config.split));
-  });
+  return finishing_seconds(p, machine) + with_arithmetic(p, config.tile, [&]<class A>(std::type_identity<A>) {
+           if (config.transpose > 0) return transposed_seconds<A>(p, machine, config.tile, config.transpose);
+           return sliced_seconds<A>(p, machine, tiling_of<A>(p, machine, config.tile, false),
+                                    slices_of(machine, config.split));
+         });
 }
 
-plugin::Parameters multistage_parameters(const MultistageConfig& config) {
-  return {
+plugin::Parameters multistage_parameters(const GemmProblem& p, const MultistageConfig& config) {
+  plugin::Parameters parameters{
       {"tile_m", config.tile.m}, {"tile_n", config.tile.n}, {"split", config.split}, {"transpose", config.transpose}};
+  if (permitted_arithmetic(p).size() > 1) parameters.add({"compute", config.tile.compute()});
+  return parameters;
 }
 
 MultistageConfig multistage_config(const GemmProblem& p, const Machine& machine, const plugin::Parameters& parameters) {
+  const std::int64_t compute =
+      permitted_arithmetic(p).size() > 1 ? parameters.at("compute") : std::int64_t(TESSERA_COMPUTE_STRICT);
   for (const MultistageTile& tile : multistage_tiles(p, machine))
-    if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
+    if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n") && tile.compute() == compute)
       return {tile, parameters.at("split"), parameters.at("transpose")};
   throw plugin::Error(TESSERA_INTERNAL, "multistage has no such tile for these operands");
 }
@@ -367,8 +388,7 @@ std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void multistage_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                        std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  std::vector<Priced> found = plugin::with_types<WideTypes>(
-      p.dtype, [&]<class T>(std::type_identity<T>) { return all_configs<T>(p, machine, given, workspace_limit); });
+  std::vector<Priced> found = all_configs(p, machine, given, workspace_limit);
   std::span<Priced> wanted(found);
   if (offers.only_cheapest()) {
     const auto cheapest = std::ranges::min_element(wanted, {}, &Priced::seconds);
@@ -378,7 +398,7 @@ void multistage_offers(const GemmProblem& p, const Machine& machine, const plugi
     wanted = wanted.first(std::min(kMostOffers, wanted.size()));
   }
   for (const auto& [config, seconds] : wanted)
-    offers.add({multistage_parameters(config), seconds, multistage_workspace(p, machine, config)});
+    offers.add({multistage_parameters(p, config), seconds, multistage_workspace(p, machine, config)});
 }
 
 }  // namespace tessera::cuda

@@ -5,71 +5,104 @@
 /// The tiles of the algorithm multistage: the one list from which its kernels are instantiated and its choice is made.
 #pragma once
 
+#include <tessera/plugin/problem.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 namespace tessera::cuda {
 
 struct MultistageTile {
-  int m, n;                ///< a block computes m x n elements of C
-  int k_depth;             ///< k goes by in steps of so many
-  int stages;              ///< of the pipeline: tiles of A and B that a block keeps in shared memory
-  int warp_m, warp_n;      ///< elements of C that a warp computes
-  int thread_m, thread_n;  ///< elements of C that a thread computes; the instruction decides where it is 0
-  int blocks_per_sm;       ///< blocks that a multiprocessor shall hold at once
-  bool k_major = false;    ///< a narrow tile for a long operand that is contiguous along k
-  std::size_t number = 0;  ///< in the list
-  int shared_bytes = 0;    ///< that a block needs
+  int m, n;                 ///< a block computes m x n elements of C
+  int k_depth;              ///< k goes by in steps of so many
+  int stages;               ///< of the pipeline: tiles of A and B that a block keeps in shared memory
+  int warp_m, warp_n;       ///< elements of C that a warp computes
+  int thread_m, thread_n;   ///< elements of C that a thread computes; the instruction decides where it is 0
+  int blocks_per_sm;        ///< blocks that a multiprocessor shall hold at once
+  bool k_major = false;     ///< a narrow tile for a long operand that is contiguous along k
+  std::size_t number = 0;   ///< in the list
+  int shared_bytes = 0;     ///< that a block needs
+  bool tf32 = false;        ///< A and B are rounded to that
+  bool transposes = false;  ///< K-major operands are transposed on their way into shared memory
 
   constexpr int threads() const { return 32 * (m / warp_m) * (n / warp_n); }
   /// For few rows or columns of C.
   constexpr bool narrow() const { return std::min(m, n) <= 16; }
   constexpr bool long_a() const { return m > n; }
+  constexpr tessera_compute compute() const { return tf32 ? TESSERA_COMPUTE_TF32 : TESSERA_COMPUTE_STRICT; }
 };
 
-/// Elements between rows of an operand's tile in shared memory, for the banks.
-inline constexpr int kOperandPad = 4;
+/// Products of f32 whose operands are rounded to tf32: an arithmetic beside those that the element types have.
+struct Tf32 {};
 
-/// How a type's tiles lie in shared memory.
-template <class T>
-struct MultistageLayout;
+/// How tiles lie in shared memory for an arithmetic, of elements of T: with so many elements between rows of an operand
+/// and rows of the sums, for the banks.
+template <class A>
+struct MultistageLayout {  // of 16 bits
+  using T = A;
+  static constexpr bool kTransposes = false;
+  static constexpr int kKMajorPad = 8, kExtentMajorPad = 8, kResultPad = 8;
+};
 template <>
 struct MultistageLayout<float> {
+  using T = float;
   /// Operands lie extent-major: a K-major one is transposed on its way, word by word. Only the long operand of a
   /// narrow tile that is made for it stays K-major.
   static constexpr bool kTransposes = true;
-  static constexpr int kResultPad = 4;  ///< elements between rows of the tile of C
+  static constexpr int kKMajorPad = 4, kExtentMajorPad = 4, kResultPad = 4;
 };
 template <>
 struct MultistageLayout<double> {
+  using T = double;
   static constexpr bool kTransposes = false;
-  static constexpr int kResultPad = 8;
+  static constexpr int kKMajorPad = 4, kExtentMajorPad = 4, kResultPad = 8;
 };
-
+template <>
+struct MultistageLayout<Tf32> {
+  using T = float;
+  static constexpr bool kTransposes = false;
+  static constexpr int kKMajorPad = 4, kExtentMajorPad = 8, kResultPad = 8;
+};
 /// Bytes of shared memory that the tile's kernels need, whatever lies how.
-template <class T>
+template <class A>
 constexpr int multistage_shared_bytes(const MultistageTile& t) {
+  using Layout = MultistageLayout<A>;
+  using T = typename Layout::T;
   const auto operand = [&](int extent, bool long_operand) {
-    const int extent_major = t.k_depth * (extent + kOperandPad), k_major = extent * (t.k_depth + kOperandPad);
-    if (!MultistageLayout<T>::kTransposes) return std::max(extent_major, k_major);
+    const int extent_major = t.k_depth * (extent + Layout::kExtentMajorPad);
+    const int k_major = extent * (t.k_depth + Layout::kKMajorPad);
+    if (!Layout::kTransposes) return std::max(extent_major, k_major);
     return t.k_major && long_operand ? k_major : extent_major;
   };
-  const int operands = t.stages * (operand(t.m, t.long_a()) + operand(t.n, !t.long_a()));
-  const int result = t.m * (t.n + MultistageLayout<T>::kResultPad);
-  return std::max(operands, result) * int(sizeof(T));
+  const int operands = t.stages * (operand(t.m, t.long_a()) + operand(t.n, !t.long_a())) * int(sizeof(T));
+  return std::max(operands, t.m * (t.n + Layout::kResultPad) * int(sizeof(Scalar<T>)));
 }
 
-template <class T, std::size_t kCount>
+template <class A, std::size_t kCount>
 constexpr std::array<MultistageTile, kCount> completed(std::array<MultistageTile, kCount> tiles) {
-  for (std::size_t i = 0; i < kCount; ++i)
-    tiles[i].number = i, tiles[i].shared_bytes = multistage_shared_bytes<T>(tiles[i]);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    tiles[i].number = i, tiles[i].shared_bytes = multistage_shared_bytes<A>(tiles[i]);
+    tiles[i].tf32 = std::is_same_v<A, Tf32>, tiles[i].transposes = MultistageLayout<A>::kTransposes;
+  }
   return tiles;
 }
 
-/// The tiles of a type.
-template <class T>
-inline constexpr std::array<MultistageTile, 0> kMultistageTiles{};
+/// The tiles of an arithmetic. Of 16 bits: warps of 64 x 64, which need the fewest words of shared memory a product,
+/// and smaller ones for products that are over before a large tile has begun.
+template <class A>
+inline constexpr auto kMultistageTiles = completed<A>(std::array{
+    MultistageTile{128, 256, 64, 3, 64, 64, 0, 0, 1},
+    MultistageTile{128, 128, 64, 3, 64, 64, 0, 0, 2},
+    MultistageTile{64, 64, 64, 3, 32, 32, 0, 0, 4},
+});
+template <>
+inline constexpr auto kMultistageTiles<Tf32> = completed<Tf32>(std::array{
+    MultistageTile{128, 256, 32, 3, 64, 64, 0, 0, 1},
+    MultistageTile{128, 128, 32, 3, 64, 64, 0, 0, 2},
+    MultistageTile{64, 64, 32, 3, 32, 32, 0, 0, 4},
+});
 
 // Warps of 32 x 64 with threads of 8 x 8: of the shapes tried, those with the fewest words of shared memory a product.
 // 64 x 64 and 32 x 64 are for products that are over before a larger tile has begun. The narrow K-major tiles take 64

@@ -24,23 +24,23 @@ __global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_c
     const std::int64_t a_step = kTransA ? g.lda : 1, b_step = kTransB ? 1 : g.ldb;
     const T* a = g.a + tile.batch * g.stride_a + row * (kTransA ? 1 : g.lda);
     const T* b = g.b + tile.batch * g.stride_b + column * (kTransB ? g.ldb : 1);
-    T sum = 0;
+    Scalar<T> sum = 0;
 #pragma unroll 4
-    for (std::int64_t p = 0; p < g.k; ++p, a += a_step, b += b_step) sum = fma(*a, *b, sum);
-    Epilogue<T>(g).write(g.c + tile.batch * g.stride_c + row * g.ldc + column, sum);
+    for (std::int64_t p = 0; p < g.k; ++p, a += a_step, b += b_step) sum = fma(widened(*a), widened(*b), sum);
+    write_element(g, tile.batch, row, column, sum);
   }
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
-  return with_gemm_types(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
+  return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
     return std::make_unique<GemmPlan<T>>(context, problem, gemm_naive_kernel<T, trans_a.value, trans_b.value>, kTile,
                                          dim3(kTile, kTile));
   });
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"naive", plugin::supports_all, naive_offers, make},
-                                                                 5};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"naive", plugin::supports_all, naive_offers, make, {.narrow = true, .epilogue = true}}, 5};
 
 }  // namespace
 

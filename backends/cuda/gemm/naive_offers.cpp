@@ -22,16 +22,14 @@ double seconds(const plugin::GemmProblem& p, const Machine& machine) {
   const double latency = waves(machine, blocks, kBlocksPerSm) * (costs.block + double(p.k) * costs.product);
   const double products = blocks * kTile * kTile * double(p.k);
   const double rate = (p.trans_b ? costs.strided : costs.rate) * element_rate<T>(machine) * machine.multiprocessors;
-  return costs.launch + std::max(latency, products / rate);
+  return costs.launch + std::max(latency, products / rate) + finishing_seconds(p, machine);
 }
 
 }  // namespace
 
 void naive_offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-    offers.add({{}, seconds<T>(p, machine)});
-  });
+  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
 }
 
 }  // namespace tessera::cuda

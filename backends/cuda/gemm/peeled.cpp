@@ -41,13 +41,16 @@ class PeeledPlan final : public plugin::Plan {
 
   void execute(const Part& part, const plugin::Execution& e) const {
     const auto& p = problem_;
-    const auto operand = [&](int number, std::int64_t element) {
-      std::byte* const data = e.operand<std::byte>(number) + element * std::int64_t(plugin::size_of(p.dtype));
-      return tessera_operand{data, p.dtype, 0};
+    const std::int64_t i = part.first_row, j = part.first_column;
+    const bool per_row = p.bias == TESSERA_BIAS_PER_ROW, has_bias = p.bias != TESSERA_BIAS_NONE;
+    const auto operand = [&](int number, tessera_dtype dtype, std::int64_t element) {
+      auto* const data = e.operand<std::byte>(number);  // null where it is not read
+      return tessera_operand{data == nullptr ? data : data + element * std::int64_t(plugin::size_of(dtype)), dtype, 0};
     };
     const tessera_operand operands[] = {
-        operand(0, part.first_row * (p.trans_a ? 1 : p.lda)), operand(1, part.first_column * (p.trans_b ? p.ldb : 1)),
-        operand(2, part.first_row * p.ldc + part.first_column), operand(3, part.first_row * p.ldd + part.first_column)};
+        operand(0, p.dtype, i * (p.trans_a ? 1 : p.lda)), operand(1, p.dtype, j * (p.trans_b ? p.ldb : 1)),
+        operand(2, p.dtype_d, i * p.ldc + j), operand(3, p.dtype_d, i * p.ldd + j),
+        has_bias ? operand(4, p.dtype_bias, (per_row ? i : j) * p.bias_increment) : tessera_operand{}};
     const tessera_scalar scalars[] = {{p.dtype, 0, e.scalar<double>(0), 0.0}, {p.dtype, 0, e.scalar<double>(1), 0.0}};
     const tessera_execution execution{
         sizeof execution,  operands,           sizeof operands[0],  std::size(operands),         scalars,
@@ -64,11 +67,13 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
                                    const plugin::Parameters& parameters) {
   const Peel peel{parameters.at("rows"), parameters.at("columns")};
   const auto workspace = std::uint64_t(parameters.at("workspace"));
-  return std::make_unique<PeeledPlan>(context, problem, peeled_parts(problem, context.machine(), peel, workspace));
+  plugin::GemmProblem permitted = problem;
+  if (permitted_arithmetic(problem).size() > 1) permitted.compute = tessera_compute(parameters.at("compute"));
+  return std::make_unique<PeeledPlan>(context, permitted, peeled_parts(permitted, context.machine(), peel, workspace));
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"peeled", peeled_why_unsupported, peeled_offers, make}, 1};
+    {"peeled", peeled_why_unsupported, peeled_offers, make, {.narrow = true, .epilogue = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -66,20 +66,25 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
   const std::vector<std::int64_t> rows = to_peel(given, "rows", p.m), columns = to_peel(given, "columns", p.n);
   const auto limit = std::int64_t(std::min(workspace_limit, std::uint64_t(std::numeric_limits<std::int64_t>::max())));
   const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
-  const double more = plugin::with_types<WideTypes>(
-      p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
-  for (const std::int64_t r : rows)
-    for (const std::int64_t c : columns) {
-      if (r == 0 && c == 0 && rows.size() * columns.size() > 1) continue;  // nothing is peeled
-      const std::vector<PeeledPart> parts = peeled_parts(p, machine, {r, c}, std::uint64_t(workspace));
-      double seconds = 0.0;
-      for (const PeeledPart& part : parts) seconds += part.offer.seconds;
-      const std::uint64_t used = peeled_workspace(parts);
-      // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
-      const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
-      offers.add(
-          {{{"rows", r}, {"columns", c}, {"workspace", printed}}, parts.size() > 1 ? more * seconds : seconds, used});
-    }
+  const double more =
+      plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
+  const auto arithmetic = given.one_of("compute", permitted_arithmetic(p));
+  for (const std::int64_t compute : arithmetic)
+    for (const std::int64_t r : rows)
+      for (const std::int64_t c : columns) {
+        if (r == 0 && c == 0 && rows.size() * columns.size() > 1) continue;  // nothing is peeled
+        GemmProblem permitted = p;
+        permitted.compute = tessera_compute(compute);
+        const auto parts = peeled_parts(permitted, machine, {r, c}, std::uint64_t(workspace));
+        double seconds = 0.0;
+        for (const PeeledPart& part : parts) seconds += part.offer.seconds;
+        const std::uint64_t used = peeled_workspace(parts);
+        // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
+        const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
+        plugin::Parameters parameters{{"rows", r}, {"columns", c}, {"workspace", printed}};
+        if (permitted_arithmetic(p).size() > 1) parameters.add({"compute", compute});
+        offers.add({parameters, parts.size() > 1 ? more * seconds : seconds, used});
+      }
 }
 
 }  // namespace tessera::cuda

@@ -24,7 +24,7 @@ struct SkinnyKernel {
 
 template <class T, int kCount>
 SkinnyKernel<T> skinny_kernel(bool k_major) {
-  constexpr int kWide = 16 / int(sizeof(T)), kLength = kSkinnyRows * kSkinnyWarps;
+  constexpr int kWide = skinny_width<T>(kCount), kLength = kSkinnyRows * kSkinnyWarps;
   if (k_major)
     return {gemm_skinny_k_major_kernel<T, kCount, kWide>, gemm_skinny_k_major_kernel<T, kCount, 1>, kLength, kLength};
   return {gemm_skinny_extent_major_kernel<T, kCount, kWide>, gemm_skinny_extent_major_kernel<T, kCount, 1>, 32 * kWide,
@@ -56,7 +56,7 @@ class SkinnyPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const auto& p = problem_;
-    SkinnyArguments<T> x{{arguments_of<T>(p, e), int(split_), 0, split_ > 1 ? e.workspace<T>() : nullptr, p.n},
+    SkinnyArguments<T> x{{arguments_of<T>(p, e), int(split_), 0, split_ > 1 ? e.workspace<Scalar<T>>() : nullptr, p.n},
                          few_rows_,
                          few_rows_ ? p.n : p.m,
                          few_rows_ ? (p.trans_a ? 1 : p.lda) : (p.trans_b ? p.ldb : 1),
@@ -87,16 +87,15 @@ class SkinnyPlan final : public plugin::Plan {
 
 std::unique_ptr<plugin::Plan> make_skinny(Context& context, const plugin::GemmProblem& problem,
                                           const plugin::Parameters& parameters) {
-  return plugin::with_types<WideTypes>(
-      problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-        return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
-      });
+  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return std::make_unique<SkinnyPlan<T>>(context, problem, parameters.at("split"));
+  });
 }
 
 namespace {
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"skinny", skinny_why_unsupported, skinny_offers, make_skinny}, 3};
+    {"skinny", skinny_why_unsupported, skinny_offers, make_skinny, {.narrow = true, .epilogue = true}}, 3};
 
 }  // namespace
 }  // namespace tessera::cuda

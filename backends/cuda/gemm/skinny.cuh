@@ -57,14 +57,14 @@ struct SkinnyWork {
 /// Writes the sum of row `i` of the small operand and element `l` of the large one.
 template <class T>
 __device__ __forceinline__ void write_sum(const SkinnyArguments<T>& x, const SkinnyWork<T>& work, int i, std::int64_t l,
-                                          T sum) {
+                                          Scalar<T> sum) {
   const GemmArguments<T>& g = x.s.g;
   if (i >= x.count || l >= x.length) return;
   const std::int64_t row = x.few_rows ? i : l, column = x.few_rows ? l : i;
   if (x.s.partial != nullptr) {
     x.s.partial[((work.slice * g.batch + work.batch) * g.m + row) * x.s.partial_ld + column] = sum;
   } else {
-    Epilogue<T>(g).write(g.c + work.batch * g.stride_c + row * g.ldc + column, sum);
+    write_element(g, work.batch, row, column, sum);
   }
 }
 
@@ -99,13 +99,13 @@ inline constexpr int kRowPitch = kChunk + 4;
 /// [k][row] or, kRowsFirst, [row][kRowPitch of k].
 template <class T, int kCount, int kChunk, bool kRowsFirst>
 __device__ __forceinline__ void read_small(const SkinnyArguments<T>& x, const T* small, std::int64_t begin,
-                                           std::int64_t end, T* shared) {
+                                           std::int64_t end, Scalar<T>* shared) {
   const bool rows_contiguous = x.small_row == 1;
   for (int e = int(threadIdx.x); e < kCount * kChunk; e += kSkinnyThreads) {
     const int i = rows_contiguous ? e % kCount : e / kChunk, p = rows_contiguous ? e / kCount : e % kChunk;
-    T value = T(0);
+    T value{};
     if (i < x.count && begin + p < end) value = small[i * x.small_row + (begin + p) * x.small_k];
-    shared[kRowsFirst ? i * kRowPitch<kChunk> + p : p * kCount + i] = value;
+    shared[kRowsFirst ? i * kRowPitch<kChunk> + p : p * kCount + i] = widened(value);
   }
 }
 
@@ -113,9 +113,10 @@ __device__ __forceinline__ void read_small(const SkinnyArguments<T>& x, const T*
 /// kSkinnyWarps-th of k.
 template <class T, int kCount, int kVector>
 struct ExtentMajorSums {
+  using S = Scalar<T>;
   static constexpr int kChunk = kSkinnyChunk, kAhead = kChunk / kSkinnyWarps, kSums = kCount * kVector;
   Vector<T, kVector> value[kAhead];
-  T sum[kSums]{};  ///< [row][element]
+  S sum[kSums]{};  ///< [row][element]
 
   /// Starts to read a chunk of k from `begin` on, of which those below `end` exist. `exists`: whether the thread has
   /// elements. A barrier has to follow: without one the compiler moves each read to its products.
@@ -130,21 +131,23 @@ struct ExtentMajorSums {
   }
 
   /// Adds the chunk. `small`: the other operand of it.
-  __device__ __forceinline__ void add(const T* small) {
+  __device__ __forceinline__ void add(const S* small) {
 #pragma unroll
-    for (int s = 0; s < kAhead; ++s)
+    for (int s = 0; s < kAhead; ++s) {
+      const auto wide = widened(value[s]);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        const T factor = small[(s * kSkinnyWarps + int(threadIdx.x) / 32) * kCount + i];
+        const S factor = small[(s * kSkinnyWarps + int(threadIdx.x) / 32) * kCount + i];
 #pragma unroll
-        for (int v = 0; v < kVector; ++v) sum[i * kVector + v] = fma(factor, value[s].value[v], sum[i * kVector + v]);
+        for (int v = 0; v < kVector; ++v) sum[i * kVector + v] = fma(factor, wide.value[v], sum[i * kVector + v]);
       }
+    }
   }
 
   /// Adds the warps' sums. Returns the first that the warp has.
-  __device__ __forceinline__ int add_warps(T* shared) {
+  __device__ __forceinline__ int add_warps(S* shared) {
     const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
-    return add_by_halves<kSkinnyWarps>(sum, warp, [&]<int kGiven>(T(&given)[kGiven], int half) {
+    return add_by_halves<kSkinnyWarps>(sum, warp, [&]<int kGiven>(S(&given)[kGiven], int half) {
       __syncthreads();
 #pragma unroll
       for (int e = 0; e < kGiven; ++e) shared[(warp * kGiven + e) * 32 + lane] = given[e];
@@ -162,7 +165,7 @@ __global__ void __launch_bounds__(kSkinnyThreads)
   constexpr int kChunk = Sums::kChunk;
   constexpr int kGiven = Sums::kSums > 1 ? Sums::kSums / 2 : 1, kInWarps = kSkinnyWarps * kGiven * 32;
   constexpr int kShared = kChunk * kCount > kInWarps ? kChunk * kCount : kInWarps;
-  __shared__ __align__(16) T shared[kShared];
+  __shared__ __align__(16) Scalar<T> shared[kShared];
   const SkinnyWork<T> work(x, 32 * kVector);
   const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
   const std::int64_t l = work.first + int(threadIdx.x) % 32 * kVector;
@@ -188,10 +191,11 @@ __global__ void __launch_bounds__(kSkinnyThreads)
 /// the products.
 template <class T, int kCount, int kVector>
 struct KMajorSums {
+  using S = Scalar<T>;
   static constexpr int kRows = kSkinnyRows, kAhead = kCount > 1 ? 1 : 2, kSums = kRows * kCount;
-  static constexpr int kStep = kAhead * 32 * kVector, kChunk = kSkinnyKMajorChunk * kVector;
+  static constexpr int kStep = kAhead * 32 * kVector, kChunk = skinny_k_major_chunk<T>(kVector);
   Vector<T, kVector> next[kAhead][kRows], value[kAhead][kRows];
-  T sum[kSums]{};  ///< [row of the large operand][of the small one]
+  S sum[kSums]{};  ///< [row of the large operand][of the small one]
 
   /// Starts to read a step of k from `from` on, of which those below `end` exist, of rows `l` on of `length`.
   __device__ __forceinline__ void read(const T* large, std::int64_t ld, std::int64_t l, std::int64_t length,
@@ -215,24 +219,28 @@ struct KMajorSums {
   }
 
   /// Adds a step. `small`: the other operand from there on.
-  __device__ __forceinline__ void add(const T* small) {
+  __device__ __forceinline__ void add(const S* small) {
 #pragma unroll
-    for (int s = 0; s < kAhead; ++s)
+    for (int s = 0; s < kAhead; ++s) {
+      Vector<S, kVector> wide[kRows];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) wide[r] = widened(value[s][r]);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        const auto factor = *reinterpret_cast<const Vector<T, kVector>*>(small + i * kRowPitch<kChunk> +
+        const auto factor = *reinterpret_cast<const Vector<S, kVector>*>(small + i * kRowPitch<kChunk> +
                                                                          (s * 32 + int(threadIdx.x) % 32) * kVector);
 #pragma unroll
         for (int r = 0; r < kRows; ++r)
 #pragma unroll
           for (int v = 0; v < kVector; ++v)
-            sum[r * kCount + i] = fma(factor.value[v], value[s][r].value[v], sum[r * kCount + i]);
+            sum[r * kCount + i] = fma(factor.value[v], wide[r].value[v], sum[r * kCount + i]);
       }
+    }
   }
 
   /// Adds the lanes' sums. Returns the first that the lane has.
   __device__ __forceinline__ int add_lanes() {
-    return add_by_halves<32>(sum, int(threadIdx.x) % 32, [&]<int kGiven>(T(&given)[kGiven], int half) {
+    return add_by_halves<32>(sum, int(threadIdx.x) % 32, [&]<int kGiven>(S(&given)[kGiven], int half) {
 #pragma unroll
       for (int e = 0; e < kGiven; ++e) given[e] = __shfl_xor_sync(0xffffffffu, given[e], half);
     });
@@ -240,11 +248,11 @@ struct KMajorSums {
 };
 
 template <class T, int kCount, int kVector>
-__global__ void __launch_bounds__(kSkinnyThreads, sizeof(T) == 4 ? 2 : 1)
+__global__ void __launch_bounds__(kSkinnyThreads, sizeof(Scalar<T>) == 4 ? 2 : 1)
     gemm_skinny_k_major_kernel(const __grid_constant__ SkinnyArguments<T> x) {
   using Sums = KMajorSums<T, kCount, kVector>;
   constexpr int kRows = Sums::kRows, kChunk = Sums::kChunk, kStep = Sums::kStep;
-  __shared__ __align__(16) T shared[kCount * kRowPitch<kChunk>];
+  __shared__ __align__(16) Scalar<T> shared[kCount * kRowPitch<kChunk>];
   const SkinnyWork<T> work(x, kRows * kSkinnyWarps);
   const std::int64_t ld = x.few_rows ? x.s.g.ldb : x.s.g.lda;
   const std::int64_t l = work.first + int(threadIdx.x) / 32 * kRows;

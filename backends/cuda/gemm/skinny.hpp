@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../vector_access.hpp"
+#include "offers.hpp"
 
 #include <tessera/plugin/problem.hpp>
 
@@ -27,6 +28,19 @@ inline constexpr std::int64_t kSkinnyMostSplit = 128;
 /// Whether the large operand, B where C has few rows, is contiguous along k.
 inline bool skinny_k_major(const plugin::GemmProblem& p) { return p.m <= p.n ? p.trans_b : !p.trans_a; }
 
+/// Elements of a wide read of the large operand: 16 bytes, but no more than 64 sums a thread.
+template <class T>
+constexpr int skinny_width(int count) {
+  return std::min(16 / int(sizeof(T)), 64 / count);
+}
+
+/// Of k, what a block multiplies of a K-major large operand at a time, in reads of `width` elements: what is read of
+/// the small operand, as sums are, must fit into shared memory.
+template <class T>
+constexpr int skinny_k_major_chunk(int width) {
+  return kSkinnyKMajorChunk * std::min(width, 16 / int(sizeof(plugin::Scalar<T>)));
+}
+
 /// Whether the large operand's layout allows 16 bytes at a time; its address must, too.
 inline bool skinny_aligned(const plugin::GemmProblem& p) {
   const bool few_rows = p.m <= p.n;
@@ -40,15 +54,15 @@ inline int skinny_block_length(const plugin::GemmProblem& p, int width) {
 }
 
 /// Of k, what a block multiplies at a time, whether it exists or not.
-inline int skinny_chunk(const plugin::GemmProblem& p, int width) {
-  return skinny_k_major(p) ? kSkinnyKMajorChunk * width : kSkinnyChunk;
+template <class T>
+int skinny_chunk(const plugin::GemmProblem& p, int width) {
+  return skinny_k_major(p) ? skinny_k_major_chunk<T>(width) : kSkinnyChunk;
 }
 
 /// Bytes of the sums of that many slices.
 inline std::uint64_t skinny_workspace(const plugin::GemmProblem& p, std::int64_t split) {
   if (split == 1) return 0;
-  return std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(p.n) *
-         plugin::size_of(p.dtype);
+  return std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(p.n) * size_of_sums(p);
 }
 
 }  // namespace tessera::cuda

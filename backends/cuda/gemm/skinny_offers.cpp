@@ -19,6 +19,7 @@ namespace {
 
 using plugin::ceil_div;
 using plugin::GemmProblem;
+using plugin::Scalar;
 
 /// How a block works.
 struct Block {
@@ -29,13 +30,13 @@ struct Block {
   int count;            ///< rows of the small operand, likewise
 };
 
-Block block_of(const GemmProblem& p, int width) {
-  return {skinny_k_major(p), width, skinny_block_length(p, width), skinny_chunk(p, width),
-          int(std::bit_ceil(std::uint64_t(std::min(p.m, p.n))))};
+/// With wide reads, or of one element.
+template <class T>
+Block block_of(const GemmProblem& p, bool wide) {
+  const int count = int(std::bit_ceil(std::uint64_t(std::max(std::int64_t(1), std::min(p.m, p.n)))));
+  const int width = wide ? skinny_width<T>(count) : 1;
+  return {skinny_k_major(p), width, skinny_block_length(p, width), skinny_chunk<T>(p, width), count};
 }
-
-/// Elements of 16 bytes.
-int whole_width(const GemmProblem& p) { return 16 / int(plugin::size_of(p.dtype)); }
 
 /// Blocks of a large operand with reads of 16 bytes that a multiprocessor may need to read at the rate of memory: four,
 /// or eight or sixteen where they hold few sums.
@@ -50,8 +51,9 @@ double blocks_in(const GemmProblem& p, const Block& block, std::int64_t split) {
 
 /// Slices of k: enough for the blocks that are wanted, none shorter than two chunks. With narrower reads there are as
 /// many more blocks as each has fewer bytes under way: the same slices.
+template <class T>
 std::int64_t filling_split(const GemmProblem& p, const Machine& machine) {
-  const Block block = block_of(p, whole_width(p));
+  const Block block = block_of<T>(p, true);
   const double fill = blocks_wanted(p) * machine.multiprocessors / std::max(1.0, blocks_in(p, block, 1));
   return std::clamp(std::int64_t(std::min(fill, double(p.k / (2 * block.chunk)))), std::int64_t(1), kSkinnyMostSplit);
 }
@@ -60,10 +62,10 @@ std::int64_t filling_split(const GemmProblem& p, const Machine& machine) {
 template <class T>
 int blocks_per_sm(const Block& block) {
   constexpr double kThreads = 65536.0 / kSkinnyThreads;  // registers of a multiprocessor, for a thread of each block
-  if (block.k_major) return sizeof(T) == 4 || block.count == 1 ? 2 : 1;
+  if (block.k_major) return sizeof(Scalar<T>) == 4 || block.count == 1 ? 2 : 1;
   // A thread's registers, about, as the compiler reports them: what every kernel needs, eight reads, sums.
-  const double words = block.width * double(sizeof(T)) / 4.0;
-  return std::clamp(int(kThreads / (22.0 + 8.0 * words + 1.2 * words * block.count)), 1, 8);
+  const double words = block.width / 4.0, reads = words * double(sizeof(T)), sums = words * double(sizeof(Scalar<T>));
+  return std::clamp(int(kThreads / (22.0 + 8.0 * reads + 1.2 * sums * block.count)), 1, 8);
 }
 
 /// Times that a warp waits for reads of the large operand: those of an extent-major chunk are under way together.
@@ -79,7 +81,7 @@ double reads_in_turn(const Block& block, double k) {
 template <class T>
 double launch_seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
   const SkinnyCosts& all = costs_of<T>(machine).skinny;
-  const Block block = block_of(p, skinny_aligned(p) ? whole_width(p) : 1);
+  const Block block = block_of<T>(p, skinny_aligned(p));
   const SkinnyLayoutCosts& costs = block.k_major ? all.k_major : all.extent_major;
   const double k = double(ceil_div(p.k, split)), chunks = std::ceil(k / double(block.chunk));
   const double sums = double(block.count) * (block.k_major ? kSkinnyRows : block.width);  // of a thread
@@ -103,7 +105,7 @@ double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split)
   const double adding = split > 1 ? costs.second_kernel + costs.second_kernel_slice * double(split) +
                                         2.0 * double(skinny_workspace(p, split)) / machine.memory_rate
                                   : 0.0;
-  return costs.launch + adding + launch_seconds<T>(p, machine, split);
+  return costs.launch + adding + launch_seconds<T>(p, machine, split) + finishing_seconds(p, machine);
 }
 
 }  // namespace
@@ -128,14 +130,14 @@ void skinny_offers(const GemmProblem& p, const Machine& machine, const plugin::G
           : std::max(std::int64_t(1), std::int64_t(std::min(workspace_limit / slice, std::uint64_t(kSkinnyMostSplit))));
   // Fewer slices are sooner added, and may keep memory busy as well. The limit leaves some of them out and brings no
   // others: a smaller one that has room for the cheapest does not change what that is.
-  const std::int64_t fill = filling_split(p, machine);
-  std::vector<std::int64_t> splits{1};
-  for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
-    if (split > splits.back() && split <= most) splits.push_back(split);
-  for (const std::int64_t split : given.in_range("split", splits, 1, most))
-    plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    const std::int64_t fill = filling_split<T>(p, machine);
+    std::vector<std::int64_t> splits{1};
+    for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
+      if (split > splits.back() && split <= most) splits.push_back(split);
+    for (const std::int64_t split : given.in_range("split", splits, 1, most))
       offers.add({{{"split", split}}, seconds<T>(p, machine, split), skinny_workspace(p, split)});
-    });
+  });
 }
 
 }  // namespace tessera::cuda

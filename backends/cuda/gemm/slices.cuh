@@ -21,7 +21,7 @@ struct SlicedArguments {
   std::int64_t k_per_slice;  ///< what each but the last few has
   /// Sums of the slices, for a second kernel that adds them: slices x batch x m rows of partial_ld. Null
   /// where the slices of a tile are a cluster's blocks and add them through shared memory.
-  T* partial;
+  Scalar<T>* partial;
   std::int64_t partial_ld;
 };
 
@@ -31,24 +31,24 @@ inline constexpr int kAddThreads = 256;
 template <class T>
 __global__ void __launch_bounds__(kAddThreads)
     gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
+  using S = Scalar<T>;
   constexpr int kAhead = 8;  // reads under way
   const GemmArguments<T>& g = arguments.g;
-  const Epilogue<T> epilogue(g);
   const std::int64_t elements = g.batch * g.m * g.n, slice_elements = g.batch * g.m * arguments.partial_ld;
   for (std::int64_t i = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; i < elements;
        i += std::int64_t(gridDim.x) * blockDim.x) {
     const std::int64_t row = i / g.n, column = i % g.n;  // row: of all matrices
-    const T* p = arguments.partial + row * arguments.partial_ld + column;
-    T sum = T(0);
+    const S* p = arguments.partial + row * arguments.partial_ld + column;
+    S sum = S(0);
     for (int slice = 0; slice < arguments.slices; slice += kAhead) {
-      T part[kAhead];
+      S part[kAhead];
 #pragma unroll
-      for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : T(0);
+      for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : S(0);
 #pragma unroll
       for (int s = 0; s < kAhead; ++s)
         if (slice + s < arguments.slices) sum += part[s];
     }
-    epilogue.write(g.c + row / g.m * g.stride_c + row % g.m * g.ldc + column, sum);
+    write_element(g, row / g.m, row % g.m, column, sum);
   }
 }
 

@@ -25,79 +25,110 @@ struct SmallTile {
   static constexpr int kSize = kSizeValue;
   static constexpr int kAcross = kSize / 4;  ///< threads along a row of C
   static constexpr int kMatrices = small_matrices(kSize);
-  /// In shared memory rows are padded for words that are transposed on their way in, and matrices of 4 and 8 for the 8
-  /// threads that read 16 bytes each at a time, which belong to several of them.
-  static constexpr int kPitch = kSize + (kSize == 4 ? 0 : 16 / int(sizeof(T)));
-  static constexpr int kMatrixPad = kSize > 8 ? 0 : sizeof(T) == 4 ? kSize : 2;
+  /// In shared memory lie values in the type of sums. Rows are padded for words that are transposed on their way in,
+  /// and matrices of 4 and 8 for the 8 threads that read 16 bytes each at a time, which belong to several of them.
+  static constexpr int kPitch = kSize + (kSize == 4 ? 0 : 16 / int(sizeof(Scalar<T>)));
+  static constexpr int kMatrixPad = kSize > 8 ? 0 : sizeof(Scalar<T>) == 4 ? kSize : 2;
   static constexpr int kMatrix = kSize * kPitch + kMatrixPad;
   static constexpr int kElements = kMatrices * kMatrix;
 };
 
-/// One operand's part of a block: `count` matrices, of which rows x columns exist, columns contiguous.
-template <class T>
-struct SmallOperand {
-  T* data;
+/// A matrix's part of a block: `count` matrices, of which rows x columns exist, columns contiguous.
+template <class Data>
+struct SmallMatrices {
+  Data data;
   std::int64_t stride, ld;
   int count, rows, columns;
 };
 
-/// A thread's share of an operand, on its way between memory and shared memory.
+/// One of the accesses of kVector elements with which a block's threads reach all elements of its matrices.
+template <class Tile, int kVector>
+struct SmallAccess {
+  static constexpr int kAcross = Tile::kSize / kVector, kAMatrix = Tile::kSize * kAcross;
+  static constexpr int kCount = Tile::kMatrices * kAMatrix / kThreads;  ///< of a thread
+  int matrix, row, column;
+
+  __device__ explicit SmallAccess(int access) {
+    const int number = access * kThreads + int(threadIdx.x);
+    matrix = number / kAMatrix, row = number / kAcross % Tile::kSize, column = number % kAcross * kVector;
+  }
+  template <class Data>
+  __device__ bool exists(const SmallMatrices<Data>& o) const {
+    return matrix < o.count && row < o.rows && column < o.columns;
+  }
+  template <class Data>
+  __device__ Data in(const SmallMatrices<Data>& o) const {
+    return o.data + (matrix * o.stride + row * o.ld + column);
+  }
+  __device__ int in_shared() const { return matrix * Tile::kMatrix + row * Tile::kPitch + column; }
+};
+
+/// A thread's share of A or B, on its way from memory to shared memory.
 template <class Tile, class T, int kVector>
 class SmallShare {
-  static constexpr int kAcross = Tile::kSize / kVector, kAMatrix = Tile::kSize * kAcross;
-  static constexpr int kVectors = Tile::kMatrices * kAMatrix / kThreads;
-
-  using Access = Vector<T, kVector>;
-  struct Place {
-    int matrix, row, column;
-    __device__ explicit Place(int access) {
-      const int number = access * kThreads + int(threadIdx.x);
-      matrix = number / kAMatrix, row = number / kAcross % Tile::kSize, column = number % kAcross * kVector;
-    }
-    __device__ bool exists(const SmallOperand<T>& o) const {
-      return matrix < o.count && row < o.rows && column < o.columns;
-    }
-    __device__ T* in(const SmallOperand<T>& o) const { return o.data + matrix * o.stride + row * o.ld + column; }
-  };
+  using Access = SmallAccess<Tile, kVector>;
 
  public:
   /// Zeros for what does not exist.
-  __device__ __forceinline__ void read(const SmallOperand<T>& o) {
+  __device__ __forceinline__ void read(const SmallMatrices<const T*>& o) {
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      const Place place(i);
-      vectors_[i] = place.exists(o) ? *reinterpret_cast<const Access*>(place.in(o)) : Access{};
+    for (int i = 0; i < Access::kCount; ++i) {
+      const Access access(i);
+      vectors_[i] =
+          access.exists(o) ? *reinterpret_cast<const Vector<T, kVector>*>(access.in(o)) : Vector<T, kVector>{};
     }
   }
 
-  __device__ __forceinline__ void put(T* shared, bool transposed) const {
+  __device__ __forceinline__ void put(Scalar<T>* shared, bool transposed) const {
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      const Place place(i);
-      T* const matrix = shared + place.matrix * Tile::kMatrix;
+    for (int i = 0; i < Access::kCount; ++i) {
+      const Access access(i);
+      const auto values = widened(vectors_[i]);
       if (transposed) {
+        Scalar<T>* const matrix = shared + access.matrix * Tile::kMatrix;
 #pragma unroll
-        for (int v = 0; v < kVector; ++v) matrix[(place.column + v) * Tile::kPitch + place.row] = vectors_[i].value[v];
+        for (int v = 0; v < kVector; ++v) matrix[(access.column + v) * Tile::kPitch + access.row] = values.value[v];
       } else {
-        *reinterpret_cast<Access*>(matrix + place.row * Tile::kPitch + place.column) = vectors_[i];
+        *reinterpret_cast<Vector<Scalar<T>, kVector>*>(shared + access.in_shared()) = values;
       }
     }
   }
 
-  /// What was read is C before; `shared` has the sums.
-  __device__ __forceinline__ void write(const SmallOperand<T>& o, const T* shared, const Epilogue<T>& epilogue) {
+ private:
+  Vector<T, kVector> vectors_[Access::kCount]{};
+};
+
+/// A thread's share of C, and then of D.
+template <class Tile, class T, int kVector>
+class SmallResults {
+  using Access = SmallAccess<Tile, kVector>;
+  using Values = Vector<Scalar<T>, kVector>;
+
+ public:
+  __device__ __forceinline__ void read(const SmallMatrices<Elements<T>>& c) {
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) {
-      const Place place(i);
-      if (!place.exists(o)) continue;
-      const auto sums = *reinterpret_cast<const Access*>(shared + place.matrix * Tile::kMatrix +
-                                                         place.row * Tile::kPitch + place.column);
-      *reinterpret_cast<Access*>(place.in(o)) = epilogue(sums, vectors_[i]);
+    for (int i = 0; i < Access::kCount; ++i) {
+      const Access access(i);
+      before_[i] = access.exists(c) ? access.in(c).template read<kVector>() : Values{};
+    }
+  }
+
+  /// `shared` has the sums.
+  __device__ __forceinline__ void write(const SmallMatrices<Elements<T>>& d, const Scalar<T>* shared,
+                                        const Epilogue<T>& epilogue) {
+#pragma unroll
+    for (int i = 0; i < Access::kCount; ++i) {
+      const Access access(i);
+      if (!access.exists(d)) continue;
+      auto values = *reinterpret_cast<const Values*>(shared + access.in_shared());
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) values.value[v] = epilogue(values.value[v], before_[i].value[v]);
+      access.in(d).write(values);
     }
   }
 
  private:
-  Access vectors_[kVectors]{};
+  Values before_[Access::kCount]{};
 };
 
 template <class T>
@@ -106,33 +137,56 @@ struct SmallArguments {
   bool trans_a, trans_b;
 };
 
-/// kVector: elements a copy, what the alignment of all three operands allows.
+/// Puts a thread's 4 x 4 sums into shared memory.
+template <class Tile, class S>
+__device__ __forceinline__ void put_sums(const S (&sum)[4][4], S* first) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    *reinterpret_cast<Vector<S, 4>*>(first + i * Tile::kPitch) =
+        Vector<S, 4>{{sum[i][0], sum[i][1], sum[i][2], sum[i][3]}};
+}
+
+/// Writes D with bias and activation, element by element: matrices from number `first` on, whose sums are in `shared`.
+template <class Tile, class T>
+__device__ __forceinline__ void write_finished(const GemmArguments<T>& g, std::int64_t first,
+                                               const SmallMatrices<Elements<T>>& d, const Scalar<T>* shared) {
+#pragma unroll 1
+  for (int i = 0; i < SmallAccess<Tile, 1>::kCount; ++i) {
+    const SmallAccess<Tile, 1> access(i);
+    if (access.exists(d))
+      write_element(g, first + access.matrix, access.row, access.column, shared[access.in_shared()]);
+  }
+}
+
+/// kVector: elements a copy, what the alignment of all operands allows.
 template <class T, int kSize, int kVector>
-__global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
+__global__ void __launch_bounds__(kThreads, kVector > 1 ? 3 : 2)
+    gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
   using Tile = SmallTile<T, kSize>;
-  using Four = Vector<T, 4>;
-  __shared__ __align__(16) T a_shared[Tile::kElements];  // [k][m]
-  __shared__ __align__(16) T b_shared[Tile::kElements];  // [k][n]
+  using S = Scalar<T>;
+  using Four = Vector<S, 4>;
+  __shared__ __align__(16) S a_shared[Tile::kElements];  // [k][m]
+  __shared__ __align__(16) S b_shared[Tile::kElements];  // [k][n]
   const GemmArguments<T>& g = x.g;
   const std::int64_t first = std::int64_t(blockIdx.x) * Tile::kMatrices;
   const int count = int(g.batch - first < Tile::kMatrices ? g.batch - first : Tile::kMatrices);
   const int matrix = int(threadIdx.x) / (Tile::kAcross * Tile::kAcross);
   const int row = int(threadIdx.x) / Tile::kAcross % Tile::kAcross * 4, column = int(threadIdx.x) % Tile::kAcross * 4;
 
-  T sum[4][4]{};
+  S sum[4][4]{};
   for (std::int64_t begin = 0; begin < g.k; begin += kSize) {
     const int ks = int(g.k - begin < kSize ? g.k - begin : kSize);
     SmallShare<Tile, T, kVector> a, b;
-    a.read({const_cast<T*>(g.a) + first * g.stride_a + begin * (x.trans_a ? g.lda : 1), g.stride_a, g.lda, count,
+    a.read({g.a + first * g.stride_a + begin * (x.trans_a ? g.lda : 1), g.stride_a, g.lda, count,
             x.trans_a ? ks : int(g.m), x.trans_a ? int(g.m) : ks});
-    b.read({const_cast<T*>(g.b) + first * g.stride_b + begin * (x.trans_b ? 1 : g.ldb), g.stride_b, g.ldb, count,
+    b.read({g.b + first * g.stride_b + begin * (x.trans_b ? 1 : g.ldb), g.stride_b, g.ldb, count,
             x.trans_b ? int(g.n) : ks, x.trans_b ? ks : int(g.n)});
     if (begin > 0) __syncthreads();
     a.put(a_shared, !x.trans_a);
     b.put(b_shared, x.trans_b);
     __syncthreads();
-    const T* const from_a = a_shared + matrix * Tile::kMatrix + row;
-    const T* const from_b = b_shared + matrix * Tile::kMatrix + column;
+    const S* const from_a = a_shared + matrix * Tile::kMatrix + row;
+    const S* const from_b = b_shared + matrix * Tile::kMatrix + column;
 #pragma unroll 4
     for (int p = 0; p < ks; ++p) {
       const Four fa = *reinterpret_cast<const Four*>(from_a + p * Tile::kPitch);
@@ -145,16 +199,16 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
   }
 
   const Epilogue<T> epilogue(g);
-  const SmallOperand<T> c{g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)};
-  SmallShare<Tile, T, kVector> before;
-  if (epilogue.reads_c()) before.read(c);
+  const bool finishes{g.finish};
+  const SmallMatrices<Elements<T>> d{g.d + first * g.stride_d, g.stride_d, g.ldd, count, int(g.m), int(g.n)};
+  SmallResults<Tile, T, kVector> results;
+  if (epilogue.reads_c() && !finishes)
+    results.read({g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)});
   __syncthreads();
-#pragma unroll
-  for (int i = 0; i < 4; ++i)
-    *reinterpret_cast<Four*>(a_shared + matrix * Tile::kMatrix + (row + i) * Tile::kPitch + column) =
-        Four{{sum[i][0], sum[i][1], sum[i][2], sum[i][3]}};
+  put_sums<Tile>(sum, a_shared + matrix * Tile::kMatrix + row * Tile::kPitch + column);
   __syncthreads();
-  before.write(c, a_shared, epilogue);
+  if (finishes) return write_finished<Tile>(g, first, d, a_shared);
+  results.write(d, a_shared, epilogue);
 }
 
 template <class T>
@@ -166,8 +220,8 @@ struct SmallKernels {
 
 template <class T, int kSize>
 SmallKernels<T> small_kernels_of() {
-  return {gemm_small_kernel<T, kSize, 16 / int(sizeof(T))>, gemm_small_kernel<T, kSize, 1>,
-          SmallTile<T, kSize>::kMatrices};
+  constexpr int kWide = std::min(16 / int(sizeof(T)), kSize);
+  return {gemm_small_kernel<T, kSize, kWide>, gemm_small_kernel<T, kSize, 1>, SmallTile<T, kSize>::kMatrices};
 }
 
 template <class T>
@@ -191,7 +245,8 @@ class SmallPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const SmallArguments<T> x{arguments_of<T>(problem_, e), problem_.trans_a, problem_.trans_b};
-    const bool vectors = aligned_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c);
+    const bool vectors =
+        aligned_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c.data()) && at_vector(x.g.d.data());
     const DeviceGuard guard(context_.device());
     launch(vectors ? kernels_.vectorized : kernels_.scalar, dim3(unsigned(ceil_div(problem_.batch, kernels_.matrices))),
            dim3(kThreads), 0, context_.stream(), x);
@@ -205,13 +260,13 @@ class SmallPlan final : public plugin::Plan {
 };
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& p, const plugin::Parameters&) {
-  return plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return std::make_unique<SmallPlan<T>>(context, p);
   });
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"small", small_why_unsupported, small_offers, make},
-                                                                 2};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"small", small_why_unsupported, small_offers, make, {.narrow = true, .epilogue = true}}, 2};
 
 }  // namespace
 

@@ -13,9 +13,9 @@ namespace tessera::cuda {
 
 inline constexpr int kSmallThreads = 128;
 
-/// The largest extent of C: 128 bytes.
+/// The largest extent of C: 128 bytes of sums.
 template <class T>
-inline constexpr int kMostSmall = 128 / int(sizeof(T));
+inline constexpr int kMostSmall = 128 / int(sizeof(Scalar<T>));
 
 /// The size of the tile that holds a matrix of C with that extent: 4, 8, ...
 constexpr int small_size(std::int64_t extent) {

@@ -36,19 +36,20 @@ double seconds(const GemmProblem& p, const Machine& machine) {
   const double step = costs.step + costs.product * size +
                       single * ((p.trans_a ? depth : double(p.m)) + (p.trans_b ? double(p.n) : depth));
   const double latency = waves(machine, blocks, kBlocksPerSm) * (steps * step + single * double(p.m));
-  return costs.launch + std::max({latency, operand_bytes(p) / (costs.memory * machine.memory_rate),
-                                  products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
+  return costs.launch + finishing_seconds(p, machine) +
+         std::max({latency, operand_bytes(p) / (costs.memory * machine.memory_rate),
+                   products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
 }
 
 }  // namespace
 
 bool small_aligned(const GemmProblem& p) {
-  return whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, p.trans_a ? p.m : p.k,
-                                 p.trans_b ? p.k : p.n, p.n});
+  return whole_vectors(p.dtype, {p.lda, p.ldb, p.ldc, p.ldd, p.stride_a, p.stride_b, p.stride_c, p.stride_d,
+                                 p.trans_a ? p.m : p.k, p.trans_b ? p.k : p.n, p.n});
 }
 
 std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
-  const int most = plugin::with_types<WideTypes>(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });
+  const int most = plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return kMostSmall<T>; });
   if (std::max(p.m, p.n) > most)
     return "C has more than " + std::to_string(most) + " rows or columns: " + std::to_string(p.m) + " x " +
            std::to_string(p.n);
@@ -58,9 +59,7 @@ std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void small_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-    offers.add({{}, seconds<T>(p, machine)});
-  });
+  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
 }
 
 }  // namespace tessera::cuda

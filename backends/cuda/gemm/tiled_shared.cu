@@ -25,6 +25,7 @@ struct Shape {
   static constexpr int kRows = kTile == 32 ? 4 : 1;  ///< elements of C a thread
   static constexpr int kThreadRows = kTile / kRows;  ///< threads of a column of the tile
   static constexpr int kThreads = kTile * kThreadRows;
+  static constexpr int kBlocks = kTile == 32 ? 6 : 8;  ///< of a multiprocessor, for whose registers there is room
 };
 
 /// Reads this thread's elements of a tile whose first row in memory is at `row` (past the thread's own
@@ -32,30 +33,30 @@ struct Shape {
 /// kPartial says that there may be such.
 template <class T, int kTile, bool kPartial, bool kTransposed>
 __device__ __forceinline__ void load_tile(const T* row, std::int64_t ld, int rows_left, int columns_left,
-                                          T (*tile)[kTile + kTransposed]) {
+                                          Scalar<T> (*tile)[kTile + kTransposed]) {
   using S = Shape<kTile>;
   T value[S::kRows];
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
     const int r = int(threadIdx.y) + i * S::kThreadRows;
-    value[i] = T(0);
+    value[i] = T{};
     if (!kPartial || (r < rows_left && int(threadIdx.x) < columns_left)) value[i] = row[i * S::kThreadRows * ld];
   }
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
     const int r = int(threadIdx.y) + i * S::kThreadRows;
-    (kTransposed ? tile[threadIdx.x][r] : tile[r][threadIdx.x]) = value[i];
+    (kTransposed ? tile[threadIdx.x][r] : tile[r][threadIdx.x]) = widened(value[i]);
   }
 }
 
 __device__ __forceinline__ int clip(std::int64_t left, int tile) { return left < tile ? int(left) : tile; }
 
 template <class T, int kTile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Shape<kTile>::kThreads)
+__global__ void __launch_bounds__(Shape<kTile>::kThreads, Shape<kTile>::kBlocks)
     gemm_tiled_shared_kernel(const __grid_constant__ GemmArguments<T> g) {
   using S = Shape<kTile>;
-  __shared__ __align__(16) T a_tile[kTile][kTile];            // [row][p], or [p][row] where A is transposed
-  __shared__ __align__(16) T b_tile[kTile][kTile + kTransB];  // [p][column]
+  __shared__ __align__(16) Scalar<T> a_tile[kTile][kTile];            // [row][p], or [p][row] where A is transposed
+  __shared__ __align__(16) Scalar<T> b_tile[kTile][kTile + kTransB];  // [p][column]
   const int first_row = int(threadIdx.y) * S::kRows;
 
   const std::int64_t tiles = tile_count(g, kTile);
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads)
                  (kTransB ? (tile.column + threadIdx.y) * g.ldb : threadIdx.y * g.ldb + tile.column) + threadIdx.x;
     const std::int64_t a_step = kTransA ? kTile * g.lda : kTile, b_step = kTransB ? kTile : kTile * g.ldb;
 
-    T sum[S::kRows] = {};
+    Scalar<T> sum[S::kRows] = {};
     for (std::int64_t left = g.k; left > 0; left -= kTile, a += a_step, b += b_step) {
       if (inside && left >= kTile) {
         load_tile<T, kTile, false, false>(a, g.lda, kTile, kTile, a_tile);
@@ -85,10 +86,10 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads)
       __syncthreads();
 #pragma unroll
       for (int p = 0; p < kTile; ++p) {
-        const T b_value = b_tile[p][threadIdx.x];
+        const auto b_value = b_tile[p][threadIdx.x];
 #pragma unroll
         for (int r = 0; r < S::kRows; ++r) {
-          const T a_value = kTransA ? a_tile[p][first_row + r] : a_tile[first_row + r][p];
+          const auto a_value = kTransA ? a_tile[p][first_row + r] : a_tile[first_row + r][p];
           sum[r] = fma(a_value, b_value, sum[r]);
         }
       }
@@ -96,17 +97,17 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads)
     }
 
     if (int(threadIdx.x) < columns_left) {
-      T* c = g.c + tile.batch * g.stride_c + (tile.row + first_row) * g.ldc + tile.column + threadIdx.x;
 #pragma unroll
       for (int r = 0; r < S::kRows; ++r)
-        if (first_row + r < rows_left) Epilogue<T>(g).write(c + r * g.ldc, sum[r]);
+        if (first_row + r < rows_left)
+          write_element(g, tile.batch, tile.row + first_row + r, tile.column + threadIdx.x, sum[r]);
     }
   }
 }
 
 template <int kTile>
 std::unique_ptr<plugin::Plan> make_tiled(Context& context, const plugin::GemmProblem& problem) {
-  return with_gemm_types(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
+  return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
     return std::make_unique<GemmPlan<T>>(context, problem,
                                          gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value>, kTile,
@@ -120,7 +121,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
 }
 
 const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"tiled_shared", plugin::supports_all, tiled_shared_offers, make}, 4};
+    {"tiled_shared", plugin::supports_all, tiled_shared_offers, make, {.narrow = true, .epilogue = true}}, 4};
 
 }  // namespace
 }  // namespace tessera::cuda

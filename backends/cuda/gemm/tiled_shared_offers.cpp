@@ -25,9 +25,10 @@ double seconds(const plugin::GemmProblem& p, const Machine& machine, std::int64_
   const double steps = double(ceil_div(p.k, tile));
   const double on_one = std::ceil(blocks / machine.multiprocessors);  // blocks of the busiest multiprocessor
   const double products = on_one * double(tile) * double(tile) * double(tile) * steps;
-  return costs.launch + std::max({waves(machine, blocks, kBlocksPerSm) * steps * costs.step,
-                                  on_one * costs.block + products / (costs.rate * element_rate<T>(machine)),
-                                  operand_bytes(p) / (costs.memory * machine.memory_rate)});
+  return costs.launch + finishing_seconds(p, machine) +
+         std::max({waves(machine, blocks, kBlocksPerSm) * steps * costs.step,
+                   on_one * costs.block + products / (costs.rate * element_rate<T>(machine)),
+                   operand_bytes(p) / (costs.memory * machine.memory_rate)});
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ double seconds(const plugin::GemmProblem& p, const Machine& machine, std::int64_
 void tiled_shared_offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                          std::uint64_t, plugin::OfferList& offers) {
   for (const std::int64_t tile : given.one_of("tile", kTiles))
-    plugin::with_types<WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+    plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
       offers.add({{{"tile", tile}}, seconds<T>(p, machine, tile)});
     });
 }

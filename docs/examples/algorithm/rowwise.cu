@@ -25,10 +25,11 @@ __global__ void __launch_bounds__(kTile* kLanes) gemm_rowwise_kernel(const __gri
     const T* a = g.a + tile.batch * g.stride_a + row * (kTransA ? 1 : g.lda);
     for (std::int64_t column = tile.column; column < g.n && column < tile.column + kTile; ++column) {
       const T* b = g.b + tile.batch * g.stride_b + column * (kTransB ? g.ldb : 1);
-      T sum = 0;
-      for (std::int64_t p = threadIdx.x; p < g.k; p += kLanes) sum = fma(a[p * a_step], b[p * b_step], sum);
+      Scalar<T> sum = 0;  // f32 for elements of 16 bits
+      for (std::int64_t p = threadIdx.x; p < g.k; p += kLanes)
+        sum = fma(widened(a[p * a_step]), widened(b[p * b_step]), sum);
       for (int other = kLanes / 2; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffff, sum, other);
-      if (threadIdx.x == 0) Epilogue<T>(g).write(g.c + tile.batch * g.stride_c + row * g.ldc + column, sum);
+      if (threadIdx.x == 0) write_element(g, tile.batch, row, column, sum);
     }
   }
 }
@@ -43,14 +44,15 @@ void offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
-  return with_gemm_types(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
+  return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
     return std::make_unique<GemmPlan<T>>(context, problem, gemm_rowwise_kernel<T, trans_a.value, trans_b.value>, kTile,
                                          dim3(kLanes, kTile));
   });
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"rowwise", plugin::supports_all, offers, make}, 90};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"rowwise", plugin::supports_all, offers, make, {.narrow = true, .epilogue = true}}, 90};
 
 }  // namespace
 }  // namespace tessera::cuda

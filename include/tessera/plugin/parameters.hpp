@@ -32,6 +32,9 @@ class Parameters {
   Parameters() = default;
   Parameters(std::initializer_list<Entry> entries) : entries_(entries) {}
 
+  /// One more.
+  void add(const Entry& entry) { entries_.push_back(entry); }
+
   /// The value of a parameter that is there.
   std::int64_t at(std::string_view key) const {
     for (const Entry& entry : entries_)

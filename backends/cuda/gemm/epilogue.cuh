@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What becomes of the sums of a product, in one place: alpha, beta C, the bias and the activation in the type of sums,
+/// then one rounding to the type of D.
+#pragma once
+
+#include "../convert.cuh"
+#include "../vector.cuh"
+#include "activation_f32.cuh"
+
+#include <tessera/plugin/epilogue.hpp>
+#include <tessera/plugin/problem.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace tessera::cuda {
+
+/// The values of neighbours.
+template <class T, int kWidth>
+__device__ __forceinline__ Vector<Scalar<T>, kWidth> widened(const Vector<T, kWidth>& from) {
+  Vector<Scalar<T>, kWidth> values;
+  if constexpr (kWidth == 1)
+    values.value[0] = widened(from.value[0]);
+  else
+    widen(from, values.value);
+  return values;
+}
+
+/// Where elements of T begin, or of Scalar<T> where `wide`: C, D and the bias of a product of 16-bit matrices may have
+/// either type.
+template <class T>
+class Elements {
+ public:
+  using S = Scalar<T>;
+
+  Elements() = default;
+  __host__ __device__ Elements(const void* data, bool wide) : data_(const_cast<void*>(data)), wide_(wide) {}
+
+  __host__ __device__ explicit operator bool() const { return data_ != nullptr; }
+  const void* data() const { return data_; }
+  /// So many elements further on.
+  __host__ __device__ __forceinline__ Elements operator+(std::int64_t count) const {
+    if (is_wide()) return {static_cast<S*>(data_) + count, wide_};
+    return {static_cast<T*>(data_) + count, wide_};
+  }
+
+  /// Whether kWidth of them, and then as many at distances that are multiples of it, can be accessed at once.
+  template <int kWidth>
+  __device__ bool at_vector() const {
+    const auto place = reinterpret_cast<std::uintptr_t>(data_);
+    return place % (is_wide() ? sizeof(Vector<S, kWidth>) : sizeof(Vector<T, kWidth>)) == 0;
+  }
+
+  template <int kWidth>
+  __device__ __forceinline__ Vector<S, kWidth> read() const {
+    if (is_wide()) return *static_cast<const Vector<S, kWidth>*>(data_);
+    return widened(*static_cast<const Vector<T, kWidth>*>(data_));
+  }
+  __device__ __forceinline__ S operator[](std::int64_t i) const { return (*this + i).template read<1>().value[0]; }
+
+  /// Rounds to nearest even.
+  template <int kWidth>
+  __device__ __forceinline__ void write(const Vector<S, kWidth>& values) const {
+    if (is_wide())
+      *static_cast<Vector<S, kWidth>*>(data_) = values;
+    else if constexpr (kWidth == 1)
+      *static_cast<T*>(data_) = rounded<T>(values.value[0]);
+    else
+      *static_cast<Vector<T, kWidth>*>(data_) = elements_of<T, kWidth>(values.value);
+  }
+
+ private:
+  __host__ __device__ __forceinline__ bool is_wide() const { return sizeof(T) == sizeof(S) || wide_; }
+
+  void* data_ = nullptr;
+  bool wide_ = false;
+};
+
+/// Out of line, for kernels in which many elements wait for it in registers: their code stays small.
+template <class S>
+__device__ __noinline__ S activate_far(tessera_activation activation, S value) {
+  if constexpr (sizeof(S) == sizeof(std::uint32_t)) {
+    S values[1] = {value};
+    activate(activation, values);
+    return values[0];
+  } else {
+    return plugin::activate(activation, value);
+  }
+}
+
+/// Bias and activation.
+template <class T>
+struct Finish {
+  using S = Scalar<T>;
+  Elements<T> bias;
+  bool per_row = false;
+  tessera_activation activation = TESSERA_ACTIVATION_NONE;
+  std::int64_t increment = 0, stride = 0;
+
+  __host__ __device__ explicit operator bool() const { return bias || activation != TESSERA_ACTIVATION_NONE; }
+  /// That of the part of D that begins at an element of matrix `item`.
+  __host__ __device__ Finish at(std::int64_t item, std::int64_t row, std::int64_t column) const {
+    const std::int64_t distance = item * stride + (per_row ? row : column) * increment;
+    return {bias ? bias + distance : bias, per_row, activation, increment, stride};
+  }
+
+  /// Of an element, whose row or column the bias goes by.
+  __device__ __forceinline__ S bias_at(std::int64_t i) const { return bias[i * increment]; }
+
+  /// The choice of the activation is made once for all.
+  template <int kCount>
+  __device__ __forceinline__ void activate_all(S (&values)[kCount]) const {
+    if constexpr (sizeof(S) == sizeof(std::uint32_t)) {
+      activate(activation, values);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) values[i] = activate_far(activation, values[i]);
+    }
+  }
+};
+
+}  // namespace tessera::cuda
