@@ -5,12 +5,14 @@
 /// every run.
 
 #include "cuda_support.hpp"
+#include "numbers.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <utility>
@@ -25,7 +27,7 @@ template <class T>
 std::vector<T> integers(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& v : values) v = T(int(random() % 17) - 8);
+  for (T& v : values) v = number<T>(int(random() % 17) - 8);
   return values;
 }
 
@@ -37,6 +39,7 @@ std::vector<float> fractions(std::int64_t count, unsigned seed) {
   return values;
 }
 
+/// A product with an algorithm: D <- 2 A B - C, or beside C with a bias of D's columns and relu.
 template <class T>
 class Trial {
  public:
@@ -45,23 +48,35 @@ class Trial {
       : a_(context, desc.m * desc.k * desc.batch),
         b_(context, desc.k * desc.n * desc.batch),
         c_(context, desc.m * desc.n * desc.batch),
-        before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), T(3)),
+        d_(context, desc.m * desc.n * desc.batch),
+        bias_(context, desc.n),
+        before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), number<T>(3)),
+        has_bias_(desc.bias != Bias::none),
         plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
     a_.upload(a);
     b_.upload(b);
+    bias_.upload(integers<T>(desc.n, 7));
   }
 
-  std::vector<T> result() {
+  /// The numbers that the elements of D are.
+  std::vector<double> result() {
     c_.upload(before_);
-    plan_.execute(T(2), a_.data(), b_.data(), T(-1), c_.data());
-    std::vector<T> values(before_.size());
-    c_.download(values);
+    if (has_bias_)
+      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, std::as_const(c_).data(), d_.data(), bias(bias_.data()));
+    else
+      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, c_.data());
+    std::vector<T> elements(before_.size());
+    (has_bias_ ? d_ : c_).download(elements);
+    std::vector<double> values;
+    for (const T element : elements) values.push_back(double(wide(element)));
     return values;
   }
 
  private:
-  Buffer<T> a_, b_, c_;
+  static constexpr Scalar<T> kAlpha = 2, kBeta = -1;
+  Buffer<T> a_, b_, c_, d_, bias_;
   std::vector<T> before_;
+  bool has_bias_;
   GemmPlan plan_;
 };
 
@@ -69,7 +84,9 @@ using Tiles = std::vector<std::pair<int, int>>;
 
 /// Those that multistage has.
 template <class T>
-Tiles tiles(const GemmDesc& desc);
+Tiles tiles(const GemmDesc&) {
+  return {{128, 256}, {128, 128}, {64, 64}};
+}
 template <>
 Tiles tiles<double>(const GemmDesc&) {
   return {{128, 128}, {64, 128}, {64, 64}, {32, 32}};
@@ -83,8 +100,8 @@ Tiles tiles<float>(const GemmDesc& desc) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment and number of slices", "", float,
-                   double) {
+TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, alignment and number of slices", "",
+                        ElementTypes) {
   using T = TestType;
   Context context = open_cuda();
   // Full tiles and vector copies; partial ones on all sides and single elements.
@@ -95,15 +112,77 @@ TEMPLATE_TEST_CASE("multistage multiplies with every tile, transpose, alignment 
         desc.dtype = kDType<T>;
         desc.trans_a = trans_a, desc.trans_b = trans_b;
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
-        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
-        for (const auto& [m, n] : tiles<T>(desc))
+        for (const Bias bias : {Bias::none, Bias::per_column}) {
+          desc.bias = bias;
+          desc.activation = bias == Bias::none ? Activation::none : Activation::relu;
+          const auto expected = Trial<T>(context, desc, "naive", a, b).result();
+          for (const auto& [m, n] : tiles<T>(desc))
+            for (const int split : {1, 3, 8, 12}) {
+              const std::string algorithm = "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
+                                            ",split=" + std::to_string(split);
+              CAPTURE(algorithm, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes, int(bias));
+              CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+            }
+        }
+      }
+}
+
+TEST_CASE("multistage in tf32 multiplies with every tile, transpose, alignment and number of slices") {
+  Context context = open_cuda();
+  for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}})
+    for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+      for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+        GemmDesc desc = shape;
+        desc.trans_a = trans_a, desc.trans_b = trans_b;
+        desc.compute = Compute::tf32;
+        const auto a = integers<float>(desc.m * desc.k, 1), b = integers<float>(desc.k * desc.n, 2);
+        const auto expected = Trial<float>(context, desc, "naive", a, b).result();
+        for (const auto& [m, n] : Tiles{{128, 256}, {128, 128}, {64, 64}})
           for (const int split : {1, 3, 8, 12}) {
             const std::string algorithm = "multistage:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
-                                          ",split=" + std::to_string(split);
+                                          ",split=" + std::to_string(split) + ",compute=4";
             CAPTURE(algorithm, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
-            CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+            CHECK(Trial<float>(context, desc, algorithm, a, b).result() == expected);
           }
       }
+}
+
+TEST_CASE("tf32 is what a plan says, and never what strict gets") {
+  Context context = open_cuda();
+  GemmDesc desc{.m = 256, .n = 256, .k = 256, .compute = Compute::strict};
+  // 13 significant bits, of which tf32 keeps 11: the nearest number is 1.
+  const std::vector<float> a(256 * 256, 1.0f + 0x1p-12f), b(256 * 256, 1.0f);
+  const double exact = 2 * 256 * (1 + 0x1p-12) - 3, rounded = 2 * 256 - 3;
+  CHECK(Trial<float>(context, desc, "multistage", a, b).result().front() == exact);
+  CHECK_THROWS_AS(Trial<float>(context, desc, "multistage:compute=4", a, b), Error);
+  desc.compute = Compute::tf32;
+  CHECK(Trial<float>(context, desc, "multistage:compute=1", a, b).result().front() == exact);
+  CHECK(Trial<float>(context, desc, "multistage:compute=4", a, b).result().front() == rounded);
+  const GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "multistage:compute=4"});
+  CHECK(plan.algorithm().find("compute=4") != std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("A and B of 16 bits anywhere: copies of 2 bytes where no wider ones are possible", "", float16,
+                   bfloat16) {
+  using T = TestType;
+  Context context = open_cuda();
+  const GemmDesc desc{.m = 128, .n = 128, .k = 128, .dtype = kDType<T>};
+  const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+  std::vector<std::vector<T>> results;
+  for (const std::int64_t shift : {0, 1, 2, 4}) {
+    Buffer<T> da(context, desc.m * desc.k + shift), db(context, desc.k * desc.n + shift), dc(context, desc.m * desc.n);
+    const auto before = static_cast<std::size_t>(shift);
+    std::vector<T> shifted_a(before), shifted_b(before), c(static_cast<std::size_t>(desc.m * desc.n));
+    shifted_a.insert(shifted_a.end(), a.begin(), a.end());
+    shifted_b.insert(shifted_b.end(), b.begin(), b.end());
+    da.upload(shifted_a), db.upload(shifted_b);
+    GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "multistage"});
+    plan.execute(1.0f, da.data() + shift, db.data() + shift, 0.0f, dc.data());
+    dc.download(c);
+    results.push_back(c);
+  }
+  for (const auto& result : results)
+    CHECK(std::memcmp(result.data(), results[0].data(), result.size() * sizeof(T)) == 0);
 }
 
 TEST_CASE("multistage transposes columns of op(B) before their product") {
@@ -128,7 +207,7 @@ TEST_CASE("multistage transposes columns of op(B) before their product") {
       }
 }
 
-TEMPLATE_TEST_CASE("peeled computes rows and columns apart", "", float, double) {
+TEMPLATE_LIST_TEST_CASE("peeled computes rows and columns apart", "", ElementTypes) {
   using T = TestType;
   Context context = open_cuda();
   for (const Transpose trans_a : {Transpose::no, Transpose::yes})

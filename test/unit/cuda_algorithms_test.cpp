@@ -35,7 +35,7 @@ template <class Problem>
 void check_offers(const Problem& problem, const Machine& machine, std::uint64_t limit, bool limited) {
   for (const auto& algorithm : plugin::Register<Context, Problem>::all()) {
     CAPTURE(algorithm.name);
-    if (!algorithm.why_unsupported(problem, machine).empty()) continue;
+    if (!algorithm.why_not(problem, machine).empty()) continue;
     plugin::OfferList offers;
     algorithm.offers(problem, machine, {}, limit, offers);
     REQUIRE(!offers.empty());
@@ -70,15 +70,48 @@ TEST_CASE("the plugin has algorithms") {
 TEST_CASE("every algorithm offers something for every product that it supports, within the limit") {
   const Machine machine = machine_of(kH100);
   std::mt19937_64 random(Catch::getSeed());
-  for (const DType dtype : WideTypes::kDTypes)
+  for (const DType dtype : kDTypes)
     for (int i = 0; i < 100; ++i) {
       const auto size = [&] { return random_size(random, 13.0); };
-      const auto p = test::product(tessera_dtype(dtype), size(), size(), size(), i % 4 == 0 ? size() : 1, i % 2 == 1,
-                                   i % 3 == 1, i % 5 == 2 ? 3 : 0);
+      auto p = test::product(tessera_dtype(dtype), size(), size(), size(), i % 4 == 0 ? size() : 1, i % 2 == 1,
+                             i % 3 == 1, i % 5 == 2 ? 3 : 0);
+      if (size_of(dtype) == 2 && i % 3 == 0) p.dtype_d = TESSERA_F32;
+      if (i % 7 < 3) p.bias = i % 7, p.dtype_bias = p.dtype_d, p.activation = i % 6;
+      if (size_of(dtype) == 4 && i % 2 == 0) p.compute = TESSERA_COMPUTE_TF32;
       const std::uint64_t limit = i % 5 == 0 ? 0 : TESSERA_DEFAULT_WORKSPACE_LIMIT;
-      CAPTURE(name_of(dtype), p.m, p.n, p.k, p.batch, limit);
+      CAPTURE(name_of(dtype), p.m, p.n, p.k, p.batch, limit, p.bias, p.activation, p.compute);
       check_offers(p, machine, limit, true);
     }
+}
+
+TEST_CASE("every algorithm of products takes every type, bias and activation") {
+  const Machine machine = machine_of(kH100);
+  for (const DType dtype : kDTypes) {
+    auto p = test::product(tessera_dtype(dtype), 16, 16, 16);
+    p.bias = TESSERA_BIAS_PER_ROW, p.dtype_bias = p.dtype_d, p.activation = TESSERA_ACTIVATION_GELU;
+    for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
+      CAPTURE(algorithm.name, name_of(dtype));
+      CHECK(algorithm.why_not(p, machine) == "");
+    }
+  }
+}
+
+TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so") {
+  const Machine machine = machine_of(kH100);
+  auto p = test::product(TESSERA_F32, 4096, 4096, 4096);
+  for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
+    CAPTURE(algorithm.name);
+    for (const tessera_compute compute : {TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_TF32}) {
+      if (!algorithm.why_not(p, machine).empty()) continue;
+      p.compute = compute;
+      plugin::OfferList offers;
+      algorithm.offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
+      const std::string cheapest = offers.cheapest().parameters.text();
+      if (compute == TESSERA_COMPUTE_STRICT) CHECK(cheapest.find("compute") == std::string::npos);
+      if (compute == TESSERA_COMPUTE_TF32 && std::string(algorithm.name) == "multistage")
+        CHECK(cheapest.find("compute=4") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("every algorithm offers something for every stencil that it supports") {
