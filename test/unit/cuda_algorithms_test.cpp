@@ -76,7 +76,8 @@ TEST_CASE("every algorithm offers something for every product that it supports, 
       auto p = test::product(tessera_dtype(dtype), size(), size(), size(), i % 4 == 0 ? size() : 1, i % 2 == 1,
                              i % 3 == 1, i % 5 == 2 ? 3 : 0);
       if (size_of(dtype) == 2 && i % 3 == 0) p.dtype_d = TESSERA_F32;
-      if (i % 7 < 3) p.bias = i % 7, p.dtype_bias = p.dtype_d, p.activation = i % 6;
+      if (i % 5 != 0 && i % 7 < 3)  // without a workspace skinny has no place for their sums
+        p.bias = i % 7, p.dtype_bias = p.dtype_d, p.activation = i % 6;
       if (size_of(dtype) == 4 && i % 2 == 0) p.compute = TESSERA_COMPUTE_TF32;
       const std::uint64_t limit = i % 5 == 0 ? 0 : TESSERA_DEFAULT_WORKSPACE_LIMIT;
       CAPTURE(name_of(dtype), p.m, p.n, p.k, p.batch, limit, p.bias, p.activation, p.compute);

@@ -81,12 +81,13 @@ struct Epilogue {
   }
 };
 
-/// Writes an element of D, of matrix `item`, once its sum is known.
-template <class T>
+/// Writes an element of D, of matrix `item`, once its sum is known. Kernels for products without bias and activation
+/// say so: the code for these costs registers.
+template <bool kFinishes = true, class T>
 __device__ __forceinline__ void write_element(const GemmArguments<T>& g, std::int64_t item, std::int64_t row,
                                               std::int64_t column, Scalar<T> sum) {
   auto value = Epilogue<T>(g)(Vector<Scalar<T>, 1>{{sum}}, g.c + (item * g.stride_c + row * g.ldc + column));
-  if (g.finish) {
+  if (kFinishes && g.finish) {
     const Finish<T> finish = g.finish.at(item, row, column);
     if (finish.bias) value.value[0] += finish.bias[0];
     value.value[0] = activate_far(finish.activation, value.value[0]);

@@ -49,14 +49,15 @@ class SkinnyPlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     prepare(kernel_.vectorized);
     prepare(kernel_.scalar);
-    if (split > 1) prepare(gemm_add_slices_kernel<T>);
+    if (skinny_uses_workspace(problem, split)) prepare(gemm_add_slices_kernel<T>);
   }
 
   std::uint64_t workspace_bytes() const override { return skinny_workspace(problem_, split_); }
 
   void execute(const plugin::Execution& e) override {
     const auto& p = problem_;
-    SkinnyArguments<T> x{{arguments_of<T>(p, e), int(split_), 0, split_ > 1 ? e.workspace<Scalar<T>>() : nullptr, p.n},
+    SkinnyArguments<T> x{{arguments_of<T>(p, e), int(split_), 0,
+                          skinny_uses_workspace(p, split_) ? e.workspace<Scalar<T>>() : nullptr, p.n},
                          few_rows_,
                          few_rows_ ? p.n : p.m,
                          few_rows_ ? (p.trans_a ? 1 : p.lda) : (p.trans_b ? p.ldb : 1),
@@ -72,7 +73,7 @@ class SkinnyPlan final : public plugin::Plan {
     const DeviceGuard guard(context_.device());
     launch(vectors ? kernel_.vectorized : kernel_.scalar, dim3(unsigned(blocks)), dim3(kSkinnyThreads), 0,
            context_.stream(), x);
-    if (split_ > 1) launch_add_slices(x.s, context_.stream());
+    if (x.s.partial != nullptr) launch_add_slices(x.s, context_.stream());
   }
 
  private:

@@ -64,7 +64,7 @@ __device__ __forceinline__ void write_sum(const SkinnyArguments<T>& x, const Ski
   if (x.s.partial != nullptr) {
     x.s.partial[((work.slice * g.batch + work.batch) * g.m + row) * x.s.partial_ld + column] = sum;
   } else {
-    write_element(g, work.batch, row, column, sum);
+    write_element<false>(g, work.batch, row, column, sum);  // bias and activation are for the second kernel
   }
 }
 

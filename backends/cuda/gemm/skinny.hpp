@@ -22,6 +22,8 @@ inline constexpr int kSkinnyRows = 4;
 inline constexpr int kSkinnyChunk = 64, kSkinnyKMajorChunk = 128;
 /// The most rows or columns of C.
 inline constexpr int kSkinnyMostCount = 16;
+/// The most bytes of sums on their way to a bias or an activation: less than a plan's usual limit.
+inline constexpr std::uint64_t kSkinnyMostSums = 16 << 20;
 /// The most slices of k.
 inline constexpr std::int64_t kSkinnyMostSplit = 128;
 
@@ -59,9 +61,14 @@ int skinny_chunk(const plugin::GemmProblem& p, int width) {
   return skinny_k_major(p) ? skinny_k_major_chunk<T>(width) : kSkinnyChunk;
 }
 
+/// Whether sums go through the workspace to a second kernel, which adds slices, and which applies bias and activation.
+inline bool skinny_uses_workspace(const plugin::GemmProblem& p, std::int64_t split) {
+  return split > 1 || p.has_epilogue();
+}
+
 /// Bytes of the sums of that many slices.
 inline std::uint64_t skinny_workspace(const plugin::GemmProblem& p, std::int64_t split) {
-  if (split == 1) return 0;
+  if (!skinny_uses_workspace(p, split)) return 0;
   return std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(p.n) * size_of_sums(p);
 }
 

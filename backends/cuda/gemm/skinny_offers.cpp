@@ -102,9 +102,10 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, std::int64_t
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
   const SkinnyCosts& costs = costs_of<T>(machine).skinny;
-  const double adding = split > 1 ? costs.second_kernel + costs.second_kernel_slice * double(split) +
-                                        2.0 * double(skinny_workspace(p, split)) / machine.memory_rate
-                                  : 0.0;
+  const double adding = skinny_uses_workspace(p, split)
+                            ? costs.second_kernel + costs.second_kernel_slice * double(split) +
+                                  2.0 * double(skinny_workspace(p, split)) / machine.memory_rate
+                            : 0.0;
   return costs.launch + adding + launch_seconds<T>(p, machine, split) + finishing_seconds(p, machine);
 }
 
@@ -116,6 +117,9 @@ std::string skinny_why_unsupported(const GemmProblem& p, const Machine&) {
            std::to_string(p.n);
   // One block for 32 of the larger extent and a slice, at most: what a grid may have, with the most slices.
   const double blocks = std::ceil(double(std::max(p.m, p.n)) / 32.0) * double(p.batch);
+  if (p.has_epilogue() && skinny_workspace(p, 1) > kSkinnyMostSums)
+    return "the sums that a bias or an activation is applied to take more than " + std::to_string(kSkinnyMostSums) +
+           " bytes";
   if (blocks <= double(kMaxGridX) / double(kSkinnyMostSplit)) return {};
   return "the larger extent of C has more than " + std::to_string(kMaxGridX / kSkinnyMostSplit) +
          " segments of 32 in all matrices";
@@ -135,8 +139,11 @@ void skinny_offers(const GemmProblem& p, const Machine& machine, const plugin::G
     std::vector<std::int64_t> splits{1};
     for (const std::int64_t split : {ceil_div(fill, 4), ceil_div(fill, 2), fill})
       if (split > splits.back() && split <= most) splits.push_back(split);
-    for (const std::int64_t split : given.in_range("split", splits, 1, most))
+    for (const std::int64_t split : given.in_range("split", splits, 1, most)) {
+      // Sums that get a bias or an activation need a place, whatever the split.
+      if (p.has_epilogue() && skinny_workspace(p, split) > workspace_limit) continue;
       offers.add({{{"split", split}}, seconds<T>(p, machine, split), skinny_workspace(p, split)});
+    }
   });
 }
 

@@ -159,9 +159,8 @@ __device__ __forceinline__ void write_finished(const GemmArguments<T>& g, std::i
 }
 
 /// kVector: elements a copy, what the alignment of all operands allows.
-template <class T, int kSize, int kVector>
-__global__ void __launch_bounds__(kThreads, kVector > 1 ? 3 : 2)
-    gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
+template <class T, int kSize, int kVector, bool kFinishes>
+__global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
   using Tile = SmallTile<T, kSize>;
   using S = Scalar<T>;
   using Four = Vector<S, 4>;
@@ -199,16 +198,17 @@ __global__ void __launch_bounds__(kThreads, kVector > 1 ? 3 : 2)
   }
 
   const Epilogue<T> epilogue(g);
-  const bool finishes{g.finish};
   const SmallMatrices<Elements<T>> d{g.d + first * g.stride_d, g.stride_d, g.ldd, count, int(g.m), int(g.n)};
   SmallResults<Tile, T, kVector> results;
-  if (epilogue.reads_c() && !finishes)
+  if (epilogue.reads_c() && !kFinishes)
     results.read({g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)});
   __syncthreads();
   put_sums<Tile>(sum, a_shared + matrix * Tile::kMatrix + row * Tile::kPitch + column);
   __syncthreads();
-  if (finishes) return write_finished<Tile>(g, first, d, a_shared);
-  results.write(d, a_shared, epilogue);
+  if constexpr (kFinishes)
+    write_finished<Tile>(g, first, d, a_shared);
+  else
+    results.write(d, a_shared, epilogue);
 }
 
 template <class T>
@@ -218,26 +218,30 @@ struct SmallKernels {
   int matrices;
 };
 
-template <class T, int kSize>
+template <class T, int kSize, bool kFinishes>
 SmallKernels<T> small_kernels_of() {
   constexpr int kWide = std::min(16 / int(sizeof(T)), kSize);
-  return {gemm_small_kernel<T, kSize, kWide>, gemm_small_kernel<T, kSize, 1>, SmallTile<T, kSize>::kMatrices};
+  return {gemm_small_kernel<T, kSize, kWide, kFinishes>, gemm_small_kernel<T, kSize, 1, kFinishes>,
+          SmallTile<T, kSize>::kMatrices};
 }
 
-template <class T>
+template <class T, bool kFinishes>
 SmallKernels<T> small_kernels(std::int64_t extent) {
-  if (extent <= 4) return small_kernels_of<T, 4>();
-  if (extent <= 8) return small_kernels_of<T, 8>();
+  if (extent <= 4) return small_kernels_of<T, 4, kFinishes>();
+  if (extent <= 8) return small_kernels_of<T, 8, kFinishes>();
   if constexpr (kMostSmall < T >> 16)
-    if (extent > 16) return small_kernels_of<T, kMostSmall<T>>();
-  return small_kernels_of<T, 16>();
+    if (extent > 16) return small_kernels_of<T, kMostSmall<T>, kFinishes>();
+  return small_kernels_of<T, 16, kFinishes>();
 }
 
 template <class T>
 class SmallPlan final : public plugin::Plan {
  public:
   SmallPlan(Context& context, const plugin::GemmProblem& p)
-      : context_(context), problem_(p), kernels_(small_kernels<T>(std::max(p.m, p.n))), aligned_(small_aligned(p)) {
+      : context_(context),
+        problem_(p),
+        kernels_((p.has_epilogue() ? small_kernels<T, true> : small_kernels<T, false>)(std::max(p.m, p.n))),
+        aligned_(small_aligned(p)) {
     const DeviceGuard guard(context.device());
     prepare(kernels_.vectorized);
     prepare(kernels_.scalar);

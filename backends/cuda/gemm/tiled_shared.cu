@@ -25,7 +25,6 @@ struct Shape {
   static constexpr int kRows = kTile == 32 ? 4 : 1;  ///< elements of C a thread
   static constexpr int kThreadRows = kTile / kRows;  ///< threads of a column of the tile
   static constexpr int kThreads = kTile * kThreadRows;
-  static constexpr int kBlocks = kTile == 32 ? 6 : 8;  ///< of a multiprocessor, for whose registers there is room
 };
 
 /// Reads this thread's elements of a tile whose first row in memory is at `row` (past the thread's own
@@ -51,8 +50,8 @@ __device__ __forceinline__ void load_tile(const T* row, std::int64_t ld, int row
 
 __device__ __forceinline__ int clip(std::int64_t left, int tile) { return left < tile ? int(left) : tile; }
 
-template <class T, int kTile, bool kTransA, bool kTransB>
-__global__ void __launch_bounds__(Shape<kTile>::kThreads, Shape<kTile>::kBlocks)
+template <class T, int kTile, bool kTransA, bool kTransB, bool kFinishes>
+__global__ void __launch_bounds__(Shape<kTile>::kThreads)
     gemm_tiled_shared_kernel(const __grid_constant__ GemmArguments<T> g) {
   using S = Shape<kTile>;
   __shared__ __align__(16) Scalar<T> a_tile[kTile][kTile];            // [row][p], or [p][row] where A is transposed
@@ -100,7 +99,7 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads, Shape<kTile>::kBlocks)
 #pragma unroll
       for (int r = 0; r < S::kRows; ++r)
         if (first_row + r < rows_left)
-          write_element(g, tile.batch, tile.row + first_row + r, tile.column + threadIdx.x, sum[r]);
+          write_element<kFinishes>(g, tile.batch, tile.row + first_row + r, tile.column + threadIdx.x, sum[r]);
     }
   }
 }
@@ -109,9 +108,10 @@ template <int kTile>
 std::unique_ptr<plugin::Plan> make_tiled(Context& context, const plugin::GemmProblem& problem) {
   return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
-    return std::make_unique<GemmPlan<T>>(context, problem,
-                                         gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value>, kTile,
-                                         dim3(kTile, Shape<kTile>::kThreadRows));
+    const auto kernel = problem.has_epilogue()
+                            ? gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, true>
+                            : gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, false>;
+    return std::make_unique<GemmPlan<T>>(context, problem, kernel, kTile, dim3(kTile, Shape<kTile>::kThreadRows));
   });
 }
 
