@@ -128,10 +128,10 @@ MultistageKernels<A> kernels_of(const MultistageTile& tile) {
 std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::GemmProblem& problem,
                                               const plugin::Parameters& parameters) {
   const MultistageConfig config = multistage_config(problem, context.machine(), parameters);
-  const auto make = [&]<class A>(std::type_identity<A>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<MultistagePlan<A>>(context, problem, kernels_of<A>(config.tile), config);
-  };
-  return config.tile.tf32 ? make(std::type_identity<Tf32>{}) : plugin::with_types(problem.dtype, make);
+  return with_arithmetic(
+      problem.dtype, config.tile, [&]<class A>(std::type_identity<A>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<MultistagePlan<A>>(context, problem, kernels_of<A>(config.tile), config);
+      });
 }
 
 namespace {

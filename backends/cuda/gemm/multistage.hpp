@@ -12,12 +12,21 @@
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tessera::cuda {
 
 /// The most slices of k that a plan takes.
 inline constexpr std::int64_t kMultistageMostSplit = 256;
+
+/// Calls body(std::type_identity<A>{}) for the arithmetic of a tile of that type's.
+template <class Body>
+decltype(auto) with_arithmetic(tessera_dtype dtype, const MultistageTile& tile, Body&& body) {
+  if (tile.tf32) return body(std::type_identity<Tf32>{});
+  return plugin::with_types(dtype, std::forward<Body>(body));
+}
 
 /// One way to run a product.
 struct MultistageConfig {

@@ -16,7 +16,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace tessera::cuda {
 namespace {
@@ -31,13 +30,6 @@ constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 
 /// does not see.
 constexpr double kWavesThatFill = 2.0;
 constexpr std::size_t kMostOffers = 32;
-
-/// Calls body(std::type_identity<A>{}) for the arithmetic of the tile.
-template <class Body>
-decltype(auto) with_arithmetic(const GemmProblem& p, const MultistageTile& tile, Body&& body) {
-  if (tile.tf32) return body(std::type_identity<Tf32>{});
-  return plugin::with_types(p.dtype, std::forward<Body>(body));
-}
 
 /// Bytes of the sums of a slice.
 std::uint64_t slice_bytes(const GemmProblem& p) {
@@ -261,9 +253,9 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
     if (tiling.blocks * double(split) > double(kMaxGridX) || !has_room(machine, tiling, slices)) continue;
     for (const std::int64_t transpose : transposes) {
       if (transpose > 0 && (split > 1 || most == 0)) continue;
-      found.push_back({{tile, split, transpose},
-                       transpose > 0 ? transposed_seconds<A>(p, machine, tile, transpose)
-                                     : sliced_seconds<A>(p, machine, tiling, slices)});
+      const double multiplying = transpose > 0 ? transposed_seconds<A>(p, machine, tile, transpose)
+                                               : sliced_seconds<A>(p, machine, tiling, slices);
+      found.push_back({{tile, split, transpose}, multiplying + finishing_seconds(p, machine)});
     }
   }
 }
@@ -279,13 +271,10 @@ std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, co
   for (const MultistageTile& tile : tiles)
     most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
   std::vector<Priced> found;
-  found.reserve(tiles.size() * (kSplits.size() + 1));
   for (const MultistageTile& tile : tiles)
-    with_arithmetic(p, tile, [&]<class A>(std::type_identity<A>) {
+    with_arithmetic(p.dtype, tile, [&]<class A>(std::type_identity<A>) {
       add_configs<A>(p, machine, tile, given, workspace_limit, most_columns, found);
     });
-  const double finishing = finishing_seconds(p, machine);
-  for (Priced& priced : found) priced.seconds += finishing;
   return found;
 }
 
@@ -355,7 +344,7 @@ double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
 }
 
 double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return finishing_seconds(p, machine) + with_arithmetic(p, config.tile, [&]<class A>(std::type_identity<A>) {
+  return finishing_seconds(p, machine) + with_arithmetic(p.dtype, config.tile, [&]<class A>(std::type_identity<A>) {
            if (config.transpose > 0) return transposed_seconds<A>(p, machine, config.tile, config.transpose);
            return sliced_seconds<A>(p, machine, tiling_of<A>(p, machine, config.tile, false),
                                     slices_of(machine, config.split));

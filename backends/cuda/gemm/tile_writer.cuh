@@ -179,7 +179,7 @@ __device__ __forceinline__ void write_result(const Core& core, typename Core::Su
   store_tile<Core, kPitch>(core, shared, one);
   synchronize_tile<kCluster>();
   const TileSharers<kCluster> sharers(blocks);
-  if (kFinishes && (Core::kOneWriter || (target.complete && g.finish))) {
+  if constexpr (kFinishes) {
     const Finish<T> finish = target.complete ? g.finish.at(place.batch, place.row, place.column) : Finish<T>{};
     if (aligned)
       write_finished<Core, kPitch, kCluster, kWidth>(shared, sharers, target, finish);
