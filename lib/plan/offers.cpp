@@ -12,7 +12,7 @@ namespace tessera::core {
 void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions& options, tessera_offer_visitor visit,
                   void* data) {
   one_of("operands", options.operands, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
-  const Problem given = validate(desc, environment_compute());
+  const Problem given = validate(desc, environment_compute);
   const AlgorithmSpec algorithm = forced_algorithm(options, given.op);
   require_known_algorithm({{}, algorithm}, given.op, &context.backend());
   require_runnable(algorithm, context.backend(), context.device(), given.desc());

@@ -73,8 +73,7 @@ Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory ope
 }
 
 Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
-    : Plan(validate(desc, environment_compute()), std::move(context), options.operands,
-           core::workspace_limit(options)) {
+    : Plan(validate(desc, environment_compute), std::move(context), options.operands, core::workspace_limit(options)) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   if (context_ == nullptr) {

@@ -46,7 +46,7 @@ PlanKey::PlanKey(const Context* context, const tessera_desc* desc, const PlanOpt
   else if (op == TESSERA_OP_STENCIL)
     add_stencil(desc);
   else
-    validate(desc, TESSERA_COMPUTE_STRICT);  // says what is wrong
+    validate(desc);  // says what is wrong
 }
 
 void PlanKey::add(const void* bytes, std::size_t size) {
@@ -70,8 +70,7 @@ void PlanKey::add_gemm(const tessera_desc* desc) {
 
 void PlanKey::add_stencil(const tessera_desc* desc) {
   auto d = plugin::read_struct<tessera_stencil_desc>(desc, "the stencil descriptor");
-  if (!readable(d))
-    validate(desc, TESSERA_COMPUTE_STRICT);  // says what is wrong, unless the taps come with fields that do not matter
+  if (!readable(d)) validate(desc);  // says what is wrong, unless the taps come with fields that do not matter
   const auto* taps = reinterpret_cast<const unsigned char*>(d.taps);
   const std::uint64_t tap_size = d.tap_size;
   d.struct_size = sizeof d;

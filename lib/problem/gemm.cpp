@@ -57,11 +57,6 @@ Layout matrix_layout(const Matrix& x, bool row_major, std::int64_t batch, std::i
 
 bool narrow(tessera_dtype dtype) { return size_of(dtype) == 2; }
 
-/// The type of alpha and beta.
-tessera_dtype scalar_dtype(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
-}
-
 /// The type of an operand that is `usual`, or f32 where that has 16 bits.
 tessera_dtype resolve_dtype(const char* name, tessera_dtype given, tessera_dtype usual, const char* of) {
   if (given == 0) return usual;

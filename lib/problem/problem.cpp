@@ -66,7 +66,11 @@ void validate_dtype(const std::string& argument, tessera_dtype dtype) {
   invalid(argument, dtype, "must be one of " + join(known));
 }
 
-Problem validate(const tessera_desc* desc, tessera_compute compute) {
+Problem validate(const tessera_desc* desc) {
+  return validate(desc, [] { return tessera_compute{TESSERA_COMPUTE_STRICT}; });
+}
+
+Problem validate(const tessera_desc* desc, tessera_compute (*usual)()) {
   if (desc == nullptr) invalid("desc", "null", "pass a tessera_gemm_desc or a tessera_stencil_desc");
   std::uint64_t size = 0;
   std::memcpy(&size, desc, sizeof size);
@@ -74,7 +78,7 @@ Problem validate(const tessera_desc* desc, tessera_compute compute) {
     invalid("struct_size", std::int64_t(size), "must be the size of the descriptor");
   switch (desc->op) {
     case TESSERA_OP_GEMM:
-      return validate_gemm(desc, compute);
+      return validate_gemm(desc, usual());
     case TESSERA_OP_STENCIL:
       return validate_stencil(desc);
     default:

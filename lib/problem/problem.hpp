@@ -59,9 +59,17 @@ struct Problem {
 /// Bytes of an element, signed as distances are.
 inline std::int64_t element_size(tessera_dtype dtype) { return std::int64_t(size_of(dtype)); }
 
+/// The type of alpha, beta and coefficients.
+inline tessera_dtype scalar_dtype(tessera_dtype dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+}
+
 /// Throws plugin::Error (invalid_argument, unsupported) naming the field, its value, the bound and the remedy.
-/// `compute` is the arithmetic of products that leave it to the environment and whose type has it.
-Problem validate(const tessera_desc* desc, tessera_compute compute);
+/// `usual` tells the arithmetic of products that leave it to the environment and whose type has it. It is asked for
+/// products alone.
+Problem validate(const tessera_desc* desc, tessera_compute (*usual)());
+/// The same, strict where nothing else is said.
+Problem validate(const tessera_desc* desc);
 
 // Its two halves.
 Problem validate_gemm(const tessera_desc* desc, tessera_compute compute);

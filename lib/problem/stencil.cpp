@@ -34,6 +34,13 @@ bool finite_in(tessera_dtype dtype, double value) {
                     [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
 }
 
+/// A coefficient, or what is summed of several at `name`, must be finite in the type that they have.
+void require_finite_coefficient(const std::string& name, double value, tessera_dtype dtype) {
+  const tessera_dtype own = scalar_dtype(dtype);
+  if (!finite_in(own, value))
+    invalid(name, text_of(value), std::string("must be finite when rounded to ") + name_of(own));
+}
+
 bool same_offset(const tessera_tap& a, const tessera_tap& b) {
   return std::equal(a.offset, a.offset + TESSERA_MAX_RANK, b.offset);
 }
@@ -66,9 +73,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
                 axis < d.rank ? "must lie in [-" + std::to_string(bound) + ", " + std::to_string(bound) + "]"
                               : "must be 0 at and beyond the rank, " + std::to_string(d.rank));
     }
-    if (!finite_in(d.dtype, tap.coefficient))
-      invalid(name + ".coefficient", text_of(tap.coefficient),
-              std::string("must be finite when rounded to ") + name_of(d.dtype));
+    require_finite_coefficient(name + ".coefficient", tap.coefficient, d.dtype);
   }
   std::sort(taps.begin(), taps.end(), [](const tessera_tap& a, const tessera_tap& b) {
     return std::lexicographical_compare(a.offset, a.offset + TESSERA_MAX_RANK, b.offset, b.offset + TESSERA_MAX_RANK);
@@ -81,9 +86,7 @@ std::vector<tessera_tap> read_taps(const tessera_stencil_desc& d) {
       taps[++kept] = taps[t];
   taps.resize(kept + 1);
   for (const tessera_tap& tap : taps)
-    if (!finite_in(d.dtype, tap.coefficient))
-      invalid("the sum of the coefficients at one offset", text_of(tap.coefficient),
-              std::string("must be finite when rounded to ") + name_of(d.dtype));
+    require_finite_coefficient("the sum of the coefficients at one offset", tap.coefficient, d.dtype);
   return taps;
 }
 

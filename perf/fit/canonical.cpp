@@ -24,8 +24,7 @@ plugin::GemmProblem gemm_problem(const Problem& problem) {
   desc.lda = g.lda, desc.ldb = g.ldb, desc.ldc = g.ldc;
   desc.batch = g.batch;
   desc.stride_a = g.stride_a, desc.stride_b = g.stride_b, desc.stride_c = g.stride_c;
-  return plugin::GemmProblem(
-      core::validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT).desc());
+  return plugin::GemmProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
 }
 
 plugin::StencilProblem stencil_problem(const Problem& problem) {
@@ -52,8 +51,7 @@ plugin::StencilProblem stencil_problem(const Problem& problem) {
   desc.tap_count = std::int64_t(taps.size());
   desc.tap_size = sizeof(tessera_tap);
   desc.steps = problem.stencil.steps;
-  return plugin::StencilProblem(
-      core::validate(reinterpret_cast<const tessera_desc*>(&desc), TESSERA_COMPUTE_STRICT).desc());
+  return plugin::StencilProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
 }
 
 std::string name_of_algorithm(const std::string& text) { return text.substr(0, text.find(':')); }

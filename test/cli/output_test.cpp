@@ -38,6 +38,7 @@ class Workplace {
                                   {"stencil", "timeout 60 " + program + " stencil a.npy"},
                                   {"TESSERA_VERBOSE", std::nullopt},
                                   {"TESSERA_GEMM_ALGORITHM", std::nullopt},
+                                  {"TESSERA_GEMM_COMPUTE", std::nullopt},
                                   {"TESSERA_STENCIL_ALGORITHM", std::nullopt}};
     return run({"/bin/sh", "-c", "cd '" + folder_.path().string() + "' && " + script}, environment);
   }

@@ -61,6 +61,7 @@ template <class T, class D>
 GemmDesc typed(const GemmCase& c) {
   GemmDesc desc = c.desc;
   desc.dtype = kDType<T>;
+  desc.compute = Compute::strict;  // whatever TESSERA_GEMM_COMPUTE says
   if (kDType<T> != kDType<D>) desc.dtype_d = kDType<D>;
   if (kNarrow<D> && c.f32_bias) desc.dtype_bias = DType::f32;
   return desc;

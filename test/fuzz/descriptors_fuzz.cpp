@@ -188,7 +188,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   // One for every run: the bytes alone choose.
   setenv("TESSERA_TEST_SEED", "1", 1);
   for (const char* name : {"TESSERA_BACKEND", "TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM",
-                           "TESSERA_NUM_THREADS", "TESSERA_VERBOSE"})
+                           "TESSERA_GEMM_COMPUTE", "TESSERA_NUM_THREADS", "TESSERA_VERBOSE"})
     unsetenv(name);
   setenv("TESSERA_BACKEND_PATH", TESSERA_FUZZ_PLUGINS, 1);
   setenv("OMP_WAIT_POLICY", "passive", 1);  // two targets share two processors; read when the plugin is loaded

@@ -8,6 +8,7 @@
 
 #include "fake_stats.hpp"
 
+#include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <atomic>
@@ -216,25 +217,31 @@ void may_damage(char* behind) {
   if (where == "nowhere") ++*reinterpret_cast<char*>(kDeviceBit);
 }
 
-template <class T>
+/// A and B of type T, C and D of type To.
+template <class T, class To>
 class FakeGemm : public QueuedPlan {
+  using S = tessera::Scalar<To>;
+
  public:
   FakeGemm(FakeContext& context, const GemmProblem& problem, std::uint64_t workspace)
       : QueuedPlan(context), p_(problem), workspace_(workspace) {}
   std::uint64_t workspace_bytes() const override { return workspace_; }
   void execute(const Execution& e) override {
     if (workspace_ > 0) device<char>(e.workspace<char>(), std::int64_t(workspace_));
-    queue([this, alpha = e.scalar<T>(0), beta = e.scalar<T>(1), a = e.operand<T>(0), b = e.operand<T>(1),
-           c = e.operand<const T>(2), d = e.operand<T>(3)] { multiply(alpha, a, b, beta, c, d); });
+    const void* const bias = p_.bias == TESSERA_BIAS_NONE ? nullptr : e.operand<const void>(4);
+    queue([this, alpha = e.scalar<S>(0), beta = e.scalar<S>(1), a = e.operand<T>(0), b = e.operand<T>(1),
+           c = e.operand<const To>(2), d = e.operand<To>(3), bias] { multiply(alpha, a, b, beta, c, d, bias); });
   }
 
  private:
-  void multiply(T alpha, const T* a, const T* b, T beta, const T* c, T* d) const {
+  void multiply(S alpha, const T* a, const T* b, S beta, const To* c, To* d, const void* bias) const {
     const std::int64_t elements = (p_.batch - 1) * p_.stride_d + (p_.m - 1) * p_.ldd + p_.n;
-    d = device<T>(d, elements);
+    d = device<To>(d, elements);
     may_damage(reinterpret_cast<char*>(d + elements));
-    if (beta != T(0)) c = device<T>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
-    const bool product = alpha != T(0) && p_.k > 0;
+    if (beta != S(0)) c = device<const To>(c, (p_.batch - 1) * p_.stride_c + (p_.m - 1) * p_.ldc + p_.n);
+    if (bias != nullptr) bias = device<char>(bias, 1);
+    const Epilogue<S> epilogue(p_, bias);
+    const bool product = alpha != S(0) && p_.k > 0;
     if (product) {
       a = device<T>(a, (p_.batch - 1) * p_.stride_a + (p_.trans_a ? p_.k - 1 : p_.m - 1) * p_.lda + 1);
       b = device<T>(b, (p_.batch - 1) * p_.stride_b + (p_.trans_b ? p_.n - 1 : p_.k - 1) * p_.ldb + 1);
@@ -242,12 +249,12 @@ class FakeGemm : public QueuedPlan {
     for (std::int64_t l = 0; l < p_.batch; ++l)
       for (std::int64_t i = 0; i < p_.m; ++i)
         for (std::int64_t j = 0; j < p_.n; ++j) {
-          T sum = 0;
+          S sum = 0;
           for (std::int64_t q = 0; product && q < p_.k; ++q)
-            sum += a[l * p_.stride_a + (p_.trans_a ? q * p_.lda + i : i * p_.lda + q)] *
-                   b[l * p_.stride_b + (p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j)];
-          d[l * p_.stride_d + i * p_.ldd + j] =
-              (product ? alpha * sum : T(0)) + (beta == T(0) ? T(0) : beta * c[l * p_.stride_c + i * p_.ldc + j]);
+            sum += S(a[l * p_.stride_a + (p_.trans_a ? q * p_.lda + i : i * p_.lda + q)]) *
+                   S(b[l * p_.stride_b + (p_.trans_b ? j * p_.ldb + q : q * p_.ldb + j)]);
+          const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
+          d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
         }
   }
   GemmProblem p_;
@@ -287,9 +294,10 @@ class FakeStencil : public QueuedPlan {
 };
 
 std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std::uint64_t workspace) {
-  return with_types<tessera::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
-    return std::make_unique<FakeGemm<T>>(context, p, workspace);
-  });
+  const auto plan = [&]<class T, class To>(std::type_identity<T>, std::type_identity<To>) -> std::unique_ptr<Plan> {
+    return std::make_unique<FakeGemm<T, To>>(context, p, workspace);
+  };
+  return with_gemm_types(p, plan);
 }
 
 std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p, const Parameters&) {
@@ -316,15 +324,18 @@ std::unique_ptr<Plan> make_plain(FakeContext& context, const GemmProblem& p, con
 }
 
 const Gemm kPlain{
-    {"plain", supports_all<GemmProblem, FakeMachine>,
+    {"plain",
+     supports_all<GemmProblem, FakeMachine>,
      [](const GemmProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
        offers.add({{}, seconds(p)});
      },
-     make_plain},
+     make_plain,
+     {.narrow = true, .epilogue = true}},
     0};
 
 /// Parameters of both kinds, and a workspace.
-const Gemm kTuned{{"tuned", supports_all<GemmProblem, FakeMachine>,
+const Gemm kTuned{{"tuned",
+                   supports_all<GemmProblem, FakeMachine>,
                    [](const GemmProblem& p, const FakeMachine&, const GivenParameters& given, std::uint64_t limit,
                       OfferList& offers) {
                      static constexpr std::int64_t tiles[] = {8, 16, 32};
@@ -338,9 +349,11 @@ const Gemm kTuned{{"tuned", supports_all<GemmProblem, FakeMachine>,
                    },
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
                      return make_gemm(context, p, std::uint64_t(parameters.at("split")) * 4096);
-                   }},
+                   },
+                   {.narrow = true, .epilogue = true}},
                   1};
 
+/// Takes none of the newer vocabulary.
 const Gemm kPicky{
     {"picky",
      [](const GemmProblem& p, const FakeMachine&) { return std::string(p.m % 2 == 0 ? "" : "m must be even"); },

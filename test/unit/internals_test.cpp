@@ -74,6 +74,17 @@ TEST_CASE("algorithm specifications", "[environment]") {
   }
 }
 
+TEST_CASE("arithmetic by its name", "[environment]") {
+  CHECK(parse_compute("", "V") == TESSERA_COMPUTE_STRICT);
+  CHECK(parse_compute("strict", "V") == TESSERA_COMPUTE_STRICT);
+  CHECK(parse_compute("bf16x6", "V") == TESSERA_COMPUTE_BF16X6);
+  CHECK(parse_compute("f16x3", "V") == TESSERA_COMPUTE_F16X3);
+  CHECK(parse_compute("tf32", "V") == TESSERA_COMPUTE_TF32);
+  for (const char* bad : {"default", "TF32", " tf32", "tf32 ", "4", "fast", "strict,tf32"})
+    CHECK_THAT(refusal(TESSERA_INVALID_ARGUMENT, [&] { parse_compute(bad, "V"); }),
+               ContainsSubstring("V = '" + std::string(bad) + "'") && ContainsSubstring("strict, bf16x6, f16x3, tf32"));
+}
+
 TEST_CASE("numbers and paths", "[environment]") {
   CHECK(parse_number("", "V", 1, 9, 4) == 4);
   CHECK(parse_number("1", "V", 1, 9, 4) == 1);
