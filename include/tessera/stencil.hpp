@@ -66,7 +66,7 @@ struct StencilDesc {
   Integers extents;
   Taps taps;
   Boundaries boundary = Boundary::fixed;
-  /// Applications u <- S(u) per execution; 0 copies.
+  /// Applications u <- S(u) per execution. 0 copies the values: a zero may lose its sign, a NaN may have other bits.
   Integer steps = 1;
   DType dtype = DType::f32;
   /// Elements from one point to the next along each axis; empty: packed (see tessera_stencil_desc for halos).

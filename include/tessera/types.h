@@ -193,7 +193,7 @@ typedef struct tessera_stencil_desc {
   int64_t tap_count;
   tessera_boundary boundary[TESSERA_MAX_RANK][2]; /**< per axis: low side, high side */
   double boundary_value[TESSERA_MAX_RANK][2];     /**< read where the mode is constant */
-  int64_t steps;                                  /**< 0 copies */
+  int64_t steps; /**< 0 copies the values: a zero may lose its sign, a NaN may have other bits */
 } tessera_stencil_desc;
 
 /* ---- Execution --------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 
 #include "modes.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 namespace tessera::test {
@@ -283,6 +285,9 @@ void add_special_values(List& list) {
       desc.boundary = Boundaries(std::vector<BoundaryAxis>(std::size_t(rank), BoundaryAxis(kBoundaries[m])));
       list.push_back({"denormals " + name, desc, StencilData::denormal, true});  // constant sides are 0 here
     }
+  // A NaN of the caller's, all of whose bits are set: rounding it as a number would make it a zero.
+  const BoundarySide nan(Boundary::constant, std::bit_cast<double>(~std::uint64_t{0}));
+  list.push_back({"NaN around a plane", {.extents = {20, 296}, .taps = star(2, 2, Weights::integer), .boundary = nan}});
 }
 
 void add_large(List& list) {
