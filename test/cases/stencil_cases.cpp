@@ -287,7 +287,10 @@ void add_special_values(List& list) {
     }
   // A NaN of the caller's, all of whose bits are set: rounding it as a number would make it a zero.
   const BoundarySide nan(Boundary::constant, std::bit_cast<double>(~std::uint64_t{0}));
-  list.push_back({"NaN around a plane", {.extents = {20, 296}, .taps = star(2, 2, Weights::integer), .boundary = nan}});
+  list.push_back({"NaN around a plane",
+                  {.extents = {20, 296}, .taps = star(2, 2, Weights::integer), .boundary = nan},
+                  StencilData::random,
+                  true});
 }
 
 void add_large(List& list) {
