@@ -352,6 +352,19 @@ TEST_CASE("rows and columns beyond whole tiles are computed apart where that sav
   }
 }
 
+TEST_CASE("edges whose sums have no place to wait for a bias are products of multistage") {
+  auto p = problem(TESSERA_F32, 1, 257, 64);
+  p.bias = TESSERA_BIAS_PER_ROW, p.dtype_bias = p.dtype_d, p.activation = TESSERA_ACTIVATION_RELU;
+  for (const std::int64_t workspace : {0, 3, 4, 1 << 20}) {
+    const auto offers = ask(peeled_offers, p, h100(), kLimit, fix({{"columns", 1}, {"workspace", workspace}}));
+    REQUIRE(offers.all().size() == 1);
+    CHECK(offers.cheapest().workspace_bytes <= std::uint64_t(workspace));
+    const auto parts = peeled_parts(p, h100(), {0, 1}, std::uint64_t(workspace));
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[1].skinny == (workspace >= 4));  // the sum of one element
+  }
+}
+
 TEST_CASE("one or two rows or columns are for skinny, batches of small matrices for small") {
   auto columns = problem(TESSERA_F32, 8192, 1, 8192);
   CHECK(choice(columns, h100()) == "skinny");  // its long operand is K-major

@@ -27,7 +27,7 @@ struct Peel {
 struct PeeledPart {
   std::int64_t first_row, first_column;
   plugin::GemmProblem problem;
-  bool skinny;  ///< by that algorithm, as an edge is that it supports, else by multistage
+  bool skinny;  ///< by that algorithm, else by multistage
   plugin::Offer offer;
 };
 

@@ -22,13 +22,16 @@ std::int64_t beyond_tiles(std::int64_t extent) {
   return extent > kTile && rest <= kMostPeeled ? rest : 0;
 }
 
+/// An edge by skinny, where that supports it and has room for the sums that wait for a bias or an activation.
 PeeledPart part_of(const GemmProblem& whole, const Machine& machine, std::uint64_t workspace_limit,
                    std::int64_t first_row, std::int64_t first_column, std::int64_t m, std::int64_t n) {
   GemmProblem p = whole;
   p.m = m, p.n = n;
-  const bool edge = first_row > 0 || first_column > 0, skinny = edge && skinny_why_unsupported(p, machine).empty();
   plugin::OfferList offers(true);
-  (skinny ? skinny_offers : multistage_offers)(p, machine, {}, workspace_limit, offers);
+  const bool edge = first_row > 0 || first_column > 0;
+  if (edge && skinny_why_unsupported(p, machine).empty()) skinny_offers(p, machine, {}, workspace_limit, offers);
+  const bool skinny = !offers.empty();
+  if (!skinny) multistage_offers(p, machine, {}, workspace_limit, offers);
   return {first_row, first_column, p, skinny, offers.cheapest()};
 }
 
