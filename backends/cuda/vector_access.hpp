@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Whether data can be read and written 16 bytes at a time.
+/// How many bytes of data can be read and written at a time.
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
@@ -17,12 +16,24 @@ namespace tessera::cuda {
 template <class T>
 inline constexpr int kVectorWidth = int(16 / sizeof(T));
 
-/// Whether numbers of elements (extents, leading dimensions, strides) are multiples of 16 bytes.
-inline bool whole_vectors(tessera_dtype dtype, std::initializer_list<std::int64_t> counts) {
-  const std::int64_t width = 16 / std::int64_t(plugin::size_of(dtype));  // a power of two
-  return std::all_of(counts.begin(), counts.end(), [&](std::int64_t count) { return (count & (width - 1)) == 0; });
+/// The largest power of two, up to 16, of whose bytes numbers of elements (extents, leading dimensions, strides) are
+/// multiples.
+inline int alignment_of(tessera_dtype dtype, std::initializer_list<std::int64_t> counts) {
+  std::uint64_t bits = 16;
+  for (const std::int64_t count : counts) bits |= std::uint64_t(count) * plugin::size_of(dtype);
+  return int(bits & -bits);
 }
 
-inline bool at_vector(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
+/// The same of an address.
+inline int alignment_of(const void* data) {
+  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(data) | 16;
+  return int(bits & -bits);
+}
+
+inline bool whole_vectors(tessera_dtype dtype, std::initializer_list<std::int64_t> counts) {
+  return alignment_of(dtype, counts) == 16;
+}
+
+inline bool at_vector(const void* data) { return alignment_of(data) == 16; }
 
 }  // namespace tessera::cuda

@@ -39,12 +39,15 @@ std::vector<float> fractions(std::int64_t count, unsigned seed) {
   return values;
 }
 
+/// Where D is.
+enum class Place { in_c, beside_c };
+
 /// A product with an algorithm: D <- 2 A B - C, or beside C with a bias of D's columns and relu.
 template <class T>
 class Trial {
  public:
   Trial(Context& context, const GemmDesc& desc, const std::string& algorithm, const std::vector<T>& a,
-        const std::vector<T>& b, std::uint64_t workspace_limit = 0)
+        const std::vector<T>& b, std::uint64_t workspace_limit = 0, Place place = Place::in_c)
       : a_(context, desc.m * desc.k * desc.batch),
         b_(context, desc.k * desc.n * desc.batch),
         c_(context, desc.m * desc.n * desc.batch),
@@ -52,6 +55,7 @@ class Trial {
         bias_(context, desc.n),
         before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), number<T>(3)),
         has_bias_(desc.bias != Bias::none),
+        beside_(has_bias_ || place == Place::beside_c),
         plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
     a_.upload(a);
     b_.upload(b);
@@ -63,10 +67,12 @@ class Trial {
     c_.upload(before_);
     if (has_bias_)
       plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, std::as_const(c_).data(), d_.data(), bias(bias_.data()));
+    else if (beside_)
+      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, std::as_const(c_).data(), d_.data());
     else
       plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, c_.data());
     std::vector<T> elements(before_.size());
-    (has_bias_ ? d_ : c_).download(elements);
+    (beside_ ? d_ : c_).download(elements);
     std::vector<double> values;
     for (const T element : elements) values.push_back(double(wide(element)));
     return values;
@@ -76,7 +82,7 @@ class Trial {
   static constexpr Scalar<T> kAlpha = 2, kBeta = -1;
   Buffer<T> a_, b_, c_, d_, bias_;
   std::vector<T> before_;
-  bool has_bias_;
+  bool has_bias_, beside_;
   GemmPlan plan_;
 };
 
@@ -104,8 +110,9 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
                         ElementTypes) {
   using T = TestType;
   Context context = open_cuda();
-  // Full tiles and vector copies; partial ones on all sides and single elements.
-  for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 131, .n = 259, .k = 197}})
+  // Full tiles and copies of 16 bytes; partial ones on all sides and rows of 8, 4 and 2 bytes, where T has 16 bits.
+  for (const GemmDesc& shape : {GemmDesc{.m = 128, .n = 256, .k = 192}, GemmDesc{.m = 132, .n = 260, .k = 196},
+                                GemmDesc{.m = 130, .n = 258, .k = 198}, GemmDesc{.m = 131, .n = 259, .k = 197}})
     for (const Transpose trans_a : {Transpose::no, Transpose::yes})
       for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
         GemmDesc desc = shape;
@@ -122,9 +129,28 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
                                             ",split=" + std::to_string(split);
               CAPTURE(algorithm, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes, int(bias));
               CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+              if (bias == Bias::none)
+                CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() == expected);
             }
         }
       }
+}
+
+TEMPLATE_LIST_TEST_CASE("D beside C is what D in C is, whatever computes it", "", ElementTypes) {
+  using T = TestType;
+  Context context = open_cuda();
+  const GemmDesc few{.m = 3, .n = 515, .k = 70, .dtype = kDType<T>},
+      small{.m = 13, .n = 16, .k = 9, .dtype = kDType<T>};
+  const std::vector<std::pair<std::string, GemmDesc>> cases{
+      {"skinny:split=1", few},         {"skinny:split=3", few},       {"small", small},
+      {"tiled_shared:tile=16", few},   {"tiled_shared:tile=32", few}, {"naive", few},
+      {"peeled:rows=1,columns=2", few}};
+  for (const auto& [algorithm, desc] : cases) {
+    CAPTURE(algorithm);
+    const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+    CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() ==
+          Trial<T>(context, desc, "naive", a, b).result());
+  }
 }
 
 TEST_CASE("multistage in tf32 multiplies with every tile, transpose, alignment and number of slices") {

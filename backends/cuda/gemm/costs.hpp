@@ -34,9 +34,10 @@ struct MultistageCosts {
   double cache_rate;                          ///< bytes a cycle from the second-level cache
   double latency;                             ///< a block waits so long for 32 of k, at least
   double cluster_slowdown;                    ///< of the products in clusters
-  double copy;             ///< cycles of 16 bytes, or of one element where that is what can be copied
+  double copy;                                ///< cycles of 16 bytes, or of fewer where the alignment allows no more
   double transposed_copy;  ///< of one element that is transposed on its way: a warp meets four times as many lines
   double k_major_copy;     ///< of one element, as often, in a narrow K-major tile
+  double narrow_copy;      ///< of one element of 16 bits, as often: it passes through a register
   double few_blocks;       ///< share of the rate that is lost with one block instead of all
   double transposed;       ///< how much time products take whose op(B) is transposed before
   double transpose, transpose_memory;  ///< to launch that, and the share of a copy's rate that it reaches

@@ -42,6 +42,8 @@ class Elements {
 
   __host__ __device__ explicit operator bool() const { return data_ != nullptr; }
   const void* data() const { return data_; }
+  /// Where they are of T.
+  __device__ __forceinline__ T* elements() const { return static_cast<T*>(data_); }
   /// So many elements further on.
   __host__ __device__ __forceinline__ Elements operator+(std::int64_t count) const {
     if (is_wide()) return {static_cast<S*>(data_) + count, wide_};

@@ -15,6 +15,7 @@
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace tessera::cuda {
@@ -33,6 +34,13 @@ struct GemmArguments {
   Elements<T> c, d;  ///< D may be C
   S alpha, beta;
   Finish<T> finish;
+
+  /// Whether D gets neither bias nor activation and C, if it is read, is D. Plain kernels know nothing else, and use
+  /// no c: they have the registers for as fast a loop as they can.
+  bool plain() const {
+    const bool in_place = c.data() == d.data() && ldc == ldd && stride_c == stride_d;
+    return !finish && (beta == S(0) || in_place);
+  }
 };
 
 /// A tile of C: the place of its first element and the matrix of the batch that it is in.
@@ -70,29 +78,39 @@ struct Epilogue {
     const S value = product ? alpha * sum : S(0);
     return beta != S(0) ? fma(beta, c, value) : value;
   }
-  /// Neighbours in a row, with C at their place.
+  /// Neighbours in a row.
   template <int kWidth>
-  __device__ __forceinline__ Vector<S, kWidth> operator()(Vector<S, kWidth> sums, const Elements<T>& c) const {
-    Vector<S, kWidth> before{};
-    if (reads_c()) before = c.template read<kWidth>();
+  __device__ __forceinline__ Vector<S, kWidth> operator()(Vector<S, kWidth> sums, const Vector<S, kWidth>& c) const {
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) sums.value[e] = (*this)(sums.value[e], before.value[e]);
+    for (int e = 0; e < kWidth; ++e) sums.value[e] = (*this)(sums.value[e], c.value[e]);
     return sums;
+  }
+  /// With C at their place.
+  template <int kWidth>
+  __device__ __forceinline__ Vector<S, kWidth> operator()(const Vector<S, kWidth>& sums, const Elements<T>& c) const {
+    return (*this)(sums, reads_c() ? c.template read<kWidth>() : Vector<S, kWidth>{});
+  }
+  /// Writes them to D, which is C.
+  template <int kWidth>
+  __device__ __forceinline__ void write(const Elements<T>& d, const Vector<S, kWidth>& sums) const {
+    d.write((*this)(sums, d));
   }
 };
 
-/// Writes an element of D, of matrix `item`, once its sum is known. Kernels for products without bias and activation
-/// say so: the code for these costs registers.
-template <bool kFinishes = true, class T>
+/// Writes an element of D, of matrix `item`, once its sum is known. kPlain: for plain() arguments alone.
+template <bool kPlain, class T>
 __device__ __forceinline__ void write_element(const GemmArguments<T>& g, std::int64_t item, std::int64_t row,
                                               std::int64_t column, Scalar<T> sum) {
-  auto value = Epilogue<T>(g)(Vector<Scalar<T>, 1>{{sum}}, g.c + (item * g.stride_c + row * g.ldc + column));
-  if (kFinishes && g.finish) {
+  using Sum = Vector<Scalar<T>, 1>;
+  const auto d = g.d + (item * g.stride_d + row * g.ldd + column);
+  if constexpr (kPlain) return Epilogue<T>(g).write(d, Sum{{sum}});
+  auto value = Epilogue<T>(g)(Sum{{sum}}, g.c + (item * g.stride_c + row * g.ldc + column));
+  if (g.finish) {
     const Finish<T> finish = g.finish.at(item, row, column);
     if (finish.bias) value.value[0] += finish.bias[0];
     value.value[0] = activate_far(finish.activation, value.value[0]);
   }
-  (g.d + (item * g.stride_d + row * g.ldd + column)).write(value);
+  d.write(value);
 }
 
 template <class T>
@@ -127,23 +145,24 @@ class GemmPlan final : public plugin::Plan {
  public:
   using Kernel = void (*)(GemmArguments<T>);
 
-  GemmPlan(Context& context, const plugin::GemmProblem& problem, Kernel kernel, int tile, dim3 block)
-      : context_(context), problem_(problem), kernel_(kernel), tile_(tile), block_(block) {
+  /// `kernels`: for any arguments, for plain ones.
+  GemmPlan(Context& context, const plugin::GemmProblem& problem, std::array<Kernel, 2> kernels, int tile, dim3 block)
+      : context_(context), problem_(problem), kernels_(kernels), tile_(tile), block_(block) {
     const DeviceGuard guard(context.device());
-    prepare(kernel);
+    for (const Kernel kernel : kernels) prepare(kernel);
   }
 
   void execute(const plugin::Execution& e) override {
     const GemmArguments<T> g = arguments_of<T>(problem_, e);
     const DeviceGuard guard(context_.device());
     const auto blocks = unsigned(std::min(tile_count(g, tile_), kMaxGridX));
-    launch(kernel_, dim3(blocks), block_, 0, context_.stream(), g);
+    launch(kernels_[g.plain()], dim3(blocks), block_, 0, context_.stream(), g);
   }
 
  private:
   Context& context_;
   plugin::GemmProblem problem_;
-  Kernel kernel_;
+  std::array<Kernel, 2> kernels_;
   int tile_;
   dim3 block_;
 };

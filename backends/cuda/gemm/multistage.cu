@@ -36,16 +36,19 @@ class MultistagePlan final : public plugin::Plan {
         transposed_columns_(config.transpose),
         workspace_bytes_(multistage_workspace(problem, context.machine(), config)),
         cluster_(split_ > 1 && !multistage_uses_workspace(context.machine(), split_)),
-        finishes_(problem.has_epilogue() && !multistage_uses_workspace(context.machine(), split_)),
         transposes_a_(multistage_transposes_a(problem, tile_)),
         transposes_b_(multistage_transposes_b(problem, tile_) && transposed_columns_ == 0),
-        aligned_a_(multistage_aligned_a(problem)),
-        aligned_b_(transposed_columns_ > 0 ? whole_vectors(problem.dtype, {transposed_columns_})
-                                           : multistage_aligned_b(problem)) {
+        alignment_a_(multistage_alignment_a(problem)),
+        alignment_b_(transposed_columns_ > 0 ? alignment_of(problem.dtype, {transposed_columns_})
+                                             : multistage_alignment_b(problem)) {
     const DeviceGuard guard(context.device());
-    prepare(kernel(true), context.machine().shared_per_block);
-    prepare(kernel(false), context.machine().shared_per_block);
-    if (transposed_columns_ == 0 && workspace_bytes_ > 0) prepare(gemm_add_slices_kernel<T>);
+    const bool to_partial = transposed_columns_ == 0 && workspace_bytes_ > 0;
+    // What the layout allows, and for operands at addresses that allow less.
+    for (std::size_t copy = copy_of(16, 16); copy < MultistageLayout<A>::kCopyBytes.size(); ++copy) {
+      if (!to_partial) prepare(kernel(copy, false), context.machine().shared_per_block);
+      if (!problem.has_epilogue() || to_partial) prepare(kernel(copy, true), context.machine().shared_per_block);
+    }
+    if (to_partial) prepare_add_slices<T>();
     if constexpr (kTransposes)
       if (transposed_columns_ > 0) prepare(gemm_transpose_kernel<T>);
   }
@@ -63,21 +66,24 @@ class MultistagePlan final : public plugin::Plan {
  private:
   static constexpr bool kTransposes = MultistageLayout<A>::kTransposes;
 
-  auto kernel(bool vectors) const {
-    const auto& kernels = vectors ? kernels_.vectorized : kernels_.scalar;
-    return kernels[finishes_][cluster_][problem_.trans_a][problem_.trans_b && transposed_columns_ == 0];
+  auto kernel(std::size_t copy, bool plain) const {
+    return kernels_.kernels[copy][plain][cluster_][problem_.trans_a][problem_.trans_b && transposed_columns_ == 0];
   }
 
-  bool aligned(const GemmArguments<T>& g) const {
-    return (transposes_a_ || (aligned_a_ && at_vector(g.a))) && (transposes_b_ || (aligned_b_ && at_vector(g.b)));
+  /// The copies that the operands' layouts and the alignment of their addresses allow.
+  std::size_t copy_of(int at_a, int at_b) const {
+    const int a = transposes_a_ ? 16 : std::min(alignment_a_, at_a);
+    const int b = transposes_b_ ? 16 : std::min(alignment_b_, at_b);
+    return multistage_copy<A>(std::min(a, b));
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(split_), 0, partial, multistage_partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
-    launch(kernel(aligned(g)), dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes),
-           context_.stream(), ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
+    launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
+           dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),
+           ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
     if (partial != nullptr) launch_add_slices(x, context_.stream());
   }
 
@@ -107,10 +113,9 @@ class MultistagePlan final : public plugin::Plan {
   MultistageTile tile_;
   std::int64_t split_, transposed_columns_;
   std::uint64_t workspace_bytes_;
-  bool cluster_;   ///< the slices of a tile are a cluster
-  bool finishes_;  ///< tiles get bias and activation, not sums of slices in the workspace
+  bool cluster_;  ///< the slices of a tile are a cluster
   bool transposes_a_, transposes_b_;
-  bool aligned_a_, aligned_b_;  ///< copies of 16 bytes, where the addresses allow them
+  int alignment_a_, alignment_b_;  ///< bytes of the copies that the layouts allow
 };
 
 /// The kernels of a tile of the arithmetic's list.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 namespace tessera::cuda {
 
@@ -38,11 +39,19 @@ struct BlockWork {
   int rows, columns;         ///< of the tile, that exist
   std::int64_t first_k, ks;  ///< the slice, which may be empty
 
-  __device__ explicit BlockWork(const SlicedArguments<typename Core::T>& x)
-      : BlockWork(x, rasterized_tile(x.g, Core::kM, Core::kN, blockIdx.x / unsigned(x.slices))) {}
+  __device__ explicit BlockWork(const SlicedArguments<typename Core::T>& x) {
+    slices = unsigned(x.slices), slice = blockIdx.x % slices;
+    tile = rasterized_tile(x.g, Core::kM, Core::kN, blockIdx.x / slices);
+    set_bounds(x);
+  }
   /// Of that tile, which is the block's.
   __device__ BlockWork(const SlicedArguments<typename Core::T>& x, const GemmTile& known) : tile(known) {
     slices = unsigned(x.slices), slice = blockIdx.x % slices;
+    set_bounds(x);
+  }
+
+ private:
+  __device__ __forceinline__ void set_bounds(const SlicedArguments<typename Core::T>& x) {
     rows = int(x.g.m - tile.row < Core::kM ? x.g.m - tile.row : Core::kM);
     columns = int(x.g.n - tile.column < Core::kN ? x.g.n - tile.column : Core::kN);
     first_k = slice * x.k_per_slice;
@@ -150,6 +159,21 @@ __device__ __forceinline__ int sharing_blocks(const BlockWork<Core>& work) {
 }
 
 /// Where the block's sums go: to D, or for a second kernel to the sums of slices.
+template <bool kCluster, class Core>
+__device__ __forceinline__ PlainTarget<typename Core::T> plain_target_of(const SlicedArguments<typename Core::T>& x,
+                                                                         const BlockWork<Core>& work) {
+  using T = typename Core::T;
+  const GemmArguments<T>& g = x.g;
+  const GemmTile& tile = work.tile;
+  const bool to_partial = !kCluster && work.slices > 1;
+  const std::int64_t ld = to_partial ? x.partial_ld : g.ldd;
+  T* const d = (to_partial ? x.partial + (work.slice * g.batch + tile.batch) * g.m * ld
+                           : g.d.elements() + tile.batch * g.stride_d) +
+               tile.row * ld + tile.column;
+  return {d, ld, work.rows, work.columns, to_partial ? Epilogue<T>() : Epilogue<T>(g)};
+}
+
+/// The same for any arguments.
 template <class Core>
 __device__ __forceinline__ TileTarget<typename Core::T> target_of(const SlicedArguments<typename Core::T>& x,
                                                                   const BlockWork<Core>& work, bool to_partial) {
@@ -172,29 +196,39 @@ __device__ __forceinline__ TileTarget<typename Core::T> target_of(const SlicedAr
 }
 
 /// kVectorA, kVectorB: elements a copy, what the operands' alignment allows.
-/// kCluster: the slices of a tile may be a cluster. kFinishes: D may get a bias and an activation. The code for either
-/// costs the loops of some cores registers, so that there are kernels without.
-template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster, bool kFinishes>
+/// kCluster: the slices of a tile may be a cluster. kPlain: for plain() arguments and the sums of slices alone. The
+/// code for the others costs the loops of some cores registers, so that there are kernels without.
+template <class Core, int kStages, int kMinBlocks, int kVectorA, int kVectorB, bool kCluster, bool kPlain>
 __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     gemm_multistage_kernel(const __grid_constant__ SlicedArguments<typename Core::T> arguments) {
   using T = typename Core::T;
   using Sum = typename Core::Sum;
   extern __shared__ __align__(128) unsigned char shared[];
   T* const stages = reinterpret_cast<T*>(shared);
-  __shared__ GemmTile tile;  // for what follows the main loop, which needs the registers
+  Sum* const sums = reinterpret_cast<Sum*>(shared);
 
-  Core core;
-  {
+  if constexpr (kPlain) {
     const BlockWork<Core> work(arguments);
-    if (threadIdx.x == 0) tile = work.tile;
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
+    Core core;
     multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
+    write_plain<Core, kCluster>(core, sums, int(work.slices), Sum(arguments.g.k >= 0),
+                                plain_target_of<kCluster>(arguments, work));
+  } else {
+    __shared__ GemmTile tile;  // for what follows the main loop, which needs the registers
+    Core core;
+    {
+      const BlockWork<Core> work(arguments);
+      if (threadIdx.x == 0) tile = work.tile;
+      auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
+      multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
+    }
+    const BlockWork<Core> work(arguments, tile);
+    const int blocks = sharing_blocks<kCluster>(work);
+    const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
+    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k >= 0), target_of(arguments, work, to_partial),
+                                 arguments.g, tile);
   }
-  const BlockWork<Core> work(arguments, tile);
-  const int blocks = sharing_blocks<kCluster>(work);
-  const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
-  write_result<Core, kCluster, kFinishes>(core, reinterpret_cast<Sum*>(shared), blocks, Sum(arguments.g.k >= 0),
-                                          target_of(arguments, work, to_partial), arguments.g, tile);
 }
 
 /// MultistageCore<A, kTile, kKMajorA, kKMajorB>::Type: what multiplies that tile of kMultistageTiles<A>; void where the
@@ -216,30 +250,35 @@ template <class A, std::size_t kTile>
 MultistageKernels<A> multistage_kernels_of() {
   constexpr MultistageTile t = kMultistageTiles<A>[kTile];
   MultistageKernels<A> kernels{};
-  const auto add = [&]<bool kFinish, bool kCluster, bool kTransA, bool kTransB>() {
+  using Layout = MultistageLayout<A>;
+  const auto add = [&]<std::size_t kCopy, bool kForPlain, bool kCluster, bool kTransA, bool kTransB>() {
     using Core = typename MultistageCore<A, kTile, !kTransA, kTransB>::Type;
     static_assert(multistage_bytes<Core, t.stages>() <= t.shared_bytes);
     if constexpr (!std::is_void_v<Core>) {
       static_assert(Core::kThreads == t.threads());
-      // Kernels that finish know clusters, too. Large tiles with wide copies have some for one block a tile.
-      constexpr bool kFinishes = Core::kOneWriter || kFinish;
-      constexpr bool kAlone = kFinish && !kCluster && t.m * t.n >= 128 * 128 && !Core::kOneWriter;
-      kernels.vectorized[kFinish][kCluster][kTransA][kTransB] = gemm_multistage_kernel < Core, t.stages,
-      t.blocks_per_sm, Core::kVectorA, Core::kVectorB, kCluster || (kFinishes && !kAlone), kFinishes > ;
-      kernels.scalar[kFinish][kCluster][kTransA][kTransB] = gemm_multistage_kernel < Core, t.stages, t.blocks_per_sm, 1,
-      1, kCluster || kFinishes, kFinishes > ;
+      constexpr int kWidth = Layout::kCopyBytes[kCopy] / int(sizeof(typename Layout::T));
+      constexpr int kVectorA = std::min(kWidth, Core::kVectorA), kVectorB = std::min(kWidth, Core::kVectorB);
+      // Kernels for any arguments know clusters, too. Large tiles with wide copies have some for one block a tile.
+      constexpr bool kPlain = kForPlain && !Core::kOneWriter;
+      constexpr bool kAlone = kCopy == 0 && !kForPlain && !kCluster && t.m * t.n >= 128 * 128 && !Core::kOneWriter;
+      constexpr bool kKnowsClusters = kCluster || !(kPlain || kAlone);
+      kernels.kernels[kCopy][kForPlain][kCluster][kTransA][kTransB] =
+          gemm_multistage_kernel<Core, t.stages, t.blocks_per_sm, kVectorA, kVectorB, kKnowsClusters, kPlain>;
     }
   };
-  const auto add_all = [&]<bool kFinish, bool kCluster>() {
-    add.template operator()<kFinish, kCluster, false, false>();
-    add.template operator()<kFinish, kCluster, false, true>();
-    add.template operator()<kFinish, kCluster, true, false>();
-    add.template operator()<kFinish, kCluster, true, true>();
+  const auto add_all = [&]<std::size_t kCopy, bool kForPlain, bool kCluster>() {
+    add.template operator()<kCopy, kForPlain, kCluster, false, false>();
+    add.template operator()<kCopy, kForPlain, kCluster, false, true>();
+    add.template operator()<kCopy, kForPlain, kCluster, true, false>();
+    add.template operator()<kCopy, kForPlain, kCluster, true, true>();
   };
-  add_all.template operator()<false, false>();
-  add_all.template operator()<false, true>();
-  add_all.template operator()<true, false>();
-  add_all.template operator()<true, true>();
+  const auto add_copies = [&]<std::size_t... kCopy>(std::index_sequence<kCopy...>) {
+    (add_all.template operator()<kCopy, false, false>(), ...);
+    (add_all.template operator()<kCopy, false, true>(), ...);
+    (add_all.template operator()<kCopy, true, false>(), ...);
+    (add_all.template operator()<kCopy, true, true>(), ...);
+  };
+  add_copies(std::make_index_sequence<Layout::kCopyBytes.size()>{});
   return kernels;
 }
 

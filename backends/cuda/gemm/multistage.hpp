@@ -42,9 +42,9 @@ std::vector<MultistageTile> multistage_tiles(const plugin::GemmProblem& problem,
 bool multistage_transposes_a(const plugin::GemmProblem& problem, const MultistageTile& tile);
 bool multistage_transposes_b(const plugin::GemmProblem& problem, const MultistageTile& tile);
 
-/// Whether that operand's layout allows copies of 16 bytes; its address must, too.
-bool multistage_aligned_a(const plugin::GemmProblem& problem);
-bool multistage_aligned_b(const plugin::GemmProblem& problem);
+/// Bytes of the widest copies that the operand's layout allows, 16 at most; its address must, too.
+int multistage_alignment_a(const plugin::GemmProblem& problem);
+int multistage_alignment_b(const plugin::GemmProblem& problem);
 
 /// Elements of a row of the slices' sums: rows stay aligned to 16 bytes.
 std::int64_t multistage_partial_ld(std::int64_t n);

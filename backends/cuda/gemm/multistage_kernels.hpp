@@ -14,12 +14,12 @@ namespace tessera::cuda {
 template <class T>
 struct SlicedArguments;
 
-/// [finishes][cluster][trans_a][trans_b], for operands that may be copied 16 bytes at a time and for any. Those that
-/// finish apply a bias and an activation. Null where the tile is not for those operands.
+/// [copy][plain][cluster][trans_a][trans_b], for copies of kCopyBytes[copy]. Plain ones are for plain() arguments and
+/// the sums of slices, the others for any. Null where the tile is not for those operands.
 template <class A>
 struct MultistageKernels {
   using Kernel = void (*)(SlicedArguments<typename MultistageLayout<A>::T>);
-  Kernel vectorized[2][2][2][2], scalar[2][2][2][2];
+  Kernel kernels[MultistageLayout<A>::kCopyBytes.size()][2][2][2][2];
 };
 
 /// Those of tile number kTile of kMultistageTiles<A>.

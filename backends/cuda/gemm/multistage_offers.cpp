@@ -91,11 +91,12 @@ Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageT
   const auto& costs = multistage_costs_of<A>(machine);
   const bool transposes_a = multistage_transposes_a(p, tile);
   const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
-  const bool aligned =
-      (transposes_a || multistage_aligned_a(p)) && (transposes_b || b_is_transposed || multistage_aligned_b(p));
+  const int alignment = std::min(transposes_a ? 16 : multistage_alignment_a(p),
+                                 transposes_b || b_is_transposed ? 16 : multistage_alignment_b(p));
   constexpr auto kElement = std::int64_t(sizeof(typename MultistageLayout<A>::T));
-  const double unit = aligned ? 16.0 / double(kElement) : 1.0;
-  const double copy = costs.copy / unit * (tile.k_major && !aligned ? costs.k_major_copy : 1.0);
+  const int bytes = MultistageLayout<A>::kCopyBytes[multistage_copy<A>(alignment)];
+  const double slowdown = bytes == 16 ? 1.0 : bytes == 2 ? costs.narrow_copy : tile.k_major ? costs.k_major_copy : 1.0;
+  const double copy = costs.copy * double(kElement) / bytes * slowdown;
   const double copying =
       tile.m * (transposes_a ? costs.transposed_copy : copy) + tile.n * (transposes_b ? costs.transposed_copy : copy);
   const double lines =
@@ -302,12 +303,12 @@ bool multistage_transposes_b(const GemmProblem& p, const MultistageTile& tile) {
   return tile.transposes && p.trans_b && !(tile.k_major && !tile.long_a());
 }
 
-bool multistage_aligned_a(const GemmProblem& p) {
-  return whole_vectors(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k});
+int multistage_alignment_a(const GemmProblem& p) {
+  return alignment_of(p.dtype, {p.lda, p.stride_a, p.trans_a ? p.m : p.k});
 }
 
-bool multistage_aligned_b(const GemmProblem& p) {
-  return whole_vectors(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n});
+int multistage_alignment_b(const GemmProblem& p) {
+  return alignment_of(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n});
 }
 
 std::int64_t multistage_partial_ld(std::int64_t n) { return plugin::round_up(n, 4); }

@@ -38,16 +38,18 @@ struct MultistageTile {
 struct Tf32 {};
 
 /// How tiles lie in shared memory for an arithmetic, of elements of T: with so many elements between rows of an operand
-/// and rows of the sums, for the banks.
+/// and rows of the sums, for the banks. kCopyBytes: of the copies that there are kernels with, by alignment.
 template <class A>
 struct MultistageLayout {  // of 16 bits
   using T = A;
+  static constexpr std::array kCopyBytes{16, 8, 4, 2};
   static constexpr bool kTransposes = false;
   static constexpr int kKMajorPad = 8, kExtentMajorPad = 8, kResultPad = 8;
 };
 template <>
 struct MultistageLayout<float> {
   using T = float;
+  static constexpr std::array kCopyBytes{16, 4};
   /// Operands lie extent-major: a K-major one is transposed on its way, word by word. Only the long operand of a
   /// narrow tile that is made for it stays K-major.
   static constexpr bool kTransposes = true;
@@ -56,15 +58,27 @@ struct MultistageLayout<float> {
 template <>
 struct MultistageLayout<double> {
   using T = double;
+  static constexpr std::array kCopyBytes{16, 8};
   static constexpr bool kTransposes = false;
   static constexpr int kKMajorPad = 4, kExtentMajorPad = 4, kResultPad = 8;
 };
 template <>
 struct MultistageLayout<Tf32> {
   using T = float;
+  static constexpr std::array kCopyBytes{16, 4};
   static constexpr bool kTransposes = false;
   static constexpr int kKMajorPad = 4, kExtentMajorPad = 8, kResultPad = 8;
 };
+
+/// The number in kCopyBytes of the widest copies that operands of that alignment allow.
+template <class A>
+constexpr std::size_t multistage_copy(int alignment) {
+  constexpr auto& kBytes = MultistageLayout<A>::kCopyBytes;
+  std::size_t copy = 0;
+  while (kBytes[copy] > alignment) ++copy;
+  return copy;
+}
+
 /// Bytes of shared memory that the tile's kernels need, whatever lies how.
 template <class A>
 constexpr int multistage_shared_bytes(const MultistageTile& t) {

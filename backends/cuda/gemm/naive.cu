@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTile = 16;
 
-template <class T, bool kTransA, bool kTransB, bool kFinishes>
+template <class T, bool kTransA, bool kTransB, bool kPlain>
 __global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_constant__ GemmArguments<T> g) {
   const std::int64_t tiles = tile_count(g, kTile);
   for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
@@ -27,16 +27,16 @@ __global__ void __launch_bounds__(kTile* kTile) gemm_naive_kernel(const __grid_c
     Scalar<T> sum = 0;
 #pragma unroll 4
     for (std::int64_t p = 0; p < g.k; ++p, a += a_step, b += b_step) sum = fma(widened(*a), widened(*b), sum);
-    write_element<kFinishes>(g, tile.batch, row, column, sum);
+    write_element<kPlain>(g, tile.batch, row, column, sum);
   }
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
   return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
-    const auto kernel = problem.has_epilogue() ? gemm_naive_kernel<T, trans_a.value, trans_b.value, true>
-                                               : gemm_naive_kernel<T, trans_a.value, trans_b.value, false>;
-    return std::make_unique<GemmPlan<T>>(context, problem, kernel, kTile, dim3(kTile, kTile));
+    const std::array kernels{gemm_naive_kernel<T, trans_a.value, trans_b.value, false>,
+                             gemm_naive_kernel<T, trans_a.value, trans_b.value, true>};
+    return std::make_unique<GemmPlan<T>>(context, problem, kernels, kTile, dim3(kTile, kTile));
   });
 }
 

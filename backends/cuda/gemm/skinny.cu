@@ -49,7 +49,7 @@ class SkinnyPlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     prepare(kernel_.vectorized);
     prepare(kernel_.scalar);
-    if (skinny_uses_workspace(problem, split)) prepare(gemm_add_slices_kernel<T>);
+    if (skinny_uses_workspace(problem, split)) prepare_add_slices<T>();
   }
 
   std::uint64_t workspace_bytes() const override { return skinny_workspace(problem_, split_); }

@@ -64,7 +64,9 @@ __device__ __forceinline__ void write_sum(const SkinnyArguments<T>& x, const Ski
   if (x.s.partial != nullptr) {
     x.s.partial[((work.slice * g.batch + work.batch) * g.m + row) * x.s.partial_ld + column] = sum;
   } else {
-    write_element<false>(g, work.batch, row, column, sum);  // bias and activation are for the second kernel
+    const Elements<T> c = g.c + (work.batch * g.stride_c + row * g.ldc + column);
+    const Elements<T> d = g.d + (work.batch * g.stride_d + row * g.ldd + column);
+    d.write(Epilogue<T>(g)(Vector<Scalar<T>, 1>{{sum}}, c));  // bias and activation are for the second kernel
   }
 }
 

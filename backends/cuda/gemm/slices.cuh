@@ -27,8 +27,8 @@ struct SlicedArguments {
 
 inline constexpr int kAddThreads = 256;
 
-/// C from the sums of the slices. One thread an element; neighbours read neighbours.
-template <class T>
+/// D from the sums of the slices. One thread an element; neighbours read neighbours. kPlain: see write_element().
+template <class T, bool kPlain>
 __global__ void __launch_bounds__(kAddThreads)
     gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
   using S = Scalar<T>;
@@ -48,14 +48,21 @@ __global__ void __launch_bounds__(kAddThreads)
       for (int s = 0; s < kAhead; ++s)
         if (slice + s < arguments.slices) sum += part[s];
     }
-    write_element(g, row / g.m, row % g.m, column, sum);
+    write_element<kPlain>(g, row / g.m, row % g.m, column, sum);
   }
 }
 
 template <class T>
+void prepare_add_slices() {
+  prepare(gemm_add_slices_kernel<T, false>);
+  prepare(gemm_add_slices_kernel<T, true>);
+}
+
+template <class T>
 void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream) {
+  const auto kernel = x.g.plain() ? gemm_add_slices_kernel<T, true> : gemm_add_slices_kernel<T, false>;
   const std::int64_t blocks = std::min(ceil_div(x.g.batch * x.g.m * x.g.n, kAddThreads), kMaxGridX);
-  launch(gemm_add_slices_kernel<T>, dim3(unsigned(blocks)), dim3(kAddThreads), 0, stream, x);
+  launch(kernel, dim3(unsigned(blocks)), dim3(kAddThreads), 0, stream, x);
 }
 
 }  // namespace tessera::cuda

@@ -98,18 +98,18 @@ class SmallShare {
   Vector<T, kVector> vectors_[Access::kCount]{};
 };
 
-/// A thread's share of C, and then of D.
+/// A thread's share of D, which is C.
 template <class Tile, class T, int kVector>
 class SmallResults {
   using Access = SmallAccess<Tile, kVector>;
   using Values = Vector<Scalar<T>, kVector>;
 
  public:
-  __device__ __forceinline__ void read(const SmallMatrices<Elements<T>>& c) {
+  __device__ __forceinline__ void read(const SmallMatrices<Elements<T>>& d) {
 #pragma unroll
     for (int i = 0; i < Access::kCount; ++i) {
       const Access access(i);
-      before_[i] = access.exists(c) ? access.in(c).template read<kVector>() : Values{};
+      before_[i] = access.exists(d) ? access.in(d).template read<kVector>() : Values{};
     }
   }
 
@@ -120,10 +120,8 @@ class SmallResults {
     for (int i = 0; i < Access::kCount; ++i) {
       const Access access(i);
       if (!access.exists(d)) continue;
-      auto values = *reinterpret_cast<const Values*>(shared + access.in_shared());
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) values.value[v] = epilogue(values.value[v], before_[i].value[v]);
-      access.in(d).write(values);
+      const auto sums = *reinterpret_cast<const Values*>(shared + access.in_shared());
+      access.in(d).write(epilogue(sums, before_[i]));
     }
   }
 
@@ -146,20 +144,20 @@ __device__ __forceinline__ void put_sums(const S (&sum)[4][4], S* first) {
         Vector<S, 4>{{sum[i][0], sum[i][1], sum[i][2], sum[i][3]}};
 }
 
-/// Writes D with bias and activation, element by element: matrices from number `first` on, whose sums are in `shared`.
+/// Writes D of any arguments, element by element: matrices from number `first` on, whose sums are in `shared`.
 template <class Tile, class T>
-__device__ __forceinline__ void write_finished(const GemmArguments<T>& g, std::int64_t first,
+__device__ __forceinline__ void write_elements(const GemmArguments<T>& g, std::int64_t first,
                                                const SmallMatrices<Elements<T>>& d, const Scalar<T>* shared) {
 #pragma unroll 1
   for (int i = 0; i < SmallAccess<Tile, 1>::kCount; ++i) {
     const SmallAccess<Tile, 1> access(i);
     if (access.exists(d))
-      write_element(g, first + access.matrix, access.row, access.column, shared[access.in_shared()]);
+      write_element<false>(g, first + access.matrix, access.row, access.column, shared[access.in_shared()]);
   }
 }
 
-/// kVector: elements a copy, what the alignment of all operands allows.
-template <class T, int kSize, int kVector, bool kFinishes>
+/// kVector: elements a copy, what the alignment of all operands allows. kPlain: for plain() arguments alone.
+template <class T, int kSize, int kVector, bool kPlain>
 __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_constant__ SmallArguments<T> x) {
   using Tile = SmallTile<T, kSize>;
   using S = Scalar<T>;
@@ -200,51 +198,48 @@ __global__ void __launch_bounds__(kThreads) gemm_small_kernel(const __grid_const
   const Epilogue<T> epilogue(g);
   const SmallMatrices<Elements<T>> d{g.d + first * g.stride_d, g.stride_d, g.ldd, count, int(g.m), int(g.n)};
   SmallResults<Tile, T, kVector> results;
-  if (epilogue.reads_c() && !kFinishes)
-    results.read({g.c + first * g.stride_c, g.stride_c, g.ldc, count, int(g.m), int(g.n)});
+  if (kPlain && epilogue.reads_c()) results.read(d);
   __syncthreads();
   put_sums<Tile>(sum, a_shared + matrix * Tile::kMatrix + row * Tile::kPitch + column);
   __syncthreads();
-  if constexpr (kFinishes)
-    write_finished<Tile>(g, first, d, a_shared);
-  else
+  if constexpr (kPlain)
     results.write(d, a_shared, epilogue);
+  else
+    write_elements<Tile>(g, first, d, a_shared);
 }
 
 template <class T>
 struct SmallKernels {
   using Kernel = void (*)(SmallArguments<T>);
-  Kernel vectorized, scalar;
+  Kernel scalar[2], vectorized[2];  ///< for any arguments, for plain ones
   int matrices;
 };
 
-template <class T, int kSize, bool kFinishes>
+template <class T, int kSize>
 SmallKernels<T> small_kernels_of() {
   constexpr int kWide = std::min(16 / int(sizeof(T)), kSize);
-  return {gemm_small_kernel<T, kSize, kWide, kFinishes>, gemm_small_kernel<T, kSize, 1, kFinishes>,
+  return {{gemm_small_kernel<T, kSize, 1, false>, gemm_small_kernel<T, kSize, 1, true>},
+          {gemm_small_kernel<T, kSize, kWide, false>, gemm_small_kernel<T, kSize, kWide, true>},
           SmallTile<T, kSize>::kMatrices};
 }
 
-template <class T, bool kFinishes>
+template <class T>
 SmallKernels<T> small_kernels(std::int64_t extent) {
-  if (extent <= 4) return small_kernels_of<T, 4, kFinishes>();
-  if (extent <= 8) return small_kernels_of<T, 8, kFinishes>();
+  if (extent <= 4) return small_kernels_of<T, 4>();
+  if (extent <= 8) return small_kernels_of<T, 8>();
   if constexpr (kMostSmall < T >> 16)
-    if (extent > 16) return small_kernels_of<T, kMostSmall<T>, kFinishes>();
-  return small_kernels_of<T, 16, kFinishes>();
+    if (extent > 16) return small_kernels_of<T, kMostSmall<T>>();
+  return small_kernels_of<T, 16>();
 }
 
 template <class T>
 class SmallPlan final : public plugin::Plan {
  public:
   SmallPlan(Context& context, const plugin::GemmProblem& p)
-      : context_(context),
-        problem_(p),
-        kernels_((p.has_epilogue() ? small_kernels<T, true> : small_kernels<T, false>)(std::max(p.m, p.n))),
-        aligned_(small_aligned(p)) {
+      : context_(context), problem_(p), kernels_(small_kernels<T>(std::max(p.m, p.n))), aligned_(small_aligned(p)) {
     const DeviceGuard guard(context.device());
-    prepare(kernels_.vectorized);
-    prepare(kernels_.scalar);
+    for (const auto kernel : kernels_.scalar) prepare(kernel);
+    for (const auto kernel : kernels_.vectorized) prepare(kernel);
   }
 
   void execute(const plugin::Execution& e) override {
@@ -252,8 +247,8 @@ class SmallPlan final : public plugin::Plan {
     const bool vectors =
         aligned_ && at_vector(x.g.a) && at_vector(x.g.b) && at_vector(x.g.c.data()) && at_vector(x.g.d.data());
     const DeviceGuard guard(context_.device());
-    launch(vectors ? kernels_.vectorized : kernels_.scalar, dim3(unsigned(ceil_div(problem_.batch, kernels_.matrices))),
-           dim3(kThreads), 0, context_.stream(), x);
+    launch((vectors ? kernels_.vectorized : kernels_.scalar)[x.g.plain()],
+           dim3(unsigned(ceil_div(problem_.batch, kernels_.matrices))), dim3(kThreads), 0, context_.stream(), x);
   }
 
  private:

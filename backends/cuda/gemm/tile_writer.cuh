@@ -14,7 +14,29 @@
 
 namespace tessera::cuda {
 
-/// Where a block's tile goes.
+/// Where a block's tile goes, for plain() arguments and the sums of slices: D is C.
+template <class T>
+struct PlainTarget {
+  T* d;  ///< the tile's first element
+  std::int64_t ldd;
+  int rows, columns;  ///< that exist
+  Epilogue<T> epilogue;
+
+  /// Whether segments of so many neighbours can be accessed at once.
+  template <int kWidth>
+  __device__ __forceinline__ bool aligned() const {
+    return reinterpret_cast<std::uintptr_t>(d) % sizeof(Vector<T, kWidth>) == 0 && ldd % kWidth == 0 &&
+           columns % kWidth == 0;
+  }
+  /// Writes sums of neighbours in a row.
+  template <int kWidth>
+  __device__ __forceinline__ void write(int row, int column, const Vector<T, kWidth>& sums) const {
+    if (row >= rows || column >= columns) return;
+    epilogue.write(Elements<T>(d + row * ldd + column, false), sums);
+  }
+};
+
+/// The same for any arguments.
 template <class T>
 struct TileTarget {
   using S = Scalar<T>;
@@ -24,7 +46,6 @@ struct TileTarget {
   Epilogue<T> epilogue;
   bool complete;  ///< D gets the bias and the activation, too: false for the sums of a slice
 
-  /// Whether segments of so many neighbours can be accessed at once.
   template <int kWidth>
   __device__ bool aligned() const {
     const bool aligned_c = c.template at_vector<kWidth>() && ldc % kWidth == 0;
@@ -39,12 +60,6 @@ struct TileTarget {
   __device__ __forceinline__ void store(int row, int column, const Vector<S, kWidth>& values) const {
     (d + (row * ldd + column)).write(values);
   }
-  /// Writes sums of neighbours in a row, without bias and activation.
-  template <int kWidth>
-  __device__ __forceinline__ void write(int row, int column, const Vector<S, kWidth>& sums) const {
-    if (row >= rows || column >= columns) return;
-    store(row, column, combined(row, column, sums));
-  }
 };
 
 /// Waits for all threads that hold sums of the tile, and sees what they wrote: the block's, or the cluster's.
@@ -58,7 +73,7 @@ __device__ __forceinline__ void synchronize_tile() {
 
 /// Writes a thread's sums from its registers, in segments of whole sectors where D is aligned to them.
 template <class Core>
-__device__ __forceinline__ void write_sums(const Core& core, const TileTarget<typename Core::T>& target) {
+__device__ __forceinline__ void write_sums(const Core& core, const PlainTarget<typename Core::T>& target) {
 #pragma unroll
   for (int segment = 0; segment < Core::kSegments; ++segment) {
     Vector<typename Core::Sum, Core::kSegmentWidth> sums;
@@ -84,8 +99,9 @@ __device__ __forceinline__ void store_tile(const Core& core, typename Core::Sum*
   }
 }
 
-/// Who holds sums of a tile: the block alone, or a cluster's blocks, of other slices each.
-template <bool kCluster>
+/// Who holds sums of a tile: the block alone, or a cluster's blocks, of other slices each. kMaybeAlone: a cluster may
+/// be one block, whose sums are read sooner as its own.
+template <bool kCluster, bool kMaybeAlone>
 struct TileSharers {
   int blocks, rank;
 
@@ -100,7 +116,7 @@ struct TileSharers {
   __device__ __forceinline__ Vector<S, kWidth> sums_at(const S* place) const {
     using Segment = Vector<S, kWidth>;
 #if __CUDA_ARCH__ >= 900
-    if (kCluster && blocks > 1) {
+    if (kCluster && !(kMaybeAlone && blocks == 1)) {
       Segment sums{};
       for (int slice = 0; slice < blocks; ++slice) {
         const auto* const there = cooperative_groups::this_cluster().map_shared_rank(place, unsigned(slice));
@@ -117,9 +133,9 @@ struct TileSharers {
 
 /// Writes the tile in shared memory row by row, kWidth neighbours a thread. A cluster's blocks each take a share of the
 /// segments.
-template <class Core, int kPitch, bool kCluster, int kWidth>
-__device__ __forceinline__ void write_tile(const typename Core::Sum* tile, const TileSharers<kCluster>& sharers,
-                                           const TileTarget<typename Core::T>& target) {
+template <class Core, int kPitch, int kWidth, class Sharers>
+__device__ __forceinline__ void write_tile(const typename Core::Sum* tile, const Sharers& sharers,
+                                           const PlainTarget<typename Core::T>& target) {
   constexpr int kAcross = Core::kN / kWidth, kSegments = Core::kM * kAcross;
 #pragma unroll 4
   for (int segment = sharers.rank * Core::kThreads + int(threadIdx.x); segment < kSegments;
@@ -131,8 +147,8 @@ __device__ __forceinline__ void write_tile(const typename Core::Sum* tile, const
 
 /// The same with bias and activation, if any, of the part of D that `finish` is of. Not unrolled: the code is as long
 /// as that of many products.
-template <class Core, int kPitch, bool kCluster, int kWidth>
-__device__ __forceinline__ void write_finished(const typename Core::Sum* tile, const TileSharers<kCluster>& sharers,
+template <class Core, int kPitch, int kWidth, class Sharers>
+__device__ __forceinline__ void write_finished(const typename Core::Sum* tile, const Sharers& sharers,
                                                const TileTarget<typename Core::T>& target,
                                                const Finish<typename Core::T>& finish) {
   using Sum = typename Core::Sum;
@@ -160,36 +176,55 @@ __device__ __forceinline__ void write_finished(const typename Core::Sum* tile, c
   }
 }
 
-/// Writes a block's tile. `shared` holds the operands that came last, and has room for kM rows of kPitch sums.
-/// `one`: see store_tile(). `blocks`: that hold sums of it. `place`: of its first element in D. Bias and activation are
-/// applied where kFinishes.
-template <class Core, bool kCluster, bool kFinishes>
-__device__ __forceinline__ void write_result(const Core& core, typename Core::Sum* shared, int blocks,
-                                             typename Core::Sum one, const TileTarget<typename Core::T>& target,
-                                             const GemmArguments<typename Core::T>& g, const GemmTile& place) {
-  using T = typename Core::T;
-  constexpr int kPitch = Core::kN + Core::kTilePad, kWidth = 16 / int(sizeof(typename Core::Sum));
-  const bool aligned = target.template aligned<kWidth>();
-  if constexpr (!kCluster && !kFinishes)
-    if (aligned) return write_sums(core, target);
-  // Single elements in the order of the registers would be parts of sectors, and take twice the time: they pass through
-  // shared memory, where they overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
+/// Puts a block's sums into `shared`, for all that hold sums of the tile. It holds the operands that came last, and has
+/// room for kM rows of kPitch sums. `one`: see store_tile().
+template <bool kCluster, int kPitch, class Core>
+__device__ __forceinline__ void share_tile(const Core& core, typename Core::Sum* shared, typename Core::Sum one) {
+  // They overwrite what was read, and where the last copies, of zeros beyond the last tile, go.
   cp_async_wait<0>();
   __syncthreads();
   store_tile<Core, kPitch>(core, shared, one);
   synchronize_tile<kCluster>();
-  const TileSharers<kCluster> sharers(blocks);
-  if constexpr (kFinishes) {
-    const Finish<T> finish = target.complete ? g.finish.at(place.batch, place.row, place.column) : Finish<T>{};
-    if (aligned)
-      write_finished<Core, kPitch, kCluster, kWidth>(shared, sharers, target, finish);
-    else
-      write_finished<Core, kPitch, kCluster, 1>(shared, sharers, target, finish);
-  } else if (kCluster && aligned) {
-    write_tile<Core, kPitch, kCluster, kWidth>(shared, sharers, target);
-  } else {
-    write_tile<Core, kPitch, kCluster, 1>(shared, sharers, target);
-  }
+}
+
+template <class Core>
+inline constexpr int kResultPitch = Core::kN + Core::kTilePad;
+/// Sums in 16 bytes.
+template <class Core>
+inline constexpr int kResultWidth = 16 / int(sizeof(typename Core::Sum));
+
+/// Writes a block's tile. `blocks`: that hold sums of it; kCluster: they are a cluster.
+template <class Core, bool kCluster>
+__device__ __forceinline__ void write_plain(const Core& core, typename Core::Sum* shared, int blocks,
+                                            typename Core::Sum one, const PlainTarget<typename Core::T>& target) {
+  constexpr int kPitch = kResultPitch<Core>, kWidth = kResultWidth<Core>;
+  const bool aligned = target.template aligned<kWidth>();
+  if (!kCluster && aligned) return write_sums(core, target);
+  // Single elements in the order of the registers would be parts of sectors, and take twice the time.
+  share_tile<kCluster, kPitch>(core, shared, one);
+  const TileSharers<kCluster, false> sharers(blocks);
+  if (kCluster && aligned)
+    write_tile<Core, kPitch, kWidth>(shared, sharers, target);
+  else
+    write_tile<Core, kPitch, 1>(shared, sharers, target);
+  if constexpr (kCluster) synchronize_tile<kCluster>();  // nobody leaves while others read its sums
+}
+
+/// The same for any arguments. `place`: of the tile's first element in D. kCluster: `blocks` may be a cluster.
+template <class Core, bool kCluster>
+__device__ __forceinline__ void write_result(const Core& core, typename Core::Sum* shared, int blocks,
+                                             typename Core::Sum one, const TileTarget<typename Core::T>& target,
+                                             const GemmArguments<typename Core::T>& g, const GemmTile& place) {
+  using T = typename Core::T;
+  constexpr int kPitch = kResultPitch<Core>, kWidth = kResultWidth<Core>;
+  const bool aligned = target.template aligned<kWidth>();
+  share_tile<kCluster, kPitch>(core, shared, one);
+  const TileSharers<kCluster, true> sharers(blocks);
+  const Finish<T> finish = target.complete ? g.finish.at(place.batch, place.row, place.column) : Finish<T>{};
+  if (aligned)
+    write_finished<Core, kPitch, kWidth>(shared, sharers, target, finish);
+  else
+    write_finished<Core, kPitch, 1>(shared, sharers, target, finish);
   if constexpr (kCluster) synchronize_tile<kCluster>();  // nobody leaves while others read its sums
 }
 

@@ -50,7 +50,7 @@ __device__ __forceinline__ void load_tile(const T* row, std::int64_t ld, int row
 
 __device__ __forceinline__ int clip(std::int64_t left, int tile) { return left < tile ? int(left) : tile; }
 
-template <class T, int kTile, bool kTransA, bool kTransB, bool kFinishes>
+template <class T, int kTile, bool kTransA, bool kTransB, bool kPlain>
 __global__ void __launch_bounds__(Shape<kTile>::kThreads)
     gemm_tiled_shared_kernel(const __grid_constant__ GemmArguments<T> g) {
   using S = Shape<kTile>;
@@ -96,10 +96,16 @@ __global__ void __launch_bounds__(Shape<kTile>::kThreads)
     }
 
     if (int(threadIdx.x) < columns_left) {
+      const std::int64_t row = tile.row + first_row, column = tile.column + threadIdx.x;
+      const auto d = g.d + (tile.batch * g.stride_d + row * g.ldd + column);
 #pragma unroll
-      for (int r = 0; r < S::kRows; ++r)
-        if (first_row + r < rows_left)
-          write_element<kFinishes>(g, tile.batch, tile.row + first_row + r, tile.column + threadIdx.x, sum[r]);
+      for (int r = 0; r < S::kRows; ++r) {
+        if (first_row + r >= rows_left) continue;
+        if constexpr (kPlain)
+          Epilogue<T>(g).write(d + r * g.ldd, Vector<Scalar<T>, 1>{{sum[r]}});
+        else
+          write_element<false>(g, tile.batch, row + r, column, sum[r]);
+      }
     }
   }
 }
@@ -108,10 +114,9 @@ template <int kTile>
 std::unique_ptr<plugin::Plan> make_tiled(Context& context, const plugin::GemmProblem& problem) {
   return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
-    const auto kernel = problem.has_epilogue()
-                            ? gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, true>
-                            : gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, false>;
-    return std::make_unique<GemmPlan<T>>(context, problem, kernel, kTile, dim3(kTile, Shape<kTile>::kThreadRows));
+    const std::array kernels{gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, false>,
+                             gemm_tiled_shared_kernel<T, kTile, trans_a.value, trans_b.value, true>};
+    return std::make_unique<GemmPlan<T>>(context, problem, kernels, kTile, dim3(kTile, Shape<kTile>::kThreadRows));
   });
 }
 
