@@ -154,9 +154,9 @@ inline constexpr GemmCosts kGemmCostsH100{
                     .tiles =
                         {
                             {
-                                {0.4, 0.4, 4e-06},       // 128 x 256
-                                {0.31, 0.2, 4e-06},      // 128 x 128
-                                {0.165, 0.07, 3.5e-06},  // 64 x 64
+                                {0.455, 0.455, 4e-06},   // 128 x 256
+                                {0.355, 0.217, 4e-06},   // 128 x 128
+                                {0.19, 0.074, 3.5e-06},  // 64 x 64
                             }},
                     .later_wave = 0.6,
                     .overlap = 0.05,
@@ -172,10 +172,10 @@ inline constexpr GemmCosts kGemmCostsH100{
                     .cache_rate = 23.3,
                     .latency = 2.5e-07,
                     .cluster_slowdown = 1,
-                    .copy = 0.09,
-                    .transposed_copy = 0.09,
+                    .copy = 0.12,
+                    .transposed_copy = 0.12,
                     .k_major_copy = 1,
-                    .narrow_copy = 5.5,
+                    .narrow_copy = 1.7,
                     .few_blocks = 0.08,
                     .transposed = 1,
                     .transpose = 4e-06,

@@ -77,6 +77,8 @@ class TileLoader {
     if (kActive == kThreads || int(threadIdx.x) < kActive)
       cp_async<kBytes>(shared_address(tile) + offset_ + delta * int(sizeof(T)), source_ + segment * kAlongStep, exists);
     if (segment == kSegments - 1) source_ += pass == kPasses - 1 ? last_step_ : pass_step_;
+    // The compiler would keep the distance of each pass in registers, more than there are.
+    if constexpr (sizeof(T) == 2 && kBytes < 16) asm volatile("" : "+l"(source_));
   }
 
  private:
