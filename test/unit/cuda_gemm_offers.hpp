@@ -9,8 +9,11 @@
 
 #include <offers.hpp>
 
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::test {
 
@@ -45,6 +48,13 @@ inline plugin::OfferList ask(GemmOffers* offers, const plugin::GemmProblem& p, c
   plugin::OfferList list;
   offers(p, machine, given, limit, list);
   return list;
+}
+
+/// Parameters that a caller fixed.
+inline plugin::GivenParameters fix(const std::vector<std::pair<const char*, std::int64_t>>& values) {
+  std::vector<tessera_parameter> list;
+  for (const auto& [key, value] : values) list.push_back({key, value});
+  return {list.data(), sizeof(tessera_parameter), list.size()};
 }
 
 /// The algorithm of the automatic choice, as the plugin's table makes it.
