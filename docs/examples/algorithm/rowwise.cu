@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kTile* kLanes) gemm_rowwise_kernel(const __gri
       for (std::int64_t p = threadIdx.x; p < g.k; p += kLanes)
         sum = fma(widened(a[p * a_step]), widened(b[p * b_step]), sum);
       for (int other = kLanes / 2; other > 0; other /= 2) sum += __shfl_xor_sync(0xffffffff, sum, other);
-      if (threadIdx.x == 0) write_element(g, tile.batch, row, column, sum);
+      if (threadIdx.x == 0) write_element<false>(g, tile.batch, row, column, sum);
     }
   }
 }
@@ -46,8 +46,8 @@ void offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
   return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
-    return std::make_unique<GemmPlan<T>>(context, problem, gemm_rowwise_kernel<T, trans_a.value, trans_b.value>, kTile,
-                                         dim3(kLanes, kTile));
+    const auto kernel = gemm_rowwise_kernel<T, trans_a.value, trans_b.value>;  // also where D is C and nothing is added
+    return std::make_unique<GemmPlan<T>>(context, problem, std::array{kernel, kernel}, kTile, dim3(kLanes, kTile));
   });
 }
 
