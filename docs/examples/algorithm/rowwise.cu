@@ -46,7 +46,7 @@ void offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
   return with_type_and_transposes(problem, [&](auto tag, auto trans_a, auto trans_b) -> std::unique_ptr<plugin::Plan> {
     using T = typename decltype(tag)::type;
-    const auto kernel = gemm_rowwise_kernel<T, trans_a.value, trans_b.value>;  // also where D is C and nothing is added
+    const auto kernel = gemm_rowwise_kernel<T, trans_a.value, trans_b.value>;  // also for plain arguments
     return std::make_unique<GemmPlan<T>>(context, problem, std::array{kernel, kernel}, kTile, dim3(kLanes, kTile));
   });
 }
