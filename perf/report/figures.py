@@ -130,12 +130,17 @@ def sweeps(name: str, found: list[Group], chosen: Set, dtype: str) -> list[float
     return [group.automatic.rate / limit for group in members(found, chosen, dtype) if group.automatic.rate]
 
 
+def quoted(group: Group) -> bool:
+    """Whether pages sum it up: those of 16 bits, tf32 and with a bias wait for the kernels that are made for them."""
+    return group.dtype in DTYPES and "_bias_" not in group.case
+
+
 def by_peer(name: str, op: str) -> dict[str, list[float]]:
-    """peer -> the automatic choice's rate over its rate, a figure a case; of all cases without a bias, in the order of
-    the file."""
+    """peer -> the automatic choice's rate over its rate, a figure a case; of all that is quoted, in the order of the
+    file."""
     found: dict[str, list[float]] = {}
     for group in (part for whole in baseline(name).groups(op) for part in whole.by_backend()):
-        if group.dtype not in DTYPES or "_bias_" in group.case:
+        if not quoted(group):
             continue
         for row in group.rows:
             if group.automatic and row.subject.kind == "peer" and row.rate:

@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <tessera/plugin/epilogue.hpp>
+
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -20,7 +22,7 @@
 namespace tessera::test {
 
 inline tessera_dtype dtype_named(const std::string& name) {
-  for (const DType dtype : WideTypes::kDTypes)
+  for (const DType dtype : ElementTypes::kDTypes)
     if (name == name_of(dtype)) return tessera_dtype(dtype);
   throw std::runtime_error("no element type has the name " + name);
 }
@@ -31,15 +33,31 @@ inline std::smatch match(const std::string& name, const char* form) {
   return found;
 }
 
-/// "1024x16x1024_batch10_ld+7_TN".
-inline plugin::GemmProblem gemm_named(const std::string& name, const std::string& dtype) {
-  const std::smatch f = match(name, R"((\d+)(?:x(\d+)x(\d+))?(?:_batch(\d+))?(?:_ld\+(\d+))?(?:_([NT])([NT]))?)");
+inline tessera_activation activation_named(const std::string& name) {
+  for (tessera_activation a = TESSERA_ACTIVATION_NONE; a <= TESSERA_ACTIVATION_TANH; ++a)
+    if (name == plugin::name_of_activation(a)) return a;
+  throw std::runtime_error("no activation has the name " + name);
+}
+
+/// "1024x16x1024_batch10_ld+7_TN_bias_relu" of "f32", "tf32", "bf16" or "bf16->f32".
+inline plugin::GemmProblem gemm_named(const std::string& name, const std::string& types) {
+  const std::smatch f =
+      match(name, R"((\d+)(?:x(\d+)x(\d+))?(?:_batch(\d+))?(?:_ld\+(\d+))?(?:_([NT])([NT]))?(?:_bias_(\w+))?)");
+  const bool tf32 = types == "tf32", wide = types.ends_with("->f32");
   const auto number = [&](std::size_t i, std::int64_t otherwise) {
     return f[i].matched ? std::stoll(f[i]) : otherwise;
   };
   const std::int64_t m = std::stoll(f[1]);
-  return product(dtype_named(dtype), m, number(2, m), number(3, m), number(4, 1), f[6] == "T", f[7] == "T",
-                 number(5, 0));
+  const tessera_dtype dtype = dtype_named(tf32 ? "f32" : types.substr(0, types.find("->")));
+  plugin::GemmProblem p =
+      product(dtype, m, number(2, m), number(3, m), number(4, 1), f[6] == "T", f[7] == "T", number(5, 0));
+  if (tf32) p.compute = TESSERA_COMPUTE_TF32;
+  if (wide) p.dtype_d = TESSERA_F32;
+  if (f[8].matched) {
+    p.bias = TESSERA_BIAS_PER_COLUMN, p.dtype_bias = p.dtype_d, p.bias_increment = 1;
+    p.activation = activation_named(f[8]);
+  }
+  return p;
 }
 
 /// "2d_star_r1_1024^2_fixed_steps100".

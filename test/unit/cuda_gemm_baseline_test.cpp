@@ -19,8 +19,8 @@ using namespace tessera::test;
 namespace {
 
 plugin::GemmProblem problem_of(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  return gemm_named(name.substr(0, slash), name.substr(slash + 1, 3));
+  const std::size_t first = name.find('/'), second = name.find('/', first + 1);
+  return gemm_named(name.substr(0, first), name.substr(first + 1, second - first - 1));
 }
 
 }  // namespace
