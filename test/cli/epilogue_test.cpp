@@ -3,8 +3,8 @@
 
 /// What a product adds and applies, and the types of its files. Products of small integers, compared bit for bit.
 
+#include "element_numbers.hpp"
 #include "npy_file.hpp"
-#include "numbers.hpp"
 #include "program.hpp"
 #include "reference.hpp"
 

@@ -3,8 +3,8 @@
 
 /// Products of small integers, which are exact: compared bit for bit.
 
+#include "element_numbers.hpp"
 #include "npy_file.hpp"
-#include "numbers.hpp"
 #include "program.hpp"
 #include "reference.hpp"
 

@@ -4,7 +4,7 @@
 /// Zero steps of a stencil copy the field: every number of 16 bits comes out as it was. A NaN stays one, signalling or
 /// not, but its bits may be others, and a zero may lose its sign, since the copy is a step of the identity.
 
-#include "numbers.hpp"
+#include "element_numbers.hpp"
 #include "subject.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>

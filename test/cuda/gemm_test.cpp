@@ -5,7 +5,7 @@
 /// every run.
 
 #include "cuda_support.hpp"
-#include "numbers.hpp"
+#include "element_numbers.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>

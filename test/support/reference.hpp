@@ -6,8 +6,8 @@
 /// correct implementation may make. Nothing of the library is used but its descriptors.
 #pragma once
 
+#include "element_numbers.hpp"
 #include "gemm_cases.hpp"
-#include "numbers.hpp"
 #include "stencil_cases.hpp"
 
 #include <cmath>

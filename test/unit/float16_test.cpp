@@ -3,7 +3,7 @@
 
 /// The 16-bit types: every number of theirs, and the roundings to it, against arithmetic in double.
 
-#include "numbers.hpp"
+#include "element_numbers.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
