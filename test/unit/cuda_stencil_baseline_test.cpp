@@ -25,8 +25,9 @@ struct Case {
 std::map<std::string, Case> cases() {
   std::map<std::string, Case> cases;
   for (const auto& [name, seconds] : test::measured(TESSERA_BASELINE, "stencil", "cuda")) {
-    const std::size_t slash = name.find('/');
-    cases.emplace(name, Case{test::stencil_named(name.substr(0, slash), name.substr(slash + 1, 3)), seconds});
+    const std::size_t first = name.find('/'), second = name.find('/', first + 1);
+    const std::string type = name.substr(first + 1, second - first - 1);
+    cases.emplace(name, Case{test::stencil_named(name.substr(0, first), type), seconds});
   }
   return cases;
 }
