@@ -185,7 +185,7 @@ inline constexpr StencilCosts kStencilCostsH100{
                            .plane_latency = 6.444e-09,
                            .end_latency = 1.279e-08},
         .streaming_list =
-            {.launch = 1.369e-05, .memory = 0.5, .wide_tap = 0.0458, .narrow_tap = 0.0929, .edge_tap = 0.0574},
+            {.launch = 5e-06, .memory = 0.5, .wide_tap = 0.0458, .narrow_tap = 0.0929, .edge_tap = 0.0574},
         .temporal_line = {.launch = 4.479e-06,
                           .memory = 0.939,
                           .multiply_add = 0.991,
