@@ -81,6 +81,9 @@ class TileLoader {
     if constexpr (sizeof(T) == 2 && kBytes < 16) asm volatile("" : "+l"(source_));
   }
 
+  /// Keeps the steps between copies in registers, where the compiler would make them anew for each tile.
+  __device__ __forceinline__ void keep_steps() { asm("" : "+l"(pass_step_), "+l"(last_step_)); }
+
  private:
   const T* source_;
   std::int64_t pass_step_, last_step_;  ///< to the next pass, from the last pass to the next tile
