@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 namespace tessera::cpu {
 
@@ -115,6 +116,23 @@ template <class T, int kN>
   }
 }
 
+/// Two halves of a register one behind the other.
+template <class V>
+[[gnu::always_inline]] inline Vector<std::uint16_t> joined(const V& low, const V& high) {
+  static_assert(2 * sizeof low == kVectorBytes);
+#if defined(__AVX2__) && !defined(__AVX512F__)  // g++ 12 makes four instructions of a shuffle
+  __m128i halves[2];
+  std::memcpy(&halves[0], &low, sizeof low);
+  std::memcpy(&halves[1], &high, sizeof high);
+  return reinterpret_cast<Vector<std::uint16_t>>(_mm256_set_m128i(halves[1], halves[0]));
+#else
+  return [&]<std::size_t... kLane>(std::index_sequence<kLane...>) {
+    return __builtin_shufflevector(low, high, int(kLane)...);
+  }
+  (std::make_index_sequence<kLanes<std::uint16_t>>());
+#endif
+}
+
 /// Neighbours in two registers, those at even places in the first: they are the lower halves of 32-bit numbers.
 template <class V>
 [[gnu::always_inline]] inline void split_pairs(const bfloat16* p, V& even, V& odd) {
@@ -126,15 +144,59 @@ template <class V>
   odd = reinterpret_cast<V>(pairs & 0xffff0000u);
 }
 
-/// Two registers in that order, rounded to nearest even, as one of bfloat16. NaN must have zeros where bfloat16 has no
-/// bits, as those of processors and of bfloat16 itself, and sums with them: then it rounds to itself.
+/// Of a register of neighbours those at odd places: the second result of split_pairs(), in one instruction.
+[[gnu::always_inline]] inline Vector<float> odd_places(const bfloat16* p) {
+  Vector<std::uint32_t> pairs;
+  std::memcpy(&pairs, p, sizeof pairs);
+  return reinterpret_cast<Vector<float>>(pairs & 0xffff0000u);
+}
+
+/// split_pairs() as the caller has it fastest: with kStart the element before p may not be read.
+template <bool kStart, class V>
+[[gnu::always_inline]] inline void load_pairs(const bfloat16* p, V& even, V& odd) {
+  if constexpr (kStart || kVectorBytes != 32)
+    split_pairs(p, even, odd);
+  else  // the second load costs less than what a shift takes from the multiply-adds
+    even = odd_places(p - 1), odd = odd_places(p);
+}
+
+namespace detail {
+
+using Words = Vector<std::uint16_t>;
+
+/// Lanes at even places of one register, at odd places of another.
+template <std::size_t... kLane>
+[[gnu::always_inline]] inline Words interleaved(const Words& even, const Words& odd, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(even, odd, int(kLane % 2 == 0 ? kLane : kLane + sizeof...(kLane))...);
+}
+
+/// a - b, or 0 where b is larger.
+[[gnu::always_inline]] inline Words saturated_difference(const Words& a, const Words& b) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<Words>(_mm512_subs_epu16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Words>(_mm256_subs_epu16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#else
+  return a > b ? a - b : a - a;
+#endif
+}
+
+}  // namespace detail
+
+/// Two registers in the order of split_pairs(), rounded to nearest even, as one of bfloat16. NaN must have zeros where
+/// bfloat16 has no bits, as those of processors and of bfloat16 itself, and sums with them: then it rounds to itself.
 template <class V>
-[[gnu::always_inline]] inline Vector<std::uint32_t> rounded_pairs(const V& even, const V& odd) {
-  const auto rounded = [](const V& v) {
-    const auto b = reinterpret_cast<Vector<std::uint32_t>>(v);
-    return b + (b >> 16 & 1u) + 0x7fffu;
+[[gnu::always_inline]] inline detail::Words rounded_pairs(const V& even, const V& odd) {
+  using Pairs = Vector<std::uint32_t>;
+  const auto interleaved = [](const Pairs& a, const Pairs& b) {
+    return detail::interleaved(reinterpret_cast<detail::Words>(a), reinterpret_cast<detail::Words>(b),
+                               std::make_index_sequence<kLanes<std::uint16_t>>());
   };
-  return rounded(even) >> 16 | (rounded(odd) & 0xffff0000u);
+  const auto e = reinterpret_cast<Pairs>(even), o = reinterpret_cast<Pairs>(odd);
+  const detail::Words kept = interleaved(e >> 16, o), lost = interleaved(e, o << 16);
+  // Rounded up where more than half is lost, or just half from an odd number.
+  const detail::Words excess = detail::saturated_difference(lost, ~kept & 1);
+  return kept + (excess >> 15);
 }
 
 /// target[i] = source[i] for i < count: in vectors of kN, then of half as many.

@@ -10,16 +10,6 @@ namespace tessera::cpu {
 template void apply_row(const float*, std::int64_t, const RowTaps<float>&, float, float*, std::int64_t, std::int64_t);
 template void apply_row_nontemporal(const float*, const RowTaps<float>&, float, float*, std::int64_t, const float*);
 template void apply_line(const float*, const RowTaps<float>&, float, float*);
-template void apply_row(const float16*, std::int64_t, const RowTaps<float16>&, float, float16*, std::int64_t,
-                        std::int64_t);
-template void apply_row_nontemporal(const float16*, const RowTaps<float16>&, float, float16*, std::int64_t,
-                                    const float16*);
-template void apply_line(const float16*, const RowTaps<float16>&, float, float16*);
-template void apply_row(const bfloat16*, std::int64_t, const RowTaps<bfloat16>&, float, bfloat16*, std::int64_t,
-                        std::int64_t);
-template void apply_row_nontemporal(const bfloat16*, const RowTaps<bfloat16>&, float, bfloat16*, std::int64_t,
-                                    const bfloat16*);
-template void apply_line(const bfloat16*, const RowTaps<bfloat16>&, float, bfloat16*);
 template void apply_row_ends(const EndRows<float>&, const Outside<float>&, std::int64_t, std::int64_t, std::int64_t,
                              const EndValues<float>&);
 template void apply_row_block(const RowBlock<float>&, const StridedGroups<float>&, PrefetchQueue<float>*);

@@ -113,11 +113,18 @@ Overlap overlap_of(const StencilProblem& p, const TemporalShape& s) {
   return result;
 }
 
+/// None for elements of 16 bits, whose rows go one by one.
+std::vector<TapGroup> ordered(StencilProblem& p) {
+  if (plugin::size_of(p.dtype) != 2) return group_taps(p.taps);
+  order_by_rows(p.taps);
+  return {};
+}
+
 }  // namespace
 
 StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& instructions)
     : problem(sweep_axis_first(as_given)),
-      groups(group_taps(problem.taps)),
+      groups(ordered(problem)),
       block_rows(cpu::block_rows(instructions, groups)),
       block_loads(loads_per_result(groups, block_rows)) {}
 

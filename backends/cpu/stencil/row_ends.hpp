@@ -42,11 +42,12 @@ struct EndValues {
 
 /// Vectors at the ends of rows are no longer than the ends need: those of a whole register mostly lie across two lines.
 template <class T>
-inline constexpr int kLeastLanes = 16 / int(sizeof(T));
+inline constexpr int kLeastLanes = 16 / int(sizeof(Scalar<T>));
 
 /// The sums of a vector of `lanes` points from `low` on and of one from `high` on, in the order of the taps, for a unit
 /// stride. Of the first ones taps leave the row only downwards, and of the others upwards. A null pointer for the
-/// results: not wanted, but what taps read there is read. `lanes` is kLeastLanes times 1, 2 or 4, kLanes at most.
+/// results: not wanted, but what taps read there is read. `lanes` is kLeastLanes times 1, 2 or 4, at most what a
+/// register has room for.
 template <class T>
 void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t lanes, std::int64_t low,
                     std::int64_t high, const EndValues<T>& sums);
@@ -71,8 +72,8 @@ class RowEnds {
   /// Points around those that taps read, of all rows, that vectors of the ends read: what leaves a row is loaded from
   /// its other end or from near this one as a vector, which goes past that end, where taps need not reach.
   std::int64_t around() const { return lanes_ + std::max(d_.reach[2][0], d_.reach[2][1]); }
-  /// Whether there are sums to do, and rows long enough for vectors at their ends. Those of 16 bits go point by point.
-  bool worth_vectors() const { return sizeof(T) != 2 && (low_sums_ || high_sums_) && high_ - low_ >= lanes_; }
+  /// Whether there are sums to do, and rows long enough for vectors at their ends.
+  bool worth_vectors() const { return (low_sums_ || high_sums_) && high_ - low_ >= lanes_; }
 
   /// Room for the values of a row that is summed in vectors, and where they are in it.
   std::int64_t room() const { return round_up(low_) + round_up(d_.extents[2] - high_); }
@@ -102,7 +103,7 @@ class RowEnds {
  private:
   static std::int64_t lanes_for(std::int64_t points) {
     std::int64_t lanes = kLeastLanes<T>;
-    while (lanes < std::min<std::int64_t>(points, kLanes<T>)) lanes *= 2;
+    while (lanes < std::min<std::int64_t>(points, kLanes<Scalar<T>>)) lanes *= 2;
     return lanes;
   }
   std::int64_t round_up(std::int64_t points) const { return plugin::round_up<std::int64_t>(points, lanes_); }
@@ -116,8 +117,7 @@ class RowEnds {
       h -= lanes_;
       // An end that is not wanted may be no part of a tile: plain points next to the other one stand in for it.
       const std::int64_t low = low_values != nullptr ? l : high_ - lanes_, high = high_values != nullptr ? h : low_;
-      if constexpr (sizeof(T) != 2)
-        apply_row_ends(rows, outside_, lanes_, low, high, {low_values, high_values, to.next});
+      apply_row_ends(rows, outside_, lanes_, low, high, {low_values, high_values, to.next});
     }
   }
 

@@ -5,6 +5,8 @@
 
 #include "row_ends.hpp"
 
+#include "../convert.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -13,8 +15,8 @@ namespace tessera::cpu {
 namespace {
 
 /// The vector with its lanes in the opposite order.
-template <class T, std::size_t... kLane>
-[[gnu::always_inline]] inline Vector<T, sizeof...(kLane)> reversed(Vector<T, sizeof...(kLane)> v,
+template <class S, std::size_t... kLane>
+[[gnu::always_inline]] inline Vector<S, sizeof...(kLane)> reversed(Vector<S, sizeof...(kLane)> v,
                                                                    std::index_sequence<kLane...>) {
   return __builtin_shufflevector(v, v, int(sizeof...(kLane) - 1 - kLane)...);
 }
@@ -22,6 +24,9 @@ template <class T, std::size_t... kLane>
 /// The sums of a vector of points at the lower or upper end of one row or two.
 template <class T, int kLanes, int kRows, bool kUpper>
 class EndSums {
+  using S = Scalar<T>;
+  using Values = Vector<S, kLanes>;
+
  public:
   /// The points from `first` on.
   EndSums(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t first)
@@ -45,12 +50,12 @@ class EndSums {
   }
 
   template <bool kLeaves>
-  [[gnu::always_inline]] void add(std::int64_t offset, T coefficient) {
+  [[gnu::always_inline]] void add(std::int64_t offset, S coefficient) {
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
-      Values value = load<T, kLanes>(at_[r] + offset);
+      Values value = load(at_[r] + offset);
       if constexpr (kLeaves) {
-        const auto lower = lane_numbers<T, kLanes>(0) < LaneNumber<T>(lower_);
+        const auto lower = lane_numbers<S, kLanes>(0) < LaneNumber<S>(lower_);
         const Values outside = load_outside(at_[r] + offset + entry_.shift);
         value = kUpper ? (lower ? value : outside) : (lower ? outside : value);
       }
@@ -60,22 +65,27 @@ class EndSums {
 
   [[gnu::always_inline]] void store(T* to, std::int64_t next) const {
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) cpu::store<T, kLanes>(to + r * next, sum_[r]);
+    for (int r = 0; r < kRows; ++r) store_rounded<T, kLanes>(to + r * next, sum_[r]);
   }
 
  private:
-  using Values = Vector<T, kLanes>;
   /// The lane that leaves the row if any does.
   static constexpr int kLast = kUpper ? kLanes - 1 : 0;
 
+  [[gnu::always_inline]] static Values load(const T* from) {
+    if constexpr (sizeof(T) != 2) return cpu::load<T, kLanes>(from);
+    Values values;
+    load_wide<T, kLanes>(from, values);
+    return values;
+  }
   [[gnu::always_inline]] Values load_outside(const T* from) const {
     switch (map_) {
       case Map::forward:
-        return load<T, kLanes>(from);
+        return load(from);
       case Map::backward:
-        return reversed<T>(load<T, kLanes>(from), std::make_index_sequence<kLanes>());
+        return reversed<S>(load(from), std::make_index_sequence<kLanes>());
       default:
-        return (map_ == Map::constant ? entry_.value : *from) - Values{};
+        return (map_ == Map::constant ? entry_.value : S(*from)) - Values{};
     }
   }
 
@@ -127,7 +137,7 @@ void sum_rows_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64
 template <class T>
 void apply_row_ends(const EndRows<T>& rows, const Outside<T>& outside, std::int64_t lanes, std::int64_t low,
                     std::int64_t high, const EndValues<T>& sums) {
-  constexpr int kMost = kLanes<T>, kHalf = std::max(kMost / 2, kLeastLanes<T>), kLeast = kLeastLanes<T>;
+  constexpr int kMost = kLanes<Scalar<T>>, kHalf = std::max(kMost / 2, kLeastLanes<T>), kLeast = kLeastLanes<T>;
   if (lanes == kMost)
     sum_rows_ends<T, kMost>(rows, outside, low, high, sums);
   else if (lanes == kHalf)

@@ -41,4 +41,38 @@ template <class T>
 void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
                            const T* newest);
 
+/// The same point by point, for any strides.
+template <class T>
+void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
+                   std::int64_t out_stride, std::int64_t n) {
+  using S = Scalar<T>;
+  for (std::int64_t i = 0; i < n; ++i) {
+    S sum = init;
+    for (std::int64_t t = 0; t < taps.count; ++t) sum += taps.coefficient[t] * S(in[taps.offset[t] + i * in_stride]);
+    out[i * out_stride] = T(sum);
+  }
+}
+
+/// Places for the first and the last line of a row that is longer, in place of those in the output; null: none.
+template <class T>
+struct LinesApart {
+  T *first = nullptr, *last = nullptr;
+};
+
+// Elements of 16 bits have loops of their own.
+template <>
+void apply_row(const float16* in, std::int64_t in_stride, const RowTaps<float16>& taps, Scalar<float16> init,
+               float16* out, std::int64_t out_stride, std::int64_t n);
+template <>
+void apply_line(const float16* in, const RowTaps<float16>& taps, Scalar<float16> init, float16* out);
+void apply_row_nontemporal(const float16* in, const RowTaps<float16>& taps, Scalar<float16> init, float16* out,
+                           std::int64_t n, const float16* newest, const LinesApart<float16>& apart = {});
+template <>
+void apply_row(const bfloat16* in, std::int64_t in_stride, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init,
+               bfloat16* out, std::int64_t out_stride, std::int64_t n);
+template <>
+void apply_line(const bfloat16* in, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init, bfloat16* out);
+void apply_row_nontemporal(const bfloat16* in, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init, bfloat16* out,
+                           std::int64_t n, const bfloat16* newest, const LinesApart<bfloat16>& apart = {});
+
 }  // namespace tessera::cpu

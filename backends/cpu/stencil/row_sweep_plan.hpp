@@ -165,7 +165,9 @@ class RowSweepPlan final : public plugin::Plan {
     const RowTerms<T>& terms = plain ? sweep.source.terms : scratch.terms;
     const T* base = plain ? line.row : line.in;
     const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
-    const Span middle = vector_part(line, {plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)});
+    const Span plain_points{plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)};
+    const bool around = plain && sums_around(sweep, line, points, plain_points);
+    const Span middle = vector_part(line, around ? points : plain_points);
     const EndRows<T> row{line.row, base, line.in_stride, terms.taps(), terms.init};
     const bool in_vectors = plain ? ends_in_vectors(sweep, line, line) : mapped_ends_in_vectors(sweep, terms);
     if constexpr (kNontemporal) {
@@ -178,12 +180,37 @@ class RowSweepPlan final : public plugin::Plan {
         ends_.sum_points(row, 0, end, line.out + end.begin * line.out_stride, line.out_stride);
     }
     const std::int64_t n = middle.end - middle.begin;
-    if constexpr (kNontemporal)
-      apply_row_nontemporal(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n,
-                            line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T)));
+    const T* const newest = line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T));
+    if constexpr (kNontemporal && sizeof(T) == 2)
+      apply_row_with_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, middle, plain_points, newest,
+                          scratch.lines);
+    else if constexpr (kNontemporal)
+      apply_row_nontemporal(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n, newest);
     else if (n > 0)
       apply_row(base + middle.begin * line.in_stride, line.in_stride, terms.taps(), terms.init,
                 line.out + middle.begin * line.out_stride, line.out_stride, n);
+  }
+
+  /// Whether the vector loop of a row of 16 bits goes over its ends as well, where the sums are not used: all that it
+  /// reads is inside the array, and the ends lie in the first and the last line.
+  bool sums_around(const Sweep<T>& sweep, const Line& line, Span points, Span plain) const {
+    if constexpr (!kNontemporal || sizeof(T) != 2) return false;
+    const Span whole = vector_part(line, points);
+    return whole.size() > 2 * kLinePoints && plain.begin <= whole.begin + kLinePoints &&
+           plain.end >= whole.end - kLinePoints && inside(sweep, line, line, 0);
+  }
+
+  /// The vector loop of a row, and the points of `middle` that it does not sum: their lines are put together.
+  void apply_row_with_ends(const Line& line, const EndRows<T>& row, const T* values, Span middle, Span plain,
+                           const T* newest, WriteCombiner<T>& lines) const {
+    LinesApart<T> apart;
+    const std::int64_t last = middle.end - kLinePoints;
+    if (middle.begin < plain.begin) apart.first = lines.open(line.out + middle.begin, 0, kLinePoints);
+    if (middle.end > plain.end) apart.last = lines.open(line.out + last, 0, kLinePoints);
+    apply_row_nontemporal(row.base + middle.begin, row.taps, row.init, line.out + middle.begin, middle.size(), newest,
+                          apart);
+    if (apart.first != nullptr) put_end(row, values, {middle.begin, plain.begin}, apart.first);
+    if (apart.last != nullptr) put_end(row, values, {plain.end, middle.end}, apart.last + (plain.end - last));
   }
 
   /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.

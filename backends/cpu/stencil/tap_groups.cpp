@@ -70,4 +70,15 @@ std::vector<TapGroup> group_taps(std::vector<Tap>& taps) {
   return groups;
 }
 
+void order_by_rows(std::vector<Tap>& taps) {
+  const auto row = [](const Tap& tap) { return std::tie(tap.offset[0], tap.offset[1]); };
+  std::stable_sort(taps.begin(), taps.end(), [](const Tap& a, const Tap& b) { return a.offset < b.offset; });
+  std::size_t longest = 0, length = 0, end = 0;
+  for (std::size_t i = 0; i < taps.size(); ++i) {
+    length = i > 0 && row(taps[i - 1]) == row(taps[i]) ? length + 1 : 1;
+    if (length >= longest) longest = length, end = i + 1;
+  }
+  std::rotate(taps.begin() + std::ptrdiff_t(end - longest), taps.begin() + std::ptrdiff_t(end), taps.end());
+}
+
 }  // namespace tessera::cpu

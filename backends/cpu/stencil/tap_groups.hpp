@@ -62,4 +62,7 @@ struct TapGroup {
 /// Puts taps in the order in which every algorithm here adds them, that of the groups that are returned.
 std::vector<TapGroup> group_taps(std::vector<plugin::Tap>& taps);
 
+/// The order for elements of 16 bits: row by row of what they read, the row with the most taps last.
+void order_by_rows(std::vector<plugin::Tap>& taps);
+
 }  // namespace tessera::cpu

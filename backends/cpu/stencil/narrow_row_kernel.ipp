@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// apply_row() and its kin for one type of 16 bits: included by a file per type. Where elements of 32 bits wait for
+// memory, these wait for the core: conversions come on top of the sums, and the sums of a line have half the time.
+
+#include "row_kernel.hpp"
+
+#include "../convert.hpp"
+#include "../nontemporal_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace tessera::cpu {
+namespace {
+
+/// Most taps of a loop that is made for their number; kAny stands for the loop for any number, which takes some at a
+/// time.
+constexpr int kMostTaps = 9, kAny = kMostTaps + 1, kTapsAtATime = 4;
+
+using Sum = Scalar<bfloat16>;  ///< of either type
+constexpr int kLanes32 = kLanes<Sum>;
+constexpr int kLineVectors = int(kLineBytes) / 2 / kLanes32;  ///< vectors of sums for a line of results
+/// Vectors of sums that an iteration of a loop has: as many as fill the multiply-add units for their latency.
+constexpr int kLongVectors = 8;
+static_assert(kLongVectors % kLineVectors == 0 && kLineVectors % 2 == 0);
+
+/// Where results go.
+enum class To { cache, memory };
+
+/// Vectors of sums of bfloat16 stand in the order of split_pairs() where there are two, which saves permutations.
+template <class T, int kVectors>
+constexpr bool kSplit = std::is_same_v<T, bfloat16>&& kVectors % 2 == 0;
+
+/// Adds taps that read from `tap` on. In sums of pairs, elements at odd places take one instruction. Those at even
+/// places are at odd ones from the element before on; at the start of a row, where nothing may be read there, they are
+/// shifted.
+template <class T, std::size_t kTaps, bool kStart, int kLanes, int kVectors>
+[[gnu::always_inline]] inline void add_taps(const std::array<const T*, kMostTaps>& tap, const Sum* factor,
+                                            std::int64_t i, Vector<Sum, kLanes> (&sum)[kVectors]) {
+#pragma GCC unroll 16
+  for (std::size_t t = 0; t < kTaps; ++t)
+    if constexpr (kSplit<T, kVectors>) {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; v += 2) {
+        Vector<Sum> even, odd;
+        load_pairs<kStart>(tap[t] + i + v * kLanes, even, odd);
+        sum[v] += factor[t] * even;
+        sum[v + 1] += factor[t] * odd;
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) {
+        Vector<Sum, kLanes> value;
+        load_wide<T, kLanes>(tap[t] + i + v * kLanes, value);
+        sum[v] += factor[t] * value;
+      }
+    }
+}
+
+/// Adds kRun taps that read neighbours, one behind the other, to sums of pairs: what is at an even place for one of
+/// them is at an odd one for the next, so it is loaded once for both.
+template <int kRun, bool kStart, int kVectors>
+[[gnu::always_inline]] inline void add_run(const bfloat16* first, const Sum* factor, Vector<Sum> (&sum)[kVectors]) {
+#pragma GCC unroll 16
+  for (int t = 0; t <= kRun; ++t)
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; v += 2) {
+      const bfloat16* const p = first + t + v * kLanes32;
+      Vector<Sum> value, unused;
+      if (t == 0)
+        load_pairs<kStart>(p, value, unused);
+      else
+        value = odd_places(p - 1);
+      keep_in_register(value);
+      if (t < kRun) sum[v] += factor[t] * value;
+      if (t > 0) sum[v + 1] += factor[t - 1] * value;
+    }
+}
+
+/// Stores sums as elements: two vectors of Sum make one of 16 bits.
+template <class T, To kTo, int kVectors>
+[[gnu::always_inline]] inline void store_elements(T* out, const Vector<Sum> (&sum)[kVectors]) {
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; v += 2) {
+    Vector<std::uint16_t> elements;
+    if constexpr (kSplit<T, kVectors>) {
+      elements = rounded_pairs(sum[v], sum[v + 1]);
+    } else {
+      Vector<std::uint16_t, kLanes32> low, high;
+      round_to<T, kLanes32>(sum[v], low);
+      round_to<T, kLanes32>(sum[v + 1], high);
+      elements = joined(low, high);
+    }
+    if constexpr (kTo == To::memory)
+      nontemporal_store(out + v * kLanes32, elements);
+    else
+      std::memcpy(out + v * kLanes32, &elements, sizeof elements);
+  }
+}
+
+/// Taps of which the last kRun are a run. There are kTaps; with kTaps = kAny, any number.
+template <class T, int kTaps, int kRun>
+class GroupTaps {
+ public:
+  GroupTaps(const T* in, const RowTaps<T>& taps) : in_(in), taps_(taps) {
+    for (std::size_t t = 0; t < kKnown; ++t) tap_[t] = in + taps.offset[t];
+  }
+
+  template <bool kStart, int kLanes, int kVectors>
+  [[gnu::always_inline]] void add(std::int64_t i, Vector<Sum, kLanes> (&sum)[kVectors]) const {
+    constexpr int kTogether = kSplit<T, kVectors> ? kRun : 0;
+    const Sum* factor = taps_.coefficient;
+    asm("" : "+r"(factor));  // as if it were new: coefficients are loaded where they are used, registers are for sums
+    if constexpr (kTaps != kAny) {
+      constexpr std::size_t kAlone = kKnown - kTogether;
+      add_taps<T, kAlone, kStart, kLanes>(tap_, factor, i, sum);
+      if constexpr (kTogether > 0) add_run<kTogether, kStart>(tap_[kAlone] + i, factor + kAlone, sum);
+    } else {
+      const std::int64_t alone = taps_.count - kTogether;
+      std::int64_t t = 0;
+      for (; t + kTapsAtATime <= alone; t += kTapsAtATime) add_some<kTapsAtATime, kStart, kLanes>(t, factor, i, sum);
+      for (; t < alone; ++t) add_some<1, kStart, kLanes>(t, factor, i, sum);
+      if constexpr (kTogether > 0) add_run<kTogether, kStart>(in_ + taps_.offset[alone] + i, factor + alone, sum);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKnown = kTaps == kAny ? 0 : std::size_t(kTaps);
+
+  /// kCount taps from the t-th on.
+  template <std::size_t kCount, bool kStart, int kLanes, int kVectors>
+  [[gnu::always_inline]] void add_some(std::int64_t t, const Sum* factor, std::int64_t i,
+                                       Vector<Sum, kLanes> (&sum)[kVectors]) const {
+    std::array<const T*, kMostTaps> tap;
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < kCount; ++k) {
+      tap[k] = in_ + i + taps_.offset[t + std::int64_t(k)];
+      asm("" : "+r"(tap[k]));  // or loops keep a register for each vector's place
+    }
+    add_taps<T, kCount, kStart, kLanes>(tap, factor + t, 0, sum);
+  }
+
+  const T* in_;
+  const RowTaps<T>& taps_;
+  std::array<const T*, kMostTaps> tap_;
+};
+
+/// kVectors vectors of kLanes neighbouring points of a row from point i on. Sums have one shape, sum + factor * value,
+/// for every width: contraction to FMA has no choice to make, so a point's bits do not depend on its place in the row.
+template <To kTo, int kLanes, int kVectors, bool kStart = false, class T, class Taps>
+inline void add_points(const Taps& taps, Sum init, T* out, const T* newest, std::int64_t i) {
+  if constexpr (kTo == To::memory)
+    for (int v = 0; v < kVectors; v += kLineVectors) __builtin_prefetch(newest + i + v * kLanes);
+  Vector<Sum, kLanes> sum[kVectors];
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) sum[v] = init - Vector<Sum, kLanes>{};
+  taps.template add<kStart, kLanes>(i, sum);
+  if constexpr (kVectors > 1)
+    store_elements<T, kTo>(out + i, sum);
+  else
+    store_rounded<T, kLanes>(out + i, sum[0]);
+}
+
+/// A row of n points. Of one that goes past the caches, lines that `apart` has places for stay in them.
+template <class T, int kTaps, int kRun, To kTo>
+void sum_row(const T* in, const RowTaps<T>& row_taps, Sum init, T* out, const T* newest, std::int64_t n,
+             const LinesApart<T>& apart) {
+  const GroupTaps<T, kTaps, kRun> taps(in, row_taps);
+  constexpr int kLine = kLineVectors * kLanes32, kLong = kLongVectors * kLanes32;
+  const std::int64_t end = apart.last == nullptr ? n : n - kLine;
+  std::int64_t i = 0;
+  if (apart.first != nullptr) {
+    __builtin_prefetch(newest);
+    add_points<To::cache, kLanes32, kLineVectors, true>(taps, init, apart.first, newest, i);
+    i = kLine;
+  } else if (kSplit<T, 2> && n >= kLine) {
+    add_points<kTo, kLanes32, kLineVectors, true>(taps, init, out, newest, i);
+    i = kLine;
+  }
+  for (; i + kLong <= end; i += kLong) add_points<kTo, kLanes32, kLongVectors>(taps, init, out, newest, i);
+  for (; i + kLine <= end; i += kLine) add_points<kTo, kLanes32, kLineVectors>(taps, init, out, newest, i);
+  if constexpr (kTo == To::memory) {
+    if (end == n) return;
+    __builtin_prefetch(newest + end);
+    return add_points<To::cache, kLanes32, kLineVectors>(taps, init, apart.last - end, newest, end);
+  }
+  for (; i + kLanes32 <= n; i += kLanes32) add_points<kTo, kLanes32, 1>(taps, init, out, newest, i);
+  // What is left of a row: its last whole vector, which does some points twice.
+  if (i < n && n >= kLanes32) return add_points<kTo, kLanes32, 1>(taps, init, out, newest, n - kLanes32);
+  for (; i < n; ++i) add_points<kTo, 1, 1>(taps, init, out, newest, i);
+}
+
+/// Runs of taps that loops know: of 0, 3, 5, 7 and 9 taps. Only bfloat16 gains by them.
+template <class T>
+constexpr int kRuns = std::is_same_v<T, bfloat16> ? 5 : 1;
+constexpr int run_length(std::size_t run, std::size_t taps) {
+  return run > 0 && (2 * run + 1 <= taps || taps == std::size_t(kAny)) ? int(2 * run + 1) : 0;
+}
+
+/// Which run the last taps are.
+template <class T>
+std::size_t run_at_end(const RowTaps<T>& taps) {
+  if (kRuns<T> == 1 || taps.count == 0) return 0;
+  const std::int64_t last = taps.count - 1;
+  std::int64_t first = last;
+  while (first > 0 && last - first < kMostTaps - 1 && taps.offset[first - 1] + 1 == taps.offset[first]) --first;
+  return std::size_t(last - first) / 2;
+}
+
+template <class T>
+using SumRow = void (*)(const T*, const RowTaps<T>&, Sum, T*, const T*, std::int64_t, const LinesApart<T>&);
+
+/// Loops by their run, then by their number of taps: 0 to kMostTaps, and any.
+template <class T, To kTo, std::size_t kRun, std::size_t... kTaps>
+constexpr std::array<SumRow<T>, sizeof...(kTaps)> make_loops(std::index_sequence<kTaps...>) {
+  return {sum_row<T, int(kTaps), run_length(kRun, kTaps), kTo>...};
+}
+template <class T, To kTo, std::size_t... kRun>
+constexpr std::array<std::array<SumRow<T>, kAny + 1>, sizeof...(kRun)> make_runs(std::index_sequence<kRun...>) {
+  return {make_loops<T, kTo, kRun>(std::make_index_sequence<kAny + 1>{})...};
+}
+template <class T, To kTo>
+constexpr auto kLoops = make_runs<T, kTo>(std::make_index_sequence<kRuns<T>>{});
+
+template <class T, To kTo>
+void sum_points(const T* in, const RowTaps<T>& taps, Sum init, T* out, const T* newest, std::int64_t n,
+                const LinesApart<T>& apart = {}) {
+  if (init != init) init = std::numeric_limits<Sum>::quiet_NaN();  // rounded_pairs() asks for it
+  const auto count = std::size_t(std::min<std::int64_t>(taps.count, kAny));
+  kLoops<T, kTo>[run_at_end(taps)][count](in, taps, init, out, newest, n, apart);
+}
+
+template <class T>
+void apply_narrow_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Sum init, T* out,
+                      std::int64_t out_stride, std::int64_t n) {
+  if (in_stride != 1 || out_stride != 1) return apply_strided(in, in_stride, taps, init, out, out_stride, n);
+  sum_points<T, To::cache>(in, taps, init, out, nullptr, n);
+}
+
+}  // namespace
+}  // namespace tessera::cpu
