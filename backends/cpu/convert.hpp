@@ -21,19 +21,27 @@ namespace tessera::cpu {
 
 namespace detail {
 
+// Without an instruction an element takes some thirty: as a function they are there once, and not for each tap.
+#if defined(__x86_64__) && !defined(__F16C__)
+#define TESSERA_CONVERT [[gnu::noinline]]
+#else
+#define TESSERA_CONVERT
+#endif
+
 /// Lane by lane, where no instruction does it.
 template <class T, class V>
-inline void widen(const T* p, V& v) {
+TESSERA_CONVERT inline void widen(const T* p, V& v) {
   float lanes[sizeof(V) / sizeof(float)];
   for (std::size_t i = 0; i < std::size(lanes); ++i) lanes[i] = float(p[i]);
   std::memcpy(&v, lanes, sizeof v);
 }
 template <class T, class V, class Bits>
-inline void round_bits(T, const V& v, Bits& bits) {
+TESSERA_CONVERT inline void round_bits(T, const V& v, Bits& bits) {
   std::uint16_t lanes[sizeof(V) / sizeof(float)];
   for (std::size_t i = 0; i < std::size(lanes); ++i) lanes[i] = T(v[i]).bits;
   std::memcpy(&bits, lanes, sizeof bits);
 }
+#undef TESSERA_CONVERT
 
 #if defined(__F16C__)
 inline void widen(const float16* p, Vector<float, 4>& v) {
