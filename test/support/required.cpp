@@ -3,6 +3,8 @@
 
 #include "required.hpp"
 
+#include "processor.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -21,14 +23,9 @@ std::vector<std::string> required_backends() {
 namespace {
 
 /// Whether this processor runs a variant, like cpu-v4; true for backends without variants.
-bool processor_runs([[maybe_unused]] const std::string& backend) {
-#if defined(__x86_64__)
-  if (backend.ends_with("-v4"))
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-  if (backend.ends_with("-v3")) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
+bool processor_runs(const std::string& backend) {
+  for (int level = 2; level <= 4; ++level)
+    if (backend.ends_with("-v" + std::to_string(level))) return level_by_compiler() >= level;
   return true;
 }
 

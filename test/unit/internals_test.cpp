@@ -9,6 +9,7 @@
 #include "dispatch/selection.hpp"
 
 #include "process.hpp"
+#include "processor.hpp"
 
 #include <tessera/plugin/error.hpp>
 
@@ -153,14 +154,7 @@ TEST_CASE("the instruction set level of this processor", "[cpu]") {
 #if defined(__x86_64__)
   CHECK(processor_level() >= 1);
   CHECK(processor_level() <= 4);
-  // The compiler's own question, feature by feature: clang 16 does not know the levels' names.
-  const bool has_v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  const bool has_v3 = has_v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-  const bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
-  CHECK(processor_level() == (has_v4 ? 4 : has_v3 ? 3 : has_v2 ? 2 : 1));
+  CHECK(processor_level() == test::level_by_compiler());
 #else
   CHECK(processor_level() == 0);
 #endif
