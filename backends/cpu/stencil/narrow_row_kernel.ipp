@@ -229,18 +229,30 @@ constexpr auto kLoops = make_runs<T, kTo>(std::make_index_sequence<kRuns<T>>{});
 
 template <class T, To kTo>
 void sum_points(const T* in, const RowTaps<T>& taps, Sum init, T* out, const T* newest, std::int64_t n,
-                const LinesApart<T>& apart = {}) {
+                const LinesApart<T>& apart) {
   if (init != init) init = std::numeric_limits<Sum>::quiet_NaN();  // rounded_pairs() asks for it
   const auto count = std::size_t(std::min<std::int64_t>(taps.count, kAny));
   kLoops<T, kTo>[run_at_end(taps)][count](in, taps, init, out, newest, n, apart);
 }
 
-template <class T>
-void apply_narrow_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Sum init, T* out,
-                      std::int64_t out_stride, std::int64_t n) {
+}  // namespace
+
+template <Narrow T>
+void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
+               std::int64_t out_stride, std::int64_t n) {
   if (in_stride != 1 || out_stride != 1) return apply_strided(in, in_stride, taps, init, out, out_stride, n);
-  sum_points<T, To::cache>(in, taps, init, out, nullptr, n);
+  sum_points<T, To::cache>(in, taps, init, out, nullptr, n, {});
 }
 
-}  // namespace
+template <Narrow T>
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n, const T* newest,
+                           const LinesApart<T>& apart) {
+  sum_points<T, To::memory>(in, taps, init, out, newest, n, apart);
+}
+
+template <Narrow T>
+void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out) {
+  sum_points<T, To::cache>(in, taps, init, out, nullptr, std::int64_t(kLineBytes / sizeof(T)), {});
+}
+
 }  // namespace tessera::cpu

@@ -59,20 +59,17 @@ struct LinesApart {
   T *first = nullptr, *last = nullptr;
 };
 
-// Elements of 16 bits have loops of their own.
-template <>
-void apply_row(const float16* in, std::int64_t in_stride, const RowTaps<float16>& taps, Scalar<float16> init,
-               float16* out, std::int64_t out_stride, std::int64_t n);
-template <>
-void apply_line(const float16* in, const RowTaps<float16>& taps, Scalar<float16> init, float16* out);
-void apply_row_nontemporal(const float16* in, const RowTaps<float16>& taps, Scalar<float16> init, float16* out,
-                           std::int64_t n, const float16* newest, const LinesApart<float16>& apart = {});
-template <>
-void apply_row(const bfloat16* in, std::int64_t in_stride, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init,
-               bfloat16* out, std::int64_t out_stride, std::int64_t n);
-template <>
-void apply_line(const bfloat16* in, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init, bfloat16* out);
-void apply_row_nontemporal(const bfloat16* in, const RowTaps<bfloat16>& taps, Scalar<bfloat16> init, bfloat16* out,
-                           std::int64_t n, const bfloat16* newest, const LinesApart<bfloat16>& apart = {});
+/// Elements of 16 bits. They have loops of their own.
+template <class T>
+concept Narrow = sizeof(T) == 2;
+
+template <Narrow T>
+void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
+               std::int64_t out_stride, std::int64_t n);
+template <Narrow T>
+void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out);
+template <Narrow T>
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n, const T* newest,
+                           const LinesApart<T>& apart);
 
 }  // namespace tessera::cpu
