@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The kernels of warpgroup in f16.
+#include "warpgroup.cuh"
+
+namespace tessera::cuda {
+
+template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 0>();
+template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 1>();
+template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 2>();
+template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 3>();
+
+}  // namespace tessera::cuda

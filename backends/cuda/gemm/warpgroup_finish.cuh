@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the sums of a warp, 16 rows, become elements of D: in pieces of some columns through shared memory, from where
+/// rows are written in vectors.
+#pragma once
+
+#include "slices.cuh"
+#include "tile_writer.cuh"
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// A warp's memory for pieces of its rows.
+template <int kColumnsValue>
+struct WarpRows {
+  static constexpr int kColumns = kColumnsValue, kRows = 16;
+  unsigned char* memory;
+
+  /// The distance of rows of so many bytes: banks are met once by four or eight rows.
+  template <class S>
+  static __host__ __device__ constexpr int pitch(int columns) {
+    return columns * int(sizeof(S)) + (sizeof(S) == 2 ? 16 : 32);
+  }
+};
+
+/// D of 16 bits, rounded in registers. `row`: the warp's first of the tile.
+template <class T, int kColumns, int kSums>
+__device__ __forceinline__ void write_plain(const WarpRows<kColumns>& rows, const float (&sums)[kSums],
+                                            const SlicedArguments<T>& x, const GemmTile& tile, int row) {
+  constexpr int kPiece = kColumns < 128 ? kColumns : 128, kPitch = WarpRows<kColumns>::template pitch<T>(kPiece);
+  constexpr int kAcross = kPiece / 8, kRowsAPass = 32 / kAcross;
+  const GemmArguments<T>& g = x.g;
+  const int lane = int(threadIdx.x) % 32;
+  const std::int64_t first = tile.row + row;
+  const float alpha = g.k != 0 ? g.alpha : 0.0f;
+  T* const d = g.d.elements() + tile.batch * g.stride_d + first * g.ldd + tile.column;
+#pragma unroll
+  for (int piece = 0; piece < kColumns; piece += kPiece) {
+    unsigned char* const mine = rows.memory + lane / 4 * kPitch + lane % 4 * 4;
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kPiece / 8; ++i) {
+      const float* const s = sums + (piece / 8 + i) * 4;
+      *reinterpret_cast<std::uint32_t*>(mine + i * 16) = detail::word_of(T{}, alpha * s[0], alpha * s[1]);
+      *reinterpret_cast<std::uint32_t*>(mine + 8 * kPitch + i * 16) = detail::word_of(T{}, alpha * s[2], alpha * s[3]);
+    }
+    __syncwarp();
+    const int column = piece + lane % kAcross * 8;
+#pragma unroll
+    for (int pass = 0; pass < 16; pass += kRowsAPass) {
+      const int r = pass + lane / kAcross;
+      const uint4 values = *reinterpret_cast<const uint4*>(rows.memory + r * kPitch + lane % kAcross * 16);
+      if (first + r < g.m && tile.column + column < g.n) *reinterpret_cast<uint4*>(d + r * g.ldd + column) = values;
+    }
+  }
+}
+
+/// Rows of sums in shared memory, kWidth neighbours a thread, as elements of D.
+template <int kWidth, class T>
+__device__ __forceinline__ void write_piece(const unsigned char* memory, int pitch, const TileTarget<T>& target,
+                                            const Finish<T>& finish, int first_column, int columns) {
+  const int lane = int(threadIdx.x) % 32;
+  const int across = columns / kWidth < 32 ? columns / kWidth : 32;
+#pragma unroll 1
+  for (int row = lane / across; row < 16; row += 32 / across) {
+    const int in_piece = lane % across * kWidth, column = first_column + in_piece;
+    if (row >= target.rows || column >= target.columns) continue;
+    const auto sums = *reinterpret_cast<const Vector<float, kWidth>*>(memory + row * pitch + in_piece * 4);
+    auto values = target.combined(row, column, sums);
+    if (finish.bias)
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.bias_at(finish.per_row ? row : column + e);
+    finish.activate_all(values.value);
+    target.store(row, column, values);
+  }
+}
+
+/// For any arguments, and for the sums of slices, whose target is the workspace.
+template <class T, int kColumns, int kSums>
+__device__ __forceinline__ void write_any(const WarpRows<kColumns>& rows, const float (&sums)[kSums],
+                                          const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row) {
+  constexpr int kPiece = 32, kPitch = WarpRows<kColumns>::template pitch<float>(kPiece), kWidth = 4;
+  const GemmArguments<T>& g = x.g;
+  const std::int64_t first = tile.row + row;
+  const int left = int(g.m - first < 16 ? g.m - first : 16);
+  const int columns = int(g.n - tile.column < kColumns ? g.n - tile.column : kColumns);
+  if (left <= 0) return;
+  const bool to_partial = x.partial != nullptr;
+  TileTarget<T> target{g.c + (tile.batch * g.stride_c + first * g.ldc + tile.column),
+                       g.d + (tile.batch * g.stride_d + first * g.ldd + tile.column),
+                       g.ldc,
+                       g.ldd,
+                       left,
+                       columns,
+                       Epilogue<T>(g),
+                       true};
+  if (to_partial) {
+    const std::int64_t matrix = slice * g.batch + tile.batch;
+    const auto place = Elements<T>(x.partial, true) + ((matrix * g.m + first) * x.partial_ld + tile.column);
+    target = {place, place, x.partial_ld, x.partial_ld, left, columns, Epilogue<T>(), false};
+  }
+  const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
+  const bool vectors = target.template aligned<kWidth>();
+  const int lane = int(threadIdx.x) % 32;
+#pragma unroll
+  for (int piece = 0; piece < kColumns; piece += kPiece) {
+    unsigned char* const mine = rows.memory + lane / 4 * kPitch + lane % 4 * 8;
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kPiece / 8; ++i) {
+      const float* const s = sums + (piece / 8 + i) * 4;
+      *reinterpret_cast<float2*>(mine + i * 32) = {s[0], s[1]};
+      *reinterpret_cast<float2*>(mine + 8 * kPitch + i * 32) = {s[2], s[3]};
+    }
+    __syncwarp();
+    if (vectors)
+      write_piece<kWidth>(rows.memory, kPitch, target, finish, piece, kPiece);
+    else
+      write_piece<1>(rows.memory, kPitch, target, finish, piece, kPiece);
+  }
+}
+
+}  // namespace tessera::cuda
