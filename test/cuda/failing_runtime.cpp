@@ -45,6 +45,7 @@ decltype(cudaFuncSetAttribute) __real_cudaFuncSetAttribute;
 decltype(cudaGetDevice) __real_cudaGetDevice;
 decltype(cudaGetDeviceCount) __real_cudaGetDeviceCount;
 decltype(cudaGetDeviceProperties) __real_cudaGetDeviceProperties;
+decltype(cudaGetDriverEntryPointByVersion) __real_cudaGetDriverEntryPointByVersion;
 decltype(cudaLaunchKernelExC) __real_cudaLaunchKernelExC;
 decltype(cudaMalloc) __real_cudaMalloc;
 decltype(cudaMallocHost) __real_cudaMallocHost;
@@ -88,6 +89,10 @@ cudaError_t __wrap_cudaGetDevice(int* device) { return attempt(__real_cudaGetDev
 cudaError_t __wrap_cudaGetDeviceCount(int* count) { return attempt(__real_cudaGetDeviceCount, count); }
 cudaError_t __wrap_cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return attempt(__real_cudaGetDeviceProperties, properties, device);
+}
+cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                                    unsigned long long flags, cudaDriverEntryPointQueryResult* result) {
+  return attempt(__real_cudaGetDriverEntryPointByVersion, symbol, function, version, flags, result);
 }
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
   return told_to_fail() ? cudaErrorLaunchOutOfResources : __real_cudaLaunchKernelExC(config, kernel, arguments);

@@ -33,6 +33,7 @@ struct GemmAlgorithm {
 /// In the order of their ranks.
 inline const GemmAlgorithm kGemmAlgorithms[] = {
     {"multistage", cuda::multistage_why_unsupported, cuda::multistage_offers},
+    {"warpgroup", cuda::warpgroup_why_unsupported, cuda::warpgroup_offers},
     {"peeled", cuda::peeled_why_unsupported, cuda::peeled_offers},
     {"small", cuda::small_why_unsupported, cuda::small_offers},
     {"skinny", cuda::skinny_why_unsupported, cuda::skinny_offers},

@@ -53,4 +53,8 @@ void small_offers(const plugin::GemmProblem&, const Machine&, const plugin::Give
 void tiled_shared_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
                          std::uint64_t workspace_limit, plugin::OfferList&);
 
+std::string warpgroup_why_unsupported(const plugin::GemmProblem&, const Machine&);
+void warpgroup_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
+                      std::uint64_t workspace_limit, plugin::OfferList&);
+
 }  // namespace tessera::cuda

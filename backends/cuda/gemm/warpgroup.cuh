@@ -5,7 +5,7 @@
 /// The kernel of warpgroup: one warpgroup lets bulk copies fill a ring of tiles, the others multiply them.
 #pragma once
 
-#include "rasterization.cuh"
+#include "multistage.cuh"
 #include "slices.cuh"
 #include "warpgroup_finish.cuh"
 #include "warpgroup_kernels.hpp"
@@ -44,11 +44,16 @@ struct WarpgroupOrder {
   }
 };
 
-template <int kNumber, bool kKMajorA, bool kKMajorB>
+/// kSingle: operands are read element by element.
+template <int kNumber, bool kKMajorA, bool kKMajorB, bool kSingleValue>
 struct WarpgroupShape {
   static constexpr WarpgroupTile kTile = kWarpgroupTiles[kNumber];
-  static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages, kCluster = kTile.cluster;
+  static constexpr bool kSingle = kSingleValue;
+  static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages, kCluster = kSingle ? 1 : kTile.cluster;
   static constexpr int kDepth = WarpgroupTile::kDepth, kConsumers = kTile.consumers;
+  /// Registers of a thread that loads, and of one that multiplies.
+  static constexpr int kLoadRegisters = kConsumers == 2 ? (kSingle ? 72 : 40) : (kSingle ? 96 : 56);
+  static constexpr int kRegisters = kConsumers == 2 ? (kSingle ? 216 : 232) : 240;
   using A = WarpgroupOperand<kM, kKMajorA>;
   using B = WarpgroupOperand<kN, kKMajorB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
@@ -77,36 +82,85 @@ struct WarpgroupRing {
 
 /// Copies the share of an operand's tile that a block copies: all, or for all blocks of the cluster a part.
 template <int kCluster, class Operand>
-__device__ __forceinline__ void copy_operand(std::uint32_t shared, const CUtensorMap& map, std::uint32_t barrier,
-                                             std::int64_t extent, int k, int shift, int matrix, unsigned rank) {
+__device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
+                                             std::int64_t extent, int k, std::int64_t batch, unsigned rank) {
   constexpr int kShare = Operand::kExtent / kCluster;
-  const int first = kCluster > 1 ? int(rank) * kShare : 0;
-  const std::uint32_t place = shared + std::uint32_t(first / 64 * Operand::kBlockBytes);
   static_assert(kShare % 64 == 0);
-  if constexpr (Operand::kKMajor)
-    copy_box<kCluster>(place, map, barrier, k + shift, int(extent) + first, matrix);
-  else
+  const int matrix = from.varies ? int(batch) : 0;
+  const int first = kCluster > 1 ? int(rank) * kShare : 0;
+  const std::uint32_t place = shared + std::uint32_t(first * 128);
+  if constexpr (Operand::kKMajor) {
+    copy_box<kCluster>(place, from.map, barrier, k, int(extent) + first, matrix);
+  } else {
 #pragma unroll
     for (int block = 0; block < kShare / 64; ++block)
-      copy_box<kCluster>(place + block * Operand::kBlockBytes, map, barrier, int(extent) + first + 64 * block + shift, k,
+      copy_box<kCluster>(place + block * Operand::kBlockBytes, from.map, barrier, int(extent) + first + 64 * block, k,
                          matrix);
+  }
 }
 
-/// One thread: fills the ring.
+/// One thread: fills the ring by bulk copies.
 template <class T, class Shape>
 __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, std::int64_t first,
                           std::int64_t apart, unsigned rank) {
   const WarpgroupOrder<T, Shape> order(w.x);
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
     const WarpgroupWork work = order.at(unit, rank);
-    const int matrix_a = w.a_varies ? int(work.tile.batch) : 0, matrix_b = w.b_varies ? int(work.tile.batch) : 0;
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
       barrier_expect(ring.full(), Shape::kStageBytes);
       const int k = step * Shape::kDepth;
-      copy_operand<1, typename Shape::A>(ring.a(), w.map_a, ring.full(), work.tile.row, k, w.shift_a, matrix_a, 0);
-      copy_operand<Shape::kCluster, typename Shape::B>(ring.b(), w.map_b, ring.full(), work.tile.column, k, w.shift_b,
-                                                       matrix_b, rank);
+      copy_operand<1, typename Shape::A>(ring.a(), w.a, ring.full(), work.tile.row, k, work.tile.batch, 0);
+      copy_operand<Shape::kCluster, typename Shape::B>(ring.b(), w.b, ring.full(), work.tile.column, k, work.tile.batch,
+                                                       rank);
+      ring.advance();
+    }
+  }
+}
+
+/// A warpgroup reads an operand's tile from any address; zeros where it ends. `operand`: its first element of the tile,
+/// of which so many rows or columns and so many of k exist.
+template <class Operand, class T>
+__device__ __forceinline__ void load_operand(std::uint32_t shared, const T* operand, std::int64_t ld,
+                                             std::int64_t extent, std::int64_t k) {
+  constexpr int kWidth = 8;  // elements of 16 bytes
+#pragma unroll 2
+  for (int i = int(threadIdx.x); i < Operand::kExtent * kWidth; i += 128) {
+    const int row = i / kWidth, part = i % kWidth;
+    const int line = Operand::kKMajor ? row : row % 64, along = (Operand::kKMajor ? 0 : row / 64 * 64) + part * kWidth;
+    const bool exists = line < (Operand::kKMajor ? extent : k);
+    const std::int64_t left = (Operand::kKMajor ? k : extent) - along;
+    const T* const from = operand + line * ld + along;
+    std::uint32_t words[kWidth / 2];
+#pragma unroll
+    for (int e = 0; e < kWidth; e += 2)
+      words[e / 2] = (exists && e < left ? from[e].bits : 0u) | (exists && e + 1 < left ? from[e + 1].bits : 0u) << 16;
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared + std::uint32_t(Operand::offset(row, part))),
+                 "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+  }
+}
+
+/// A warpgroup: fills the ring from any address.
+template <class T, class Shape>
+__device__ void load_ring(const SlicedArguments<T>& x, WarpgroupRing<Shape> ring, std::int64_t first,
+                          std::int64_t apart) {
+  const WarpgroupOrder<T, Shape> order(x);
+  const GemmArguments<T>& g = x.g;
+  for (std::int64_t unit = first; unit < order.units; unit += apart) {
+    const WarpgroupWork work = order.at(unit, 0);
+    const GemmTile& tile = work.tile;
+    for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
+      const std::int64_t k = std::int64_t(step) * Shape::kDepth;
+      const T* const a =
+          g.a + tile.batch * g.stride_a + (Shape::A::kKMajor ? tile.row * g.lda + k : k * g.lda + tile.row);
+      const T* const b =
+          g.b + tile.batch * g.stride_b + (Shape::B::kKMajor ? tile.column * g.ldb + k : k * g.ldb + tile.column);
+      barrier_wait(ring.empty(), ring.parity ^ 1);
+      load_operand<typename Shape::A>(ring.a(), a, g.lda, g.m - tile.row, g.k - k);
+      load_operand<typename Shape::B>(ring.b(), b, g.ldb, g.n - tile.column, g.k - k);
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // products read by another way
+      barrier_arrive(ring.full());
       ring.advance();
     }
   }
@@ -119,7 +173,11 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
   const WarpgroupOrder<T, Shape> order(w.x);
   const int consumer = int(threadIdx.x) / 128 - 1, thread = int(threadIdx.x) % 128;
   const auto release = [&](std::uint32_t empty) {
-    if (thread < Shape::kCluster) barrier_arrive(empty, unsigned(thread));
+    if constexpr (Shape::kCluster > 1) {
+      if (thread < Shape::kCluster) barrier_arrive(empty, unsigned(thread));
+    } else {
+      if (thread == 0) barrier_arrive(empty);
+    }
   };
   float sums[Shape::kN / 2];
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
@@ -144,15 +202,15 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
     products_wait<0>();
     if (work.steps > 0) release(read);
     const int warp = thread / 32;
-    const WarpRows<Shape::kN> rows{shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes};
+    unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
     if constexpr (kPlain)
-      write_plain(rows, sums, w.x, work.tile, 64 * consumer + 16 * warp);
+      write_plain<Shape>(memory, sums, w.x, work.tile, 64 * consumer + 16 * warp);
     else
-      write_any(rows, sums, w.x, work.tile, work.slice, 64 * consumer + 16 * warp);
+      write_any<Shape>(memory, sums, w.x, work.tile, work.slice, 64 * consumer + 16 * warp);
   }
 }
 
-/// kPlain: for arguments without C, bias and activation, D of 16 bits, whose rows begin at multiples of 16 bytes.
+/// kPlain: see WarpgroupKernels.
 template <class T, class Shape, bool kPlain>
 __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     gemm_warpgroup_kernel(const __grid_constant__ WarpgroupArguments<T> w) {
@@ -162,9 +220,9 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
   const unsigned rank = Shape::kCluster > 1 ? cluster_rank() : 0;
   const std::int64_t first = blockIdx.x / Shape::kCluster, apart = gridDim.x / Shape::kCluster;
   if (threadIdx.x == 0) {
-    prefetch_map(w.map_a), prefetch_map(w.map_b);
+    if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
     for (int stage = 0; stage < Shape::kStages; ++stage) {
-      barrier_init(ring.barriers + 16u * unsigned(stage), 1);
+      barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
       barrier_init(ring.barriers + 16u * unsigned(stage) + 8, Shape::kConsumers * Shape::kCluster);
     }
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
@@ -174,10 +232,13 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
   else
     __syncthreads();
   if (threadIdx.x < 128) {
-    give_registers<Shape::kConsumers == 2 ? 40 : 56>();
-    if (threadIdx.x == 0) fill_ring<T, Shape>(w, ring, first, apart, rank);
+    give_registers<Shape::kLoadRegisters>();
+    if constexpr (Shape::kSingle)
+      load_ring<T, Shape>(w.x, ring, first, apart);
+    else if (threadIdx.x == 0)
+      fill_ring<T, Shape>(w, ring, first, apart, rank);
   } else {
-    take_registers<Shape::kConsumers == 2 ? 232 : 240>();
+    take_registers<Shape::kRegisters>();
     multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared + (ring.warps - ring.stages));
   }
   if constexpr (Shape::kCluster > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
@@ -187,18 +248,17 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
 template <class T, int kNumber>
 WarpgroupKernels<T> warpgroup_kernels_of() {
   WarpgroupKernels<T> kernels{};
-  const auto add = [&]<bool kPlain, bool kTransA, bool kTransB>() {
-    kernels.kernels[kPlain][kTransA][kTransB] =
-        gemm_warpgroup_kernel<T, WarpgroupShape<kNumber, !kTransA, kTransB>, kPlain>;
+  const auto add = [&]<bool kTransA, bool kTransB>() {
+    using Shape = WarpgroupShape<kNumber, !kTransA, kTransB, false>;
+    kernels.plain[kTransA][kTransB] = gemm_warpgroup_kernel<T, Shape, true>;
+    kernels.any[kTransA][kTransB] = gemm_warpgroup_kernel<T, Shape, false>;
+    kernels.single[kTransA][kTransB] =
+        gemm_warpgroup_kernel<T, WarpgroupShape<kNumber, !kTransA, kTransB, true>, false>;
   };
-  const auto add_all = [&]<bool kPlain>() {
-    add.template operator()<kPlain, false, false>();
-    add.template operator()<kPlain, false, true>();
-    add.template operator()<kPlain, true, false>();
-    add.template operator()<kPlain, true, true>();
-  };
-  add_all.template operator()<false>();
-  add_all.template operator()<true>();
+  add.template operator()<false, false>();
+  add.template operator()<false, true>();
+  add.template operator()<true, false>();
+  add.template operator()<true, true>();
   return kernels;
 }
 

@@ -8,29 +8,17 @@
 
 #include "slices.cuh"
 #include "tile_writer.cuh"
+#include "warpgroup_tiles.hpp"
 
 #include <cstdint>
 
 namespace tessera::cuda {
 
-/// A warp's memory for pieces of its rows.
-template <int kColumnsValue>
-struct WarpRows {
-  static constexpr int kColumns = kColumnsValue, kRows = 16;
-  unsigned char* memory;
-
-  /// The distance of rows of so many bytes: banks are met once by four or eight rows.
-  template <class S>
-  static __host__ __device__ constexpr int pitch(int columns) {
-    return columns * int(sizeof(S)) + (sizeof(S) == 2 ? 16 : 32);
-  }
-};
-
-/// D of 16 bits, rounded in registers. `row`: the warp's first of the tile.
-template <class T, int kColumns, int kSums>
-__device__ __forceinline__ void write_plain(const WarpRows<kColumns>& rows, const float (&sums)[kSums],
+/// D of 16 bits, rounded in registers. `memory`: of the warp; `row`: its first of the tile.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_plain(unsigned char* memory, const float (&sums)[kSums],
                                             const SlicedArguments<T>& x, const GemmTile& tile, int row) {
-  constexpr int kPiece = kColumns < 128 ? kColumns : 128, kPitch = WarpRows<kColumns>::template pitch<T>(kPiece);
+  constexpr int kPiece = Shape::kN < 128 ? Shape::kN : 128, kPitch = 2 * kPiece + 16;  // rows begin in other banks
   constexpr int kAcross = kPiece / 8, kRowsAPass = 32 / kAcross;
   const GemmArguments<T>& g = x.g;
   const int lane = int(threadIdx.x) % 32;
@@ -38,8 +26,8 @@ __device__ __forceinline__ void write_plain(const WarpRows<kColumns>& rows, cons
   const float alpha = g.k != 0 ? g.alpha : 0.0f;
   T* const d = g.d.elements() + tile.batch * g.stride_d + first * g.ldd + tile.column;
 #pragma unroll
-  for (int piece = 0; piece < kColumns; piece += kPiece) {
-    unsigned char* const mine = rows.memory + lane / 4 * kPitch + lane % 4 * 4;
+  for (int piece = 0; piece < Shape::kN; piece += kPiece) {
+    unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 4;
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPiece / 8; ++i) {
@@ -52,23 +40,29 @@ __device__ __forceinline__ void write_plain(const WarpRows<kColumns>& rows, cons
 #pragma unroll
     for (int pass = 0; pass < 16; pass += kRowsAPass) {
       const int r = pass + lane / kAcross;
-      const uint4 values = *reinterpret_cast<const uint4*>(rows.memory + r * kPitch + lane % kAcross * 16);
+      const uint4 values = *reinterpret_cast<const uint4*>(memory + r * kPitch + lane % kAcross * 16);
       if (first + r < g.m && tile.column + column < g.n) *reinterpret_cast<uint4*>(d + r * g.ldd + column) = values;
     }
   }
 }
 
-/// Rows of sums in shared memory, kWidth neighbours a thread, as elements of D.
+/// Neighbouring columns of a tile that a warp lays out at a time, as f32.
+struct WarpgroupPiece {
+  static constexpr int kColumns = 32, kPitch = 4 * kColumns + 32;  ///< of rows, which begin in other banks
+  static_assert(16 * kPitch <= WarpgroupTile::kWarpBytes);
+};
+
+/// What a warp has laid out as elements of D, kWidth neighbours a thread.
 template <int kWidth, class T>
-__device__ __forceinline__ void write_piece(const unsigned char* memory, int pitch, const TileTarget<T>& target,
-                                            const Finish<T>& finish, int first_column, int columns) {
-  const int lane = int(threadIdx.x) % 32;
-  const int across = columns / kWidth < 32 ? columns / kWidth : 32;
+__device__ __forceinline__ void write_piece(const unsigned char* memory, const TileTarget<T>& target,
+                                            const Finish<T>& finish, int first_column) {
+  constexpr int kAcross = WarpgroupPiece::kColumns / kWidth;
+  const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
 #pragma unroll 1
-  for (int row = lane / across; row < 16; row += 32 / across) {
-    const int in_piece = lane % across * kWidth, column = first_column + in_piece;
+  for (int row = lane / kAcross; row < 16; row += 32 / kAcross) {
     if (row >= target.rows || column >= target.columns) continue;
-    const auto sums = *reinterpret_cast<const Vector<float, kWidth>*>(memory + row * pitch + in_piece * 4);
+    const auto sums =
+        *reinterpret_cast<const Vector<float, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
     auto values = target.combined(row, column, sums);
     if (finish.bias)
 #pragma unroll
@@ -78,48 +72,48 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, int pit
   }
 }
 
-/// For any arguments, and for the sums of slices, whose target is the workspace.
-template <class T, int kColumns, int kSums>
-__device__ __forceinline__ void write_any(const WarpRows<kColumns>& rows, const float (&sums)[kSums],
+/// For any arguments, and for the sums of slices, whose target is the workspace. `row`: the warp's first of the tile.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_any(unsigned char* memory, const float (&sums)[kSums],
                                           const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row) {
-  constexpr int kPiece = 32, kPitch = WarpRows<kColumns>::template pitch<float>(kPiece), kWidth = 4;
+  constexpr int kWidth = 4, kColumns = WarpgroupPiece::kColumns, kPitch = WarpgroupPiece::kPitch;
   const GemmArguments<T>& g = x.g;
   const std::int64_t first = tile.row + row;
-  const int left = int(g.m - first < 16 ? g.m - first : 16);
-  const int columns = int(g.n - tile.column < kColumns ? g.n - tile.column : kColumns);
-  if (left <= 0) return;
+  const int rows = int(g.m - first < 16 ? g.m - first : 16);
+  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
+  if (rows <= 0) return;
   const bool to_partial = x.partial != nullptr;
   TileTarget<T> target{g.c + (tile.batch * g.stride_c + first * g.ldc + tile.column),
                        g.d + (tile.batch * g.stride_d + first * g.ldd + tile.column),
                        g.ldc,
                        g.ldd,
-                       left,
+                       rows,
                        columns,
                        Epilogue<T>(g),
                        true};
   if (to_partial) {
     const std::int64_t matrix = slice * g.batch + tile.batch;
     const auto place = Elements<T>(x.partial, true) + ((matrix * g.m + first) * x.partial_ld + tile.column);
-    target = {place, place, x.partial_ld, x.partial_ld, left, columns, Epilogue<T>(), false};
+    target = {place, place, x.partial_ld, x.partial_ld, rows, columns, Epilogue<T>(), false};
   }
   const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
   const bool vectors = target.template aligned<kWidth>();
   const int lane = int(threadIdx.x) % 32;
+  unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 8;
 #pragma unroll
-  for (int piece = 0; piece < kColumns; piece += kPiece) {
-    unsigned char* const mine = rows.memory + lane / 4 * kPitch + lane % 4 * 8;
+  for (int piece = 0; piece < Shape::kN; piece += kColumns) {
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kPiece / 8; ++i) {
+    for (int i = 0; i < kColumns / 8; ++i) {
       const float* const s = sums + (piece / 8 + i) * 4;
       *reinterpret_cast<float2*>(mine + i * 32) = {s[0], s[1]};
       *reinterpret_cast<float2*>(mine + 8 * kPitch + i * 32) = {s[2], s[3]};
     }
     __syncwarp();
     if (vectors)
-      write_piece<kWidth>(rows.memory, kPitch, target, finish, piece, kPiece);
+      write_piece<kWidth>(memory, target, finish, piece);
     else
-      write_piece<1>(rows.memory, kPitch, target, finish, piece, kPiece);
+      write_piece<1>(memory, target, finish, piece);
   }
 }
 

@@ -13,18 +13,25 @@
 
 namespace tessera::cuda {
 
-template <class T>
-struct WarpgroupArguments {
-  CUtensorMap map_a, map_b;
-  SlicedArguments<T> x;
-  int shift_a, shift_b;     ///< elements from where a map begins, at a multiple of 16 bytes, to the operand's first one
-  bool a_varies, b_varies;  ///< with the matrix of the batch
+/// What bulk copies know of an operand.
+struct WarpgroupMap {
+  CUtensorMap map;
+  bool varies;  ///< with the matrix of the batch
 };
 
-/// [plain][trans_a][trans_b]
+template <class T>
+struct WarpgroupArguments {
+  WarpgroupMap a, b;
+  SlicedArguments<T> x;
+};
+
+/// [trans_a][trans_b]. Plain ones are for arguments without C, bias and activation, whose D has 16 bits and rows that
+/// begin at multiples of 16 bytes; the others for any. Single ones read operands at any address, element by element,
+/// and have no clusters. All add in the same order.
 template <class T>
 struct WarpgroupKernels {
-  void (*kernels[2][2][2])(WarpgroupArguments<T>);
+  using Kernel = void (*)(WarpgroupArguments<T>);
+  Kernel plain[2][2], any[2][2], single[2][2];
 };
 
 /// Those of a tile of the list.

@@ -32,6 +32,8 @@ struct WarpgroupOperand {
     return start | std::uint64_t(kKMajor ? 1 : kBlockBytes >> 4) << 16 | std::uint64_t(1024 >> 4) << 32 |
            std::uint64_t(1) << 62;
   }
+  /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
+  static __device__ constexpr int offset(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
   /// To the next 16 of k.
   static constexpr std::uint64_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
@@ -57,13 +59,17 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned par
 __device__ __forceinline__ void barrier_expect(std::uint32_t barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
+/// Arrives. The reads of products that are over need no fence.
+__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 /// Arrives at the barrier of a block of the cluster.
 __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, unsigned block) {
   asm volatile(
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
       "}\n" ::"r"(barrier),
       "r"(block)
       : "memory");

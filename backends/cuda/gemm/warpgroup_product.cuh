@@ -48,7 +48,8 @@ __device__ __forceinline__ void products_wait() {
     "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127 " \
     "}, %128, %129, 1, 1, 1, %130, %131;" \
-    : TESSERA_SUMS32(0), TESSERA_SUMS32(32), TESSERA_SUMS32(64), TESSERA_SUMS32(96) : "l"(a), "l"(b), "n"(kExtentMajorA), "n"(kExtentMajorB))
+    : TESSERA_SUMS32(0), TESSERA_SUMS32(32), TESSERA_SUMS32(64), TESSERA_SUMS32(96) \
+    : "l"(a), "l"(b), "n"(kExtentMajorA), "n"(kExtentMajorB))
 // clang-format on
 
 /// d[4 i + e], for i < kCount / 4: of row lane / 4 + 8 (e / 2) of the warp's 16 and column 8 i + 2 (lane % 4) + e % 2.

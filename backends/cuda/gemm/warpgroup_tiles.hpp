@@ -13,9 +13,9 @@ namespace tessera::cuda {
 /// What a block computes at a time: `consumers` warpgroups multiply 64 rows of the tile each, one more loads.
 struct WarpgroupTile {
   int consumers, n;
-  int stages;           ///< of the ring: tiles of A and B that a block keeps in shared memory
-  int cluster;          ///< blocks whose tiles lie below one another and share the tiles of B
-  int number = 0;       ///< in the list
+  int stages;      ///< of the ring: tiles of A and B that a block keeps in shared memory
+  int cluster;     ///< blocks whose tiles lie below one another and share the tiles of B
+  int number = 0;  ///< in the list
 
   static constexpr int kDepth = 64;  ///< k goes by in steps of so many: rows of 128 bytes, what the swizzle spans
   constexpr int m() const { return 64 * consumers; }

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor_map.hpp"
+
+#include "../error.hpp"
+
+#include <cuda_runtime_api.h>
+#include <tessera/plugin/plugin.hpp>
+
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+using Encode = decltype(&cuTensorMapEncodeTiled);
+
+Encode find_encode() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+  constexpr unsigned kSince = 12000;  // CUDA 12.0
+  TESSERA_CUDA_CHECK(
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, kSince, cudaEnableDefault, &found));
+#else
+  TESSERA_CUDA_CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+#endif
+  if (found != cudaDriverEntryPointSuccess || function == nullptr)
+    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE,
+                        "the driver has no cuTensorMapEncodeTiled: it must be that of CUDA 12.0 or later");
+  return reinterpret_cast<Encode>(function);
+}
+
+Encode encode() {
+  static const Encode function = find_encode();  // again after a failure
+  return function;
+}
+
+}  // namespace
+
+void require_tensor_maps() { encode(); }
+
+CUtensorMap tensor_map(const TensorOf16Bits& t) {
+  CUtensorMap map;
+  const cuuint64_t extents[3] = {cuuint64_t(t.neighbours), cuuint64_t(t.rows), cuuint64_t(t.matrices)};
+  const cuuint64_t distances[2] = {cuuint64_t(t.row_bytes), cuuint64_t(t.matrix_bytes)};
+  const cuuint32_t box[3] = {64, cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
+  const CUresult result = encode()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, const_cast<void*>(t.data), extents,
+                                   distances, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return map;
+  throw plugin::Error(TESSERA_INTERNAL, "cuTensorMapEncodeTiled refuses " + std::to_string(t.neighbours) + " x " +
+                                            std::to_string(t.rows) + " x " + std::to_string(t.matrices) +
+                                            " elements with rows of " + std::to_string(t.row_bytes) +
+                                            " bytes: " + std::to_string(int(result)));
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Large products of 16 bits on Hopper's tensor cores: bulk copies fill a ring of tiles in shared memory, warpgroups
+/// multiply them from there (wgmma), a cluster's blocks share the tiles of B. Where C has too few tiles for the device,
+/// k is cut into slices, whose sums are added in order, so the bits are the same in every run.
+#include "warpgroup_kernels.hpp"
+
+#include "../vector_access.hpp"
+#include "aligned_copy.cuh"
+#include "offers.hpp"
+#include "slices.cuh"
+#include "tensor_map.hpp"
+#include "warpgroup.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::cuda {
+namespace {
+
+/// An operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, as bulk copies of `box` rows see
+/// it: rows are of neighbours along k, or else of neighbours along the extent.
+template <class T>
+WarpgroupMap map_of(const T* data, std::int64_t ld, std::int64_t stride, std::int64_t extent, const GemmArguments<T>& g,
+                    bool k_major, int box) {
+  constexpr auto kSize = std::int64_t(sizeof(T));
+  const bool several = stride != 0 && g.batch > 1;
+  return {tensor_map({data, k_major ? g.k : extent, k_major ? extent : g.k, several ? g.batch : 1, ld * kSize,
+                      several ? stride * kSize : 16, k_major ? box : WarpgroupTile::kDepth}),
+          several};
+}
+
+template <class T>
+class WarpgroupPlan final : public plugin::Plan {
+ public:
+  WarpgroupPlan(Context& context, const plugin::GemmProblem& problem, const WarpgroupKernels<T>& kernels,
+                const WarpgroupConfig& config)
+      : context_(context),
+        problem_(problem),
+        config_(config),
+        merged_(warpgroup_merges_batch(problem)),
+        plain_(kernels.plain[problem.trans_a][problem.trans_b]),
+        any_(kernels.any[problem.trans_a][problem.trans_b]),
+        single_(kernels.single[problem.trans_a][problem.trans_b]),
+        partial_bytes_(warpgroup_partial_bytes(problem, config.split)) {
+    const DeviceGuard guard(context.device());
+    require_tensor_maps();
+    const int shared = context.machine().shared_per_block;
+    for (const auto kernel : {plain_, any_, single_}) prepare(kernel, shared);
+    if (config.split > 1) prepare_add_slices<T>();
+    if (config.panels.bytes() > 0) prepare(gemm_aligned_copy_kernel<T>);
+  }
+
+  std::uint64_t workspace_bytes() const override { return config_.panels.bytes() + partial_bytes_; }
+
+  void execute(const plugin::Execution& e) override {
+    GemmArguments<T> g = arguments_of<T>(problem_, e);
+    const DeviceGuard guard(context_.device());
+    auto* const workspace = workspace_bytes() > 0 ? e.workspace<unsigned char>() : nullptr;
+    if (merged_) return multiply_panels(g, workspace);
+    const GemmArguments<T> all = g;
+    g.batch = 1;
+    for (std::int64_t i = 0; i < all.batch; ++i) {
+      g.a = all.a + i * g.stride_a, g.b = all.b + i * g.stride_b;
+      g.c = all.c + i * g.stride_c, g.d = all.d + i * g.stride_d;
+      g.finish = all.finish.at(i, 0, 0);
+      multiply_panels(g, workspace);
+    }
+  }
+
+ private:
+  /// Copies rows to multiples of 16 bytes, and tells their distance.
+  void align(const T*& data, std::int64_t& ld, std::int64_t extent, std::int64_t k, bool k_major, void* target) const {
+    const std::int64_t rows = k_major ? extent : k, columns = k_major ? k : extent;
+    const std::int64_t target_ld = plugin::round_up(columns, 8);
+    launch_aligned_copy<T>({data, ld, rows, columns, static_cast<T*>(target), target_ld}, context_.stream());
+    data = static_cast<T*>(target), ld = target_ld;
+  }
+
+  void multiply_panels(const GemmArguments<T>& g, unsigned char* workspace) const {
+    const WarpgroupPanels& panels = config_.panels;
+    auto* const copied_a = workspace + partial_bytes_;
+    auto* const copied_b = copied_a + panels.bytes_a;
+    auto* const partial = reinterpret_cast<Scalar<T>*>(partial_bytes_ > 0 ? workspace : nullptr);
+    const T* whole_a = nullptr;
+    std::int64_t whole_lda = 0;
+    for (std::int64_t j = 0; j < g.n; j += panels.n) {
+      GemmArguments<T> columns = g;
+      columns.n = std::min(panels.n, g.n - j);
+      columns.b += problem_.trans_b ? j * g.ldb : j;
+      if (panels.bytes_b > 0 && g.k > 0) align(columns.b, columns.ldb, columns.n, g.k, problem_.trans_b, copied_b);
+      for (std::int64_t i = 0; i < g.m; i += panels.m) {
+        GemmArguments<T> panel = columns;
+        panel.m = std::min(panels.m, g.m - i);
+        panel.a += problem_.trans_a ? i : i * g.lda;
+        // A whole copy is there since the first columns.
+        if (panels.bytes_a > 0 && g.k > 0 && (j == 0 || panels.m < g.m)) {
+          align(panel.a, panel.lda, panel.m, g.k, !problem_.trans_a, copied_a);
+          if (panels.m >= g.m) whole_a = panel.a, whole_lda = panel.lda;
+        } else if (whole_a != nullptr) {
+          panel.a = whole_a, panel.lda = whole_lda;
+        }
+        panel.c = g.c + (i * g.ldc + j), panel.d = g.d + (i * g.ldd + j);
+        panel.finish = g.finish.at(0, i, j);
+        multiply(panel, partial);
+      }
+    }
+  }
+
+  /// Whether plain kernels write D.
+  bool is_plain(const GemmArguments<T>& g) const {
+    const bool narrow = problem_.dtype_d == problem_.dtype;
+    return narrow && !g.finish && g.beta == 0 && at_vector(g.d.data()) &&
+           whole_vectors(problem_.dtype, {g.ldd, g.batch > 1 ? g.stride_d : 0, g.n});
+  }
+
+  void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
+    SlicedArguments<T> x{g, int(config_.split), 0, partial, warpgroup_partial_ld(g.n)};
+    x.k_per_slice = ceil_div(ceil_div(g.k, WarpgroupTile::kDepth), config_.split) * WarpgroupTile::kDepth;
+    WarpgroupArguments<T> w{{}, {}, x};
+    WarpgroupConfig config = config_;
+    typename WarpgroupKernels<T>::Kernel kernel = partial == nullptr && is_plain(g) ? plain_ : any_;
+    if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
+      kernel = single_;
+      config.tile.cluster = 1;
+    } else if (g.k > 0) {
+      const WarpgroupTile& tile = config.tile;
+      w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m());
+      w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n / tile.cluster);
+    }
+    plugin::GemmProblem launched = problem_;
+    launched.m = g.m, launched.n = g.n, launched.batch = g.batch;
+    launch(kernel, dim3(unsigned(warpgroup_blocks(launched, context_.machine(), config))),
+           dim3(unsigned(config.tile.threads())), std::size_t(config.tile.shared_bytes()), context_.stream(),
+           ClusterSize{unsigned(config.tile.cluster)}, w);
+    if (partial != nullptr) launch_add_slices(x, context_.stream());
+  }
+
+  Context& context_;
+  plugin::GemmProblem problem_;
+  WarpgroupConfig config_;
+  bool merged_;
+  typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
+  std::uint64_t partial_bytes_;
+};
+
+std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,
+                                             const plugin::Parameters& parameters) {
+#ifdef TESSERA_CUDA_SM90A
+  const WarpgroupConfig config = warpgroup_config(problem, parameters);
+  const auto make = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+    return [&]<std::size_t... kNumber>(std::index_sequence<kNumber...>) {
+      constexpr WarpgroupKernels<T> (*kKernels[])() = {warpgroup_kernels_of<T, int(kNumber)>...};
+      return std::make_unique<WarpgroupPlan<T>>(context, problem, kKernels[config.tile.number](), config);
+    }
+    (std::make_index_sequence<kWarpgroupTiles.size()>{});
+  };
+  if (problem.dtype == TESSERA_BF16) return make(std::type_identity<bfloat16>{});
+  if (problem.dtype == TESSERA_F16) return make(std::type_identity<float16>{});
+#endif
+  throw plugin::Error(TESSERA_INTERNAL, "warpgroup is not for this problem");
+}
+
+/// Also where the plugin was built without the kernels.
+std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& machine) {
+#ifdef TESSERA_CUDA_SM90A
+  return warpgroup_why_unsupported(problem, machine);
+#else
+  return "the plugin was built without code for Hopper (90 in CMAKE_CUDA_ARCHITECTURES)";
+#endif
+}
+
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"warpgroup", why_unsupported, warpgroup_offers, make_warpgroup, {.narrow = true, .epilogue = true}}, 0};
+
+}  // namespace
+}  // namespace tessera::cuda

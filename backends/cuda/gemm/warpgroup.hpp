@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the algorithm warpgroup cuts a product: pure functions of the problem and the machine, without CUDA.
+#pragma once
+
+#include "../machine.hpp"
+#include "warpgroup_tiles.hpp"
+
+#include <tessera/plugin/offers.hpp>
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// Whether an operand is copied into the workspace first: bulk copies know rows and matrices at distances of multiples
+/// of 16 bytes.
+bool warpgroup_copies_a(const plugin::GemmProblem& problem);
+bool warpgroup_copies_b(const plugin::GemmProblem& problem);
+
+/// Whether the matrices of a batch are one product, or several: of copied operands there is one matrix at a time.
+bool warpgroup_merges_batch(const plugin::GemmProblem& problem);
+
+/// Rows of A and columns of B that are copied at a time: all, or equal shares of as many as fit.
+struct WarpgroupPanels {
+  std::int64_t m, n;
+  std::uint64_t bytes_a, bytes_b;  ///< of the copies
+
+  std::uint64_t bytes() const { return bytes_a + bytes_b; }
+};
+
+/// One way to run a product.
+struct WarpgroupConfig {
+  WarpgroupTile tile;
+  std::int64_t split = 1;  ///< slices of k, whose sums are added in order, by another kernel
+  WarpgroupPanels panels{};
+};
+
+/// Elements of a row of the slices' sums: rows stay aligned to 16 bytes.
+std::int64_t warpgroup_partial_ld(std::int64_t n);
+
+/// Bytes of the slices' sums; 0 for one slice.
+std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, std::int64_t split);
+
+/// Blocks that compute one tile of A after the other, in clusters of the tile's size.
+std::int64_t warpgroup_blocks(const plugin::GemmProblem& problem, const Machine& machine,
+                              const WarpgroupConfig& config);
+
+/// "tile_m", "tile_n", "split", "panel_m", "panel_n": a configuration as parameters, and back.
+plugin::Parameters warpgroup_parameters(const WarpgroupConfig& config);
+WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
+
+}  // namespace tessera::cuda

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../launch_limits.hpp"
+#include "../vector_access.hpp"
+#include "model.hpp"
+#include "offers.hpp"
+#include "warpgroup.hpp"
+#include "warpgroup_costs.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+using plugin::round_up;
+
+constexpr std::array<std::int64_t, 11> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
+constexpr std::int64_t kMostSplit = 64;
+constexpr std::size_t kMostOffers = 32;
+/// Panels are whole tiles, of all sizes.
+constexpr std::int64_t kPanelUnit = 256;
+/// Coordinates of tensors are of 32 bits, distances of rows below 2^40 bytes, eight of them together as well.
+constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
+
+/// What a launch computes: all matrices, or one.
+GemmProblem of_a_launch(const GemmProblem& p) {
+  GemmProblem one = p;
+  if (!warpgroup_merges_batch(p)) one.batch = 1;
+  return one;
+}
+
+/// Bytes of a copy of so many rows of A, or columns of B; 0 where there is none.
+std::uint64_t copy_bytes(const GemmProblem& p, std::int64_t extent, bool k_major) {
+  const std::int64_t lines = k_major ? extent : p.k, neighbours = k_major ? p.k : extent;
+  return std::uint64_t(lines) * std::uint64_t(round_up(neighbours, 8)) * plugin::size_of(p.dtype);
+}
+std::uint64_t copy_bytes_a(const GemmProblem& p, std::int64_t m) {
+  return warpgroup_copies_a(p) ? copy_bytes(p, m, !p.trans_a) : 0;
+}
+std::uint64_t copy_bytes_b(const GemmProblem& p, std::int64_t n) {
+  return warpgroup_copies_b(p) ? copy_bytes(p, n, p.trans_b) : 0;
+}
+
+WarpgroupPanels panels_of(const GemmProblem& p, std::int64_t m, std::int64_t n) {
+  return {m, n, copy_bytes_a(p, m), copy_bytes_b(p, n)};
+}
+
+/// Of `extent`, equal shares of whole units whose copies fit; 0 where none does. `unit_bytes`: those of a unit's copy.
+std::int64_t share_of(std::int64_t extent, std::uint64_t all_bytes, std::uint64_t unit_bytes, std::uint64_t bytes) {
+  if (all_bytes <= bytes) return extent;
+  const auto fit = std::int64_t(bytes / unit_bytes);
+  if (fit == 0) return 0;
+  const std::int64_t units = ceil_div(extent, kPanelUnit);
+  return ceil_div(units, ceil_div(units, fit)) * kPanelUnit;
+}
+
+/// The largest panels that fit; with m or n of 0 where none do. Where both operands are copied, B's copies are made
+/// once, and A's once for each of them: B has what A leaves of all, or half.
+WarpgroupPanels most_panels(const GemmProblem& p, std::uint64_t bytes) {
+  const std::uint64_t whole_a = copy_bytes_a(p, p.m), half = bytes / 2;
+  const std::uint64_t for_b = whole_a <= half ? bytes - whole_a : half;
+  const std::int64_t n = share_of(p.n, copy_bytes_b(p, p.n), copy_bytes_b(p, kPanelUnit), for_b);
+  const std::int64_t m = share_of(p.m, whole_a, copy_bytes_a(p, kPanelUnit), bytes - copy_bytes_b(p, n));
+  return panels_of(p, m, n);
+}
+
+/// Clusters that run at once.
+double held(const Machine& machine, const WarpgroupTile& tile) {
+  if (tile.cluster == 1 || machine.count_clusters == nullptr) return machine.multiprocessors / tile.cluster;
+  return machine.count_clusters(machine.device)[0][std::size_t(tile.cluster - 1)] / tile.cluster;
+}
+
+double tiles_of(const GemmProblem& p, const WarpgroupTile& tile) {
+  return double(ceil_div(p.m, tile.m() * tile.cluster)) * double(ceil_div(p.n, tile.n)) * double(p.batch);
+}
+
+/// One launch, of a panel.
+double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupTile& tile, std::int64_t split) {
+  constexpr WarpgroupCosts c = kWarpgroupCosts;
+  const WarpgroupTileCosts& t = c.tiles[std::size_t(tile.number)];
+  const double units = tiles_of(p, tile) * double(split), at_once = std::max(1.0, held(machine, tile));
+  const double waves = std::ceil(units / at_once);
+  const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), split));
+  const double step =
+      double(WarpgroupTile::kDepth) * tile.m() * tile.n / (machine.units.mma_16 * t.rate) / machine.clock_hz;
+  // Many waves run at the clock that the power permits.
+  const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
+  const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
+  const double write = (vectors ? t.tile : t.tile * c.write_one);
+  return std::max(c.launch + waves * (steps * step * slow + write),
+                  operand_bytes(p) / (c.memory * machine.memory_rate));
+}
+
+double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
+  constexpr WarpgroupCosts c = kWarpgroupCosts;
+  const GemmProblem p = of_a_launch(problem);
+  const double launches = double(p.batch > 0 ? problem.batch / p.batch : 0);
+  const auto copying = [&](std::uint64_t bytes) {
+    return bytes == 0 ? 0.0 : c.copy + 2.0 * double(bytes) / (c.copy_memory * machine.memory_rate);
+  };
+  const WarpgroupPanels& panels = config.panels;
+  const double panels_m = double(ceil_div(p.m, std::max<std::int64_t>(panels.m, 1))),
+               panels_n = double(ceil_div(p.n, std::max<std::int64_t>(panels.n, 1)));
+  GemmProblem panel = p;
+  panel.m = std::min(p.m, panels.m), panel.n = std::min(p.n, panels.n);
+  double adding = 0.0;
+  if (config.split > 1)
+    adding = c.second_kernel +
+             2.0 * double(warpgroup_partial_bytes(problem, config.split)) / (c.partial_memory * machine.memory_rate);
+  const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
+  return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
+         launches * (panels_m * panels_n * launch_seconds(panel, machine, config.tile, config.split) + adding +
+                     a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
+}
+
+/// A configuration and its time: cheaper to sort than an offer.
+struct Priced {
+  WarpgroupConfig config;
+  double seconds;
+};
+
+std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given) {
+  std::vector<std::int64_t> m, n;
+  for (const WarpgroupTile& tile : kWarpgroupTiles) {
+    if (std::ranges::count(m, tile.m()) == 0) m.push_back(tile.m());
+    if (std::ranges::count(n, tile.n) == 0) n.push_back(tile.n);
+  }
+  m = given.one_of("tile_m", m), n = given.one_of("tile_n", n);
+  std::vector<WarpgroupTile> tiles(kWarpgroupTiles.begin(), kWarpgroupTiles.end());
+  std::erase_if(tiles, [&](const WarpgroupTile& tile) {
+    return std::ranges::count(m, tile.m()) == 0 || std::ranges::count(n, tile.n) == 0 ||
+           tile.shared_bytes() > machine.shared_per_block;
+  });
+  return tiles;
+}
+
+}  // namespace
+
+bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
+bool warpgroup_copies_b(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0}); }
+
+bool warpgroup_merges_batch(const GemmProblem& p) {
+  return p.batch <= 1 || (!warpgroup_copies_a(p) && !warpgroup_copies_b(p));
+}
+
+std::int64_t warpgroup_partial_ld(std::int64_t n) { return round_up(n, 4); }
+
+std::uint64_t warpgroup_partial_bytes(const GemmProblem& problem, std::int64_t split) {
+  const GemmProblem p = of_a_launch(problem);
+  return split == 1 ? 0
+                    : std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) *
+                          std::uint64_t(warpgroup_partial_ld(p.n)) * size_of_sums(p);
+}
+
+std::int64_t warpgroup_blocks(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
+  const double units = tiles_of(p, config.tile) * double(config.split);
+  return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
+}
+
+plugin::Parameters warpgroup_parameters(const WarpgroupConfig& config) {
+  plugin::Parameters parameters{{"tile_m", config.tile.m()}, {"tile_n", config.tile.n}, {"split", config.split}};
+  if (config.panels.bytes_a > 0) parameters.add({"panel_m", config.panels.m});
+  if (config.panels.bytes_b > 0) parameters.add({"panel_n", config.panels.n});
+  return parameters;
+}
+
+WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters& parameters) {
+  const WarpgroupPanels whole = panels_of(p, p.m, p.n);
+  const WarpgroupPanels panels = panels_of(p, whole.bytes_a > 0 ? parameters.at("panel_m") : p.m,
+                                           whole.bytes_b > 0 ? parameters.at("panel_n") : p.n);
+  for (const WarpgroupTile& tile : kWarpgroupTiles)
+    if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
+      return {tile, parameters.at("split"), panels};
+  throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
+}
+
+std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machine) {
+  if (machine.major != 9 || machine.minor != 0)
+    return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
+           std::to_string(machine.minor);
+  if (p.dtype != TESSERA_BF16 && p.dtype != TESSERA_F16) return "it is for f16 and bf16";
+  if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
+    return "m, n, k or batch is not below " + std::to_string(kMostExtent);
+  if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};
+  return "a leading dimension or stride is not below " + std::to_string(kMostDistance);
+}
+
+void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
+                      std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  const GemmProblem p = of_a_launch(problem);
+  WarpgroupPanels most = most_panels(problem, workspace_limit);
+  if (most.bytes_a > 0) most.m = given.in_range("panel_m", most.m, 1, most.m);
+  if (most.bytes_b > 0) most.n = given.in_range("panel_n", most.n, 1, most.n);
+  const WarpgroupPanels panels = panels_of(problem, most.m, most.n);
+  if (p.m > 0 && p.n > 0 && p.k > 0 && (panels.m == 0 || panels.n == 0)) return;  // not even a panel fits
+  const bool whole = panels.m == p.m && panels.n == p.n;
+  std::vector<Priced> found;
+  for (const WarpgroupTile& tile : tiles_to_try(machine, given)) {
+    const std::int64_t most_slices =
+        whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
+    for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit)) {
+      if (split > most_slices || (split > 1 && tiles_of(p, tile) > held(machine, tile))) continue;
+      const WarpgroupConfig config{tile, split, panels};
+      if (panels.bytes() + warpgroup_partial_bytes(problem, split) > workspace_limit) continue;
+      found.push_back({config, seconds(problem, machine, config)});
+    }
+  }
+  std::ranges::stable_sort(found, {}, &Priced::seconds);
+  found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
+  for (const auto& [config, seconds] : found)
+    offers.add({warpgroup_parameters(config), seconds,
+                config.panels.bytes() + warpgroup_partial_bytes(problem, config.split)});
+}
+
+}  // namespace tessera::cuda
