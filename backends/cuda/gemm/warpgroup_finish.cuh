@@ -56,17 +56,25 @@ struct WarpgroupPiece {
 template <int kWidth, class T>
 __device__ __forceinline__ void write_piece(const unsigned char* memory, const TileTarget<T>& target,
                                             const Finish<T>& finish, int first_column) {
-  constexpr int kAcross = WarpgroupPiece::kColumns / kWidth;
+  constexpr int kAcross = WarpgroupPiece::kColumns / kWidth, kRows = 32 / kAcross;
   const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
-#pragma unroll 1
-  for (int row = lane / kAcross; row < 16; row += 32 / kAcross) {
-    if (row >= target.rows || column >= target.columns) continue;
+  if (column >= target.columns) return;
+  Vector<float, kWidth> along{};  // the bias of the thread's columns
+  if (finish.bias && !finish.per_row)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) along.value[e] = finish.bias_at(column + e);
+#pragma unroll(kWidth > 1 ? 16 / kRows : 1)
+  for (int pass = 0; pass < 16; pass += kRows) {
+    const int row = pass + lane / kAcross;
+    if (row >= target.rows) continue;
     const auto sums =
         *reinterpret_cast<const Vector<float, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
     auto values = target.combined(row, column, sums);
-    if (finish.bias)
+    if (finish.bias) {
+      const float of_row = finish.per_row ? finish.bias_at(row) : 0.0f;
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.bias_at(finish.per_row ? row : column + e);
+      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
+    }
     finish.activate_all(values.value);
     target.store(row, column, values);
   }
@@ -100,14 +108,16 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const float (&s
   const bool vectors = target.template aligned<kWidth>();
   const int lane = int(threadIdx.x) % 32;
   unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 8;
-#pragma unroll
+  // One loop, and in it a branch to the registers of a piece: what writes them is there once.
+#pragma unroll 1
   for (int piece = 0; piece < Shape::kN; piece += kColumns) {
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < kColumns / 8; ++i) {
-      const float* const s = sums + (piece / 8 + i) * 4;
-      *reinterpret_cast<float2*>(mine + i * 32) = {s[0], s[1]};
-      *reinterpret_cast<float2*>(mine + 8 * kPitch + i * 32) = {s[2], s[3]};
+    for (int i = 0; i < Shape::kN / 8; ++i) {
+      if (i / (kColumns / 8) * kColumns != piece) continue;
+      const float* const s = sums + i * 4;
+      *reinterpret_cast<float2*>(mine + i % (kColumns / 8) * 32) = {s[0], s[1]};
+      *reinterpret_cast<float2*>(mine + 8 * kPitch + i % (kColumns / 8) * 32) = {s[2], s[3]};
     }
     __syncwarp();
     if (vectors)
