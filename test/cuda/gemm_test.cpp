@@ -86,6 +86,14 @@ class Trial {
   GemmPlan plan_;
 };
 
+/// Ends a test of what other devices do not have.
+void require_hopper() {
+  cudaDeviceProp properties;
+  succeed(cudaGetDeviceProperties(&properties, 0));
+  if (properties.major != 9 || properties.minor != 0)
+    SKIP("it is for compute capability 9.0, the device has " << properties.major << "." << properties.minor);
+}
+
 using Tiles = std::vector<std::pair<int, int>>;
 
 /// Those that multistage has.
@@ -134,6 +142,73 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
             }
         }
       }
+}
+
+TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of rows and number of slices", "",
+                   float16, bfloat16) {
+  using T = TestType;
+  Context context = open_cuda();
+  require_hopper();
+  // Whole tiles; partial ones on all sides; rows that are copied; and more tiles than the device has multiprocessors.
+  for (const GemmDesc& shape : {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
+                                GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72}})
+    for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+      for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+        GemmDesc desc = shape;
+        desc.dtype = kDType<T>;
+        desc.trans_a = trans_a, desc.trans_b = trans_b;
+        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
+        for (const auto& [m, n] : Tiles{{128, 256}, {128, 128}, {64, 128}, {64, 64}})
+          for (const int split : {1, 3}) {
+            if (split > 1 && desc.m > 1000) continue;  // for few tiles alone
+            const std::string algorithm = "warpgroup:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
+                                          ",split=" + std::to_string(split);
+            CAPTURE(algorithm, desc.m, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
+            CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
+            CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() == expected);
+          }
+      }
+}
+
+TEST_CASE("warpgroup copies panels where the workspace has no room for all") {
+  Context context = open_cuda();
+  require_hopper();
+  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+    for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+      const GemmDesc desc{.m = 1001, .n = 1003, .k = 101, .dtype = DType::bf16, .trans_a = trans_a, .trans_b = trans_b};
+      const auto a = integers<bfloat16>(desc.m * desc.k, 1), b = integers<bfloat16>(desc.k * desc.n, 2);
+      const auto expected = Trial<bfloat16>(context, desc, "naive", a, b).result();
+      for (const std::uint64_t limit : {std::uint64_t(150000), std::uint64_t(300000), std::uint64_t(0)})
+        CHECK(Trial<bfloat16>(context, desc, "warpgroup", a, b, limit).result() == expected);
+    }
+}
+
+TEST_CASE("warpgroup's bits do not depend on addresses") {
+  Context context = open_cuda();
+  require_hopper();
+  const GemmDesc desc{.m = 300, .n = 264, .k = 520, .dtype = DType::bf16};
+  std::vector<bfloat16> a, b;
+  for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(bfloat16(v));
+  for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(bfloat16(v));
+  GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:tile_m=128,tile_n=256"});
+  const auto result = [&](std::size_t from_a, std::size_t from_b) {
+    Buffer<bfloat16> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
+    Buffer<bfloat16> device_d(context, desc.m * desc.n);
+    std::vector<bfloat16> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
+    std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
+    std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
+    device_a.upload(all_a), device_b.upload(all_b);
+    plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
+    device_d.download(d);
+    std::vector<std::uint16_t> bits;
+    for (const bfloat16 value : d) bits.push_back(value.bits);
+    return bits;
+  };
+  const auto expected = result(0, 0);
+  CHECK(result(1, 0) == expected);
+  CHECK(result(0, 3) == expected);
+  CHECK(result(4, 7) == expected);
 }
 
 TEMPLATE_LIST_TEST_CASE("D beside C is what D in C is, whatever computes it", "", ElementTypes) {

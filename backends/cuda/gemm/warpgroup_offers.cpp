@@ -97,8 +97,8 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
   const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
   const double write = (vectors ? t.tile : t.tile * c.write_one);
-  return std::max(c.launch + waves * (steps * step * slow + write),
-                  operand_bytes(p) / (c.memory * machine.memory_rate));
+  const double memory = operand_bytes(p) / (c.memory * machine.memory_rate);
+  return c.launch + std::max(waves * (steps * step * slow + write), memory);
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
@@ -115,7 +115,7 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
   panel.m = std::min(p.m, panels.m), panel.n = std::min(p.n, panels.n);
   double adding = 0.0;
   if (config.split > 1)
-    adding = c.second_kernel +
+    adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
              2.0 * double(warpgroup_partial_bytes(problem, config.split)) / (c.partial_memory * machine.memory_rate);
   const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
   return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
