@@ -41,6 +41,7 @@ GemmProblem of_a_launch(const GemmProblem& p) {
 
 /// Bytes of a copy of so many rows of A, or columns of B; 0 where there is none.
 std::uint64_t copy_bytes(const GemmProblem& p, std::int64_t extent, bool k_major) {
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
   const std::int64_t lines = k_major ? extent : p.k, neighbours = k_major ? p.k : extent;
   return std::uint64_t(lines) * std::uint64_t(round_up(neighbours, 8)) * plugin::size_of(p.dtype);
 }
