@@ -120,6 +120,11 @@ bool check_automatic(Subject& subject, const typename Op::template Trial<T>& tri
   return true;
 }
 
+/// Algorithms for types of 16 bits alone.
+bool is_for_narrow_types(const std::string& algorithm) {
+  return algorithm.substr(0, algorithm.find(':')) == "warpgroup";
+}
+
 /// What a test prints of each algorithm. Of a complete backend at least one must take the type, unless the caller asked
 /// for one alone.
 template <class Op, class T>
@@ -127,7 +132,8 @@ void report_all(Subject& subject, const std::vector<std::string>& names, const s
                 const std::string& suffix) {
   int runs = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>) + Op::kResult + suffix, tallies[i], kNarrow<T>);
+    report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>) + Op::kResult + suffix, tallies[i],
+           kNarrow<T> || is_for_narrow_types(names[i]));
     runs += tallies[i].run;
   }
   if (subject.is_complete() && names.size() == subject.algorithms(Op::kOp).size()) CHECK(runs > 0);

@@ -168,7 +168,7 @@ inline constexpr GemmCosts kGemmCostsH100{
                     .second_kernel = 2.6e-06,
                     .second_kernel_slice = 3.2e-08,
                     .partial_rate = 14.3,
-                    .memory = 1,
+                    .memory = 0.85,
                     .cache_rate = 23.3,
                     .latency = 2.5e-07,
                     .cluster_slowdown = 1,

@@ -48,8 +48,8 @@ std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, std::i
 std::int64_t warpgroup_blocks(const plugin::GemmProblem& problem, const Machine& machine,
                               const WarpgroupConfig& config);
 
-/// "tile_m", "tile_n", "split", "panel_m", "panel_n": a configuration as parameters, and back.
-plugin::Parameters warpgroup_parameters(const WarpgroupConfig& config);
+/// "tile_m", "tile_n", "split", "panel_m", "panel_n" (0: all at once): a configuration as parameters, and back.
+plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 
 }  // namespace tessera::cuda

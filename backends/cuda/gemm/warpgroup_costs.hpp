@@ -39,7 +39,7 @@ inline constexpr WarpgroupCosts kWarpgroupCosts{
     .slow_clock = 1.23,
     .long_steps = 128,
     .write_one = 5.4,
-    .memory = 0.71,
+    .memory = 0.79,
     .second_kernel = 4.3e-06,
     .second_kernel_slice = 2.6e-08,
     .partial_memory = 0.56,

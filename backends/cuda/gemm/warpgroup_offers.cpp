@@ -65,6 +65,9 @@ std::int64_t share_of(std::int64_t extent, std::uint64_t all_bytes, std::uint64_
   return ceil_div(units, ceil_div(units, fit)) * kPanelUnit;
 }
 
+/// That of a panel by its parameter.
+std::int64_t extent_of(std::int64_t parameter, std::int64_t all) { return parameter == 0 ? all : parameter; }
+
 /// The largest panels that fit; with m or n of 0 where none do. Where both operands are copied, B's copies are made
 /// once, and A's once for each of them: B has what A leaves of all, or half.
 WarpgroupPanels most_panels(const GemmProblem& p, std::uint64_t bytes) {
@@ -168,17 +171,17 @@ std::int64_t warpgroup_blocks(const GemmProblem& p, const Machine& machine, cons
   return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
 }
 
-plugin::Parameters warpgroup_parameters(const WarpgroupConfig& config) {
-  plugin::Parameters parameters{{"tile_m", config.tile.m()}, {"tile_n", config.tile.n}, {"split", config.split}};
-  if (config.panels.bytes_a > 0) parameters.add({"panel_m", config.panels.m});
-  if (config.panels.bytes_b > 0) parameters.add({"panel_n", config.panels.n});
-  return parameters;
+plugin::Parameters warpgroup_parameters(const GemmProblem& p, const WarpgroupConfig& config) {
+  return {{"tile_m", config.tile.m()},
+          {"tile_n", config.tile.n},
+          {"split", config.split},
+          {"panel_m", config.panels.m < p.m ? config.panels.m : 0},
+          {"panel_n", config.panels.n < p.n ? config.panels.n : 0}};
 }
 
 WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters& parameters) {
-  const WarpgroupPanels whole = panels_of(p, p.m, p.n);
-  const WarpgroupPanels panels = panels_of(p, whole.bytes_a > 0 ? parameters.at("panel_m") : p.m,
-                                           whole.bytes_b > 0 ? parameters.at("panel_n") : p.n);
+  const WarpgroupPanels panels =
+      panels_of(p, extent_of(parameters.at("panel_m"), p.m), extent_of(parameters.at("panel_n"), p.n));
   for (const WarpgroupTile& tile : kWarpgroupTiles)
     if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
       return {tile, parameters.at("split"), panels};
@@ -199,11 +202,12 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
 void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
                       std::uint64_t workspace_limit, plugin::OfferList& offers) {
   const GemmProblem p = of_a_launch(problem);
-  WarpgroupPanels most = most_panels(problem, workspace_limit);
-  if (most.bytes_a > 0) most.m = given.in_range("panel_m", most.m, 1, most.m);
-  if (most.bytes_b > 0) most.n = given.in_range("panel_n", most.n, 1, most.n);
-  const WarpgroupPanels panels = panels_of(problem, most.m, most.n);
-  if (p.m > 0 && p.n > 0 && p.k > 0 && (panels.m == 0 || panels.n == 0)) return;  // not even a panel fits
+  const WarpgroupPanels most = most_panels(problem, workspace_limit);
+  const auto panel = [&](const char* key, bool copies, std::int64_t extent, std::int64_t fits) {
+    return extent_of(given.in_range(key, fits < extent ? fits : 0, 0, copies ? extent : 0), extent);
+  };
+  const WarpgroupPanels panels = panels_of(problem, panel("panel_m", warpgroup_copies_a(problem), p.m, most.m),
+                                           panel("panel_n", warpgroup_copies_b(problem), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
   std::vector<Priced> found;
   for (const WarpgroupTile& tile : tiles_to_try(machine, given)) {
@@ -219,7 +223,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
   for (const auto& [config, seconds] : found)
-    offers.add({warpgroup_parameters(config), seconds,
+    offers.add({warpgroup_parameters(problem, config), seconds,
                 config.panels.bytes() + warpgroup_partial_bytes(problem, config.split)});
 }
 
