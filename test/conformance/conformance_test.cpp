@@ -120,11 +120,6 @@ bool check_automatic(Subject& subject, const typename Op::template Trial<T>& tri
   return true;
 }
 
-/// Algorithms for types of 16 bits alone.
-bool is_for_narrow_types(const std::string& algorithm) {
-  return algorithm.substr(0, algorithm.find(':')) == "warpgroup";
-}
-
 /// What a test prints of each algorithm. Of a complete backend at least one must take the type, unless the caller asked
 /// for one alone.
 template <class Op, class T>

@@ -124,6 +124,10 @@ void report(const std::string& what, const Tally& tally, bool may_refuse_all) {
   CHECK((tally.run > 0 || (may_refuse_all && !tally.refused.empty())));
 }
 
+bool is_for_narrow_types(const std::string& algorithm) {
+  return algorithm.substr(0, algorithm.find(':')) == "warpgroup";
+}
+
 std::vector<std::string> neighbours(const std::string& text) {
   std::vector<std::string> result;
   const auto colon = text.find(':');

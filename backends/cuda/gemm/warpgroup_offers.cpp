@@ -101,7 +101,9 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
   const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
   const double write = (vectors ? t.tile : t.tile * c.write_one);
-  const double memory = operand_bytes(p) / (c.memory * machine.memory_rate);
+  // A multiprocessor has its share of the memory's rate, and not much more.
+  const double busy = std::clamp(units / at_once, 1e-3, 1.0);
+  const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
   return c.launch + std::max(waves * (steps * step * slow + write), memory);
 }
 
@@ -204,7 +206,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   const GemmProblem p = of_a_launch(problem);
   const WarpgroupPanels most = most_panels(problem, workspace_limit);
   const auto panel = [&](const char* key, bool copies, std::int64_t extent, std::int64_t fits) {
-    return extent_of(given.in_range(key, fits < extent ? fits : 0, 0, copies ? extent : 0), extent);
+    return extent_of(given.in_range(key, fits < extent ? fits : 0, 0, copies && extent > 0 ? extent - 1 : 0), extent);
   };
   const WarpgroupPanels panels = panels_of(problem, panel("panel_m", warpgroup_copies_a(problem), p.m, most.m),
                                            panel("panel_n", warpgroup_copies_b(problem), p.n, most.n));
