@@ -157,10 +157,10 @@ std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::Gem
     }
     (std::make_index_sequence<kWarpgroupTiles.size()>{});
   };
-  if (problem.dtype == TESSERA_BF16) return make(std::type_identity<bfloat16>{});
-  if (problem.dtype == TESSERA_F16) return make(std::type_identity<float16>{});
+  return plugin::with_types<plugin::NarrowTypes>(problem.dtype, make);
+#else
+  throw plugin::Error(TESSERA_INTERNAL, "warpgroup was not built");
 #endif
-  throw plugin::Error(TESSERA_INTERNAL, "warpgroup is not for this problem");
 }
 
 /// Also where the plugin was built without the kernels.

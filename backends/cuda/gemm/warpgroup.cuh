@@ -179,11 +179,11 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
       if (thread == 0) barrier_arrive(empty);
     }
   };
-  float sums[Shape::kN / 2];
+  Scalar<T> sums[Shape::kN / 2];
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
     const WarpgroupWork work = order.at(unit, rank);
 #pragma unroll
-    for (float& sum : sums) sum = 0;
+    for (Scalar<T>& sum : sums) sum = 0;
     std::uint32_t read = 0;  // the stage before, which products may still read
     for (int step = 0; step < work.steps; ++step) {
       barrier_wait(ring.full(), ring.parity);

@@ -16,14 +16,14 @@ namespace tessera::cuda {
 
 /// D of 16 bits, rounded in registers. `memory`: of the warp; `row`: its first of the tile.
 template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_plain(unsigned char* memory, const float (&sums)[kSums],
+__device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                             const SlicedArguments<T>& x, const GemmTile& tile, int row) {
   constexpr int kPiece = Shape::kN < 128 ? Shape::kN : 128, kPitch = 2 * kPiece + 16;  // rows begin in other banks
   constexpr int kAcross = kPiece / 8, kRowsAPass = 32 / kAcross;
   const GemmArguments<T>& g = x.g;
   const int lane = int(threadIdx.x) % 32;
   const std::int64_t first = tile.row + row;
-  const float alpha = g.k != 0 ? g.alpha : 0.0f;
+  const Scalar<T> alpha = g.k != 0 ? g.alpha : Scalar<T>(0);
   T* const d = g.d.elements() + tile.batch * g.stride_d + first * g.ldd + tile.column;
 #pragma unroll
   for (int piece = 0; piece < Shape::kN; piece += kPiece) {
@@ -31,7 +31,7 @@ __device__ __forceinline__ void write_plain(unsigned char* memory, const float (
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPiece / 8; ++i) {
-      const float* const s = sums + (piece / 8 + i) * 4;
+      const Scalar<T>* const s = sums + (piece / 8 + i) * 4;
       *reinterpret_cast<std::uint32_t*>(mine + i * 16) = detail::word_of(T{}, alpha * s[0], alpha * s[1]);
       *reinterpret_cast<std::uint32_t*>(mine + 8 * kPitch + i * 16) = detail::word_of(T{}, alpha * s[2], alpha * s[3]);
     }
@@ -59,7 +59,7 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, const T
   constexpr int kAcross = WarpgroupPiece::kColumns / kWidth, kRows = 32 / kAcross;
   const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
   if (column >= target.columns) return;
-  Vector<float, kWidth> along{};  // the bias of the thread's columns
+  Vector<Scalar<T>, kWidth> along{};  // the bias of the thread's columns
   if (finish.bias && !finish.per_row)
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) along.value[e] = finish.bias_at(column + e);
@@ -68,10 +68,10 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, const T
     const int row = pass + lane / kAcross;
     if (row >= target.rows) continue;
     const auto sums =
-        *reinterpret_cast<const Vector<float, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
+        *reinterpret_cast<const Vector<Scalar<T>, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
     auto values = target.combined(row, column, sums);
     if (finish.bias) {
-      const float of_row = finish.per_row ? finish.bias_at(row) : 0.0f;
+      const Scalar<T> of_row = finish.per_row ? finish.bias_at(row) : Scalar<T>(0);
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
     }
@@ -82,7 +82,7 @@ __device__ __forceinline__ void write_piece(const unsigned char* memory, const T
 
 /// For any arguments, and for the sums of slices, whose target is the workspace. `row`: the warp's first of the tile.
 template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_any(unsigned char* memory, const float (&sums)[kSums],
+__device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                           const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row) {
   constexpr int kWidth = 4, kColumns = WarpgroupPiece::kColumns, kPitch = WarpgroupPiece::kPitch;
   const GemmArguments<T>& g = x.g;
@@ -115,7 +115,7 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const float (&s
 #pragma unroll
     for (int i = 0; i < Shape::kN / 8; ++i) {
       if (i / (kColumns / 8) * kColumns != piece) continue;
-      const float* const s = sums + i * 4;
+      const Scalar<T>* const s = sums + i * 4;
       *reinterpret_cast<float2*>(mine + i % (kColumns / 8) * 32) = {s[0], s[1]};
       *reinterpret_cast<float2*>(mine + 8 * kPitch + i % (kColumns / 8) * 32) = {s[2], s[3]};
     }

@@ -194,7 +194,7 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
   if (machine.major != 9 || machine.minor != 0)
     return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
            std::to_string(machine.minor);
-  if (p.dtype != TESSERA_BF16 && p.dtype != TESSERA_F16) return "it is for f16 and bf16";
+  if (plugin::size_of(p.dtype) != 2) return "it is for f16 and bf16";
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
   if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};

@@ -5,7 +5,7 @@
 /// The product instruction of a warpgroup: 64 rows by 64, 128 or 256 columns, 16 of k, of 16 bits, sums in f32.
 #pragma once
 
-#include <tessera/float16.hpp>
+#include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
 
