@@ -62,6 +62,18 @@ function(tessera_declare_variants kind)
   endif()
 endfunction()
 
+# The objects of a backend, those of libraries that it is linked from included: its property TESSERA_OBJECT_LIBRARIES.
+function(tessera_backend_objects name result)
+  set(objects $<TARGET_OBJECTS:tessera_backend_${name}>)
+  get_target_property(libraries tessera_backend_${name} TESSERA_OBJECT_LIBRARIES)
+  if(libraries)
+    foreach(library IN LISTS libraries)
+      list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    endforeach()
+  endif()
+  set(${result} ${objects} PARENT_SCOPE)
+endfunction()
+
 # The names of the backends that are built, "cpu-v3" or "cuda", read from their targets: nothing to list by hand.
 function(tessera_built_backends directory result)
   get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)

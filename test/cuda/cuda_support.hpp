@@ -33,4 +33,12 @@ inline Context open_cuda(const ContextOptions& options = {}) {
   throw std::logic_error("not reached: FAIL and SKIP leave by an exception");
 }
 
+/// Ends a test of what other devices do not have.
+inline void require_hopper() {
+  cudaDeviceProp properties;
+  succeed(cudaGetDeviceProperties(&properties, 0));
+  if (properties.major != 9 || properties.minor != 0)
+    SKIP("it is for compute capability 9.0, the device has " << properties.major << "." << properties.minor);
+}
+
 }  // namespace tessera::test

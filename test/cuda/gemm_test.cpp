@@ -86,14 +86,6 @@ class Trial {
   GemmPlan plan_;
 };
 
-/// Ends a test of what other devices do not have.
-void require_hopper() {
-  cudaDeviceProp properties;
-  succeed(cudaGetDeviceProperties(&properties, 0));
-  if (properties.major != 9 || properties.minor != 0)
-    SKIP("it is for compute capability 9.0, the device has " << properties.major << "." << properties.minor);
-}
-
 using Tiles = std::vector<std::pair<int, int>>;
 
 /// Those that multistage has.

@@ -139,9 +139,7 @@ TEST_CASE("GEMM executions can be captured into a graph and replayed") {
 
 TEST_CASE("executions of warpgroup can be captured into a graph and replayed") {
   open_cuda();
-  cudaDeviceProp properties;
-  succeed(cudaGetDeviceProperties(&properties, 0));
-  if (properties.major != 9 || properties.minor != 0) SKIP("warpgroup: it is for compute capability 9.0");
+  require_hopper();
   const Stream stream;
   Context context = open_cuda(wrapping(stream));
   for (const std::int64_t n : {128, 127}) {  // the latter is copied before

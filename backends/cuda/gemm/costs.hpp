@@ -8,6 +8,7 @@
 #pragma once
 
 #include "multistage_tiles.hpp"
+#include "warpgroup_tiles.hpp"
 
 #include <array>
 
@@ -91,6 +92,23 @@ struct NaiveCosts {
   double strided;  ///< the same where they do not
 };
 
+struct WarpgroupTileCosts {
+  double rate;    ///< share of the units' multiply-adds
+  double tile;    ///< of a tile: its first copies, and writing it
+  double memory;  ///< share of a copy's rate at which A, B and D are, at best
+};
+
+/// warpgroup, of 16 bits.
+struct WarpgroupCosts {
+  std::array<WarpgroupTileCosts, kWarpgroupTiles.size()> tiles;  ///< in the order of the list
+  double launch;
+  double slow_clock, long_steps;  ///< how much more time steps take where a block has so many: the clock falls
+  double write_one;               ///< the same of writing, where D is not aligned
+  double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
+  double partial_memory;                      ///< share of a copy's rate at which they are written and read
+  double copy, copy_memory;                   ///< to launch the copy of an operand, and the share of a copy's rate
+};
+
 template <class T>
 struct GemmTypeCosts {
   MultistageCosts<T> multistage;
@@ -106,6 +124,7 @@ struct GemmCosts {
   GemmTypeCosts<double> f64;
   GemmTypeCosts<bfloat16> narrow;  ///< of 16 bits: both types
   MultistageCosts<Tf32> tf32;      ///< the rest is that of f32
+  WarpgroupCosts warpgroup;
 };
 
 /// Those of an element type.

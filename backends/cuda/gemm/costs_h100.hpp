@@ -241,6 +241,26 @@ inline constexpr GemmCosts kGemmCostsH100{
             .transpose = 4e-06,
             .transpose_memory = 0.84,
         },
+    .warpgroup =
+        {
+            .tiles =
+                {
+                    {
+                        {0.86, 3.45e-06, 0.8},   // 128 x 256
+                        {0.79, 1.64e-06, 0.88},  // 128 x 128
+                        {0.52, 1.26e-06, 0.68},  // 64 x 128
+                        {0.39, 0.95e-06, 0.65},  // 64 x 64
+                    }},
+            .launch = 3.19e-06,
+            .slow_clock = 1.23,
+            .long_steps = 128,
+            .write_one = 5.4,
+            .second_kernel = 4.3e-06,
+            .second_kernel_slice = 2.6e-08,
+            .partial_memory = 0.56,
+            .copy = 3.1e-06,
+            .copy_memory = 0.78,
+        },
 };
 
 }  // namespace tessera::cuda

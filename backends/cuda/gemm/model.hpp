@@ -10,6 +10,8 @@
 #include <tessera/plugin/problem.hpp>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace tessera::cuda {
@@ -66,6 +68,12 @@ inline double finishing_seconds(const plugin::GemmProblem& p, const Machine& mac
       (p.bias != TESSERA_BIAS_NONE ? kBias : 0.0) + (p.activation != TESSERA_ACTIVATION_NONE ? kActivation : 0.0);
   const double elements = double(p.batch) * double(p.m) * double(p.n);
   return instructions * elements / (machine.units.fma_f32 * machine.cycles_per_second());
+}
+
+/// Blocks in clusters of `cluster` that the machine holds at once where a multiprocessor holds `blocks`.
+inline double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
+  if (cluster == 1 || machine.count_clusters == nullptr) return double(blocks) * machine.multiprocessors;
+  return machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
 }
 
 /// Waves in which blocks run of which a multiprocessor holds so many.

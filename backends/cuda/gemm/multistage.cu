@@ -78,7 +78,7 @@ class MultistagePlan final : public plugin::Plan {
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
-    SlicedArguments<T> x{g, int(split_), 0, partial, multistage_partial_ld(g.n)};
+    SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "multistage_kernels.hpp"
+#include "rasterization.cuh"
 #include "slices.cuh"
 #include "tile_loader.cuh"
 #include "tile_writer.cuh"
@@ -16,20 +17,6 @@
 #include <utility>
 
 namespace tessera::cuda {
-
-/// Rasterization: tiles are numbered in groups of 16 rows of tiles, in a group down the rows first. Blocks that run at
-/// the same time read few rows and few columns, which stay in the L2. Where all of op(B) stays there, tiles are
-/// numbered along the rows instead: then C is written in long runs, which memory takes a tenth faster (k = 64).
-template <class T>
-__device__ GemmTile rasterized_tile(const GemmArguments<T>& g, int tile_m, int tile_n, std::int64_t number) {
-  constexpr std::int64_t kRowsAGroup = 16, kBytesThatStay = 8 << 20;
-  const std::int64_t most = g.k * g.n * std::int64_t(sizeof(T)) <= kBytesThatStay ? 1 : kRowsAGroup;
-  const std::int64_t rows = ceil_div(g.m, tile_m), columns = ceil_div(g.n, tile_n);
-  const std::int64_t batch = number / (rows * columns), in_matrix = number % (rows * columns);
-  const std::int64_t group = in_matrix / (most * columns), in_group = in_matrix % (most * columns);
-  const std::int64_t height = rows - group * most < most ? rows - group * most : most;
-  return {(group * most + in_group % height) * tile_m, in_group / height * tile_n, batch};
-}
 
 /// What a block computes: a slice of k of a tile of C.
 template <class Core>
@@ -173,28 +160,6 @@ __device__ __forceinline__ PlainTarget<typename Core::T> plain_target_of(const S
   return {d, ld, work.rows, work.columns, to_partial ? Epilogue<T>() : Epilogue<T>(g)};
 }
 
-/// The same for any arguments.
-template <class Core>
-__device__ __forceinline__ TileTarget<typename Core::T> target_of(const SlicedArguments<typename Core::T>& x,
-                                                                  const BlockWork<Core>& work, bool to_partial) {
-  using T = typename Core::T;
-  const GemmArguments<T>& g = x.g;
-  const GemmTile& tile = work.tile;
-  if (to_partial) {
-    const std::int64_t ld = x.partial_ld, matrix = work.slice * g.batch + tile.batch;
-    const auto sums = Elements<T>(x.partial, true) + ((matrix * g.m + tile.row) * ld + tile.column);
-    return {sums, sums, ld, ld, work.rows, work.columns, Epilogue<T>(), false};
-  }
-  return {g.c + (tile.batch * g.stride_c + tile.row * g.ldc + tile.column),
-          g.d + (tile.batch * g.stride_d + tile.row * g.ldd + tile.column),
-          g.ldc,
-          g.ldd,
-          work.rows,
-          work.columns,
-          Epilogue<T>(g),
-          true};
-}
-
 /// kVectorA, kVectorB: elements a copy, what the operands' alignment allows.
 /// kCluster: the slices of a tile may be a cluster. kPlain: for plain() arguments and the sums of slices alone. The
 /// code for the others costs the loops of some cores registers, so that there are kernels without.
@@ -227,7 +192,8 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     const BlockWork<Core> work(arguments, tile);
     const int blocks = sharing_blocks<kCluster>(work);
     const bool to_partial = (!kCluster || Core::kOneWriter) && int(work.slices) > blocks;
-    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k >= 0), target_of(arguments, work, to_partial),
+    write_result<Core, kCluster>(core, sums, blocks, Sum(arguments.g.k >= 0),
+                                 target_of(arguments, work.tile, work.slice, work.rows, work.columns, to_partial),
                                  arguments.g, tile);
   }
 }

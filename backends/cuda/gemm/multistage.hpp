@@ -46,9 +46,6 @@ bool multistage_transposes_b(const plugin::GemmProblem& problem, const Multistag
 int multistage_alignment_a(const plugin::GemmProblem& problem);
 int multistage_alignment_b(const plugin::GemmProblem& problem);
 
-/// Elements of a row of the slices' sums: rows stay aligned to 16 bytes.
-std::int64_t multistage_partial_ld(std::int64_t n);
-
 /// Whether the sums of the slices go through memory, to a second kernel, instead of a cluster's shared memory.
 bool multistage_uses_workspace(const Machine& machine, std::int64_t split);
 

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -31,11 +30,6 @@ constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 
 constexpr double kWavesThatFill = 2.0;
 constexpr std::size_t kMostOffers = 32;
 
-/// Bytes of the sums of a slice.
-std::uint64_t slice_bytes(const GemmProblem& p) {
-  return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(multistage_partial_ld(p.n)) * size_of_sums(p);
-}
-
 std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
   return std::uint64_t(p.k) * std::uint64_t(columns) * plugin::size_of(p.dtype);
 }
@@ -44,12 +38,6 @@ std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
 int blocks_per_sm(const Machine& machine, const MultistageTile& tile) {
   constexpr int kReserved = 1024;  // bytes of each block's shared memory, for the system
   return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReserved), 1, tile.blocks_per_sm);
-}
-
-/// Blocks in clusters of `cluster` that the machine holds at once where a multiprocessor holds `blocks`.
-double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
-  if (cluster == 1 || machine.count_clusters == nullptr) return double(blocks) * machine.multiprocessors;
-  return machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
 }
 
 /// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated in a later wave,
@@ -214,15 +202,6 @@ double sliced_seconds(const GemmProblem& p, const Machine& machine, const Tiling
          partial / (costs.partial_rate * machine.cycles_per_second());
 }
 
-/// Leaves the tiles whose extent is the given one, if one is given.
-void keep_given(const plugin::GivenParameters& given, const char* key, int MultistageTile::*extent,
-                std::vector<MultistageTile>& tiles) {
-  std::set<std::int64_t> extents;
-  for (const MultistageTile& tile : tiles) extents.insert(tile.*extent);
-  const std::vector<std::int64_t> kept = given.one_of(key, std::vector<std::int64_t>(extents.begin(), extents.end()));
-  std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(kept, tile.*extent) == 0; });
-}
-
 /// The splits of a tile that are worth a try.
 std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const Tiling& tiling,
                                         std::int64_t most) {
@@ -310,8 +289,6 @@ int multistage_alignment_a(const GemmProblem& p) {
 int multistage_alignment_b(const GemmProblem& p) {
   return alignment_of(p.dtype, {p.ldb, p.stride_b, p.trans_b ? p.k : p.n});
 }
-
-std::int64_t multistage_partial_ld(std::int64_t n) { return plugin::round_up(n, 4); }
 
 bool multistage_uses_workspace(const Machine& machine, std::int64_t split) {
   return split > (machine.clusters() ? std::int64_t(kMostInCluster) : 1);

@@ -8,20 +8,42 @@
 
 #include "../machine.hpp"
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/problem.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace tessera::cuda {
 
 /// Bytes of a sum, which is what alpha and beta are.
 inline std::uint64_t size_of_sums(const plugin::GemmProblem& p) {
   return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return sizeof(plugin::Scalar<T>); });
+}
+
+/// Elements of a row of the sums of a slice of k that another kernel adds: rows stay aligned to 16 bytes.
+inline std::int64_t partial_ld(std::int64_t n) { return plugin::round_up(n, 4); }
+
+/// Bytes of them.
+inline std::uint64_t slice_bytes(const plugin::GemmProblem& p) {
+  return std::uint64_t(p.batch) * std::uint64_t(p.m) * std::uint64_t(partial_ld(p.n)) * size_of_sums(p);
+}
+
+/// Leaves the tiles whose extent is the given one, if one is given.
+template <class Tile, class Extent>
+void keep_given(const plugin::GivenParameters& given, const char* key, Extent extent, std::vector<Tile>& tiles) {
+  std::set<std::int64_t> extents;
+  for (const Tile& tile : tiles) extents.insert(std::invoke(extent, tile));
+  const std::vector<std::int64_t> kept = given.one_of(key, std::vector<std::int64_t>(extents.begin(), extents.end()));
+  std::erase_if(tiles, [&](const Tile& tile) { return std::ranges::count(kept, std::invoke(extent, tile)) == 0; });
 }
 
 /// The kinds of arithmetic that the problem permits, as values of tessera_compute: what computes with tf32 may be

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../cp_async.cuh"
-#include "gemm.cuh"
+#include "slices.cuh"
 
 #include <cooperative_groups.h>
 
@@ -61,6 +61,27 @@ struct TileTarget {
     (d + (row * ldd + column)).write(values);
   }
 };
+
+/// Where a tile's sums of a slice go: to D, or for a second kernel to the sums of slices. So many rows and columns
+/// exist.
+template <class T>
+__device__ __forceinline__ TileTarget<T> target_of(const SlicedArguments<T>& x, const GemmTile& tile, unsigned slice,
+                                                   int rows, int columns, bool to_partial) {
+  const GemmArguments<T>& g = x.g;
+  if (to_partial) {
+    const std::int64_t ld = x.partial_ld, matrix = slice * g.batch + tile.batch;
+    const auto sums = Elements<T>(x.partial, true) + ((matrix * g.m + tile.row) * ld + tile.column);
+    return {sums, sums, ld, ld, rows, columns, Epilogue<T>(), false};
+  }
+  return {g.c + (tile.batch * g.stride_c + tile.row * g.ldc + tile.column),
+          g.d + (tile.batch * g.stride_d + tile.row * g.ldd + tile.column),
+          g.ldc,
+          g.ldd,
+          rows,
+          columns,
+          Epilogue<T>(g),
+          true};
+}
 
 /// Waits for all threads that hold sums of the tile, and sees what they wrote: the block's, or the cluster's.
 template <bool kCluster>

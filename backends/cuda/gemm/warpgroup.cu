@@ -117,7 +117,7 @@ class WarpgroupPlan final : public plugin::Plan {
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
-    SlicedArguments<T> x{g, int(config_.split), 0, partial, warpgroup_partial_ld(g.n)};
+    SlicedArguments<T> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, WarpgroupTile::kDepth), config_.split) * WarpgroupTile::kDepth;
     WarpgroupArguments<T> w{{}, {}, x};
     WarpgroupConfig config = config_;
@@ -130,9 +130,7 @@ class WarpgroupPlan final : public plugin::Plan {
       w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m());
       w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n / tile.cluster);
     }
-    plugin::GemmProblem launched = problem_;
-    launched.m = g.m, launched.n = g.n, launched.batch = g.batch;
-    launch(kernel, dim3(unsigned(warpgroup_blocks(launched, context_.machine(), config))),
+    launch(kernel, dim3(unsigned(warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config))),
            dim3(unsigned(config.tile.threads())), std::size_t(config.tile.shared_bytes()), context_.stream(),
            ClusterSize{unsigned(config.tile.cluster)}, w);
     if (partial != nullptr) launch_add_slices(x, context_.stream());

@@ -5,7 +5,7 @@
 /// The kernel of warpgroup: one warpgroup lets bulk copies fill a ring of tiles, the others multiply them.
 #pragma once
 
-#include "multistage.cuh"
+#include "rasterization.cuh"
 #include "slices.cuh"
 #include "warpgroup_finish.cuh"
 #include "warpgroup_kernels.hpp"

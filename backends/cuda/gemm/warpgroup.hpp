@@ -38,14 +38,11 @@ struct WarpgroupConfig {
   WarpgroupPanels panels{};
 };
 
-/// Elements of a row of the slices' sums: rows stay aligned to 16 bytes.
-std::int64_t warpgroup_partial_ld(std::int64_t n);
-
 /// Bytes of the slices' sums; 0 for one slice.
 std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, std::int64_t split);
 
-/// Blocks that compute one tile of A after the other, in clusters of the tile's size.
-std::int64_t warpgroup_blocks(const plugin::GemmProblem& problem, const Machine& machine,
+/// Blocks that compute one tile of m x n elements of each matrix after the other, in clusters of the tile's size.
+std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
 /// "tile_m", "tile_n", "split", "panel_m", "panel_n" (0: all at once): a configuration as parameters, and back.

@@ -6,7 +6,6 @@
 /// rows are written in vectors.
 #pragma once
 
-#include "slices.cuh"
 #include "tile_writer.cuh"
 #include "warpgroup_tiles.hpp"
 
@@ -91,19 +90,8 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
   const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
   if (rows <= 0) return;
   const bool to_partial = x.partial != nullptr;
-  TileTarget<T> target{g.c + (tile.batch * g.stride_c + first * g.ldc + tile.column),
-                       g.d + (tile.batch * g.stride_d + first * g.ldd + tile.column),
-                       g.ldc,
-                       g.ldd,
-                       rows,
-                       columns,
-                       Epilogue<T>(g),
-                       true};
-  if (to_partial) {
-    const std::int64_t matrix = slice * g.batch + tile.batch;
-    const auto place = Elements<T>(x.partial, true) + ((matrix * g.m + first) * x.partial_ld + tile.column);
-    target = {place, place, x.partial_ld, x.partial_ld, rows, columns, Epilogue<T>(), false};
-  }
+  const TileTarget<T> target =
+      target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
   const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
   const bool vectors = target.template aligned<kWidth>();
   const int lane = int(threadIdx.x) % 32;

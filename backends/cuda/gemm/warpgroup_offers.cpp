@@ -1,19 +1,16 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../launch_limits.hpp"
 #include "../vector_access.hpp"
 #include "model.hpp"
 #include "offers.hpp"
 #include "warpgroup.hpp"
-#include "warpgroup_costs.hpp"
 
 #include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +26,7 @@ constexpr std::int64_t kMostSplit = 64;
 constexpr std::size_t kMostOffers = 32;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
-/// Coordinates of tensors are of 32 bits, distances of rows below 2^40 bytes, eight of them together as well.
+/// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
 
 /// What a launch computes: all matrices, or one.
@@ -80,17 +77,17 @@ WarpgroupPanels most_panels(const GemmProblem& p, std::uint64_t bytes) {
 
 /// Clusters that run at once.
 double held(const Machine& machine, const WarpgroupTile& tile) {
-  if (tile.cluster == 1 || machine.count_clusters == nullptr) return machine.multiprocessors / tile.cluster;
-  return machine.count_clusters(machine.device)[0][std::size_t(tile.cluster - 1)] / tile.cluster;
+  return std::floor(held_at_once(machine, 1, tile.cluster) / tile.cluster);
 }
 
-double tiles_of(const GemmProblem& p, const WarpgroupTile& tile) {
-  return double(ceil_div(p.m, tile.m() * tile.cluster)) * double(ceil_div(p.n, tile.n)) * double(p.batch);
+double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupTile& tile) {
+  return double(ceil_div(m, tile.m() * tile.cluster)) * double(ceil_div(n, tile.n)) * double(batch);
 }
+double tiles_of(const GemmProblem& p, const WarpgroupTile& tile) { return tiles_of(p.m, p.n, p.batch, tile); }
 
 /// One launch, of a panel.
 double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupTile& tile, std::int64_t split) {
-  constexpr WarpgroupCosts c = kWarpgroupCosts;
+  const WarpgroupCosts& c = machine.gemm.warpgroup;
   const WarpgroupTileCosts& t = c.tiles[std::size_t(tile.number)];
   const double units = tiles_of(p, tile) * double(split), at_once = std::max(1.0, held(machine, tile));
   const double waves = std::ceil(units / at_once);
@@ -108,7 +105,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
-  constexpr WarpgroupCosts c = kWarpgroupCosts;
+  const WarpgroupCosts& c = machine.gemm.warpgroup;
   const GemmProblem p = of_a_launch(problem);
   const double launches = double(p.batch > 0 ? problem.batch / p.batch : 0);
   const auto copying = [&](std::uint64_t bytes) {
@@ -136,17 +133,10 @@ struct Priced {
 };
 
 std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given) {
-  std::vector<std::int64_t> m, n;
-  for (const WarpgroupTile& tile : kWarpgroupTiles) {
-    if (std::ranges::count(m, tile.m()) == 0) m.push_back(tile.m());
-    if (std::ranges::count(n, tile.n) == 0) n.push_back(tile.n);
-  }
-  m = given.one_of("tile_m", m), n = given.one_of("tile_n", n);
   std::vector<WarpgroupTile> tiles(kWarpgroupTiles.begin(), kWarpgroupTiles.end());
-  std::erase_if(tiles, [&](const WarpgroupTile& tile) {
-    return std::ranges::count(m, tile.m()) == 0 || std::ranges::count(n, tile.n) == 0 ||
-           tile.shared_bytes() > machine.shared_per_block;
-  });
+  keep_given(given, "tile_m", &WarpgroupTile::m, tiles);
+  keep_given(given, "tile_n", &WarpgroupTile::n, tiles);
+  std::erase_if(tiles, [&](const WarpgroupTile& tile) { return tile.shared_bytes() > machine.shared_per_block; });
   return tiles;
 }
 
@@ -159,17 +149,13 @@ bool warpgroup_merges_batch(const GemmProblem& p) {
   return p.batch <= 1 || (!warpgroup_copies_a(p) && !warpgroup_copies_b(p));
 }
 
-std::int64_t warpgroup_partial_ld(std::int64_t n) { return round_up(n, 4); }
-
-std::uint64_t warpgroup_partial_bytes(const GemmProblem& problem, std::int64_t split) {
-  const GemmProblem p = of_a_launch(problem);
-  return split == 1 ? 0
-                    : std::uint64_t(split) * std::uint64_t(p.batch) * std::uint64_t(p.m) *
-                          std::uint64_t(warpgroup_partial_ld(p.n)) * size_of_sums(p);
+std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, std::int64_t split) {
+  return split == 1 ? 0 : std::uint64_t(split) * slice_bytes(of_a_launch(p));
 }
 
-std::int64_t warpgroup_blocks(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
-  const double units = tiles_of(p, config.tile) * double(config.split);
+std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+                              const WarpgroupConfig& config) {
+  const double units = tiles_of(m, n, batch, config.tile) * double(config.split);
   return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
 }
 
