@@ -19,6 +19,7 @@ struct CommonCosts {
 
 struct GemmCosts {
   double multiply_add;                       ///< of vectors of a register's length, from the first-level cache
+  double dot_product;                        ///< the same of dot products of pairs, where the processor has them
   double tile;                               ///< to begin and end a register tile
   double block;                              ///< to begin a block of C
   double product;                            ///< to begin a unit of work
@@ -68,6 +69,7 @@ inline constexpr Costs kAvx512Costs{
     {.call = 0.1e-6, .team = 4e-6, .bytes_per_thread = 15.2e9, .bytes_per_socket = 109e9, .sharing = 0.176},
     {
         .multiply_add = 0.222e-9,
+        .dot_product = 0.28e-9,
         .tile = 2e-9,
         .block = 49.1e-9,
         .product = 11e-9,

@@ -3,6 +3,7 @@
 
 #include "machine.hpp"
 
+#include "gemm/dot_product.hpp"
 #include "processors.hpp"
 #include "threads.hpp"
 
@@ -38,6 +39,15 @@ int default_threads() {
   return said || threads > processors ? threads : std::min(threads, useful_processors());
 }
 
+/// The core has asked for AVX-512 and the state that the system saves before it opened this file; this it has not.
+bool has_dot_products() {
+#if defined(__x86_64__)
+  return kHasDotProducts && __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 Machine machine_here(int threads) {
@@ -46,7 +56,7 @@ Machine machine_here(int threads) {
                         "threads = " + std::to_string(threads) + ": must be 0 (the default of OpenMP) or more");
   static const Caches caches = caches_of_this_processor();
   const int wanted = threads == 0 ? default_threads() : threads;
-  return {std::clamp(wanted, 1, kMostThreads), caches, kInstructionSet, kCosts};
+  return {std::clamp(wanted, 1, kMostThreads), caches, kInstructionSet, kCosts, has_dot_products()};
 }
 
 }  // namespace tessera::cpu

@@ -20,6 +20,7 @@ struct Machine {
   Caches caches;
   InstructionSet instructions;
   Costs costs;
+  bool dot_products = false;  ///< the processor has those of bf16 (AVX512-BF16), and this build kernels for them
 
   /// Bytes per second of each of `n` threads.
   double bandwidth(int n) const { return std::min(costs.common.bytes_per_thread, costs.common.bytes_per_socket / n); }

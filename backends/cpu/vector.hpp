@@ -74,7 +74,7 @@ class Part {
   /// Zeros in the other lanes.
   Vector<T> load(const T* p) const {
     if constexpr (sizeof(T) == 4)
-      return _mm512_maskz_loadu_ps(mask_, p);
+      return reinterpret_cast<Vector<T>>(_mm512_maskz_loadu_ps(mask_, p));
     else
       return _mm512_maskz_loadu_pd(mask_, p);
   }

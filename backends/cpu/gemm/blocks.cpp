@@ -25,6 +25,7 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
                     Packing packing) {
   const auto& [level1, level2, level3, ways] = machine.caches;
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
+  if (packing.pairs) element /= 2;
   // With few columns A is read once: long parts of its rows, while the one panel of B stays in the second-level cache.
   if (!packing.a && n <= width) return level2 / 4 / (width * element);
   // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
@@ -40,8 +41,8 @@ Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std
   return {m,
           n,
           k,
-          packing.a ? round_up(m, instructions.tile_rows) * k : 0,
-          packing.b ? round_up(n, panel_width(instructions, element)) * k : 0,
+          packing.a ? round_up(m, instructions.tile_rows) * packing.count(k) : 0,
+          packing.b ? round_up(n, panel_width(instructions, element)) * packing.count(k) : 0,
           packing.sums ? m * n : 0};
 }
 
@@ -50,7 +51,7 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
   std::int64_t block_k = round_up(ceil_div(k, ceil_div(k, most_k(machine, element, m, n, k, packing))), 8);
   // A block of B gets half of the second-level cache.
-  const std::int64_t most_n = std::max(width, machine.caches.level2 / 2 / (block_k * element) / width * width);
+  const std::int64_t most_n = std::max(width, machine.caches.level2 / 2 / (packing.count(block_k) * element) / width * width);
   std::int64_t block_n = round_up(ceil_div(n, ceil_div(n, most_n)), width);
   std::int64_t block_m = std::min(round_up(m, rows), kMostBlockRows);
   for (;;) {

@@ -16,6 +16,10 @@ namespace tessera::cpu {
 struct Packing {
   bool a, b;
   bool sums = false;
+  bool pairs = false;  ///< two elements of bf16 in the place of one: for dot products
+
+  /// Packed elements of so many along k.
+  constexpr std::int64_t count(std::int64_t k) const { return pairs ? (k + 1) / 2 : k; }
 };
 
 /// Blocks of op(A) are m x k, of op(B) k x n, of D m x n; their packed copies and the sums take so many elements, or 0

@@ -18,6 +18,11 @@ inline std::int64_t scalar_bytes(const plugin::GemmProblem& p) {
   return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return std::int64_t(sizeof(Scalar<T>)); });
 }
 
+/// Whether A and B can be packed as pairs, for dot products.
+inline bool has_pairs(const plugin::GemmProblem& p) {
+  return plugin::with_types(p.dtype, []<class T>(std::type_identity<T>) { return std::is_same_v<T, bfloat16>; });
+}
+
 /// Whether sums can be kept in D.
 inline bool holds_sums(const plugin::GemmProblem& p) {
   return std::int64_t(plugin::size_of(p.dtype_d)) == scalar_bytes(p);

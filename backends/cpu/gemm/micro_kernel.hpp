@@ -23,12 +23,13 @@ struct Epilogue {
   T alpha, beta;
 };
 
-/// What a tile reads and writes: rows of op(A), op(B) from its first column on, C, and D, which may be C.
-template <class T>
+/// What a tile reads and writes: rows of op(A), op(B) from its first column on, C, and D, which may be C. P: what
+/// op(A) and op(B) are packed as.
+template <class T, class P = T>
 struct TileOperands {
-  const T* a;
+  const P* a;
   std::int64_t a_stride;  ///< from row to row, or from one k to the next; the other distance is 1
-  const T* b;
+  const P* b;
   std::int64_t b_stride;  ///< from one k to the next; columns are neighbours
   const T* c;
   std::int64_t ldc;
@@ -56,13 +57,37 @@ class Row {
   Part<T> part_;
 };
 
+/// D <- alpha * sum + beta * C for a tile.
+template <class T, int kR, int kV, bool kPartial, class P>
+[[gnu::always_inline]] inline void store_tile(Vector<T> (&sum)[kR][kV], const TileOperands<T, P>& t,
+                                              const Epilogue<T>& epilogue, int last_lanes) {
+  const Row<T, kV, kPartial> part(last_lanes);
+  const std::int64_t ldd = t.ldd;
+  T* d = t.d;
+  const T alpha = epilogue.alpha, beta = epilogue.beta;
+  if (alpha != T(1))
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+      for (int i = 0; i < kV; ++i) sum[r][i] *= alpha;
+  if (beta != T(0))
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+      for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(t.c + r * t.ldc, i);
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r, d += ldd)
+#pragma GCC unroll 4
+    for (int i = 0; i < kV; ++i) part.store(d, i, sum[r][i]);
+}
+
 /// kR x kV registers of D, the last one of each row in part. kRowsAdjacent: rows of op(A) are neighbours in memory
 /// (packed, or transposed), else neighbours belong to one row.
 template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
-  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride, ldd = t.ldd;
+  const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride;
   const T *a = t.a, *b = t.b;
   // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.
   const T* far = a + 8 * a_stride;
@@ -81,22 +106,7 @@ void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& 
     ++far;
     b += b_stride;
   }
-  T* d = t.d;
-  const T alpha = epilogue.alpha, beta = epilogue.beta;
-  if (alpha != T(1))
-#pragma GCC unroll 16
-    for (int r = 0; r < kR; ++r)
-#pragma GCC unroll 4
-      for (int i = 0; i < kV; ++i) sum[r][i] *= alpha;
-  if (beta != T(0))
-#pragma GCC unroll 16
-    for (int r = 0; r < kR; ++r)
-#pragma GCC unroll 4
-      for (int i = 0; i < kV; ++i) sum[r][i] += beta * part.load(t.c + r * t.ldc, i);
-#pragma GCC unroll 16
-  for (int r = 0; r < kR; ++r, d += ldd)
-#pragma GCC unroll 4
-    for (int i = 0; i < kV; ++i) part.store(d, i, sum[r][i]);
+  store_tile<T, kR, kV, kPartial>(sum, t, epilogue, last_lanes);
 }
 
 }  // namespace tessera::cpu

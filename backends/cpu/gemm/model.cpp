@@ -67,7 +67,7 @@ double lost_lines(const Caches& caches, std::int64_t rows, std::int64_t bytes, s
 
 /// Copying the blocks of one unit.
 double pack_seconds(const GemmCosts& c, const GemmProblem& p, const Unit& u, const Blocks& blocks, Packing packing) {
-  const double element = double(scalar_bytes(p));
+  const double element = double(scalar_bytes(p)) / (packing.pairs ? 2.0 : 1.0);
   double seconds = 0.0;
   if (packing.a) seconds += double(u.m) * double(u.k) * element * (p.trans_a ? c.pack : c.pack_transpose);
   if (packing.b)
@@ -105,7 +105,9 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
   if (u.k == 0) return c.product;
   const Tiles tiles(machine.instructions, scalar_bytes(p), u, packing);
   const double k_blocks = double(ceil_div(u.k, blocks.k));
-  const double sums = tiles.count() * (double(u.k) * tiles.multiply_adds() * c.multiply_add + k_blocks * c.tile);
+  const double step = packing.pairs ? c.dot_product : c.multiply_add;
+  const double sums =
+      tiles.count() * (double(packing.count(u.k)) * tiles.multiply_adds() * step + k_blocks * c.tile);
   const double in_place = in_place_seconds(machine, p, u, blocks, packing, tiles);
   if (listed) return sums + in_place;
   const double all_blocks = k_blocks * double(ceil_div(u.m, blocks.m)) * double(ceil_div(u.n, blocks.n));

@@ -31,47 +31,75 @@ inline void transpose(Vector<T, kN> (&rows)[kN], std::index_sequence<kI...>) {
   }
 }
 
-/// target[l * step + r] = source[r * ld + l] for r < rows (at most kN) and l < k. Where rows are fewer than kN, what
-/// follows them in the target is overwritten. Elements of 16 bits become float.
-template <class T, int kN>
-inline void pack_transposed(const T* source, std::int64_t ld, int rows, std::int64_t k, Scalar<T>* target,
-                            std::int64_t step) {
-  using S = Scalar<T>;
+/// A matrix that is packed element by element, with k of them along k. Those of 16 bits become float.
+template <class T>
+class Singles {
+ public:
+  using Element = T;
+  using Packed = Scalar<T>;
+
+  Singles(const T* data, std::int64_t ld, std::int64_t k) : data_(data), ld_(ld), k_(k) {}
+
+  /// Packed elements along k, and how many of them load() may take.
+  std::int64_t count() const { return k_; }
+  std::int64_t whole() const { return k_; }
+
+  /// Of row r those from l on, which are neighbours.
+  template <int kN>
+  [[gnu::always_inline]] void load(std::int64_t r, std::int64_t l, Vector<Packed, kN>& v) const {
+    load_wide<T, kN>(data_ + r * ld_ + l, v);
+  }
+  Packed at(std::int64_t r, std::int64_t l) const { return Packed(data_[r * ld_ + l]); }
+
+  /// Of row l so many neighbouring columns.
+  [[gnu::always_inline]] void copy_row(std::int64_t l, std::int64_t column, std::int64_t columns, Packed* to) const {
+    const T* from = data_ + l * ld_ + column;
+    if constexpr (sizeof(T) != 2)
+      std::memcpy(to, from, std::size_t(columns) * sizeof(T));
+    else
+      copy_wide(from, columns, to);
+  }
+
+  int least_exponent() const { return 0; }  ///< nobody asks
+
+ private:
+  const T* data_;
+  std::int64_t ld_, k_;
+};
+
+/// Packed element l of row first + r to target[l * step + r], for r < rows (at most kN). Where rows are fewer than kN,
+/// what follows them in the target is overwritten.
+template <int kN, class Source>
+[[gnu::always_inline]] inline void pack_transposed(Source& source, std::int64_t first, int rows,
+                                                   typename Source::Packed* target, std::int64_t step) {
+  using P = typename Source::Packed;
+  const std::int64_t whole = source.whole(), count = source.count();
   std::int64_t l = 0;
-  for (; l + kN <= k; l += kN) {
-    Vector<S, kN> block[kN] = {};
+  for (; l + kN <= whole; l += kN) {
+    Vector<P, kN> block[kN] = {};
 #pragma GCC unroll 16
     for (int r = 0; r < kN; ++r)
-      if (r < rows) load_wide<T, kN>(source + r * ld + l, block[r]);
-    transpose<S, kN>(block, std::make_index_sequence<kN>{});
+      if (r < rows) source.template load<kN>(first + r, l, block[r]);
+    transpose<P, kN>(block, std::make_index_sequence<kN>{});
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i) std::memcpy(target + (l + i) * step, &block[i], sizeof block[i]);
   }
-  for (; l < k; ++l)
-    for (int r = 0; r < rows; ++r) target[l * step + r] = S(source[r * ld + l]);
-}
-
-/// Neighbours of one row.
-template <class T>
-[[gnu::always_inline]] inline void copy_row(const T* from, std::int64_t count, Scalar<T>* to) {
-  if constexpr (sizeof(T) != 2)
-    std::memcpy(to, from, std::size_t(count) * sizeof(T));
-  else
-    copy_wide(from, count, to);
+  for (; l < count; ++l)
+    for (int r = 0; r < rows; ++r) target[l * step + r] = source.at(first + r, l);
 }
 
 /// Neighbouring columns of all rows to panels of kN columns, each with its rows one after the other. Eight panels at a
-/// time: whole cache lines of the source, and few enough targets for the ways of a first-level cache. Elements of 16
-/// bits become float.
-template <class T, int kN>
-inline void pack_rows(const T* source, std::int64_t ld, std::int64_t columns, std::int64_t k, Scalar<T>* target) {
+/// time: whole cache lines of the source, and few enough targets for the ways of a first-level cache.
+template <int kN, class Source>
+[[gnu::always_inline]] inline void pack_rows(Source& source, std::int64_t columns, typename Source::Packed* target) {
+  const std::int64_t count = source.count();
   for (std::int64_t first = 0; first < columns; first += 8 * kN)
-    for (std::int64_t l = 0; l < k; ++l) {
-      const T* from = source + l * ld + first;
-      Scalar<T>* to = target + first * k + l * kN;
-      std::int64_t left = std::min<std::int64_t>(8 * kN, columns - first);
-      for (; left >= kN; left -= kN, from += kN, to += kN * k) copy_row(from, kN, to);
-      copy_row(from, left, to);
+    for (std::int64_t l = 0; l < count; ++l) {
+      typename Source::Packed* to = target + first * count + l * kN;
+      const std::int64_t end = std::min<std::int64_t>(first + 8 * kN, columns);
+      std::int64_t column = first;
+      for (; column + kN <= end; column += kN, to += kN * count) source.copy_row(l, column, kN, to);
+      source.copy_row(l, column, end - column, to);
     }
 }
 

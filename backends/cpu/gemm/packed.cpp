@@ -3,23 +3,42 @@
 
 /// @file
 /// GEMM by our own kernels, which read copies of both operands: blocks of them, in the order of reading. 16-bit
-/// elements become float on the way.
+/// elements become f32 on the way, or those of bf16 pairs for dot products.
 
 #include "../context.hpp"
 #include "panels_plan.hpp"
 
+#include <string>
+#include <vector>
+
 namespace tessera::cpu {
 namespace {
 
-Packing packing_of(const GemmProblem& p) { return {true, true, !holds_sums(p)}; }
+Packing packing_of(const GemmProblem& p, bool pairs) { return {true, true, !holds_sums(p), pairs}; }
+
+/// Whether to compute by dot products: 1 and 0, or what is given.
+std::vector<std::int64_t> dot_choices(const GemmProblem& p, const Machine& machine,
+                                      const plugin::GivenParameters& given) {
+  if (!has_pairs(p)) return {0};
+  std::vector<std::int64_t> choices{0};
+  if (machine.dot_products) choices.insert(choices.begin(), 1);
+  choices = given.in_range("dot", choices, 0, 1);
+  if (choices.front() == 1 && !machine.dot_products)
+    throw plugin::Error(TESSERA_UNSUPPORTED, std::string("dot = 1: ") +
+                                                 (kHasDotProducts ? "the processor lacks AVX512-BF16"
+                                                                  : "only the variant for x86-64-v4 has dot products"));
+  return choices;
+}
 
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  offer_panels(machine, p, packing_of(p), given, workspace_limit, offers);
+  for (const std::int64_t dot : dot_choices(p, machine, given))
+    offer_panels(machine, p, packing_of(p, dot != 0), given, workspace_limit, offers);
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
-  return make_panels_plan<ElementTypes>(p, panels_layout(context.machine(), p, packing_of(p), parameters));
+  const Packing packing = packing_of(p, has_pairs(p) && parameters.at("dot") != 0);
+  return make_panels_plan<ElementTypes>(p, panels_layout(context.machine(), p, packing, parameters));
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{

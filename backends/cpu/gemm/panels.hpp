@@ -6,6 +6,7 @@
 #pragma once
 
 #include "blocks.hpp"
+#include "dot_product.hpp"
 #include "micro_kernel.hpp"
 #include "tile.hpp"
 
@@ -21,8 +22,12 @@ namespace tessera::cpu {
 template <class T>
 void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, Scalar<T>* workspace);
 
-template <class T>
-using TileKernel = void (*)(std::int64_t k, const TileOperands<T>&, const Epilogue<T>&, int last_lanes);
+/// The same with A and B packed as pairs, by dot products. Defined where kHasDotProducts.
+void multiply_pairs(const TileProduct<bfloat16>& product, const Blocks& blocks, Scalar<bfloat16>* workspace);
+
+/// A tile of T whose operands are packed as P.
+template <class T, class P = T>
+using TileKernel = void (*)(std::int64_t k, const TileOperands<T, P>&, const Epilogue<T>&, int last_lanes);
 
 /// A tile of a product, and where its operands begin, in elements from those of the product.
 template <class T>

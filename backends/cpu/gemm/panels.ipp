@@ -25,17 +25,30 @@ constexpr std::int64_t kWidth = kVectors* kLanes<T>;
 template <class T>
 constexpr std::int64_t kMostTile = 2 * kRows* kMostVectors* kLanes<T>;
 
-/// Kernels by vectors - 1 and rows - 1: those whose last vector is a part, and those of whole ones.
+/// Tiles whose operands are of the type of the sums.
 template <class T, bool kRowsAdjacent>
+struct PlainTiles {
+  using Kernel = TileKernel<T>;
+  /// Null where the registers do not suffice.
+  template <int kR, int kV, bool kPartial>
+  static constexpr Kernel kernel() {
+    if constexpr (kR <= most_rows(kV)) return multiply_tile<T, kR, kV, kRowsAdjacent, kPartial>;
+    return nullptr;
+  }
+};
+
+/// Kernels by vectors - 1 and rows - 1: those whose last vector is a part, and those of whole ones.
+template <class Tiles>
 class KernelTable {
  public:
-  static TileKernel<T> find(std::int64_t vectors, std::int64_t rows, bool partial) {
+  using Kernel = typename Tiles::Kernel;
+  static Kernel find(std::int64_t vectors, std::int64_t rows, bool partial) {
     static constexpr Kernels kTable = make(std::make_index_sequence<2 * kMostVectors>{});
     return kTable[std::size_t(2 * (vectors - 1) + partial)][std::size_t(rows - 1)];
   }
 
  private:
-  using OfRows = std::array<TileKernel<T>, 2 * kRows>;
+  using OfRows = std::array<Kernel, 2 * kRows>;
   using Kernels = std::array<OfRows, 2 * kMostVectors>;
 
   template <std::size_t... kI>
@@ -44,13 +57,7 @@ class KernelTable {
   }
   template <int kV, bool kPartial, std::size_t... kR>
   static constexpr OfRows make_rows(std::index_sequence<kR...>) {
-    return {kernel<int(kR) + 1, kV, kPartial>()...};
-  }
-  /// Null where the registers do not suffice.
-  template <int kR, int kV, bool kPartial>
-  static constexpr TileKernel<T> kernel() {
-    if constexpr (kR <= most_rows(kV)) return multiply_tile<T, kR, kV, kRowsAdjacent, kPartial>;
-    return nullptr;
+    return {Tiles::template kernel<int(kR) + 1, kV, kPartial>()...};
   }
 };
 
@@ -83,27 +90,29 @@ void for_each_tile(std::int64_t m, std::int64_t n, bool a_packed, bool b_packed,
     }
 }
 
-/// A block of op(A) as the kernels read it.
-template <class T>
+/// A block of op(A) as the kernels read it, packed as P.
+template <class P>
 struct BlockA {
-  const T* data;
+  const P* data;
   std::int64_t row;     ///< distance of rows, for packed ones on the average of a panel
   std::int64_t stride;  ///< the kernels': from one k to the next where rows are adjacent, else from row to row
   bool rows_adjacent, packed;
+  int least_exponent = 0;  ///< of pairs
 };
 
-template <class T>
-[[gnu::noinline]] BlockA<Scalar<T>> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
-                                           std::int64_t k, Scalar<T>* target) {
-  if (p.trans_a) {
-    pack_rows<T, kRows>(p.a + l * p.lda + i, p.lda, rows, k, target);
-  } else {
-    const T* a = p.a + i * p.lda + l;
+/// Source: Singles or Pairs.
+template <class Source, class T, class P = typename Source::Packed>
+[[gnu::noinline]] BlockA<P> pack_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l, std::int64_t rows,
+                                   std::int64_t k, P* target) {
+  Source source(p.a + (p.trans_a ? l * p.lda + i : i * p.lda + l), p.lda, k);
+  const std::int64_t count = source.count();
+  if (p.trans_a)
+    pack_rows<kRows>(source, rows, target);
+  else
     for (std::int64_t first = 0; first < rows; first += kRows)
-      pack_transposed<T, kRows>(a + first * p.lda, p.lda, int(std::min<std::int64_t>(kRows, rows - first)), k,
-                                target + first * k, kRows);
-  }
-  return {target, k, kRows, true, true};
+      pack_transposed<kRows>(source, first, int(std::min<std::int64_t>(kRows, rows - first)), target + first * count,
+                             kRows);
+  return {target, count, kRows, true, true, source.least_exponent()};
 }
 
 template <class T>
@@ -113,46 +122,54 @@ BlockA<T> block_a(const TileProduct<T>& p, std::int64_t i, std::int64_t l) {
 }
 
 /// A block of op(A), copied where that was chosen or its elements have 16 bits.
-template <class T>
-BlockA<Scalar<T>> read_a(const TileProduct<T>& p, const Blocks& blocks, std::int64_t i, std::int64_t l,
-                         std::int64_t rows, std::int64_t k, Scalar<T>* workspace) {
+template <class Source, class T, class P = typename Source::Packed>
+BlockA<P> read_a(const TileProduct<T>& p, const Blocks& blocks, std::int64_t i, std::int64_t l, std::int64_t rows,
+                 std::int64_t k, P* workspace) {
   if constexpr (sizeof(T) != 2)
     if (blocks.packed_a == 0) return block_a(p, i, l);
-  return pack_a(p, i, l, rows, k, workspace);
+  return pack_a<Source>(p, i, l, rows, k, workspace);
 }
 
 /// A block of op(B) as the kernels read it.
-template <class T>
+template <class P>
 struct BlockB {
-  const T* data;
+  const P* data;
   std::int64_t stride;  ///< from one k to the next
   bool packed;
+  int least_exponent = 0;  ///< of pairs
 };
 
-template <class T>
-[[gnu::noinline]] BlockB<Scalar<T>> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j,
-                                           std::int64_t columns, std::int64_t k, Scalar<T>* target) {
-  constexpr std::int64_t width = kWidth<Scalar<T>>;
-  constexpr int lanes = kLanes<Scalar<T>>;
-  if (!p.trans_b) {
-    pack_rows<T, int(width)>(p.b + l * p.ldb + j, p.ldb, columns, k, target);
-  } else {
-    const T* b = p.b + j * p.ldb + l;
+template <class Source, class T, class P = typename Source::Packed>
+[[gnu::noinline]] BlockB<P> pack_b(const TileProduct<T>& p, std::int64_t l, std::int64_t j, std::int64_t columns,
+                                   std::int64_t k, P* target) {
+  constexpr std::int64_t width = kWidth<P>;
+  constexpr int lanes = kLanes<P>;
+  Source source(p.b + (p.trans_b ? j * p.ldb + l : l * p.ldb + j), p.ldb, k);
+  if (!p.trans_b)
+    pack_rows<int(width)>(source, columns, target);
+  else
     for (std::int64_t first = 0; first < columns; first += lanes)
-      pack_transposed<T, lanes>(b + first * p.ldb, p.ldb, int(std::min<std::int64_t>(lanes, columns - first)), k,
-                                target + first / width * width * k + first % width, width);
-  }
-  return {target, width, true};
+      pack_transposed<lanes>(source, first, int(std::min<std::int64_t>(lanes, columns - first)),
+                             target + first / width * width * source.count() + first % width, width);
+  return {target, width, true, source.least_exponent()};
 }
 
 /// The same of op(B).
-template <class T>
-BlockB<Scalar<T>> read_b(const TileProduct<T>& p, const Blocks& blocks, std::int64_t l, std::int64_t j,
-                         std::int64_t columns, std::int64_t k, Scalar<T>* workspace) {
+template <class Source, class T, class P = typename Source::Packed>
+BlockB<P> read_b(const TileProduct<T>& p, const Blocks& blocks, std::int64_t l, std::int64_t j, std::int64_t columns,
+                 std::int64_t k, P* workspace) {
   if constexpr (sizeof(T) != 2)
     if (blocks.packed_b == 0) return {p.b + l * p.ldb + j, p.ldb, false};
-  return pack_b(p, l, j, columns, k, workspace + blocks.packed_a);
+  return pack_b<Source>(p, l, j, columns, k, workspace + blocks.packed_a);
 }
+
+/// The kernels for two blocks that are packed as P.
+template <class P>
+struct TilesOf {
+  static auto find(const BlockA<P>& a, const BlockB<P>&) {
+    return a.rows_adjacent ? KernelTable<PlainTiles<P, true>>::find : KernelTable<PlainTiles<P, false>>::find;
+  }
+};
 
 /// From this k on a tile takes long enough for its part of C and D to arrive from memory meanwhile.
 constexpr std::int64_t kLeastPrefetchK = 64;
@@ -174,15 +191,15 @@ struct Results {
 };
 
 /// D <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
-/// the block of B in the second.
-template <class T>
-void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std::int64_t n, std::int64_t k,
+/// the block of B in the second. k counts packed elements.
+template <class P, class T>
+void multiply_block(const BlockA<P>& a, const BlockB<P>& b, std::int64_t m, std::int64_t n, std::int64_t k,
                     const Epilogue<T>& epilogue, const Results<T>& to) {
-  const auto find = a.rows_adjacent ? KernelTable<T, true>::find : KernelTable<T, false>::find;
+  const auto find = TilesOf<P>::find(a, b);
   for_each_tile<T>(m, n, a.packed, b.packed, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
-    const T* const from = b.data + (b.packed ? j * k : j);
-    const TileOperands<T> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
+    const P* const from = b.data + (b.packed ? j * k : j);
+    const TileOperands<T, P> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
                                to.d + i * to.ldd + j, to.ldd};
     if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) {
       prefetch_tile<1>(tile.d, to.ldd, rows, columns);
@@ -192,34 +209,36 @@ void multiply_block(const BlockA<T>& a, const BlockB<T>& b, std::int64_t m, std:
     if (!to.finish) return kernel(k, tile, epilogue, int(last_lanes));
     // The sums wait in one piece: rows of D that are far apart may have the same few places in the cache.
     alignas(64) T sums[kMostTile<T>];
-    TileOperands<T> waiting = tile;
+    TileOperands<T, P> waiting = tile;
     waiting.d = sums, waiting.ldd = vectors * kLanes<T>;
     kernel(k, waiting, epilogue, int(last_lanes));
     to.finish.at(i, j).apply(rows, columns, sums, waiting.ldd, tile.d, to.ldd);
   });
 }
 
-}  // namespace
-
-template <class T>
-void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* workspace) {
+/// multiply_panels for operands that Source packs.
+template <class Source, class T>
+void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* workspace) {
   using S = Scalar<T>;
-  alignas(64) S stack[kStackBytes / sizeof(S)];
-  if (workspace == nullptr) workspace = stack;
+  using P = typename Source::Packed;
+  static_assert(sizeof(P) == sizeof(S));
+  alignas(64) P stack[kStackBytes / sizeof(P)];
+  P* const packed = workspace == nullptr ? stack : reinterpret_cast<P*>(workspace);
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
     const std::int64_t k = std::min(blocks.k, p.k - l);
+    const std::int64_t count = Source(nullptr, 0, k).count();
     // C enters with the first block of k, later ones add to D.
     const Epilogue<S> epilogue{p.alpha, l == 0 ? p.beta : S(1)};
     const bool reads_c = l == 0 && p.beta != S(0), is_last = l + k == p.k;
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
       const std::int64_t rows = std::min(blocks.m, p.m - i);
-      const BlockA<S> a = read_a(p, blocks, i, l, rows, k, workspace);
+      const BlockA<P> a = read_a<Source>(p, blocks, i, l, rows, k, packed);
       for (std::int64_t j = 0; j < p.n; j += blocks.n) {
         const std::int64_t columns = std::min(blocks.n, p.n - j);
-        const BlockB<S> b = read_b(p, blocks, l, j, columns, k, workspace);
+        const BlockB<P> b = read_b<Source>(p, blocks, l, j, columns, k, packed);
         S* const d = p.d + i * p.ldd + j;
         const Finish<S> finish = is_last ? p.finish.at(i, j) : Finish<S>{};
-        multiply_block(a, b, rows, columns, k, epilogue,
+        multiply_block(a, b, rows, columns, count, epilogue,
                        reads_c ? Results<S>{p.c + i * p.ldc + j, p.ldc, d, p.ldd, finish}
                                : Results<S>{d, p.ldd, d, p.ldd, finish});
       }
@@ -227,9 +246,16 @@ void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
   }
 }
 
+}  // namespace
+
+template <class T>
+void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* workspace) {
+  multiply_packed<Singles<T>>(p, blocks, workspace);
+}
+
 template <class T>
 std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& p) {
-  const auto find = p.trans_a ? KernelTable<T, true>::find : KernelTable<T, false>::find;
+  const auto find = p.trans_a ? KernelTable<PlainTiles<T, true>>::find : KernelTable<PlainTiles<T, false>>::find;
   std::vector<TileStep<T>> steps;
   for_each_tile<T>(p.m, p.n, false, false, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;

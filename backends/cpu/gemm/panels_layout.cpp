@@ -97,14 +97,15 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
           lists_tiles(machine, p, {threads, packing, grid, product, 0, 0}))
         candidates.push_back(product);
     }
-    for (const Blocks& b : candidates)
-      offer(machine, p, packing,
-            {{"threads", threads},
-             {"slices", slices},
-             {"block_m", given.in_range("block_m", b.m, 1, kMostBlock)},
-             {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
-             {"block_k", given.in_range("block_k", b.k, 1, kMostBlock)}},
-            workspace_limit, offers);
+    for (const Blocks& b : candidates) {
+      plugin::Parameters parameters{{"threads", threads},
+                                    {"slices", slices},
+                                    {"block_m", given.in_range("block_m", b.m, 1, kMostBlock)},
+                                    {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
+                                    {"block_k", given.in_range("block_k", b.k, 1, kMostBlock)}};
+      if (has_pairs(p)) parameters.add({"dot", packing.pairs});
+      offer(machine, p, packing, parameters, workspace_limit, offers);
+    }
   }
 }
 

@@ -21,6 +21,16 @@ namespace tessera::cpu {
 
 using plugin::GemmProblem;
 
+/// The product of a thread.
+template <class T>
+using Multiply = void (*)(const TileProduct<T>&, const Blocks&, Scalar<T>* workspace);
+template <class T>
+Multiply<T> multiply_of(Packing packing) {
+  if constexpr (kHasDotProducts && std::is_same_v<T, bfloat16>)
+    if (packing.pairs) return multiply_pairs;
+  return multiply_panels<T>;
+}
+
 /// A and B of type T, C and D of type To.
 template <class T, class To>
 class PanelsPlan final : public plugin::Plan {
@@ -33,7 +43,7 @@ class PanelsPlan final : public plugin::Plan {
 
  public:
   PanelsPlan(const GemmProblem& problem, const PanelsLayout& layout)
-      : p_(problem), layout_(layout), grid_(layout.grid) {}
+      : p_(problem), layout_(layout), grid_(layout.grid), multiply_(multiply_of<T>(layout.packing)) {}
 
   std::uint64_t workspace_bytes() const override { return layout_.workspace_bytes(); }
 
@@ -73,12 +83,12 @@ class PanelsPlan final : public plugin::Plan {
       product.beta = S(0);
       product.d = partial(arguments, slice) + i * p_.n + j;
       product.ldd = p_.n;
-      return multiply_panels(product, layout_.blocks, own);
+      return multiply_(product, layout_.blocks, own);
     }
     if (grid_.slices == 1) product.finish = arguments.finish(item, i, j);
     if constexpr (kHoldsSums) {
       product.c = c, product.ldc = arguments.ldc, product.d = d, product.ldd = p_.ldd;
-      multiply_panels(product, layout_.blocks, own);
+      multiply_(product, layout_.blocks, own);
     } else {
       multiply_rounded(product, c, arguments.ldc, d, own);
     }
@@ -117,7 +127,7 @@ class PanelsPlan final : public plugin::Plan {
         block.beta = S(0), block.finish = {};
         block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
         block.ldd = block.n;
-        multiply_panels(block, blocks, own);
+        multiply_(block, blocks, own);
         for (std::int64_t row = 0; row < block.m; ++row)
           store_row(block.n, block.d + row * block.n, product.beta, c + (i + row) * ldc + j, d + (i + row) * p_.ldd + j,
                     product.finish.at(i + row, j));
@@ -153,6 +163,7 @@ class PanelsPlan final : public plugin::Plan {
   GemmProblem p_;
   PanelsLayout layout_;
   Grid grid_;
+  Multiply<T> multiply_;
 };
 
 /// For the types of `List`.

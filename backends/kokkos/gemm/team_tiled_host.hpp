@@ -141,11 +141,12 @@ class GemmHostTile {
   /// rows (columns), `along` that of neighbouring k; one of them is 1.
   template <std::int64_t kN>
   static void pack(const T* from, std::int64_t across, std::int64_t along, std::int64_t count, std::int64_t k, S* to) {
-    if (across == 1) return cpu::pack_rows<T, kN>(from, along, count, k, to);
+    cpu::Singles<T> source(from, across == 1 ? along : across, k);
+    if (across == 1) return cpu::pack_rows<int(kN)>(source, count, to);
     constexpr int kGroup = kN == kRows ? int(kRows) : cpu::kLanes<S>;
     for (std::int64_t i = 0; i < count; i += kGroup)
-      cpu::pack_transposed<T, kGroup>(from + i * across, across, int(std::min<std::int64_t>(kGroup, count - i)), k,
-                                      to + i / kN * kN * k + i % kN, kN);
+      cpu::pack_transposed<kGroup>(source, i, int(std::min<std::int64_t>(kGroup, count - i)),
+                                   to + i / kN * kN * k + i % kN, kN);
   }
 
   static void multiply(const Scratch& scratch, std::int64_t rows, std::int64_t columns, std::int64_t k,
