@@ -39,13 +39,14 @@ int default_threads() {
   return said || threads > processors ? threads : std::min(threads, useful_processors());
 }
 
-/// The core has asked for AVX-512 and the state that the system saves before it opened this file; this it has not.
-bool has_dot_products() {
+/// Adds what the processor has beyond the backend's instruction set. The core asked for that one, and for the state that
+/// the system saves, before it opened this file.
+Machine with_dot_products([[maybe_unused]] Machine machine) {
 #if defined(__x86_64__)
-  return kHasDotProducts && __builtin_cpu_supports("avx512bf16") != 0;
-#else
-  return false;
+  machine.dot_products = kHasDotProducts && __builtin_cpu_supports("avx512bf16");
+  if (machine.dot_products && __builtin_cpu_is("amd")) machine.costs = with_fast_dot_products(machine.costs);
 #endif
+  return machine;
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ Machine machine_here(int threads) {
                         "threads = " + std::to_string(threads) + ": must be 0 (the default of OpenMP) or more");
   static const Caches caches = caches_of_this_processor();
   const int wanted = threads == 0 ? default_threads() : threads;
-  return {std::clamp(wanted, 1, kMostThreads), caches, kInstructionSet, kCosts, has_dot_products()};
+  return with_dot_products({std::clamp(wanted, 1, kMostThreads), caches, kInstructionSet, kCosts});
 }
 
 }  // namespace tessera::cpu

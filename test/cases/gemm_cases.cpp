@@ -193,6 +193,13 @@ void add_special_values(List& list) {
     list.push_back({"NaN and Inf, beta" + name, desc, -0.5, 1.5, GemmData::nan_and_inf});
     list.push_back({"denormals" + name, desc, 1.0, 0.0, GemmData::denormal, true});
     list.push_back({"denormals, beta" + name, desc, 1.0, 1.0, GemmData::denormal, true});
+    list.push_back({"denormal products" + name, desc, 1.0, 0.0, GemmData::denormal_products, true});
+  }
+  // Blocks of B with and without, where there are blocks.
+  for (const Transpose trans : kTransposes) {
+    GemmDesc desc = sizes(20, 700, 1003);
+    desc.trans_a = desc.trans_b = trans;
+    list.push_back({"denormal products " + kind(desc) + " 20x700x1003", desc, 1.0, 0.0, GemmData::denormal_products});
   }
 }
 

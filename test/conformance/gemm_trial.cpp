@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 namespace tessera::test {
 
@@ -69,7 +70,7 @@ GemmDesc typed(const GemmCase& c) {
 
 bool is_exact(GemmData data) {
   return data == GemmData::wide_a || data == GemmData::wide_b || data == GemmData::denormal ||
-         data == GemmData::overflow;
+         data == GemmData::denormal_products || data == GemmData::overflow;
 }
 
 }  // namespace
@@ -107,6 +108,11 @@ void GemmTrial<T, D>::fill(const GemmCase& c) {
     return fill_integers(c, kWideBits<T>, kExact<Scalar<T>>, kScale<T>);
   if (c.data == GemmData::denormal)
     return fill_integers(c, std::min(8, Numbers<T>::kDigits / 3), kExact<T> / 4, Numbers<T>::kLeast);
+  if (c.data == GemmData::denormal_products) {
+    const double of_b = std::ldexp(1.0, std::ilogb(Numbers<T>::kLeast) / 2), more = of_b < 0x1p-40 ? 0x1p40 : 0x1p10;
+    return fill_integers(c, std::min(8, Numbers<T>::kDigits / 3), kExact<T> / 4, Numbers<T>::kLeast / of_b,
+                         [&](std::int64_t j) { return 2 * j < c.desc.n ? more * of_b : of_b; });
+  }
   if (c.data == GemmData::overflow) return fill_around_overflow();
   if (c.data == GemmData::random_bits) return fill_bits();
   fill_bias(uniform);
@@ -124,9 +130,11 @@ void GemmTrial<T, D>::fill(const GemmCase& c) {
 }
 
 /// Integers with |alpha| sum |a||b| + |beta| |c| + |bias| below `limit`: one operand wide, the other small, and zero at
-/// most terms where k is so large that it must be. The last term of a sum never is zero.
+/// most terms where k is so large that it must be. The last term of a sum never is zero. The wide operand, C and the
+/// bias are multiplied by `scale`, where B is the small one its column j by small_scale(j).
 template <class T, class D>
-void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale) {
+void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale,
+                                    const std::function<double(std::int64_t)>& small_scale) {
   const std::int64_t largest = std::int64_t{1} << bits;
   const std::int64_t most_terms = limit / 2 / std::int64_t(std::max(1.0, std::abs(c.alpha))) / largest - 1;
   const std::int64_t k = std::max<std::int64_t>(c.desc.k, 1);
@@ -144,7 +152,7 @@ void GemmTrial<T, D>::fill_integers(const GemmCase& c, int bits, std::int64_t li
     set(a_, layout_.a, [&](std::int64_t, std::int64_t p) { return narrow_value(p); });
   } else {
     set(a_, layout_.a, wide_value);
-    set(b_, layout_.b, [&](std::int64_t p, std::int64_t) { return narrow_value(p); });
+    set(b_, layout_.b, [&](std::int64_t p, std::int64_t j) { return narrow_value(p) * small_scale(j); });
   }
   const std::int64_t most_c = limit / 4 / std::int64_t(std::max(1.0, std::abs(c.beta)));
   if (c.beta != 0.0)

@@ -10,6 +10,7 @@
 #include "reference.hpp"
 #include "subject.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,7 +54,9 @@ class GemmTrial {
   using S = Scalar<D>;
 
   void fill(const GemmCase& c);
-  void fill_integers(const GemmCase& c, int bits, std::int64_t limit, double scale);
+  void fill_integers(
+      const GemmCase& c, int bits, std::int64_t limit, double scale,
+      const std::function<double(std::int64_t)>& small_scale = [](std::int64_t) { return 1.0; });
   void fill_around_overflow();
   void fill_bits();
   template <class Value>

@@ -8,6 +8,8 @@
 #include <stencil/model.hpp>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <string>
 
@@ -81,6 +83,41 @@ TEST_CASE("few rows of C leave B where it is, many with a power of two between r
     for (const int threads : {1, 2, 16}) CHECK(choice(product(dtype, 2048, 2048, 2048), xeon(threads)) != "direct");
     CHECK(choice(product(dtype, 2048, 2048, 2048), xeon(16)) == "packed");
   }
+}
+
+TEST_CASE("bf16 takes dot products where the processor has them and they are faster") {
+  const auto taken = [](tessera_dtype dtype, Machine machine) {
+    for (const auto& [algorithm, offer] : cheapest_offers(product(dtype, 1024, 1024, 1024), machine))
+      if (algorithm == "packed") return offer.parameters.text();
+    return std::string();
+  };
+  const auto has = [](const std::string& text, const char* entry) { return text.find(entry) != std::string::npos; };
+  Machine slow = xeon(1), fast = xeon(1);
+  slow.dot_products = fast.dot_products = true;
+  fast.costs = with_fast_dot_products(fast.costs);
+  CHECK(has(taken(TESSERA_BF16, xeon(1)), "dot=0"));
+  CHECK(has(taken(TESSERA_BF16, slow), "dot=0"));
+  CHECK(has(taken(TESSERA_BF16, fast), "dot=1"));
+  for (const tessera_dtype dtype : {TESSERA_F16, TESSERA_F32, TESSERA_F64}) CHECK_FALSE(has(taken(dtype, fast), "dot"));
+}
+
+TEST_CASE("dot products are refused where the processor lacks them") {
+  const tessera_parameter given{"dot", 1};
+  Machine machine = xeon(1);
+  const auto offer = [&](tessera_dtype dtype) {
+    plugin::OfferList offers;
+    for (const auto& algorithm : plugin::Register<cpu::Context, plugin::GemmProblem>::all())
+      if (std::string(algorithm.name) == "packed") {
+        const plugin::GivenParameters parameters(&given, sizeof given, 1);
+        algorithm.offers(product(dtype, 64, 64, 64), machine, parameters, UINT64_MAX, offers);
+        parameters.require_all_known(algorithm.name);
+      }
+    return offers.all().size();
+  };
+  CHECK_THROWS_WITH(offer(TESSERA_BF16), Catch::Matchers::ContainsSubstring("dot = 1"));
+  CHECK_THROWS_WITH(offer(TESSERA_F16), Catch::Matchers::ContainsSubstring("no parameter dot"));
+  machine.dot_products = true;
+  CHECK(offer(TESSERA_BF16) == 1);
 }
 
 TEST_CASE("passes over volumes pay where threads share the memory and taps are few") {
