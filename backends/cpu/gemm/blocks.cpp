@@ -36,14 +36,17 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
 
 }  // namespace
 
-Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std::int64_t m, std::int64_t n,
-                   std::int64_t k, Packing packing) {
-  return {m,
-          n,
-          k,
-          packing.a ? round_up(m, instructions.tile_rows) * packing.count(k) : 0,
-          packing.b ? round_up(n, panel_width(instructions, element)) * packing.count(k) : 0,
-          packing.sums ? m * n : 0};
+Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, UnitSize unit, std::int64_t m,
+                   std::int64_t n, std::int64_t k, Packing packing) {
+  Blocks blocks{m, n, k, 0, 0, 0, unit.n};
+  if (packing.a) blocks.packed_a = round_up(m, instructions.tile_rows) * packing.count(k);
+  if (packing.b) blocks.packed_b = round_up(n, panel_width(instructions, element)) * packing.count(k);
+  if (packing.sums && k < unit.k) {
+    // As many columns as let the sums take twice the room of op(A).
+    blocks.span = std::min(round_up(unit.n, n), std::max<std::int64_t>(1, 2 * packing.count(k) / n) * n);
+    blocks.sums = m * blocks.span;
+  }
+  return blocks;
 }
 
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -55,7 +58,7 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
   std::int64_t block_n = round_up(ceil_div(n, ceil_div(n, most_n)), width);
   std::int64_t block_m = std::min(round_up(m, rows), kMostBlockRows);
   for (;;) {
-    const Blocks b = make_blocks(machine.instructions, element, block_m, block_n, block_k, packing);
+    const Blocks b = make_blocks(machine.instructions, element, {n, k}, block_m, block_n, block_k, packing);
     if (b.elements() * element <= std::max(bytes, kStackBytes)) return b;
     if (block_m > rows && b.packed_a >= b.packed_b)
       block_m = round_up(block_m / 2, rows);

@@ -26,7 +26,8 @@ struct Packing {
 /// where there are none.
 struct Blocks {
   std::int64_t m, n, k;
-  std::int64_t packed_a, packed_b, sums = 0;
+  std::int64_t packed_a, packed_b;
+  std::int64_t sums = 0, span = 0;  ///< the sums are of so many columns, while op(A) is packed once
 
   std::int64_t elements() const { return packed_a + packed_b + sums; }
 };
@@ -34,9 +35,14 @@ struct Blocks {
 /// Bytes of blocks that are kept on the stack: there they need no workspace.
 inline constexpr std::int64_t kStackBytes = 16384;
 
+/// What blocks are made for: n and k of a unit.
+struct UnitSize {
+  std::int64_t n, k;
+};
+
 /// Blocks of these sizes.
-Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, std::int64_t m, std::int64_t n,
-                   std::int64_t k, Packing packing);
+Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, UnitSize unit, std::int64_t m,
+                   std::int64_t n, std::int64_t k, Packing packing);
 
 /// Blocks for a unit of m x n x k whose copies take `bytes` at most, or live on the stack.
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,

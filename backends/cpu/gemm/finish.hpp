@@ -31,6 +31,18 @@ struct Finish {
 template <class To>
 void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d, const Finish<Scalar<To>>& finish);
 
+/// A part of D that takes complete sums because it cannot hold incomplete ones.
+template <class S>
+class Target {
+ public:
+  virtual ~Target() = default;
+  /// The m x n part from element (i, j) on will be stored soon.
+  virtual void prefetch(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const = 0;
+  /// Stores it. The sums are lost.
+  virtual void store(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n, S* sums,
+                     std::int64_t lds) const = 0;
+};
+
 /// D <- epilogue(beta * C); with beta = 0, C is not read.
 template <class To>
 void scale_tile(std::int64_t m, std::int64_t n, Scalar<To> beta, const To* c, std::int64_t ldc, To* d, std::int64_t ldd,

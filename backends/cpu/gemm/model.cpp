@@ -69,7 +69,9 @@ double lost_lines(const Caches& caches, std::int64_t rows, std::int64_t bytes, s
 double pack_seconds(const GemmCosts& c, const GemmProblem& p, const Unit& u, const Blocks& blocks, Packing packing) {
   const double element = double(scalar_bytes(p)) / (packing.pairs ? 2.0 : 1.0);
   double seconds = 0.0;
-  if (packing.a) seconds += double(u.m) * double(u.k) * element * (p.trans_a ? c.pack : c.pack_transpose);
+  if (packing.a)
+    seconds += double(ceil_div(u.n, blocks.sums > 0 ? blocks.span : u.n)) * double(u.m) * double(u.k) * element *
+               (p.trans_a ? c.pack : c.pack_transpose);
   if (packing.b)
     seconds +=
         double(ceil_div(u.m, blocks.m)) * double(u.k) * double(u.n) * element * (p.trans_b ? c.pack_transpose : c.pack);

@@ -180,7 +180,7 @@ void prefetch_tile(const T* c, std::int64_t ldc, std::int64_t rows, std::int64_t
     for (std::int64_t j = 0; j < columns; j += 64 / int(sizeof(T))) __builtin_prefetch(c + r * ldc + j, kWrite);
 }
 
-/// C and D of a block; where C is not read it stands for D. `finish` once the sums are complete.
+/// C and D of a block; where C is not read it stands for D. `finish` or `target` once the sums are complete.
 template <class T>
 struct Results {
   const T* c;
@@ -188,6 +188,8 @@ struct Results {
   T* d;
   std::int64_t ldd;
   Finish<T> finish;
+  const Target<T>* target;
+  std::int64_t i, j;  ///< of the block in the target
 };
 
 /// D <- alpha * op(A) * op(B) + beta * C for an m x n block, tile by tile: a panel of A waits in the first-level cache,
@@ -202,16 +204,21 @@ void multiply_block(const BlockA<P>& a, const BlockB<P>& b, std::int64_t m, std:
     const TileOperands<T, P> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
                                to.d + i * to.ldd + j, to.ldd};
     if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) {
-      prefetch_tile<1>(tile.d, to.ldd, rows, columns);
-      if (tile.c != tile.d) prefetch_tile<0>(tile.c, to.ldc, rows, columns);
+      if (to.target != nullptr)
+        to.target->prefetch(to.i + i, to.j + j, rows, columns);
+      else
+        prefetch_tile<1>(tile.d, to.ldd, rows, columns);
+      const bool is_there = to.target == nullptr ? tile.c == tile.d : epilogue.beta == T(0);
+      if (!is_there) prefetch_tile<0>(tile.c, to.ldc, rows, columns);
     }
     const auto kernel = find(vectors, rows, last_lanes < kLanes<T>);
-    if (!to.finish) return kernel(k, tile, epilogue, int(last_lanes));
+    if (!to.finish && to.target == nullptr) return kernel(k, tile, epilogue, int(last_lanes));
     // The sums wait in one piece: rows of D that are far apart may have the same few places in the cache.
     alignas(64) T sums[kMostTile<T>];
     TileOperands<T, P> waiting = tile;
     waiting.d = sums, waiting.ldd = vectors * kLanes<T>;
     kernel(k, waiting, epilogue, int(last_lanes));
+    if (to.target != nullptr) return to.target->store(to.i + i, to.j + j, rows, columns, sums, waiting.ldd);
     to.finish.at(i, j).apply(rows, columns, sums, waiting.ldd, tile.d, to.ldd);
   });
 }
@@ -237,10 +244,10 @@ void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
         const std::int64_t columns = std::min(blocks.n, p.n - j);
         const BlockB<P> b = read_b<Source>(p, blocks, l, j, columns, k, packed);
         S* const d = p.d + i * p.ldd + j;
-        const Finish<S> finish = is_last ? p.finish.at(i, j) : Finish<S>{};
-        multiply_block(a, b, rows, columns, count, epilogue,
-                       reads_c ? Results<S>{p.c + i * p.ldc + j, p.ldc, d, p.ldd, finish}
-                               : Results<S>{d, p.ldd, d, p.ldd, finish});
+        Results<S> to{d, p.ldd, d, p.ldd, {}, nullptr, i, j};
+        if (reads_c) to.c = p.c + i * p.ldc + j, to.ldc = p.ldc;
+        if (is_last) to.finish = p.finish.at(i, j), to.target = p.target;
+        multiply_block(a, b, rows, columns, count, epilogue, to);
       }
     }
   }

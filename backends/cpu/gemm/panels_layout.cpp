@@ -118,8 +118,8 @@ PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing
   layout.grid = grid_of(machine, p, layout.threads, parameters.at("slices"));
   layout.partial_bytes = partials_of(p, layout.grid.slices);
   if (p.k == 0) return layout;
-  layout.blocks = make_blocks(machine.instructions, scalar_bytes(p), parameters.at("block_m"), parameters.at("block_n"),
-                              parameters.at("block_k"), packing);
+  layout.blocks = make_blocks(machine.instructions, scalar_bytes(p), {layout.grid.tile_n, layout.grid.slice_k},
+                              parameters.at("block_m"), parameters.at("block_n"), parameters.at("block_k"), packing);
   const std::int64_t bytes = layout.blocks.elements() * scalar_bytes(p);
   if (bytes > kStackBytes) layout.thread_bytes = std::uint64_t(round_up(bytes, kPage));
   return layout;

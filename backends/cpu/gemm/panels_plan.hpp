@@ -31,6 +31,37 @@ Multiply<T> multiply_of(Packing packing) {
   return multiply_panels<T>;
 }
 
+/// D <- finish(sums + beta * C), of 16 bits.
+template <class To>
+class RoundedTarget final : public Target<Scalar<To>> {
+  using S = Scalar<To>;
+
+ public:
+  RoundedTarget(S beta, const To* c, std::int64_t ldc, To* d, std::int64_t ldd, const Finish<S>& finish)
+      : beta_(beta), c_(c), ldc_(ldc), d_(d), ldd_(ldd), finish_(finish) {}
+
+  void prefetch(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const override {
+    for (std::int64_t row = i; row < i + m; ++row)
+      for (std::int64_t column = j; column < j + n; column += 32) {
+        __builtin_prefetch(d_ + row * ldd_ + column, 1);
+        if (beta_ != S(0)) __builtin_prefetch(c_ + row * ldc_ + column);
+      }
+  }
+  void store(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n, S* sums, std::int64_t lds) const override {
+    for (std::int64_t row = 0; row < m; ++row)
+      store_row(n, sums + row * lds, beta_, c_ + (i + row) * ldc_ + j, d_ + (i + row) * ldd_ + j,
+                finish_.at(i + row, j));
+  }
+
+ private:
+  S beta_;
+  const To* c_;
+  std::int64_t ldc_;
+  To* d_;
+  std::int64_t ldd_;
+  Finish<S> finish_;
+};
+
 /// A and B of type T, C and D of type To.
 template <class T, class To>
 class PanelsPlan final : public plugin::Plan {
@@ -114,23 +145,24 @@ class PanelsPlan final : public plugin::Plan {
             .ldd = 0};
   }
 
-  /// The product into D of 16 bits: each block is rounded when its sums over all k are complete. C enters there.
+  /// The product into D of 16 bits: each tile is rounded when its sums over all k are complete. C enters there.
   void multiply_rounded(const TileProduct<T>& product, const To* c, std::int64_t ldc, To* d, S* own) const {
     alignas(64) S stack[kStackBytes / sizeof(S)];
     const Blocks& blocks = layout_.blocks;
-    for (std::int64_t i = 0; i < product.m; i += blocks.m)
-      for (std::int64_t j = 0; j < product.n; j += blocks.n) {
+    const std::int64_t rows = blocks.sums > 0 ? blocks.m : product.m;
+    for (std::int64_t i = 0; i < product.m; i += rows)
+      for (std::int64_t j = 0; j < product.n; j += blocks.span) {
         TileProduct<T> block = product;
-        block.m = std::min(blocks.m, product.m - i), block.n = std::min(blocks.n, product.n - j);
+        block.m = std::min(rows, product.m - i), block.n = std::min(blocks.span, product.n - j);
         block.a += p_.trans_a ? i : i * p_.lda;
         block.b += p_.trans_b ? j * p_.ldb : j;
         block.beta = S(0), block.finish = {};
         block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
         block.ldd = block.n;
+        const RoundedTarget<To> target(product.beta, c + i * ldc + j, ldc, d + i * p_.ldd + j, p_.ldd,
+                                       product.finish.at(i, j));
+        block.target = &target;
         multiply_(block, blocks, own);
-        for (std::int64_t row = 0; row < block.m; ++row)
-          store_row(block.n, block.d + row * block.n, product.beta, c + (i + row) * ldc + j, d + (i + row) * p_.ldd + j,
-                    product.finish.at(i + row, j));
       }
   }
 

@@ -32,6 +32,7 @@ struct TileProduct {
   S* d;
   std::int64_t ldd;
   Finish<S> finish = {};  ///< what multiply_panels does to the sums at last; multiply_blocked leaves it to its caller
+  const Target<S>* target = nullptr;  ///< where those go then, finished there; d has room for incomplete ones
 };
 
 /// Any size, by Eigen: packs blocks of A and B (and allocates room for them).
