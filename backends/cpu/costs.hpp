@@ -111,8 +111,8 @@ inline constexpr Costs kAvx512Costs{
         .reference_tap = 2e-9,
     }};
 
-/// The same where a dot product takes as long as a multiply-add, and so has twice the rate: on AMD's Zen 4 and Zen 5. On
-/// the Xeon it takes four times as long.
+/// The same where a dot product takes as long as a multiply-add, and so has twice the rate: on AMD's Zen 4 and Zen 5.
+/// On the Xeon it takes four times as long.
 constexpr Costs with_fast_dot_products(Costs costs) {
   costs.gemm.dot_product = costs.gemm.multiply_add;
   return costs;

@@ -39,8 +39,8 @@ int default_threads() {
   return said || threads > processors ? threads : std::min(threads, useful_processors());
 }
 
-/// Adds what the processor has beyond the backend's instruction set. The core asked for that one, and for the state that
-/// the system saves, before it opened this file.
+/// Adds what the processor has beyond the backend's instruction set. The core asked for that one, and for the state
+/// that the system saves, before it opened this file.
 Machine with_dot_products([[maybe_unused]] Machine machine) {
 #if defined(__x86_64__)
   machine.dot_products = kHasDotProducts && __builtin_cpu_supports("avx512bf16");

@@ -16,17 +16,17 @@ namespace tessera::test {
 
 /// What the operands hold.
 enum class GemmData {
-  random,       ///< uniform in [-1, 1]: compared within the rounding bound
-  wide_a,       ///< integers, A with 13 significant bits (f64: 27, f16: 11, bf16: 8), exact sums, compared bit for bit
-  wide_b,       ///< the same with B the wide operand
-  denormal,     ///< products, sums and C are denormal numbers and exact: compared bit for bit
+  random,    ///< uniform in [-1, 1]: compared within the rounding bound
+  wide_a,    ///< integers, A with 13 significant bits (f64: 27, f16: 11, bf16: 8), exact sums, compared bit for bit
+  wide_b,    ///< the same with B the wide operand
+  denormal,  ///< products, sums and C are denormal numbers and exact: compared bit for bit
   denormal_products,  ///< so are products and sums of half the columns, but no element of A and B: bit for bit
-  nan_and_inf,  ///< random, with a NaN and infinities in the first and last rows and columns of A and B
-  nan_in_c,     ///< random A and B, C all NaN: beta = 0 must not read it
-  nan_everywhere,  ///< A and B all NaN: alpha = 0 must not read them
-  null_a_and_b,    ///< A and B are null pointers: alpha = 0 or k = 0 must not need them
-  random_bits,     ///< C holds numbers of every size, NaN and infinities; A and B are null pointers
-  overflow,        ///< integer results on both sides of 65520, where f16 becomes infinite: compared bit for bit
+  nan_and_inf,        ///< random, with a NaN and infinities in the first and last rows and columns of A and B
+  nan_in_c,           ///< random A and B, C all NaN: beta = 0 must not read it
+  nan_everywhere,     ///< A and B all NaN: alpha = 0 must not read them
+  null_a_and_b,       ///< A and B are null pointers: alpha = 0 or k = 0 must not need them
+  random_bits,        ///< C holds numbers of every size, NaN and infinities; A and B are null pointers
+  overflow,           ///< integer results on both sides of 65520, where f16 becomes infinite: compared bit for bit
 };
 
 /// Where the result goes.

@@ -54,7 +54,8 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
   std::int64_t block_k = round_up(ceil_div(k, ceil_div(k, most_k(machine, element, m, n, k, packing))), 8);
   // A block of B gets half of the second-level cache.
-  const std::int64_t most_n = std::max(width, machine.caches.level2 / 2 / (packing.count(block_k) * element) / width * width);
+  const std::int64_t most_n =
+      std::max(width, machine.caches.level2 / 2 / (packing.count(block_k) * element) / width * width);
   std::int64_t block_n = round_up(ceil_div(n, ceil_div(n, most_n)), width);
   std::int64_t block_m = std::min(round_up(m, rows), kMostBlockRows);
   for (;;) {

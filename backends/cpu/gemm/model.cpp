@@ -108,8 +108,7 @@ double unit_seconds(const Machine& machine, const GemmProblem& p, const Unit& u,
   const Tiles tiles(machine.instructions, scalar_bytes(p), u, packing);
   const double k_blocks = double(ceil_div(u.k, blocks.k));
   const double step = packing.pairs ? c.dot_product : c.multiply_add;
-  const double sums =
-      tiles.count() * (double(packing.count(u.k)) * tiles.multiply_adds() * step + k_blocks * c.tile);
+  const double sums = tiles.count() * (double(packing.count(u.k)) * tiles.multiply_adds() * step + k_blocks * c.tile);
   const double in_place = in_place_seconds(machine, p, u, blocks, packing, tiles);
   if (listed) return sums + in_place;
   const double all_blocks = k_blocks * double(ceil_div(u.m, blocks.m)) * double(ceil_div(u.n, blocks.n));

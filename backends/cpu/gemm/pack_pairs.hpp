@@ -69,18 +69,19 @@ class Pairs {
 
   // Magnitudes less 1, modulo 2^16: zero is the largest.
   static std::uint32_t magnitude(std::uint32_t bits) { return ((bits & 0x7fff) - 1) & 0xffff; }
+  template <class V>
+  [[gnu::always_inline]] static V smaller(const V& a, const V& b) {
+    return a < b ? a : b;
+  }
   template <int kN>
   [[gnu::always_inline]] void note(const Vector<Pair, kN>& pairs) {
     Vector<std::uint16_t, 2 * kN> words;
     std::memcpy(&words, &pairs, sizeof words);
     words = (words & 0x7fff) - 1;
-    auto& least = [this]() -> auto& {
-      if constexpr (sizeof words == sizeof lanes_)
-        return lanes_;
-      else
-        return half_;
-    }();
-    least = words < least ? words : least;
+    if constexpr (kN == kLanes<Pair>)
+      lanes_ = smaller(words, lanes_);
+    else
+      half_ = smaller(words, half_);
   }
 
   const bfloat16* data_;

@@ -202,7 +202,7 @@ void multiply_block(const BlockA<P>& a, const BlockB<P>& b, std::int64_t m, std:
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
     const P* const from = b.data + (b.packed ? j * k : j);
     const TileOperands<T, P> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
-                               to.d + i * to.ldd + j, to.ldd};
+                                  to.d + i * to.ldd + j, to.ldd};
     if (k >= kLeastPrefetchK && last_lanes == kLanes<T>) {
       if (to.target != nullptr)
         to.target->prefetch(to.i + i, to.j + j, rows, columns);
