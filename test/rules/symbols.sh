@@ -5,6 +5,7 @@
 # symbols.sh library NM FILE      exports tessera_* functions alone
 # symbols.sh objects NM FILE...   call nothing that prints or ends the process
 # symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
+# symbols.sh dot_products OBJDUMP DIR   instructions that x86-64-v4 lacks stand in the functions for them alone
 # symbols.sh runpaths READELF DIR  every program and library below DIR searches libraries in absolute places alone
 # symbols.sh needed READELF FILE PATTERN   every DT_NEEDED entry matches PATTERN (an extended regular expression)
 set -euo pipefail
@@ -42,6 +43,19 @@ plugins() {
   done
   printf '%d plugins\n' "$count"
   [[ $count -gt 0 || "${3:-}" == none ]] || fail "no plugin in $2"
+}
+
+# What AVX512-BF16 has. dot_tile is called where the processor has it.
+dot_products() {
+  local file stray count=0
+  for file in "$2"/libtessera_backend_*.so; do
+    stray="$("$1" -d --no-show-raw-insn "$file" | awk '/^[0-9a-f]+ <.*>:$/ { at = $2 }
+      /\t(vdpbf16ps|vcvtneps2bf16|vcvtne2ps2bf16)[ \t]/ && at !~ /dot_tile/ { print at }' | sort -u)"
+    [[ -z "$stray" ]] || fail "$file has instructions of AVX512-BF16 in $stray"
+    count=$((count + 1))
+  done
+  printf '%d plugins\n' "$count"
+  [[ $count -gt 0 ]] || fail "no plugin in $2"
 }
 
 runpaths() {

@@ -35,12 +35,8 @@ class Pairs {
   [[gnu::always_inline]] void copy_row(std::int64_t l, std::int64_t column, std::int64_t columns, Pair* to) {
     const bfloat16 *low = data_ + 2 * l * ld_ + column, *high = 2 * l + 1 < k_ ? low + ld_ : nullptr;
     std::int64_t j = 0;
-    for (; j + kLanes<Pair> <= columns; j += kLanes<Pair>) {
-      Vector<Pair> pairs = wide(low + j);
-      if (high != nullptr) pairs |= wide(high + j) << 16;
-      note<kLanes<Pair>>(pairs);
-      std::memcpy(to + j, &pairs, sizeof pairs);
-    }
+    for (; j + kLanes<Pair> <= columns; j += kLanes<Pair>) copy_pairs<kLanes<Pair>>(low, high, j, to);
+    for (; j + kHalf <= columns; j += kHalf) copy_pairs<kHalf>(low, high, j, to);
     for (; j < columns; ++j) to[j] = pair(low + j, high != nullptr ? high + j : nullptr);
   }
 
@@ -53,12 +49,20 @@ class Pairs {
   }
 
  private:
-  static constexpr int kWords = kLanes<std::uint16_t>;
+  static constexpr int kWords = kLanes<std::uint16_t>, kHalf = kLanes<Pair> / 2;
 
-  static Vector<Pair> wide(const bfloat16* p) {
-    Vector<std::uint16_t, kLanes<Pair>> bits;
+  template <int kN>
+  static Vector<Pair, kN> wide(const bfloat16* p) {
+    Vector<std::uint16_t, kN> bits;
     std::memcpy(&bits, p, sizeof bits);
-    return __builtin_convertvector(bits, Vector<Pair>);
+    return __builtin_convertvector(bits, Vector<Pair, kN>);
+  }
+  template <int kN>
+  [[gnu::always_inline]] void copy_pairs(const bfloat16* low, const bfloat16* high, std::int64_t j, Pair* to) {
+    Vector<Pair, kN> pairs = wide<kN>(low + j);
+    if (high != nullptr) pairs |= wide<kN>(high + j) << 16;
+    note<kN>(pairs);
+    std::memcpy(to + j, &pairs, sizeof pairs);
   }
 
   Pair pair(const bfloat16* low, const bfloat16* high) {
