@@ -60,26 +60,52 @@ template <class T>
   return total;
 }
 
-/// Each thread's median of its own repeats: who shares its core with others now and then does not hold up the rest.
-template <class T>
-double fma_rate_as(int threads) {
+#if defined(__AVX512F__)
+/// AVX512-BF16's dot products, for processors that have them: two multiply-adds a lane. They take longer than FMAs, so
+/// that there are more chains.
+constexpr int kDotChains = 24;
+void dot_chains(std::int64_t rounds) {
+  const Vector<float> f{};
+  Vector<float> c[kDotChains / 6][6] = {};
+  for (std::int64_t round = 0; round < rounds; ++round)
+#pragma GCC unroll 4
+    for (auto& [c0, c1, c2, c3, c4, c5] : c)
+      asm volatile(
+          "vdpbf16ps %6, %6, %0\n\tvdpbf16ps %6, %6, %1\n\tvdpbf16ps %6, %6, %2\n\t"
+          "vdpbf16ps %6, %6, %3\n\tvdpbf16ps %6, %6, %4\n\tvdpbf16ps %6, %6, %5"
+          : "+v"(c0), "+v"(c1), "+v"(c2), "+v"(c3), "+v"(c4), "+v"(c5)
+          : "v"(f));
+}
+#endif
+
+/// Of run(rounds), whose rounds have so many operations. Each thread's median of its own repeats: who shares its core
+/// with others now and then does not hold up the rest.
+template <class Run>
+double rate_of(int threads, double operations, Run&& run) {
   constexpr std::int64_t rounds = 200000;
   double total = 0.0;
-  volatile T scale = T(0.999), shift = T(0.001);
 #pragma omp parallel num_threads(threads) reduction(+ : total)
   {
     std::array<double, 9> rates{};
     for (double& rate : rates) {
       const auto begin = std::chrono::steady_clock::now();
-      volatile T keep = fma_chains<T>(rounds, scale, shift);
-      (void)keep;
+      run(rounds);
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      rate = 2.0 * kChains * double(kVectorBytes / sizeof(T)) * double(rounds) / seconds;
+      rate = operations * double(rounds) / seconds;
     }
     std::nth_element(rates.begin(), rates.begin() + rates.size() / 2, rates.end());
     total += rates[rates.size() / 2];
   }
   return total;
+}
+
+template <class T>
+double fma_rate_as(int threads) {
+  volatile T scale = T(0.999), shift = T(0.001);
+  return rate_of(threads, 2.0 * kChains * double(kVectorBytes / sizeof(T)), [&](std::int64_t rounds) {
+    volatile T keep = fma_chains<T>(rounds, scale, shift);
+    (void)keep;
+  });
 }
 
 constexpr std::int64_t kPage = 4096;
@@ -127,6 +153,22 @@ void write_page(Word* out, float value) {
 }
 
 }  // namespace
+
+bool has_dot_products() {
+#if defined(__AVX512F__)
+  return __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+double dot_rate(int threads) {
+#if defined(__AVX512F__)
+  return rate_of(threads, 4.0 * kDotChains * double(kVectorBytes / sizeof(float)), dot_chains);
+#else
+  return 0.0 * threads;
+#endif
+}
 
 double fma_rate(DType dtype, int threads) {
   return with_types<WideTypes>(dtype, [threads]<class T>(std::type_identity<T>) { return fma_rate_as<T>(threads); });

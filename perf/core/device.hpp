@@ -20,7 +20,8 @@
 namespace tessera::perf {
 
 /// Rates that no code exceeds. FLOP/s or bytes/s (copy: read + write). matrix_unit: by instructions of a warp; those
-/// that a group of warps shares reach more on some devices, so that a share of it may be above 1.
+/// that a group of warps shares reach more on some devices, so that a share of it may be above 1. On the processor by
+/// dot products of bf16, where it has them.
 enum class Ceiling { fma, fma_one_thread, matrix_unit, matrix_unit_tf32, copy, copy_streaming, read, write };
 
 /// Where operands live, and the clock of the work on them.

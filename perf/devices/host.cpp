@@ -119,6 +119,7 @@ class Host : public Device {
   }
 
   std::vector<Ceiling> ceilings(DType dtype) const override {
+    if (dtype == kDType<bfloat16> && has_dot_products()) return {Ceiling::matrix_unit};
     if (size_of(dtype) == 2) return {};  // computed on in f32
     return {Ceiling::fma,  Ceiling::fma_one_thread, Ceiling::copy, Ceiling::copy_streaming,
             Ceiling::read, Ceiling::write};
@@ -126,7 +127,8 @@ class Host : public Device {
   double measure(Ceiling ceiling, DType dtype, std::size_t footprint) override {
     if (ceiling == Ceiling::fma) return fma_rate(dtype, threads_);
     if (ceiling == Ceiling::fma_one_thread) return fma_rate(dtype, 1);
-    if (ceiling == Ceiling::matrix_unit || ceiling == Ceiling::matrix_unit_tf32) return 0.0;
+    if (ceiling == Ceiling::matrix_unit) return dot_rate(threads_);
+    if (ceiling == Ceiling::matrix_unit_tf32) return 0.0;
     return memory_rate(ceiling, footprint);
   }
   bool interleave() const override { return true; }
