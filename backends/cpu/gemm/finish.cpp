@@ -68,6 +68,19 @@ const S* columns_of(const plugin::Epilogue<S>& e, std::int64_t first, std::int64
   return copy;
 }
 
+/// sums += beta * C
+template <class To>
+void add_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c) {
+  constexpr int kN = kLanes<float>;
+  std::int64_t x = 0;
+  for (; x + kN <= n; x += kN) {
+    Vector<float> kept;
+    load_wide<To, kN>(c + x, kept);
+    store(sums + x, load(sums + x) + beta * kept);
+  }
+  for (; x < n; ++x) sums[x] += beta * float(c[x]);
+}
+
 }  // namespace
 
 template <class S>
@@ -88,20 +101,12 @@ void Finish<S>::apply(std::int64_t m, std::int64_t n, const S* sums, std::int64_
 }
 
 template <class To>
-void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d,
-               const Finish<Scalar<To>>& finish) {
-  if (beta != 0.0f) {
-    constexpr int kN = kLanes<float>;
-    std::int64_t x = 0;
-    for (; x + kN <= n; x += kN) {
-      Vector<float> kept;
-      load_wide<To, kN>(c + x, kept);
-      store(sums + x, load(sums + x) + beta * kept);
-    }
-    for (; x < n; ++x) sums[x] += beta * float(c[x]);
-  }
-  if (finish) finish.apply(1, n, sums, n);
-  copy_rounded(sums, n, d);
+void store_part(std::int64_t m, std::int64_t n, Scalar<To>* sums, std::int64_t lds, Scalar<To> beta, const To* c,
+                std::int64_t ldc, To* d, std::int64_t ldd, const Finish<Scalar<To>>& finish) {
+  if (beta != 0.0f)
+    for (std::int64_t row = 0; row < m; ++row) add_row(n, sums + row * lds, beta, c + row * ldc);
+  if (finish) finish.apply(m, n, sums, lds);
+  for (std::int64_t row = 0; row < m; ++row) copy_rounded(sums + row * lds, n, d + row * ldd);
 }
 
 template <class To>
@@ -126,8 +131,10 @@ void scale_tile(std::int64_t m, std::int64_t n, Scalar<To> beta, const To* c, st
 
 template struct Finish<float>;
 template struct Finish<double>;
-template void store_row(std::int64_t, float*, float, const float16*, float16*, const Finish<float>&);
-template void store_row(std::int64_t, float*, float, const bfloat16*, bfloat16*, const Finish<float>&);
+template void store_part(std::int64_t, std::int64_t, float*, std::int64_t, float, const float16*, std::int64_t,
+                         float16*, std::int64_t, const Finish<float>&);
+template void store_part(std::int64_t, std::int64_t, float*, std::int64_t, float, const bfloat16*, std::int64_t,
+                         bfloat16*, std::int64_t, const Finish<float>&);
 
 template void scale_tile(std::int64_t, std::int64_t, float, const float*, std::int64_t, float*, std::int64_t,
                          const Finish<float>&);

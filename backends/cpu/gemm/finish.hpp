@@ -26,10 +26,17 @@ struct Finish {
   void apply(std::int64_t m, std::int64_t n, S* d, std::int64_t ldd) const { apply(m, n, d, ldd, d, ldd); }
 };
 
-/// D <- epilogue(sums + beta * C), rounded to D's 16 bits, for n elements of a row. The sums are lost. C is not read
-/// where beta is 0.
+/// D <- epilogue(sums + beta * C), rounded to D's 16 bits, for an m x n part. The sums are lost. C is not read where
+/// beta is 0.
 template <class To>
-void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d, const Finish<Scalar<To>>& finish);
+void store_part(std::int64_t m, std::int64_t n, Scalar<To>* sums, std::int64_t lds, Scalar<To> beta, const To* c,
+                std::int64_t ldc, To* d, std::int64_t ldd, const Finish<Scalar<To>>& finish);
+/// The same for n elements of a row.
+template <class To>
+void store_row(std::int64_t n, Scalar<To>* sums, Scalar<To> beta, const To* c, To* d,
+               const Finish<Scalar<To>>& finish) {
+  store_part(1, n, sums, n, beta, c, n, d, n, finish);
+}
 
 /// A part of D that takes complete sums because it cannot hold incomplete ones.
 template <class S>

@@ -21,9 +21,10 @@ namespace tessera::cpu {
 
 using plugin::GemmProblem;
 
-/// The product of a thread.
+/// multiply_panels, or multiply_pairs.
 template <class T>
 using Multiply = void (*)(const TileProduct<T>&, const Blocks&, Scalar<T>* workspace);
+/// The one for operands that are packed so.
 template <class T>
 Multiply<T> multiply_of(Packing packing) {
   if constexpr (kHasDotProducts && std::is_same_v<T, bfloat16>)
@@ -48,9 +49,7 @@ class RoundedTarget final : public Target<Scalar<To>> {
       }
   }
   void store(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n, S* sums, std::int64_t lds) const override {
-    for (std::int64_t row = 0; row < m; ++row)
-      store_row(n, sums + row * lds, beta_, c_ + (i + row) * ldc_ + j, d_ + (i + row) * ldd_ + j,
-                finish_.at(i + row, j));
+    store_part(m, n, sums, lds, beta_, c_ + i * ldc_ + j, ldc_, d_ + i * ldd_ + j, ldd_, finish_.at(i, j));
   }
 
  private:
