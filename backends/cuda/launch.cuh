@@ -69,16 +69,6 @@ struct EarlyStart {
   bool early;
 };
 
-template <class... P, class... A>
-void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
-            EarlyStart start, A&&... arguments) {
-  cudaLaunchAttribute attributes[1]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  launch_with(attributes, start.early ? 1 : 0, kernel, grid, block, shared_bytes, stream,
-              std::forward<A>(arguments)...);
-}
-
 /// Blocks that are scheduled together and see one another's shared memory; above 1 from compute
 /// capability 9.0 on.
 struct ClusterSize {
@@ -87,15 +77,33 @@ struct ClusterSize {
 
 template <class... P, class... A>
 void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+            ClusterSize cluster, EarlyStart start, A&&... arguments) {
+  cudaLaunchAttribute attributes[3]{};
+  unsigned count = 0;
+  if (cluster.blocks > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {cluster.blocks, 1, 1};
+    // By default clusters of 4 and more crowd on some multiprocessors while others have none.
+    attributes[count].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+    attributes[count++].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
+  }
+  if (start.early) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  launch_with(attributes, count, kernel, grid, block, shared_bytes, stream, std::forward<A>(arguments)...);
+}
+
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
+            EarlyStart start, A&&... arguments) {
+  launch(kernel, grid, block, shared_bytes, stream, ClusterSize{1}, start, std::forward<A>(arguments)...);
+}
+
+template <class... P, class... A>
+void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,
             ClusterSize cluster, A&&... arguments) {
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {cluster.blocks, 1, 1};
-  // By default clusters of 4 and more crowd on some multiprocessors while others have none.
-  attributes[1].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
-  attributes[1].val.clusterSchedulingPolicyPreference = cudaClusterSchedulingPolicyLoadBalancing;
-  launch_with(attributes, cluster.blocks > 1 ? 2 : 0, kernel, grid, block, shared_bytes, stream,
-              std::forward<A>(arguments)...);
+  launch(kernel, grid, block, shared_bytes, stream, cluster, EarlyStart{false}, std::forward<A>(arguments)...);
 }
 
 template <class... P, class... A>

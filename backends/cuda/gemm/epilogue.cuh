@@ -42,11 +42,13 @@ class Elements {
 
   __host__ __device__ explicit operator bool() const { return data_ != nullptr; }
   const void* data() const { return data_; }
+  /// Whether they are of Scalar<T>.
+  __host__ __device__ __forceinline__ bool wide() const { return sizeof(T) == sizeof(S) || wide_; }
   /// Where they are of T.
   __device__ __forceinline__ T* elements() const { return static_cast<T*>(data_); }
   /// So many elements further on.
   __host__ __device__ __forceinline__ Elements operator+(std::int64_t count) const {
-    if (is_wide()) return {static_cast<S*>(data_) + count, wide_};
+    if (wide()) return {static_cast<S*>(data_) + count, wide_};
     return {static_cast<T*>(data_) + count, wide_};
   }
 
@@ -54,12 +56,12 @@ class Elements {
   template <int kWidth>
   __device__ bool at_vector() const {
     const auto place = reinterpret_cast<std::uintptr_t>(data_);
-    return place % (is_wide() ? sizeof(Vector<S, kWidth>) : sizeof(Vector<T, kWidth>)) == 0;
+    return place % (wide() ? sizeof(Vector<S, kWidth>) : sizeof(Vector<T, kWidth>)) == 0;
   }
 
   template <int kWidth>
   __device__ __forceinline__ Vector<S, kWidth> read() const {
-    if (is_wide()) return *static_cast<const Vector<S, kWidth>*>(data_);
+    if (wide()) return *static_cast<const Vector<S, kWidth>*>(data_);
     return widened(*static_cast<const Vector<T, kWidth>*>(data_));
   }
   __device__ __forceinline__ S operator[](std::int64_t i) const { return (*this + i).template read<1>().value[0]; }
@@ -67,7 +69,7 @@ class Elements {
   /// Rounds to nearest even.
   template <int kWidth>
   __device__ __forceinline__ void write(const Vector<S, kWidth>& values) const {
-    if (is_wide())
+    if (wide())
       *static_cast<Vector<S, kWidth>*>(data_) = values;
     else if constexpr (kWidth == 1)
       *static_cast<T*>(data_) = rounded<T>(values.value[0]);
@@ -76,8 +78,6 @@ class Elements {
   }
 
  private:
-  __host__ __device__ __forceinline__ bool is_wide() const { return sizeof(T) == sizeof(S) || wide_; }
-
   void* data_ = nullptr;
   bool wide_ = false;
 };

@@ -49,6 +49,7 @@ class WarpgroupPlan final : public plugin::Plan {
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
     for (const auto kernel : {plain_, any_, single_}) prepare(kernel, shared);
+    early_ = can_start_early(plain_);
     if (config.split > 1) prepare_add_slices<T>();
     if (config.panels.bytes() > 0) prepare(gemm_aligned_copy_kernel<T>);
   }
@@ -111,17 +112,19 @@ class WarpgroupPlan final : public plugin::Plan {
 
   /// Whether plain kernels write D.
   bool is_plain(const GemmArguments<T>& g) const {
-    const bool narrow = problem_.dtype_d == problem_.dtype;
-    return narrow && !g.finish && g.beta == 0 && at_vector(g.d.data()) &&
-           whole_vectors(problem_.dtype, {g.ldd, g.batch > 1 ? g.stride_d : 0, g.n});
+    const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
+    if (g.beta != 0) return false;
+    if (g.d.wide()) return at_pair(g.d.data()) && (g.ldd | stride | g.n) % 2 == 0;
+    return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride, g.n});
   }
+  static bool at_pair(const void* d) { return reinterpret_cast<std::uintptr_t>(d) % (2 * sizeof(Scalar<T>)) == 0; }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, WarpgroupTile::kDepth), config_.split) * WarpgroupTile::kDepth;
     WarpgroupArguments<T> w{{}, {}, x};
     WarpgroupConfig config = config_;
-    typename WarpgroupKernels<T>::Kernel kernel = partial == nullptr && is_plain(g) ? plain_ : any_;
+    typename WarpgroupKernels<T>::Kernel kernel = (partial == nullptr ? is_plain(g) : g.n % 2 == 0) ? plain_ : any_;
     if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
       kernel = single_;
       config.tile.cluster = 1;
@@ -132,7 +135,7 @@ class WarpgroupPlan final : public plugin::Plan {
     }
     launch(kernel, dim3(unsigned(warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config))),
            dim3(unsigned(config.tile.threads())), std::size_t(config.tile.shared_bytes()), context_.stream(),
-           ClusterSize{unsigned(config.tile.cluster)}, w);
+           ClusterSize{unsigned(config.tile.cluster)}, EarlyStart{early_}, w);
     if (partial != nullptr) launch_add_slices(x, context_.stream());
   }
 
@@ -142,6 +145,7 @@ class WarpgroupPlan final : public plugin::Plan {
   bool merged_;
   typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
   std::uint64_t partial_bytes_;
+  bool early_ = false;  ///< launches may begin before others have ended
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

@@ -5,6 +5,7 @@
 /// The kernel of warpgroup: one warpgroup lets bulk copies fill a ring of tiles, the others multiply them.
 #pragma once
 
+#include "../early_start.cuh"
 #include "rasterization.cuh"
 #include "slices.cuh"
 #include "warpgroup_finish.cuh"
@@ -171,7 +172,8 @@ template <class T, class Shape, bool kPlain>
 __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, std::int64_t first,
                               std::int64_t apart, unsigned rank, unsigned char* shared_warps) {
   const WarpgroupOrder<T, Shape> order(w.x);
-  const int consumer = int(threadIdx.x) / 128 - 1, thread = int(threadIdx.x) % 128;
+  const int consumer = int(threadIdx.x) / 128 - 1, thread = int(threadIdx.x) % 128, warp = thread / 32;
+  unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
   const auto release = [&](std::uint32_t empty) {
     if constexpr (Shape::kCluster > 1) {
       if (thread < Shape::kCluster) barrier_arrive(empty, unsigned(thread));
@@ -182,6 +184,9 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
   Scalar<T> sums[Shape::kN / 2];
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
     const WarpgroupWork work = order.at(unit, rank);
+    const int row = 64 * consumer + 16 * warp;
+    WarpgroupBias<kPlain ? Shape::kN / 32 : 1> bias;
+    if constexpr (kPlain) bias = bias_of<Shape>(w.x, work.tile, row);  // it comes while products run
 #pragma unroll
     for (Scalar<T>& sum : sums) sum = 0;
     std::uint32_t read = 0;  // the stage before, which products may still read
@@ -201,12 +206,10 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
     }
     products_wait<0>();
     if (work.steps > 0) release(read);
-    const int warp = thread / 32;
-    unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
     if constexpr (kPlain)
-      write_plain<Shape>(memory, sums, w.x, work.tile, 64 * consumer + 16 * warp);
+      write_plain<Shape>(memory, sums, w.x, work.tile, work.slice, row, bias);
     else
-      write_any<Shape>(memory, sums, w.x, work.tile, work.slice, 64 * consumer + 16 * warp);
+      write_any<Shape>(memory, sums, w.x, work.tile, work.slice, row);
   }
 }
 
@@ -231,6 +234,8 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     cluster_sync();
   else
     __syncthreads();
+  start_successor();
+  wait_for_predecessor();  // which may have made the operands, or read and written D
   if (threadIdx.x < 128) {
     give_registers<Shape::kLoadRegisters>();
     if constexpr (Shape::kSingle)

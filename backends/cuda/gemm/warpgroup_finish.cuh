@@ -13,34 +13,132 @@
 
 namespace tessera::cuda {
 
-/// D of 16 bits, rounded in registers. `memory`: of the warp; `row`: its first of the tile.
+/// The bias of a warp's part of a tile, read before its sums are ready. By columns: lane l has columns l + 32 p. By
+/// rows: each has those of its two rows.
+template <int kPieces>
+struct WarpgroupBias {
+  float of[kPieces > 1 ? kPieces : 2];
+};
+
+template <class Shape, class T>
+__device__ __forceinline__ WarpgroupBias<Shape::kN / 32> bias_of(const SlicedArguments<T>& x, const GemmTile& tile,
+                                                                 int row) {
+  WarpgroupBias<Shape::kN / 32> bias{};
+  const GemmArguments<T>& g = x.g;
+  if (!g.finish.bias) return bias;
+  const int lane = int(threadIdx.x) % 32;
+  const std::int64_t first = tile.row + row;
+  const Finish<T> finish = g.finish.at(tile.batch, first, tile.column);
+  if (finish.per_row) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      if (first + lane / 4 + 8 * half < g.m) bias.of[half] = finish.bias_at(lane / 4 + 8 * half);
+  } else {
+#pragma unroll
+    for (int piece = 0; piece < Shape::kN / 32; ++piece)
+      if (tile.column + 32 * piece + lane < g.n) bias.of[piece] = finish.bias_at(32 * piece + lane);
+  }
+  return bias;
+}
+
+/// What becomes of a thread's sums of 32 columns: alpha, the bias, the activation. `bias`: by columns that of the lane's.
+template <class T>
+__device__ __forceinline__ void finish_piece(Scalar<T> (&values)[16], Scalar<T> alpha, const Finish<T>& finish,
+                                             const Scalar<T> (&rows)[2], Scalar<T> columns) {
+  const int lane = int(threadIdx.x) % 32;
+#pragma unroll
+  for (int e = 0; e < 16; ++e) values[e] *= alpha;
+  if (finish.bias && finish.per_row) {
+#pragma unroll
+    for (int e = 0; e < 16; ++e) values[e] += rows[e / 2 % 2];
+  } else if (finish.bias) {
+#pragma unroll
+    for (int e = 0; e < 16; e += 4)
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+        const Scalar<T> of_column = __shfl_sync(0xffffffffu, columns, e * 2 + lane % 4 * 2 + side);
+        values[e + side] += of_column, values[e + side + 2] += of_column;
+      }
+  }
+  finish.activate_all(values);
+}
+
+/// Without C: D of 16 bits, rounded in registers and laid out in shared memory; or sums or D of f32, straight from
+/// registers, where four threads write a sector. `memory`: of the warp; `row`: its first of the tile.
 template <class Shape, class T, int kSums>
 __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const SlicedArguments<T>& x, const GemmTile& tile, int row) {
+                                            const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row,
+                                            const WarpgroupBias<Shape::kN / 32>& bias) {
   constexpr int kPiece = Shape::kN < 128 ? Shape::kN : 128, kPitch = 2 * kPiece + 16;  // rows begin in other banks
   constexpr int kAcross = kPiece / 8, kRowsAPass = 32 / kAcross;
   const GemmArguments<T>& g = x.g;
   const int lane = int(threadIdx.x) % 32;
   const std::int64_t first = tile.row + row;
-  const Scalar<T> alpha = g.k != 0 ? g.alpha : Scalar<T>(0);
-  T* const d = g.d.elements() + tile.batch * g.stride_d + first * g.ldd + tile.column;
+  const int rows = int(g.m - first < 16 ? g.m - first : 16);
+  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
+  if (rows <= 0) return;
+  const bool to_partial = x.partial != nullptr, finishes = !to_partial && g.finish;
+  const TileTarget<T> target =
+      target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
+  const Scalar<T> alpha = to_partial ? Scalar<T>(1) : (g.k != 0 ? g.alpha : Scalar<T>(0));
+  const bool wide = to_partial || g.d.wide();
+  unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 4;
+  const auto put = [&](int column, const Scalar<T>* s) {
+    *reinterpret_cast<std::uint32_t*>(mine + column * 2) = detail::word_of(T{}, s[0], s[1]);
+    *reinterpret_cast<std::uint32_t*>(mine + 8 * kPitch + column * 2) = detail::word_of(T{}, s[2], s[3]);
+  };
+  const auto put_wide = [&](int column, const Scalar<T>* s) {
+    column += lane % 4 * 2;
+    if (column >= columns) return;
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      if (lane / 4 + 8 * half < rows)
+        target.template store<2>(lane / 4 + 8 * half, column, {{s[2 * half], s[2 * half + 1]}});
+  };
 #pragma unroll
   for (int piece = 0; piece < Shape::kN; piece += kPiece) {
-    unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 4;
-    __syncwarp();
+    if (finishes) {
+#pragma unroll 1
+      for (int part = 0; part < kPiece; part += 32) {
+        Scalar<T> values[16], of_columns = 0;
 #pragma unroll
-    for (int i = 0; i < kPiece / 8; ++i) {
-      const Scalar<T>* const s = sums + (piece / 8 + i) * 4;
-      *reinterpret_cast<std::uint32_t*>(mine + i * 16) = detail::word_of(T{}, alpha * s[0], alpha * s[1]);
-      *reinterpret_cast<std::uint32_t*>(mine + 8 * kPitch + i * 16) = detail::word_of(T{}, alpha * s[2], alpha * s[3]);
+        for (int i = 0; i < kPiece / 32; ++i) {
+          if (32 * i != part) continue;
+          of_columns = bias.of[piece / 32 + i];
+#pragma unroll
+          for (int e = 0; e < 16; ++e) values[e] = sums[(piece / 32 + i) * 16 + e];
+        }
+        finish_piece<T>(values, alpha, g.finish, {bias.of[0], bias.of[1]}, of_columns);
+        if (!wide && part == 0) __syncwarp();
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (wide)
+            put_wide(piece + part + 8 * i, values + 4 * i);
+          else
+            put(part + 8 * i, values + 4 * i);
+        }
+      }
+    } else {
+      if (!wide) __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kPiece / 8; ++i) {
+        Scalar<T> values[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(piece / 8 + i) * 4 + e];
+        if (wide)
+          put_wide(piece + 8 * i, values);
+        else
+          put(8 * i, values);
+      }
     }
+    if (wide) continue;
     __syncwarp();
     const int column = piece + lane % kAcross * 8;
 #pragma unroll
     for (int pass = 0; pass < 16; pass += kRowsAPass) {
       const int r = pass + lane / kAcross;
       const uint4 values = *reinterpret_cast<const uint4*>(memory + r * kPitch + lane % kAcross * 16);
-      if (first + r < g.m && tile.column + column < g.n) *reinterpret_cast<uint4*>(d + r * g.ldd + column) = values;
+      if (r < rows && column < columns) *reinterpret_cast<uint4*>(target.d.elements() + r * g.ldd + column) = values;
     }
   }
 }
