@@ -48,7 +48,7 @@ class MultistagePlan final : public plugin::Plan {
       if (!to_partial) prepare(kernel(copy, false), context.machine().shared_per_block);
       if (!problem.has_epilogue() || to_partial) prepare(kernel(copy, true), context.machine().shared_per_block);
     }
-    if (to_partial) prepare_add_slices<T>();
+    if (to_partial) add_start_ = prepare_add_slices<T>();
     if constexpr (kTransposes)
       if (transposed_columns_ > 0) prepare(gemm_transpose_kernel<T>);
   }
@@ -84,7 +84,7 @@ class MultistagePlan final : public plugin::Plan {
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),
            ClusterSize{cluster_ ? unsigned(split_) : 1u}, x);
-    if (partial != nullptr) launch_add_slices(x, context_.stream());
+    if (partial != nullptr) launch_add_slices(x, context_.stream(), add_start_);
   }
 
   /// Columns of C by columns of op(B), transposed before.
@@ -115,6 +115,7 @@ class MultistagePlan final : public plugin::Plan {
   std::uint64_t workspace_bytes_;
   bool cluster_;  ///< the slices of a tile are a cluster
   bool transposes_a_, transposes_b_;
+  EarlyStart add_start_{};
   int alignment_a_, alignment_b_;  ///< bytes of the copies that the layouts allow
 };
 

@@ -49,7 +49,7 @@ class SkinnyPlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     prepare(kernel_.vectorized);
     prepare(kernel_.scalar);
-    if (skinny_uses_workspace(problem, split)) prepare_add_slices<T>();
+    if (skinny_uses_workspace(problem, split)) add_start_ = prepare_add_slices<T>();
   }
 
   std::uint64_t workspace_bytes() const override { return skinny_workspace(problem_, split_); }
@@ -73,7 +73,7 @@ class SkinnyPlan final : public plugin::Plan {
     const DeviceGuard guard(context_.device());
     launch(vectors ? kernel_.vectorized : kernel_.scalar, dim3(unsigned(blocks)), dim3(kSkinnyThreads), 0,
            context_.stream(), x);
-    if (x.s.partial != nullptr) launch_add_slices(x.s, context_.stream());
+    if (x.s.partial != nullptr) launch_add_slices(x.s, context_.stream(), add_start_);
   }
 
  private:
@@ -82,6 +82,7 @@ class SkinnyPlan final : public plugin::Plan {
   std::int64_t split_, count_;
   bool few_rows_, aligned_;
   SkinnyKernel<T> kernel_;
+  EarlyStart add_start_{};
 };
 
 }  // namespace

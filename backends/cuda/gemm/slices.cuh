@@ -5,6 +5,7 @@
 /// What algorithms have in common that cut k into slices.
 #pragma once
 
+#include "../early_start.cuh"
 #include "gemm.cuh"
 
 #include <algorithm>
@@ -27,42 +28,54 @@ struct SlicedArguments {
 
 inline constexpr int kAddThreads = 256;
 
-/// D from the sums of the slices. One thread an element; neighbours read neighbours. kPlain: see write_element().
+/// D from the sums of the slices. One thread an element; neighbours read neighbours. Threads along x are for columns,
+/// along y for rows of all matrices. kPlain: see write_element().
 template <class T, bool kPlain>
 __global__ void __launch_bounds__(kAddThreads)
     gemm_add_slices_kernel(const __grid_constant__ SlicedArguments<T> arguments) {
   using S = Scalar<T>;
   constexpr int kAhead = 8;  // reads under way
   const GemmArguments<T>& g = arguments.g;
-  const std::int64_t elements = g.batch * g.m * g.n, slice_elements = g.batch * g.m * arguments.partial_ld;
-  for (std::int64_t i = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; i < elements;
-       i += std::int64_t(gridDim.x) * blockDim.x) {
-    const std::int64_t row = i / g.n, column = i % g.n;  // row: of all matrices
-    const S* p = arguments.partial + row * arguments.partial_ld + column;
-    S sum = S(0);
-    for (int slice = 0; slice < arguments.slices; slice += kAhead) {
-      S part[kAhead];
+  start_successor();
+  wait_for_predecessor();  // which made the sums
+  const std::int64_t rows = g.batch * g.m, slice_elements = rows * arguments.partial_ld;
+  for (std::int64_t row = blockIdx.y * std::int64_t(blockDim.y) + threadIdx.y; row < rows;
+       row += std::int64_t(gridDim.y) * blockDim.y) {
+    const std::int64_t item = g.batch == 1 ? 0 : row / g.m;
+    for (std::int64_t column = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; column < g.n;
+         column += std::int64_t(gridDim.x) * blockDim.x) {
+      const S* p = arguments.partial + row * arguments.partial_ld + column;
+      S sum = S(0);
+      for (int slice = 0; slice < arguments.slices; slice += kAhead) {
+        S part[kAhead];
 #pragma unroll
-      for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : S(0);
+        for (int s = 0; s < kAhead; ++s, p += slice_elements) part[s] = slice + s < arguments.slices ? *p : S(0);
 #pragma unroll
-      for (int s = 0; s < kAhead; ++s)
-        if (slice + s < arguments.slices) sum += part[s];
+        for (int s = 0; s < kAhead; ++s)
+          if (slice + s < arguments.slices) sum += part[s];
+      }
+      write_element<kPlain>(g, item, row - item * g.m, column, sum);
     }
-    write_element<kPlain>(g, row / g.m, row % g.m, column, sum);
   }
 }
 
+/// Tells how to launch it.
 template <class T>
-void prepare_add_slices() {
+EarlyStart prepare_add_slices() {
   prepare(gemm_add_slices_kernel<T, false>);
   prepare(gemm_add_slices_kernel<T, true>);
+  return EarlyStart{can_start_early(gemm_add_slices_kernel<T, true>)};
 }
 
 template <class T>
-void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream) {
+void launch_add_slices(const SlicedArguments<T>& x, cudaStream_t stream, EarlyStart start) {
   const auto kernel = x.g.plain() ? gemm_add_slices_kernel<T, true> : gemm_add_slices_kernel<T, false>;
-  const std::int64_t blocks = std::min(ceil_div(x.g.batch * x.g.m * x.g.n, kAddThreads), kMaxGridX);
-  launch(kernel, dim3(unsigned(blocks)), dim3(kAddThreads), 0, stream, x);
+  int along = 4;  // threads for columns
+  while (along < kAddThreads && along < x.g.n) along *= 2;
+  const int rows = kAddThreads / along;
+  const dim3 grid(unsigned(std::min(ceil_div(x.g.n, along), kMaxGridX)),
+                  unsigned(std::min(ceil_div(x.g.batch * x.g.m, rows), kMaxGridYz)));
+  launch(kernel, grid, dim3(unsigned(along), unsigned(rows)), 0, stream, start, x);
 }
 
 }  // namespace tessera::cuda

@@ -20,15 +20,15 @@
 namespace tessera::cuda {
 namespace {
 
-/// An operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, as bulk copies of `box` rows see
-/// it: rows are of neighbours along k, or else of neighbours along the extent.
+/// An operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, as bulk copies of one of `shares`
+/// of a tile's `tile` rows or columns see it: rows are of neighbours along k, or else of neighbours along the extent.
 template <class T>
 WarpgroupMap map_of(const T* data, std::int64_t ld, std::int64_t stride, std::int64_t extent, const GemmArguments<T>& g,
-                    bool k_major, int box) {
+                    bool k_major, int tile, int shares) {
   constexpr auto kSize = std::int64_t(sizeof(T));
   const bool several = stride != 0 && g.batch > 1;
   return {tensor_map({data, k_major ? g.k : extent, k_major ? extent : g.k, several ? g.batch : 1, ld * kSize,
-                      several ? stride * kSize : 16, k_major ? box : WarpgroupTile::kDepth}),
+                      several ? stride * kSize : 16, (k_major ? tile : WarpgroupTile::kDepth) / shares}),
           several};
 }
 
@@ -49,8 +49,8 @@ class WarpgroupPlan final : public plugin::Plan {
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
     for (const auto kernel : {plain_, any_, single_}) prepare(kernel, shared);
-    early_ = can_start_early(plain_);
-    if (config.split > 1) prepare_add_slices<T>();
+    start_ = {can_start_early(plain_)};
+    if (config.split > 1) add_start_ = prepare_add_slices<T>();
     if (config.panels.bytes() > 0) prepare(gemm_aligned_copy_kernel<T>);
   }
 
@@ -110,33 +110,55 @@ class WarpgroupPlan final : public plugin::Plan {
     }
   }
 
-  /// Whether plain kernels write D.
-  bool is_plain(const GemmArguments<T>& g) const {
+  /// How D is written: by bulk copies, in pairs of f32, or otherwise.
+  enum class Writing { kBulk, kPairs, kAny };
+  Writing writing(const GemmArguments<T>& g, bool to_partial) const {
+    if (to_partial) return g.n % 2 == 0 ? Writing::kPairs : Writing::kAny;
     const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
-    if (g.beta != 0) return false;
-    if (g.d.wide()) return at_pair(g.d.data()) && (g.ldd | stride | g.n) % 2 == 0;
-    return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride, g.n});
+    if (g.beta != 0) return Writing::kAny;
+    if (!g.d.wide())
+      return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? Writing::kBulk : Writing::kAny;
+    const bool at_pair = reinterpret_cast<std::uintptr_t>(g.d.data()) % (2 * sizeof(Scalar<T>)) == 0;
+    return at_pair && (g.ldd | stride | g.n) % 2 == 0 ? Writing::kPairs : Writing::kAny;
   }
-  static bool at_pair(const void* d) { return reinterpret_cast<std::uintptr_t>(d) % (2 * sizeof(Scalar<T>)) == 0; }
+
+  WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
+    const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
+    return {std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split),
+            std::uint32_t(config.split),
+            std::uint32_t(tiles.rows),
+            std::uint32_t(tiles.columns),
+            std::uint32_t(warpgroup_group(g.n, g.k, context_.machine(), config)),
+            config.cluster};
+  }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
     x.k_per_slice = ceil_div(ceil_div(g.k, WarpgroupTile::kDepth), config_.split) * WarpgroupTile::kDepth;
-    WarpgroupArguments<T> w{{}, {}, x};
+    WarpgroupArguments<T> w{};
+    w.x = x;
     WarpgroupConfig config = config_;
-    typename WarpgroupKernels<T>::Kernel kernel = (partial == nullptr ? is_plain(g) : g.n % 2 == 0) ? plain_ : any_;
+    const Writing how = writing(g, partial != nullptr);
+    typename WarpgroupKernels<T>::Kernel kernel = how == Writing::kAny ? any_ : plain_;
     if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
       kernel = single_;
-      config.tile.cluster = 1;
+      config.cluster = {};
     } else if (g.k > 0) {
-      const WarpgroupTile& tile = config.tile;
-      w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m());
-      w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n / tile.cluster);
+      const auto [below, beside] = config.cluster;
+      w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, config.tile.m(), beside);
+      w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, config.tile.n, below);
     }
+    if (kernel == plain_ && how == Writing::kBulk) {
+      constexpr auto kSize = std::int64_t(sizeof(T));
+      w.bulk = true;
+      w.d = tensor_map({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
+                        WarpgroupTile::kBoxRows});
+    }
+    w.order = order_of(g, config);
     launch(kernel, dim3(unsigned(warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config))),
            dim3(unsigned(config.tile.threads())), std::size_t(config.tile.shared_bytes()), context_.stream(),
-           ClusterSize{unsigned(config.tile.cluster)}, EarlyStart{early_}, w);
-    if (partial != nullptr) launch_add_slices(x, context_.stream());
+           ClusterSize{unsigned(config.cluster.blocks())}, start_, w);
+    if (partial != nullptr) launch_add_slices(x, context_.stream(), add_start_);
   }
 
   Context& context_;
@@ -145,7 +167,7 @@ class WarpgroupPlan final : public plugin::Plan {
   bool merged_;
   typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
   std::uint64_t partial_bytes_;
-  bool early_ = false;  ///< launches may begin before others have ended
+  EarlyStart start_{}, add_start_{};
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

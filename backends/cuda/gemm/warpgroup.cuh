@@ -6,7 +6,6 @@
 #pragma once
 
 #include "../early_start.cuh"
-#include "rasterization.cuh"
 #include "slices.cuh"
 #include "warpgroup_finish.cuh"
 #include "warpgroup_kernels.hpp"
@@ -24,33 +23,28 @@ struct WarpgroupWork {
   int first_step, steps;  ///< of 64 of k
 };
 
-/// How blocks take work: the blocks of a cluster take tiles below one another, the same slice of each.
-template <class T, class Tile>
-struct WarpgroupOrder {
-  const SlicedArguments<T>& x;
-  std::int64_t units;  ///< of a cluster's work
-
-  __device__ explicit WarpgroupOrder(const SlicedArguments<T>& arguments) : x(arguments) {
-    const GemmArguments<T>& g = x.g;
-    units = ceil_div(g.m, Tile::kM * Tile::kCluster) * ceil_div(g.n, Tile::kN) * g.batch * x.slices;
-  }
-  __device__ WarpgroupWork at(std::int64_t unit, unsigned rank) const {
-    const GemmArguments<T>& g = x.g;
-    GemmTile tile = rasterized_tile(g, Tile::kM * Tile::kCluster, Tile::kN, unit / x.slices);
-    tile.row += rank * Tile::kM;
-    const int slice = int(unit % x.slices);
-    const std::int64_t first = slice * x.k_per_slice, left = g.k - first;
-    const std::int64_t ks = left < x.k_per_slice ? left : x.k_per_slice;
-    return {tile, slice, int(first / Tile::kDepth), ks > 0 ? int(ceil_div(ks, Tile::kDepth)) : 0};
-  }
-};
+template <class Shape>
+__device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, std::int64_t k, std::int64_t k_per_slice,
+                                                 std::uint32_t unit, unsigned rank) {
+  const std::uint32_t slice = unit % order.slices, number = unit / order.slices;
+  const std::uint32_t in_matrix = number % (order.rows * order.columns), in_group = in_matrix % (order.group * order.columns);
+  const std::uint32_t first_row = in_matrix / (order.group * order.columns) * order.group;
+  const std::uint32_t height = min(order.rows - first_row, order.group);
+  const std::uint32_t row = (first_row + in_group % height) * unsigned(order.cluster.m) + rank % unsigned(order.cluster.m);
+  const std::uint32_t column = in_group / height * unsigned(order.cluster.n) + rank / unsigned(order.cluster.m);
+  const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
+  return {{std::int64_t(row) * Shape::kM, std::int64_t(column) * Shape::kN, number / (order.rows * order.columns)},
+          int(slice),
+          int(first / Shape::kDepth),
+          ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
+}
 
 /// kSingle: operands are read element by element.
 template <int kNumber, bool kKMajorA, bool kKMajorB, bool kSingleValue>
 struct WarpgroupShape {
   static constexpr WarpgroupTile kTile = kWarpgroupTiles[kNumber];
   static constexpr bool kSingle = kSingleValue;
-  static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages, kCluster = kSingle ? 1 : kTile.cluster;
+  static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages;
   static constexpr int kDepth = WarpgroupTile::kDepth, kConsumers = kTile.consumers;
   /// Registers of a thread that loads, and of one that multiplies.
   static constexpr int kLoadRegisters = kConsumers == 2 ? (kSingle ? 72 : 40) : (kSingle ? 96 : 56);
@@ -58,7 +52,7 @@ struct WarpgroupShape {
   using A = WarpgroupOperand<kM, kKMajorA>;
   using B = WarpgroupOperand<kN, kKMajorB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
-  static_assert(kStageBytes == kTile.stage_bytes());
+  static_assert(kStageBytes == kTile.stage_bytes() && kStageBytes % 1024 == 0);
 };
 
 /// The ring in shared memory: stages, and two barriers each, that it is full and that it is empty.
@@ -81,39 +75,48 @@ struct WarpgroupRing {
   }
 };
 
-/// Copies the share of an operand's tile that a block copies: all, or for all blocks of the cluster a part.
-template <int kCluster, class Operand>
+/// How a block shares copies of an operand with blocks of its cluster: it copies one of `count` shares to all of them.
+struct WarpgroupShare {
+  int count, number;
+  unsigned blocks;  ///< a bit for each of them; 0 where it is alone
+};
+
+/// A share of an operand's tile: of its rows or columns where it is K-major, else of k.
+template <class Operand>
 __device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
-                                             std::int64_t extent, int k, std::int64_t batch, unsigned rank) {
-  constexpr int kShare = Operand::kExtent / kCluster;
-  static_assert(kShare % 64 == 0);
-  const int matrix = from.varies ? int(batch) : 0;
-  const int first = kCluster > 1 ? int(rank) * kShare : 0;
-  const std::uint32_t place = shared + std::uint32_t(first * 128);
+                                             int extent, int k, int batch, const WarpgroupShare& share) {
+  const int matrix = from.varies ? batch : 0;
+  const int first = (Operand::kKMajor ? Operand::kExtent : WarpgroupTile::kDepth) / share.count * share.number;
+  shared += unsigned(first * 128);
   if constexpr (Operand::kKMajor) {
-    copy_box<kCluster>(place, from.map, barrier, k, int(extent) + first, matrix);
+    copy_box(shared, from.map, barrier, k, extent + first, matrix, share.blocks);
   } else {
 #pragma unroll
-    for (int block = 0; block < kShare / 64; ++block)
-      copy_box<kCluster>(place + block * Operand::kBlockBytes, from.map, barrier, int(extent) + first + 64 * block, k,
-                         matrix);
+    for (int block = 0; block < Operand::kExtent / 64; ++block)
+      copy_box(shared + block * Operand::kBlockBytes, from.map, barrier, extent + 64 * block, k + first, matrix,
+               share.blocks);
   }
 }
 
 /// One thread: fills the ring by bulk copies.
 template <class T, class Shape>
-__device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, std::int64_t first,
-                          std::int64_t apart, unsigned rank) {
-  const WarpgroupOrder<T, Shape> order(w.x);
-  for (std::int64_t unit = first; unit < order.units; unit += apart) {
-    const WarpgroupWork work = order.at(unit, rank);
+__device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
+                          unsigned rank) {
+  const unsigned below = unsigned(w.order.cluster.m), beside = unsigned(w.order.cluster.n);
+  const unsigned row = rank % below, column = rank / below;
+  unsigned of_row = 0;
+  for (unsigned block = 0; block < beside; ++block) of_row |= 1u << (row + block * below);
+  const WarpgroupShare a{int(beside), int(column), beside > 1 ? of_row : 0};
+  const WarpgroupShare b{int(below), int(row), below > 1 ? ((1u << below) - 1) << (column * below) : 0};
+  for (unsigned unit = first; unit < w.order.units; unit += apart) {
+    const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
+    const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
       barrier_expect(ring.full(), Shape::kStageBytes);
       const int k = step * Shape::kDepth;
-      copy_operand<1, typename Shape::A>(ring.a(), w.a, ring.full(), work.tile.row, k, work.tile.batch, 0);
-      copy_operand<Shape::kCluster, typename Shape::B>(ring.b(), w.b, ring.full(), work.tile.column, k, work.tile.batch,
-                                                       rank);
+      copy_operand<typename Shape::A>(ring.a(), w.a, ring.full(), at_row, k, batch, a);
+      copy_operand<typename Shape::B>(ring.b(), w.b, ring.full(), at_column, k, batch, b);
       ring.advance();
     }
   }
@@ -144,12 +147,10 @@ __device__ __forceinline__ void load_operand(std::uint32_t shared, const T* oper
 
 /// A warpgroup: fills the ring from any address.
 template <class T, class Shape>
-__device__ void load_ring(const SlicedArguments<T>& x, WarpgroupRing<Shape> ring, std::int64_t first,
-                          std::int64_t apart) {
-  const WarpgroupOrder<T, Shape> order(x);
-  const GemmArguments<T>& g = x.g;
-  for (std::int64_t unit = first; unit < order.units; unit += apart) {
-    const WarpgroupWork work = order.at(unit, 0);
+__device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart) {
+  const GemmArguments<T>& g = w.x.g;
+  for (unsigned unit = first; unit < w.order.units; unit += apart) {
+    const WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit, 0);
     const GemmTile& tile = work.tile;
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       const std::int64_t k = std::int64_t(step) * Shape::kDepth;
@@ -169,21 +170,24 @@ __device__ void load_ring(const SlicedArguments<T>& x, WarpgroupRing<Shape> ring
 
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile.
 template <class T, class Shape, bool kPlain>
-__device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, std::int64_t first,
-                              std::int64_t apart, unsigned rank, unsigned char* shared_warps) {
-  const WarpgroupOrder<T, Shape> order(w.x);
-  const int consumer = int(threadIdx.x) / 128 - 1, thread = int(threadIdx.x) % 128, warp = thread / 32;
+__device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
+                              unsigned rank, unsigned char* shared_warps) {
+  const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
+  const int consumer = int(threadIdx.x) / 128 - 1, warp = int(threadIdx.x) % 128 / 32;
+  const unsigned thread = threadIdx.x % 128;
   unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
+  // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
+  const bool tells = thread < blocks && (thread % below == rank % below || thread / below == rank / below);
   const auto release = [&](std::uint32_t empty) {
-    if constexpr (Shape::kCluster > 1) {
-      if (thread < Shape::kCluster) barrier_arrive(empty, unsigned(thread));
-    } else {
-      if (thread == 0) barrier_arrive(empty);
-    }
+    if (!tells) return;
+    if (Shape::kSingle || blocks == 1)
+      barrier_arrive(empty);
+    else
+      barrier_arrive(empty, thread);
   };
   Scalar<T> sums[Shape::kN / 2];
-  for (std::int64_t unit = first; unit < order.units; unit += apart) {
-    const WarpgroupWork work = order.at(unit, rank);
+  for (unsigned unit = first; unit < w.order.units; unit += apart) {
+    const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
     const int row = 64 * consumer + 16 * warp;
     WarpgroupBias<kPlain ? Shape::kN / 32 : 1> bias;
     if constexpr (kPlain) bias = bias_of<Shape>(w.x, work.tile, row);  // it comes while products run
@@ -207,10 +211,11 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
     products_wait<0>();
     if (work.steps > 0) release(read);
     if constexpr (kPlain)
-      write_plain<Shape>(memory, sums, w.x, work.tile, work.slice, row, bias);
+      write_plain<Shape>(memory, sums, w, work.tile, work.slice, row, bias);
     else
       write_any<Shape>(memory, sums, w.x, work.tile, work.slice, row);
   }
+  if (kPlain && thread % 32 == 0) stores_wait();
 }
 
 /// kPlain: see WarpgroupKernels.
@@ -220,17 +225,18 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
   WarpgroupRing<Shape> ring(shared_address(shared));
-  const unsigned rank = Shape::kCluster > 1 ? cluster_rank() : 0;
-  const std::int64_t first = blockIdx.x / Shape::kCluster, apart = gridDim.x / Shape::kCluster;
+  const unsigned blocks = Shape::kSingle ? 1 : unsigned(w.order.cluster.m * w.order.cluster.n);
+  const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
   if (threadIdx.x == 0) {
     if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
+    const unsigned writers = unsigned(w.order.cluster.m + w.order.cluster.n - 1);
     for (int stage = 0; stage < Shape::kStages; ++stage) {
       barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
-      barrier_init(ring.barriers + 16u * unsigned(stage) + 8, Shape::kConsumers * Shape::kCluster);
+      barrier_init(ring.barriers + 16u * unsigned(stage) + 8, Shape::kConsumers * writers);
     }
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
   }
-  if constexpr (Shape::kCluster > 1)
+  if (blocks > 1)
     cluster_sync();
   else
     __syncthreads();
@@ -239,14 +245,14 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
   if (threadIdx.x < 128) {
     give_registers<Shape::kLoadRegisters>();
     if constexpr (Shape::kSingle)
-      load_ring<T, Shape>(w.x, ring, first, apart);
+      load_ring<T, Shape>(w, ring, first, apart);
     else if (threadIdx.x == 0)
       fill_ring<T, Shape>(w, ring, first, apart, rank);
   } else {
     take_registers<Shape::kRegisters>();
     multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared + (ring.warps - ring.stages));
   }
-  if constexpr (Shape::kCluster > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
+  if (blocks > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
 #endif
 }
 

@@ -34,6 +34,7 @@ struct WarpgroupPanels {
 /// One way to run a product.
 struct WarpgroupConfig {
   WarpgroupTile tile;
+  WarpgroupCluster cluster{};
   std::int64_t split = 1;  ///< slices of k, whose sums are added in order, by another kernel
   WarpgroupPanels panels{};
 };
@@ -41,11 +42,22 @@ struct WarpgroupConfig {
 /// Bytes of the slices' sums; 0 for one slice.
 std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, std::int64_t split);
 
-/// Blocks that compute one tile of m x n elements of each matrix after the other, in clusters of the tile's size.
+/// The tiles of clusters that cover so many rows and columns.
+struct WarpgroupTiles {
+  std::int64_t rows, columns;
+};
+WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
+
+/// Rows of clusters' tiles that are taken side by side: with the columns of the clusters that run at a time they make
+/// about a square of D.
+std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& machine, const WarpgroupConfig& config);
+
+/// Blocks of a launch that computes one tile of m x n elements of each matrix after the other.
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
-/// "tile_m", "tile_n", "split", "panel_m", "panel_n" (0: all at once): a configuration as parameters, and back.
+/// "tile_m", "tile_n", "cluster_m", "cluster_n", "split", "panel_m", "panel_n" (0: all at once): a configuration as
+/// parameters, and back.
 plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 

@@ -7,7 +7,8 @@
 #pragma once
 
 #include "tile_writer.cuh"
-#include "warpgroup_tiles.hpp"
+#include "warpgroup_kernels.hpp"
+#include "warpgroup_layout.cuh"
 
 #include <cstdint>
 
@@ -41,17 +42,15 @@ __device__ __forceinline__ WarpgroupBias<Shape::kN / 32> bias_of(const SlicedArg
   return bias;
 }
 
-/// What becomes of a thread's sums of 32 columns: alpha, the bias, the activation. `bias`: by columns that of the lane's.
+/// Adds the bias to sums of 32 columns. `columns`: by columns that of the lane's.
 template <class T>
-__device__ __forceinline__ void finish_piece(Scalar<T> (&values)[16], Scalar<T> alpha, const Finish<T>& finish,
-                                             const Scalar<T> (&rows)[2], Scalar<T> columns) {
+__device__ __forceinline__ void add_bias(Scalar<T> (&values)[16], const Finish<T>& finish, const Scalar<T> (&rows)[2],
+                                         Scalar<T> columns) {
   const int lane = int(threadIdx.x) % 32;
-#pragma unroll
-  for (int e = 0; e < 16; ++e) values[e] *= alpha;
-  if (finish.bias && finish.per_row) {
+  if (finish.per_row) {
 #pragma unroll
     for (int e = 0; e < 16; ++e) values[e] += rows[e / 2 % 2];
-  } else if (finish.bias) {
+  } else {
 #pragma unroll
     for (int e = 0; e < 16; e += 4)
 #pragma unroll
@@ -60,87 +59,162 @@ __device__ __forceinline__ void finish_piece(Scalar<T> (&values)[16], Scalar<T> 
         values[e + side] += of_column, values[e + side + 2] += of_column;
       }
   }
-  finish.activate_all(values);
 }
 
-/// Without C: D of 16 bits, rounded in registers and laid out in shared memory; or sums or D of f32, straight from
-/// registers, where four threads write a sector. `memory`: of the warp; `row`: its first of the tile.
+/// Where a warp's part of a tile goes, 16 rows.
+template <class T>
+struct WarpgroupPart {
+  const WarpgroupArguments<T>& w;
+  const GemmTile& tile;
+  std::int64_t first;          ///< row
+  int rows, columns;           ///< that exist, from the first on
+  int slice;
+};
+
+/// Columns of 16 bits that a warp lays out at a time for bulk copies: rows of 64 columns have 128 bytes, whose 16-byte
+/// parts are permuted as in operands.
+template <int kN>
+struct WarpgroupBoxes {
+  static constexpr int kColumns = kN < 128 ? kN : 128;
+  unsigned char* memory;
+
+  /// A thread's sums of eight columns from `column` on: see add_products().
+  template <class T>
+  __device__ __forceinline__ void put(int column, const float* s) const {
+    const int lane = int(threadIdx.x) % 32;
+    unsigned char* const to = memory + column / 64 * WarpgroupTile::kBoxBytes + lane / 4 * 128 +
+                              (column % 64 / 8 ^ lane / 4) * 16 + lane % 4 * 4;
+    *reinterpret_cast<std::uint32_t*>(to) = detail::word_of(T{}, s[0], s[1]);
+    *reinterpret_cast<std::uint32_t*>(to + 8 * 128) = detail::word_of(T{}, s[2], s[3]);
+  }
+  /// Before the next columns: copies have read the last ones.
+  __device__ __forceinline__ void begin() const {
+    if (threadIdx.x % 32 == 0) stores_wait_read();
+    __syncwarp();
+  }
+  /// Lets them be copied to columns of D from `column` of the tile on.
+  template <class T>
+  __device__ __forceinline__ void end(const WarpgroupPart<T>& part, int column) const {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
+    __syncwarp();
+    if (threadIdx.x % 32 != 0) return;
+#pragma unroll
+    for (int box = 0; box < kColumns; box += 64)
+      if (column + box < part.columns)
+        store_box(part.w.d, shared_address(memory) + unsigned(box / 64 * WarpgroupTile::kBoxBytes),
+                  int(part.tile.column) + column + box, int(part.first), int(part.tile.batch));
+    stores_commit();
+  }
+};
+
+/// D of f32 or the sums of a slice, in pairs: four threads write a sector.
+struct WarpgroupPairs {
+  float* data;  ///< of the thread's first row and columns
+  std::int64_t ld;
+  int rows, columns;  ///< that exist, from there on
+
+  template <class T>
+  static __device__ WarpgroupPairs of(const WarpgroupPart<T>& part) {
+    const SlicedArguments<T>& x = part.w.x;
+    const bool partial = x.partial != nullptr;
+    const std::int64_t ld = partial ? x.partial_ld : x.g.ldd;
+    const std::int64_t matrix = partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld
+                                        : part.tile.batch * x.g.stride_d;
+    float* const base = partial ? x.partial : reinterpret_cast<float*>(x.g.d.elements());
+    const int lane = int(threadIdx.x) % 32;
+    return {base + matrix + (part.first + lane / 4) * ld + part.tile.column + lane % 4 * 2, ld, part.rows - lane / 4,
+            part.columns - lane % 4 * 2};
+  }
+  __device__ __forceinline__ void put(int column, const float* s) const {
+    if (column >= columns) return;
+    if (rows > 0) *reinterpret_cast<float2*>(data + column) = {s[0], s[1]};
+    if (rows > 8) *reinterpret_cast<float2*>(data + 8 * ld + column) = {s[2], s[3]};
+  }
+};
+
+/// Without bias and activation. Code that is short: what is long must be fetched anew after each main loop.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_boxes(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
+                                            float alpha, const WarpgroupPart<T>& part) {
+  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
+#pragma unroll
+  for (int first = 0; first < Shape::kN; first += kColumns) {
+    boxes.begin();
+#pragma unroll
+    for (int column = 0; column < kColumns; column += 8) {
+      float values[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
+      boxes.template put<T>(column, values);
+    }
+    boxes.end(part, first);
+  }
+}
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_pairs(const float (&sums)[kSums], float alpha, const WarpgroupPart<T>& part) {
+  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+#pragma unroll
+  for (int column = 0; column < Shape::kN; column += 8) {
+    float values[4];
+#pragma unroll
+    for (int e = 0; e < 4; ++e) values[e] = alpha * sums[column / 2 + e];
+    pairs.put(column, values);
+  }
+}
+
+/// With bias and activation, 32 columns at a time: one loop, and in it a branch to their registers.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_finished(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
+                                               float alpha, const WarpgroupPart<T>& part,
+                                               const WarpgroupBias<Shape::kN / 32>& bias) {
+  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
+  const Finish<T>& finish = part.w.x.g.finish;
+  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+#pragma unroll 1
+  for (int first = 0; first < Shape::kN; first += 32) {
+    float values[16], of_columns = 0;
+#pragma unroll
+    for (int i = 0; i < Shape::kN / 32; ++i) {
+      if (32 * i != first) continue;
+      of_columns = bias.of[i];
+#pragma unroll
+      for (int e = 0; e < 16; ++e) values[e] = alpha * sums[i * 16 + e];
+    }
+    if (finish.bias) add_bias<T>(values, finish, {bias.of[0], bias.of[1]}, of_columns);
+    finish.activate_all(values);
+    if (part.w.bulk) {
+      if (first % kColumns == 0) boxes.begin();
+#pragma unroll
+      for (int i = 0; i < 4; ++i) boxes.template put<T>(first % kColumns + 8 * i, values + 4 * i);
+      if (first % kColumns == kColumns - 32) boxes.end(part, first - (kColumns - 32));
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) pairs.put(first + 8 * i, values + 4 * i);
+    }
+  }
+}
+
+/// Without C: D of 16 bits by bulk copies, or sums or D of f32 in pairs. `memory`: of the warp; `row`: its first of the
+/// tile.
 template <class Shape, class T, int kSums>
 __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row,
+                                            const WarpgroupArguments<T>& w, const GemmTile& tile, int slice, int row,
                                             const WarpgroupBias<Shape::kN / 32>& bias) {
-  constexpr int kPiece = Shape::kN < 128 ? Shape::kN : 128, kPitch = 2 * kPiece + 16;  // rows begin in other banks
-  constexpr int kAcross = kPiece / 8, kRowsAPass = 32 / kAcross;
-  const GemmArguments<T>& g = x.g;
-  const int lane = int(threadIdx.x) % 32;
+  const GemmArguments<T>& g = w.x.g;
   const std::int64_t first = tile.row + row;
   const int rows = int(g.m - first < 16 ? g.m - first : 16);
   const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
-  if (rows <= 0) return;
-  const bool to_partial = x.partial != nullptr, finishes = !to_partial && g.finish;
-  const TileTarget<T> target =
-      target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
-  const Scalar<T> alpha = to_partial ? Scalar<T>(1) : (g.k != 0 ? g.alpha : Scalar<T>(0));
-  const bool wide = to_partial || g.d.wide();
-  unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 4;
-  const auto put = [&](int column, const Scalar<T>* s) {
-    *reinterpret_cast<std::uint32_t*>(mine + column * 2) = detail::word_of(T{}, s[0], s[1]);
-    *reinterpret_cast<std::uint32_t*>(mine + 8 * kPitch + column * 2) = detail::word_of(T{}, s[2], s[3]);
-  };
-  const auto put_wide = [&](int column, const Scalar<T>* s) {
-    column += lane % 4 * 2;
-    if (column >= columns) return;
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-      if (lane / 4 + 8 * half < rows)
-        target.template store<2>(lane / 4 + 8 * half, column, {{s[2 * half], s[2 * half + 1]}});
-  };
-#pragma unroll
-  for (int piece = 0; piece < Shape::kN; piece += kPiece) {
-    if (finishes) {
-#pragma unroll 1
-      for (int part = 0; part < kPiece; part += 32) {
-        Scalar<T> values[16], of_columns = 0;
-#pragma unroll
-        for (int i = 0; i < kPiece / 32; ++i) {
-          if (32 * i != part) continue;
-          of_columns = bias.of[piece / 32 + i];
-#pragma unroll
-          for (int e = 0; e < 16; ++e) values[e] = sums[(piece / 32 + i) * 16 + e];
-        }
-        finish_piece<T>(values, alpha, g.finish, {bias.of[0], bias.of[1]}, of_columns);
-        if (!wide && part == 0) __syncwarp();
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (wide)
-            put_wide(piece + part + 8 * i, values + 4 * i);
-          else
-            put(part + 8 * i, values + 4 * i);
-        }
-      }
-    } else {
-      if (!wide) __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kPiece / 8; ++i) {
-        Scalar<T> values[4];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(piece / 8 + i) * 4 + e];
-        if (wide)
-          put_wide(piece + 8 * i, values);
-        else
-          put(8 * i, values);
-      }
-    }
-    if (wide) continue;
-    __syncwarp();
-    const int column = piece + lane % kAcross * 8;
-#pragma unroll
-    for (int pass = 0; pass < 16; pass += kRowsAPass) {
-      const int r = pass + lane / kAcross;
-      const uint4 values = *reinterpret_cast<const uint4*>(memory + r * kPitch + lane % kAcross * 16);
-      if (r < rows && column < columns) *reinterpret_cast<uint4*>(target.d.elements() + r * g.ldd + column) = values;
-    }
-  }
+  if (rows <= 0 || columns <= 0) return;
+  const bool to_partial = w.x.partial != nullptr;
+  const float alpha = to_partial ? 1.0f : (g.k != 0 ? g.alpha : 0.0f);
+  const WarpgroupPart<T> part{w, tile, first, rows, columns, slice};
+  const WarpgroupBoxes<Shape::kN> boxes{memory};
+  if (!to_partial && g.finish)
+    write_finished<Shape>(boxes, sums, alpha, part, bias);
+  else if (w.bulk)
+    write_boxes<Shape>(boxes, sums, alpha, part);
+  else
+    write_pairs<Shape>(sums, alpha, part);
 }
 
 /// Neighbouring columns of a tile that a warp lays out at a time, as f32.
@@ -186,7 +260,7 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
   const std::int64_t first = tile.row + row;
   const int rows = int(g.m - first < 16 ? g.m - first : 16);
   const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
-  if (rows <= 0) return;
+  if (rows <= 0 || columns <= 0) return;
   const bool to_partial = x.partial != nullptr;
   const TileTarget<T> target =
       target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);

@@ -19,15 +19,28 @@ struct WarpgroupMap {
   bool varies;  ///< with the matrix of the batch
 };
 
+/// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in groups
+/// of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and columns.
+struct WarpgroupOrder {
+  std::uint32_t units;          ///< of a cluster's work
+  std::uint32_t slices;
+  std::uint32_t rows, columns;  ///< of clusters' tiles in a matrix
+  std::uint32_t group;
+  WarpgroupCluster cluster;
+};
+
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
+  CUtensorMap d;  ///< where `bulk`
   SlicedArguments<T> x;
+  WarpgroupOrder order;
+  bool bulk;  ///< D is written by bulk copies
 };
 
-/// [trans_a][trans_b]. Plain ones are for arguments without C, bias and activation, whose D has 16 bits and rows that
-/// begin at multiples of 16 bytes; the others for any. Single ones read operands at any address, element by element,
-/// and have no clusters. All add in the same order.
+/// [trans_a][trans_b]. Plain ones are for arguments without C, whose D has 16 bits and rows that begin at multiples of
+/// 16 bytes, or f32 in pairs; the others for any. Single ones read operands at any address, element by element, and have
+/// no clusters. All add in the same order.
 template <class T>
 struct WarpgroupKernels {
   using Kernel = void (*)(WarpgroupArguments<T>);

@@ -77,15 +77,15 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, unsigned b
 
 // ---- Bulk copies of boxes of a tensor of three axes: the contiguous one, rows, matrices
 
-/// kCluster: to the same place in all blocks of the cluster, whose barriers at the same place are told.
-template <int kCluster>
+/// `blocks`: a bit for each block of the cluster to whose same place it goes, and whose barrier at the same place is told;
+/// 0: this block alone.
 __device__ __forceinline__ void copy_box(std::uint32_t shared, const CUtensorMap& map, std::uint32_t barrier, int along,
-                                         int row, int matrix) {
-  if constexpr (kCluster > 1)
+                                         int row, int matrix, unsigned blocks) {
+  if (blocks != 0)
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
         " [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(shared),
-        "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix), "h"(std::uint16_t((1 << kCluster) - 1))
+        "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix), "h"(std::uint16_t(blocks))
         : "memory");
   else
     asm volatile(
@@ -94,6 +94,17 @@ __device__ __forceinline__ void copy_box(std::uint32_t shared, const CUtensorMap
         "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix)
         : "memory");
 }
+/// From shared memory; what lies outside of the tensor is not written.
+__device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t shared, int along, int row,
+                                          int matrix) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
+               "r"(shared), "r"(along), "r"(row), "r"(matrix)
+               : "memory");
+}
+__device__ __forceinline__ void stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Waits until the thread's stores have read shared memory, or have written.
+__device__ __forceinline__ void stores_wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void stores_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ using plugin::round_up;
 
 constexpr std::array<std::int64_t, 11> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr std::int64_t kMostSplit = 64;
+constexpr std::array<std::int64_t, 2> kClusterSides{1, 2};
+constexpr std::int64_t kMostClusterSide = 4;
 constexpr std::size_t kMostOffers = 32;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
@@ -76,27 +79,29 @@ WarpgroupPanels most_panels(const GemmProblem& p, std::uint64_t bytes) {
 }
 
 /// Clusters that run at once.
-double held(const Machine& machine, const WarpgroupTile& tile) {
-  return std::floor(held_at_once(machine, 1, tile.cluster) / tile.cluster);
+double held(const Machine& machine, const WarpgroupCluster& cluster) {
+  return std::floor(held_at_once(machine, 1, cluster.blocks()) / cluster.blocks());
 }
 
-double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupTile& tile) {
-  return double(ceil_div(m, tile.m() * tile.cluster)) * double(ceil_div(n, tile.n)) * double(batch);
+/// Of clusters, of all slices.
+double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
+  const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
+  return double(tiles.rows) * double(tiles.columns) * double(batch) * double(config.split);
 }
-double tiles_of(const GemmProblem& p, const WarpgroupTile& tile) { return tiles_of(p.m, p.n, p.batch, tile); }
 
 /// One launch, of a panel.
-double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupTile& tile, std::int64_t split) {
+double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = machine.gemm.warpgroup;
+  const WarpgroupTile& tile = config.tile;
   const WarpgroupTileCosts& t = c.tiles[std::size_t(tile.number)];
-  const double units = tiles_of(p, tile) * double(split), at_once = std::max(1.0, held(machine, tile));
+  const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
   const double waves = std::ceil(units / at_once);
-  const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), split));
+  const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), config.split));
   const double step =
       double(WarpgroupTile::kDepth) * tile.m() * tile.n / (machine.units.mma_16 * t.rate) / machine.clock_hz;
   // Many waves run at the clock that the power permits.
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
-  const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
+  const bool vectors = config.split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
   const double write = (vectors ? t.tile : t.tile * c.write_one);
   // A multiprocessor has its share of the memory's rate, and not much more.
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
@@ -122,7 +127,7 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
              2.0 * double(warpgroup_partial_bytes(problem, config.split)) / (c.partial_memory * machine.memory_rate);
   const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
   return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
-         launches * (panels_m * panels_n * launch_seconds(panel, machine, config.tile, config.split) + adding +
+         launches * (panels_m * panels_n * launch_seconds(panel, machine, config) + adding +
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
@@ -140,6 +145,15 @@ std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::Gi
   return tiles;
 }
 
+std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& given) {
+  std::vector<WarpgroupCluster> clusters;
+  for (const std::int64_t m : given.in_range("cluster_m", kClusterSides, 1, kMostClusterSide))
+    for (const std::int64_t n : given.in_range("cluster_n", kClusterSides, 1, kMostClusterSide))
+      if (std::has_single_bit(std::uint64_t(m)) && std::has_single_bit(std::uint64_t(n)) && std::size_t(m * n) <= kMostInCluster)
+        clusters.push_back({int(m), int(n)});
+  return clusters;
+}
+
 }  // namespace
 
 bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
@@ -153,15 +167,29 @@ std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, std::int64_t split) 
   return split == 1 ? 0 : std::uint64_t(split) * slice_bytes(of_a_launch(p));
 }
 
+WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config) {
+  return {ceil_div(m, std::int64_t(config.tile.m()) * config.cluster.m),
+          ceil_div(n, std::int64_t(config.tile.n) * config.cluster.n)};
+}
+
+std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& machine, const WarpgroupConfig& config) {
+  // Where all of op(B) stays in the second-level cache, C is written in long runs, which memory takes faster.
+  if (n * k <= (std::int64_t(8) << 20) / 2) return 1;
+  const double at_once = double(machine.multiprocessors) * config.tile.m() * config.tile.n;
+  return std::max<std::int64_t>(1, std::llround(std::sqrt(at_once) / (config.tile.m() * config.cluster.m)));
+}
+
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config) {
-  const double units = tiles_of(m, n, batch, config.tile) * double(config.split);
-  return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
+  const std::int64_t blocks = config.cluster.blocks();
+  return std::int64_t(std::min(units_of(m, n, batch, config), std::max(1.0, held(machine, config.cluster)))) * blocks;
 }
 
 plugin::Parameters warpgroup_parameters(const GemmProblem& p, const WarpgroupConfig& config) {
   return {{"tile_m", config.tile.m()},
           {"tile_n", config.tile.n},
+          {"cluster_m", config.cluster.m},
+          {"cluster_n", config.cluster.n},
           {"split", config.split},
           {"panel_m", config.panels.m < p.m ? config.panels.m : 0},
           {"panel_n", config.panels.n < p.n ? config.panels.n : 0}};
@@ -172,7 +200,10 @@ WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters&
       panels_of(p, extent_of(parameters.at("panel_m"), p.m), extent_of(parameters.at("panel_n"), p.n));
   for (const WarpgroupTile& tile : kWarpgroupTiles)
     if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
-      return {tile, parameters.at("split"), panels};
+      return {tile,
+              {int(parameters.at("cluster_m")), int(parameters.at("cluster_n"))},
+              parameters.at("split"),
+              panels};
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
 }
 
@@ -198,16 +229,20 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
                                            panel("panel_n", warpgroup_copies_b(problem), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
   std::vector<Priced> found;
-  for (const WarpgroupTile& tile : tiles_to_try(machine, given)) {
-    const std::int64_t most_slices =
-        whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
-    for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit)) {
-      if (split > most_slices || (split > 1 && tiles_of(p, tile) > held(machine, tile))) continue;
-      const WarpgroupConfig config{tile, split, panels};
-      if (panels.bytes() + warpgroup_partial_bytes(problem, split) > workspace_limit) continue;
-      found.push_back({config, seconds(problem, machine, config)});
-    }
-  }
+  const std::int64_t most_slices =
+      whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
+  const auto splits = given.in_range("split", kSplits, 1, kMostSplit);
+  const auto tiles = tiles_to_try(machine, given);
+  const auto clusters = clusters_to_try(given);
+  for (const WarpgroupTile& tile : tiles)
+    for (const WarpgroupCluster& cluster : clusters)
+      for (const std::int64_t split : splits) {
+        const WarpgroupConfig config{tile, cluster, split, panels}, whole_k{tile, cluster, 1, panels};
+        if (split > most_slices) continue;
+        if (split > 1 && units_of(p.m, p.n, p.batch, whole_k) > held(machine, cluster)) continue;
+        if (panels.bytes() + warpgroup_partial_bytes(problem, split) > workspace_limit) continue;
+        found.push_back({config, seconds(problem, machine, config)});
+      }
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
   for (const auto& [config, seconds] : found)

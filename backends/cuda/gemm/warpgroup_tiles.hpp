@@ -14,25 +14,34 @@ namespace tessera::cuda {
 struct WarpgroupTile {
   int consumers, n;
   int stages;      ///< of the ring: tiles of A and B that a block keeps in shared memory
-  int cluster;     ///< blocks whose tiles lie below one another and share the tiles of B
   int number = 0;  ///< in the list
 
   static constexpr int kDepth = 64;  ///< k goes by in steps of so many: rows of 128 bytes, what the swizzle spans
+  /// Bulk copies of D have boxes of so many rows, those of a warp, of 128 bytes.
+  static constexpr int kBoxRows = 16, kBoxBytes = kBoxRows * 128;
   constexpr int m() const { return 64 * consumers; }
   constexpr int threads() const { return 128 * (consumers + 1); }
   constexpr int stage_bytes() const { return 2 * kDepth * (m() + n); }
+  /// Where a warp lays out a piece of its part of D: up to 128 columns of 16 bits, or 32 as f32.
+  static constexpr int kWarpBytes = 2 * kBoxBytes;
   /// Of shared memory: the ring, where warps lay out rows of D, and the barriers.
-  static constexpr int kWarpBytes = 16 * 272;
   constexpr int shared_bytes() const { return stages * stage_bytes() + 4 * consumers * kWarpBytes + 16 * stages; }
 };
 
 /// From the largest, which needs the fewest bytes a product, to those for products that are over before a large tile
 /// has begun.
 inline constexpr std::array kWarpgroupTiles{
-    WarpgroupTile{2, 256, 4, 2, 0},
-    WarpgroupTile{2, 128, 6, 1, 1},
-    WarpgroupTile{1, 128, 8, 1, 2},
-    WarpgroupTile{1, 64, 8, 1, 3},
+    WarpgroupTile{2, 256, 4, 0},
+    WarpgroupTile{2, 128, 6, 1},
+    WarpgroupTile{1, 128, 8, 2},
+    WarpgroupTile{1, 64, 8, 3},
+};
+
+/// Blocks of a cluster: so many tiles below and beside one another. They share tiles of A and B.
+struct WarpgroupCluster {
+  int m = 1, n = 1;
+
+  constexpr int blocks() const { return m * n; }
 };
 
 }  // namespace tessera::cuda
