@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A matrix of 16-bit elements copied to rows that begin at multiples of 16 bytes.
+/// Matrices of 16-bit elements copied to rows that begin at multiples of 16 bytes.
 #pragma once
 
+#include "../early_start.cuh"
 #include "gemm.cuh"
 
 #include <algorithm>
@@ -14,40 +15,70 @@ namespace tessera::cuda {
 
 inline constexpr int kAlignedCopyThreads = 256;
 
-/// target[r * target_ld + c] = source[r * source_ld + c] for r < rows, c < columns; zeros up to the next multiple of
-/// eight columns.
-template <class T>
-struct AlignedCopyArguments {
-  const T* source;
+/// target[r * target_ld + c] = source[r * source_ld + c] for r < rows, c < columns. What follows a row's last column up
+/// to the next multiple of two is overwritten, too.
+struct AlignedCopy {
+  const std::uint16_t* source;
   std::int64_t source_ld, rows, columns;
-  T* target;
+  std::uint16_t* target;  ///< at a multiple of 4 bytes, as target_ld is of two elements
   std::int64_t target_ld;
 };
+/// Up to two matrices, those of a product.
+struct AlignedCopies {
+  AlignedCopy copies[2];
+  int count = 0;
+};
 
-/// A thread makes eight neighbours at a time, from single reads: lines come once, and stay in the first-level cache.
-template <class T>
-__global__ void __launch_bounds__(kAlignedCopyThreads)
-    gemm_aligned_copy_kernel(const __grid_constant__ AlignedCopyArguments<T> x) {
-  constexpr int kWidth = 8;
-  const std::int64_t across = ceil_div(x.columns, kWidth), pieces = x.rows * across;
-  for (std::int64_t i = blockIdx.x * std::int64_t(blockDim.x) + threadIdx.x; i < pieces;
-       i += std::int64_t(gridDim.x) * blockDim.x) {
-    const std::int64_t row = i / across, column = i % across * kWidth;
-    const T* const from = x.source + row * x.source_ld + column;
-    const int count = int(x.columns - column < kWidth ? x.columns - column : kWidth);
-    Vector<T, kWidth> values{};
+/// The pair of elements at word `word` of a row as it lies in memory, whose first pair begins `odd` elements before the
+/// row. Zero for what is not of the row.
+__device__ __forceinline__ std::uint32_t word_of_row(const std::uint16_t* row, std::int64_t columns, int odd,
+                                                     std::int64_t word) {
+  const std::int64_t first = 2 * word - odd;
+  if (first >= 0 && first + 1 < columns) return *reinterpret_cast<const std::uint32_t*>(row + first);
+  const std::uint32_t low = first >= 0 && first < columns ? row[first] : 0u;
+  const std::uint32_t high = first + 1 >= 0 && first + 1 < columns ? row[first + 1] : 0u;
+  return low | high << 16;
+}
+
+/// A warp copies kWords words a lane of a row at a time, of whole words of the source: where a row begins in the middle
+/// of one, each word of the target has halves of two.
+inline __global__ void __launch_bounds__(kAlignedCopyThreads)
+    gemm_aligned_copy_kernel(const __grid_constant__ AlignedCopies copies) {
+  constexpr int kWords = 8;
+  start_successor();
+  wait_for_predecessor();  // which may have made the source, or read the target
+  const AlignedCopy& x = copies.copies[blockIdx.z];
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  const std::int64_t words = ceil_div(x.columns, 2);
+  const std::int64_t begin = blockIdx.x * std::int64_t(32 * kWords);
+  if (begin >= words) return;
+  for (std::int64_t r = blockIdx.y * std::int64_t(kAlignedCopyThreads / 32) + warp; r < x.rows;
+       r += std::int64_t(gridDim.y) * (kAlignedCopyThreads / 32)) {
+    const std::uint16_t* const row = x.source + r * x.source_ld;
+    const int odd = int(reinterpret_cast<std::uintptr_t>(row) / 2 % 2);
+    std::uint32_t word[kWords + 1];
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e)
-      if (e < count) values.value[e] = from[e];
-    *reinterpret_cast<Vector<T, kWidth>*>(x.target + row * x.target_ld + column) = values;
+    for (int i = 0; i < kWords; ++i) word[i] = word_of_row(row, x.columns, odd, begin + 32 * i + lane);
+    word[kWords] = lane == 0 && odd != 0 ? word_of_row(row, x.columns, odd, begin + 32 * kWords) : 0u;
+    auto* const target = reinterpret_cast<std::uint32_t*>(x.target + r * x.target_ld) + begin;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      // Of the next lane, which after the last one is the first of the next words.
+      const std::uint32_t from = lane == 0 ? word[i + 1] : word[i];
+      const std::uint32_t next = __shfl_sync(0xffffffffu, from, (lane + 1) % 32);
+      const std::uint32_t value = odd != 0 ? __funnelshift_r(word[i], next, 16) : word[i];
+      if (begin + 32 * i + lane < words) target[32 * i + lane] = value;
+    }
   }
 }
 
-template <class T>
-void launch_aligned_copy(const AlignedCopyArguments<T>& x, cudaStream_t stream) {
-  const std::int64_t blocks = ceil_div(x.rows * ceil_div(x.columns, 8), kAlignedCopyThreads);
-  launch(gemm_aligned_copy_kernel<T>, dim3(unsigned(std::min(blocks, kMaxGridX))), dim3(kAlignedCopyThreads), 0, stream,
-         x);
+inline void launch_aligned_copies(const AlignedCopies& x, cudaStream_t stream, EarlyStart start) {
+  constexpr int kRows = kAlignedCopyThreads / 32;
+  std::int64_t across = 1, down = 1;
+  for (const AlignedCopy* copy = x.copies; copy != x.copies + x.count; ++copy)
+    across = std::max(across, ceil_div(copy->columns, 512)), down = std::max(down, ceil_div(copy->rows, kRows));
+  const dim3 grid(unsigned(across), unsigned(std::min(down, kMaxGridYz)), unsigned(x.count));
+  launch(gemm_aligned_copy_kernel, grid, dim3(kAlignedCopyThreads), 0, stream, start, x);
 }
 
 }  // namespace tessera::cuda

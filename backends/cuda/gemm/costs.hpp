@@ -104,6 +104,9 @@ struct WarpgroupCosts {
   double launch;
   double slow_clock, long_steps;  ///< how much more time steps take where a block has so many: the clock falls
   double write_one;               ///< the same of writing, where D is not aligned
+  double request;                 ///< clocks of a bulk copy's request of a line of 128 bytes
+  double shared;                  ///< of a launch in clusters
+  double cluster, cluster_slice;  ///< to add the sums of a cluster's slices, and for each slice
   double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
   double partial_memory;                      ///< share of a copy's rate at which they are written and read
   double copy, copy_memory;                   ///< to launch the copy of an operand, and the share of a copy's rate

@@ -44,14 +44,17 @@ class WarpgroupPlan final : public plugin::Plan {
         plain_(kernels.plain[problem.trans_a][problem.trans_b]),
         any_(kernels.any[problem.trans_a][problem.trans_b]),
         single_(kernels.single[problem.trans_a][problem.trans_b]),
-        partial_bytes_(warpgroup_partial_bytes(problem, config.split)) {
+        partial_bytes_(warpgroup_partial_bytes(problem, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
     for (const auto kernel : {plain_, any_, single_}) prepare(kernel, shared);
     start_ = {can_start_early(plain_)};
-    if (config.split > 1) add_start_ = prepare_add_slices<T>();
-    if (config.panels.bytes() > 0) prepare(gemm_aligned_copy_kernel<T>);
+    if (partial_bytes_ > 0) add_start_ = prepare_add_slices<T>();
+    if (config.panels.bytes() > 0) {
+      prepare(gemm_aligned_copy_kernel);
+      copy_start_ = {can_start_early(gemm_aligned_copy_kernel)};
+    }
   }
 
   std::uint64_t workspace_bytes() const override { return config_.panels.bytes() + partial_bytes_; }
@@ -72,11 +75,13 @@ class WarpgroupPlan final : public plugin::Plan {
   }
 
  private:
-  /// Copies rows to multiples of 16 bytes, and tells their distance.
-  void align(const T*& data, std::int64_t& ld, std::int64_t extent, std::int64_t k, bool k_major, void* target) const {
+  /// Has rows copied to multiples of 16 bytes, and tells where they are then.
+  static void align(const T*& data, std::int64_t& ld, std::int64_t extent, std::int64_t k, bool k_major, void* target,
+                    AlignedCopies& copies) {
     const std::int64_t rows = k_major ? extent : k, columns = k_major ? k : extent;
-    const std::int64_t target_ld = plugin::round_up(columns, 8);
-    launch_aligned_copy<T>({data, ld, rows, columns, static_cast<T*>(target), target_ld}, context_.stream());
+    const std::int64_t target_ld = warpgroup_copy_ld(columns);
+    copies.copies[copies.count++] = {reinterpret_cast<const std::uint16_t*>(data), ld, rows, columns,
+                                     static_cast<std::uint16_t*>(target), target_ld};
     data = static_cast<T*>(target), ld = target_ld;
   }
 
@@ -88,21 +93,25 @@ class WarpgroupPlan final : public plugin::Plan {
     const T* whole_a = nullptr;
     std::int64_t whole_lda = 0;
     for (std::int64_t j = 0; j < g.n; j += panels.n) {
+      AlignedCopies copies;
       GemmArguments<T> columns = g;
       columns.n = std::min(panels.n, g.n - j);
       columns.b += problem_.trans_b ? j * g.ldb : j;
-      if (panels.bytes_b > 0 && g.k > 0) align(columns.b, columns.ldb, columns.n, g.k, problem_.trans_b, copied_b);
+      if (panels.bytes_b > 0 && g.k > 0)
+        align(columns.b, columns.ldb, columns.n, g.k, problem_.trans_b, copied_b, copies);
       for (std::int64_t i = 0; i < g.m; i += panels.m) {
         GemmArguments<T> panel = columns;
         panel.m = std::min(panels.m, g.m - i);
         panel.a += problem_.trans_a ? i : i * g.lda;
         // A whole copy is there since the first columns.
         if (panels.bytes_a > 0 && g.k > 0 && (j == 0 || panels.m < g.m)) {
-          align(panel.a, panel.lda, panel.m, g.k, !problem_.trans_a, copied_a);
+          align(panel.a, panel.lda, panel.m, g.k, !problem_.trans_a, copied_a, copies);
           if (panels.m >= g.m) whole_a = panel.a, whole_lda = panel.lda;
         } else if (whole_a != nullptr) {
           panel.a = whole_a, panel.lda = whole_lda;
         }
+        if (copies.count > 0) launch_aligned_copies(copies, context_.stream(), copy_start_);
+        copies.count = 0;
         panel.c = g.c + (i * g.ldc + j), panel.d = g.d + (i * g.ldd + j);
         panel.finish = g.finish.at(0, i, j);
         multiply(panel, partial);
@@ -115,7 +124,7 @@ class WarpgroupPlan final : public plugin::Plan {
   Writing writing(const GemmArguments<T>& g, bool to_partial) const {
     if (to_partial) return g.n % 2 == 0 ? Writing::kPairs : Writing::kAny;
     const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
-    if (g.beta != 0) return Writing::kAny;
+    if (g.beta != 0 || config_.cluster.k > 1) return Writing::kAny;
     if (!g.d.wide())
       return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? Writing::kBulk : Writing::kAny;
     const bool at_pair = reinterpret_cast<std::uintptr_t>(g.d.data()) % (2 * sizeof(Scalar<T>)) == 0;
@@ -124,7 +133,7 @@ class WarpgroupPlan final : public plugin::Plan {
 
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
     const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
-    return {std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split),
+    return {std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
             std::uint32_t(config.split),
             std::uint32_t(tiles.rows),
             std::uint32_t(tiles.columns),
@@ -142,9 +151,9 @@ class WarpgroupPlan final : public plugin::Plan {
     typename WarpgroupKernels<T>::Kernel kernel = how == Writing::kAny ? any_ : plain_;
     if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
       kernel = single_;
-      config.cluster = {};
+      config.cluster = {1, 1, config.cluster.k};
     } else if (g.k > 0) {
-      const auto [below, beside] = config.cluster;
+      const auto& [below, beside, slices] = config.cluster;
       w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, config.tile.m(), beside);
       w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, config.tile.n, below);
     }
@@ -167,7 +176,7 @@ class WarpgroupPlan final : public plugin::Plan {
   bool merged_;
   typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
   std::uint64_t partial_bytes_;
-  EarlyStart start_{}, add_start_{};
+  EarlyStart start_{}, add_start_{}, copy_start_{};
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

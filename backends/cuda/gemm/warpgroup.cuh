@@ -11,6 +11,7 @@
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
 #include "warpgroup_product.cuh"
+#include "warpgroup_rows.cuh"
 
 #include <cstdint>
 
@@ -26,7 +27,10 @@ struct WarpgroupWork {
 template <class Shape>
 __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, std::int64_t k, std::int64_t k_per_slice,
                                                  std::uint32_t unit, unsigned rank) {
-  const std::uint32_t slice = unit % order.slices, number = unit / order.slices;
+  const bool slices_in_cluster = order.cluster.k > 1;
+  const std::uint32_t slice = slices_in_cluster ? rank : unit % order.slices;
+  const std::uint32_t number = slices_in_cluster ? unit : unit / order.slices;
+  if (slices_in_cluster) rank = 0;
   const std::uint32_t in_matrix = number % (order.rows * order.columns), in_group = in_matrix % (order.group * order.columns);
   const std::uint32_t first_row = in_matrix / (order.group * order.columns) * order.group;
   const std::uint32_t height = min(order.rows - first_row, order.group);
@@ -58,14 +62,15 @@ struct WarpgroupShape {
 /// The ring in shared memory: stages, and two barriers each, that it is full and that it is empty.
 template <class Shape>
 struct WarpgroupRing {
-  std::uint32_t stages, warps, barriers;
+  std::uint32_t stages, warps, bias, barriers;
   int stage = 0;
   unsigned parity = 0;  ///< of the phase that the stage is in
 
   __device__ explicit WarpgroupRing(std::uint32_t shared)
       : stages(shared),
         warps(shared + Shape::kStages * Shape::kStageBytes),
-        barriers(warps + 4 * Shape::kConsumers * WarpgroupTile::kWarpBytes) {}
+        bias(warps + 4 * Shape::kConsumers * WarpgroupTile::kWarpBytes),
+        barriers(bias + 4 * Shape::kConsumers * Shape::kN) {}
   __device__ std::uint32_t a() const { return stages + std::uint32_t(stage * Shape::kStageBytes); }
   __device__ std::uint32_t b() const { return a() + Shape::A::kBytes; }
   __device__ std::uint32_t full() const { return barriers + 16u * unsigned(stage); }
@@ -103,7 +108,7 @@ template <class T, class Shape>
 __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
                           unsigned rank) {
   const unsigned below = unsigned(w.order.cluster.m), beside = unsigned(w.order.cluster.n);
-  const unsigned row = rank % below, column = rank / below;
+  const unsigned row = rank % below, column = rank / below % beside;
   unsigned of_row = 0;
   for (unsigned block = 0; block < beside; ++block) of_row |= 1u << (row + block * below);
   const WarpgroupShare a{int(beside), int(column), beside > 1 ? of_row : 0};
@@ -147,10 +152,11 @@ __device__ __forceinline__ void load_operand(std::uint32_t shared, const T* oper
 
 /// A warpgroup: fills the ring from any address.
 template <class T, class Shape>
-__device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart) {
+__device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
+                          unsigned rank) {
   const GemmArguments<T>& g = w.x.g;
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
-    const WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit, 0);
+    const WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit, rank);
     const GemmTile& tile = work.tile;
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       const std::int64_t k = std::int64_t(step) * Shape::kDepth;
@@ -171,11 +177,13 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile.
 template <class T, class Shape, bool kPlain>
 __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
-                              unsigned rank, unsigned char* shared_warps) {
+                              unsigned rank, unsigned char* shared) {
   const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
+  const bool slices_in_cluster = w.order.cluster.k > 1;
   const int consumer = int(threadIdx.x) / 128 - 1, warp = int(threadIdx.x) % 128 / 32;
   const unsigned thread = threadIdx.x % 128;
-  unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
+  unsigned char* const memory = shared + (ring.warps - ring.stages) + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
+  float* const shared_bias = reinterpret_cast<float*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
   // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
   const bool tells = thread < blocks && (thread % below == rank % below || thread / below == rank / below);
   const auto release = [&](std::uint32_t empty) {
@@ -189,8 +197,8 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
     const int row = 64 * consumer + 16 * warp;
-    WarpgroupBias<kPlain ? Shape::kN / 32 : 1> bias;
-    if constexpr (kPlain) bias = bias_of<Shape>(w.x, work.tile, row);  // it comes while products run
+    WarpgroupBias<Shape::kN> bias;
+    if constexpr (kPlain) bias.read(w.x.g, work.tile, row);  // it comes while products run
 #pragma unroll
     for (Scalar<T>& sum : sums) sum = 0;
     std::uint32_t read = 0;  // the stage before, which products may still read
@@ -211,7 +219,9 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
     products_wait<0>();
     if (work.steps > 0) release(read);
     if constexpr (kPlain)
-      write_plain<Shape>(memory, sums, w, work.tile, work.slice, row, bias);
+      write_plain<Shape>(memory, sums, w, work.tile, work.slice, row, bias, shared_bias);
+    else if (slices_in_cluster)
+      write_cluster<Shape>(shared, sums, w.x, work.tile, rank);
     else
       write_any<Shape>(memory, sums, w.x, work.tile, work.slice, row);
   }
@@ -225,11 +235,12 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
   WarpgroupRing<Shape> ring(shared_address(shared));
-  const unsigned blocks = Shape::kSingle ? 1 : unsigned(w.order.cluster.m * w.order.cluster.n);
+  const WarpgroupCluster& cluster = w.order.cluster;
+  const unsigned blocks = unsigned(cluster.m * cluster.n * cluster.k);
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
   if (threadIdx.x == 0) {
     if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
-    const unsigned writers = unsigned(w.order.cluster.m + w.order.cluster.n - 1);
+    const unsigned writers = unsigned(cluster.m + cluster.n - 1);
     for (int stage = 0; stage < Shape::kStages; ++stage) {
       barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
       barrier_init(ring.barriers + 16u * unsigned(stage) + 8, Shape::kConsumers * writers);
@@ -245,12 +256,16 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
   if (threadIdx.x < 128) {
     give_registers<Shape::kLoadRegisters>();
     if constexpr (Shape::kSingle)
-      load_ring<T, Shape>(w, ring, first, apart);
+      load_ring<T, Shape>(w, ring, first, apart, rank);
     else if (threadIdx.x == 0)
       fill_ring<T, Shape>(w, ring, first, apart, rank);
+    if (cluster.k > 1) {  // with those that write
+      __syncwarp();
+      cluster_sync();
+    }
   } else {
     take_registers<Shape::kRegisters>();
-    multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared + (ring.warps - ring.stages));
+    multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared);
   }
   if (blocks > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
 #endif

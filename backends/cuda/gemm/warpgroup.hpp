@@ -20,6 +20,9 @@ namespace tessera::cuda {
 bool warpgroup_copies_a(const plugin::GemmProblem& problem);
 bool warpgroup_copies_b(const plugin::GemmProblem& problem);
 
+/// The distance of the copy's rows of so many neighbours: whole lines of 128 bytes.
+std::int64_t warpgroup_copy_ld(std::int64_t neighbours);
+
 /// Whether the matrices of a batch are one product, or several: of copied operands there is one matrix at a time.
 bool warpgroup_merges_batch(const plugin::GemmProblem& problem);
 
@@ -35,12 +38,12 @@ struct WarpgroupPanels {
 struct WarpgroupConfig {
   WarpgroupTile tile;
   WarpgroupCluster cluster{};
-  std::int64_t split = 1;  ///< slices of k, whose sums are added in order, by another kernel
+  std::int64_t split = 1;  ///< slices of k, whose sums are added in order, in a cluster or by another kernel
   WarpgroupPanels panels{};
 };
 
-/// Bytes of the slices' sums; 0 for one slice.
-std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, std::int64_t split);
+/// Bytes of the slices' sums; 0 for one slice, and in a cluster.
+std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 
 /// The tiles of clusters that cover so many rows and columns.
 struct WarpgroupTiles {
@@ -56,7 +59,7 @@ std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& mach
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
-/// "tile_m", "tile_n", "cluster_m", "cluster_n", "split", "panel_m", "panel_n" (0: all at once): a configuration as
+/// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "panel_m", "panel_n" (0: all at once): a configuration as
 /// parameters, and back.
 plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the sums of a warp, 16 rows, become elements of D: in pieces of some columns through shared memory, from where
-/// rows are written in vectors.
+/// How the sums of a warp, 16 rows, become elements of D where C is not read: from registers in pairs, or rounded and
+/// laid out in shared memory for bulk copies.
 #pragma once
 
 #include "tile_writer.cuh"
@@ -14,52 +14,54 @@
 
 namespace tessera::cuda {
 
-/// The bias of a warp's part of a tile, read before its sums are ready. By columns: lane l has columns l + 32 p. By
-/// rows: each has those of its two rows.
-template <int kPieces>
-struct WarpgroupBias {
-  float of[kPieces > 1 ? kPieces : 2];
+/// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
+/// those from its number on, every 128; by rows those of its two rows. -0 adds nothing.
+template <int kN>
+class WarpgroupBias {
+ public:
+  template <class T>
+  __device__ __forceinline__ void read(const GemmArguments<T>& g, const GemmTile& tile, int row) {
+#pragma unroll
+    for (float& value : mine_) value = -0.0f;
+    if (!g.finish.bias) return;
+    const int thread = int(threadIdx.x) % 128, lane = thread % 32;
+    const std::int64_t first = tile.row + row;
+    const Finish<T> finish = g.finish.at(tile.batch, first, tile.column);
+    if (finish.per_row) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        if (first + lane / 4 + 8 * half < g.m) rows_[half] = finish.bias_at(lane / 4 + 8 * half);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kShares; ++i)
+        if (thread + 128 * i < kN && tile.column + thread + 128 * i < g.n) mine_[i] = finish.bias_at(thread + 128 * i);
+    }
+  }
+  /// All of a warpgroup: lets its threads read what each has. `memory`: its kN values.
+  __device__ __forceinline__ void share(float* memory) {
+    const int thread = int(threadIdx.x) % 128;
+    warpgroup_sync();  // what was there is no longer read
+#pragma unroll
+    for (int i = 0; i < kShares; ++i)
+      if (thread + 128 * i < kN) memory[thread + 128 * i] = mine_[i];
+    warpgroup_sync();
+    columns_ = memory + thread % 4 * 2;
+  }
+  /// Adds to a thread's values of eight columns from `column` on.
+  __device__ __forceinline__ void add(int column, float (&values)[4]) const {
+    const float2 b = *reinterpret_cast<const float2*>(columns_ + column);
+    values[0] += b.x + rows_[0], values[1] += b.y + rows_[0];
+    values[2] += b.x + rows_[1], values[3] += b.y + rows_[1];
+  }
+
+ private:
+  static constexpr int kShares = kN > 128 ? kN / 128 : 1;
+  static __device__ __forceinline__ void warpgroup_sync() {
+    asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
+  }
+  float rows_[2] = {-0.0f, -0.0f}, mine_[kShares];
+  const float* columns_ = nullptr;
 };
-
-template <class Shape, class T>
-__device__ __forceinline__ WarpgroupBias<Shape::kN / 32> bias_of(const SlicedArguments<T>& x, const GemmTile& tile,
-                                                                 int row) {
-  WarpgroupBias<Shape::kN / 32> bias{};
-  const GemmArguments<T>& g = x.g;
-  if (!g.finish.bias) return bias;
-  const int lane = int(threadIdx.x) % 32;
-  const std::int64_t first = tile.row + row;
-  const Finish<T> finish = g.finish.at(tile.batch, first, tile.column);
-  if (finish.per_row) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-      if (first + lane / 4 + 8 * half < g.m) bias.of[half] = finish.bias_at(lane / 4 + 8 * half);
-  } else {
-#pragma unroll
-    for (int piece = 0; piece < Shape::kN / 32; ++piece)
-      if (tile.column + 32 * piece + lane < g.n) bias.of[piece] = finish.bias_at(32 * piece + lane);
-  }
-  return bias;
-}
-
-/// Adds the bias to sums of 32 columns. `columns`: by columns that of the lane's.
-template <class T>
-__device__ __forceinline__ void add_bias(Scalar<T> (&values)[16], const Finish<T>& finish, const Scalar<T> (&rows)[2],
-                                         Scalar<T> columns) {
-  const int lane = int(threadIdx.x) % 32;
-  if (finish.per_row) {
-#pragma unroll
-    for (int e = 0; e < 16; ++e) values[e] += rows[e / 2 % 2];
-  } else {
-#pragma unroll
-    for (int e = 0; e < 16; e += 4)
-#pragma unroll
-      for (int side = 0; side < 2; ++side) {
-        const Scalar<T> of_column = __shfl_sync(0xffffffffu, columns, e * 2 + lane % 4 * 2 + side);
-        values[e + side] += of_column, values[e + side + 2] += of_column;
-      }
-  }
-}
 
 /// Where a warp's part of a tile goes, 16 rows.
 template <class T>
@@ -162,129 +164,104 @@ __device__ __forceinline__ void write_pairs(const float (&sums)[kSums], float al
   }
 }
 
-/// With bias and activation, 32 columns at a time: one loop, and in it a branch to their registers.
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_finished(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
-                                               float alpha, const WarpgroupPart<T>& part,
-                                               const WarpgroupBias<Shape::kN / 32>& bias) {
+/// The larger of both; NaN where one is.
+__device__ __forceinline__ float larger(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
+/// With bias and, unless `least` is -Inf, without what is less.
+template <bool kBoxes, class Shape, class T, int kSums>
+__device__ __forceinline__ void write_biased(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
+                                             float alpha, const WarpgroupPart<T>& part,
+                                             const WarpgroupBias<Shape::kN>& bias, float least) {
   constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
-  const Finish<T>& finish = part.w.x.g.finish;
+  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+#pragma unroll
+  for (int first = 0; first < Shape::kN; first += kColumns) {
+    if (kBoxes) boxes.begin();
+#pragma unroll
+    for (int column = 0; column < kColumns; column += 8) {
+      float values[4];
+#pragma unroll
+      for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
+      bias.add(first + column, values);
+#pragma unroll
+      for (float& value : values) value = larger(value, least);
+      if constexpr (kBoxes)
+        boxes.template put<T>(column, values);
+      else
+        pairs.put(first + column, values);
+    }
+    if (kBoxes) boxes.end(part, first);
+  }
+}
+
+/// With bias and any activation, 64 columns at a time: one loop, and in it a branch to their registers.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
+                                                float alpha, const WarpgroupPart<T>& part,
+                                                const WarpgroupBias<Shape::kN>& bias) {
+  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns, kStep = 64;
   const WarpgroupPairs pairs = WarpgroupPairs::of(part);
 #pragma unroll 1
-  for (int first = 0; first < Shape::kN; first += 32) {
-    float values[16], of_columns = 0;
+  for (int first = 0; first < Shape::kN; first += kStep) {
+    float values[kStep / 8][4], all[kStep / 2];
 #pragma unroll
-    for (int i = 0; i < Shape::kN / 32; ++i) {
-      if (32 * i != first) continue;
-      of_columns = bias.of[i];
+    for (int i = 0; i < Shape::kN / kStep; ++i) {
+      if (kStep * i != first) continue;
 #pragma unroll
-      for (int e = 0; e < 16; ++e) values[e] = alpha * sums[i * 16 + e];
+      for (int e = 0; e < kStep / 2; ++e) values[e / 4][e % 4] = alpha * sums[i * kStep / 2 + e];
     }
-    if (finish.bias) add_bias<T>(values, finish, {bias.of[0], bias.of[1]}, of_columns);
-    finish.activate_all(values);
+#pragma unroll
+    for (int i = 0; i < kStep / 8; ++i) bias.add(first + 8 * i, values[i]);
+#pragma unroll
+    for (int e = 0; e < kStep / 2; ++e) all[e] = values[e / 4][e % 4];
+    part.w.x.g.finish.activate_all(all);
     if (part.w.bulk) {
       if (first % kColumns == 0) boxes.begin();
 #pragma unroll
-      for (int i = 0; i < 4; ++i) boxes.template put<T>(first % kColumns + 8 * i, values + 4 * i);
-      if (first % kColumns == kColumns - 32) boxes.end(part, first - (kColumns - 32));
+      for (int i = 0; i < kStep / 8; ++i) boxes.template put<T>(first % kColumns + 8 * i, all + 4 * i);
+      if (first % kColumns == kColumns - kStep) boxes.end(part, first - (kColumns - kStep));
     } else {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) pairs.put(first + 8 * i, values + 4 * i);
+      for (int i = 0; i < kStep / 8; ++i) pairs.put(first + 8 * i, all + 4 * i);
     }
   }
 }
 
 /// Without C: D of 16 bits by bulk copies, or sums or D of f32 in pairs. `memory`: of the warp; `row`: its first of the
-/// tile.
+/// tile; `shared_bias`: of the warpgroup.
 template <class Shape, class T, int kSums>
 __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                             const WarpgroupArguments<T>& w, const GemmTile& tile, int slice, int row,
-                                            const WarpgroupBias<Shape::kN / 32>& bias) {
+                                            WarpgroupBias<Shape::kN>& bias, float* shared_bias) {
   const GemmArguments<T>& g = w.x.g;
   const std::int64_t first = tile.row + row;
   const int rows = int(g.m - first < 16 ? g.m - first : 16);
   const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
+  const bool to_partial = w.x.partial != nullptr, finishes = !to_partial && g.finish;
+  if (finishes) bias.share(shared_bias);
   if (rows <= 0 || columns <= 0) return;
-  const bool to_partial = w.x.partial != nullptr;
   const float alpha = to_partial ? 1.0f : (g.k != 0 ? g.alpha : 0.0f);
   const WarpgroupPart<T> part{w, tile, first, rows, columns, slice};
   const WarpgroupBoxes<Shape::kN> boxes{memory};
-  if (!to_partial && g.finish)
-    write_finished<Shape>(boxes, sums, alpha, part, bias);
-  else if (w.bulk)
-    write_boxes<Shape>(boxes, sums, alpha, part);
-  else
-    write_pairs<Shape>(sums, alpha, part);
-}
-
-/// Neighbouring columns of a tile that a warp lays out at a time, as f32.
-struct WarpgroupPiece {
-  static constexpr int kColumns = 32, kPitch = 4 * kColumns + 32;  ///< of rows, which begin in other banks
-  static_assert(16 * kPitch <= WarpgroupTile::kWarpBytes);
-};
-
-/// What a warp has laid out as elements of D, kWidth neighbours a thread.
-template <int kWidth, class T>
-__device__ __forceinline__ void write_piece(const unsigned char* memory, const TileTarget<T>& target,
-                                            const Finish<T>& finish, int first_column) {
-  constexpr int kAcross = WarpgroupPiece::kColumns / kWidth, kRows = 32 / kAcross;
-  const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
-  if (column >= target.columns) return;
-  Vector<Scalar<T>, kWidth> along{};  // the bias of the thread's columns
-  if (finish.bias && !finish.per_row)
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) along.value[e] = finish.bias_at(column + e);
-#pragma unroll(kWidth > 1 ? 16 / kRows : 1)
-  for (int pass = 0; pass < 16; pass += kRows) {
-    const int row = pass + lane / kAcross;
-    if (row >= target.rows) continue;
-    const auto sums =
-        *reinterpret_cast<const Vector<Scalar<T>, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
-    auto values = target.combined(row, column, sums);
-    if (finish.bias) {
-      const Scalar<T> of_row = finish.per_row ? finish.bias_at(row) : Scalar<T>(0);
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
-    }
-    finish.activate_all(values.value);
-    target.store(row, column, values);
-  }
-}
-
-/// For any arguments, and for the sums of slices, whose target is the workspace. `row`: the warp's first of the tile.
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                          const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row) {
-  constexpr int kWidth = 4, kColumns = WarpgroupPiece::kColumns, kPitch = WarpgroupPiece::kPitch;
-  const GemmArguments<T>& g = x.g;
-  const std::int64_t first = tile.row + row;
-  const int rows = int(g.m - first < 16 ? g.m - first : 16);
-  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
-  if (rows <= 0 || columns <= 0) return;
-  const bool to_partial = x.partial != nullptr;
-  const TileTarget<T> target =
-      target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
-  const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
-  const bool vectors = target.template aligned<kWidth>();
-  const int lane = int(threadIdx.x) % 32;
-  unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 8;
-  // One loop, and in it a branch to the registers of a piece: what writes them is there once.
-#pragma unroll 1
-  for (int piece = 0; piece < Shape::kN; piece += kColumns) {
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < Shape::kN / 8; ++i) {
-      if (i / (kColumns / 8) * kColumns != piece) continue;
-      const Scalar<T>* const s = sums + i * 4;
-      *reinterpret_cast<float2*>(mine + i % (kColumns / 8) * 32) = {s[0], s[1]};
-      *reinterpret_cast<float2*>(mine + 8 * kPitch + i % (kColumns / 8) * 32) = {s[2], s[3]};
-    }
-    __syncwarp();
-    if (vectors)
-      write_piece<kWidth>(memory, target, finish, piece);
+  if (!finishes) {
+    if (w.bulk)
+      write_boxes<Shape>(boxes, sums, alpha, part);
     else
-      write_piece<1>(memory, target, finish, piece);
+      write_pairs<Shape>(sums, alpha, part);
+    return;
   }
+  const tessera_activation activation = g.finish.activation;
+  const float least = activation == TESSERA_ACTIVATION_RELU ? 0.0f : -INFINITY;
+  if (activation != TESSERA_ACTIVATION_NONE && activation != TESSERA_ACTIVATION_RELU)
+    write_activated<Shape>(boxes, sums, alpha, part, bias);
+  else if (w.bulk)
+    write_biased<true, Shape>(boxes, sums, alpha, part, bias, least);
+  else
+    write_biased<false, Shape>(boxes, sums, alpha, part, bias, least);
 }
 
 }  // namespace tessera::cuda

@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ GemmProblem of_a_launch(const GemmProblem& p) {
 std::uint64_t copy_bytes(const GemmProblem& p, std::int64_t extent, bool k_major) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
   const std::int64_t lines = k_major ? extent : p.k, neighbours = k_major ? p.k : extent;
-  return std::uint64_t(lines) * std::uint64_t(round_up(neighbours, 8)) * plugin::size_of(p.dtype);
+  return std::uint64_t(lines) * std::uint64_t(warpgroup_copy_ld(neighbours)) * plugin::size_of(p.dtype);
 }
 std::uint64_t copy_bytes_a(const GemmProblem& p, std::int64_t m) {
   return warpgroup_copies_a(p) ? copy_bytes(p, m, !p.trans_a) : 0;
@@ -83,30 +84,54 @@ double held(const Machine& machine, const WarpgroupCluster& cluster) {
   return std::floor(held_at_once(machine, 1, cluster.blocks()) / cluster.blocks());
 }
 
-/// Of clusters, of all slices.
+/// Of the clusters' work, of all slices.
 double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
   const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
-  return double(tiles.rows) * double(tiles.columns) * double(batch) * double(config.split);
+  return double(tiles.rows) * double(tiles.columns) * double(batch) * double(config.split / config.cluster.k);
+}
+
+/// Requests of 128 bytes for a row of so many elements that a bulk copy reads 64 of: it begins in the middle of a line, or
+/// not.
+double requests_of(std::int64_t ld, bool copied) {
+  constexpr std::int64_t kLine = 64;
+  return copied || ld % kLine == 0 ? 1.0 : 2.0;
+}
+
+/// A step of k of a tile.
+double step_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
+  const WarpgroupCosts& c = machine.gemm.warpgroup;
+  const WarpgroupTile& tile = config.tile;
+  const double products = double(WarpgroupTile::kDepth) * tile.m() * tile.n /
+                          (machine.units.mma_16 * c.tiles[std::size_t(tile.number)].rate);
+  const double requests = requests_of(p.lda, warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
+                          requests_of(p.ldb, warpgroup_copies_b(p)) * tile.n / config.cluster.m;
+  return std::max(products, requests * c.request) / machine.clock_hz;
+}
+
+/// The clusters' tiles of all matrices.
+double tiles_of(const GemmProblem& p, const WarpgroupConfig& config) {
+  const WarpgroupTiles tiles = warpgroup_tiles(p.m, p.n, config);
+  return double(tiles.rows) * double(tiles.columns) * double(p.batch);
 }
 
 /// One launch, of a panel.
 double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = machine.gemm.warpgroup;
-  const WarpgroupTile& tile = config.tile;
-  const WarpgroupTileCosts& t = c.tiles[std::size_t(tile.number)];
+  const WarpgroupTileCosts& t = c.tiles[std::size_t(config.tile.number)];
   const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
   const double waves = std::ceil(units / at_once);
   const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), config.split));
-  const double step =
-      double(WarpgroupTile::kDepth) * tile.m() * tile.n / (machine.units.mma_16 * t.rate) / machine.clock_hz;
   // Many waves run at the clock that the power permits.
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
-  const bool vectors = config.split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
-  const double write = (vectors ? t.tile : t.tile * c.write_one);
+  const bool in_cluster = config.cluster.k > 1;
+  const bool vectors = (config.split > 1 && !in_cluster) || whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
+  const double write = (vectors ? t.tile : t.tile * c.write_one) +
+                       (in_cluster ? c.cluster + c.cluster_slice * double(config.split) : 0.0);
   // A multiprocessor has its share of the memory's rate, and not much more.
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
   const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
-  return c.launch + std::max(waves * (steps * step * slow + write), memory);
+  const double shared = config.cluster.blocks() > 1 ? c.shared : 0.0;
+  return c.launch + shared + std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
@@ -122,9 +147,9 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
   GemmProblem panel = p;
   panel.m = std::min(p.m, panels.m), panel.n = std::min(p.n, panels.n);
   double adding = 0.0;
-  if (config.split > 1)
+  if (const std::uint64_t bytes = warpgroup_partial_bytes(problem, config); bytes > 0)
     adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
-             2.0 * double(warpgroup_partial_bytes(problem, config.split)) / (c.partial_memory * machine.memory_rate);
+             2.0 * double(bytes) / (c.partial_memory * machine.memory_rate);
   const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
   return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
          launches * (panels_m * panels_n * launch_seconds(panel, machine, config) + adding +
@@ -145,12 +170,18 @@ std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::Gi
   return tiles;
 }
 
-std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& given) {
+/// Of blocks that share operands, or of the slices.
+std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& given, std::int64_t split) {
   std::vector<WarpgroupCluster> clusters;
+  const std::array<std::int64_t, 2> slices{1, split};
+  const bool fits = split > 1 && std::size_t(split) <= kMostInCluster;
+  const auto of_k = given.in_range("cluster_k", std::span(slices).first(fits ? 2 : 1), 1, kMostInCluster);
   for (const std::int64_t m : given.in_range("cluster_m", kClusterSides, 1, kMostClusterSide))
     for (const std::int64_t n : given.in_range("cluster_n", kClusterSides, 1, kMostClusterSide))
-      if (std::has_single_bit(std::uint64_t(m)) && std::has_single_bit(std::uint64_t(n)) && std::size_t(m * n) <= kMostInCluster)
-        clusters.push_back({int(m), int(n)});
+      for (const std::int64_t k : of_k)
+        if (std::has_single_bit(std::uint64_t(m)) && std::has_single_bit(std::uint64_t(n)) &&
+            std::size_t(m * n) <= kMostInCluster && (k == 1 || (k == split && m * n == 1)))
+          clusters.push_back({int(m), int(n), int(k)});
   return clusters;
 }
 
@@ -159,12 +190,14 @@ std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& giv
 bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
 bool warpgroup_copies_b(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0}); }
 
+std::int64_t warpgroup_copy_ld(std::int64_t neighbours) { return round_up(neighbours, 64); }
+
 bool warpgroup_merges_batch(const GemmProblem& p) {
   return p.batch <= 1 || (!warpgroup_copies_a(p) && !warpgroup_copies_b(p));
 }
 
-std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, std::int64_t split) {
-  return split == 1 ? 0 : std::uint64_t(split) * slice_bytes(of_a_launch(p));
+std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, const WarpgroupConfig& config) {
+  return config.split == config.cluster.k ? 0 : std::uint64_t(config.split) * slice_bytes(of_a_launch(p));
 }
 
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config) {
@@ -190,6 +223,7 @@ plugin::Parameters warpgroup_parameters(const GemmProblem& p, const WarpgroupCon
           {"tile_n", config.tile.n},
           {"cluster_m", config.cluster.m},
           {"cluster_n", config.cluster.n},
+          {"cluster_k", config.cluster.k},
           {"split", config.split},
           {"panel_m", config.panels.m < p.m ? config.panels.m : 0},
           {"panel_n", config.panels.n < p.n ? config.panels.n : 0}};
@@ -201,7 +235,7 @@ WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters&
   for (const WarpgroupTile& tile : kWarpgroupTiles)
     if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
       return {tile,
-              {int(parameters.at("cluster_m")), int(parameters.at("cluster_n"))},
+              {int(parameters.at("cluster_m")), int(parameters.at("cluster_n")), int(parameters.at("cluster_k"))},
               parameters.at("split"),
               panels};
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
@@ -233,21 +267,21 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
       whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
   const auto splits = given.in_range("split", kSplits, 1, kMostSplit);
   const auto tiles = tiles_to_try(machine, given);
-  const auto clusters = clusters_to_try(given);
   for (const WarpgroupTile& tile : tiles)
-    for (const WarpgroupCluster& cluster : clusters)
-      for (const std::int64_t split : splits) {
-        const WarpgroupConfig config{tile, cluster, split, panels}, whole_k{tile, cluster, 1, panels};
+    for (const std::int64_t split : splits)
+      for (const WarpgroupCluster& cluster : clusters_to_try(given, split)) {
+        const WarpgroupConfig config{tile, cluster, split, panels};
         if (split > most_slices) continue;
-        if (split > 1 && units_of(p.m, p.n, p.batch, whole_k) > held(machine, cluster)) continue;
-        if (panels.bytes() + warpgroup_partial_bytes(problem, split) > workspace_limit) continue;
+        // A cluster's slices are of one tile, and there is no use for others where tiles are many.
+        if (split > 1 && tiles_of(p, config) > held(machine, cluster)) continue;
+        if (panels.bytes() + warpgroup_partial_bytes(problem, config) > workspace_limit) continue;
         found.push_back({config, seconds(problem, machine, config)});
       }
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
   for (const auto& [config, seconds] : found)
     offers.add({warpgroup_parameters(problem, config), seconds,
-                config.panels.bytes() + warpgroup_partial_bytes(problem, config.split)});
+                config.panels.bytes() + warpgroup_partial_bytes(problem, config)});
 }
 
 }  // namespace tessera::cuda

@@ -24,8 +24,10 @@ struct WarpgroupTile {
   constexpr int stage_bytes() const { return 2 * kDepth * (m() + n); }
   /// Where a warp lays out a piece of its part of D: up to 128 columns of 16 bits, or 32 as f32.
   static constexpr int kWarpBytes = 2 * kBoxBytes;
-  /// Of shared memory: the ring, where warps lay out rows of D, and the barriers.
-  constexpr int shared_bytes() const { return stages * stage_bytes() + 4 * consumers * kWarpBytes + 16 * stages; }
+  /// Of shared memory: the ring, where warps lay out rows of D, the bias of each warpgroup, and the barriers.
+  constexpr int shared_bytes() const {
+    return stages * stage_bytes() + consumers * (4 * kWarpBytes + 4 * n) + 16 * stages;
+  }
 };
 
 /// From the largest, which needs the fewest bytes a product, to those for products that are over before a large tile
@@ -37,11 +39,12 @@ inline constexpr std::array kWarpgroupTiles{
     WarpgroupTile{1, 64, 8, 3},
 };
 
-/// Blocks of a cluster: so many tiles below and beside one another. They share tiles of A and B.
+/// Blocks of a cluster: so many tiles below and beside one another, which share tiles of A and B; or slices of k of one
+/// tile.
 struct WarpgroupCluster {
-  int m = 1, n = 1;
+  int m = 1, n = 1, k = 1;
 
-  constexpr int blocks() const { return m * n; }
+  constexpr int blocks() const { return m * n * k; }
 };
 
 }  // namespace tessera::cuda

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How sums become elements of D for any arguments: laid out in shared memory as f32, from where rows are written in
+/// vectors. Those of a cluster's slices of k are added on the way.
+#pragma once
+
+#include "tile_writer.cuh"
+#include "warpgroup_kernels.hpp"
+#include "warpgroup_layout.cuh"
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// Neighbouring columns of a tile that a warp lays out at a time, as f32.
+struct WarpgroupPiece {
+  static constexpr int kColumns = 32, kPitch = 4 * kColumns + 32;  ///< of rows, which begin in other banks
+  static_assert(16 * kPitch <= WarpgroupTile::kWarpBytes);
+};
+
+/// What a warp has laid out as elements of D, kWidth neighbours a thread.
+template <int kWidth, class T>
+__device__ __forceinline__ void write_piece(const unsigned char* memory, const TileTarget<T>& target,
+                                            const Finish<T>& finish, int first_column) {
+  constexpr int kAcross = WarpgroupPiece::kColumns / kWidth, kRows = 32 / kAcross;
+  const int lane = int(threadIdx.x) % 32, in_piece = lane % kAcross * kWidth, column = first_column + in_piece;
+  if (column >= target.columns) return;
+  Vector<Scalar<T>, kWidth> along{};  // the bias of the thread's columns
+  if (finish.bias && !finish.per_row)
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) along.value[e] = finish.bias_at(column + e);
+#pragma unroll(kWidth > 1 ? 16 / kRows : 1)
+  for (int pass = 0; pass < 16; pass += kRows) {
+    const int row = pass + lane / kAcross;
+    if (row >= target.rows) continue;
+    const auto sums =
+        *reinterpret_cast<const Vector<Scalar<T>, kWidth>*>(memory + row * WarpgroupPiece::kPitch + in_piece * 4);
+    auto values = target.combined(row, column, sums);
+    if (finish.bias) {
+      const Scalar<T> of_row = finish.per_row ? finish.bias_at(row) : Scalar<T>(0);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
+    }
+    finish.activate_all(values.value);
+    target.store(row, column, values);
+  }
+}
+
+/// For any arguments, and for the sums of slices, whose target is the workspace. `row`: the warp's first of the tile.
+template <class Shape, class T, int kSums>
+__device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T> (&sums)[kSums],
+                                          const SlicedArguments<T>& x, const GemmTile& tile, int slice, int row) {
+  constexpr int kWidth = 4, kColumns = WarpgroupPiece::kColumns, kPitch = WarpgroupPiece::kPitch;
+  const GemmArguments<T>& g = x.g;
+  const std::int64_t first = tile.row + row;
+  const int rows = int(g.m - first < 16 ? g.m - first : 16);
+  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
+  if (rows <= 0 || columns <= 0) return;
+  const bool to_partial = x.partial != nullptr;
+  const TileTarget<T> target =
+      target_of(x, {first, tile.column, tile.batch}, unsigned(slice), rows, columns, to_partial);
+  const Finish<T> finish = to_partial ? Finish<T>{} : g.finish.at(tile.batch, first, tile.column);
+  const bool vectors = target.template aligned<kWidth>();
+  const int lane = int(threadIdx.x) % 32;
+  unsigned char* const mine = memory + lane / 4 * kPitch + lane % 4 * 8;
+  // One loop, and in it a branch to the registers of a piece: what writes them is there once.
+#pragma unroll 1
+  for (int piece = 0; piece < Shape::kN; piece += kColumns) {
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < Shape::kN / 8; ++i) {
+      if (i / (kColumns / 8) * kColumns != piece) continue;
+      const Scalar<T>* const s = sums + i * 4;
+      *reinterpret_cast<float2*>(mine + i % (kColumns / 8) * 32) = {s[0], s[1]};
+      *reinterpret_cast<float2*>(mine + 8 * kPitch + i % (kColumns / 8) * 32) = {s[2], s[3]};
+    }
+    __syncwarp();
+    if (vectors)
+      write_piece<kWidth>(memory, target, finish, piece);
+    else
+      write_piece<1>(memory, target, finish, piece);
+  }
+}
+
+/// A tile's sums in the memory of the ring, as f32, for the blocks of a cluster that have other slices of k.
+template <class Shape>
+struct WarpgroupTileSums {
+  static constexpr int kPitch = Shape::kN + 8;  ///< of rows, which begin in other banks
+  static_assert(Shape::kM * kPitch * 4 <= Shape::kStages * Shape::kStageBytes);
+
+  /// A thread's sums of a warp's 16 rows from `row` on.
+  static __device__ __forceinline__ void put(float* tile, const float (&sums)[Shape::kN / 2], int row) {
+    const int lane = int(threadIdx.x) % 32;
+    float* const mine = tile + (row + lane / 4) * kPitch + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < Shape::kN / 8; ++i) {
+      *reinterpret_cast<float2*>(mine + 8 * i) = {sums[4 * i], sums[4 * i + 1]};
+      *reinterpret_cast<float2*>(mine + 8 * kPitch + 8 * i) = {sums[4 * i + 2], sums[4 * i + 3]};
+    }
+  }
+  /// Four neighbours of all blocks, added in the order of the slices.
+  static __device__ __forceinline__ Vector<float, 4> at(std::uint32_t tile, int row, int column, unsigned slices) {
+    const std::uint32_t place = tile + unsigned(row * kPitch + column) * 4;
+    Vector<float, 4> sums{};
+    for (unsigned slice = 0; slice < slices; ++slice) {
+      float part[4];
+      asm volatile(
+          "{\n"
+          ".reg .b32 there;\n"
+          "mapa.shared::cluster.u32 there, %4, %5;\n"
+          "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+          "}\n"
+          : "=f"(part[0]), "=f"(part[1]), "=f"(part[2]), "=f"(part[3])
+          : "r"(place), "r"(slice)
+          : "memory");
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums.value[e] += part[e];
+    }
+    return sums;
+  }
+};
+
+/// Four neighbours of D, or where it is not aligned for that one after the other.
+template <class T>
+__device__ __forceinline__ void write_four(const TileTarget<T>& target, const Finish<T>& finish, int row, int column,
+                                           const Vector<Scalar<T>, 4>& sums, bool vectors) {
+  const auto finished = [&](auto values, int at) {
+    constexpr int kWidth = sizeof(values.value) / sizeof(Scalar<T>);
+    if (finish.bias)
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) values.value[e] += finish.bias_at(finish.per_row ? row : at + e);
+    finish.activate_all(values.value);
+    target.store(row, at, values);
+  };
+  if (vectors) return finished(target.combined(row, column, sums), column);
+#pragma unroll
+  for (int e = 0; e < 4; ++e)
+    if (column + e < target.columns)
+      finished(target.combined(row, column + e, Vector<Scalar<T>, 1>{{sums.value[e]}}), column + e);
+}
+
+/// The multiplying threads of all blocks of a cluster, whose blocks have a slice of the tile each: every so many rows
+/// are written by one block. `ring`: what products have been read from.
+template <class Shape, class T>
+__device__ __forceinline__ void write_cluster(unsigned char* ring, const float (&sums)[Shape::kN / 2],
+                                              const SlicedArguments<T>& x, const GemmTile& tile, unsigned rank) {
+  constexpr int kThreads = 128 * Shape::kConsumers;
+  const GemmArguments<T>& g = x.g;
+  const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
+  asm volatile("bar.sync 4, %0;" ::"n"(kThreads) : "memory");  // nobody's products read the ring any more
+  WarpgroupTileSums<Shape>::put(reinterpret_cast<float*>(ring), sums, warp / 4 * 64 + warp % 4 * 16);
+  cluster_sync();
+  const int rows = int(g.m - tile.row < Shape::kM ? g.m - tile.row : Shape::kM);
+  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
+  const TileTarget<T> target = target_of(x, tile, rank, rows, columns, false);
+  const Finish<T> finish = g.finish.at(tile.batch, tile.row, tile.column);
+  const bool vectors = target.template aligned<4>();
+  const auto slices = unsigned(x.slices);
+#pragma unroll 1
+  for (int row = int(rank) + warp * int(slices); row < rows; row += kThreads / 32 * int(slices))
+#pragma unroll 1
+    for (int column = 4 * lane; column < columns; column += 128)
+      write_four(target, finish, row, column,
+                 WarpgroupTileSums<Shape>::at(shared_address(ring), row, column, slices), vectors);
+}
+
+}  // namespace tessera::cuda
