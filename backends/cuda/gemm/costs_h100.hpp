@@ -257,6 +257,7 @@ inline constexpr GemmCosts kGemmCostsH100{
             .write_one = 5.4,
             .request = 2.3,
             .shared = 5e-07,
+            .tail = 2e-06,
             .cluster = 1e-06,
             .cluster_slice = 2e-07,
             .second_kernel = 4.3e-06,

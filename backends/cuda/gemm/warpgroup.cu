@@ -133,29 +133,38 @@ class WarpgroupPlan final : public plugin::Plan {
 
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
     const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
-    return {std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
+    return {0,
+            std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
             std::uint32_t(config.split),
             std::uint32_t(tiles.rows),
             std::uint32_t(tiles.columns),
             std::uint32_t(warpgroup_group(g.n, g.k, context_.machine(), config)),
+            {config.cluster.m, config.cluster.n, 1},
             config.cluster};
   }
 
+  static std::int64_t per_slice(std::int64_t k, std::int64_t slices) {
+    return ceil_div(ceil_div(k, WarpgroupTile::kDepth), slices) * WarpgroupTile::kDepth;
+  }
+
+  void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
+    const GemmArguments<T>& g = w.x.g;
+    w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), cluster.n);
+    w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, cluster.m);
+  }
+
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
-    SlicedArguments<T> x{g, int(config_.split), 0, partial, partial_ld(g.n)};
-    x.k_per_slice = ceil_div(ceil_div(g.k, WarpgroupTile::kDepth), config_.split) * WarpgroupTile::kDepth;
     WarpgroupArguments<T> w{};
-    w.x = x;
+    w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(g.n)};
     WarpgroupConfig config = config_;
     const Writing how = writing(g, partial != nullptr);
     typename WarpgroupKernels<T>::Kernel kernel = how == Writing::kAny ? any_ : plain_;
     if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
       kernel = single_;
       config.cluster = {1, 1, config.cluster.k};
+      config.tail = 1;
     } else if (g.k > 0) {
-      const auto& [below, beside, slices] = config.cluster;
-      w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, config.tile.m(), beside);
-      w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, config.tile.n, below);
+      set_maps(w, config.tile, config.cluster);
     }
     if (kernel == plain_ && how == Writing::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
@@ -164,10 +173,33 @@ class WarpgroupPlan final : public plugin::Plan {
                         WarpgroupTile::kBoxRows});
     }
     w.order = order_of(g, config);
-    launch(kernel, dim3(unsigned(warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config))),
-           dim3(unsigned(config.tile.threads())), std::size_t(config.tile.shared_bytes()), context_.stream(),
-           ClusterSize{unsigned(config.cluster.blocks())}, start_, w);
-    if (partial != nullptr) launch_add_slices(x, context_.stream(), add_start_);
+    const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
+    w.order.units -= std::uint32_t(tail);
+    const std::int64_t blocks = warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config);
+    launch_blocks(kernel, std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
+    if (tail > 0) multiply_tail(w, tail);
+    if (partial != nullptr) launch_add_slices(w.x, context_.stream(), add_start_);
+  }
+
+  /// The last tiles, in slices.
+  void multiply_tail(WarpgroupArguments<T>& w, std::int64_t tiles) const {
+    const WarpgroupCluster& cluster = config_.cluster;
+    w.x.slices = int(config_.tail);
+    w.x.k_per_slice = per_slice(w.x.g.k, config_.tail);
+    if (w.x.g.k > 0) set_maps(w, config_.tile, {});
+    w.bulk = false;
+    w.tail = true;
+    w.order.first = w.order.units * unsigned(cluster.blocks());
+    w.order.units = unsigned(tiles * cluster.blocks());
+    w.order.cluster = {1, 1, int(config_.tail)};
+    launch_blocks(any_, std::int64_t(w.order.units) * config_.tail, w);
+  }
+
+  void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
+                     const WarpgroupArguments<T>& w) const {
+    launch(kernel, dim3(unsigned(blocks)), dim3(unsigned(config_.tile.threads())),
+           std::size_t(config_.tile.shared_bytes()), context_.stream(), ClusterSize{unsigned(w.order.cluster.blocks())},
+           start_, w);
   }
 
   Context& context_;

@@ -24,20 +24,26 @@ struct WarpgroupWork {
   int first_step, steps;  ///< of 64 of k
 };
 
+/// `unit`: from 0 on; `rank`: of the block in its cluster.
 template <class Shape>
 __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, std::int64_t k, std::int64_t k_per_slice,
                                                  std::uint32_t unit, unsigned rank) {
-  const bool slices_in_cluster = order.cluster.k > 1;
-  const std::uint32_t slice = slices_in_cluster ? rank : unit % order.slices;
-  const std::uint32_t number = slices_in_cluster ? unit : unit / order.slices;
-  if (slices_in_cluster) rank = 0;
-  const std::uint32_t in_matrix = number % (order.rows * order.columns), in_group = in_matrix % (order.group * order.columns);
-  const std::uint32_t first_row = in_matrix / (order.group * order.columns) * order.group;
+  std::uint32_t number = order.first + unit, slice = 0, in_cluster = rank;
+  if (order.cluster.k > 1) {  // tiles one by one, whose slices are the cluster's blocks
+    const std::uint32_t tiles = unsigned(order.tiles.m * order.tiles.n);
+    slice = rank, in_cluster = number % tiles, number /= tiles;
+  } else {
+    slice = number % order.slices, number /= order.slices;
+  }
+  const std::uint32_t of_group = order.group * order.columns, of_matrix = order.rows * order.columns;
+  const std::uint32_t in_matrix = number % of_matrix, in_group = in_matrix % of_group;
+  const std::uint32_t first_row = in_matrix / of_group * order.group;
   const std::uint32_t height = min(order.rows - first_row, order.group);
-  const std::uint32_t row = (first_row + in_group % height) * unsigned(order.cluster.m) + rank % unsigned(order.cluster.m);
-  const std::uint32_t column = in_group / height * unsigned(order.cluster.n) + rank / unsigned(order.cluster.m);
+  const unsigned below = unsigned(order.tiles.m), beside = unsigned(order.tiles.n);
+  const std::uint32_t row = (first_row + in_group % height) * below + in_cluster % below;
+  const std::uint32_t column = in_group / height * beside + in_cluster / below;
   const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
-  return {{std::int64_t(row) * Shape::kM, std::int64_t(column) * Shape::kN, number / (order.rows * order.columns)},
+  return {{std::int64_t(row) * Shape::kM, std::int64_t(column) * Shape::kN, number / of_matrix},
           int(slice),
           int(first / Shape::kDepth),
           ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
@@ -251,8 +257,8 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     cluster_sync();
   else
     __syncthreads();
+  if (!w.tail) wait_for_predecessor();  // which may have made the operands, or read and written D
   start_successor();
-  wait_for_predecessor();  // which may have made the operands, or read and written D
   if (threadIdx.x < 128) {
     give_registers<Shape::kLoadRegisters>();
     if constexpr (Shape::kSingle)
@@ -268,6 +274,7 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared);
   }
   if (blocks > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
+  if (w.tail) wait_for_predecessor();  // who waits for this launch waits for both
 #endif
 }
 

@@ -22,11 +22,12 @@ struct WarpgroupMap {
 /// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in groups
 /// of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and columns.
 struct WarpgroupOrder {
-  std::uint32_t units;          ///< of a cluster's work
+  std::uint32_t first, units;   ///< of a cluster's work
   std::uint32_t slices;
   std::uint32_t rows, columns;  ///< of clusters' tiles in a matrix
   std::uint32_t group;
-  WarpgroupCluster cluster;
+  WarpgroupCluster tiles;    ///< by which tiles are numbered: those of a cluster, as a rule
+  WarpgroupCluster cluster;  ///< of the launch
 };
 
 template <class T>
@@ -36,6 +37,7 @@ struct WarpgroupArguments {
   SlicedArguments<T> x;
   WarpgroupOrder order;
   bool bulk;  ///< D is written by bulk copies
+  bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
 /// [trans_a][trans_b]. Plain ones are for arguments without C, whose D has 16 bits and rows that begin at multiples of

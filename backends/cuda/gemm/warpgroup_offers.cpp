@@ -119,7 +119,6 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const WarpgroupCosts& c = machine.gemm.warpgroup;
   const WarpgroupTileCosts& t = c.tiles[std::size_t(config.tile.number)];
   const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
-  const double waves = std::ceil(units / at_once);
   const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), config.split));
   // Many waves run at the clock that the power permits.
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
@@ -131,7 +130,14 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
   const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
   const double shared = config.cluster.blocks() > 1 ? c.shared : 0.0;
-  return c.launch + shared + std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
+  const bool has_tail = warpgroup_tail_tiles(p.m, p.n, p.batch, machine, config) > 0;
+  const double waves = has_tail ? std::floor(units / at_once) : std::ceil(units / at_once);
+  WarpgroupConfig sliced{config.tile, {1, 1, int(config.tail)}};
+  const double tail = has_tail ? c.tail + std::ceil(steps / double(config.tail)) * step_seconds(p, machine, sliced) +
+                                     c.cluster + c.cluster_slice * double(config.tail)
+                               : 0.0;
+  return c.launch + shared + tail +
+         std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
@@ -185,6 +191,27 @@ std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& giv
   return clusters;
 }
 
+/// None, and as many slices of the tiles that are left over as the device has room for.
+std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config,
+                                       const plugin::GivenParameters& given) {
+  std::vector<std::int64_t> fit{1};
+  WarpgroupConfig tailed = config;
+  tailed.tail = 2;
+  const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
+  const auto steps = ceil_div(p.k, WarpgroupTile::kDepth);
+  if (config.split == 1 && tiles > 0)
+    for (std::int64_t tail = std::min<std::int64_t>(kMostInCluster, steps); tail > 1; --tail)
+      if (tiles * double(tail) <= held_at_once(machine, 1, tail)) {
+        fit.push_back(tail);
+        break;
+      }
+  std::vector<std::int64_t> tails = given.in_range("tail", fit, 1, kMostInCluster);
+  std::erase_if(tails, [&](std::int64_t tail) {
+    return tail > 1 && (fit.size() == 1 || tail > steps || tiles * double(tail) > held_at_once(machine, 1, tail));
+  });
+  return tails;
+}
+
 }  // namespace
 
 bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
@@ -212,6 +239,13 @@ std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& mach
   return std::max<std::int64_t>(1, std::llround(std::sqrt(at_once) / (config.tile.m() * config.cluster.m)));
 }
 
+std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+                                  const WarpgroupConfig& config) {
+  if (config.tail == 1) return 0;
+  const auto units = std::int64_t(units_of(m, n, batch, config)), at_once = std::int64_t(held(machine, config.cluster));
+  return units > at_once ? units % at_once : 0;
+}
+
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config) {
   const std::int64_t blocks = config.cluster.blocks();
@@ -225,6 +259,7 @@ plugin::Parameters warpgroup_parameters(const GemmProblem& p, const WarpgroupCon
           {"cluster_n", config.cluster.n},
           {"cluster_k", config.cluster.k},
           {"split", config.split},
+          {"tail", config.tail},
           {"panel_m", config.panels.m < p.m ? config.panels.m : 0},
           {"panel_n", config.panels.n < p.n ? config.panels.n : 0}};
 }
@@ -236,6 +271,7 @@ WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters&
     if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
       return {tile,
               {int(parameters.at("cluster_m")), int(parameters.at("cluster_n")), int(parameters.at("cluster_k"))},
+              parameters.at("tail"),
               parameters.at("split"),
               panels};
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
@@ -270,12 +306,16 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   for (const WarpgroupTile& tile : tiles)
     for (const std::int64_t split : splits)
       for (const WarpgroupCluster& cluster : clusters_to_try(given, split)) {
-        const WarpgroupConfig config{tile, cluster, split, panels};
+        const WarpgroupConfig config{tile, cluster, 1, split, panels};
         if (split > most_slices) continue;
         // A cluster's slices are of one tile, and there is no use for others where tiles are many.
         if (split > 1 && tiles_of(p, config) > held(machine, cluster)) continue;
         if (panels.bytes() + warpgroup_partial_bytes(problem, config) > workspace_limit) continue;
-        found.push_back({config, seconds(problem, machine, config)});
+        for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
+          WarpgroupConfig tailed = config;
+          tailed.tail = tail;
+          found.push_back({tailed, seconds(problem, machine, tailed)});
+        }
       }
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
