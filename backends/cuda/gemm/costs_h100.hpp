@@ -246,7 +246,8 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.86, 3.45e-06, 0.8},   // 128 x 256
+                        {0.86, 2.6e-06, 0.85},  // 128 x 256
+                        {0.84, 2.1e-06, 0.85},  // 128 x 192
                         {0.79, 1.64e-06, 0.88},  // 128 x 128
                         {0.52, 1.26e-06, 0.68},  // 64 x 128
                         {0.39, 0.95e-06, 0.65},  // 64 x 64
@@ -255,7 +256,7 @@ inline constexpr GemmCosts kGemmCostsH100{
             .slow_clock = 1.23,
             .long_steps = 128,
             .write_one = 5.4,
-            .request = 2.3,
+            .request = 2.6,
             .shared = 5e-07,
             .tail = 2e-06,
             .cluster = 1e-06,

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace tessera::cuda {
 namespace {
@@ -119,16 +120,17 @@ class WarpgroupPlan final : public plugin::Plan {
     }
   }
 
-  /// How D is written: by bulk copies, in pairs of f32, or otherwise.
-  enum class Writing { kBulk, kPairs, kAny };
-  Writing writing(const GemmArguments<T>& g, bool to_partial) const {
-    if (to_partial) return g.n % 2 == 0 ? Writing::kPairs : Writing::kAny;
+  /// How a plain kernel writes D, if one can.
+  std::optional<WarpgroupWriting> writing(const GemmArguments<T>& g, bool to_partial) const {
+    using enum WarpgroupWriting;
+    const auto pairs = [](bool possible) { return possible ? std::optional(kPairs) : std::nullopt; };
+    if (to_partial) return pairs(g.n % 2 == 0);
     const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
-    if (g.beta != 0 || config_.cluster.k > 1) return Writing::kAny;
+    if (g.beta != 0 || config_.cluster.k > 1) return std::nullopt;
     if (!g.d.wide())
-      return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? Writing::kBulk : Writing::kAny;
+      return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? kBulk : kWords;
     const bool at_pair = reinterpret_cast<std::uintptr_t>(g.d.data()) % (2 * sizeof(Scalar<T>)) == 0;
-    return at_pair && (g.ldd | stride | g.n) % 2 == 0 ? Writing::kPairs : Writing::kAny;
+    return pairs(at_pair && (g.ldd | stride | g.n) % 2 == 0);
   }
 
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
@@ -147,18 +149,29 @@ class WarpgroupPlan final : public plugin::Plan {
     return ceil_div(ceil_div(k, WarpgroupTile::kDepth), slices) * WarpgroupTile::kDepth;
   }
 
+  /// Describes the operands to bulk copies of a tile's shares.
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
-    w.a = map_of(g.a, g.lda, g.stride_a, g.m, g, !problem_.trans_a, tile.m(), cluster.n);
-    w.b = map_of(g.b, g.ldb, g.stride_b, g.n, g, problem_.trans_b, tile.n, cluster.m);
+    const auto set = [&](WarpgroupMap& map, const T* data, std::int64_t ld, std::int64_t stride, std::int64_t extent,
+                         bool k_major, int of_tile, int shares) {
+      // Rows that do not exist take time, too. Those of the tile that are not copied are rows or columns of D beyond its
+      // end, which nobody writes.
+      const int rows = k_major && shares == 1 ? int(std::min<std::int64_t>(of_tile, extent)) : of_tile;
+      map = map_of(data, ld, stride, extent, g, k_major, rows, shares);
+      w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kDepth * int(sizeof(T)));
+    };
+    w.stage_bytes = 0;
+    set(w.a, g.a, g.lda, g.stride_a, g.m, !problem_.trans_a, tile.m(), cluster.n);
+    set(w.b, g.b, g.ldb, g.stride_b, g.n, problem_.trans_b, tile.n, cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(g.n)};
     WarpgroupConfig config = config_;
-    const Writing how = writing(g, partial != nullptr);
-    typename WarpgroupKernels<T>::Kernel kernel = how == Writing::kAny ? any_ : plain_;
+    const std::optional<WarpgroupWriting> how = writing(g, partial != nullptr);
+    typename WarpgroupKernels<T>::Kernel kernel = how ? plain_ : any_;
+    if (how) w.writing = *how;
     if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
       kernel = single_;
       config.cluster = {1, 1, config.cluster.k};
@@ -166,9 +179,8 @@ class WarpgroupPlan final : public plugin::Plan {
     } else if (g.k > 0) {
       set_maps(w, config.tile, config.cluster);
     }
-    if (kernel == plain_ && how == Writing::kBulk) {
+    if (kernel == plain_ && how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
-      w.bulk = true;
       w.d = tensor_map({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
                         WarpgroupTile::kBoxRows});
     }
@@ -187,7 +199,6 @@ class WarpgroupPlan final : public plugin::Plan {
     w.x.slices = int(config_.tail);
     w.x.k_per_slice = per_slice(w.x.g.k, config_.tail);
     if (w.x.g.k > 0) set_maps(w, config_.tile, {});
-    w.bulk = false;
     w.tail = true;
     w.order.first = w.order.units * unsigned(cluster.blocks());
     w.order.units = unsigned(tiles * cluster.blocks());

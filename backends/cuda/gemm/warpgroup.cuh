@@ -124,7 +124,7 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
     const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
-      barrier_expect(ring.full(), Shape::kStageBytes);
+      barrier_expect(ring.full(), w.stage_bytes);
       const int k = step * Shape::kDepth;
       copy_operand<typename Shape::A>(ring.a(), w.a, ring.full(), at_row, k, batch, a);
       copy_operand<typename Shape::B>(ring.b(), w.b, ring.full(), at_column, k, batch, b);

@@ -11,5 +11,6 @@ template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 0>();
 template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 1>();
 template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 2>();
 template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 3>();
+template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 4>();
 
 }  // namespace tessera::cuda

@@ -11,5 +11,6 @@ template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 0>();
 template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 1>();
 template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 2>();
 template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 3>();
+template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 4>();
 
 }  // namespace tessera::cuda

@@ -3,7 +3,7 @@
 
 /// @file
 /// How the sums of a warp, 16 rows, become elements of D where C is not read: from registers in pairs, or rounded and
-/// laid out in shared memory for bulk copies.
+/// laid out in shared memory for bulk copies or words.
 #pragma once
 
 #include "tile_writer.cuh"
@@ -55,7 +55,7 @@ class WarpgroupBias {
   }
 
  private:
-  static constexpr int kShares = kN > 128 ? kN / 128 : 1;
+  static constexpr int kShares = (kN + 127) / 128;
   static __device__ __forceinline__ void warpgroup_sync() {
     asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
   }
@@ -73,30 +73,35 @@ struct WarpgroupPart {
   int slice;
 };
 
-/// Columns of 16 bits that a warp lays out at a time for bulk copies: rows of 64 columns have 128 bytes, whose 16-byte
-/// parts are permuted as in operands.
+/// Columns of 16 bits that a warp lays out at a time: rows of 64 columns have 128 bytes, whose 16-byte parts are permuted
+/// as in operands.
 template <int kN>
 struct WarpgroupBoxes {
-  static constexpr int kColumns = kN < 128 ? kN : 128;
+  static constexpr int kColumns = kN % 128 == 0 ? 128 : 64;
   unsigned char* memory;
+  bool bulk;
 
+  __device__ __forceinline__ std::uint32_t* place(int row, int column) const {
+    return reinterpret_cast<std::uint32_t*>(memory + column / 64 * WarpgroupTile::kBoxBytes + row * 128 +
+                                            (column % 64 / 8 ^ row % 8) * 16 + column % 8 * 2);
+  }
   /// A thread's sums of eight columns from `column` on: see add_products().
   template <class T>
   __device__ __forceinline__ void put(int column, const float* s) const {
     const int lane = int(threadIdx.x) % 32;
-    unsigned char* const to = memory + column / 64 * WarpgroupTile::kBoxBytes + lane / 4 * 128 +
-                              (column % 64 / 8 ^ lane / 4) * 16 + lane % 4 * 4;
-    *reinterpret_cast<std::uint32_t*>(to) = detail::word_of(T{}, s[0], s[1]);
-    *reinterpret_cast<std::uint32_t*>(to + 8 * 128) = detail::word_of(T{}, s[2], s[3]);
+    std::uint32_t* const to = place(lane / 4, column + lane % 4 * 2);
+    to[0] = detail::word_of(T{}, s[0], s[1]);
+    to[8 * 128 / 4] = detail::word_of(T{}, s[2], s[3]);
   }
-  /// Before the next columns: copies have read the last ones.
+  /// Before the next columns: the last ones have been read.
   __device__ __forceinline__ void begin() const {
-    if (threadIdx.x % 32 == 0) stores_wait_read();
+    if (bulk && threadIdx.x % 32 == 0) stores_wait_read();
     __syncwarp();
   }
-  /// Lets them be copied to columns of D from `column` of the tile on.
+  /// Writes them to columns of D from `column` of the tile on.
   template <class T>
   __device__ __forceinline__ void end(const WarpgroupPart<T>& part, int column) const {
+    if (!bulk) return write_words(part, column);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
     __syncwarp();
     if (threadIdx.x % 32 != 0) return;
@@ -106,6 +111,35 @@ struct WarpgroupBoxes {
         store_box(part.w.d, shared_address(memory) + unsigned(box / 64 * WarpgroupTile::kBoxBytes),
                   int(part.tile.column) + column + box, int(part.first), int(part.tile.batch));
     stores_commit();
+  }
+
+ private:
+  /// Rows begin anywhere: pairs from the first element at a multiple of 4 bytes on, and what that leaves one by one.
+  template <class T>
+  __device__ __forceinline__ void write_words(const WarpgroupPart<T>& part, int first) const {
+    const GemmArguments<T>& g = part.w.x.g;
+    const int lane = int(threadIdx.x) % 32, columns = min(kColumns, part.columns - first);
+    auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
+                    part.first * g.ldd + part.tile.column + first;
+    const auto odd_of = [](const std::uint16_t* p) { return int(reinterpret_cast<std::uintptr_t>(p) / 2 % 2); };
+    __syncwarp();
+#pragma unroll 4
+    for (int row = 0; row < part.rows; ++row) {
+      std::uint16_t* const to = d + row * g.ldd;
+      const int odd = odd_of(to);
+#pragma unroll
+      for (int i = 0; i < kColumns / 64; ++i) {
+        const int column = 64 * i + 2 * lane, at = column + odd;
+        const std::uint32_t low = *place(row, column), high = *place(row, column + 2 < kColumns ? column + 2 : column);
+        const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
+        if (at + 1 < columns && at + 1 < kColumns)
+          *reinterpret_cast<std::uint32_t*>(to + at) = pair;
+        else if (at < columns)
+          to[at] = std::uint16_t(pair);
+      }
+    }
+    std::uint16_t* const mine = d + lane * g.ldd;
+    if (lane < part.rows && odd_of(mine) != 0 && columns > 0) *mine = std::uint16_t(*place(lane, 0));
   }
 };
 
@@ -219,7 +253,7 @@ __device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>&
 #pragma unroll
     for (int e = 0; e < kStep / 2; ++e) all[e] = values[e / 4][e % 4];
     part.w.x.g.finish.activate_all(all);
-    if (part.w.bulk) {
+    if (part.w.writing != WarpgroupWriting::kPairs) {
       if (first % kColumns == 0) boxes.begin();
 #pragma unroll
       for (int i = 0; i < kStep / 8; ++i) boxes.template put<T>(first % kColumns + 8 * i, all + 4 * i);
@@ -231,7 +265,7 @@ __device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>&
   }
 }
 
-/// Without C: D of 16 bits by bulk copies, or sums or D of f32 in pairs. `memory`: of the warp; `row`: its first of the
+/// Without C. `memory`: of the warp; `row`: its first of the
 /// tile; `shared_bias`: of the warpgroup.
 template <class Shape, class T, int kSums>
 __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
@@ -246,9 +280,10 @@ __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<
   if (rows <= 0 || columns <= 0) return;
   const float alpha = to_partial ? 1.0f : (g.k != 0 ? g.alpha : 0.0f);
   const WarpgroupPart<T> part{w, tile, first, rows, columns, slice};
-  const WarpgroupBoxes<Shape::kN> boxes{memory};
+  const WarpgroupBoxes<Shape::kN> boxes{memory, w.writing == WarpgroupWriting::kBulk};
+  const bool in_boxes = w.writing != WarpgroupWriting::kPairs;
   if (!finishes) {
-    if (w.bulk)
+    if (in_boxes)
       write_boxes<Shape>(boxes, sums, alpha, part);
     else
       write_pairs<Shape>(sums, alpha, part);
@@ -258,7 +293,7 @@ __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<
   const float least = activation == TESSERA_ACTIVATION_RELU ? 0.0f : -INFINITY;
   if (activation != TESSERA_ACTIVATION_NONE && activation != TESSERA_ACTIVATION_RELU)
     write_activated<Shape>(boxes, sums, alpha, part, bias);
-  else if (w.bulk)
+  else if (in_boxes)
     write_biased<true, Shape>(boxes, sums, alpha, part, bias, least);
   else
     write_biased<false, Shape>(boxes, sums, alpha, part, bias, least);

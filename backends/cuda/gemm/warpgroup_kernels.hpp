@@ -30,18 +30,23 @@ struct WarpgroupOrder {
   WarpgroupCluster cluster;  ///< of the launch
 };
 
+/// How plain kernels write D: of 16 bits by bulk copies, or where its rows do not allow that, in words; of f32, as sums of
+/// slices, in pairs.
+enum class WarpgroupWriting { kBulk, kWords, kPairs };
+
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
-  CUtensorMap d;  ///< where `bulk`
+  CUtensorMap d;  ///< for bulk copies
   SlicedArguments<T> x;
   WarpgroupOrder order;
-  bool bulk;  ///< D is written by bulk copies
+  std::uint32_t stage_bytes;  ///< that bulk copies bring to a stage
+  WarpgroupWriting writing;
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
-/// [trans_a][trans_b]. Plain ones are for arguments without C, whose D has 16 bits and rows that begin at multiples of
-/// 16 bytes, or f32 in pairs; the others for any. Single ones read operands at any address, element by element, and have
+/// [trans_a][trans_b]. Plain ones are for arguments without C whose D can be written in one of the ways above; the others
+/// for any. Single ones read operands at any address, element by element, and have
 /// no clusters. All add in the same order.
 template <class T>
 struct WarpgroupKernels {

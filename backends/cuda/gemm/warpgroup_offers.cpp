@@ -303,6 +303,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
       whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
   const auto splits = given.in_range("split", kSplits, 1, kMostSplit);
   const auto tiles = tiles_to_try(machine, given);
+  given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
   for (const WarpgroupTile& tile : tiles)
     for (const std::int64_t split : splits)
       for (const WarpgroupCluster& cluster : clusters_to_try(given, split)) {

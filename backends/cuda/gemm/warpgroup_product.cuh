@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The product instruction of a warpgroup: 64 rows by 64, 128 or 256 columns, 16 of k, of 16 bits, sums in f32.
+/// The product instruction of a warpgroup: 64 rows by 64, 128, 192 or 256 columns, 16 of k, of 16 bits, sums in f32.
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
@@ -37,6 +37,17 @@ __device__ __forceinline__ void products_wait() {
     "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63 " \
     "}, %64, %65, 1, 1, 1, %66, %67;" \
     : TESSERA_SUMS32(0), TESSERA_SUMS32(32) : "l"(a), "l"(b), "n"(kExtentMajorA), "n"(kExtentMajorB))
+#define TESSERA_PRODUCT_192(type)                             \
+  asm volatile("wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type " {" \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, " \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95 " \
+    "}, %96, %97, 1, 1, 1, %98, %99;" \
+    : TESSERA_SUMS32(0), TESSERA_SUMS32(32), TESSERA_SUMS32(64) \
+    : "l"(a), "l"(b), "n"(kExtentMajorA), "n"(kExtentMajorB))
 #define TESSERA_PRODUCT_256(type)                             \
   asm volatile("wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -56,21 +67,25 @@ __device__ __forceinline__ void products_wait() {
 /// kExtentMajor: the operand is not K-major.
 template <int kExtentMajorA, int kExtentMajorB, int kCount>
 __device__ __forceinline__ void add_products(bfloat16, float (&d)[kCount], std::uint64_t a, std::uint64_t b) {
-  static_assert(kCount == 32 || kCount == 64 || kCount == 128);
+  static_assert(kCount == 32 || kCount == 64 || kCount == 96 || kCount == 128);
   if constexpr (kCount == 32)
     TESSERA_PRODUCT_64("bf16");
   else if constexpr (kCount == 64)
     TESSERA_PRODUCT_128("bf16");
+  else if constexpr (kCount == 96)
+    TESSERA_PRODUCT_192("bf16");
   else
     TESSERA_PRODUCT_256("bf16");
 }
 template <int kExtentMajorA, int kExtentMajorB, int kCount>
 __device__ __forceinline__ void add_products(float16, float (&d)[kCount], std::uint64_t a, std::uint64_t b) {
-  static_assert(kCount == 32 || kCount == 64 || kCount == 128);
+  static_assert(kCount == 32 || kCount == 64 || kCount == 96 || kCount == 128);
   if constexpr (kCount == 32)
     TESSERA_PRODUCT_64("f16");
   else if constexpr (kCount == 64)
     TESSERA_PRODUCT_128("f16");
+  else if constexpr (kCount == 96)
+    TESSERA_PRODUCT_192("f16");
   else
     TESSERA_PRODUCT_256("f16");
 }
@@ -79,6 +94,7 @@ __device__ __forceinline__ void add_products(float16, float (&d)[kCount], std::u
 #undef TESSERA_SUMS32
 #undef TESSERA_PRODUCT_64
 #undef TESSERA_PRODUCT_128
+#undef TESSERA_PRODUCT_192
 #undef TESSERA_PRODUCT_256
 
 }  // namespace tessera::cuda

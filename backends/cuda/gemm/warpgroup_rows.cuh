@@ -86,7 +86,8 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
 
 /// A tile's sums in the memory of the ring, as f32, for the blocks of a cluster that have other slices of k.
 template <class Shape>
-struct WarpgroupTileSums {
+class WarpgroupTileSums {
+ public:
   static constexpr int kPitch = Shape::kN + 8;  ///< of rows, which begin in other banks
   static_assert(Shape::kM * kPitch * 4 <= Shape::kStages * Shape::kStageBytes);
 
@@ -100,25 +101,45 @@ struct WarpgroupTileSums {
       *reinterpret_cast<float2*>(mine + 8 * kPitch + 8 * i) = {sums[4 * i + 2], sums[4 * i + 3]};
     }
   }
-  /// Four neighbours of all blocks, added in the order of the slices.
-  static __device__ __forceinline__ Vector<float, 4> at(std::uint32_t tile, int row, int column, unsigned slices) {
-    const std::uint32_t place = tile + unsigned(row * kPitch + column) * 4;
-    Vector<float, 4> sums{};
-    for (unsigned slice = 0; slice < slices; ++slice) {
-      float part[4];
-      asm volatile(
-          "{\n"
-          ".reg .b32 there;\n"
-          "mapa.shared::cluster.u32 there, %4, %5;\n"
-          "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
-          "}\n"
-          : "=f"(part[0]), "=f"(part[1]), "=f"(part[2]), "=f"(part[3])
-          : "r"(place), "r"(slice)
-          : "memory");
+  /// Four neighbours at each of kPlaces places, of all blocks, added in the order of the slices. All are read at once.
+  template <int kPlaces>
+  static __device__ __forceinline__ void add(Vector<float, 4> (&sums)[kPlaces], const std::uint32_t (&places)[kPlaces],
+                                             int slices) {
+    constexpr int kMost = 8;
+    float4 parts[kMost][kPlaces];
 #pragma unroll
-      for (int e = 0; e < 4; ++e) sums.value[e] += part[e];
+    for (int slice = 0; slice < kMost; ++slice)
+#pragma unroll
+      for (int i = 0; i < kPlaces; ++i)
+        if (slice < slices) parts[slice][i] = read(places[i], slice);
+#pragma unroll
+    for (int i = 0; i < kPlaces; ++i) {
+      sums[i] = {};
+#pragma unroll
+      for (int slice = 0; slice < kMost; ++slice)
+        if (slice < slices) {
+          sums[i].value[0] += parts[slice][i].x, sums[i].value[1] += parts[slice][i].y;
+          sums[i].value[2] += parts[slice][i].z, sums[i].value[3] += parts[slice][i].w;
+        }
     }
-    return sums;
+  }
+  static __device__ __forceinline__ std::uint32_t place(std::uint32_t tile, int row, int column) {
+    return tile + unsigned(row * kPitch + column) * 4;
+  }
+
+ private:
+  /// Of a block of the cluster. Reads stay behind the barrier, as everything that is volatile.
+  static __device__ __forceinline__ float4 read(std::uint32_t place, int block) {
+    float4 v;
+    asm volatile(
+        "{\n"
+        ".reg .b32 there;\n"
+        "mapa.shared::cluster.u32 there, %4, %5;\n"
+        "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+        "}\n"
+        : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+        : "r"(place), "r"(block));
+    return v;
   }
 };
 
@@ -157,13 +178,28 @@ __device__ __forceinline__ void write_cluster(unsigned char* ring, const float (
   const TileTarget<T> target = target_of(x, tile, rank, rows, columns, false);
   const Finish<T> finish = g.finish.at(tile.batch, tile.row, tile.column);
   const bool vectors = target.template aligned<4>();
-  const auto slices = unsigned(x.slices);
+  // Places of four columns in the rows of this block, two at a time.
+  constexpr int kPlaces = 2, kAcross = Shape::kN / 4;
+  const int count = (Shape::kM - int(rank) + x.slices - 1) / x.slices * kAcross;
 #pragma unroll 1
-  for (int row = int(rank) + warp * int(slices); row < rows; row += kThreads / 32 * int(slices))
+  for (int first = 0; first < count; first += kThreads * kPlaces) {
+    std::uint32_t places[kPlaces];
+    int row[kPlaces], column[kPlaces];
+#pragma unroll
+    for (int i = 0; i < kPlaces; ++i) {
+      const int number = min(first + i * kThreads + warp * 32 + lane, count - 1);
+      row[i] = int(rank) + number / kAcross * x.slices, column[i] = number % kAcross * 4;
+      places[i] = WarpgroupTileSums<Shape>::place(shared_address(ring), row[i], column[i]);
+    }
+    Vector<float, 4> all[kPlaces];
+    WarpgroupTileSums<Shape>::add(all, places, x.slices);
 #pragma unroll 1
-    for (int column = 4 * lane; column < columns; column += 128)
-      write_four(target, finish, row, column,
-                 WarpgroupTileSums<Shape>::at(shared_address(ring), row, column, slices), vectors);
+    for (int i = 0; i < kPlaces; ++i) {
+      const int r = i == 0 ? row[0] : row[1], c = i == 0 ? column[0] : column[1];
+      const bool exists = first + i * kThreads + warp * 32 + lane < count && r < rows && c < columns;
+      if (exists) write_four(target, finish, r, c, i == 0 ? all[0] : all[1], vectors);
+    }
+  }
 }
 
 }  // namespace tessera::cuda
