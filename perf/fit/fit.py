@@ -148,8 +148,8 @@ class Measured:
         shares, errors = self.choice(predicted), np.log(predicted / self.seconds)
         print(f"{label}: mean error {np.mean(np.abs(errors)):.3f}, of the best offers "
               f"{np.mean(np.abs(errors[self.share == 1.0])):.3f}")
-        for dtype in ("f32", "f64"):
-            of = np.array([i for i, name in enumerate(self.names) if name.endswith(dtype)], dtype=int)
+        for dtype in sorted({name.split()[-1] for name in self.names}):
+            of = np.array([i for i, name in enumerate(self.names) if name.split()[-1] == dtype], dtype=int)
             if len(of) == 0:
                 continue
             worst = of[np.argmin(shares[of])]

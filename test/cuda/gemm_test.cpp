@@ -39,10 +39,11 @@ std::vector<float> fractions(std::int64_t count, unsigned seed) {
   return values;
 }
 
-/// Where D is.
-enum class Place { in_c, beside_c };
+/// Where D is, or that there is no C.
+enum class Place { in_c, beside_c, without_c };
 
-/// A product with an algorithm: D <- 2 A B - C, or beside C with a bias of D's columns and relu.
+/// A product with an algorithm: D <- 2 A B - C or D <- 2 A B, beside C with a bias of D's columns and relu where the
+/// description says so.
 template <class T>
 class Trial {
  public:
@@ -56,6 +57,7 @@ class Trial {
         before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), number<T>(3)),
         has_bias_(desc.bias != Bias::none),
         beside_(has_bias_ || place == Place::beside_c),
+        beta_(place == Place::without_c ? Scalar<T>(0) : Scalar<T>(-1)),
         plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
     a_.upload(a);
     b_.upload(b);
@@ -66,11 +68,11 @@ class Trial {
   std::vector<double> result() {
     c_.upload(before_);
     if (has_bias_)
-      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, std::as_const(c_).data(), d_.data(), bias(bias_.data()));
+      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, std::as_const(c_).data(), d_.data(), bias(bias_.data()));
     else if (beside_)
-      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, std::as_const(c_).data(), d_.data());
+      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, std::as_const(c_).data(), d_.data());
     else
-      plan_.execute(kAlpha, a_.data(), b_.data(), kBeta, c_.data());
+      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, c_.data());
     std::vector<T> elements(before_.size());
     (beside_ ? d_ : c_).download(elements);
     std::vector<double> values;
@@ -79,10 +81,11 @@ class Trial {
   }
 
  private:
-  static constexpr Scalar<T> kAlpha = 2, kBeta = -1;
+  static constexpr Scalar<T> kAlpha = 2;
   Buffer<T> a_, b_, c_, d_, bias_;
   std::vector<T> before_;
   bool has_bias_, beside_;
+  Scalar<T> beta_;
   GemmPlan plan_;
 };
 
@@ -136,11 +139,19 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
       }
 }
 
-TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of rows and number of slices", "",
-                   float16, bfloat16) {
+TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of rows, cluster and number of slices",
+                   "", float16, bfloat16) {
   using T = TestType;
   Context context = open_cuda();
   require_hopper();
+  struct Way {
+    std::string parameters;
+    bool few_tiles;  ///< for few tiles alone
+  };
+  // Tiles alone; in clusters that share A, B and both; slices of k in a cluster, and through the workspace.
+  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false}, {"cluster_m=2,cluster_n=1,split=1", false},
+                              {"cluster_m=1,cluster_n=2,split=1", false}, {"cluster_m=2,cluster_n=2,split=1", false},
+                              {"cluster_k=3,split=3", true},              {"cluster_m=1,cluster_k=1,split=3", true}};
   // Whole tiles; partial ones on all sides; rows that are copied; and more tiles than the device has multiprocessors.
   for (const GemmDesc& shape : {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
                                 GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72}})
@@ -150,17 +161,36 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
         desc.dtype = kDType<T>;
         desc.trans_a = trans_a, desc.trans_b = trans_b;
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
-        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
-        for (const auto& [m, n] : Tiles{{128, 256}, {128, 128}, {64, 128}, {64, 64}})
-          for (const int split : {1, 3}) {
-            if (split > 1 && desc.m > 1000) continue;  // for few tiles alone
-            const std::string algorithm = "warpgroup:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) +
-                                          ",split=" + std::to_string(split);
+        const Place places[] = {Place::in_c, Place::beside_c, Place::without_c};
+        std::vector<std::vector<double>> expected;
+        for (const Place place : places) expected.push_back(Trial<T>(context, desc, "naive", a, b, 0, place).result());
+        for (const auto& [m, n] : Tiles{{128, 256}, {128, 192}, {128, 128}, {64, 128}, {64, 64}})
+          for (const Way& way : ways) {
+            if (way.few_tiles && desc.m > 1000) continue;
+            const std::string algorithm =
+                "warpgroup:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) + "," + way.parameters;
             CAPTURE(algorithm, desc.m, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
-            CHECK(Trial<T>(context, desc, algorithm, a, b).result() == expected);
-            CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() == expected);
+            for (std::size_t i = 0; i < expected.size(); ++i)
+              CHECK(Trial<T>(context, desc, algorithm, a, b, 0, places[i]).result() == expected[i]);
           }
       }
+}
+
+TEST_CASE("warpgroup computes the tiles that are left over in slices") {
+  Context context = open_cuda();
+  require_hopper();
+  for (const Transpose trans : {Transpose::no, Transpose::yes})
+    for (const std::int64_t n : {1032, 1031}) {
+      const GemmDesc desc{.m = 2100, .n = n, .k = 520, .dtype = DType::bf16, .trans_a = trans, .trans_b = trans};
+      const auto a = integers<bfloat16>(desc.m * desc.k, 1), b = integers<bfloat16>(desc.k * desc.n, 2);
+      for (const Place place : {Place::in_c, Place::without_c}) {
+        const auto expected = Trial<bfloat16>(context, desc, "naive", a, b, 0, place).result();
+        for (const std::string tile : {"tile_m=128,tile_n=128", "tile_m=64,tile_n=128", "tile_m=64,tile_n=64"})
+          for (const std::string cluster : {"cluster_m=1,cluster_n=1", "cluster_m=2,cluster_n=1"})
+            CHECK(Trial<bfloat16>(context, desc, "warpgroup:tail=2," + tile + "," + cluster, a, b, 0, place).result() ==
+                  expected);
+      }
+    }
 }
 
 TEST_CASE("warpgroup copies panels where the workspace has no room for all") {

@@ -107,7 +107,7 @@ struct WarpgroupCosts {
   double request;                 ///< clocks of a bulk copy's request of a line of 128 bytes
   double shared;                  ///< of a launch in clusters
   double tail;                    ///< of the launch for the tiles that are left over
-  double cluster, cluster_slice;  ///< to add the sums of a cluster's slices, and for each slice
+  double cluster, cluster_sum;    ///< to add the sums of a cluster's slices, and for each that a block reads
   double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
   double partial_memory;                      ///< share of a copy's rate at which they are written and read
   double copy, copy_memory;                   ///< to launch the copy of an operand, and the share of a copy's rate

@@ -13,32 +13,38 @@
 namespace tessera::cuda {
 namespace {
 
-using Encode = decltype(&cuTensorMapEncodeTiled);
-
-Encode find_encode() {
+void* find_function(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 #if CUDART_VERSION >= 12050
   constexpr unsigned kSince = 12000;  // CUDA 12.0
-  TESSERA_CUDA_CHECK(
-      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, kSince, cudaEnableDefault, &found));
+  TESSERA_CUDA_CHECK(cudaGetDriverEntryPointByVersion(name, &function, kSince, cudaEnableDefault, &found));
 #else
-  TESSERA_CUDA_CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found));
+  TESSERA_CUDA_CHECK(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
 #endif
   if (found != cudaDriverEntryPointSuccess || function == nullptr)
-    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE,
-                        "the driver has no cuTensorMapEncodeTiled: it must be that of CUDA 12.0 or later");
-  return reinterpret_cast<Encode>(function);
+    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, std::string("the driver has no ") + name +
+                                                         ": it must be that of CUDA 12.0 or later");
+  return function;
 }
 
-Encode encode() {
-  static const Encode function = find_encode();  // again after a failure
+// Found again after a failure.
+auto encode() {
+  static const auto function = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(find_function("cuTensorMapEncodeTiled"));
+  return function;
+}
+auto replace_address() {
+  static const auto function =
+      reinterpret_cast<decltype(&cuTensorMapReplaceAddress)>(find_function("cuTensorMapReplaceAddress"));
   return function;
 }
 
 }  // namespace
 
-void require_tensor_maps() { encode(); }
+void require_tensor_maps() {
+  encode();
+  replace_address();
+}
 
 CUtensorMap tensor_map(const TensorOf16Bits& t) {
   CUtensorMap map;
@@ -53,6 +59,17 @@ CUtensorMap tensor_map(const TensorOf16Bits& t) {
                                             std::to_string(t.rows) + " x " + std::to_string(t.matrices) +
                                             " elements with rows of " + std::to_string(t.row_bytes) +
                                             " bytes: " + std::to_string(int(result)));
+}
+
+const CUtensorMap& TensorMap::of(const TensorOf16Bits& tensor) {
+  TensorOf16Bits moved = tensor_;
+  moved.data = tensor.data;
+  if (moved != tensor)
+    map_ = tensor_map(tensor);
+  else if (tensor_.data != tensor.data && replace_address()(&map_, const_cast<void*>(tensor.data)) != CUDA_SUCCESS)
+    throw plugin::Error(TESSERA_INTERNAL, "cuTensorMapReplaceAddress refuses an address");
+  tensor_ = tensor;
+  return map_;
 }
 
 }  // namespace tessera::cuda

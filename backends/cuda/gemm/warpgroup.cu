@@ -21,18 +21,6 @@
 namespace tessera::cuda {
 namespace {
 
-/// An operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, as bulk copies of one of `shares`
-/// of a tile's `tile` rows or columns see it: rows are of neighbours along k, or else of neighbours along the extent.
-template <class T>
-WarpgroupMap map_of(const T* data, std::int64_t ld, std::int64_t stride, std::int64_t extent, const GemmArguments<T>& g,
-                    bool k_major, int tile, int shares) {
-  constexpr auto kSize = std::int64_t(sizeof(T));
-  const bool several = stride != 0 && g.batch > 1;
-  return {tensor_map({data, k_major ? g.k : extent, k_major ? extent : g.k, several ? g.batch : 1, ld * kSize,
-                      several ? stride * kSize : 16, (k_major ? tile : WarpgroupTile::kDepth) / shares}),
-          several};
-}
-
 template <class T>
 class WarpgroupPlan final : public plugin::Plan {
  public:
@@ -149,20 +137,25 @@ class WarpgroupPlan final : public plugin::Plan {
     return ceil_div(ceil_div(k, WarpgroupTile::kDepth), slices) * WarpgroupTile::kDepth;
   }
 
-  /// Describes the operands to bulk copies of a tile's shares.
+  /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one of
+  /// `shares` of a tile's `of_tile` rows or columns: rows are of neighbours along k, or else along the extent.
+  void set_map(WarpgroupArguments<T>& w, WarpgroupMap& map, TensorMap& known, const T* data, std::int64_t ld,
+               std::int64_t stride, std::int64_t extent, bool k_major, int of_tile, int shares) const {
+    constexpr auto kSize = std::int64_t(sizeof(T));
+    const GemmArguments<T>& g = w.x.g;
+    map.varies = stride != 0 && g.batch > 1;
+    // Rows that do not exist take time, too. Those of the tile that are not copied are rows or columns of D beyond its
+    // end, which nobody writes.
+    const int rows = k_major && shares == 1 ? int(std::min<std::int64_t>(of_tile, extent)) : of_tile;
+    map.map = known.of({data, k_major ? g.k : extent, k_major ? extent : g.k, map.varies ? g.batch : 1, ld * kSize,
+                        map.varies ? stride * kSize : 16, (k_major ? rows : WarpgroupTile::kDepth) / shares});
+    w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kDepth * int(kSize));
+  }
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
-    const auto set = [&](WarpgroupMap& map, const T* data, std::int64_t ld, std::int64_t stride, std::int64_t extent,
-                         bool k_major, int of_tile, int shares) {
-      // Rows that do not exist take time, too. Those of the tile that are not copied are rows or columns of D beyond its
-      // end, which nobody writes.
-      const int rows = k_major && shares == 1 ? int(std::min<std::int64_t>(of_tile, extent)) : of_tile;
-      map = map_of(data, ld, stride, extent, g, k_major, rows, shares);
-      w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kDepth * int(sizeof(T)));
-    };
     w.stage_bytes = 0;
-    set(w.a, g.a, g.lda, g.stride_a, g.m, !problem_.trans_a, tile.m(), cluster.n);
-    set(w.b, g.b, g.ldb, g.stride_b, g.n, problem_.trans_b, tile.n, cluster.m);
+    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, !problem_.trans_a, tile.m(), cluster.n);
+    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, problem_.trans_b, tile.n, cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
@@ -181,8 +174,8 @@ class WarpgroupPlan final : public plugin::Plan {
     }
     if (kernel == plain_ && how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
-      w.d = tensor_map({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
-                        WarpgroupTile::kBoxRows});
+      w.d = map_d_.of({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
+                       WarpgroupTile::kBoxRows});
     }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
@@ -220,6 +213,7 @@ class WarpgroupPlan final : public plugin::Plan {
   typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
+  mutable TensorMap map_a_, map_b_, map_d_;  ///< a plan is executed by one thread at a time
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

@@ -114,6 +114,11 @@ double tiles_of(const GemmProblem& p, const WarpgroupConfig& config) {
   return double(tiles.rows) * double(tiles.columns) * double(p.batch);
 }
 
+/// To add the sums of a cluster's slices: a block reads as many as a tile has.
+double cluster_seconds(const WarpgroupCosts& c, const WarpgroupTile& tile) {
+  return c.cluster + c.cluster_sum * tile.m() * tile.n;
+}
+
 /// One launch, of a panel.
 double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = machine.gemm.warpgroup;
@@ -125,7 +130,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const bool in_cluster = config.cluster.k > 1;
   const bool vectors = (config.split > 1 && !in_cluster) || whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double write = (vectors ? t.tile : t.tile * c.write_one) +
-                       (in_cluster ? c.cluster + c.cluster_slice * double(config.split) : 0.0);
+                       (in_cluster ? cluster_seconds(c, config.tile) : 0.0);
   // A multiprocessor has its share of the memory's rate, and not much more.
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
   const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
@@ -133,8 +138,8 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const bool has_tail = warpgroup_tail_tiles(p.m, p.n, p.batch, machine, config) > 0;
   const double waves = has_tail ? std::floor(units / at_once) : std::ceil(units / at_once);
   WarpgroupConfig sliced{config.tile, {1, 1, int(config.tail)}};
-  const double tail = has_tail ? c.tail + std::ceil(steps / double(config.tail)) * step_seconds(p, machine, sliced) +
-                                     c.cluster + c.cluster_slice * double(config.tail)
+  const double tail = has_tail ? c.tail + cluster_seconds(c, config.tile) +
+                                     std::ceil(steps / double(config.tail)) * step_seconds(p, machine, sliced)
                                : 0.0;
   return c.launch + shared + tail +
          std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
