@@ -149,9 +149,12 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
     bool few_tiles;  ///< for few tiles alone
   };
   // Tiles alone; in clusters that share A, B and both; slices of k in a cluster, and through the workspace.
-  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false}, {"cluster_m=2,cluster_n=1,split=1", false},
-                              {"cluster_m=1,cluster_n=2,split=1", false}, {"cluster_m=2,cluster_n=2,split=1", false},
-                              {"cluster_k=3,split=3", true},              {"cluster_m=1,cluster_k=1,split=3", true}};
+  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false},
+                              {"cluster_m=2,cluster_n=1,split=1", false},
+                              {"cluster_m=1,cluster_n=2,split=1", false},
+                              {"cluster_m=2,cluster_n=2,split=1", false},
+                              {"cluster_k=3,split=3", true},
+                              {"cluster_m=1,cluster_k=1,split=3", true}};
   // Whole tiles; partial ones on all sides; rows that are copied; and more tiles than the device has multiprocessors.
   for (const GemmDesc& shape : {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
                                 GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72}})

@@ -154,9 +154,9 @@ inline constexpr GemmCosts kGemmCostsH100{
                     .tiles =
                         {
                             {
-                                {0.6642, 0.6675, 7.318e-06},   // 128 x 256
-                                {0.5446, 0.5132, 6.549e-06},   // 128 x 128
-                                {9.352, 0.2117, 5.454e-06},  // 64 x 64
+                                {0.6642, 0.6675, 7.318e-06},  // 128 x 256
+                                {0.5446, 0.5132, 6.549e-06},  // 128 x 128
+                                {9.352, 0.2117, 5.454e-06},   // 64 x 64
                             }},
                     .later_wave = 0.8596,
                     .overlap = 0.2883,
@@ -182,8 +182,12 @@ inline constexpr GemmCosts kGemmCostsH100{
                     .transpose_memory = 0.84,
                 },
             .peeled = 1.149,
-            .small =
-                {.launch = 4.194e-06, .step = 6.999e-07, .product = 1.4e-09, .single = 3.15e-08, .memory = 1, .rate = 0.2061},
+            .small = {.launch = 4.194e-06,
+                      .step = 6.999e-07,
+                      .product = 1.4e-09,
+                      .single = 3.15e-08,
+                      .memory = 1,
+                      .rate = 0.2061},
             .skinny = {.launch = 3.163e-06,
                        .memory = 1.298,
                        .overlap = 1.425,
@@ -207,7 +211,8 @@ inline constexpr GemmCosts kGemmCostsH100{
                        .second_kernel_slice = 2.397e-08},
             .tiled16 = {.launch = 4.447e-06, .block = 1.198e-07, .step = 3.122e-07, .rate = 0.1256, .memory = 0.9},
             .tiled32 = {.launch = 4.114e-06, .block = 3.596e-08, .step = 7.034e-07, .rate = 0.2546, .memory = 0.9},
-            .naive = {.launch = 3.211e-06, .block = 1.806e-06, .product = 2.281e-08, .rate = 0.02157, .strided = 0.03927},
+            .naive =
+                {.launch = 3.211e-06, .block = 1.806e-06, .product = 2.281e-08, .rate = 0.02157, .strided = 0.03927},
         },
     .tf32 =
         {
@@ -247,7 +252,7 @@ inline constexpr GemmCosts kGemmCostsH100{
                 {
                     {
                         {0.7088, 2.116e-06, 0.7507},  // 128 x 256
-                        {0.6679, 1.76e-06, 0.8185},  // 128 x 192
+                        {0.6679, 1.76e-06, 0.8185},   // 128 x 192
                         {0.5704, 1.281e-06, 0.8673},  // 128 x 128
                         {0.4137, 9.009e-07, 0.8529},  // 64 x 128
                         {0.2912, 7.803e-07, 0.9279},  // 64 x 64

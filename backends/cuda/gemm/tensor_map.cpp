@@ -23,14 +23,15 @@ void* find_function(const char* name) {
   TESSERA_CUDA_CHECK(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found));
 #endif
   if (found != cudaDriverEntryPointSuccess || function == nullptr)
-    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE, std::string("the driver has no ") + name +
-                                                         ": it must be that of CUDA 12.0 or later");
+    throw plugin::Error(TESSERA_BACKEND_UNAVAILABLE,
+                        std::string("the driver has no ") + name + ": it must be that of CUDA 12.0 or later");
   return function;
 }
 
 // Found again after a failure.
 auto encode() {
-  static const auto function = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(find_function("cuTensorMapEncodeTiled"));
+  static const auto function =
+      reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(find_function("cuTensorMapEncodeTiled"));
   return function;
 }
 auto replace_address() {

@@ -69,8 +69,8 @@ class WarpgroupPlan final : public plugin::Plan {
                     AlignedCopies& copies) {
     const std::int64_t rows = k_major ? extent : k, columns = k_major ? k : extent;
     const std::int64_t target_ld = warpgroup_copy_ld(columns);
-    copies.copies[copies.count++] = {reinterpret_cast<const std::uint16_t*>(data), ld, rows, columns,
-                                     static_cast<std::uint16_t*>(target), target_ld};
+    copies.copies[copies.count++] = {reinterpret_cast<const std::uint16_t*>(data), ld,       rows, columns,
+                                     static_cast<std::uint16_t*>(target),          target_ld};
     data = static_cast<T*>(target), ld = target_ld;
   }
 
@@ -115,8 +115,7 @@ class WarpgroupPlan final : public plugin::Plan {
     if (to_partial) return pairs(g.n % 2 == 0);
     const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
     if (g.beta != 0 || config_.cluster.k > 1) return std::nullopt;
-    if (!g.d.wide())
-      return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? kBulk : kWords;
+    if (!g.d.wide()) return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? kBulk : kWords;
     const bool at_pair = reinterpret_cast<std::uintptr_t>(g.d.data()) % (2 * sizeof(Scalar<T>)) == 0;
     return pairs(at_pair && (g.ldd | stride | g.n) % 2 == 0);
   }
@@ -137,8 +136,8 @@ class WarpgroupPlan final : public plugin::Plan {
     return ceil_div(ceil_div(k, WarpgroupTile::kDepth), slices) * WarpgroupTile::kDepth;
   }
 
-  /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one of
-  /// `shares` of a tile's `of_tile` rows or columns: rows are of neighbours along k, or else along the extent.
+  /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one
+  /// of `shares` of a tile's `of_tile` rows or columns: rows are of neighbours along k, or else along the extent.
   void set_map(WarpgroupArguments<T>& w, WarpgroupMap& map, TensorMap& known, const T* data, std::int64_t ld,
                std::int64_t stride, std::int64_t extent, bool k_major, int of_tile, int shares) const {
     constexpr auto kSize = std::int64_t(sizeof(T));

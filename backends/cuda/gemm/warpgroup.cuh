@@ -189,7 +189,7 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
   const int consumer = int(threadIdx.x) / 128 - 1, warp = int(threadIdx.x) % 128 / 32;
   const unsigned thread = threadIdx.x % 128;
   unsigned char* const memory = shared + (ring.warps - ring.stages) + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
-  float* const shared_bias = reinterpret_cast<float*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
+  auto* const shared_bias = reinterpret_cast<Scalar<T>*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
   // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
   const bool tells = thread < blocks && (thread % below == rank % below || thread / below == rank / below);
   const auto release = [&](std::uint32_t empty) {
@@ -203,7 +203,7 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
     const int row = 64 * consumer + 16 * warp;
-    WarpgroupBias<Shape::kN> bias;
+    WarpgroupBias<T, Shape::kN> bias;
     if constexpr (kPlain) bias.read(w.x.g, work.tile, row);  // it comes while products run
 #pragma unroll
     for (Scalar<T>& sum : sums) sum = 0;
@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     take_registers<Shape::kRegisters>();
     multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared);
   }
-  if (blocks > 1) cluster_sync();  // nobody leaves while others copy to it, or tell it
+  if (blocks > 1) cluster_sync();      // nobody leaves while others copy to it, or tell it
   if (w.tail) wait_for_predecessor();  // who waits for this launch waits for both
 #endif
 }

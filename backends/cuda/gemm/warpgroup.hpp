@@ -38,8 +38,8 @@ struct WarpgroupPanels {
 struct WarpgroupConfig {
   WarpgroupTile tile;
   WarpgroupCluster cluster{};
-  /// Slices of k of the tiles that are left over when all multiprocessors have had as many as the others, in a launch of
-  /// their own; 1: there is none.
+  /// Slices of k of the tiles that are left over when all multiprocessors have had as many as the others, in a launch
+  /// of their own; 1: there is none.
   std::int64_t tail = 1;
   std::int64_t split = 1;  ///< slices of k, whose sums are added in order, in a cluster or by another kernel
   WarpgroupPanels panels{};
@@ -66,8 +66,8 @@ std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t b
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
-/// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "tail", "panel_m", "panel_n" (0: all at once): a configuration as
-/// parameters, and back.
+/// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "tail", "panel_m", "panel_n" (0: all at once): a
+/// configuration as parameters, and back.
 plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 

@@ -9,6 +9,7 @@
 #include "tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
+#include "warpgroup_product.cuh"
 
 #include <cstdint>
 
@@ -16,13 +17,14 @@ namespace tessera::cuda {
 
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
 /// those from its number on, every 128; by rows those of its two rows. -0 adds nothing.
-template <int kN>
+template <class T, int kN>
 class WarpgroupBias {
+  using S = Scalar<T>;
+
  public:
-  template <class T>
   __device__ __forceinline__ void read(const GemmArguments<T>& g, const GemmTile& tile, int row) {
 #pragma unroll
-    for (float& value : mine_) value = -0.0f;
+    for (S& value : mine_) value = -S(0);
     if (!g.finish.bias) return;
     const int thread = int(threadIdx.x) % 128, lane = thread % 32;
     const std::int64_t first = tile.row + row;
@@ -38,7 +40,7 @@ class WarpgroupBias {
     }
   }
   /// All of a warpgroup: lets its threads read what each has. `memory`: its kN values.
-  __device__ __forceinline__ void share(float* memory) {
+  __device__ __forceinline__ void share(S* memory) {
     const int thread = int(threadIdx.x) % 128;
     warpgroup_sync();  // what was there is no longer read
 #pragma unroll
@@ -48,7 +50,7 @@ class WarpgroupBias {
     columns_ = memory + thread % 4 * 2;
   }
   /// Adds to a thread's values of eight columns from `column` on.
-  __device__ __forceinline__ void add(int column, float (&values)[4]) const {
+  __device__ __forceinline__ void add(int column, S (&values)[4]) const {
     const float2 b = *reinterpret_cast<const float2*>(columns_ + column);
     values[0] += b.x + rows_[0], values[1] += b.y + rows_[0];
     values[2] += b.x + rows_[1], values[3] += b.y + rows_[1];
@@ -59,8 +61,8 @@ class WarpgroupBias {
   static __device__ __forceinline__ void warpgroup_sync() {
     asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
   }
-  float rows_[2] = {-0.0f, -0.0f}, mine_[kShares];
-  const float* columns_ = nullptr;
+  S rows_[2] = {-S(0), -S(0)}, mine_[kShares];
+  const S* columns_ = nullptr;
 };
 
 /// Where a warp's part of a tile goes, 16 rows.
@@ -68,13 +70,13 @@ template <class T>
 struct WarpgroupPart {
   const WarpgroupArguments<T>& w;
   const GemmTile& tile;
-  std::int64_t first;          ///< row
-  int rows, columns;           ///< that exist, from the first on
+  std::int64_t first;  ///< row
+  int rows, columns;   ///< that exist, from the first on
   int slice;
 };
 
-/// Columns of 16 bits that a warp lays out at a time: rows of 64 columns have 128 bytes, whose 16-byte parts are permuted
-/// as in operands.
+/// Columns of 16 bits that a warp lays out at a time: rows of 64 columns have 128 bytes, whose 16-byte parts are
+/// permuted as in operands.
 template <int kN>
 struct WarpgroupBoxes {
   static constexpr int kColumns = kN % 128 == 0 ? 128 : 64;
@@ -87,7 +89,7 @@ struct WarpgroupBoxes {
   }
   /// A thread's sums of eight columns from `column` on: see add_products().
   template <class T>
-  __device__ __forceinline__ void put(int column, const float* s) const {
+  __device__ __forceinline__ void put(int column, const Scalar<T>* s) const {
     const int lane = int(threadIdx.x) % 32;
     std::uint32_t* const to = place(lane / 4, column + lane % 4 * 2);
     to[0] = detail::word_of(T{}, s[0], s[1]);
@@ -143,42 +145,46 @@ struct WarpgroupBoxes {
   }
 };
 
-/// D of f32 or the sums of a slice, in pairs: four threads write a sector.
-struct WarpgroupPairs {
-  float* data;  ///< of the thread's first row and columns
-  std::int64_t ld;
-  int rows, columns;  ///< that exist, from there on
+/// D of the type of sums, or the sums of a slice, in pairs: four threads write a sector.
+template <class T>
+class WarpgroupPairs {
+  using S = Scalar<T>;
 
-  template <class T>
-  static __device__ WarpgroupPairs of(const WarpgroupPart<T>& part) {
+ public:
+  __device__ explicit WarpgroupPairs(const WarpgroupPart<T>& part) {
     const SlicedArguments<T>& x = part.w.x;
     const bool partial = x.partial != nullptr;
-    const std::int64_t ld = partial ? x.partial_ld : x.g.ldd;
-    const std::int64_t matrix = partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld
-                                        : part.tile.batch * x.g.stride_d;
-    float* const base = partial ? x.partial : reinterpret_cast<float*>(x.g.d.elements());
     const int lane = int(threadIdx.x) % 32;
-    return {base + matrix + (part.first + lane / 4) * ld + part.tile.column + lane % 4 * 2, ld, part.rows - lane / 4,
-            part.columns - lane % 4 * 2};
+    ld_ = partial ? x.partial_ld : x.g.ldd;
+    const std::int64_t matrix =
+        partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld_ : part.tile.batch * x.g.stride_d;
+    S* const base = partial ? x.partial : reinterpret_cast<S*>(x.g.d.elements());
+    data_ = base + matrix + (part.first + lane / 4) * ld_ + part.tile.column + lane % 4 * 2;
+    rows_ = part.rows - lane / 4, columns_ = part.columns - lane % 4 * 2;
   }
-  __device__ __forceinline__ void put(int column, const float* s) const {
-    if (column >= columns) return;
-    if (rows > 0) *reinterpret_cast<float2*>(data + column) = {s[0], s[1]};
-    if (rows > 8) *reinterpret_cast<float2*>(data + 8 * ld + column) = {s[2], s[3]};
+  __device__ __forceinline__ void put(int column, const S* s) const {
+    if (column >= columns_) return;
+    if (rows_ > 0) *reinterpret_cast<Vector<S, 2>*>(data_ + column) = {{s[0], s[1]}};
+    if (rows_ > 8) *reinterpret_cast<Vector<S, 2>*>(data_ + 8 * ld_ + column) = {{s[2], s[3]}};
   }
+
+ private:
+  S* data_;  ///< of the thread's first row and columns
+  std::int64_t ld_;
+  int rows_, columns_;  ///< that exist, from there on
 };
 
 /// Without bias and activation. Code that is short: what is long must be fetched anew after each main loop.
 template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_boxes(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
-                                            float alpha, const WarpgroupPart<T>& part) {
+__device__ __forceinline__ void write_boxes(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
+                                            Scalar<T> alpha, const WarpgroupPart<T>& part) {
   constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
 #pragma unroll
   for (int first = 0; first < Shape::kN; first += kColumns) {
     boxes.begin();
 #pragma unroll
     for (int column = 0; column < kColumns; column += 8) {
-      float values[4];
+      Scalar<T> values[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
       boxes.template put<T>(column, values);
@@ -187,42 +193,36 @@ __device__ __forceinline__ void write_boxes(const WarpgroupBoxes<Shape::kN>& box
   }
 }
 template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_pairs(const float (&sums)[kSums], float alpha, const WarpgroupPart<T>& part) {
-  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+__device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], Scalar<T> alpha,
+                                            const WarpgroupPart<T>& part) {
+  const WarpgroupPairs<T> pairs(part);
 #pragma unroll
   for (int column = 0; column < Shape::kN; column += 8) {
-    float values[4];
+    Scalar<T> values[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) values[e] = alpha * sums[column / 2 + e];
     pairs.put(column, values);
   }
 }
 
-/// The larger of both; NaN where one is.
-__device__ __forceinline__ float larger(float a, float b) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-  return result;
-}
-
 /// With bias and, unless `least` is -Inf, without what is less.
 template <bool kBoxes, class Shape, class T, int kSums>
-__device__ __forceinline__ void write_biased(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
-                                             float alpha, const WarpgroupPart<T>& part,
-                                             const WarpgroupBias<Shape::kN>& bias, float least) {
+__device__ __forceinline__ void write_biased(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
+                                             Scalar<T> alpha, const WarpgroupPart<T>& part,
+                                             const WarpgroupBias<T, Shape::kN>& bias, Scalar<T> least) {
   constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
-  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+  const WarpgroupPairs<T> pairs(part);
 #pragma unroll
   for (int first = 0; first < Shape::kN; first += kColumns) {
     if (kBoxes) boxes.begin();
 #pragma unroll
     for (int column = 0; column < kColumns; column += 8) {
-      float values[4];
+      Scalar<T> values[4];
 #pragma unroll
       for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
       bias.add(first + column, values);
 #pragma unroll
-      for (float& value : values) value = larger(value, least);
+      for (Scalar<T>& value : values) value = larger(value, least);
       if constexpr (kBoxes)
         boxes.template put<T>(column, values);
       else
@@ -234,14 +234,14 @@ __device__ __forceinline__ void write_biased(const WarpgroupBoxes<Shape::kN>& bo
 
 /// With bias and any activation, 64 columns at a time: one loop, and in it a branch to their registers.
 template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>& boxes, const float (&sums)[kSums],
-                                                float alpha, const WarpgroupPart<T>& part,
-                                                const WarpgroupBias<Shape::kN>& bias) {
+__device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
+                                                Scalar<T> alpha, const WarpgroupPart<T>& part,
+                                                const WarpgroupBias<T, Shape::kN>& bias) {
   constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns, kStep = 64;
-  const WarpgroupPairs pairs = WarpgroupPairs::of(part);
+  const WarpgroupPairs<T> pairs(part);
 #pragma unroll 1
   for (int first = 0; first < Shape::kN; first += kStep) {
-    float values[kStep / 8][4], all[kStep / 2];
+    Scalar<T> values[kStep / 8][4], all[kStep / 2];
 #pragma unroll
     for (int i = 0; i < Shape::kN / kStep; ++i) {
       if (kStep * i != first) continue;
@@ -270,7 +270,7 @@ __device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>&
 template <class Shape, class T, int kSums>
 __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                             const WarpgroupArguments<T>& w, const GemmTile& tile, int slice, int row,
-                                            WarpgroupBias<Shape::kN>& bias, float* shared_bias) {
+                                            WarpgroupBias<T, Shape::kN>& bias, Scalar<T>* shared_bias) {
   const GemmArguments<T>& g = w.x.g;
   const std::int64_t first = tile.row + row;
   const int rows = int(g.m - first < 16 ? g.m - first : 16);
@@ -278,7 +278,7 @@ __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<
   const bool to_partial = w.x.partial != nullptr, finishes = !to_partial && g.finish;
   if (finishes) bias.share(shared_bias);
   if (rows <= 0 || columns <= 0) return;
-  const float alpha = to_partial ? 1.0f : (g.k != 0 ? g.alpha : 0.0f);
+  const Scalar<T> alpha = to_partial ? Scalar<T>(1) : (g.k != 0 ? g.alpha : Scalar<T>(0));
   const WarpgroupPart<T> part{w, tile, first, rows, columns, slice};
   const WarpgroupBoxes<Shape::kN> boxes{memory, w.writing == WarpgroupWriting::kBulk};
   const bool in_boxes = w.writing != WarpgroupWriting::kPairs;
@@ -290,7 +290,7 @@ __device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<
     return;
   }
   const tessera_activation activation = g.finish.activation;
-  const float least = activation == TESSERA_ACTIVATION_RELU ? 0.0f : -INFINITY;
+  const Scalar<T> least = activation == TESSERA_ACTIVATION_RELU ? Scalar<T>(0) : -Scalar<T>(INFINITY);
   if (activation != TESSERA_ACTIVATION_NONE && activation != TESSERA_ACTIVATION_RELU)
     write_activated<Shape>(boxes, sums, alpha, part, bias);
   else if (in_boxes)

@@ -19,10 +19,11 @@ struct WarpgroupMap {
   bool varies;  ///< with the matrix of the batch
 };
 
-/// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in groups
-/// of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and columns.
+/// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in
+/// groups of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and
+/// columns.
 struct WarpgroupOrder {
-  std::uint32_t first, units;   ///< of a cluster's work
+  std::uint32_t first, units;  ///< of a cluster's work
   std::uint32_t slices;
   std::uint32_t rows, columns;  ///< of clusters' tiles in a matrix
   std::uint32_t group;
@@ -30,8 +31,8 @@ struct WarpgroupOrder {
   WarpgroupCluster cluster;  ///< of the launch
 };
 
-/// How plain kernels write D: of 16 bits by bulk copies, or where its rows do not allow that, in words; of f32, as sums of
-/// slices, in pairs.
+/// How plain kernels write D: of 16 bits by bulk copies, or where its rows do not allow that, in words; of f32, as sums
+/// of slices, in pairs.
 enum class WarpgroupWriting { kBulk, kWords, kPairs };
 
 template <class T>
@@ -45,9 +46,9 @@ struct WarpgroupArguments {
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
-/// [trans_a][trans_b]. Plain ones are for arguments without C whose D can be written in one of the ways above; the others
-/// for any. Single ones read operands at any address, element by element, and have
-/// no clusters. All add in the same order.
+/// [trans_a][trans_b]. Plain ones are for arguments without C whose D can be written in one of the ways above; the
+/// others for any. Single ones read operands at any address, element by element, and have no clusters. All add in the
+/// same order.
 template <class T>
 struct WarpgroupKernels {
   using Kernel = void (*)(WarpgroupArguments<T>);

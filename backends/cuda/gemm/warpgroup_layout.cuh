@@ -77,8 +77,8 @@ __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, unsigned b
 
 // ---- Bulk copies of boxes of a tensor of three axes: the contiguous one, rows, matrices
 
-/// `blocks`: a bit for each block of the cluster to whose same place it goes, and whose barrier at the same place is told;
-/// 0: this block alone.
+/// `blocks`: a bit for each block of the cluster to whose same place it goes, and whose barrier at the same place is
+/// told; 0: this block alone.
 __device__ __forceinline__ void copy_box(std::uint32_t shared, const CUtensorMap& map, std::uint32_t barrier, int along,
                                          int row, int matrix, unsigned blocks) {
   if (blocks != 0)

@@ -90,8 +90,8 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
   return double(tiles.rows) * double(tiles.columns) * double(batch) * double(config.split / config.cluster.k);
 }
 
-/// Requests of 128 bytes for a row of so many elements that a bulk copy reads 64 of: it begins in the middle of a line, or
-/// not.
+/// Requests of 128 bytes for a row of so many elements that a bulk copy reads 64 of: it begins in the middle of a line,
+/// or not.
 double requests_of(std::int64_t ld, bool copied) {
   constexpr std::int64_t kLine = 64;
   return copied || ld % kLine == 0 ? 1.0 : 2.0;
@@ -129,8 +129,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
   const bool in_cluster = config.cluster.k > 1;
   const bool vectors = (config.split > 1 && !in_cluster) || whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
-  const double write = (vectors ? t.tile : t.tile * c.write_one) +
-                       (in_cluster ? cluster_seconds(c, config.tile) : 0.0);
+  const double write = (vectors ? t.tile : t.tile * c.write_one) + (in_cluster ? cluster_seconds(c, config.tile) : 0.0);
   // A multiprocessor has its share of the memory's rate, and not much more.
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
   const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
@@ -141,8 +140,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const double tail = has_tail ? c.tail + cluster_seconds(c, config.tile) +
                                      std::ceil(steps / double(config.tail)) * step_seconds(p, machine, sliced)
                                : 0.0;
-  return c.launch + shared + tail +
-         std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
+  return c.launch + shared + tail + std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {

@@ -85,16 +85,16 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
 }
 
 /// A tile's sums in the memory of the ring, as f32, for the blocks of a cluster that have other slices of k.
-template <class Shape>
+template <class Shape, class S>
 class WarpgroupTileSums {
  public:
   static constexpr int kPitch = Shape::kN + 8;  ///< of rows, which begin in other banks
-  static_assert(Shape::kM * kPitch * 4 <= Shape::kStages * Shape::kStageBytes);
+  static_assert(Shape::kM * kPitch * int(sizeof(S)) <= Shape::kStages * Shape::kStageBytes);
 
   /// A thread's sums of a warp's 16 rows from `row` on.
-  static __device__ __forceinline__ void put(float* tile, const float (&sums)[Shape::kN / 2], int row) {
+  static __device__ __forceinline__ void put(S* tile, const S (&sums)[Shape::kN / 2], int row) {
     const int lane = int(threadIdx.x) % 32;
-    float* const mine = tile + (row + lane / 4) * kPitch + lane % 4 * 2;
+    S* const mine = tile + (row + lane / 4) * kPitch + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < Shape::kN / 8; ++i) {
       *reinterpret_cast<float2*>(mine + 8 * i) = {sums[4 * i], sums[4 * i + 1]};
@@ -103,7 +103,7 @@ class WarpgroupTileSums {
   }
   /// Four neighbours at each of kPlaces places, of all blocks, added in the order of the slices. All are read at once.
   template <int kPlaces>
-  static __device__ __forceinline__ void add(Vector<float, 4> (&sums)[kPlaces], const std::uint32_t (&places)[kPlaces],
+  static __device__ __forceinline__ void add(Vector<S, 4> (&sums)[kPlaces], const std::uint32_t (&places)[kPlaces],
                                              int slices) {
     constexpr int kMost = 8;
     float4 parts[kMost][kPlaces];
@@ -165,13 +165,15 @@ __device__ __forceinline__ void write_four(const TileTarget<T>& target, const Fi
 /// The multiplying threads of all blocks of a cluster, whose blocks have a slice of the tile each: every so many rows
 /// are written by one block. `ring`: what products have been read from.
 template <class Shape, class T>
-__device__ __forceinline__ void write_cluster(unsigned char* ring, const float (&sums)[Shape::kN / 2],
+__device__ __forceinline__ void write_cluster(unsigned char* ring, const Scalar<T> (&sums)[Shape::kN / 2],
                                               const SlicedArguments<T>& x, const GemmTile& tile, unsigned rank) {
+  using S = Scalar<T>;
+  using TileSums = WarpgroupTileSums<Shape, S>;
   constexpr int kThreads = 128 * Shape::kConsumers;
   const GemmArguments<T>& g = x.g;
   const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
   asm volatile("bar.sync 4, %0;" ::"n"(kThreads) : "memory");  // nobody's products read the ring any more
-  WarpgroupTileSums<Shape>::put(reinterpret_cast<float*>(ring), sums, warp / 4 * 64 + warp % 4 * 16);
+  TileSums::put(reinterpret_cast<S*>(ring), sums, warp / 4 * 64 + warp % 4 * 16);
   cluster_sync();
   const int rows = int(g.m - tile.row < Shape::kM ? g.m - tile.row : Shape::kM);
   const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
@@ -189,10 +191,10 @@ __device__ __forceinline__ void write_cluster(unsigned char* ring, const float (
     for (int i = 0; i < kPlaces; ++i) {
       const int number = min(first + i * kThreads + warp * 32 + lane, count - 1);
       row[i] = int(rank) + number / kAcross * x.slices, column[i] = number % kAcross * 4;
-      places[i] = WarpgroupTileSums<Shape>::place(shared_address(ring), row[i], column[i]);
+      places[i] = TileSums::place(shared_address(ring), row[i], column[i]);
     }
-    Vector<float, 4> all[kPlaces];
-    WarpgroupTileSums<Shape>::add(all, places, x.slices);
+    Vector<S, 4> all[kPlaces];
+    TileSums::add(all, places, x.slices);
 #pragma unroll 1
     for (int i = 0; i < kPlaces; ++i) {
       const int r = i == 0 ? row[0] : row[1], c = i == 0 ? column[0] : column[1];

@@ -33,11 +33,8 @@ struct WarpgroupTile {
 /// From the largest, which needs the fewest bytes a product, to those for products that are over before a large tile
 /// has begun.
 inline constexpr std::array kWarpgroupTiles{
-    WarpgroupTile{2, 256, 4, 0},
-    WarpgroupTile{2, 192, 4, 1},
-    WarpgroupTile{2, 128, 6, 2},
-    WarpgroupTile{1, 128, 8, 3},
-    WarpgroupTile{1, 64, 8, 4},
+    WarpgroupTile{2, 256, 4, 0}, WarpgroupTile{2, 192, 4, 1}, WarpgroupTile{2, 128, 6, 2},
+    WarpgroupTile{1, 128, 8, 3}, WarpgroupTile{1, 64, 8, 4},
 };
 
 /// Blocks of a cluster: so many tiles below and beside one another, which share tiles of A and B; or slices of k of one
