@@ -60,7 +60,9 @@ struct PlanOptions {
   Memory operands = Memory::host;
   /// "[backend/]name[:key=value,...]" as describe() prints it; empty: the environment's or the backend's choice.
   std::string algorithm = {};
-  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT.
+  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, and
+  /// for products on a device that permit other arithmetic than strict a quarter of its memory, where that is to be
+  /// had: parts of the operands take 4 to 6 bytes an element.
   std::uint64_t workspace_limit = 0;
   /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the
   /// plan.

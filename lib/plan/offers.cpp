@@ -22,7 +22,7 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
   tessera_offers_request request{};
   request.struct_size = sizeof request;
   request.desc = problem.desc();
-  request.workspace_limit = workspace_limit(options);
+  request.workspace_limit = workspace_limit(options, problem, context);
   request.memory = options.operands;
   request.device = context.device();
   request.threads = context.threads();

@@ -3,6 +3,9 @@
 
 #include "plan/options.hpp"
 
+#include "plan/context.hpp"
+#include "problem/problem.hpp"
+
 #include <tessera/tessera.h>
 
 #include <algorithm>
@@ -18,6 +21,14 @@ std::uint64_t workspace_limit(const PlanOptions& options) {
                               : options.workspace_limit != 0 ? options.workspace_limit
                                                              : TESSERA_DEFAULT_WORKSPACE_LIMIT;
   return std::min(limit, std::uint64_t(INT64_MAX));
+}
+
+std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem, const Context& context) {
+  const std::uint64_t limit = workspace_limit(options);
+  const bool said = options.workspace != nullptr || options.workspace_limit != 0;
+  const bool parts = problem.op == TESSERA_OP_GEMM && problem.gemm.compute > TESSERA_COMPUTE_STRICT;
+  if (said || !parts || context.on_host()) return limit;
+  return std::max(limit, context.backend().devices()[std::size_t(context.device())].memory_bytes / 4);
 }
 
 std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm) {

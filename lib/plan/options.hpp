@@ -15,7 +15,9 @@
 
 namespace tessera::core {
 
+class Context;
 class ContextSource;
+struct Problem;
 
 struct PlanOptions {
   tessera_memory operands = TESSERA_MEMORY_HOST;
@@ -31,6 +33,10 @@ AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op);
 
 /// What a plan may take, in bytes; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
 std::uint64_t workspace_limit(const PlanOptions& options);
+
+/// The same in a context. Where nothing is said, a product that permits other arithmetic than strict may take a quarter
+/// of a device's memory, for the parts of its operands.
+std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem, const Context& context);
 
 /// The algorithm's parameters as the plugins take them. They point into it.
 std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm);

@@ -82,8 +82,16 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
     require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
   }
-  create(algorithm);
-  take_workspace(options);
+  workspace_limit_ = core::workspace_limit(options, problem_, *context_);
+  try {
+    create(algorithm);
+    take_workspace(options);
+  } catch (const Error& error) {  // a device's memory may be in use
+    if (error.status() != TESSERA_OUT_OF_MEMORY || workspace_limit_ == core::workspace_limit(options)) throw;
+    workspace_limit_ = core::workspace_limit(options);
+    create(algorithm);
+    take_workspace(options);
+  }
   count_bytes();
   describe();
   if (verbose_ >= 1) print_verbose("plan " + description_);

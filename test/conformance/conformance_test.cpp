@@ -39,6 +39,19 @@ struct GemmToF32 : Gemm {
   }
 };
 
+/// f32 whose caller permits other arithmetic: the essential cases.
+template <Compute kCompute>
+struct GemmPermitting : Gemm {
+  static constexpr const char* kResult = kCompute == Compute::bf16x6  ? " bf16x6"
+                                         : kCompute == Compute::f16x3 ? " f16x3"
+                                                                      : " tf32";
+  template <class T>
+  struct Trial : GemmTrial<T> {
+    explicit Trial(const GemmCase& c) : GemmTrial<T>(c, kCompute) {}
+  };
+  static std::vector<Case> cases() { return GemmToF32::cases(); }
+};
+
 struct Stencil {
   static constexpr tessera_op kOp = TESSERA_OP_STENCIL;
   static constexpr const char* kResult = "";
@@ -128,7 +141,7 @@ void report_all(Subject& subject, const std::vector<std::string>& names, const s
   int runs = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     report(subject.spec() + "/" + names[i] + " " + name_of(kDType<T>) + Op::kResult + suffix, tallies[i],
-           kNarrow<T> || is_for_narrow_types(names[i]));
+           kNarrow<T> || is_for_some_products(names[i]));
     runs += tallies[i].run;
   }
   if (subject.is_complete() && names.size() == subject.algorithms(Op::kOp).size()) CHECK(runs > 0);
@@ -251,6 +264,12 @@ TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", Element
 TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices into f32", "[gemm]", NarrowTypes) {
   Subject subject;
   run_all<GemmToF32, TestType>(subject, short_list());
+}
+
+TEMPLATE_TEST_CASE("every algorithm multiplies matrices in other arithmetic", "[gemm]", GemmPermitting<Compute::bf16x6>,
+                   GemmPermitting<Compute::f16x3>, GemmPermitting<Compute::tf32>) {
+  Subject subject;
+  run_all<TestType, float>(subject, short_list());
 }
 
 TEMPLATE_LIST_TEST_CASE("every algorithm applies stencils", "[stencil]", ElementTypes) {

@@ -59,32 +59,34 @@ void plant(const GuardedArray<T>& array, const MatrixLayout& layout, bool in_a) 
 }
 
 template <class T, class D>
-GemmDesc typed(const GemmCase& c) {
+GemmDesc typed(const GemmCase& c, Compute compute) {
   GemmDesc desc = c.desc;
   desc.dtype = kDType<T>;
-  desc.compute = Compute::strict;  // whatever TESSERA_GEMM_COMPUTE says
+  desc.compute = compute;  // whatever TESSERA_GEMM_COMPUTE says
   if (kDType<T> != kDType<D>) desc.dtype_d = kDType<D>;
   if (kNarrow<D> && c.f32_bias) desc.dtype_bias = DType::f32;
   return desc;
 }
 
-bool is_exact(GemmData data) {
-  return data == GemmData::wide_a || data == GemmData::wide_b || data == GemmData::denormal ||
-         data == GemmData::denormal_products || data == GemmData::overflow;
+/// tf32 rounds what is wide, and bf16 has no denormal numbers as small as f32's.
+bool is_exact(GemmData data, Compute compute) {
+  if (data == GemmData::denormal || data == GemmData::denormal_products) return compute == Compute::strict;
+  if (data == GemmData::wide_a || data == GemmData::wide_b) return compute != Compute::tf32;
+  return data == GemmData::overflow;
 }
 
 }  // namespace
 
 template <class T, class D>
-GemmTrial<T, D>::GemmTrial(const GemmCase& c)
+GemmTrial<T, D>::GemmTrial(const GemmCase& c, Compute compute)
     : name_(c.name),
-      desc_(typed<T, D>(c)),
+      desc_(typed<T, D>(c, compute)),
       layout_(layout_of(c.desc)),
       beside_c_(c.result != GemmResult::in_c),
       f32_bias_given_(kNarrow<D> && c.f32_bias),
       alpha_(S(c.alpha)),
       beta_(S(c.beta)),
-      exact_(is_exact(c.data)),
+      exact_(is_exact(c.data, compute)),
       null_inputs_(c.data == GemmData::null_a_and_b || c.data == GemmData::random_bits),
       null_c_(c.result == GemmResult::instead_of_c),
       random_(c.name),

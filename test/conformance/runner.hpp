@@ -44,7 +44,8 @@ inline GuardedBytes::Against any_side(Random& random) {
 template <class T, class D = T>
 class GemmTrial {
  public:
-  explicit GemmTrial(const GemmCase& c);
+  /// `compute`: the arithmetic that the product permits.
+  explicit GemmTrial(const GemmCase& c, Compute compute = Compute::strict);
   /// Executes twice, each time on poisoned outputs. Returns "" or what is wrong. Ends the program where memory beside
   /// an operand was written.
   std::string run(Context& context, GemmPlan& plan, Memory memory);

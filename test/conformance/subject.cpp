@@ -124,9 +124,7 @@ void report(const std::string& what, const Tally& tally, bool may_refuse_all) {
   CHECK((tally.run > 0 || (may_refuse_all && !tally.refused.empty())));
 }
 
-bool is_for_narrow_types(const std::string& algorithm) {
-  return algorithm.substr(0, algorithm.find(':')) == "warpgroup";
-}
+bool is_for_some_products(const std::string& algorithm) { return algorithm.starts_with("warpgroup"); }
 
 std::vector<std::string> neighbours(const std::string& text) {
   std::vector<std::string> result;

@@ -72,8 +72,8 @@ struct Tally {
 /// Prints the tally and fails where nothing was run, unless an algorithm may refuse all: of types of 16 bits it may.
 void report(const std::string& what, const Tally& tally, bool may_refuse_all = false);
 
-/// Whether the algorithm is for types of 16 bits alone.
-bool is_for_narrow_types(const std::string& algorithm);
+/// Whether the algorithm is for some types, or some arithmetic, alone.
+bool is_for_some_products(const std::string& algorithm);
 
 /// Other settings of a plan's parameters: from "tile:width=32,stages=3" all of "tile:width=16", "tile:width=33",
 /// "tile:stages=2" and so on, whether the algorithm takes them or not.

@@ -333,7 +333,8 @@ const Gemm kPlain{
      {.narrow = true, .epilogue = true}},
     0};
 
-/// Parameters of both kinds, and a workspace.
+std::uint64_t bytes_of_a_split(const GemmProblem& p) { return p.compute == TESSERA_COMPUTE_STRICT ? 4096 : 32 << 20; }
+/// Parameters of both kinds, and a workspace, larger where other arithmetic than strict is permitted.
 const Gemm kTuned{{"tuned",
                    supports_all<GemmProblem, FakeMachine>,
                    [](const GemmProblem& p, const FakeMachine&, const GivenParameters& given, std::uint64_t limit,
@@ -341,14 +342,14 @@ const Gemm kTuned{{"tuned",
                      static constexpr std::int64_t tiles[] = {8, 16, 32};
                      const std::int64_t tile = given.one_of("tile", std::span(tiles + 1, 1), tiles).front();
                      const std::int64_t split = given.in_range("split", 1, 1, 4);
-                     const std::uint64_t wanted = std::uint64_t(split) * 4096;
+                     const std::uint64_t wanted = std::uint64_t(split) * bytes_of_a_split(p);
                      if (wanted > limit && given.has("split"))
                        throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
                      if (wanted > limit) return;
                      offers.add({{{"tile", tile}, {"split", split}}, seconds(p) / TESSERA_FAKE_TUNED_SHARE, wanted});
                    },
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
-                     return make_gemm(context, p, std::uint64_t(parameters.at("split")) * 4096);
+                     return make_gemm(context, p, std::uint64_t(parameters.at("split")) * bytes_of_a_split(p));
                    },
                    {.narrow = true, .epilogue = true}},
                   1};

@@ -173,6 +173,28 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
 }
 
+TEST_CASE("products that permit other arithmetic than strict may take a quarter of the device's memory") {
+  Context context("fake");  // 1 GiB, and 32 MiB for each of `split`
+  GemmDesc desc = kSmall;
+  const auto made = [&](Compute compute, std::uint64_t limit) {
+    desc.compute = compute;
+    return GemmPlan(context, desc, {.algorithm = "tuned:split=4", .workspace_limit = limit}).workspace_bytes();
+  };
+  CHECK(made(Compute::strict, 0) == 4 * 4096);
+  for (const Compute compute : {Compute::bf16x6, Compute::f16x3, Compute::tf32}) {
+    CHECK(made(compute, 0) == std::uint64_t(128) << 20);
+    message_of(ErrorCode::unsupported, [&] { made(compute, TESSERA_DEFAULT_WORKSPACE_LIMIT); });
+  }
+  // Where that is not to be had, they take what others take.
+  const auto plan_while = [&](const char* fault, Compute compute) {
+    const ScopedVariable told("TESSERA_FAKE_FAULT", fault);
+    desc.compute = compute;
+    return GemmPlan(context, desc, {.algorithm = "tuned"}).workspace_bytes();
+  };
+  message_of(ErrorCode::out_of_memory, [&] { plan_while("buffer_allocate:1:memory", Compute::strict); });
+  CHECK(plan_while("buffer_allocate:2:memory", Compute::bf16x6) == std::uint64_t(32) << 20);
+}
+
 TEST_CASE("a plan takes the caller's workspace") {
   Context context("fake");
   Buffer<char> memory(context, 8192);

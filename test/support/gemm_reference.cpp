@@ -3,6 +3,7 @@
 
 #include "reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -87,6 +88,35 @@ double activated_bound(Activation activation, W x, double bound) {
   return steepest(activation) * bound + kFew * size + Numbers<S>::kLeastNormal;
 }
 
+/// Units of roundoff in the bound of a product, beside |A||B|: of the least exact arithmetic that is permitted. See
+/// docs/testing.md.
+double roundoffs(Compute compute, std::int64_t k) {
+  const double strict = double(k + 4);
+  if (compute == Compute::strict) return strict;
+  constexpr std::int64_t kStep = 32;  // of k, over which tensor cores add up; in f16x3 twice that
+  const auto parts = [k](std::int64_t most, double lost) {
+    return 2.0 * double((k + kStep - 1) / kStep) + 2.2 * double(std::min(k, most)) + lost;
+  };
+  if (compute == Compute::bf16x6) return std::max(strict, parts(kStep, 12.0));
+  if (compute == Compute::f16x3) return std::max(strict, parts(2 * kStep, 24.0));
+  return std::max(parts(kStep, 12.0), 0x1p14 * (1 + 0x1p-10) + 2.0 * double(k) + 8.0);
+}
+
+/// The sum of sizes, and the largest.
+struct Extent {
+  double sum = 0, largest = 0;
+
+  void add(double size) { sum += size, largest = std::max(largest, size); }
+};
+
+/// What parts lose beside that of row i of A and column j of B: below 2^-133 bf16 has nothing, and f16 loses what is
+/// below 2^-38 of the line's largest element.
+double lost_parts(Compute compute, const Extent& row, const Extent& column) {
+  if (compute == Compute::strict) return 0;
+  const double tiny = 0x1p-133 * (row.sum + column.sum);
+  return tiny + (compute == Compute::f16x3 ? 0x1p-38 * (row.largest * column.sum + row.sum * column.largest) : 0.0);
+}
+
 /// Rows of D in arithmetic of type W; without bounds when every sum is exact.
 template <class T, class D, class W>
 class Reference {
@@ -102,8 +132,9 @@ class Reference {
         c_(c),
         exact_(exact),
         bias_(bias),
-        relative_(double(desc.k + 4) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
-        underflow_(double(desc.k + 4) * (std::abs(double(alpha)) + 1) * Numbers<Scalar<T>>::kLeast) {}
+        relative_(roundoffs(desc.compute, desc.k) * (kRoundoff + double(std::numeric_limits<W>::epsilon()))),
+        underflow_(double((desc.compute == Compute::strict ? 1 : 6) * desc.k + 4) * (std::abs(double(alpha)) + 1) *
+                   Numbers<Scalar<T>>::kLeast) {}
 
   Expected<D> product(const T* a, const T* b) {
     const bool has_product = alpha_ != S(0) && desc_.k > 0, bounded = has_product && !exact_;
@@ -112,22 +143,29 @@ class Reference {
       const auto wide_b = has_product ? packed<W>(layout_.b, b, l) : std::vector<W>();
       const auto size_a = bounded ? magnitudes(wide_a) : std::vector<double>();
       const auto size_b = bounded ? magnitudes(wide_b) : std::vector<double>();
+      std::vector<Extent> columns(std::size_t(desc_.n));
+      if (bounded)
+        for (std::size_t e = 0; e < size_b.size(); ++e) columns[e % columns.size()].add(size_b[e]);
       for (std::int64_t i = 0; i < desc_.m; ++i) {
         std::vector<W> sum(std::size_t(desc_.n), 0);
         std::vector<double> size(std::size_t(desc_.n), 0);
         if (has_product) multiply_row<W>(desc_.n, desc_.k, wide_a.data() + i * desc_.k, wide_b.data(), sum.data());
         if (bounded) multiply_row<double>(desc_.n, desc_.k, size_a.data() + i * desc_.k, size_b.data(), size.data());
+        Extent row;
+        if (bounded)
+          for (std::int64_t p = 0; p < desc_.k; ++p) row.add(size_a[std::size_t(i * desc_.k + p)]);
         for (std::int64_t j = 0; j < desc_.n; ++j)
           add(l, i, j, has_product ? W(alpha_) * sum[std::size_t(j)] : W(0),
-              std::abs(double(alpha_)) * size[std::size_t(j)]);
+              std::abs(double(alpha_)) * size[std::size_t(j)],
+              std::abs(double(alpha_)) * lost_parts(desc_.compute, row, columns[std::size_t(j)]));
       }
     }
     return std::move(expected_);
   }
 
  private:
-  /// The next element, of a product whose terms are of that size together.
-  void add(std::int64_t l, std::int64_t i, std::int64_t j, W product, double size) {
+  /// The next element, of a product whose terms are of that size together, beside what is `lost`.
+  void add(std::int64_t l, std::int64_t i, std::int64_t j, W product, double size, double lost) {
     const W old = beta_ == S(0) ? W(0) : W(beta_) * W(wide(c_[layout_.c.at(l, i, j)]));
     const bool per_row = desc_.bias == Bias::per_row;
     const std::int64_t count = per_row ? desc_.m : desc_.n;
@@ -135,7 +173,7 @@ class Reference {
     const W value = product + old + bias;
     expected_.value.push_back(activated(desc_.activation, value));
     if (exact_) return;
-    const double bound = relative_ * (size + std::abs(double(old)) + std::abs(double(bias))) + underflow_;
+    const double bound = relative_ * (size + std::abs(double(old)) + std::abs(double(bias))) + underflow_ + lost;
     expected_.bound.push_back(activated_bound<S>(desc_.activation, value, bound));
   }
 

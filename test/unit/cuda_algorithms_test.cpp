@@ -6,6 +6,7 @@
 
 #include <tessera/tessera.h>
 #include <context.hpp>
+#include <gemm/offers.hpp>
 #include <tessera/boundary.hpp>
 #include <tessera/plugin/plugin.hpp>
 
@@ -39,9 +40,10 @@ void check_offers(const Problem& problem, const Machine& machine, std::uint64_t 
     plugin::OfferList offers;
     algorithm.offers(problem, machine, {}, limit, offers);
     // Without a workspace skinny has no place for sums that wait for a bias or an activation, warpgroup none for
-    // copies.
+    // copies, warpgroup_f32 none for parts.
     const std::string name = algorithm.name;
-    REQUIRE((!offers.empty() || (limited && limit == 0 && (name == "skinny" || name == "warpgroup"))));
+    const bool needs_room = name == "skinny" || name.starts_with("warpgroup");
+    REQUIRE((!offers.empty() || (limited && limit == 0 && needs_room)));
     std::set<std::string> different;
     for (const plugin::Offer& offer : offers.all()) {
       CAPTURE(offer.parameters.text());
@@ -80,7 +82,7 @@ TEST_CASE("every algorithm offers something for every product that it supports, 
                              i % 3 == 1, i % 5 == 2 ? 3 : 0);
       if (size_of(dtype) == 2 && i % 3 == 0) p.dtype_d = TESSERA_F32;
       if (i % 7 < 3) p.bias = i % 7, p.dtype_bias = p.dtype_d, p.activation = i % 6;
-      if (size_of(dtype) == 4 && i % 2 == 0) p.compute = TESSERA_COMPUTE_TF32;
+      if (size_of(dtype) == 4 && i % 5 > 0) p.compute = i % 5;
       const std::uint64_t limit = i % 5 == 0 ? 0 : TESSERA_DEFAULT_WORKSPACE_LIMIT;
       CAPTURE(name_of(dtype), p.m, p.n, p.k, p.batch, limit, p.bias, p.activation, p.compute);
       check_offers(p, machine, limit, true);
@@ -96,6 +98,8 @@ TEST_CASE("every algorithm of products takes every type, bias and activation") {
       CAPTURE(algorithm.name, name_of(dtype));
       if (std::string(algorithm.name) == "warpgroup" && size_of(dtype) != 2)
         CHECK(algorithm.why_not(p, machine) == "it is for f16 and bf16");
+      else if (std::string(algorithm.name) == "warpgroup_f32")
+        CHECK_FALSE(algorithm.why_not(p, machine).empty());  // none of them is permitted here
       else
         CHECK(algorithm.why_not(p, machine) == "");
     }
@@ -108,8 +112,8 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
   for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
     CAPTURE(algorithm.name);
     for (const tessera_compute compute : {TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_TF32}) {
-      if (!algorithm.why_not(p, machine).empty()) continue;
       p.compute = compute;
+      if (!algorithm.why_not(p, machine).empty()) continue;
       plugin::OfferList offers;
       algorithm.offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
       const std::string cheapest = offers.cheapest().parameters.text();
@@ -118,6 +122,32 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
         CHECK(cheapest.find("compute=4") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
+  const Machine machine = machine_of(kH100);
+  auto p = test::product(TESSERA_F32, 1000, 1000, 1000);
+  CHECK(warpgroup_f32_why_unsupported(p, machine).find("permits strict alone") != std::string::npos);
+  const auto offered = [&](tessera_compute compute) {
+    p.compute = compute;
+    plugin::OfferList offers;
+    warpgroup_f32_offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
+    std::set<std::int64_t> modes;
+    for (const plugin::Offer& offer : offers.all()) modes.insert(offer.parameters.at("compute"));
+    return modes;
+  };
+  CHECK(offered(TESSERA_COMPUTE_BF16X6) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6});
+  CHECK(offered(TESSERA_COMPUTE_F16X3) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3});
+  CHECK(offered(TESSERA_COMPUTE_TF32) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_TF32});
+  // Without room for all parts there are panels.
+  p.m = p.n = p.k = 8192;
+  plugin::OfferList offers(true);
+  warpgroup_f32_offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
+  CHECK(offers.cheapest().parameters.at("panel_k") > 0);
+  CHECK(offers.cheapest().workspace_bytes <= TESSERA_DEFAULT_WORKSPACE_LIMIT);
+  DeviceProperties ampere = kH100;
+  ampere.major = 8;
+  CHECK(warpgroup_f32_why_unsupported(p, machine_of(ampere)).find("9.0") != std::string::npos);
 }
 
 TEST_CASE("every algorithm offers something for every stencil that it supports") {

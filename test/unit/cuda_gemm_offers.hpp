@@ -34,6 +34,7 @@ struct GemmAlgorithm {
 inline const GemmAlgorithm kGemmAlgorithms[] = {
     {"multistage", cuda::multistage_why_unsupported, cuda::multistage_offers},
     {"warpgroup", cuda::warpgroup_why_unsupported, cuda::warpgroup_offers},
+    {"warpgroup_f32", cuda::warpgroup_f32_why_unsupported, cuda::warpgroup_f32_offers},
     {"peeled", cuda::peeled_why_unsupported, cuda::peeled_offers},
     {"small", cuda::small_why_unsupported, cuda::small_offers},
     {"skinny", cuda::skinny_why_unsupported, cuda::skinny_offers},
@@ -58,16 +59,20 @@ inline plugin::GivenParameters fix(const std::vector<std::pair<const char*, std:
   return {list.data(), sizeof(tessera_parameter), list.size()};
 }
 
-/// The algorithm of the automatic choice, as the plugin's table makes it.
-inline std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine) {
+/// The algorithm of the automatic choice, as the plugin's table makes it. `wanted`: among those alone.
+template <class Wanted>
+std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine, const Wanted& wanted) {
   std::string best;
   double least = std::numeric_limits<double>::infinity();
   for (const GemmAlgorithm& a : kGemmAlgorithms) {
-    if (!supports(a, p, machine)) continue;
+    if (!wanted(a.name) || !supports(a, p, machine)) continue;
     const double seconds = ask(a.offers, p, machine).cheapest().seconds;
     if (seconds < least) best = a.name, least = seconds;
   }
   return best;
+}
+inline std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine) {
+  return choice(p, machine, [](const std::string&) { return true; });
 }
 
 }  // namespace tessera::test

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "multistage_tiles.hpp"
+#include "warpgroup_f32_tiles.hpp"
 #include "warpgroup_tiles.hpp"
 
 #include <array>
@@ -113,6 +114,22 @@ struct WarpgroupCosts {
   double copy, copy_memory;                   ///< to launch the copy of an operand, and the share of a copy's rate
 };
 
+struct WarpgroupF32TileCosts {
+  double rate;  ///< share of the units' multiply-adds, of which an element needs several
+  double tile;  ///< of a tile: its first copies, and writing it
+};
+
+/// warpgroup_f32.
+struct WarpgroupF32Costs {
+  std::array<WarpgroupF32TileCosts, kWarpgroupF32Tiles.size()> tiles;  ///< in the order of the list
+  double launch;
+  double memory;               ///< share of a copy's rate at which A, B and D are, at best
+  double write_one;            ///< how much more time a tile takes where D is not aligned
+  double parts, parts_memory;  ///< to launch what makes an operand's parts, and the share of a copy's rate
+  double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
+  double partial_memory;                      ///< share of a copy's rate at which they are written and read
+};
+
 template <class T>
 struct GemmTypeCosts {
   MultistageCosts<T> multistage;
@@ -129,6 +146,7 @@ struct GemmCosts {
   GemmTypeCosts<bfloat16> narrow;  ///< of 16 bits: both types
   MultistageCosts<Tf32> tf32;      ///< the rest is that of f32
   WarpgroupCosts warpgroup;
+  WarpgroupF32Costs warpgroup_f32;
 };
 
 /// Those of an element type.

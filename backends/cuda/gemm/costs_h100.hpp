@@ -272,6 +272,29 @@ inline constexpr GemmCosts kGemmCostsH100{
             .copy = 2.579e-06,
             .copy_memory = 1.087,
         },
+    .warpgroup_f32 =
+        {
+            .tiles =
+                {
+                    {
+                        {0.82, 3e-06},   // bf16x6, 128 x 128
+                        {0.74, 2e-06},   // 128 x 64
+                        {0.675, 4e-06},  // f16x3, 128 x 192
+                        {0.66, 3e-06},   // 128 x 128
+                        {0.5, 2e-06},    // 128 x 64
+                        {0.74, 5e-06},   // tf32, 128 x 256
+                        {0.545, 3e-06},  // 128 x 128
+                        {0.5, 2e-06},    // 128 x 64
+                    }},
+            .launch = 3.5e-06,
+            .memory = 0.7,
+            .write_one = 2,
+            .parts = 1e-06,
+            .parts_memory = 0.95,
+            .second_kernel = 3e-06,
+            .second_kernel_slice = 2.6e-08,
+            .partial_memory = 0.9,
+        },
 };
 
 }  // namespace tessera::cuda

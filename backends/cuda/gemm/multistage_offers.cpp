@@ -243,7 +243,7 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
 std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                                 std::uint64_t workspace_limit) {
   std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
-  const auto arithmetic = given.one_of("compute", permitted_arithmetic(p));
+  const auto arithmetic = given.one_of("compute", multistage_arithmetic(p));
   std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(arithmetic, tile.compute()) == 0; });
   keep_given(given, "tile_m", &MultistageTile::m, tiles);
   keep_given(given, "tile_n", &MultistageTile::n, tiles);
@@ -270,7 +270,7 @@ std::vector<MultistageTile> multistage_tiles(const GemmProblem& p, const Machine
     }
   };
   plugin::with_types(p.dtype, add);
-  if (permitted_arithmetic(p).size() > 1) add(std::type_identity<Tf32>{});
+  if (multistage_arithmetic(p).size() > 1) add(std::type_identity<Tf32>{});
   return tiles;
 }
 
@@ -332,13 +332,13 @@ double multistage_seconds(const GemmProblem& p, const Machine& machine, const Mu
 plugin::Parameters multistage_parameters(const GemmProblem& p, const MultistageConfig& config) {
   plugin::Parameters parameters{
       {"tile_m", config.tile.m}, {"tile_n", config.tile.n}, {"split", config.split}, {"transpose", config.transpose}};
-  if (permitted_arithmetic(p).size() > 1) parameters.add({"compute", config.tile.compute()});
+  if (multistage_arithmetic(p).size() > 1) parameters.add({"compute", config.tile.compute()});
   return parameters;
 }
 
 MultistageConfig multistage_config(const GemmProblem& p, const Machine& machine, const plugin::Parameters& parameters) {
   const std::int64_t compute =
-      permitted_arithmetic(p).size() > 1 ? parameters.at("compute") : std::int64_t(TESSERA_COMPUTE_STRICT);
+      multistage_arithmetic(p).size() > 1 ? parameters.at("compute") : std::int64_t(TESSERA_COMPUTE_STRICT);
   for (const MultistageTile& tile : multistage_tiles(p, machine))
     if (tile.m == parameters.at("tile_m") && tile.n == parameters.at("tile_n") && tile.compute() == compute)
       return {tile, parameters.at("split"), parameters.at("transpose")};

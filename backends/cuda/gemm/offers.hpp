@@ -46,9 +46,17 @@ void keep_given(const plugin::GivenParameters& given, const char* key, Extent ex
   std::erase_if(tiles, [&](const Tile& tile) { return std::ranges::count(kept, std::invoke(extent, tile)) == 0; });
 }
 
-/// The kinds of arithmetic that the problem permits, as values of tessera_compute: what computes with tf32 may be
-/// strict, too.
-inline std::span<const std::int64_t> permitted_arithmetic(const plugin::GemmProblem& p) {
+/// The kinds of arithmetic that the problem permits, as values of tessera_compute: each permits strict, and f16x3 and
+/// tf32 permit bf16x6.
+inline std::vector<std::int64_t> permitted_arithmetic(const plugin::GemmProblem& p) {
+  std::vector<std::int64_t> permitted{TESSERA_COMPUTE_STRICT};
+  if (p.compute > TESSERA_COMPUTE_STRICT) permitted.push_back(TESSERA_COMPUTE_BF16X6);
+  if (p.compute > TESSERA_COMPUTE_BF16X6) permitted.push_back(p.compute);
+  return permitted;
+}
+
+/// Those of them that multistage has, and peeled.
+inline std::span<const std::int64_t> multistage_arithmetic(const plugin::GemmProblem& p) {
   static constexpr std::array<std::int64_t, 2> kAll{TESSERA_COMPUTE_STRICT, TESSERA_COMPUTE_TF32};
   return std::span(kAll).first(p.compute == TESSERA_COMPUTE_TF32 ? 2 : 1);
 }
@@ -78,5 +86,9 @@ void tiled_shared_offers(const plugin::GemmProblem&, const Machine&, const plugi
 std::string warpgroup_why_unsupported(const plugin::GemmProblem&, const Machine&);
 void warpgroup_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
                       std::uint64_t workspace_limit, plugin::OfferList&);
+
+std::string warpgroup_f32_why_unsupported(const plugin::GemmProblem&, const Machine&);
+void warpgroup_f32_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
+                          std::uint64_t workspace_limit, plugin::OfferList&);
 
 }  // namespace tessera::cuda

@@ -68,7 +68,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& 
   const Peel peel{parameters.at("rows"), parameters.at("columns")};
   const auto workspace = std::uint64_t(parameters.at("workspace"));
   plugin::GemmProblem permitted = problem;
-  if (permitted_arithmetic(problem).size() > 1) permitted.compute = tessera_compute(parameters.at("compute"));
+  if (multistage_arithmetic(problem).size() > 1) permitted.compute = tessera_compute(parameters.at("compute"));
   return std::make_unique<PeeledPlan>(context, permitted, peeled_parts(permitted, context.machine(), peel, workspace));
 }
 

@@ -71,7 +71,7 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
   const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
   const double more =
       plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
-  const auto arithmetic = given.one_of("compute", permitted_arithmetic(p));
+  const auto arithmetic = given.one_of("compute", multistage_arithmetic(p));
   for (const std::int64_t compute : arithmetic)
     for (const std::int64_t r : rows)
       for (const std::int64_t c : columns) {
@@ -85,7 +85,7 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
         // A limit that was given is printed as it was given; else what is used is enough to make the same plan again.
         const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
         plugin::Parameters parameters{{"rows", r}, {"columns", c}, {"workspace", printed}};
-        if (permitted_arithmetic(p).size() > 1) parameters.add({"compute", compute});
+        if (multistage_arithmetic(p).size() > 1) parameters.add({"compute", compute});
         offers.add({parameters, parts.size() > 1 ? more * seconds : seconds, used});
       }
 }

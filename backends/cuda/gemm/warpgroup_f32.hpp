@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How the algorithm warpgroup_f32 cuts a product: pure functions of the problem and the machine, without CUDA.
+#pragma once
+
+#include "../machine.hpp"
+#include "warpgroup_f32_tiles.hpp"
+
+#include <tessera/plugin/offers.hpp>
+#include <tessera/plugin/problem.hpp>
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// One way to run a product.
+struct WarpgroupF32Config {
+  WarpgroupF32Tile tile;
+  std::int64_t split = 1;  ///< slices of k, whose sums are added in order, by another kernel
+  /// So much of k at a time: parts are made and multiplied, and D holds the sums until the next. 0: all, of all
+  /// matrices of a batch; else of one after the other.
+  std::int64_t panel_k = 0;
+
+  bool whole() const { return panel_k == 0; }
+};
+
+/// Where the parts of an operand lie in the workspace, in bytes from its beginning.
+struct PartsPlaces {
+  std::uint64_t parts, largest, scale;
+};
+
+/// What a launch takes of the workspace.
+struct WarpgroupF32Workspace {
+  std::uint64_t partial_bytes;  ///< sums of slices, at its beginning
+  PartsPlaces a, b;
+  std::uint64_t bytes;
+};
+
+WarpgroupF32Workspace warpgroup_f32_workspace(const plugin::GemmProblem& problem, const WarpgroupF32Config& config);
+
+/// Matrices of an operand whose parts are made at a time: one where all of a batch share it.
+std::int64_t warpgroup_f32_matrices(std::int64_t batch, std::int64_t stride, const WarpgroupF32Config& config);
+
+/// Blocks that compute one tile of m x n elements of each matrix after the other, in clusters of the tile's size.
+std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+                                  const WarpgroupF32Config& config);
+
+/// "tile_m", "tile_n", "split", "compute", "panel_k": a configuration as parameters, and back.
+plugin::Parameters warpgroup_f32_parameters(const WarpgroupF32Config& config);
+WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters);
+
+}  // namespace tessera::cuda

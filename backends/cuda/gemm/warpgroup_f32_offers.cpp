@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../launch_limits.hpp"
+#include "../vector_access.hpp"
+#include "model.hpp"
+#include "offers.hpp"
+#include "warpgroup_f32.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::ceil_div;
+using plugin::GemmProblem;
+using plugin::round_up;
+
+constexpr std::array<std::int64_t, 10> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+constexpr std::int64_t kMostSplit = 64;
+constexpr std::size_t kMostOffers = 32;
+constexpr std::int64_t kMostExtent = std::int64_t(1) << 30;
+
+/// Places in the workspace are multiples of so many bytes.
+std::uint64_t place(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// Lines of an operand of so many matrices, in whole tiles.
+std::uint64_t whole_lines(std::int64_t lines, std::int64_t tile, std::int64_t matrices) {
+  return std::uint64_t(round_up(lines, tile)) * std::uint64_t(matrices);
+}
+
+/// What an operand's lines take, one after the other: parts, the largest elements, scales.
+std::array<std::uint64_t, 3> parts_bytes(const WarpgroupF32Tile& tile, std::uint64_t lines, std::int64_t k) {
+  const std::uint64_t depth = std::uint64_t(round_up(k, tile.depth()));
+  const bool scales = tile.compute == TESSERA_COMPUTE_F16X3;
+  constexpr std::uint64_t kWord = 4, kShares = 16;
+  return {place(lines * depth * std::uint64_t(WarpgroupF32Tile::element_bytes(tile.compute))),
+          scales ? place(lines * kShares * kWord) : 0, scales ? place(lines * kWord) : 0};
+}
+
+PartsPlaces take(std::uint64_t& at, const std::array<std::uint64_t, 3>& bytes) {
+  const PartsPlaces places{at, at + bytes[0], at + bytes[0] + bytes[1]};
+  at = places.scale + bytes[2];
+  return places;
+}
+
+bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.k == 0 || p.batch == 0; }
+
+/// Equal shares of k, of whole steps, whose parts fit for one matrix; a step where none do.
+std::int64_t panel_of(const GemmProblem& p, const WarpgroupF32Tile& tile, std::uint64_t limit) {
+  const auto panel = [&](std::int64_t panels) { return round_up(ceil_div(p.k, panels), tile.depth()); };
+  std::int64_t fewest = 1, enough = ceil_div(p.k, tile.depth());
+  while (fewest < enough) {
+    const std::int64_t middle = fewest + (enough - fewest) / 2;
+    if (warpgroup_f32_workspace(p, {tile, 1, panel(middle)}).bytes <= limit)
+      enough = middle;
+    else
+      fewest = middle + 1;
+  }
+  return std::min(p.k, panel(enough));
+}
+
+/// Clusters that run at once.
+double held(const Machine& machine, const WarpgroupF32Tile& tile) {
+  return std::floor(held_at_once(machine, 1, tile.cluster) / tile.cluster);
+}
+double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupF32Tile& tile) {
+  return double(ceil_div(m, tile.m() * tile.cluster)) * double(ceil_div(n, tile.n)) * double(batch);
+}
+
+/// Multiply-adds of an element and a multiprocessor's unit in a cycle.
+double products_a_cycle(const Machine& machine, std::int64_t compute) {
+  if (compute == TESSERA_COMPUTE_TF32) return machine.units.mma_tf32;
+  return machine.units.mma_16 / (compute == TESSERA_COMPUTE_BF16X6 ? 6.0 : 3.0);
+}
+
+/// One launch of products, of a panel.
+double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile, std::int64_t split) {
+  const WarpgroupF32Costs& c = machine.gemm.warpgroup_f32;
+  const WarpgroupF32TileCosts& t = c.tiles[std::size_t(tile.number)];
+  const double units = tiles_of(p.m, p.n, p.batch, tile) * double(split), at_once = std::max(1.0, held(machine, tile));
+  const double waves = std::ceil(units / at_once);
+  const double steps = double(ceil_div(ceil_div(p.k, tile.depth()), split));
+  const double cycles = double(tile.depth()) * tile.m() * tile.n / (products_a_cycle(machine, tile.compute) * t.rate);
+  const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
+  const double memory = operand_bytes(p) / (c.memory * machine.memory_rate);
+  return c.launch +
+         std::max(waves * (steps * cycles / machine.clock_hz + t.tile * (vectors ? 1.0 : c.write_one)), memory);
+}
+
+double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupF32Config& config) {
+  const WarpgroupF32Costs& c = machine.gemm.warpgroup_f32;
+  const WarpgroupF32Tile& tile = config.tile;
+  GemmProblem p = problem;
+  if (!config.whole()) p.batch = std::min<std::int64_t>(1, problem.batch), p.k = std::min(p.k, config.panel_k);
+  const double panels = p.k > 0 ? double(ceil_div(problem.k, p.k)) : 1.0;
+  const double launches = p.batch > 0 ? double(problem.batch / p.batch) * panels : 0.0;
+  const auto splitting = [&](std::int64_t lines, std::int64_t stride) {
+    const double elements = double(lines) * double(p.k) * double(warpgroup_f32_matrices(p.batch, stride, config));
+    const bool twice = tile.compute == TESSERA_COMPUTE_F16X3;  // read twice, by two launches
+    const double bytes = elements * (4.0 + tile.element_bytes(tile.compute) + (twice ? 4.0 : 0.0));
+    return c.parts * (twice ? 2.0 : 1.0) + bytes / (c.parts_memory * machine.memory_rate);
+  };
+  const double result = double(p.m) * double(p.n) * double(p.batch) * double(plugin::size_of(p.dtype_d));
+  const double more = panels > 1.0 ? result / (c.memory * machine.memory_rate) : 0.0;  // D is read, too
+  double adding = 0.0;
+  if (config.split > 1)
+    adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
+             2.0 * double(config.split) * double(slice_bytes(p)) / (c.partial_memory * machine.memory_rate);
+  return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
+         launches * (launch_seconds(p, machine, tile, config.split) + more + adding + splitting(p.m, p.stride_a) +
+                     splitting(p.n, p.stride_b));
+}
+
+/// A configuration and its time: cheaper to sort than an offer.
+struct Priced {
+  WarpgroupF32Config config;
+  double seconds;
+};
+
+std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& machine,
+                                           const plugin::GivenParameters& given) {
+  std::vector<std::int64_t> arithmetic;
+  for (const std::int64_t compute : permitted_arithmetic(p))
+    if (compute != TESSERA_COMPUTE_STRICT) arithmetic.push_back(compute);
+  arithmetic = given.one_of("compute", arithmetic);
+  std::vector<WarpgroupF32Tile> tiles;
+  for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
+    if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.shared_bytes() <= machine.shared_per_block)
+      tiles.push_back(tile);
+  keep_given(given, "tile_m", &WarpgroupF32Tile::m, tiles);
+  keep_given(given, "tile_n", &WarpgroupF32Tile::n, tiles);
+  return tiles;
+}
+
+/// The splits and panels of a tile that fit into the limit.
+void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile,
+                 const plugin::GivenParameters& given, std::uint64_t limit, std::vector<Priced>& found) {
+  const bool fits = warpgroup_f32_workspace(p, {tile}).bytes <= limit;
+  const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, p.k);
+  const std::int64_t most_slices =
+      panel == 0 ? std::clamp<std::int64_t>(ceil_div(p.k, tile.depth()), 1, kMostSplit) : 1;
+  for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit)) {
+    if (split > most_slices || (split > 1 && tiles_of(p.m, p.n, p.batch, tile) > held(machine, tile))) continue;
+    const WarpgroupF32Config config{tile, split, panel};
+    if (warpgroup_f32_workspace(p, config).bytes <= limit) found.push_back({config, seconds(p, machine, config)});
+  }
+}
+
+}  // namespace
+
+std::int64_t warpgroup_f32_matrices(std::int64_t batch, std::int64_t stride, const WarpgroupF32Config& config) {
+  return stride != 0 && config.whole() ? batch : std::min<std::int64_t>(batch, 1);
+}
+
+WarpgroupF32Workspace warpgroup_f32_workspace(const GemmProblem& p, const WarpgroupF32Config& config) {
+  if (is_empty(p)) return {};
+  const WarpgroupF32Tile& tile = config.tile;
+  const std::int64_t k = config.whole() ? p.k : std::min(p.k, config.panel_k);
+  const auto bytes_of = [&](std::int64_t lines, int block, std::int64_t stride) {
+    return parts_bytes(tile, whole_lines(lines, block, warpgroup_f32_matrices(p.batch, stride, config)), k);
+  };
+  WarpgroupF32Workspace workspace{};
+  if (config.split > 1) workspace.partial_bytes = std::uint64_t(config.split) * slice_bytes(p);
+  std::uint64_t at = place(workspace.partial_bytes);
+  workspace.a = take(at, bytes_of(p.m, tile.m(), p.stride_a));
+  workspace.b = take(at, bytes_of(p.n, tile.n, p.stride_b));
+  workspace.bytes = at;
+  return workspace;
+}
+
+std::int64_t warpgroup_f32_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
+                                  const WarpgroupF32Config& config) {
+  const double units = tiles_of(m, n, batch, config.tile) * double(config.split);
+  return std::int64_t(std::min(units, double(machine.multiprocessors / config.tile.cluster))) * config.tile.cluster;
+}
+
+plugin::Parameters warpgroup_f32_parameters(const WarpgroupF32Config& config) {
+  return {{"tile_m", config.tile.m()},
+          {"tile_n", config.tile.n},
+          {"split", config.split},
+          {"compute", config.tile.compute},
+          {"panel_k", config.panel_k}};
+}
+
+WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters) {
+  for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
+    if (tile.compute == parameters.at("compute") && tile.m() == parameters.at("tile_m") &&
+        tile.n == parameters.at("tile_n"))
+      return {tile, parameters.at("split"), parameters.at("panel_k")};
+  throw plugin::Error(TESSERA_INTERNAL, "warpgroup_f32 has no such tile");
+}
+
+std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& machine) {
+  if (machine.major != 9 || machine.minor != 0)
+    return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
+           std::to_string(machine.minor);
+  if (plugin::size_of(p.dtype) != sizeof(std::uint32_t)) return "it is for f32";
+  if (p.compute == TESSERA_COMPUTE_STRICT)
+    return "it computes in bf16x6, f16x3 and tf32, and the product permits strict alone";
+  const double most =
+      double(std::max({p.m, p.n, std::int64_t(1)})) * double(p.k) * double(std::max<std::int64_t>(p.batch, 1));
+  if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent || most >= 4e12)
+    return "m, n, k or batch is not below " + std::to_string(kMostExtent) + ", or an operand has 4e12 elements";
+  return {};
+}
+
+void warpgroup_f32_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                          std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  std::vector<Priced> found;
+  for (const WarpgroupF32Tile& tile : tiles_to_try(p, machine, given))
+    add_configs(p, machine, tile, given, workspace_limit, found);
+  std::ranges::stable_sort(found, {}, &Priced::seconds);
+  found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
+  for (const auto& [config, seconds] : found)
+    offers.add({warpgroup_f32_parameters(config), seconds, warpgroup_f32_workspace(p, config).bytes});
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The tiles of the algorithm warpgroup_f32, and how the parts of its operands lie in memory: the one list from which
+/// its kernels are instantiated and its choice is made.
+#pragma once
+
+#include "warpgroup_tiles.hpp"
+
+#include <tessera/plugin/problem.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// What a block computes at a time: two warpgroups multiply 64 rows of the tile each, one more loads.
+struct WarpgroupF32Tile {
+  std::int64_t compute;  ///< of tessera_compute
+  int n;
+  int slabs;       ///< of a step
+  int stages;      ///< of the ring, each for a step
+  int cluster;     ///< blocks whose tiles lie below one another and share the tiles of B
+  int number = 0;  ///< in the list
+
+  static constexpr int kM = 128, kThreads = 384;
+  static constexpr int kSlab = 32;  ///< parts lie in slabs of so many of k; no slab is in two steps
+  /// Parts of an element, all of 2 bytes, or the one of 4.
+  static constexpr int parts(std::int64_t compute) {
+    return compute == TESSERA_COMPUTE_BF16X6 ? 3 : compute == TESSERA_COMPUTE_F16X3 ? 2 : 1;
+  }
+  /// Bytes of an element's parts.
+  static constexpr int element_bytes(std::int64_t compute) { return compute == TESSERA_COMPUTE_BF16X6 ? 6 : 4; }
+
+  constexpr int m() const { return kM; }
+  constexpr int depth() const { return slabs * kSlab; }  ///< k goes by in steps of so many
+  constexpr int stage_bytes() const { return element_bytes(compute) * depth() * (kM + n); }
+  /// Of shared memory: the ring, where warps lay out rows of D, and the barriers.
+  constexpr int shared_bytes() const {
+    return stages * stage_bytes() + kThreads / 32 * 2 / 3 * WarpgroupTile::kWarpBytes + 16 * stages;
+  }
+};
+
+/// Of each arithmetic from the largest on, which needs the fewest bytes a product. A step is long enough for one of the
+/// two warpgroups to add up its sums while the other multiplies.
+inline constexpr std::array kWarpgroupF32Tiles{
+    WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 128, 1, 4, 2, 0}, WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 64, 1, 5, 1, 1},
+    WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 192, 1, 4, 2, 2},  WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 128, 2, 3, 2, 3},
+    WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 64, 2, 4, 1, 4},   WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 256, 1, 4, 2, 5},
+    WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 128, 1, 6, 1, 6},   WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 64, 1, 8, 1, 7},
+};
+
+}  // namespace tessera::cuda
