@@ -25,6 +25,8 @@ struct Row {
 constexpr char kNarrow[] = "f16 bf16";
 constexpr char kTensor[] = "f16 bf16 bf16->f32 tf32";
 constexpr char kWithEpilogue[] = "f32 bf16";
+constexpr char kParts[] = "bf16x6 f16x3";
+constexpr char kOther[] = "bf16x6 f16x3 tf32";
 constexpr auto kRelu = TESSERA_ACTIVATION_RELU;
 constexpr auto kGelu = TESSERA_ACTIVATION_GELU;
 constexpr auto kGeluTanh = TESSERA_ACTIVATION_GELU_TANH;
@@ -105,6 +107,20 @@ constexpr Row kRows[] = {
   {512, 32000, 4096, Size::gpu, false, 1, "NN", 0, kNarrow},
   {128, 128, 128, Size::gpu, false, 1000, "NN", 0, kNarrow},
   {64, 64, 64, Size::host, false, 1000, "NN", 0, "bf16"},
+  {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {4096, 4096, 4096, Size::gpu, false, 1, "TN", 0, "bf16"},
+  {4096, 4096, 4096, Size::gpu, false, 1, "TT", 0, "bf16"},
+  {3000, 3000, 3000, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {2047, 2047, 2047, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {4097, 4097, 4097, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {8192, 16, 8192, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {8192, 8192, 64, Size::gpu, false, 1, "NN", 0, "bf16"},
+  // f32 with other arithmetic
+  {2048, 2048, 2048, Size::gpu, false, 1, "NN", 0, kOther},
+  {4096, 4096, 4096, Size::gpu, true, 1, "NN", 0, kParts},
+  {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, kParts},
+  {4096, 4096, 4096, Size::gpu, false, 1, "TN", 0, "tf32"},
+  {4097, 4097, 4097, Size::gpu, false, 1, "NN", 0, kOther},
   // what a bias and an activation cost beside the product alone
   {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kWithEpilogue, kRelu},
   {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kWithEpilogue, kGelu},

@@ -189,7 +189,9 @@ std::vector<Case> stencil_cases() {
 }
 
 std::vector<Kind> kinds_named(const std::string& names) {
-  std::vector<Kind> known{{DType::f32, DType::f32, TESSERA_COMPUTE_TF32}};
+  std::vector<Kind> known;
+  for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32})
+    known.emplace_back(DType::f32, DType::f32, compute);
   for (const DType dtype : kDTypes) known.emplace_back(dtype);
   for (const DType dtype : NarrowTypes::kDTypes) known.emplace_back(dtype, DType::f32, TESSERA_COMPUTE_STRICT);
   std::vector<Kind> kinds;

@@ -49,6 +49,29 @@ double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
   return m.rate;
 }
 
+namespace {
+
+/// The units that could multiply, and how many of their products make one.
+struct MatrixUnit {
+  Ceiling ceiling;
+  DType dtype;
+  double products;
+};
+MatrixUnit matrix_unit_of(const Kind& kind) {
+  switch (kind.compute) {
+    case TESSERA_COMPUTE_TF32:
+      return {Ceiling::matrix_unit_tf32, kind.dtype, 1.0};
+    case TESSERA_COMPUTE_BF16X6:
+      return {Ceiling::matrix_unit, DType::bf16, 6.0};
+    case TESSERA_COMPUTE_F16X3:
+      return {Ceiling::matrix_unit, DType::f16, 3.0};
+    default:
+      return {Ceiling::matrix_unit, kind.dtype, 1.0};
+  }
+}
+
+}  // namespace
+
 Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
   // Operands in a cache are measured against a copy in the same cache: one of the same footprint.
   const std::size_t footprint = hot ? std::size_t(problem.footprint()) : 0;
@@ -60,12 +83,11 @@ Ceilings::Floor Ceilings::floor(const Problem& problem, bool hot) {
       reads ? rate(Ceiling::read, wide, footprint)
             : std::max(rate(Ceiling::copy, wide, footprint), rate(Ceiling::copy_streaming, wide, footprint));
   const double fma = rate(Ceiling::fma, wide, 0);  // 16 bits are computed on in f32
-  const bool tf32 = problem.kind.compute == TESSERA_COMPUTE_TF32;
-  const Ceiling unit = tf32 ? Ceiling::matrix_unit_tf32 : Ceiling::matrix_unit;
-  const double units = problem.op == Op::gemm ? rate(unit, dtype, 0) : 0.0;
+  const MatrixUnit unit = matrix_unit_of(problem.kind);
+  const double units = problem.op == Op::gemm ? rate(unit.ceiling, unit.dtype, 0) / unit.products : 0.0;
   const double compute = std::max(fma, units);
   const double memory_time = bytes / memory, compute_time = problem.flops / compute;
-  if (compute_time >= memory_time) return {compute_time, units > fma ? name_of(unit) : "fma", compute};
+  if (compute_time >= memory_time) return {compute_time, units > fma ? name_of(unit.ceiling) : "fma", compute};
   return {memory_time, std::string(reads ? "read" : "copy") + (hot ? " in cache" : ""), memory};
 }
 

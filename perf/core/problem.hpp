@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tessera/dtype.hpp>
+#include <tessera/plugin/epilogue.hpp>
 
 #include <array>
 #include <cstdint>
@@ -24,9 +25,9 @@ struct Kind {
   Kind() = default;
   Kind(DType both) : dtype(both), dtype_out(both) {}
   Kind(DType in, DType out, tessera_compute c) : dtype(in), dtype_out(out), compute(c) {}
-  /// "f32", "bf16", "bf16->f32"; "tf32" of f32 data with that arithmetic.
+  /// "f32", "bf16", "bf16->f32"; "bf16x6", "f16x3", "tf32" of f32 data with that arithmetic.
   std::string name() const {
-    if (compute == TESSERA_COMPUTE_TF32) return "tf32";
+    if (compute != TESSERA_COMPUTE_STRICT) return plugin::name_of_compute(compute);
     return tessera::name_of(dtype) + (dtype_out == dtype ? std::string() : "->" + std::string(name_of(dtype_out)));
   }
 };

@@ -123,7 +123,7 @@ int parse(int argc, char** argv, FitOptions& o) {
   CLI::App app{"Times the offers of random problems, and says how good the choice among them is."};
   app.add_option("--backend", o.backend, "backend, with a device if need be")->capture_default_str();
   app.add_option("--op", o.op)->check(CLI::IsMember({"gemm", "stencil"}))->capture_default_str();
-  app.add_option("--dtype", o.dtypes, "f32, f64, f16, bf16, of products also f16->f32, bf16->f32, tf32")
+  app.add_option("--dtype", o.dtypes, "f32, f64, f16, bf16, of products also f16->f32, bf16->f32, bf16x6, f16x3, tf32")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--activation", o.activation, "of products: with a bias for each column and this (default: without)")
