@@ -57,6 +57,20 @@ def h100_gemm() -> str:
                   for chosen in of.GPU_GEMM])
 
 
+def _h100_products(sets: tuple[of.Set, ...], dtypes: list[str]) -> str:
+    cold = of.groups(GPU_GEMM, "gemm", cache="cold")
+    return table(["products", *dtypes],
+                 [[chosen.title, *(of.times(of.ratios(cold, chosen, dtype)) for dtype in dtypes)] for chosen in sets])
+
+
+def h100_narrow() -> str:
+    return _h100_products(of.GPU_NARROW, ["bf16", "f16"])
+
+
+def h100_parts() -> str:
+    return _h100_products(of.GPU_PARTS, ["bf16x6", "f16x3", "tf32"])
+
+
 def h100_sweeps() -> str:
     rows = []
     for cache, suffix in (("cold", ""), ("hot", ", in cache")):
@@ -195,7 +209,8 @@ def readme() -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm, "h100-sweeps": h100_sweeps,
+    "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm,
+    "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "peers": peers, "xeon-gemm": xeon_gemm,
     "xeon-stencils": xeon_stencils, "contention": contention}
 

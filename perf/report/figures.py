@@ -44,6 +44,25 @@ GPU_GEMM = (
     Set("batches of 4 to 16", r"(4|8|16)_batch\d+"),
     Set("batches of 32 to 256", r"(32|64|128|256)_batch\d+"),
 )
+# Of the types of 16 bits, and of f32 with arithmetic that is less exact than strict.
+GPU_NARROW = (
+    Set("squares, 256 and 512", "256|512"),
+    Set("squares, 1024 and 2048", "1024|2048"),
+    Set("squares, 4096 to 16384", "4096(_NT|_TN|_TT)?|8192|16384"),
+    Set("1000, 3000: rows that are no whole lines", "1000|3000"),
+    Set("2047, 4095, 4097: odd rows", "2047|4095|4097"),
+    Set("1, 16, 64 rows or columns, k = 8192", "(1|16|64)x8192x8192(_NT)?|8192x16x8192"),
+    Set("other rectangles", "8192x8192x64|512x32000x4096"),
+    Set("batches of 128", r"128_batch\d+"),
+    Set("bias and relu, 1024 and 4096", r"\d+_bias_relu"),
+    Set("bias and gelu by tanh, 1024 and 4096", r"\d+_bias_gelu_tanh"),
+)
+GPU_PARTS = (
+    Set("squares, 1024 and 2048", "1024|2048"),
+    Set("squares, 4096 and 8192", "4096|8192"),
+    Set("4096, TN", "4096_TN"),
+    Set("4097", "4097"),
+)
 GPU_SWEEPS = (
     Set("1D, radius 1 to 4, 2²⁸", r"1d_\w+_r\d_2\^28_(fixed|periodic)"),
     Set("2D stars, radius 1 to 4, 16384²", r"2d_star_r\d_16384\^2_(fixed|periodic)"),
@@ -131,7 +150,7 @@ def sweeps(name: str, found: list[Group], chosen: Set, dtype: str) -> list[float
 
 
 def quoted(group: Group) -> bool:
-    """Whether pages sum it up: those of 16 bits, tf32 and with a bias wait for the kernels that are made for them."""
+    """Whether pages sum it up in one figure: 16 bits, tf32 and products with a bias have tables of their own."""
     return group.dtype in DTYPES and "_bias_" not in group.case
 
 

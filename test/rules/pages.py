@@ -23,7 +23,7 @@ import source_files
 
 LONGEST_LINE = 119
 FREE_LINES = {"CHANGELOG.md"}
-LONGEST_PAGE = {"README.md": 120, "docs/performance.md": 169}
+LONGEST_PAGE = {"README.md": 120, "docs/performance.md": 180}
 HISTORY = {"CHANGELOG.md"}  # also tells of what is gone
 SKIPPED = {"build", ".deps", ".git"}
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")

@@ -39,19 +39,28 @@ inline tessera_activation activation_named(const std::string& name) {
   throw std::runtime_error("no activation has the name " + name);
 }
 
-/// "1024x16x1024_batch10_ld+7_TN_bias_relu" of "f32", "tf32", "bf16" or "bf16->f32".
+/// "bf16x6", "f16x3" and "tf32" are of f32; what is no such name is strict.
+inline tessera_compute compute_named(const std::string& name) {
+  for (tessera_compute c = TESSERA_COMPUTE_STRICT; c <= TESSERA_COMPUTE_TF32; ++c)
+    if (name == plugin::name_of_compute(c)) return c;
+  return TESSERA_COMPUTE_STRICT;
+}
+
+/// "1024x16x1024_batch10_ld+7_TN_bias_relu" of "f32", "tf32", "bf16x6", "bf16" or "bf16->f32".
 inline plugin::GemmProblem gemm_named(const std::string& name, const std::string& types) {
   const std::smatch f =
       match(name, R"((\d+)(?:x(\d+)x(\d+))?(?:_batch(\d+))?(?:_ld\+(\d+))?(?:_([NT])([NT]))?(?:_bias_(\w+))?)");
-  const bool tf32 = types == "tf32", wide = types.ends_with("->f32");
+  const tessera_compute compute = compute_named(types);
+  const bool wide = types.ends_with("->f32");
   const auto number = [&](std::size_t i, std::int64_t otherwise) {
     return f[i].matched ? std::stoll(f[i]) : otherwise;
   };
   const std::int64_t m = std::stoll(f[1]);
-  const tessera_dtype dtype = dtype_named(tf32 ? "f32" : types.substr(0, types.find("->")));
+  const tessera_dtype dtype =
+      dtype_named(compute != TESSERA_COMPUTE_STRICT ? "f32" : types.substr(0, types.find("->")));
   plugin::GemmProblem p =
       product(dtype, m, number(2, m), number(3, m), number(4, 1), f[6] == "T", f[7] == "T", number(5, 0));
-  if (tf32) p.compute = TESSERA_COMPUTE_TF32;
+  if (compute != TESSERA_COMPUTE_STRICT) p.compute = compute;
   if (wide) p.dtype_d = TESSERA_F32;
   if (f[8].matched) {
     p.bias = TESSERA_BIAS_PER_COLUMN, p.dtype_bias = p.dtype_d, p.bias_increment = 1;

@@ -31,9 +31,7 @@ TEST_CASE("the choice of a product is near the best of what was measured") {
   for (const auto& [name, seconds] : measured(TESSERA_BASELINE, "gemm", "cuda")) {
     double best = INFINITY;
     for (const auto& [algorithm, time] : seconds) best = std::min(best, time);
-    // The baselines have no warpgroup_f32 yet.
-    const std::string chosen = choice(
-        problem_of(name), h100(), [&](const std::string& a) { return a != "warpgroup_f32" || seconds.contains(a); });
+    const std::string chosen = choice(problem_of(name), h100());
     CAPTURE(name, chosen);
     REQUIRE(seconds.contains(chosen));
     const double share = best / seconds.at(chosen);
@@ -55,7 +53,7 @@ TEST_CASE("predictions of products are near what was measured") {
       auto& [sum, count] = errors[a.name];
       sum += error * error, ++count;
     }
-  CHECK(errors.size() + !errors.contains("warpgroup_f32") == std::size(kGemmAlgorithms));
+  CHECK(errors.size() == std::size(kGemmAlgorithms));
   for (const auto& [algorithm, error] : errors) {
     CAPTURE(algorithm);
     CHECK(std::sqrt(error.first / error.second) <= 0.5);

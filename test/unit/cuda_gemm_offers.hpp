@@ -17,8 +17,11 @@
 
 namespace tessera::test {
 
-/// The limit of a plan's workspace.
-inline constexpr std::uint64_t kLimit = TESSERA_DEFAULT_WORKSPACE_LIMIT;
+/// The limit of a plan's workspace; where other arithmetic than strict is permitted a quarter of the device's memory.
+inline constexpr std::uint64_t kLimit = TESSERA_DEFAULT_WORKSPACE_LIMIT, kPartsLimit = std::uint64_t(20) << 30;
+inline std::uint64_t limit_of(const plugin::GemmProblem& p) {
+  return p.compute > TESSERA_COMPUTE_STRICT ? kPartsLimit : kLimit;
+}
 
 inline cuda::Machine h100() { return cuda::machine_of(cuda::kH100); }
 
@@ -59,20 +62,16 @@ inline plugin::GivenParameters fix(const std::vector<std::pair<const char*, std:
   return {list.data(), sizeof(tessera_parameter), list.size()};
 }
 
-/// The algorithm of the automatic choice, as the plugin's table makes it. `wanted`: among those alone.
-template <class Wanted>
-std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine, const Wanted& wanted) {
+/// The algorithm of the automatic choice, as the plugin's table makes it.
+inline std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine) {
   std::string best;
   double least = std::numeric_limits<double>::infinity();
   for (const GemmAlgorithm& a : kGemmAlgorithms) {
-    if (!wanted(a.name) || !supports(a, p, machine)) continue;
-    const double seconds = ask(a.offers, p, machine).cheapest().seconds;
+    if (!supports(a, p, machine)) continue;
+    const double seconds = ask(a.offers, p, machine, limit_of(p)).cheapest().seconds;
     if (seconds < least) best = a.name, least = seconds;
   }
   return best;
-}
-inline std::string choice(const plugin::GemmProblem& p, const cuda::Machine& machine) {
-  return choice(p, machine, [](const std::string&) { return true; });
 }
 
 }  // namespace tessera::test
