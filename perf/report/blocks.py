@@ -190,15 +190,19 @@ def readme() -> str:
     steps = of.groups(GPU_STENCIL, "stencil", True, "cold")
     f32, f64 = (f"{of.mean(of.ratios(gemm, sets['squares, 1024 to 16384'], dtype)):.2f}" for dtype in of.DTYPES)
     small = _all(of.ratios, gemm, sets["batches of 4 to 16"])
+    narrow = of.ratios(gemm, next(chosen for chosen in of.GPU_NARROW if "16384" in chosen.title), "bf16")
+    exact = [ratio for chosen in of.GPU_PARTS for ratio in of.ratios(gemm, chosen, "bf16x6")]
     flat = [share for title in ("1D, radius 1 to 4, 2²⁸", "2D stars, radius 1 to 4, 16384²")
             for share in _all(of.shares, sweeps, sets[title])]
     deep = _all(of.shares, sweeps, sets["3D star, radius 1, 768³"])
     many = of.mean(_all(of.sweeps, GPU_STENCIL, steps, sets["2D star, radius 1, 16384²"]))
     cached = _all(of.ratios, of.groups(GPU_STENCIL, "stencil", cache="hot"), sets["1 to 2 million points"])
     return (
-        f"- Square products from 1024 on: {f32} (f32) and {f64} (f64) times the rate of the better of cuBLAS and "
-        "cuBLASLt.\n"
-        f"- Batches of matrices of sizes 4 to 16: {min(small):.1f} to {max(small):.0f} times that rate.\n"
+        f"- Squares from 1024 on: {f32} (f32), {f64} (f64), from 4096 on {of.mean(narrow):.2f} (bf16) times the better "
+        "of cuBLAS and cuBLASLt.\n"
+        f"- f32 on the tensor cores, as exact as f32 (`bf16x6`): {min(exact):.1f} to {max(exact):.1f} times cuBLAS in "
+        "f32.\n"
+        f"- Batches of matrices of sizes 4 to 16: {min(small):.1f} to {max(small):.0f} times.\n"
         f"- One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
         f"{of.percents(deep)}.\n"
         f"- Many steps of a 5-point stencil: {many:.1f} times the rate of single sweeps at the rate of a copy.\n"
