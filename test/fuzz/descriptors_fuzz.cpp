@@ -109,7 +109,8 @@ void check_refusal(const Error& error, bool must_be_accepted) {
   require(!must_be_accepted || error.code() == ErrorCode::out_of_memory, "a good descriptor is refused:", message);
 }
 
-/// The plan cache gives what making a plan gives: the same plan, or the same refusal.
+/// The plan cache gives what making a plan gives: the same plan, or the same refusal. Memory is another matter: begins
+/// of arrays differ by some KiB, so that of two plans at the allocator's limit one may fit.
 template <class Op>
 void require_same_from_cache(Context& context, const auto& desc, const PlanOptions& options,
                              const std::string& expected) {
@@ -119,6 +120,7 @@ void require_same_from_cache(Context& context, const auto& desc, const PlanOptio
     said = first.describe();
     require(clone.describe() == said, "a clone of the plan cache is another plan:", clone.describe());
   } catch (const Error& error) {
+    if (error.code() == ErrorCode::out_of_memory) return;
     said = error.what();
   }
   require(said == expected, expected.c_str(), "the plan cache says: " + said);
@@ -133,7 +135,7 @@ std::optional<typename Op::Plan> make(Context& context, const auto& desc, const 
     return plan;
   } catch (const Error& error) {
     check_refusal(error, must);
-    require_same_from_cache<Op>(context, desc, options, error.what());
+    if (error.code() != ErrorCode::out_of_memory) require_same_from_cache<Op>(context, desc, options, error.what());
   }
   return std::nullopt;
 }
