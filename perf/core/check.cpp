@@ -67,9 +67,9 @@ Sum bounded(const Problem& p, Sum sum, long double bias) {
   const double unit = (sizeof(T) == 2 || tf32 ? 2.0 : 1.0) * kUnitRoundoff<Scalar<T>>;
   long double relative = static_cast<long double>(p.gemm.k + 4) * unit + (tf32 ? 0x1p-10L : 0.0L);
   // Operands are uniform in [-1, 1): what f16x3 adds by the largest elements is below a few of these.
-  const long double parts = p.kind.compute == TESSERA_COMPUTE_BF16X6 ? 83.0L : 170.0L;
-  if (p.kind.compute == TESSERA_COMPUTE_BF16X6 || p.kind.compute == TESSERA_COMPUTE_F16X3)
-    relative = std::max(relative, (static_cast<long double>(p.gemm.k) / 16 + parts) * unit);
+  const bool bf16x6 = p.kind.compute == TESSERA_COMPUTE_BF16X6, f16x3 = p.kind.compute == TESSERA_COMPUTE_F16X3;
+  const long double parts = bf16x6 ? 83.0L : 170.0L;
+  if (bf16x6 || f16x3) relative = std::max(relative, (static_cast<long double>(p.gemm.k) / 16 + parts) * unit);
   const long double x = p.gemm.alpha * sum.value + bias, value = activated(p.gemm.activation, x);
   long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
   if (p.gemm.activation > TESSERA_ACTIVATION_RELU)

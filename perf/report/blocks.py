@@ -190,7 +190,8 @@ def readme() -> str:
     steps = of.groups(GPU_STENCIL, "stencil", True, "cold")
     f32, f64 = (f"{of.mean(of.ratios(gemm, sets['squares, 1024 to 16384'], dtype)):.2f}" for dtype in of.DTYPES)
     small = _all(of.ratios, gemm, sets["batches of 4 to 16"])
-    narrow = of.ratios(gemm, next(chosen for chosen in of.GPU_NARROW if "16384" in chosen.title), "bf16")
+    narrow_sets = {chosen.title: chosen for chosen in of.GPU_NARROW}
+    narrow = of.ratios(gemm, narrow_sets["squares, 4096 to 16384"], "bf16")
     exact = [ratio for chosen in of.GPU_PARTS for ratio in of.ratios(gemm, chosen, "bf16x6")]
     flat = [share for title in ("1D, radius 1 to 4, 2²⁸", "2D stars, radius 1 to 4, 16384²")
             for share in _all(of.shares, sweeps, sets[title])]

@@ -84,10 +84,13 @@ double held(const Machine& machine, const WarpgroupCluster& cluster) {
   return std::floor(held_at_once(machine, 1, cluster.blocks()) / cluster.blocks());
 }
 
-/// Of the clusters' work, of all slices.
-double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
+/// The clusters' tiles of all matrices, and their slices that are another cluster's work.
+double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
   const WarpgroupTiles tiles = warpgroup_tiles(m, n, config);
-  return double(tiles.rows) * double(tiles.columns) * double(batch) * double(config.split / config.cluster.k);
+  return double(tiles.rows) * double(tiles.columns) * double(batch);
+}
+double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config) {
+  return tiles_of(m, n, batch, config) * double(config.split / config.cluster.k);
 }
 
 /// Requests of 128 bytes for a row of so many elements that a bulk copy reads 64 of: it begins in the middle of a line,
@@ -106,12 +109,6 @@ double step_seconds(const GemmProblem& p, const Machine& machine, const Warpgrou
   const double requests = requests_of(p.lda, warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
                           requests_of(p.ldb, warpgroup_copies_b(p)) * tile.n / config.cluster.m;
   return std::max(products, requests * c.request) / machine.clock_hz;
-}
-
-/// The clusters' tiles of all matrices.
-double tiles_of(const GemmProblem& p, const WarpgroupConfig& config) {
-  const WarpgroupTiles tiles = warpgroup_tiles(p.m, p.n, config);
-  return double(tiles.rows) * double(tiles.columns) * double(p.batch);
 }
 
 /// To add the sums of a cluster's slices: a block reads as many as a tile has.
@@ -192,6 +189,19 @@ std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& giv
             std::size_t(m * n) <= kMostInCluster && (k == 1 || (k == split && m * n == 1)))
           clusters.push_back({int(m), int(n), int(k)});
   return clusters;
+}
+
+/// How k is cut, and what blocks of a cluster have in common.
+struct Cut {
+  std::int64_t split;
+  WarpgroupCluster cluster;
+};
+std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, std::int64_t most_slices) {
+  std::vector<Cut> cuts;
+  for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit))
+    for (const WarpgroupCluster& cluster : clusters_to_try(given, split))
+      if (split <= most_slices) cuts.push_back({split, cluster});
+  return cuts;
 }
 
 /// None, and as many slices of the tiles that are left over as the device has room for.
@@ -304,23 +314,20 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   std::vector<Priced> found;
   const std::int64_t most_slices =
       whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
-  const auto splits = given.in_range("split", kSplits, 1, kMostSplit);
-  const auto tiles = tiles_to_try(machine, given);
+  const std::vector<Cut> cuts = cuts_to_try(given, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
-  for (const WarpgroupTile& tile : tiles)
-    for (const std::int64_t split : splits)
-      for (const WarpgroupCluster& cluster : clusters_to_try(given, split)) {
-        const WarpgroupConfig config{tile, cluster, 1, split, panels};
-        if (split > most_slices) continue;
-        // A cluster's slices are of one tile, and there is no use for others where tiles are many.
-        if (split > 1 && tiles_of(p, config) > held(machine, cluster)) continue;
-        if (panels.bytes() + warpgroup_partial_bytes(problem, config) > workspace_limit) continue;
-        for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
-          WarpgroupConfig tailed = config;
-          tailed.tail = tail;
-          found.push_back({tailed, seconds(problem, machine, tailed)});
-        }
+  for (const WarpgroupTile& tile : tiles_to_try(machine, given))
+    for (const auto& [split, cluster] : cuts) {
+      const WarpgroupConfig config{tile, cluster, 1, split, panels};
+      // A cluster's slices are of one tile, and there is no use for others where tiles are many.
+      if (split > 1 && tiles_of(p.m, p.n, p.batch, config) > held(machine, cluster)) continue;
+      if (panels.bytes() + warpgroup_partial_bytes(problem, config) > workspace_limit) continue;
+      for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
+        WarpgroupConfig tailed = config;
+        tailed.tail = tail;
+        found.push_back({tailed, seconds(problem, machine, tailed)});
       }
+    }
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
   for (const auto& [config, seconds] : found)
