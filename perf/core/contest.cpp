@@ -98,6 +98,7 @@ void Contest::start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& 
     return;
   }
   entry.execute = entry.competitor->prepare(problem_);
+  entry.outcome.workspace = entry.competitor->workspace();
   double first = 0.0;
   const Verdict verdict = fixture.check(entry.execute, first);
   entry.outcome.failure = verdict.failure;

@@ -44,7 +44,8 @@ struct Outcome {
   Statistics time, share;  ///< of an execution; of the ceiling that was measured beside each sample
   Ceilings::Floor floor;   ///< of the same minutes
   double max_error = 0.0;
-  bool automatic = false;  ///< the backend's own choice for the problem
+  bool automatic = false;                  ///< the backend's own choice for the problem
+  std::optional<std::uint64_t> workspace;  ///< bytes beside the operands, where they are known
 };
 
 class Contest {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -68,6 +69,8 @@ class Competitor {
   /// Why it does not take part in the problem; "" where it does.
   virtual std::string unsupported(const Problem& problem) const = 0;
   virtual Execute prepare(const Problem& problem) = 0;
+  /// Bytes of workspace that what was prepared last takes; none where it is not known.
+  virtual std::optional<std::uint64_t> workspace() const { return {}; }
   /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };

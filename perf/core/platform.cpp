@@ -47,61 +47,91 @@ namespace {
 
 /// A and B of type T, D and the bias of type D.
 template <class T, class D>
-Execute prepare_gemm(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
   using S = Scalar<D>;
-  return [plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options), alpha = S(problem.gemm.alpha),
-          has_bias = problem.gemm.bias != TESSERA_BIAS_NONE](const void* const* in, void* out) {
+  const auto plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options);
+  const Execute execute = [plan, alpha = S(problem.gemm.alpha), has_bias = problem.gemm.bias != TESSERA_BIAS_NONE](
+                              const void* const* in, void* out) {
     const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
     const D* const values = static_cast<const D*>(in[2]);
     D* const d = static_cast<D*>(out);
     has_bias ? plan->execute(alpha, a, b, S(0), d, bias(values)) : plan->execute(alpha, a, b, S(0), d);
   };
+  return {execute, plan->workspace_bytes()};
 }
 
 }  // namespace
 
-Execute prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
-  return with_types(problem.kind.dtype, [&]<class T>(std::type_identity<T>) -> Execute {
+Prepared prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  return with_types(problem.kind.dtype, [&]<class T>(std::type_identity<T>) -> Prepared {
     if (problem.op == Op::gemm)
       return problem.kind.dtype_out == problem.kind.dtype ? prepare_gemm<T, T>(context, problem, options)
                                                           : prepare_gemm<T, Scalar<T>>(context, problem, options);
-    return [plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options)](
-               const void* const* in, void* out) { plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out)); };
+    const auto plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options);
+    const Execute execute = [plan](const void* const* in, void* out) {
+      plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out));
+    };
+    return {execute, plan->workspace_bytes()};
   });
 }
 
 namespace {
 
-/// One algorithm of a backend, as the registry names it.
+/// One algorithm of a backend, as the registry names it. With a limit of the workspace, it takes part in the products
+/// in which it takes more by itself.
 class Algorithm : public Competitor {
  public:
-  Algorithm(const Backend& backend, Memory memory, Op op, std::string algorithm)
+  Algorithm(const Backend& backend, Memory memory, Op op, std::string algorithm, std::uint64_t limit = 0)
       : context_(&backend.context),
         memory_(memory),
         op_(op),
         algorithm_(std::move(algorithm)),
-        name_("tessera:" + backend.name + ":" + algorithm_) {}
+        limit_(limit),
+        name_("tessera:" + backend.name + ":" + algorithm_) {
+    if (limit_ != 0) name_ += "@" + std::to_string(limit_ >> 20) + "MiB";
+  }
 
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& problem) const override {
-    return problem.op == op_ ? "" : "it is of the other operation";
+    if (problem.op != op_) return "it is of the other operation";
+    return limit_ == 0 || exceeds_limit(problem) ? "" : "it takes no more workspace by itself";
   }
-  Execute prepare(const Problem& problem) override { return perf::prepare(*context_, problem, forcing(algorithm_)); }
+  Execute prepare(const Problem& problem) override {
+    Prepared made = perf::prepare(*context_, problem, forcing(algorithm_, limit_));
+    workspace_ = made.workspace_bytes;
+    return std::move(made.execute);
+  }
+  std::optional<std::uint64_t> workspace() const override { return workspace_; }
   /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
   bool automatic(const Problem& problem) const override {
-    return planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
+    return limit_ == 0 && planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
   }
 
  private:
-  PlanOptions forcing(const std::string& algorithm) const { return {.operands = memory_, .algorithm = algorithm}; }
+  PlanOptions forcing(const std::string& algorithm, std::uint64_t limit = 0) const {
+    return {.operands = memory_, .algorithm = algorithm, .workspace_limit = limit};
+  }
   std::string planned(const Problem& problem, const PlanOptions& options) const {
     if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
     return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
   }
+  /// Whether its plan takes more where nobody sets a limit.
+  bool exceeds_limit(const Problem& problem) const {
+    try {
+      const auto offers = GemmPlan::offers(*context_, gemm_desc(problem), forcing(algorithm_));
+      return !offers.empty() && offers.front().workspace_bytes > limit_;
+    } catch (const tessera::Error&) {
+      return false;  // the row without the limit says why
+    }
+  }
+
   const tessera::Context* context_;
   Memory memory_;
   Op op_;
-  std::string algorithm_, name_;
+  std::string algorithm_;
+  std::uint64_t limit_;  ///< bytes; 0: the library's own
+  std::string name_;
+  std::optional<std::uint64_t> workspace_;
 };
 
 bool has_stream(tessera::Context& context) {
@@ -178,8 +208,12 @@ void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
   for (const BackendInfo& info : tessera::backends()) {
     if (info.name != opened && info.name + "-" + info.variant != opened) continue;
     facts.emplace_back("backend_" + info.name, info.build_info);
-    for (const std::string& name : info.gemm_algorithms)
+    for (const std::string& name : info.gemm_algorithms) {
       backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::gemm, name));
+      if (memory == Memory::device)  // what the limit is for
+        backend.algorithms.push_back(
+            std::make_unique<Algorithm>(backend, memory, Op::gemm, name, TESSERA_DEFAULT_WORKSPACE_LIMIT));
+    }
     for (const std::string& name : info.stencil_algorithms)
       backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::stencil, name));
   }

@@ -77,7 +77,11 @@ const char* name_of(Ceiling ceiling);
 /// The library's problem for a case.
 tessera::GemmDesc gemm_desc(const Problem& problem);
 tessera::StencilDesc stencil_desc(const Problem& problem);
-/// Makes its plan, and what executes that: C = op(A) op(B), or out = S(in).
-Execute prepare(const tessera::Context& context, const Problem& problem, const tessera::PlanOptions& options);
+/// A plan, by what executes it: C = op(A) op(B), or out = S(in).
+struct Prepared {
+  Execute execute;
+  std::uint64_t workspace_bytes;  ///< that the plan takes beside its operands
+};
+Prepared prepare(const tessera::Context& context, const Problem& problem, const tessera::PlanOptions& options);
 
 }  // namespace tessera::perf

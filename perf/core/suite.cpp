@@ -168,7 +168,7 @@ void Suite::add_problem_rows(Target& target, const Problem& problem, bool hot) {
   const auto contest = std::make_shared<Contest>(problem, hot);
   for (const Competitors* competitors : all_competitors(*target.platform))
     for (const auto& competitor : *competitors) {
-      if (!competitor->unsupported(problem).empty() || !wanted(title + competitor->name())) continue;
+      if (!wanted(title + competitor->name()) || !competitor->unsupported(problem).empty()) continue;
       add_row(
           title + competitor->name(),
           [this, &target, contest, number = contest->add(*competitor)](const Visit& visit) {
@@ -230,6 +230,7 @@ void Suite::run_row(const Visit& visit, Target& target, Contest& contest, std::s
   state.counters["ceiling_rate"] = outcome.floor.rate * 1e-9;
   state.counters["max_error"] = outcome.max_error;
   if (outcome.automatic) state.counters["automatic"] = 1.0;
+  if (outcome.workspace) state.counters["workspace"] = double(*outcome.workspace);
   state.SetLabel(outcome.floor.binding);
 }
 

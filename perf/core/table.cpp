@@ -43,6 +43,9 @@ std::string competitor_of(const Json& row) {
 
 bool is_tessera(const std::string& competitor) { return competitor.rfind("tessera:", 0) == 0; }
 
+/// Whether the subject is an algorithm with a limit of the workspace, which nobody gets who asks for none.
+bool is_limited(const std::string& competitor) { return competitor.find('@') != std::string::npos; }
+
 /// The backend of "tessera:<backend>:<algorithm>".
 std::string backend_of(const std::string& competitor) {
   return competitor.substr(competitor.find(':') + 1, competitor.rfind(':') - competitor.find(':') - 1);
@@ -73,7 +76,7 @@ std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Gr
     std::map<std::string, const Json*> best, automatic;
     for (const Json* row : group.rows) {
       const std::string competitor = competitor_of(*row);
-      if (!is_tessera(competitor) || !row->contains("rate")) continue;
+      if (!is_tessera(competitor) || is_limited(competitor) || !row->contains("rate")) continue;
       const Json*& fastest = best[backend_of(competitor)];
       if (fastest == nullptr || number(*row, "rate") > number(*fastest, "rate")) fastest = row;
       if (row->contains("automatic")) automatic[backend_of(competitor)] = row;
@@ -154,7 +157,10 @@ void print_row(const Json& row, const Json* best_peer, bool ceiling, const char*
     std::fprintf(file, " %6s of best peer", doubtful ? ("~" + ratio).c_str() : ratio.c_str());
   }
   if (row.contains("ceiling")) std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(row, "ceiling"), label.c_str());
-  std::fprintf(file, "%s\n", doubt_text(row).c_str());
+  std::fprintf(file, "%s", doubt_text(row).c_str());
+  if (number(row, "workspace") > 0)
+    std::fprintf(file, "  workspace: %s", readable(number(row, "workspace"), "B").c_str());
+  std::fprintf(file, "\n");
 }
 
 void print_group(const Group& group, std::FILE* file) {

@@ -89,7 +89,7 @@ std::vector<Timed> time_offers(const Platform& platform, const Context& context,
   std::vector<Timed> timed;
   std::vector<Execute> plans;
   for (const Offer& offer : candidates(context, problem, memory, options)) {
-    plans.push_back(prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm}));
+    plans.push_back(prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm}).execute);
     timed.push_back({offer});
   }
   // In two rounds: what comes first finds clocks that have fallen while the operands were made.

@@ -140,7 +140,7 @@ std::vector<std::pair<std::string, Prepare>> contenders(const Platform& platform
       ContextOptions options;
       options.threads = threads;
       if (!context) context = std::make_shared<Context>(backend, options);
-      return perf::prepare(*context, p, {});
+      return perf::prepare(*context, p, {}).execute;
     };
   };
   std::vector<std::pair<std::string, Prepare>> found;

@@ -20,7 +20,7 @@ class Subject:
     kind: str  # "tessera", "peer" or "ceiling"
     backend: str = ""
     name: str = ""  # the algorithm, the peer or the ceiling's place
-    params: str = ""
+    params: str = ""  # "@64MiB" of a limit
 
     @property
     def short(self) -> str:
@@ -30,6 +30,11 @@ class Subject:
     @property
     def ours(self) -> bool:
         return self.kind == "tessera"
+
+    @property
+    def limited(self) -> bool:
+        """An algorithm with less workspace than it takes by itself: what nobody gets who asks for none."""
+        return self.params.startswith("@")
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class Group:
     rows: list[Row]
 
     def _best(self, kind: str) -> Row | None:
-        rows = [row for row in self.rows if row.subject.kind == kind and row.speed]
+        rows = [row for row in self.rows if row.subject.kind == kind and row.speed and not row.subject.limited]
         return max(rows, key=lambda row: row.speed or 0.0, default=None)
 
     @property

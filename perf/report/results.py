@@ -3,10 +3,11 @@
 """Reads the JSON of tessera-perf (Google Benchmark's format) into rows, one per measured name.
 
 A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`,
-`peer:<name>` or `ceiling:<place>` (the case is the ceiling's name then). The place is "host" or the kind of device,
-"cuda". Values are medians over the repetitions; the spread is the coefficient of variation (a fraction). tessera-perf
-condenses the repetitions itself into one entry a name (counters `spread`, `repetitions`; of a run in several passes
-the list `passes`); files with Google Benchmark's own repetitions and aggregates read as well.
+`peer:<name>` or `ceiling:<place>` (the case is the ceiling's name then). `<algorithm>@64MiB` is the algorithm with a
+limit of its workspace. The place is "host" or the kind of device, "cuda". Values are medians over the repetitions; the
+spread is the coefficient of variation (a fraction). tessera-perf condenses the repetitions itself into one entry a name
+(counters `spread`, `repetitions`; of a run in several passes the list `passes`); files with Google Benchmark's own
+repetitions and aggregates read as well.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class ResultError(Exception):
 
 def parse_subject(text: str) -> Subject | None:
     if match := _TESSERA.match(text):
-        algorithm, parameters = match["algorithm"] or "", match["params"] or ""
-        algorithm = RENAMED.get(algorithm, algorithm)
-        text = ":".join(part for part in ("tessera", match["backend"], algorithm, parameters) if part)
-        return Subject(text, "tessera", match["backend"], algorithm, parameters)
+        algorithm, at, limit = (match["algorithm"] or "").partition("@")
+        algorithm, limit, parameters = RENAMED.get(algorithm, algorithm), at + limit, match["params"] or ""
+        text = ":".join(part for part in ("tessera", match["backend"], algorithm + limit, parameters) if part)
+        return Subject(text, "tessera", match["backend"], algorithm, limit + parameters)
     kind, _, name = text.partition(":")
     return Subject(text, kind, name=name) if kind in ("peer", "ceiling") and name else None
 

@@ -60,7 +60,10 @@ class Parsing(Files):
         self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
         self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
         self.assertEqual(parse_subject("tessera:cuda:thin:split=2").text, "tessera:cuda:skinny:split=2")  # its name now
-        self.assertEqual(parse_subject("peer:cublaslt-best").name, "cublaslt-best")
+        limited = parse_subject("tessera:cuda:thin@64MiB")
+        self.assertEqual((limited.text, limited.short), ("tessera:cuda:skinny@64MiB", "cuda skinny @64MiB"))
+        self.assertEqual((subject.limited, limited.limited), (False, True))
+        self.assertEqual(parse_subject("peer:cublaslt+kernel").name, "cublaslt+kernel")
         self.assertIsNone(parse_subject("eigen"))
 
     def test_condensed_row(self) -> None:
@@ -106,6 +109,14 @@ class Parsing(Files):
         result = self.load(content)
         self.assertEqual((result.rows[0].error, result.rows[0].speed), ("wrong", None))
         self.assertIsNone(result.groups("gemm")[0].best_ours)
+
+    def test_a_limit_of_the_workspace_is_nobodys_best(self) -> None:
+        content = {"context": {}, "benchmarks": []}
+        for subject, rate in (("tessera:cuda:wide", 8.0), ("tessera:cuda:wide@64MiB", 9.0), ("peer:cublas", 4.0)):
+            automatic = {"automatic": 1.0} if subject.endswith("wide") else {}
+            content["benchmarks"] += one_row(f"gemm/4096/bf16x6/cold/{subject}", rate=rate, **automatic)["benchmarks"]
+        group, = self.load(content).groups("gemm")
+        self.assertEqual((group.best_ours, group.automatic_share, group.ratio(group.rows[1])), (group.rows[0], 1, 2.25))
 
     def test_places_do_not_compete(self) -> None:
         content = document()

@@ -7,6 +7,8 @@
 #include "process.hpp"
 #include "required.hpp"
 
+#include <tessera/tessera.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
@@ -32,12 +34,13 @@ Outcome perf(std::vector<std::string> arguments) {
                          {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
 }
 
-/// The rows of the plugins that are only there for tests would not end.
-void need_cpu() {
-  if (perf({"--backend", "cpu", "--list"}).exit_code == 0) return;
-  if (is_required("cpu")) FAIL("the cpu backend is missing");
-  SKIP("the cpu backend is not usable");
+void need(const std::string& backend) {
+  if (perf({"--backend", backend, "--list"}).exit_code == 0) return;
+  if (is_required(backend)) FAIL("the " << backend << " backend is missing");
+  SKIP("the " << backend << " backend is not usable");
 }
+/// The rows of the plugins that are only there for tests would not end.
+void need_cpu() { need("cpu"); }
 
 std::set<std::string> lines_of(const std::string& text) {
   std::set<std::string> lines;
@@ -58,7 +61,7 @@ int rows_shown(const std::string& text) {
   // "* tessera:cpu:packed   12.3 us   45.6 GFLOP/s   7.89 GB/s   1.02 of best peer   34.5 % of fma  +-6.78 %"
   const std::regex line(
       R"(\* tessera:cpu:\w+ +[0-9.]+ [num]?s +[0-9.]+ [kMGT]\w+/s +[0-9.]+ [kMGT]B/s +~?[0-9.]+ of best peer)"
-      R"( +[0-9.]+ % of [a-z_ ]+  \+-[0-9.]+ %( NOISY)?(  \(\d repetitions?\))?)");
+      R"( +[0-9.]+ % of [a-z_ ]+  \+-[0-9.]+ %( NOISY)?(  \(\d repetitions?\))?(  workspace: [0-9.]+ [kMG]?B)?)");
   int shown = 0;
   std::istringstream lines(text);
   for (std::string row; std::getline(lines, row);) shown += std::regex_match(row, line);
@@ -87,16 +90,16 @@ TEST_CASE("every row of a run is measured, checked and written") {
   std::map<std::string, std::string> automatic;
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
-    found.insert(row.at("name"));
+    const std::string name = *found.insert(row.at("name").get<std::string>()).first;
     CHECK_FALSE(row.contains("error_occurred"));
     for (const char* positive : {"real_time", "rate", "ceiling"}) CHECK(row.at(positive).get<double>() > 0.0);
     CHECK(row.at("repetitions").get<double>() >= 1.0);
     CHECK(has_interval(row));
     CHECK(row.at("label").get<std::string>() != "");
+    CHECK(row.contains("workspace") == (name.find("/tessera:") != std::string::npos));
     if (!row.contains("automatic")) continue;
     CHECK(row.at("passes").at("real_time").size() == 2);
     CHECK(row.at("passes").at("ceiling").size() == 2);
-    const std::string name = row.at("name");
     CHECK(name.find("/tessera:cpu:") != std::string::npos);
     CHECK(automatic.emplace(name.substr(0, name.rfind('/')), name).second);
   }
@@ -135,6 +138,8 @@ TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their
     CHECK(std::abs(moved / bytes.at(name.substr(0, name.rfind('/'))) - 1.0) < 1e-4);
     CHECK(row.at("max_error").get<double>() > 0.0);
     CHECK(row.at("max_error").get<double>() <= 1.0);
+    CHECK(row.at("workspace").get<double>() > 0.0);  // packed copies of A and B
+    CHECK(row.at("workspace").get<double>() <= double(TESSERA_DEFAULT_WORKSPACE_LIMIT));
     // Where the processor has dot products of bf16, which may be slower.
     if (row.at("label") != "matrix_unit" || name.find("/bf16") == std::string::npos) CHECK(row.at("label") == "fma");
   }
