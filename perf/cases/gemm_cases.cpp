@@ -21,7 +21,7 @@ struct Row {
   tessera_activation activation = TESSERA_ACTIVATION_NONE;  ///< with a bias for each column
 };
 
-// Sums of 16 bits stay within 2^16: operands lie in [-1, 1), and k is 8192 at most.
+// Sums of 16 bits stay below f16's largest number, 65504: operands lie in [-1, 1), and k is 16384 at most.
 constexpr char kNarrow[] = "f16 bf16";
 constexpr char kTensor[] = "f16 bf16 bf16->f32 tf32";
 constexpr char kWithEpilogue[] = "f32 bf16";
@@ -30,6 +30,7 @@ constexpr char kOther[] = "bf16x6 f16x3 tf32";
 constexpr auto kRelu = TESSERA_ACTIVATION_RELU;
 constexpr auto kGelu = TESSERA_ACTIVATION_GELU;
 constexpr auto kGeluTanh = TESSERA_ACTIVATION_GELU_TANH;
+constexpr auto kSilu = TESSERA_ACTIVATION_SILU;
 
 // clang-format off
 constexpr Row kRows[] = {
@@ -107,7 +108,8 @@ constexpr Row kRows[] = {
   {512, 32000, 4096, Size::gpu, false, 1, "NN", 0, kNarrow},
   {128, 128, 128, Size::gpu, false, 1000, "NN", 0, kNarrow},
   {64, 64, 64, Size::host, false, 1000, "NN", 0, "bf16"},
-  {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, "bf16"},
+  {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, kNarrow},
+  {16384, 16384, 16384, Size::gpu, false, 1, "TN", 0, "bf16"},
   {4096, 4096, 4096, Size::gpu, false, 1, "TN", 0, "bf16"},
   {4096, 4096, 4096, Size::gpu, false, 1, "TT", 0, "bf16"},
   {3000, 3000, 3000, Size::gpu, false, 1, "NN", 0, "bf16"},
@@ -119,6 +121,7 @@ constexpr Row kRows[] = {
   {2048, 2048, 2048, Size::gpu, false, 1, "NN", 0, kOther},
   {4096, 4096, 4096, Size::gpu, true, 1, "NN", 0, kParts},
   {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, kParts},
+  {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, kParts},
   {4096, 4096, 4096, Size::gpu, false, 1, "TN", 0, "tf32"},
   {4097, 4097, 4097, Size::gpu, false, 1, "NN", 0, kOther},
   // what a bias and an activation cost beside the product alone
@@ -128,6 +131,10 @@ constexpr Row kRows[] = {
   {4096, 4096, 4096, Size::gpu, false, 1, "NN", 0, kWithEpilogue, kRelu},
   {4096, 4096, 4096, Size::gpu, true, 1, "NN", 0, kWithEpilogue, kGelu},
   {4096, 4096, 4096, Size::gpu, false, 1, "NN", 0, kWithEpilogue, kGeluTanh},
+  {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, "bf16", kGeluTanh},
+  {1024, 1024, 1024, Size::any, false, 1, "NN", 0, kWithEpilogue, kSilu},
+  {4096, 4096, 4096, Size::gpu, false, 1, "NN", 0, "bf16", kSilu},
+  {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, "bf16", kSilu},
 };
 // clang-format on
 

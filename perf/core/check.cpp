@@ -58,11 +58,25 @@ long double activated(tessera_activation activation, long double x) {
   }
 }
 
-/// What an element of a product may err by, of which A and B have the type T and D has the type D. Sums of tensor units
-/// cut off instead of rounding, and tf32 rounds what they take to 11 bits. Beyond it see "Activations" in
+/// What an element of a result must be, and what it may err by: where it is rounded once, and where what is activated
+/// was rounded before.
+struct Element {
+  long double value, bound, bound_rounded_before;
+};
+
+/// That of what becomes `value` by the activation, and is x within `bound` before. See "Activations" in
 /// docs/testing.md; no slope is larger than 1.13.
 template <class T, class D>
-Sum bounded(const Problem& p, Sum sum, long double bias) {
+long double bound_of_activated(tessera_activation activation, long double x, long double value, long double bound) {
+  if (activation > TESSERA_ACTIVATION_RELU)
+    bound = 1.13L * bound + 8 * kUnitRoundoff<Scalar<T>> * (std::abs(x) + bound + std::abs(value)) + 0x1p-126L;
+  return bound + roundoff_of<D>(std::abs(value) + bound);
+}
+
+/// An element of a product, of which A and B have the type T and D has the type D. Sums of tensor units cut off instead
+/// of rounding, and tf32 rounds what they take to 11 bits.
+template <class T, class D>
+Element bounded(const Problem& p, Sum sum, long double bias) {
   const bool tf32 = p.kind.compute == TESSERA_COMPUTE_TF32;
   const double unit = (sizeof(T) == 2 || tf32 ? 2.0 : 1.0) * kUnitRoundoff<Scalar<T>>;
   long double relative = static_cast<long double>(p.gemm.k + 4) * unit + (tf32 ? 0x1p-10L : 0.0L);
@@ -71,15 +85,14 @@ Sum bounded(const Problem& p, Sum sum, long double bias) {
   const long double parts = bf16x6 ? 83.0L : 170.0L;
   if (bf16x6 || f16x3) relative = std::max(relative, (static_cast<long double>(p.gemm.k) / 16 + parts) * unit);
   const long double x = p.gemm.alpha * sum.value + bias, value = activated(p.gemm.activation, x);
-  long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
-  if (p.gemm.activation > TESSERA_ACTIVATION_RELU)
-    bound = 1.13L * bound + 8 * kUnitRoundoff<Scalar<T>> * (std::abs(x) + bound + std::abs(value)) + 0x1p-126L;
-  return {value, bound + roundoff_of<D>(std::abs(value) + bound)};
+  const long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
+  const long double rounded = bound + roundoff_of<D>(std::abs(x) + bound);
+  return {value, bound_of_activated<T, D>(p.gemm.activation, x, value, bound),
+          bound_of_activated<T, D>(p.gemm.activation, x, value, rounded)};
 }
 
-/// An element of the result, and its bound.
 template <class T, class D>
-Sum gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
   const Sum sum = product_element<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
   long double bias = 0;
   if (p.gemm.bias != TESSERA_BIAS_NONE) bias = Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)));
@@ -90,12 +103,6 @@ Sum gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int6
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
   problem.op == Op::gemm ? sample_gemm() : sample_stencil();
-}
-
-void Reference::add(std::int64_t where, long double value, long double bound) {
-  where_.push_back(where);
-  value_.push_back(value);
-  bound_.push_back(bound);
 }
 
 void Reference::sample_gemm() {
@@ -110,18 +117,24 @@ void Reference::sample_gemm() {
       const std::int64_t e = elements <= count ? s : std::min(elements - 1, std::int64_t(u * double(elements)));
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
-    const Sum element = with_types(problem_.kind.dtype, [&]<class T>(std::type_identity<T>) {
+    const Element element = with_types(problem_.kind.dtype, [&]<class T>(std::type_identity<T>) {
       return problem_.kind.dtype_out == problem_.kind.dtype ? gemm_element<T, T>(problem_, seed_, l, i, j)
                                                             : gemm_element<T, Scalar<T>>(problem_, seed_, l, i, j);
     });
-    add(l * g.stride_c + i * g.ldc + j, element.value, element.magnitude);
+    where_.push_back(l * g.stride_c + i * g.ldc + j);
+    value_.push_back(element.value);
+    bound_.push_back(element.bound);
+    bound_rounded_before_.push_back(element.bound_rounded_before);
   }
 }
 
 void Reference::sample_stencil() {
   if (!windows_are_affordable(problem_) && problem_.has_parts()) return sample_many_steps();
-  for (const Window& window : stencil_windows(problem_, input_seed(seed_, 0)))
-    for (std::size_t i = 0; i < window.where.size(); ++i) add(window.where[i], window.value[i], window.bound[i]);
+  for (const Window& window : stencil_windows(problem_, input_seed(seed_, 0))) {
+    where_.insert(where_.end(), window.where.begin(), window.where.end());
+    value_.insert(value_.end(), window.value.begin(), window.value.end());
+    bound_.insert(bound_.end(), window.bound.begin(), window.bound.end());
+  }
 }
 
 void Reference::sample_many_steps() {
@@ -143,7 +156,7 @@ void Reference::adopt(Device& device, const void* out) {
   value_.assign(computed.begin(), computed.end());
 }
 
-Verdict Reference::check(Device& device, const void* out) const {
+Verdict Reference::check(Device& device, const void* out, Rounding rounding) const {
   if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
   char text[200];
   const std::int64_t gaps = device.count_nan(out, problem_.kind.dtype_out, problem_.out_count) - problem_.out_gaps;
@@ -156,15 +169,17 @@ Verdict Reference::check(Device& device, const void* out) const {
   }
   std::vector<double> computed(where_.size());
   device.read(out, problem_.kind.dtype_out, where_, computed.data());
+  const bool before = rounding == Rounding::before_activation && problem_.op == Op::gemm;
+  const std::vector<long double>& bounds = before ? bound_rounded_before_ : bound_;
   Verdict verdict;
   for (std::size_t i = 0; i < where_.size(); ++i) {
     const long double error = std::abs(static_cast<long double>(computed[i]) - value_[i]);
     if (error == 0) continue;
-    const double relative = double(error / bound_[i]);
+    const double relative = double(error / bounds[i]);
     verdict.error = std::max(verdict.error, relative);
     if (!(relative <= 1.0) && verdict.failure.empty()) {
       std::snprintf(text, sizeof text, "wrong result: element %lld is %.17g, must be %.17g within %.3g",
-                    static_cast<long long>(where_[i]), computed[i], double(value_[i]), double(bound_[i]));
+                    static_cast<long long>(where_[i]), computed[i], double(value_[i]), double(bounds[i]));
       verdict.failure = text;
     }
   }

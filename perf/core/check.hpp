@@ -29,18 +29,18 @@ class Reference {
   /// Takes `out`, of executions of the problem's parts in a row, for right within the rounding errors of as many steps.
   void adopt(Device& device, const void* out);
   /// `out` was poisoned before the execution: elements that were not written are found wherever they are.
-  Verdict check(Device& device, const void* out) const;
+  Verdict check(Device& device, const void* out, Rounding rounding = Rounding::once) const;
 
  private:
   void sample_gemm();
   void sample_stencil();
   void sample_many_steps();
-  void add(std::int64_t where, long double value, long double bound);
 
   Problem problem_;
   std::uint64_t seed_;
   std::vector<std::int64_t> where_;
   std::vector<long double> value_, bound_;
+  std::vector<long double> bound_rounded_before_;  ///< those of Rounding::before_activation; of stencils none
 };
 
 }  // namespace tessera::perf

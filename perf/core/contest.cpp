@@ -100,7 +100,7 @@ void Contest::start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& 
   entry.execute = entry.competitor->prepare(problem_);
   entry.outcome.workspace = entry.competitor->workspace();
   double first = 0.0;
-  const Verdict verdict = fixture.check(entry.execute, first);
+  const Verdict verdict = fixture.check(entry.execute, first, entry.competitor->rounding());
   entry.outcome.failure = verdict.failure;
   entry.outcome.max_error = verdict.error;
   if (!verdict.failure.empty()) return;

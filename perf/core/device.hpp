@@ -60,6 +60,12 @@ class Device {
 /// out = f(in...), with three pointers to inputs. Enqueues on a device; complete on return on the host.
 using Execute = std::function<void(const void* const* in, void* out)>;
 
+/// Where a result of 16 bits is rounded to its type.
+enum class Rounding {
+  once,               ///< at the end, as the library must
+  before_activation,  ///< also what the activation is applied to, which one kernel stores and another reads
+};
+
 /// An implementation: one algorithm of Tessera, or a peer.
 class Competitor {
  public:
@@ -71,6 +77,7 @@ class Competitor {
   virtual Execute prepare(const Problem& problem) = 0;
   /// Bytes of workspace that what was prepared last takes; none where it is not known.
   virtual std::optional<std::uint64_t> workspace() const { return {}; }
+  virtual Rounding rounding() const { return Rounding::once; }
   /// Whether a backend runs the problem in just this way where nobody forces an algorithm.
   virtual bool automatic(const Problem& /*problem*/) const { return false; }
 };

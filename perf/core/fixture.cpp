@@ -59,10 +59,10 @@ void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
   function(in, memory_[kOut] + set * distance_[kOut]);
 }
 
-Verdict Fixture::check(const Execute& function, double& seconds) {
+Verdict Fixture::check(const Execute& function, double& seconds, Rounding rounding) {
   device_->poison(memory_[kOut], problem_.out_bytes());
   seconds = device_->time([&] { execute(function, 0, true); });
-  return reference().check(*device_, memory_[kOut]);
+  return reference().check(*device_, memory_[kOut], rounding);
 }
 
 Verdict Fixture::chain(const Execute& part) {

@@ -25,7 +25,7 @@ class Fixture {
   /// The i-th execution: on its own operands, or always on the first ones where they shall be hot.
   void execute(const Execute& function, std::int64_t i, bool hot) const;
   /// Poisons the output, executes, and compares. Also the time of that execution.
-  Verdict check(const Execute& function, double& seconds);
+  Verdict check(const Execute& function, double& seconds, Rounding rounding = Rounding::once);
   /// Whether check() has something to compare with; else chain() makes it.
   bool has_reference() { return reference().complete(); }
   /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.

@@ -99,4 +99,5 @@ extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tesser
   competitors->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
   competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
   competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
+  competitors->push_back(make_cublaslt_kernel(static_cast<cudaStream_t>(stream)));
 }

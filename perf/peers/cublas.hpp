@@ -16,6 +16,8 @@ namespace tessera::perf {
 std::unique_ptr<Competitor> make_cublas(cudaStream_t stream);
 /// `best`: the fastest of the heuristic's list, measured; else the list's first.
 std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best);
+/// The latter with a bias, then a kernel with the activation that cuBLASLt lacks.
+std::unique_ptr<Competitor> make_cublaslt_kernel(cudaStream_t stream);
 
 /// NVIDIA's name of a type.
 inline cudaDataType data_type(DType dtype) {

@@ -18,8 +18,9 @@ FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", 
                                              for title, name in XEONS.items()}
 PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
-         "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen", "openblas": "OpenBLAS", "blis": "BLIS",
-         "onednn": "oneDNN", "openmp_loop": "OpenMP loop, taps compiled in"}
+         "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
+         "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN",
+         "openmp_loop": "OpenMP loop, taps compiled in"}
 Figure = Callable[..., list[float]]
 
 
@@ -58,9 +59,11 @@ def h100_gemm() -> str:
 
 
 def _h100_products(sets: tuple[of.Set, ...], dtypes: list[str]) -> str:
+    """A line a set; none of those that the file has no figure of."""
     cold = of.groups(GPU_GEMM, "gemm", cache="cold")
+    figures = {chosen.title: [of.ratios(cold, chosen, dtype) for dtype in dtypes] for chosen in sets}
     return table(["products", *dtypes],
-                 [[chosen.title, *(of.times(of.ratios(cold, chosen, dtype)) for dtype in dtypes)] for chosen in sets])
+                 [[title, *map(of.times, values)] for title, values in figures.items() if any(values)])
 
 
 def h100_narrow() -> str:

@@ -48,18 +48,19 @@ GPU_GEMM = (
 GPU_NARROW = (
     Set("squares, 256 and 512", "256|512"),
     Set("squares, 1024 and 2048", "1024|2048"),
-    Set("squares, 4096 to 16384", "4096(_NT|_TN|_TT)?|8192|16384"),
+    Set("squares, 4096 to 16384", "4096(_NT|_TN|_TT)?|8192|16384(_TN)?"),
     Set("1000, 3000: rows that are no whole lines", "1000|3000"),
     Set("2047, 4095, 4097: odd rows", "2047|4095|4097"),
     Set("1, 16, 64 rows or columns, k = 8192", "(1|16|64)x8192x8192(_NT)?|8192x16x8192"),
     Set("other rectangles", "8192x8192x64|512x32000x4096"),
     Set("batches of 128", r"128_batch\d+"),
     Set("bias and relu, 1024 and 4096", r"\d+_bias_relu"),
-    Set("bias and gelu by tanh, 1024 and 4096", r"\d+_bias_gelu_tanh"),
+    Set("bias and gelu by tanh, from 1024 on", r"\d+_bias_gelu_tanh"),
+    Set("bias and silu, from 1024 on", r"\d+_bias_silu"),
 )
 GPU_PARTS = (
     Set("squares, 1024 and 2048", "1024|2048"),
-    Set("squares, 4096 and 8192", "4096|8192"),
+    Set("squares from 4096 on", "4096|8192|16384"),
     Set("4096, TN", "4096_TN"),
     Set("4097", "4097"),
 )

@@ -121,6 +121,7 @@ TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their
                                                {"gemm/1024/f16/cold", 6 * kSquare},
                                                {"gemm/1024/tf32/cold", 12 * kSquare},
                                                {"gemm/1024_bias_gelu/bf16/cold", 6 * kSquare + 2048},
+                                               {"gemm/1024_bias_silu/bf16/cold", 6 * kSquare + 2048},
                                                {"gemm/1024_bias_relu/f32/cold", 12 * kSquare + 4096}};
   std::string cases;
   for (const auto& [name, unused] : bytes) cases += (cases.empty() ? "" : ",") + name;
