@@ -53,6 +53,8 @@ class Device {
   virtual double measure(Ceiling ceiling, DType dtype, std::size_t footprint) = 0;
   /// True where the memory rates swing with other users of the machine and must be measured beside each row.
   virtual bool interleave() const = 0;
+  /// Kernels that `work` enqueues, which does not run; none where that cannot be told.
+  virtual std::optional<std::int64_t> kernels(const std::function<void()>& /*work*/) { return {}; }
   /// Copies between pinned host memory and the device, bytes/s; 0 where there is no bus.
   virtual double bus_rate(bool /*to_device*/, std::size_t /*bytes*/) { return 0.0; }
 };

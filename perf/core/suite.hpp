@@ -65,7 +65,9 @@ class Suite {
   void add_contention_row(Target& target, const std::string& title, const std::string& subject,
                           std::function<std::function<void()>()> make);
   void run_row(const Visit& visit, Target& target, Contest& contest, std::size_t competitor);
-  void run_enqueue(const Visit& visit, Target& target, const Problem& problem, Competitor& competitor, Passes& samples);
+  void add_enqueue_rows(Target& target, const Problem& problem, int calls);
+  void run_enqueue(const Visit& visit, Target& target, const Problem& problem, int calls, Competitor& competitor,
+                   Passes& samples);
   void report(const Visit& visit, const Statistics& time, const Statistics& share = {}) const;
   Fixture& fixture_for(const Platform& platform, const Problem& problem);
   void progress(const Visit& visit, const Target& target);

@@ -158,6 +158,7 @@ void print_row(const Json& row, const Json* best_peer, bool ceiling, const char*
   }
   if (row.contains("ceiling")) std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(row, "ceiling"), label.c_str());
   std::fprintf(file, "%s", doubt_text(row).c_str());
+  if (number(row, "kernels") > 0) std::fprintf(file, "  kernels: %.0f", number(row, "kernels"));
   if (number(row, "workspace") > 0)
     std::fprintf(file, "  workspace: %s", readable(number(row, "workspace"), "B").c_str());
   std::fprintf(file, "\n");

@@ -38,6 +38,18 @@ __global__ void gather_kernel(const T* data, const std::int64_t* where, std::int
   if (i < count) values[i] = double(Scalar<T>(data[where[i]]));
 }
 
+std::int64_t kernels_of(cudaGraph_t graph) {
+  std::size_t count = 0;
+  succeed(cudaGraphGetNodes(graph, nullptr, &count));
+  std::vector<cudaGraphNode_t> nodes(count);
+  succeed(cudaGraphGetNodes(graph, nodes.data(), &count));
+  return std::count_if(nodes.begin(), nodes.end(), [](cudaGraphNode_t node) {
+    cudaGraphNodeType type{};
+    succeed(cudaGraphNodeGetType(node, &type));
+    return type == cudaGraphNodeTypeKernel;
+  });
+}
+
 /// "580.159.04" out of the kernel module's own line, which the CUDA runtime does not tell.
 std::string driver_release() {
   std::ifstream file("/proc/driver/nvidia/version");
@@ -175,6 +187,25 @@ class Cuda : public Device {
     return best;
   }
   bool interleave() const override { return false; }
+
+  std::optional<std::int64_t> kernels(const std::function<void()>& work) override {
+    succeed(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed));
+    bool refused = false;
+    try {
+      work();
+    } catch (const std::exception&) {
+      refused = true;  // some work cannot be captured
+    }
+    cudaGraph_t graph{};
+    if (cudaStreamEndCapture(stream_, &graph) != cudaSuccess) {
+      cudaGetLastError();  // the stream is as before
+      return {};
+    }
+    const std::int64_t count = kernels_of(graph);
+    succeed(cudaGraphDestroy(graph));
+    if (refused) return {};
+    return count;
+  }
 
   double bus_rate(bool to_device, std::size_t bytes) override {
     void *host = nullptr, *memory = allocate(bytes);

@@ -20,11 +20,28 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-Problem square(std::int64_t n) {
+Problem square(std::int64_t n, const Kind& kind) {
   Case c;
   c.problem.name = std::to_string(n);
   c.problem.gemm = {n, n, n, false, false, n, n, n, 1, n * n, n * n, n * n};
-  return resolve(c, DType::f32);
+  return resolve(c, kind);
+}
+
+/// Products whose executions are enqueued, or executed on a host, and how many of them in a row: so many that the clock
+/// sees them, and so few that the device's queue never fills, where the host would wait.
+struct Queued {
+  Problem problem;
+  int calls;
+};
+std::vector<Queued> queued(bool device) {
+  if (!device) return {{square(4, DType::f32), 100}};
+  const Kind parts = kinds_named("bf16x6").front();
+  // Of one kernel; of several: parts and their products, copies of odd rows and their product.
+  return {{square(64, DType::f32), 100},
+          {square(256, DType::f32), 16},
+          {square(256, DType::bf16), 16},
+          {square(1023, DType::bf16), 16},
+          {square(1024, parts), 16}};
 }
 
 tessera::StencilDesc heat(std::int64_t n) {
@@ -157,38 +174,42 @@ void Suite::add_overhead_rows(Target& target) {
             visit.state.SetLabel("bus");
           },
           target);
-  // Host time of a small product: enqueued on a device, executed on a host.
-  const Problem problem = square(platform.own_memory ? 64 : 4);
-  const std::string title =
-      std::string("overhead/") + (platform.own_memory ? "enqueue" : "execute") + "_gemm_" + problem.name + "/f32/hot/";
-  for (const Competitors* competitors : all_competitors(platform))
+  for (const Queued& queue : queued(platform.own_memory)) add_enqueue_rows(target, queue.problem, queue.calls);
+}
+
+/// Host time of an execution.
+void Suite::add_enqueue_rows(Target& target, const Problem& problem, int calls) {
+  const std::string title = std::string("overhead/") + (target.platform->own_memory ? "enqueue" : "execute") +
+                            "_gemm_" + problem.name + "/" + problem.kind.name() + "/hot/";
+  for (const Competitors* competitors : all_competitors(*target.platform))
     for (const auto& competitor : *competitors)
       if (competitor->unsupported(problem).empty())
         add_row(
             title + competitor->name(),
-            [this, &target, problem, competitor = competitor.get(), samples = Passes()](const Visit& visit) mutable {
-              run_enqueue(visit, target, problem, *competitor, samples);
+            [=, this, &target, competitor = competitor.get(), samples = Passes()](const Visit& visit) mutable {
+              run_enqueue(visit, target, problem, calls, *competitor, samples);
             },
             target);
 }
 
-void Suite::run_enqueue(const Visit& visit, Target& target, const Problem& problem, Competitor& competitor,
+void Suite::run_enqueue(const Visit& visit, Target& target, const Problem& problem, int calls, Competitor& competitor,
                         Passes& samples) {
   Fixture& fixture = fixture_for(*target.platform, problem);
   const Execute execute = competitor.prepare(problem);
   double first = 0.0;
-  const Verdict verdict = fixture.check(execute, first);
+  const Verdict verdict = fixture.check(execute, first, competitor.rounding());
   if (!verdict.failure.empty()) return visit.state.SkipWithError(verdict.failure.c_str());
-  constexpr int count = 100;  // fewer than a device's queue holds
   samples.emplace_back();
-  for (int i = 0; i < 30; ++i)
-    fixture.device().time([&] {
+  for (int burst = 0; burst < 50; ++burst)
+    fixture.device().time([&] {  // begins with an empty queue
       const double begin = now();
-      for (int j = 0; j < count; ++j) fixture.execute(execute, 0, true);
-      samples.back().push_back((now() - begin) / count);
+      for (int call = 0; call < calls; ++call) fixture.execute(execute, 0, true);
+      samples.back().push_back((now() - begin) / calls);
     });
-  report(visit, condense(samples, count));
+  report(visit, condense(samples, calls));
   visit.state.counters["max_error"] = verdict.error;
+  const auto kernels = fixture.device().kernels([&] { fixture.execute(execute, 0, true); });
+  if (kernels) visit.state.counters["kernels"] = double(*kernels);
 }
 
 }  // namespace tessera::perf

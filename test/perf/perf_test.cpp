@@ -146,6 +146,43 @@ TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their
   }
 }
 
+TEST_CASE("workspaces, their limit, kernels of an execution and a peer of two kernels on a Hopper GPU") {
+  need("cuda");
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const std::string products = "gemm/4096/bf16x6/cold,gemm/1024_bias_silu/*/cold";
+  const Outcome outcome = perf({"--backend", "cuda", "--algorithm", "warpgroup*,multistage*", "--case",
+                                products + ",overhead/enqueue_gemm_*", "--budget", "0.01", "--json", file});
+  INFO(outcome.errors);
+  CHECK(outcome.exit_code == 0);
+  const json result = json::parse(std::ifstream(file));
+  const std::string gpu = result.at("context").at("gpu");
+  if (gpu.find("H100") == std::string::npos && gpu.find("H200") == std::string::npos)
+    SKIP("warpgroup_f32 is for Hopper, this is " << gpu);
+  const auto value = [&](const std::string& name, const char* key) {
+    CAPTURE(name, key);
+    for (const json& row : result.at("benchmarks"))
+      if (row.at("name") == name && row.contains(key)) return row.at(key).get<double>();
+    FAIL_CHECK("there is no such row, or it lacks the value");
+    return -1.0;
+  };
+  constexpr double kLimit = double(TESSERA_DEFAULT_WORKSPACE_LIMIT);
+  const std::string whole = "gemm/4096/bf16x6/cold/tessera:cuda:warpgroup_f32", limited = whole + "@64MiB";
+  CHECK(value(whole, "automatic") == 1.0);
+  CHECK(value(whole, "workspace") > kLimit);
+  CHECK(value(limited, "workspace") > 0.0);
+  CHECK(value(limited, "workspace") <= kLimit);
+  for (const json& row : result.at("benchmarks"))  // products that take no more by themselves have no such row
+    if (row.at("name").get<std::string>().find('@') != std::string::npos) CHECK(row.at("name") == limited);
+  for (const char* dtype : {"f32", "bf16"})
+    CHECK(value(std::string("gemm/1024_bias_silu/") + dtype + "/cold/peer:cublaslt+kernel", "max_error") <= 1.0);
+  const std::string enqueue = "overhead/enqueue_gemm_", ours = "/hot/tessera:cuda:";
+  CHECK(value(enqueue + "256/f32" + ours + "multistage", "kernels") >= 1.0);
+  CHECK(value(enqueue + "256/bf16" + ours + "warpgroup", "kernels") >= 1.0);
+  CHECK(value(enqueue + "1023/bf16" + ours + "warpgroup", "kernels") >= 2.0);
+  CHECK(value(enqueue + "1024/bf16x6" + ours + "warpgroup_f32", "kernels") >= 2.0);
+}
+
 TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
   const TemporaryDirectory folder;
   const std::string file = folder.path() / "run.json";
