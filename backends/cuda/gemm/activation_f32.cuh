@@ -44,6 +44,26 @@ __device__ __forceinline__ float normal_distribution(float x) {
   return x < 0.0f ? tail : 1.0f - tail;
 }
 
+/// x times 1 / (1 + 2^(x (linear + cubic x^2))): silu, and gelu_tanh, since (1 + tanh(y)) / 2 is 1 / (1 + exp(-2 y)).
+struct LogisticFactor {
+  float linear, cubic;
+
+  static __device__ bool has(tessera_activation activation) {
+    return activation == TESSERA_ACTIVATION_GELU_TANH || activation == TESSERA_ACTIVATION_SILU;
+  }
+  /// For one that has.
+  static __device__ __forceinline__ LogisticFactor of(tessera_activation activation) {
+    constexpr float kLog2E = 1.44269504f, kLinear = -2.0f * kLog2E * 0.79788456f;
+    if (activation == TESSERA_ACTIVATION_SILU) return {-kLog2E, 0.0f};
+    return {kLinear, kLinear * 0.044715f};
+  }
+  __device__ __forceinline__ float operator()(float x) const {
+    // Limits: Inf times 0 neither as x^2 in silu, nor at -Inf. A NaN comes from the factor.
+    const float square = fminf(x * x, FLT_MAX);
+    return fmaxf(x, -FLT_MAX) * logistic2(x * fmaf(square, cubic, linear));
+  }
+};
+
 /// Applies an activation to values. The choice is made once for all.
 template <int kCount>
 __device__ __forceinline__ void activate(tessera_activation activation, float (&x)[kCount]) {
@@ -59,13 +79,9 @@ __device__ __forceinline__ void activate(tessera_activation activation, float (&
       return each([](float v) { return v < 0.0f ? 0.0f : v; });
     case TESSERA_ACTIVATION_GELU:
       return each([&](float v) { return finite(v) * normal_distribution(finite(v)); });
-    case TESSERA_ACTIVATION_GELU_TANH:  // (1 + tanh(y)) / 2 is 1 / (1 + exp(-2 y))
-      return each([&](float v) {
-        return finite(v) *
-               logistic2(v * fmaf(v * v, -2.0f * kLog2E * 0.79788456f * 0.044715f, -2.0f * kLog2E * 0.79788456f));
-      });
+    case TESSERA_ACTIVATION_GELU_TANH:
     case TESSERA_ACTIVATION_SILU:
-      return each([&](float v) { return finite(v) * logistic2(-kLog2E * v); });
+      return each(LogisticFactor::of(activation));
     case TESSERA_ACTIVATION_SIGMOID:
       return each([](float v) { return logistic2(-kLog2E * v); });
     case TESSERA_ACTIVATION_TANH:

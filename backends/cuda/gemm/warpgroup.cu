@@ -16,7 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 namespace tessera::cuda {
 namespace {
@@ -30,15 +30,17 @@ class WarpgroupPlan final : public plugin::Plan {
         problem_(problem),
         config_(config),
         merged_(warpgroup_merges_batch(problem)),
-        plain_(kernels.plain[problem.trans_a][problem.trans_b]),
-        any_(kernels.any[problem.trans_a][problem.trans_b]),
-        single_(kernels.single[problem.trans_a][problem.trans_b]),
+        by_copies_(kernels.by_copies[problem.trans_a][problem.trans_b]),
+        by_elements_(kernels.by_elements[problem.trans_a][problem.trans_b]),
         partial_bytes_(warpgroup_partial_bytes(problem, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
-    for (const auto kernel : {plain_, any_, single_}) prepare(kernel, shared);
-    start_ = {can_start_early(plain_)};
+    for (const WarpgroupWriting writing : writings()) {
+      if (writing != WarpgroupWriting::kBulk) prepare(by_elements_[int(writing)], shared);
+      prepare(by_copies_[int(writing)], shared);
+      start_ = {can_start_early(by_copies_[int(writing)])};
+    }
     if (partial_bytes_ > 0) add_start_ = prepare_add_slices<T>();
     if (config.panels.bytes() > 0) {
       prepare(gemm_aligned_copy_kernel);
@@ -108,16 +110,24 @@ class WarpgroupPlan final : public plugin::Plan {
     }
   }
 
-  /// How a plain kernel writes D, if one can.
-  std::optional<WarpgroupWriting> writing(const GemmArguments<T>& g, bool to_partial) const {
+  /// The ways in which D may be written, by where it lies.
+  std::vector<WarpgroupWriting> writings() const {
     using enum WarpgroupWriting;
-    const auto pairs = [](bool possible) { return possible ? std::optional(kPairs) : std::nullopt; };
-    if (to_partial) return pairs(g.n % 2 == 0);
-    const std::int64_t stride = g.batch > 1 ? g.stride_d : 0;
-    if (g.beta != 0 || config_.cluster.k > 1) return std::nullopt;
-    if (!g.d.wide()) return at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, stride}) ? kBulk : kWords;
-    const bool at_pair = reinterpret_cast<std::uintptr_t>(g.d.data()) % (2 * sizeof(Scalar<T>)) == 0;
-    return pairs(at_pair && (g.ldd | stride | g.n) % 2 == 0);
+    std::vector<WarpgroupWriting> writings;
+    if (config_.cluster.k > 1 || config_.tail > 1) writings.push_back(kSlices);
+    if (partial_bytes_ > 0 || problem_.dtype_d != problem_.dtype)
+      writings.push_back(kPairs);
+    else
+      writings.insert(writings.end(), {kBulk, kWords});
+    return writings;
+  }
+  WarpgroupWriting writing(const GemmArguments<T>& g, bool to_partial, bool by_elements) const {
+    using enum WarpgroupWriting;
+    if (config_.cluster.k > 1) return kSlices;
+    if (to_partial || g.d.wide()) return kPairs;
+    const bool in_vectors =
+        at_vector(g.d.data()) && whole_vectors(problem_.dtype, {g.ldd, g.batch > 1 ? g.stride_d : 0});
+    return in_vectors && !by_elements ? kBulk : kWords;
   }
 
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
@@ -161,17 +171,15 @@ class WarpgroupPlan final : public plugin::Plan {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(g.n)};
     WarpgroupConfig config = config_;
-    const std::optional<WarpgroupWriting> how = writing(g, partial != nullptr);
-    typename WarpgroupKernels<T>::Kernel kernel = how ? plain_ : any_;
-    if (how) w.writing = *how;
-    if (g.k > 0 && !(at_vector(g.a) && at_vector(g.b))) {
-      kernel = single_;
+    const bool by_elements = g.k > 0 && !(at_vector(g.a) && at_vector(g.b));
+    if (by_elements) {
       config.cluster = {1, 1, config.cluster.k};
       config.tail = 1;
     } else if (g.k > 0) {
       set_maps(w, config.tile, config.cluster);
     }
-    if (kernel == plain_ && how == WarpgroupWriting::kBulk) {
+    const WarpgroupWriting how = writing(g, partial != nullptr, by_elements);
+    if (how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
       w.d = map_d_.of({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
                        WarpgroupTile::kBoxRows});
@@ -180,7 +188,8 @@ class WarpgroupPlan final : public plugin::Plan {
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
     w.order.units -= std::uint32_t(tail);
     const std::int64_t blocks = warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config);
-    launch_blocks(kernel, std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
+    launch_blocks((by_elements ? by_elements_ : by_copies_)[int(how)],
+                  std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
     if (tail > 0) multiply_tail(w, tail);
     if (partial != nullptr) launch_add_slices(w.x, context_.stream(), add_start_);
   }
@@ -195,7 +204,7 @@ class WarpgroupPlan final : public plugin::Plan {
     w.order.first = w.order.units * unsigned(cluster.blocks());
     w.order.units = unsigned(tiles * cluster.blocks());
     w.order.cluster = {1, 1, int(config_.tail)};
-    launch_blocks(any_, std::int64_t(w.order.units) * config_.tail, w);
+    launch_blocks(by_copies_[int(WarpgroupWriting::kSlices)], std::int64_t(w.order.units) * config_.tail, w);
   }
 
   void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
@@ -209,7 +218,7 @@ class WarpgroupPlan final : public plugin::Plan {
   plugin::GemmProblem problem_;
   WarpgroupConfig config_;
   bool merged_;
-  typename WarpgroupKernels<T>::Kernel plain_, any_, single_;
+  const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
   mutable TensorMap map_a_, map_b_, map_d_;  ///< a plan is executed by one thread at a time
@@ -221,7 +230,7 @@ std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::Gem
   const WarpgroupConfig config = warpgroup_config(problem, parameters);
   const auto make = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
     return [&]<std::size_t... kNumber>(std::index_sequence<kNumber...>) {
-      constexpr WarpgroupKernels<T> (*kKernels[])() = {warpgroup_kernels_of<T, int(kNumber)>...};
+      constexpr const WarpgroupKernels<T>& (*kKernels[])() = {warpgroup_kernels_of<T, int(kNumber)>...};
       return std::make_unique<WarpgroupPlan<T>>(context, problem, kKernels[config.tile.number](), config);
     }
     (std::make_index_sequence<kWarpgroupTiles.size()>{});

@@ -21,7 +21,7 @@ namespace tessera::cuda {
 struct WarpgroupWork {
   GemmTile tile;
   int slice;
-  int first_step, steps;  ///< of 64 of k
+  int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0
 };
 
 /// `unit`: from 0 on; `rank`: of the block in its cluster.
@@ -46,7 +46,7 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, st
   return {{std::int64_t(row) * Shape::kM, std::int64_t(column) * Shape::kN, number / of_matrix},
           int(slice),
           int(first / Shape::kDepth),
-          ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : 0};
+          ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : int(k > 0)};
 }
 
 /// kSingle: operands are read element by element.
@@ -181,11 +181,12 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
 }
 
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile.
-template <class T, class Shape, bool kPlain>
+template <class T, class Shape, WarpgroupWriting kWriting>
 __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
                               unsigned rank, unsigned char* shared) {
+  constexpr bool kSlices = kWriting == WarpgroupWriting::kSlices;
+  const GemmArguments<T>& g = w.x.g;
   const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
-  const bool slices_in_cluster = w.order.cluster.k > 1;
   const int consumer = int(threadIdx.x) / 128 - 1, warp = int(threadIdx.x) % 128 / 32;
   const unsigned thread = threadIdx.x % 128;
   unsigned char* const memory = shared + (ring.warps - ring.stages) + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
@@ -199,14 +200,10 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
     else
       barrier_arrive(empty, thread);
   };
-  Scalar<T> sums[Shape::kN / 2];
+  Scalar<T> sums[Shape::kN / 2] = {};
+  const int row = 64 * consumer + 16 * warp;
+  WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, first, rank);
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
-    const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
-    const int row = 64 * consumer + 16 * warp;
-    WarpgroupBias<T, Shape::kN> bias;
-    if constexpr (kPlain) bias.read(w.x.g, work.tile, row);  // it comes while products run
-#pragma unroll
-    for (Scalar<T>& sum : sums) sum = 0;
     std::uint32_t read = 0;  // the stage before, which products may still read
     for (int step = 0; step < work.steps; ++step) {
       barrier_wait(ring.full(), ring.parity);
@@ -215,27 +212,32 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
 #pragma unroll
       for (int part = 0; part < Shape::kDepth / 16; ++part)
         add_products<!Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
-                                                             b + part * Shape::B::kStep);
+                                                             b + part * Shape::B::kStep, step > 0 || part > 0);
       products_commit();
       products_wait<1>();
       if (step > 0) release(read);
       read = ring.empty();
       ring.advance();
     }
+    // The last products are under way.
+    WarpgroupBias<T, Shape::kN> bias;
+    if constexpr (!kSlices) bias.read(g, work.tile, row);
+    const WarpgroupWork next = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit + apart, rank);
+    const std::int64_t first_row = work.tile.row + row;
+    const WarpgroupPart part{work.tile, first_row, int(min(g.m - first_row, std::int64_t(16))),
+                             int(min(g.n - work.tile.column, std::int64_t(Shape::kN))), work.slice};
     products_wait<0>();
     if (work.steps > 0) release(read);
-    if constexpr (kPlain)
-      write_plain<Shape>(memory, sums, w, work.tile, work.slice, row, bias, shared_bias);
-    else if (slices_in_cluster)
+    if constexpr (kSlices)
       write_cluster<Shape>(shared, sums, w.x, work.tile, rank);
     else
-      write_any<Shape>(memory, sums, w.x, work.tile, work.slice, row);
+      write_tile<kWriting>(memory, sums, w, part, bias, shared_bias);
+    work = next;
   }
-  if (kPlain && thread % 32 == 0) stores_wait();
+  if (kWriting == WarpgroupWriting::kBulk && thread % 32 == 0) stores_wait();
 }
 
-/// kPlain: see WarpgroupKernels.
-template <class T, class Shape, bool kPlain>
+template <class T, class Shape, WarpgroupWriting kWriting>
 __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
     gemm_warpgroup_kernel(const __grid_constant__ WarpgroupArguments<T> w) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -265,33 +267,42 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
       load_ring<T, Shape>(w, ring, first, apart, rank);
     else if (threadIdx.x == 0)
       fill_ring<T, Shape>(w, ring, first, apart, rank);
-    if (cluster.k > 1) {  // with those that write
+    if constexpr (kWriting == WarpgroupWriting::kSlices) {  // with those that write
       __syncwarp();
       cluster_sync();
     }
   } else {
     take_registers<Shape::kRegisters>();
-    multiply_ring<T, Shape, kPlain>(w, ring, first, apart, rank, shared);
+    multiply_ring<T, Shape, kWriting>(w, ring, first, apart, rank, shared);
   }
   if (blocks > 1) cluster_sync();      // nobody leaves while others copy to it, or tell it
   if (w.tail) wait_for_predecessor();  // who waits for this launch waits for both
 #endif
 }
 
+template <class T, int kNumber, bool kTransA, bool kTransB>
+void set_kernels(WarpgroupKernels<T>& kernels) {
+  using enum WarpgroupWriting;
+  using Copies = WarpgroupShape<kNumber, !kTransA, kTransB, false>;
+  using Elements = WarpgroupShape<kNumber, !kTransA, kTransB, true>;
+  kernels.by_copies[kTransA][kTransB] = {
+      gemm_warpgroup_kernel<T, Copies, kBulk>, gemm_warpgroup_kernel<T, Copies, kWords>,
+      gemm_warpgroup_kernel<T, Copies, kPairs>, gemm_warpgroup_kernel<T, Copies, kSlices>};
+  kernels.by_elements[kTransA][kTransB] = {nullptr, gemm_warpgroup_kernel<T, Elements, kWords>,
+                                           gemm_warpgroup_kernel<T, Elements, kPairs>,
+                                           gemm_warpgroup_kernel<T, Elements, kSlices>};
+}
+
 template <class T, int kNumber>
-WarpgroupKernels<T> warpgroup_kernels_of() {
-  WarpgroupKernels<T> kernels{};
-  const auto add = [&]<bool kTransA, bool kTransB>() {
-    using Shape = WarpgroupShape<kNumber, !kTransA, kTransB, false>;
-    kernels.plain[kTransA][kTransB] = gemm_warpgroup_kernel<T, Shape, true>;
-    kernels.any[kTransA][kTransB] = gemm_warpgroup_kernel<T, Shape, false>;
-    kernels.single[kTransA][kTransB] =
-        gemm_warpgroup_kernel<T, WarpgroupShape<kNumber, !kTransA, kTransB, true>, false>;
-  };
-  add.template operator()<false, false>();
-  add.template operator()<false, true>();
-  add.template operator()<true, false>();
-  add.template operator()<true, true>();
+const WarpgroupKernels<T>& warpgroup_kernels_of() {
+  static const WarpgroupKernels<T> kernels = [] {
+    WarpgroupKernels<T> all;
+    set_kernels<T, kNumber, false, false>(all);
+    set_kernels<T, kNumber, false, true>(all);
+    set_kernels<T, kNumber, true, false>(all);
+    set_kernels<T, kNumber, true, true>(all);
+    return all;
+  }();
   return kernels;
 }
 

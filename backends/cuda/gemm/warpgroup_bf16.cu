@@ -7,10 +7,10 @@
 
 namespace tessera::cuda {
 
-template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 0>();
-template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 1>();
-template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 2>();
-template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 3>();
-template WarpgroupKernels<bfloat16> warpgroup_kernels_of<bfloat16, 4>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 0>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 1>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 2>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 3>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 4>();
 
 }  // namespace tessera::cuda

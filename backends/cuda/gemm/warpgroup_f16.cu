@@ -7,10 +7,10 @@
 
 namespace tessera::cuda {
 
-template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 0>();
-template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 1>();
-template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 2>();
-template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 3>();
-template WarpgroupKernels<float16> warpgroup_kernels_of<float16, 4>();
+template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 0>();
+template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 1>();
+template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 2>();
+template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 3>();
+template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 4>();
 
 }  // namespace tessera::cuda

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the sums of a warp, 16 rows, become elements of D where C is not read: from registers in pairs, or rounded and
-/// laid out in shared memory for bulk copies or words.
+/// How the sums of a warp, 16 rows, become elements of D: alpha, C, bias and activation in the registers of the sums,
+/// then rounded and laid out in shared memory for bulk copies or words, or in pairs from where they are. What runs once
+/// a tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
 #include "tile_writer.cuh"
@@ -14,6 +15,39 @@
 #include <cstdint>
 
 namespace tessera::cuda {
+
+/// Columns whose registers a loop selects at a time.
+inline constexpr int kWarpgroupColumns = 32;
+
+/// Calls `with` with the number of the first sum of the columns from `first` on: one of a jump's targets.
+template <int kSums, class With>
+__device__ __forceinline__ void with_columns(int first, const With& with) {
+  const auto at = [&]<int kNumber>() {
+    if constexpr (kNumber < kSums) with(kNumber);
+  };
+  constexpr int kStep = kWarpgroupColumns / 2;
+  switch (first / kWarpgroupColumns) {
+    case 0:
+      return at.template operator()<0>();
+    case 1:
+      return at.template operator()<kStep>();
+    case 2:
+      return at.template operator()<2 * kStep>();
+    case 3:
+      return at.template operator()<3 * kStep>();
+    case 4:
+      return at.template operator()<4 * kStep>();
+    case 5:
+      return at.template operator()<5 * kStep>();
+    case 6:
+      return at.template operator()<6 * kStep>();
+    case 7:
+      return at.template operator()<7 * kStep>();
+  }
+}
+
+/// A move that the compiler does not do for all targets of a jump.
+__device__ __forceinline__ void move(float& to, float from) { asm volatile("mov.b32 %0, %1;" : "=f"(to) : "f"(from)); }
 
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
 /// those from its number on, every 128; by rows those of its two rows. -0 adds nothing.
@@ -32,28 +66,34 @@ class WarpgroupBias {
     if (finish.per_row) {
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        if (first + lane / 4 + 8 * half < g.m) rows_[half] = finish.bias_at(lane / 4 + 8 * half);
+        if (first + lane / 4 + 8 * half < g.m) mine_[half] = finish.bias_at(lane / 4 + 8 * half);
     } else {
 #pragma unroll
       for (int i = 0; i < kShares; ++i)
         if (thread + 128 * i < kN && tile.column + thread + 128 * i < g.n) mine_[i] = finish.bias_at(thread + 128 * i);
     }
   }
-  /// All of a warpgroup: lets its threads read what each has. `memory`: its kN values.
-  __device__ __forceinline__ void share(S* memory) {
+  /// All threads of a warpgroup add to their sums. `memory`: kN values of the warpgroup's.
+  template <int kSums>
+  __device__ __forceinline__ void add(S* memory, bool per_row, S (&sums)[kSums]) const {
+    if (per_row) {
+#pragma unroll
+      for (int i = 0; i < kSums; ++i) sums[i] = __fadd_rn(sums[i], mine_[i / 2 % 2]);
+      return;
+    }
     const int thread = int(threadIdx.x) % 128;
     warpgroup_sync();  // what was there is no longer read
 #pragma unroll
     for (int i = 0; i < kShares; ++i)
       if (thread + 128 * i < kN) memory[thread + 128 * i] = mine_[i];
     warpgroup_sync();
-    columns_ = memory + thread % 4 * 2;
-  }
-  /// Adds to a thread's values of eight columns from `column` on.
-  __device__ __forceinline__ void add(int column, S (&values)[4]) const {
-    const float2 b = *reinterpret_cast<const float2*>(columns_ + column);
-    values[0] += b.x + rows_[0], values[1] += b.y + rows_[0];
-    values[2] += b.x + rows_[1], values[3] += b.y + rows_[1];
+    const S* const columns = memory + thread % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < kSums; i += 4) {
+      const auto of_columns = *reinterpret_cast<const Vector<S, 2>*>(columns + 2 * i);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i + e] = __fadd_rn(sums[i + e], of_columns.value[e % 2]);
+    }
   }
 
  private:
@@ -61,242 +101,230 @@ class WarpgroupBias {
   static __device__ __forceinline__ void warpgroup_sync() {
     asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
   }
-  S rows_[2] = {-S(0), -S(0)}, mine_[kShares];
-  const S* columns_ = nullptr;
+  S mine_[kShares < 2 ? 2 : kShares];
 };
 
-/// Where a warp's part of a tile goes, 16 rows.
-template <class T>
+/// A warp's part of a tile, 16 rows.
 struct WarpgroupPart {
-  const WarpgroupArguments<T>& w;
   const GemmTile& tile;
   std::int64_t first;  ///< row
   int rows, columns;   ///< that exist, from the first on
   int slice;
 };
 
-/// Columns of 16 bits that a warp lays out at a time: rows of 64 columns have 128 bytes, whose 16-byte parts are
-/// permuted as in operands.
-template <int kN>
-struct WarpgroupBoxes {
-  static constexpr int kColumns = kN % 128 == 0 ? 128 : 64;
-  unsigned char* memory;
-  bool bulk;
+/// sums = alpha sums + beta C.
+template <class T, int kSums>
+__device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
+                                        const WarpgroupPart& part) {
+  using S = Scalar<T>;
+  const Epilogue<T> epilogue(g);
+  if (!epilogue.reads_c()) {
+    if (epilogue.product && g.alpha == S(1)) return;
+#pragma unroll
+    for (S& sum : sums) sum = epilogue(sum, S(0));
+    return;
+  }
+  const int lane = int(threadIdx.x) % 32, rows = part.rows - lane / 4;
+  const Elements<T> c = g.c + (part.tile.batch * g.stride_c + (part.first + lane / 4) * g.ldc + part.tile.column);
+  const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && part.columns % 2 == 0;
+#pragma unroll 1
+  for (int first = 0; first < 2 * kSums; first += kWarpgroupColumns) {
+    S of_c[kWarpgroupColumns / 2];
+#pragma unroll
+    for (int i = 0; i < kWarpgroupColumns / 2; i += 2) {
+      const int column = first + 2 * (i - i % 4) + lane % 4 * 2, below = i % 4 / 2 * 8;
+      const Elements<T> at = c + (below * g.ldc + column);
+      of_c[i] = of_c[i + 1] = S(0);
+      if (below >= rows) continue;
+      if (pairs && column < part.columns) {
+        const auto both = at.template read<2>();
+        of_c[i] = both.value[0], of_c[i + 1] = both.value[1];
+      } else if (!pairs) {
+        if (column < part.columns) of_c[i] = at[0];
+        if (column + 1 < part.columns) of_c[i + 1] = at[1];
+      }
+    }
+    with_columns<kSums>(first, [&](int from) {
+#pragma unroll
+      for (int e = 0; e < kWarpgroupColumns / 2; ++e) sums[from + e] = epilogue(sums[from + e], of_c[e]);
+    });
+  }
+}
+
+/// sums = activation(sums).
+template <class T, int kSums>
+__device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Finish<T>& finish) {
+  if (finish.activation == TESSERA_ACTIVATION_RELU) {
+#pragma unroll
+    for (auto& sum : sums) sum = larger(sum, 0);
+    return;
+  }
+  if (LogisticFactor::has(finish.activation)) {
+    const LogisticFactor factor = LogisticFactor::of(finish.activation);
+#pragma unroll
+    for (auto& sum : sums) sum = factor(sum);
+    return;
+  }
+#pragma unroll 1
+  for (int first = 0; first < 2 * kSums; first += kWarpgroupColumns) {
+    Scalar<T> values[kWarpgroupColumns / 2];
+    with_columns<kSums>(first, [&](int from) {
+#pragma unroll
+      for (int e = 0; e < kWarpgroupColumns / 2; ++e) move(values[e], sums[from + e]);
+    });
+    finish.activate_all(values);
+    with_columns<kSums>(first, [&](int from) {
+#pragma unroll
+      for (int e = 0; e < kWarpgroupColumns / 2; ++e) move(sums[from + e], values[e]);
+    });
+  }
+}
+
+/// Where a warp lays out 64 columns of 16 bits at a time: 16 rows of 128 bytes, whose 16-byte parts are permuted as in
+/// operands. There are two such places.
+class WarpgroupBox {
+ public:
+  static constexpr int kColumns = 64;
+
+  __device__ WarpgroupBox(unsigned char* memory, int number) : memory_(memory + number * WarpgroupTile::kBoxBytes) {}
 
   __device__ __forceinline__ std::uint32_t* place(int row, int column) const {
-    return reinterpret_cast<std::uint32_t*>(memory + column / 64 * WarpgroupTile::kBoxBytes + row * 128 +
-                                            (column % 64 / 8 ^ row % 8) * 16 + column % 8 * 2);
+    return reinterpret_cast<std::uint32_t*>(memory_ + row * 128 + (column / 8 ^ row % 8) * 16 + column % 8 * 2);
   }
-  /// A thread's sums of eight columns from `column` on: see add_products().
+  /// Lays out a thread's sums of all columns: see add_products(). Four blocks of 8 x 8 at a time, of the upper and
+  /// lower rows of eight columns and of the next eight; each thread gives the place of a row of one of them.
   template <class T>
-  __device__ __forceinline__ void put(int column, const Scalar<T>* s) const {
+  __device__ __forceinline__ void put(const Scalar<T>* sums) const {
     const int lane = int(threadIdx.x) % 32;
-    std::uint32_t* const to = place(lane / 4, column + lane % 4 * 2);
-    to[0] = detail::word_of(T{}, s[0], s[1]);
-    to[8 * 128 / 4] = detail::word_of(T{}, s[2], s[3]);
-  }
-  /// Before the next columns: the last ones have been read.
-  __device__ __forceinline__ void begin() const {
-    if (bulk && threadIdx.x % 32 == 0) stores_wait_read();
-    __syncwarp();
-  }
-  /// Writes them to columns of D from `column` of the tile on.
-  template <class T>
-  __device__ __forceinline__ void end(const WarpgroupPart<T>& part, int column) const {
-    if (!bulk) return write_words(part, column);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
-    __syncwarp();
-    if (threadIdx.x % 32 != 0) return;
+    const std::uint32_t first = shared_address(place(lane % 16, lane / 16 * 8));
 #pragma unroll
-    for (int box = 0; box < kColumns; box += 64)
-      if (column + box < part.columns)
-        store_box(part.w.d, shared_address(memory) + unsigned(box / 64 * WarpgroupTile::kBoxBytes),
-                  int(part.tile.column) + column + box, int(part.first), int(part.tile.batch));
-    stores_commit();
+    for (int i = 0; i < kColumns / 2; i += 8) {
+      const Scalar<T>* const s = sums + i;
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(first ^ unsigned(4 * i)),
+                   "r"(detail::word_of(T{}, s[0], s[1])), "r"(detail::word_of(T{}, s[2], s[3])),
+                   "r"(detail::word_of(T{}, s[4], s[5])), "r"(detail::word_of(T{}, s[6], s[7]))
+                   : "memory");
+    }
   }
 
  private:
-  /// Rows begin anywhere: pairs from the first element at a multiple of 4 bytes on, and what that leaves one by one.
-  template <class T>
-  __device__ __forceinline__ void write_words(const WarpgroupPart<T>& part, int first) const {
-    const GemmArguments<T>& g = part.w.x.g;
-    const int lane = int(threadIdx.x) % 32, columns = min(kColumns, part.columns - first);
+  unsigned char* memory_;
+};
+
+/// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warp.
+template <class T, int kSums>
+__device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T> (&sums)[kSums],
+                                           const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
+  const bool copies = threadIdx.x % 32 == 0;
+#pragma unroll
+  for (int first = 0; first < 2 * kSums; first += WarpgroupBox::kColumns) {
+    const WarpgroupBox box(memory, first / WarpgroupBox::kColumns % 2);
+    if (copies && first == 0) stores_wait_read<0>();
+    if (copies && first > WarpgroupBox::kColumns) stores_wait_read<1>();
+    __syncwarp();  // what was there is no longer read
+    box.put<T>(sums + first / 2);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
+    __syncwarp();
+    if (copies && first < part.columns)
+      store_box(w.d, shared_address(box.place(0, 0)), int(part.tile.column) + first, int(part.first),
+                int(part.tile.batch));
+    if (copies) stores_commit();
+  }
+}
+
+/// Rows of 16 bits that begin anywhere: pairs from the first element at a multiple of 4 bytes on, and what that leaves
+/// one by one.
+template <class T, int kSums>
+__device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<T> (&sums)[kSums],
+                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
+  const GemmArguments<T>& g = w.x.g;
+  constexpr int kBoxes = kSums % 64 == 0 ? 2 : 1, kColumns = kBoxes * WarpgroupBox::kColumns;
+  const int lane = int(threadIdx.x) % 32;
+  const auto odd_of = [](const std::uint16_t* p) { return int(reinterpret_cast<std::uintptr_t>(p) / 2 % 2); };
+  const auto word = [&](int row, int column) {
+    return *WarpgroupBox(memory, column / WarpgroupBox::kColumns).place(row, column % WarpgroupBox::kColumns);
+  };
+#pragma unroll 1
+  for (int first = 0; first < 2 * kSums; first += kColumns) {
+    __syncwarp();  // what was there is no longer read
+#pragma unroll
+    for (int i = 0; i < kSums; i += kColumns / 2)
+      if (2 * i == first)
+#pragma unroll
+        for (int box = 0; box < kBoxes; ++box)
+          WarpgroupBox(memory, box).put<T>(sums + i + box * WarpgroupBox::kColumns / 2);
+    __syncwarp();
+    const int columns = min(kColumns, part.columns - first);
     auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
                     part.first * g.ldd + part.tile.column + first;
-    const auto odd_of = [](const std::uint16_t* p) { return int(reinterpret_cast<std::uintptr_t>(p) / 2 % 2); };
-    __syncwarp();
 #pragma unroll 4
     for (int row = 0; row < part.rows; ++row) {
       std::uint16_t* const to = d + row * g.ldd;
       const int odd = odd_of(to);
 #pragma unroll
-      for (int i = 0; i < kColumns / 64; ++i) {
+      for (int i = 0; i < kBoxes; ++i) {
         const int column = 64 * i + 2 * lane, at = column + odd;
-        const std::uint32_t low = *place(row, column), high = *place(row, column + 2 < kColumns ? column + 2 : column);
+        const std::uint32_t low = word(row, column), high = word(row, column + 2 < kColumns ? column + 2 : column);
         const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
-        if (at + 1 < columns && at + 1 < kColumns)
+        if (at + 1 < columns)
           *reinterpret_cast<std::uint32_t*>(to + at) = pair;
         else if (at < columns)
           to[at] = std::uint16_t(pair);
       }
     }
     std::uint16_t* const mine = d + lane * g.ldd;
-    if (lane < part.rows && odd_of(mine) != 0 && columns > 0) *mine = std::uint16_t(*place(lane, 0));
+    if (lane < part.rows && odd_of(mine) != 0 && columns > 0) *mine = std::uint16_t(word(lane, 0));
   }
-};
+}
 
-/// D of the type of sums, or the sums of a slice, in pairs: four threads write a sector.
-template <class T>
-class WarpgroupPairs {
+/// D of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector.
+template <class T, int kSums>
+__device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], const WarpgroupArguments<T>& w,
+                                            const WarpgroupPart& part) {
   using S = Scalar<T>;
-
- public:
-  __device__ explicit WarpgroupPairs(const WarpgroupPart<T>& part) {
-    const SlicedArguments<T>& x = part.w.x;
-    const bool partial = x.partial != nullptr;
-    const int lane = int(threadIdx.x) % 32;
-    ld_ = partial ? x.partial_ld : x.g.ldd;
-    const std::int64_t matrix =
-        partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld_ : part.tile.batch * x.g.stride_d;
-    S* const base = partial ? x.partial : reinterpret_cast<S*>(x.g.d.elements());
-    data_ = base + matrix + (part.first + lane / 4) * ld_ + part.tile.column + lane % 4 * 2;
-    rows_ = part.rows - lane / 4, columns_ = part.columns - lane % 4 * 2;
-  }
-  __device__ __forceinline__ void put(int column, const S* s) const {
-    if (column >= columns_) return;
-    if (rows_ > 0) *reinterpret_cast<Vector<S, 2>*>(data_ + column) = {{s[0], s[1]}};
-    if (rows_ > 8) *reinterpret_cast<Vector<S, 2>*>(data_ + 8 * ld_ + column) = {{s[2], s[3]}};
-  }
-
- private:
-  S* data_;  ///< of the thread's first row and columns
-  std::int64_t ld_;
-  int rows_, columns_;  ///< that exist, from there on
-};
-
-/// Without bias and activation. Code that is short: what is long must be fetched anew after each main loop.
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_boxes(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
-                                            Scalar<T> alpha, const WarpgroupPart<T>& part) {
-  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
+  using Pair = Vector<S, 2>;
+  const SlicedArguments<T>& x = w.x;
+  const bool partial = x.partial != nullptr;
+  const int lane = int(threadIdx.x) % 32;
+  const std::int64_t ld = partial ? x.partial_ld : x.g.ldd;
+  const std::int64_t matrix =
+      partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld : part.tile.batch * x.g.stride_d;
+  S* const base = partial ? x.partial : reinterpret_cast<S*>(x.g.d.elements());
+  S* const upper = base + matrix + (part.first + lane / 4) * ld + part.tile.column + lane % 4 * 2;
+  S* const lower = upper + 8 * ld;
+  const int rows = part.rows - lane / 4, columns = part.columns - lane % 4 * 2;
+  if (reinterpret_cast<std::uintptr_t>(upper) % sizeof(Pair) == 0 && (ld | part.columns) % 2 == 0) {
 #pragma unroll
-  for (int first = 0; first < Shape::kN; first += kColumns) {
-    boxes.begin();
-#pragma unroll
-    for (int column = 0; column < kColumns; column += 8) {
-      Scalar<T> values[4];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
-      boxes.template put<T>(column, values);
+    for (int i = 0; i < kSums; i += 4) {
+      if (rows > 0 && 2 * i < columns) *reinterpret_cast<Pair*>(upper + 2 * i) = {{sums[i], sums[i + 1]}};
+      if (rows > 8 && 2 * i < columns) *reinterpret_cast<Pair*>(lower + 2 * i) = {{sums[i + 2], sums[i + 3]}};
     }
-    boxes.end(part, first);
-  }
-}
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], Scalar<T> alpha,
-                                            const WarpgroupPart<T>& part) {
-  const WarpgroupPairs<T> pairs(part);
-#pragma unroll
-  for (int column = 0; column < Shape::kN; column += 8) {
-    Scalar<T> values[4];
-#pragma unroll
-    for (int e = 0; e < 4; ++e) values[e] = alpha * sums[column / 2 + e];
-    pairs.put(column, values);
-  }
-}
-
-/// With bias and, unless `least` is -Inf, without what is less.
-template <bool kBoxes, class Shape, class T, int kSums>
-__device__ __forceinline__ void write_biased(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
-                                             Scalar<T> alpha, const WarpgroupPart<T>& part,
-                                             const WarpgroupBias<T, Shape::kN>& bias, Scalar<T> least) {
-  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns;
-  const WarpgroupPairs<T> pairs(part);
-#pragma unroll
-  for (int first = 0; first < Shape::kN; first += kColumns) {
-    if (kBoxes) boxes.begin();
-#pragma unroll
-    for (int column = 0; column < kColumns; column += 8) {
-      Scalar<T> values[4];
-#pragma unroll
-      for (int e = 0; e < 4; ++e) values[e] = alpha * sums[(first + column) / 2 + e];
-      bias.add(first + column, values);
-#pragma unroll
-      for (Scalar<T>& value : values) value = larger(value, least);
-      if constexpr (kBoxes)
-        boxes.template put<T>(column, values);
-      else
-        pairs.put(first + column, values);
-    }
-    if (kBoxes) boxes.end(part, first);
-  }
-}
-
-/// With bias and any activation, 64 columns at a time: one loop, and in it a branch to their registers.
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_activated(const WarpgroupBoxes<Shape::kN>& boxes, const Scalar<T> (&sums)[kSums],
-                                                Scalar<T> alpha, const WarpgroupPart<T>& part,
-                                                const WarpgroupBias<T, Shape::kN>& bias) {
-  constexpr int kColumns = WarpgroupBoxes<Shape::kN>::kColumns, kStep = 64;
-  const WarpgroupPairs<T> pairs(part);
-#pragma unroll 1
-  for (int first = 0; first < Shape::kN; first += kStep) {
-    Scalar<T> values[kStep / 8][4], all[kStep / 2];
-#pragma unroll
-    for (int i = 0; i < Shape::kN / kStep; ++i) {
-      if (kStep * i != first) continue;
-#pragma unroll
-      for (int e = 0; e < kStep / 2; ++e) values[e / 4][e % 4] = alpha * sums[i * kStep / 2 + e];
-    }
-#pragma unroll
-    for (int i = 0; i < kStep / 8; ++i) bias.add(first + 8 * i, values[i]);
-#pragma unroll
-    for (int e = 0; e < kStep / 2; ++e) all[e] = values[e / 4][e % 4];
-    part.w.x.g.finish.activate_all(all);
-    if (part.w.writing != WarpgroupWriting::kPairs) {
-      if (first % kColumns == 0) boxes.begin();
-#pragma unroll
-      for (int i = 0; i < kStep / 8; ++i) boxes.template put<T>(first % kColumns + 8 * i, all + 4 * i);
-      if (first % kColumns == kColumns - kStep) boxes.end(part, first - (kColumns - kStep));
-    } else {
-#pragma unroll
-      for (int i = 0; i < kStep / 8; ++i) pairs.put(first + 8 * i, all + 4 * i);
-    }
-  }
-}
-
-/// Without C. `memory`: of the warp; `row`: its first of the
-/// tile; `shared_bias`: of the warpgroup.
-template <class Shape, class T, int kSums>
-__device__ __forceinline__ void write_plain(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const WarpgroupArguments<T>& w, const GemmTile& tile, int slice, int row,
-                                            WarpgroupBias<T, Shape::kN>& bias, Scalar<T>* shared_bias) {
-  const GemmArguments<T>& g = w.x.g;
-  const std::int64_t first = tile.row + row;
-  const int rows = int(g.m - first < 16 ? g.m - first : 16);
-  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
-  const bool to_partial = w.x.partial != nullptr, finishes = !to_partial && g.finish;
-  if (finishes) bias.share(shared_bias);
-  if (rows <= 0 || columns <= 0) return;
-  const Scalar<T> alpha = to_partial ? Scalar<T>(1) : (g.k != 0 ? g.alpha : Scalar<T>(0));
-  const WarpgroupPart<T> part{w, tile, first, rows, columns, slice};
-  const WarpgroupBoxes<Shape::kN> boxes{memory, w.writing == WarpgroupWriting::kBulk};
-  const bool in_boxes = w.writing != WarpgroupWriting::kPairs;
-  if (!finishes) {
-    if (in_boxes)
-      write_boxes<Shape>(boxes, sums, alpha, part);
-    else
-      write_pairs<Shape>(sums, alpha, part);
     return;
   }
-  const tessera_activation activation = g.finish.activation;
-  const Scalar<T> least = activation == TESSERA_ACTIVATION_RELU ? Scalar<T>(0) : -Scalar<T>(INFINITY);
-  if (activation != TESSERA_ACTIVATION_NONE && activation != TESSERA_ACTIVATION_RELU)
-    write_activated<Shape>(boxes, sums, alpha, part, bias);
-  else if (in_boxes)
-    write_biased<true, Shape>(boxes, sums, alpha, part, bias, least);
+#pragma unroll
+  for (int i = 0; i < kSums; ++i)
+    if (rows > i / 2 % 2 * 8 && 2 * (i - i % 4) + i % 2 < columns)
+      (i / 2 % 2 == 0 ? upper : lower)[2 * (i - i % 4) + i % 2] = sums[i];
+}
+
+/// `memory`: of the warp; `shared_bias`: of the warpgroup.
+template <WarpgroupWriting kWriting, class T, int kSums, int kN>
+__device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&sums)[kSums],
+                                           const WarpgroupArguments<T>& w, const WarpgroupPart& part,
+                                           const WarpgroupBias<T, kN>& bias, Scalar<T>* shared_bias) {
+  const GemmArguments<T>& g = w.x.g;
+  if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
+    combine(sums, g, part);
+    if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
+    if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish);
+  }
+  if (part.rows <= 0) return;
+  if constexpr (kWriting == WarpgroupWriting::kBulk)
+    write_bulk(memory, sums, w, part);
+  else if constexpr (kWriting == WarpgroupWriting::kWords)
+    write_words(memory, sums, w, part);
   else
-    write_biased<false, Shape>(boxes, sums, alpha, part, bias, least);
+    write_pairs(sums, w, part);
 }
 
 }  // namespace tessera::cuda

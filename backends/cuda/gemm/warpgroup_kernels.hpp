@@ -11,6 +11,9 @@
 
 #include <cuda.h>
 
+#include <array>
+#include <cstdint>
+
 namespace tessera::cuda {
 
 /// What bulk copies know of an operand.
@@ -31,32 +34,33 @@ struct WarpgroupOrder {
   WarpgroupCluster cluster;  ///< of the launch
 };
 
-/// How plain kernels write D: of 16 bits by bulk copies, or where its rows do not allow that, in words; of f32, as sums
-/// of slices, in pairs.
-enum class WarpgroupWriting { kBulk, kWords, kPairs };
+/// How a kernel writes D: of 16 bits by bulk copies, or in words, from any address; of f32, and sums of slices, in
+/// pairs; or the sums of a cluster's slices, added on the way.
+enum class WarpgroupWriting { kBulk, kWords, kPairs, kSlices };
 
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
-  CUtensorMap d;  ///< for bulk copies
+  CUtensorMap d;  ///< where bulk copies write it
   SlicedArguments<T> x;
   WarpgroupOrder order;
   std::uint32_t stage_bytes;  ///< that bulk copies bring to a stage
-  WarpgroupWriting writing;
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
-/// [trans_a][trans_b]. Plain ones are for arguments without C whose D can be written in one of the ways above; the
-/// others for any. Single ones read operands at any address, element by element, and have no clusters. All add in the
-/// same order.
+/// [trans_a][trans_b], by writing. All add in the same order.
 template <class T>
 struct WarpgroupKernels {
   using Kernel = void (*)(WarpgroupArguments<T>);
-  Kernel plain[2][2], any[2][2], single[2][2];
+  using ByWriting = std::array<Kernel, 4>;
+  ByWriting by_copies[2][2];
+  /// They read operands at any address, element by element, and share none of them in clusters. None writes by bulk
+  /// copies.
+  ByWriting by_elements[2][2];
 };
 
 /// Those of a tile of the list.
 template <class T, int kNumber>
-WarpgroupKernels<T> warpgroup_kernels_of();
+const WarpgroupKernels<T>& warpgroup_kernels_of();
 
 }  // namespace tessera::cuda

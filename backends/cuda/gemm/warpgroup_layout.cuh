@@ -102,8 +102,12 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t 
                : "memory");
 }
 __device__ __forceinline__ void stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until the thread's stores have read shared memory, or have written.
-__device__ __forceinline__ void stores_wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+/// Waits until all but the thread's last kGroups groups of stores have read shared memory.
+template <int kGroups>
+__device__ __forceinline__ void stores_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kGroups) : "memory");
+}
+/// Waits until the thread's stores have written.
 __device__ __forceinline__ void stores_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
