@@ -46,9 +46,6 @@ __device__ __forceinline__ void with_columns(int first, const With& with) {
   }
 }
 
-/// A move that the compiler does not do for all targets of a jump.
-__device__ __forceinline__ void move(float& to, float from) { asm volatile("mov.b32 %0, %1;" : "=f"(to) : "f"(from)); }
-
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
 /// those from its number on, every 128; by rows those of its two rows. -0 adds nothing.
 template <class T, int kN>

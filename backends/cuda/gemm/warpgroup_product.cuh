@@ -26,6 +26,9 @@ __device__ __forceinline__ float larger(float a, float b) {
   return result;
 }
 
+/// A move that the compiler does not do for all targets of a jump.
+__device__ __forceinline__ void move(float& to, float from) { asm volatile("mov.b32 %0, %1;" : "=f"(to) : "f"(from)); }
+
 // clang-format off
 #define TESSERA_SUMS8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), \
                          "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
