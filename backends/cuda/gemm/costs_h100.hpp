@@ -250,26 +250,26 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.7088, 2.116e-06, 0.7507},  // 128 x 256
-                        {0.6679, 1.76e-06, 0.8185},   // 128 x 192
-                        {0.5704, 1.281e-06, 0.8673},  // 128 x 128
-                        {0.4137, 9.009e-07, 0.8529},  // 64 x 128
-                        {0.2912, 7.803e-07, 0.9279},  // 64 x 64
+                        {0.7453, 1.897e-06, 0.8064},  // 128 x 256
+                        {0.7217, 1.681e-06, 0.8196},  // 128 x 192
+                        {0.6381, 1.264e-06, 0.8288},  // 128 x 128
+                        {0.4534, 9.267e-07, 0.8481},  // 64 x 128
+                        {0.3026, 7.803e-07, 0.9026},  // 64 x 64
                     }},
-            .launch = 3.359e-06,
-            .slow_clock = 1.008,
+            .launch = 3.335e-06,
+            .slow_clock = 1.046,
             .long_steps = 128,
-            .write_one = 2.59,
-            .request = 1.919,
-            .shared = 3.828e-07,
-            .tail = 1.001e-05,
-            .cluster = 3.11e-07,
-            .cluster_sum = 1.437e-10,
-            .second_kernel = 2.882e-06,
-            .second_kernel_slice = 1.496e-08,
-            .partial_memory = 0.9021,
-            .copy = 2.579e-06,
-            .copy_memory = 1.087,
+            .write_one = 2.468,
+            .request = 1.683,
+            .shared = 4.309e-07,
+            .tail = 8.801e-06,
+            .cluster = 2.245e-07,
+            .cluster_sum = 1.779e-10,
+            .second_kernel = 2.616e-06,
+            .second_kernel_slice = 3.139e-08,
+            .partial_memory = 0.8566,
+            .copy = 2.213e-06,
+            .copy_memory = 1.059,
         },
     .warpgroup_f32 =
         {
