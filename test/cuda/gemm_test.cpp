@@ -107,6 +107,21 @@ Tiles tiles<float>(const GemmDesc& desc) {
   return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {a_k_major ? 64 : 128, 16}, {16, b_k_major ? 64 : 128}};
 }
 
+/// A product that warpgroup computes: of f32 in tf32.
+template <class T>
+GemmDesc for_warpgroup(GemmDesc desc) {
+  desc.dtype = kDType<T>;
+  if (sizeof(T) == sizeof(Scalar<T>)) desc.compute = Compute::tf32;
+  return desc;
+}
+
+/// A tile of the product as a parameter, which is about D. In tf32 some products are turned: D^T is computed.
+std::string tile_of(const GemmDesc& desc, int m, int n) {
+  const bool wide_m = desc.trans_a == Transpose::yes && desc.m > desc.n;
+  const bool turned = desc.compute == Compute::tf32 && desc.trans_b == Transpose::no && !wide_m;
+  return "tile_m=" + std::to_string(turned ? n : m) + ",tile_n=" + std::to_string(turned ? m : n);
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, alignment and number of slices", "",
@@ -140,7 +155,7 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
 }
 
 TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of rows, cluster and number of slices",
-                   "", float16, bfloat16) {
+                   "", float16, bfloat16, float) {
   using T = TestType;
   Context context = open_cuda();
   require_hopper();
@@ -155,13 +170,16 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
                               {"cluster_m=2,cluster_n=2,split=1", false},
                               {"cluster_k=3,split=3", true},
                               {"cluster_m=1,cluster_k=1,split=3", true}};
-  // Whole tiles; partial ones on all sides; rows that are copied; and more tiles than the device has multiprocessors.
-  for (const GemmDesc& shape : {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
-                                GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72}})
+  // Whole tiles; partial ones on all sides; rows that are copied; a bias and an activation, also by rows; and more
+  // tiles than the device has multiprocessors.
+  for (const GemmDesc& shape :
+       {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
+        GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72},
+        GemmDesc{.m = 136, .n = 264, .k = 200, .bias = Bias::per_column, .activation = Activation::relu},
+        GemmDesc{.m = 131, .n = 131, .k = 197, .bias = Bias::per_row, .activation = Activation::relu}})
     for (const Transpose trans_a : {Transpose::no, Transpose::yes})
       for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-        GemmDesc desc = shape;
-        desc.dtype = kDType<T>;
+        GemmDesc desc = for_warpgroup<T>(shape);
         desc.trans_a = trans_a, desc.trans_b = trans_b;
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
         const Place places[] = {Place::in_c, Place::beside_c, Place::without_c};
@@ -170,70 +188,83 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
         for (const auto& [m, n] : Tiles{{128, 256}, {128, 192}, {128, 128}, {64, 128}, {64, 64}})
           for (const Way& way : ways) {
             if (way.few_tiles && desc.m > 1000) continue;
-            const std::string algorithm =
-                "warpgroup:tile_m=" + std::to_string(m) + ",tile_n=" + std::to_string(n) + "," + way.parameters;
+            const std::string algorithm = "warpgroup:" + tile_of(desc, m, n) + "," + way.parameters;
             CAPTURE(algorithm, desc.m, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
-            for (std::size_t i = 0; i < expected.size(); ++i)
+            for (std::size_t i = 0; i < expected.size(); ++i) {
+              if (desc.bias != Bias::none && places[i] != Place::beside_c) continue;
               CHECK(Trial<T>(context, desc, algorithm, a, b, 0, places[i]).result() == expected[i]);
+            }
           }
       }
 }
 
-TEST_CASE("warpgroup computes the tiles that are left over in slices") {
+TEMPLATE_TEST_CASE("warpgroup computes the tiles that are left over in slices", "", bfloat16, float) {
+  using T = TestType;
   Context context = open_cuda();
   require_hopper();
   for (const Transpose trans : {Transpose::no, Transpose::yes})
     for (const std::int64_t n : {1032, 1031}) {
-      const GemmDesc desc{.m = 2100, .n = n, .k = 520, .dtype = DType::bf16, .trans_a = trans, .trans_b = trans};
-      const auto a = integers<bfloat16>(desc.m * desc.k, 1), b = integers<bfloat16>(desc.k * desc.n, 2);
+      const GemmDesc desc = for_warpgroup<T>({.m = 2100, .n = n, .k = 520, .trans_a = trans, .trans_b = trans});
+      const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
       for (const Place place : {Place::in_c, Place::without_c}) {
-        const auto expected = Trial<bfloat16>(context, desc, "naive", a, b, 0, place).result();
-        for (const std::string tile : {"tile_m=128,tile_n=128", "tile_m=64,tile_n=128", "tile_m=64,tile_n=64"})
-          for (const std::string cluster : {"cluster_m=1,cluster_n=1", "cluster_m=2,cluster_n=1"})
-            CHECK(Trial<bfloat16>(context, desc, "warpgroup:tail=2," + tile + "," + cluster, a, b, 0, place).result() ==
-                  expected);
+        const auto expected = Trial<T>(context, desc, "naive", a, b, 0, place).result();
+        for (const auto& [tile_m, tile_n] : Tiles{{128, 128}, {64, 128}, {64, 64}})
+          for (const std::string cluster : {"cluster_m=1,cluster_n=1", "cluster_m=2,cluster_n=1"}) {
+            const std::string algorithm = "warpgroup:tail=2," + tile_of(desc, tile_m, tile_n) + "," + cluster;
+            CAPTURE(algorithm, desc.n, trans == Transpose::yes);
+            CHECK(Trial<T>(context, desc, algorithm, a, b, 0, place).result() == expected);
+          }
       }
     }
 }
 
-TEST_CASE("warpgroup copies panels where the workspace has no room for all") {
+TEMPLATE_TEST_CASE("warpgroup copies panels where the workspace has no room for all", "", bfloat16, float) {
+  using T = TestType;
+  Context context = open_cuda();
+  require_hopper();
+  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+    for (const Transpose trans_b : {Transpose::no, Transpose::yes})
+      for (const std::int64_t m : {1001, 1005}) {
+        const GemmDesc desc = for_warpgroup<T>({.m = m, .n = 1003, .k = 101, .trans_a = trans_a, .trans_b = trans_b});
+        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
+        for (const std::uint64_t limit : {std::uint64_t(75000), std::uint64_t(150000), std::uint64_t(0)}) {
+          CAPTURE(m, trans_a == Transpose::yes, trans_b == Transpose::yes, limit);
+          CHECK(Trial<T>(context, desc, "warpgroup", a, b, limit * sizeof(T)).result() == expected);
+        }
+      }
+}
+
+TEMPLATE_TEST_CASE("warpgroup's bits do not depend on addresses", "", bfloat16, float) {
+  using T = TestType;
   Context context = open_cuda();
   require_hopper();
   for (const Transpose trans_a : {Transpose::no, Transpose::yes})
     for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-      const GemmDesc desc{.m = 1001, .n = 1003, .k = 101, .dtype = DType::bf16, .trans_a = trans_a, .trans_b = trans_b};
-      const auto a = integers<bfloat16>(desc.m * desc.k, 1), b = integers<bfloat16>(desc.k * desc.n, 2);
-      const auto expected = Trial<bfloat16>(context, desc, "naive", a, b).result();
-      for (const std::uint64_t limit : {std::uint64_t(150000), std::uint64_t(300000), std::uint64_t(0)})
-        CHECK(Trial<bfloat16>(context, desc, "warpgroup", a, b, limit).result() == expected);
+      const GemmDesc desc = for_warpgroup<T>({.m = 300, .n = 264, .k = 520, .trans_a = trans_a, .trans_b = trans_b});
+      std::vector<T> a, b;
+      for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(T(v));
+      for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(T(v));
+      GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:" + tile_of(desc, 128, 256)});
+      const auto result = [&](std::size_t from_a, std::size_t from_b) {
+        Buffer<T> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
+        Buffer<T> device_d(context, desc.m * desc.n);
+        std::vector<T> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
+        std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
+        std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
+        device_a.upload(all_a), device_b.upload(all_b);
+        plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
+        device_d.download(d);
+        std::vector<double> values;
+        for (const T value : d) values.push_back(double(wide(value)));
+        return values;
+      };
+      const auto expected = result(0, 0);
+      CAPTURE(trans_a == Transpose::yes, trans_b == Transpose::yes);
+      CHECK(result(1, 0) == expected);
+      CHECK(result(0, 3) == expected);
+      CHECK(result(4, 7) == expected);
     }
-}
-
-TEST_CASE("warpgroup's bits do not depend on addresses") {
-  Context context = open_cuda();
-  require_hopper();
-  const GemmDesc desc{.m = 300, .n = 264, .k = 520, .dtype = DType::bf16};
-  std::vector<bfloat16> a, b;
-  for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(bfloat16(v));
-  for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(bfloat16(v));
-  GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:tile_m=128,tile_n=256"});
-  const auto result = [&](std::size_t from_a, std::size_t from_b) {
-    Buffer<bfloat16> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
-    Buffer<bfloat16> device_d(context, desc.m * desc.n);
-    std::vector<bfloat16> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
-    std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
-    std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
-    device_a.upload(all_a), device_b.upload(all_b);
-    plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
-    device_d.download(d);
-    std::vector<std::uint16_t> bits;
-    for (const bfloat16 value : d) bits.push_back(value.bits);
-    return bits;
-  };
-  const auto expected = result(0, 0);
-  CHECK(result(1, 0) == expected);
-  CHECK(result(0, 3) == expected);
-  CHECK(result(4, 7) == expected);
 }
 
 TEMPLATE_LIST_TEST_CASE("D beside C is what D in C is, whatever computes it", "", ElementTypes) {

@@ -160,7 +160,7 @@ TEST_CASE("executions of warpgroup can be captured into a graph and replayed") {
   }
 }
 
-TEST_CASE("executions of warpgroup_f32 can be captured into a graph and replayed") {
+TEST_CASE("executions in other arithmetic than strict can be captured into a graph and replayed") {
   open_cuda();
   require_hopper();
   const Stream stream;
@@ -170,9 +170,10 @@ TEST_CASE("executions of warpgroup_f32 can be captured into a graph and replayed
     Buffer<float> a(context, n * n), b(context, n * n), d(context, n * n);
     std::vector<float> values(std::size_t(n * n), 1.0f);
     a.upload(values);
-    const std::string mode = std::to_string(int(compute));
+    const std::string name = compute == Compute::tf32 ? "warpgroup" : "warpgroup_f32";
+    const std::string algorithm = name + ":split=2,compute=" + std::to_string(int(compute));
     GemmPlan plan(context, {.m = n, .n = n, .k = n, .compute = compute},
-                  {.operands = Memory::device, .algorithm = "warpgroup_f32:split=2,compute=" + mode});
+                  {.operands = Memory::device, .algorithm = algorithm});
     const cudaGraphExec_t graph =
         captured(stream.handle, [&] { plan.execute(1.0f, a.data(), b.data(), 0.0f, d.data()); });
     for (const float value : {1.0f, 2.0f}) {

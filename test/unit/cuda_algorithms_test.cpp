@@ -7,6 +7,7 @@
 #include <tessera/tessera.h>
 #include <context.hpp>
 #include <gemm/offers.hpp>
+#include <gemm/warpgroup.hpp>
 #include <tessera/boundary.hpp>
 #include <tessera/plugin/plugin.hpp>
 
@@ -96,8 +97,10 @@ TEST_CASE("every algorithm of products takes every type, bias and activation") {
     p.bias = TESSERA_BIAS_PER_ROW, p.dtype_bias = p.dtype_d, p.activation = TESSERA_ACTIVATION_GELU;
     for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
       CAPTURE(algorithm.name, name_of(dtype));
-      if (std::string(algorithm.name) == "warpgroup" && size_of(dtype) != 2)
-        CHECK(algorithm.why_not(p, machine) == "it is for f16 and bf16");
+      if (std::string(algorithm.name) == "warpgroup" && size_of(dtype) == 8)
+        CHECK(algorithm.why_not(p, machine) == "it is for f16, bf16 and f32 in tf32");
+      else if (std::string(algorithm.name) == "warpgroup" && size_of(dtype) == 4)
+        CHECK(algorithm.why_not(p, machine) == "it computes f32 in tf32, which the product does not permit");
       else if (std::string(algorithm.name) == "warpgroup_f32")
         CHECK_FALSE(algorithm.why_not(p, machine).empty());  // none of them is permitted here
       else
@@ -118,7 +121,8 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
       algorithm.offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
       const std::string cheapest = offers.cheapest().parameters.text();
       if (compute == TESSERA_COMPUTE_STRICT) CHECK(cheapest.find("compute") == std::string::npos);
-      if (compute == TESSERA_COMPUTE_TF32 && std::string(algorithm.name) == "multistage")
+      const std::string name = algorithm.name;
+      if (compute == TESSERA_COMPUTE_TF32 && (name == "multistage" || name == "warpgroup"))
         CHECK(cheapest.find("compute=4") != std::string::npos);
     }
   }
@@ -138,7 +142,7 @@ TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
   };
   CHECK(offered(TESSERA_COMPUTE_BF16X6) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6});
   CHECK(offered(TESSERA_COMPUTE_F16X3) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3});
-  CHECK(offered(TESSERA_COMPUTE_TF32) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_TF32});
+  CHECK(offered(TESSERA_COMPUTE_TF32) == std::set<std::int64_t>{TESSERA_COMPUTE_BF16X6});
   // Without room for all parts there are panels.
   p.m = p.n = p.k = 8192;
   plugin::OfferList offers(true);
@@ -148,6 +152,30 @@ TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
   DeviceProperties ampere = kH100;
   ampere.major = 8;
   CHECK(warpgroup_f32_why_unsupported(p, machine_of(ampere)).find("9.0") != std::string::npos);
+}
+
+/// Its instruction reads B from shared memory where it is K-major alone. A K-major operand is B, if need be of the
+/// turned product; where there is none, the smaller one is transposed.
+TEST_CASE("warpgroup turns products of f32, and transposes an operand where both are not K-major") {
+  struct Case {
+    std::int64_t m;
+    bool trans_a, trans_b, turned, transposes;
+  };
+  for (const Case& c :
+       {Case{900, false, false, true, false}, Case{900, false, true, false, false}, Case{900, true, true, false, false},
+        Case{900, true, false, true, true}, Case{1100, true, false, false, true}}) {
+    CAPTURE(c.m, c.trans_a, c.trans_b);
+    auto p = test::product(TESSERA_F32, c.m, 1000, 500, 1, c.trans_a, c.trans_b);
+    p.compute = TESSERA_COMPUTE_TF32, p.bias = TESSERA_BIAS_PER_ROW;
+    const auto product = warpgroup_product(p);
+    CHECK(warpgroup_turns(p) == c.turned);
+    CHECK(product.m == (c.turned ? p.n : p.m));
+    CHECK(product.bias == (c.turned ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW));
+    CHECK(warpgroup_transposes_b(product) == c.transposes);
+    p.dtype = p.dtype_d = TESSERA_BF16;
+    CHECK_FALSE(warpgroup_turns(p));
+    CHECK_FALSE(warpgroup_transposes_b(warpgroup_product(p)));
+  }
 }
 
 TEST_CASE("every algorithm offers something for every stencil that it supports") {

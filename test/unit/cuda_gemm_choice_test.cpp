@@ -347,15 +347,16 @@ TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
   CHECK(seconds(rows(133)) > 1.6 * seconds(rows(132)));
 }
 
-TEST_CASE("large products of f32 are of parts where that is permitted, on Hopper") {
+TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hopper") {
   auto p = problem(TESSERA_F32, 4096, 4096, 4096), small = problem(TESSERA_F32, 64, 64, 64);
   CHECK(choice(p, h100()) == "multistage");
   for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32}) {
     p.compute = small.compute = compute;
-    CHECK(choice(p, h100()) == "warpgroup_f32");
-    CHECK(ask(warpgroup_f32_offers, p, h100(), 1 << 30).cheapest().parameters.at("compute") == compute);
-    CHECK(choice(small, h100()) != "warpgroup_f32");
-    CHECK(choice(p, a100()) != "warpgroup_f32");
+    const auto offers = compute == TESSERA_COMPUTE_TF32 ? warpgroup_offers : warpgroup_f32_offers;
+    CHECK(choice(p, h100()) == (compute == TESSERA_COMPUTE_TF32 ? "warpgroup" : "warpgroup_f32"));
+    CHECK(ask(offers, p, h100(), 1 << 30).cheapest().parameters.at("compute") == compute);
+    CHECK_FALSE(choice(small, h100()).starts_with("warpgroup"));
+    CHECK_FALSE(choice(p, a100()).starts_with("warpgroup"));
   }
 }
 

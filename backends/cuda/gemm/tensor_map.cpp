@@ -47,14 +47,15 @@ void require_tensor_maps() {
   replace_address();
 }
 
-CUtensorMap tensor_map(const TensorOf16Bits& t) {
+CUtensorMap tensor_map(const BoxedTensor& t) {
   CUtensorMap map;
   const cuuint64_t extents[3] = {cuuint64_t(t.neighbours), cuuint64_t(t.rows), cuuint64_t(t.matrices)};
   const cuuint64_t distances[2] = {cuuint64_t(t.row_bytes), cuuint64_t(t.matrix_bytes)};
-  const cuuint32_t box[3] = {64, cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
-  const CUresult result = encode()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, const_cast<void*>(t.data), extents,
-                                   distances, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const cuuint32_t box[3] = {cuuint32_t(128 / t.element_bytes), cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
+  const auto type = t.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16 : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  const CUresult result =
+      encode()(&map, type, 3, const_cast<void*>(t.data), extents, distances, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;
   throw plugin::Error(TESSERA_INTERNAL, "cuTensorMapEncodeTiled refuses " + std::to_string(t.neighbours) + " x " +
                                             std::to_string(t.rows) + " x " + std::to_string(t.matrices) +
@@ -62,8 +63,8 @@ CUtensorMap tensor_map(const TensorOf16Bits& t) {
                                             " bytes: " + std::to_string(int(result)));
 }
 
-const CUtensorMap& TensorMap::of(const TensorOf16Bits& tensor) {
-  TensorOf16Bits moved = tensor_;
+const CUtensorMap& TensorMap::of(const BoxedTensor& tensor) {
+  BoxedTensor moved = tensor_;
   moved.data = tensor.data;
   if (moved != tensor)
     map_ = tensor_map(tensor);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Large products of 16 bits on Hopper's tensor cores: bulk copies fill a ring of tiles in shared memory, warpgroups
-/// multiply them from there (wgmma), a cluster's blocks share the tiles of B. Where C has too few tiles for the device,
-/// k is cut into slices, whose sums are added in order, so the bits are the same in every run.
+/// Large products of 16 bits, and of f32 in tf32, on Hopper's tensor cores: bulk copies fill a ring of tiles in shared
+/// memory, warpgroups multiply them from there (wgmma), a cluster's blocks share the tiles of B. Where C has too few
+/// tiles for the device, k is cut into slices, whose sums are added in order, so the bits are the same in every run.
 #include "warpgroup_kernels.hpp"
 
 #include "../vector_access.hpp"
@@ -12,10 +12,13 @@
 #include "offers.hpp"
 #include "slices.cuh"
 #include "tensor_map.hpp"
+#include "transpose.cuh"
 #include "warpgroup.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tessera::cuda {
@@ -28,11 +31,13 @@ class WarpgroupPlan final : public plugin::Plan {
                 const WarpgroupConfig& config)
       : context_(context),
         problem_(problem),
+        product_(warpgroup_product(problem)),
         config_(config),
-        merged_(warpgroup_merges_batch(problem)),
-        by_copies_(kernels.by_copies[problem.trans_a][problem.trans_b]),
-        by_elements_(kernels.by_elements[problem.trans_a][problem.trans_b]),
-        partial_bytes_(warpgroup_partial_bytes(problem, config)) {
+        layout_{!product_.trans_a, product_.trans_b || warpgroup_transposes_b(product_), warpgroup_turns(problem)},
+        merged_(warpgroup_merges_batch(product_)),
+        by_copies_(kernels.by_copies[number_of(layout_)]),
+        by_elements_(kernels.by_elements[number_of(layout_)]),
+        partial_bytes_(warpgroup_partial_bytes(product_, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
@@ -45,6 +50,7 @@ class WarpgroupPlan final : public plugin::Plan {
     if (config.panels.bytes() > 0) {
       prepare(gemm_aligned_copy_kernel);
       copy_start_ = {can_start_early(gemm_aligned_copy_kernel)};
+      if (warpgroup_transposes_b(product_)) prepare(gemm_transpose_kernel<T>);
     }
   }
 
@@ -52,6 +58,7 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     GemmArguments<T> g = arguments_of<T>(problem_, e);
+    if (layout_.turned) turn(g);
     const DeviceGuard guard(context_.device());
     auto* const workspace = workspace_bytes() > 0 ? e.workspace<unsigned char>() : nullptr;
     if (merged_) return multiply_panels(g, workspace);
@@ -66,13 +73,35 @@ class WarpgroupPlan final : public plugin::Plan {
   }
 
  private:
+  static std::size_t number_of(const WarpgroupLayout& layout) {
+    return std::size_t(std::ranges::find(kWarpgroupLayouts<T>, layout) - kWarpgroupLayouts<T>.begin());
+  }
+
+  /// See warpgroup_product(); twice is nothing.
+  static void turn(GemmArguments<T>& g) {
+    std::swap(g.m, g.n), std::swap(g.a, g.b), std::swap(g.lda, g.ldb), std::swap(g.stride_a, g.stride_b);
+    g.finish.per_row = !g.finish.per_row;
+  }
+  /// To row i and column j of the product.
+  std::int64_t place(std::int64_t ld, std::int64_t i, std::int64_t j) const {
+    return layout_.turned ? j * ld + i : i * ld + j;
+  }
+
   /// Has rows copied to multiples of 16 bytes, and tells where they are then.
-  static void align(const T*& data, std::int64_t& ld, std::int64_t extent, std::int64_t k, bool k_major, void* target,
-                    AlignedCopies& copies) {
+  void align(const T*& data, std::int64_t& ld, std::int64_t extent, std::int64_t k, bool k_major, void* target,
+             AlignedCopies& copies) const {
+    constexpr std::int64_t kHalves = sizeof(T) / sizeof(std::uint16_t);
     const std::int64_t rows = k_major ? extent : k, columns = k_major ? k : extent;
-    const std::int64_t target_ld = warpgroup_copy_ld(columns);
-    copies.copies[copies.count++] = {reinterpret_cast<const std::uint16_t*>(data), ld,       rows, columns,
-                                     static_cast<std::uint16_t*>(target),          target_ld};
+    const std::int64_t target_ld = warpgroup_copy_ld(product_, columns);
+    copies.copies[copies.count++] = {
+        reinterpret_cast<const std::uint16_t*>(data), kHalves * ld,       rows, kHalves * columns,
+        static_cast<std::uint16_t*>(target),          kHalves * target_ld};
+    data = static_cast<T*>(target), ld = target_ld;
+  }
+  /// Has B transposed: to rows of neighbours along k.
+  void transpose(const T*& data, std::int64_t& ld, std::int64_t columns, std::int64_t k, void* target) const {
+    const std::int64_t target_ld = warpgroup_copy_ld(product_, k);
+    launch_transpose<T>({data, ld, k, columns, static_cast<T*>(target), target_ld}, context_.stream());
     data = static_cast<T*>(target), ld = target_ld;
   }
 
@@ -87,23 +116,27 @@ class WarpgroupPlan final : public plugin::Plan {
       AlignedCopies copies;
       GemmArguments<T> columns = g;
       columns.n = std::min(panels.n, g.n - j);
-      columns.b += problem_.trans_b ? j * g.ldb : j;
-      if (panels.bytes_b > 0 && g.k > 0)
-        align(columns.b, columns.ldb, columns.n, g.k, problem_.trans_b, copied_b, copies);
+      columns.b += product_.trans_b ? j * g.ldb : j;
+      if (panels.bytes_b > 0 && g.k > 0) {
+        if (warpgroup_transposes_b(product_))
+          transpose(columns.b, columns.ldb, columns.n, g.k, copied_b);
+        else
+          align(columns.b, columns.ldb, columns.n, g.k, product_.trans_b, copied_b, copies);
+      }
       for (std::int64_t i = 0; i < g.m; i += panels.m) {
         GemmArguments<T> panel = columns;
         panel.m = std::min(panels.m, g.m - i);
-        panel.a += problem_.trans_a ? i : i * g.lda;
+        panel.a += product_.trans_a ? i : i * g.lda;
         // A whole copy is there since the first columns.
         if (panels.bytes_a > 0 && g.k > 0 && (j == 0 || panels.m < g.m)) {
-          align(panel.a, panel.lda, panel.m, g.k, !problem_.trans_a, copied_a, copies);
+          align(panel.a, panel.lda, panel.m, g.k, !product_.trans_a, copied_a, copies);
           if (panels.m >= g.m) whole_a = panel.a, whole_lda = panel.lda;
         } else if (whole_a != nullptr) {
           panel.a = whole_a, panel.lda = whole_lda;
         }
         if (copies.count > 0) launch_aligned_copies(copies, context_.stream(), copy_start_);
         copies.count = 0;
-        panel.c = g.c + (i * g.ldc + j), panel.d = g.d + (i * g.ldd + j);
+        panel.c = g.c + place(g.ldc, i, j), panel.d = g.d + place(g.ldd, i, j);
         panel.finish = g.finish.at(0, i, j);
         multiply(panel, partial);
       }
@@ -115,7 +148,7 @@ class WarpgroupPlan final : public plugin::Plan {
     using enum WarpgroupWriting;
     std::vector<WarpgroupWriting> writings;
     if (config_.cluster.k > 1 || config_.tail > 1) writings.push_back(kSlices);
-    if (partial_bytes_ > 0 || problem_.dtype_d != problem_.dtype)
+    if (partial_bytes_ > 0 || plugin::size_of(problem_.dtype_d) == sizeof(Scalar<T>))
       writings.push_back(kPairs);
     else
       writings.insert(writings.end(), {kBulk, kWords});
@@ -137,13 +170,13 @@ class WarpgroupPlan final : public plugin::Plan {
             std::uint32_t(config.split),
             std::uint32_t(tiles.rows),
             std::uint32_t(tiles.columns),
-            std::uint32_t(warpgroup_group(g.n, g.k, context_.machine(), config)),
+            std::uint32_t(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), context_.machine(), config)),
             {config.cluster.m, config.cluster.n, 1},
             config.cluster};
   }
 
   static std::int64_t per_slice(std::int64_t k, std::int64_t slices) {
-    return ceil_div(ceil_div(k, WarpgroupTile::kDepth), slices) * WarpgroupTile::kDepth;
+    return ceil_div(ceil_div(k, kDepth), slices) * kDepth;
   }
 
   /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one
@@ -157,19 +190,19 @@ class WarpgroupPlan final : public plugin::Plan {
     // end, which nobody writes.
     const int rows = k_major && shares == 1 ? int(std::min<std::int64_t>(of_tile, extent)) : of_tile;
     map.map = known.of({data, k_major ? g.k : extent, k_major ? extent : g.k, map.varies ? g.batch : 1, ld * kSize,
-                        map.varies ? stride * kSize : 16, (k_major ? rows : WarpgroupTile::kDepth) / shares});
-    w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kDepth * int(kSize));
+                        map.varies ? stride * kSize : 16, int(k_major ? rows : kDepth) / shares, int(kSize)});
+    w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kRowBytes);
   }
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
     w.stage_bytes = 0;
-    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, !problem_.trans_a, tile.m(), cluster.n);
-    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, problem_.trans_b, tile.n, cluster.m);
+    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.m(), cluster.n);
+    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.n, cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
-    w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(g.n)};
+    w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(layout_.turned ? g.m : g.n)};
     WarpgroupConfig config = config_;
     const bool by_elements = g.k > 0 && !(at_vector(g.a) && at_vector(g.b));
     if (by_elements) {
@@ -182,7 +215,7 @@ class WarpgroupPlan final : public plugin::Plan {
     if (how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
       w.d = map_d_.of({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
-                       WarpgroupTile::kBoxRows});
+                       WarpgroupTile::kBoxRows, int(kSize)});
     }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
@@ -191,7 +224,9 @@ class WarpgroupPlan final : public plugin::Plan {
     launch_blocks((by_elements ? by_elements_ : by_copies_)[int(how)],
                   std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
     if (tail > 0) multiply_tail(w, tail);
-    if (partial != nullptr) launch_add_slices(w.x, context_.stream(), add_start_);
+    if (partial == nullptr) return;
+    if (layout_.turned) turn(w.x.g);
+    launch_add_slices(w.x, context_.stream(), add_start_);
   }
 
   /// The last tiles, in slices.
@@ -214,9 +249,12 @@ class WarpgroupPlan final : public plugin::Plan {
            start_, w);
   }
 
+  static constexpr std::int64_t kDepth = WarpgroupTile::depth(sizeof(T));
+
   Context& context_;
-  plugin::GemmProblem problem_;
+  plugin::GemmProblem problem_, product_;  ///< see warpgroup_product()
   WarpgroupConfig config_;
+  WarpgroupLayout layout_;
   bool merged_;
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
   std::uint64_t partial_bytes_;
@@ -235,7 +273,7 @@ std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::Gem
     }
     (std::make_index_sequence<kWarpgroupTiles.size()>{});
   };
-  return plugin::with_types<plugin::NarrowTypes>(problem.dtype, make);
+  return plugin::with_types<WarpgroupTypes>(problem.dtype, make);
 #else
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup was not built");
 #endif

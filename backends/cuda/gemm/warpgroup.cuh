@@ -6,14 +6,18 @@
 #pragma once
 
 #include "../early_start.cuh"
+#include "recompute_f32.cuh"
 #include "slices.cuh"
 #include "warpgroup_finish.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
+#include "warpgroup_place.cuh"
 #include "warpgroup_product.cuh"
 #include "warpgroup_rows.cuh"
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace tessera::cuda {
 
@@ -50,17 +54,22 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, st
 }
 
 /// kSingle: operands are read element by element.
-template <int kNumber, bool kKMajorA, bool kKMajorB, bool kSingleValue>
+template <class T, int kNumber, WarpgroupLayout kLayout, bool kSingleValue>
 struct WarpgroupShape {
   static constexpr WarpgroupTile kTile = kWarpgroupTiles[kNumber];
   static constexpr bool kSingle = kSingleValue;
   static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages;
-  static constexpr int kDepth = WarpgroupTile::kDepth, kConsumers = kTile.consumers;
+  static constexpr int kDepth = WarpgroupTile::depth(sizeof(T)), kConsumers = kTile.consumers;
   /// Registers of a thread that loads, and of one that multiplies.
   static constexpr int kLoadRegisters = kConsumers == 2 ? (kSingle ? 72 : 40) : (kSingle ? 96 : 56);
   static constexpr int kRegisters = kConsumers == 2 ? (kSingle ? 216 : 232) : 240;
-  using A = WarpgroupOperand<kM, kKMajorA>;
-  using B = WarpgroupOperand<kN, kKMajorB>;
+  using A = WarpgroupOperand<T, kM, kLayout.k_major_a>;
+  using B = WarpgroupOperand<T, kN, kLayout.k_major_b>;
+  /// Instructions read operands of 4 bytes from shared memory where they are K-major alone: another A goes by
+  /// registers.
+  static constexpr bool kFragments = sizeof(T) == 4 && !A::kKMajor;
+  static_assert(sizeof(T) == 2 || B::kKMajor);
+  using Place = WarpgroupPlace<kFragments, kLayout.turned>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
   static_assert(kStageBytes == kTile.stage_bytes() && kStageBytes % 1024 == 0);
 };
@@ -92,20 +101,21 @@ struct WarpgroupShare {
   unsigned blocks;  ///< a bit for each of them; 0 where it is alone
 };
 
-/// A share of an operand's tile: of its rows or columns where it is K-major, else of k.
+/// A share of an operand's tile: of its rows or columns where it is K-major, else of k. Elements of f32 are rounded to
+/// tf32 on their way.
 template <class Operand>
 __device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
                                              int extent, int k, int batch, const WarpgroupShare& share) {
   const int matrix = from.varies ? batch : 0;
-  const int first = (Operand::kKMajor ? Operand::kExtent : WarpgroupTile::kDepth) / share.count * share.number;
+  const int first = (Operand::kKMajor ? Operand::kExtent : Operand::kLine) / share.count * share.number;
   shared += unsigned(first * 128);
   if constexpr (Operand::kKMajor) {
     copy_box(shared, from.map, barrier, k, extent + first, matrix, share.blocks);
   } else {
 #pragma unroll
-    for (int block = 0; block < Operand::kExtent / 64; ++block)
-      copy_box(shared + block * Operand::kBlockBytes, from.map, barrier, extent + 64 * block, k + first, matrix,
-               share.blocks);
+    for (int block = 0; block < Operand::kExtent / Operand::kLine; ++block)
+      copy_box(shared + block * Operand::kBlockBytes, from.map, barrier, extent + Operand::kLine * block, k + first,
+               matrix, share.blocks);
   }
 }
 
@@ -133,25 +143,41 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   }
 }
 
+/// 16 bytes of a tile from neighbours that begin anywhere, of which so many exist. Elements of f32 are rounded as bulk
+/// copies round them: to nearest, ties to even.
+template <class T>
+__device__ __forceinline__ uint4 part_of(const T* from, std::int64_t exist) {
+  constexpr int kInWord = 4 / int(sizeof(T));
+  std::uint32_t words[4];
+#pragma unroll
+  for (int word = 0; word < 4; ++word) {
+    if constexpr (kInWord == 1) {
+      words[word] = 0;
+      if (word < exist) asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(words[word]) : "f"(from[word]));
+    } else {
+      words[word] =
+          (2 * word < exist ? from[2 * word].bits : 0u) | (2 * word + 1 < exist ? from[2 * word + 1].bits : 0u) << 16;
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
 /// A warpgroup reads an operand's tile from any address; zeros where it ends. `operand`: its first element of the tile,
 /// of which so many rows or columns and so many of k exist.
 template <class Operand, class T>
 __device__ __forceinline__ void load_operand(std::uint32_t shared, const T* operand, std::int64_t ld,
                                              std::int64_t extent, std::int64_t k) {
-  constexpr int kWidth = 8;  // elements of 16 bytes
+  constexpr int kParts = 8, kWidth = Operand::kLine / kParts;  // of a row, of 16 bytes each
 #pragma unroll 2
-  for (int i = int(threadIdx.x); i < Operand::kExtent * kWidth; i += 128) {
-    const int row = i / kWidth, part = i % kWidth;
-    const int line = Operand::kKMajor ? row : row % 64, along = (Operand::kKMajor ? 0 : row / 64 * 64) + part * kWidth;
+  for (int i = int(threadIdx.x); i < Operand::kExtent * kParts; i += 128) {
+    const int row = i / kParts, part = i % kParts;
+    const int line = Operand::kKMajor ? row : row % Operand::kLine;
+    const int along = (Operand::kKMajor ? 0 : row - line) + part * kWidth;
     const bool exists = line < (Operand::kKMajor ? extent : k);
     const std::int64_t left = (Operand::kKMajor ? k : extent) - along;
-    const T* const from = operand + line * ld + along;
-    std::uint32_t words[kWidth / 2];
-#pragma unroll
-    for (int e = 0; e < kWidth; e += 2)
-      words[e / 2] = (exists && e < left ? from[e].bits : 0u) | (exists && e + 1 < left ? from[e + 1].bits : 0u) << 16;
+    const uint4 words = part_of(operand + line * ld + along, exists ? left : 0);
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared + std::uint32_t(Operand::offset(row, part))),
-                 "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
                  : "memory");
   }
 }
@@ -180,6 +206,48 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   }
 }
 
+/// Issues the products of a step. Those of the step before are under way; they have read their stage when this returns.
+template <class T, class Shape>
+__device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t stage_a,
+                                              std::uint32_t stage_b, int consumer, bool adds) {
+  const std::uint64_t a = Shape::A::descriptor(stage_a, 64 * consumer), b = Shape::B::descriptor(stage_b, 0);
+  products_fence();
+#pragma unroll
+  for (int part = 0; part < 4; ++part)
+    add_products<!Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
+                                                         b + part * Shape::B::kStep, adds || part > 0);
+  products_commit();
+  products_wait<1>();
+}
+
+/// The same with A by registers. A part's products have ended before the next step's fragments take their registers.
+template <class Shape, class S>
+__device__ __forceinline__ void multiply_fragments(S (&sums)[Shape::kN / 2], std::uint32_t (&fragments)[4][4],
+                                                   std::uint32_t stage_a, std::uint32_t stage_b, int consumer,
+                                                   bool adds) {
+  const std::uint64_t b = Shape::B::descriptor(stage_b, 0);
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    products_wait<3>();
+    Shape::Place::template read_fragment<typename Shape::A>(fragments[part], stage_a, consumer, part);
+    products_fence();
+    add_products(sums, fragments[part], b + part * Shape::B::kStep, adds || part > 0);
+    products_commit();
+  }
+}
+
+/// Sums of tf32 that are no finite numbers, from `row` on: see recompute().
+template <class Shape, class S>
+__device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const SlicedArguments<S>& x,
+                                               const WarpgroupWork& work, std::int64_t row) {
+  const GemmArguments<S>& g = x.g;
+  const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
+  const std::int64_t last = min(first + x.k_per_slice, g.k), batch = work.tile.batch;
+  recompute<Shape::Place::kHalf>(
+      sums, {g.a + batch * g.stride_a, Shape::A::kKMajor ? g.lda : 1, Shape::A::kKMajor ? 1 : g.lda, g.m, row},
+      {g.b + batch * g.stride_b, g.ldb, 1, g.n, work.tile.column + Shape::Place::column()}, first, last);
+}
+
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile.
 template <class T, class Shape, WarpgroupWriting kWriting>
 __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
@@ -201,37 +269,39 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
       barrier_arrive(empty, thread);
   };
   Scalar<T> sums[Shape::kN / 2] = {};
-  const int row = 64 * consumer + 16 * warp;
+  [[maybe_unused]] std::uint32_t fragments[4][4];
+  const int row = 64 * consumer + 16 * warp, thread_row = 64 * consumer + Shape::Place::row();
   WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, first, rank);
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     std::uint32_t read = 0;  // the stage before, which products may still read
     for (int step = 0; step < work.steps; ++step) {
       barrier_wait(ring.full(), ring.parity);
-      const std::uint64_t a = Shape::A::descriptor(ring.a(), 64 * consumer), b = Shape::B::descriptor(ring.b(), 0);
-      products_fence();
-#pragma unroll
-      for (int part = 0; part < Shape::kDepth / 16; ++part)
-        add_products<!Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
-                                                             b + part * Shape::B::kStep, step > 0 || part > 0);
-      products_commit();
-      products_wait<1>();
+      if constexpr (Shape::kFragments)
+        multiply_fragments<Shape>(sums, fragments, ring.a(), ring.b(), consumer, step > 0);
+      else
+        multiply_step<T, Shape>(sums, ring.a(), ring.b(), consumer, step > 0);
       if (step > 0) release(read);
       read = ring.empty();
       ring.advance();
     }
     // The last products are under way.
     WarpgroupBias<T, Shape::kN> bias;
-    if constexpr (!kSlices) bias.read(g, work.tile, row);
+    if constexpr (!kSlices) bias.template read<Shape::Place::kHalf>(g, work.tile, thread_row);
     const WarpgroupWork next = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit + apart, rank);
     const std::int64_t first_row = work.tile.row + row;
-    const WarpgroupPart part{work.tile, first_row, int(min(g.m - first_row, std::int64_t(16))),
-                             int(min(g.n - work.tile.column, std::int64_t(Shape::kN))), work.slice};
+    const WarpgroupPart part{work.tile,
+                             first_row,
+                             work.tile.row + thread_row,
+                             int(min(g.m - first_row, std::int64_t(16))),
+                             int(min(g.n - work.tile.column, std::int64_t(Shape::kN))),
+                             work.slice};
     products_wait<0>();
     if (work.steps > 0) release(read);
+    if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row);
     if constexpr (kSlices)
       write_cluster<Shape>(shared, sums, w.x, work.tile, rank);
     else
-      write_tile<kWriting>(memory, sums, w, part, bias, shared_bias);
+      write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
     work = next;
   }
   if (kWriting == WarpgroupWriting::kBulk && thread % 32 == 0) stores_wait();
@@ -280,30 +350,33 @@ __global__ void __launch_bounds__(Shape::kTile.threads(), 1)
 #endif
 }
 
-template <class T, int kNumber, bool kTransA, bool kTransB>
-void set_kernels(WarpgroupKernels<T>& kernels) {
+/// D of the type of sums is written in pairs alone.
+template <class T, class Shape, WarpgroupWriting kWriting>
+constexpr typename WarpgroupKernels<T>::Kernel warpgroup_kernel() {
   using enum WarpgroupWriting;
-  using Copies = WarpgroupShape<kNumber, !kTransA, kTransB, false>;
-  using Elements = WarpgroupShape<kNumber, !kTransA, kTransB, true>;
-  kernels.by_copies[kTransA][kTransB] = {
-      gemm_warpgroup_kernel<T, Copies, kBulk>, gemm_warpgroup_kernel<T, Copies, kWords>,
-      gemm_warpgroup_kernel<T, Copies, kPairs>, gemm_warpgroup_kernel<T, Copies, kSlices>};
-  kernels.by_elements[kTransA][kTransB] = {nullptr, gemm_warpgroup_kernel<T, Elements, kWords>,
-                                           gemm_warpgroup_kernel<T, Elements, kPairs>,
-                                           gemm_warpgroup_kernel<T, Elements, kSlices>};
+  constexpr bool kOf16Bits = kWriting == kBulk || kWriting == kWords;
+  if constexpr ((sizeof(T) == sizeof(Scalar<T>) && kOf16Bits) || (Shape::kSingle && kWriting == kBulk))
+    return nullptr;
+  else
+    return gemm_warpgroup_kernel<T, Shape, kWriting>;
+}
+template <class T, class Shape>
+constexpr typename WarpgroupKernels<T>::ByWriting warpgroup_kernels_by_writing() {
+  using enum WarpgroupWriting;
+  return {warpgroup_kernel<T, Shape, kBulk>(), warpgroup_kernel<T, Shape, kWords>(),
+          warpgroup_kernel<T, Shape, kPairs>(), warpgroup_kernel<T, Shape, kSlices>()};
 }
 
 template <class T, int kNumber>
 const WarpgroupKernels<T>& warpgroup_kernels_of() {
-  static const WarpgroupKernels<T> kernels = [] {
-    WarpgroupKernels<T> all;
-    set_kernels<T, kNumber, false, false>(all);
-    set_kernels<T, kNumber, false, true>(all);
-    set_kernels<T, kNumber, true, false>(all);
-    set_kernels<T, kNumber, true, true>(all);
-    return all;
-  }();
-  return kernels;
+  static constexpr WarpgroupKernels<T> kKernels = []<std::size_t... kLayout>(std::index_sequence<kLayout...>) {
+    constexpr auto& kLayouts = kWarpgroupLayouts<T>;
+    return WarpgroupKernels<T>{
+        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kNumber, kLayouts[kLayout], false>>()...},
+        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kNumber, kLayouts[kLayout], true>>()...}};
+  }
+  (std::make_index_sequence<kWarpgroupLayouts<T>.size()>{});
+  return kKernels;
 }
 
 }  // namespace tessera::cuda

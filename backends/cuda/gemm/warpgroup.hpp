@@ -15,16 +15,26 @@
 
 namespace tessera::cuda {
 
+/// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. In tf32, whose instruction reads B from shared
+/// memory where it is K-major alone: the product is turned where op(A) is, or costs less to transpose than op(B).
+bool warpgroup_turns(const plugin::GemmProblem& problem);
+
+/// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of
+/// the bias exchanged; C and D as they lie. The functions below are about it.
+plugin::GemmProblem warpgroup_product(const plugin::GemmProblem& problem);
+
+/// Whether B of a product is transposed on its way into the workspace.
+bool warpgroup_transposes_b(const plugin::GemmProblem& product);
 /// Whether an operand is copied into the workspace first: bulk copies know rows and matrices at distances of multiples
 /// of 16 bytes.
-bool warpgroup_copies_a(const plugin::GemmProblem& problem);
-bool warpgroup_copies_b(const plugin::GemmProblem& problem);
+bool warpgroup_copies_a(const plugin::GemmProblem& product);
+bool warpgroup_copies_b(const plugin::GemmProblem& product);
 
 /// The distance of the copy's rows of so many neighbours: whole lines of 128 bytes.
-std::int64_t warpgroup_copy_ld(std::int64_t neighbours);
+std::int64_t warpgroup_copy_ld(const plugin::GemmProblem& product, std::int64_t neighbours);
 
 /// Whether the matrices of a batch are one product, or several: of copied operands there is one matrix at a time.
-bool warpgroup_merges_batch(const plugin::GemmProblem& problem);
+bool warpgroup_merges_batch(const plugin::GemmProblem& product);
 
 /// Rows of A and columns of B that are copied at a time: all, or equal shares of as many as fit.
 struct WarpgroupPanels {
@@ -46,7 +56,7 @@ struct WarpgroupConfig {
 };
 
 /// Bytes of the slices' sums; 0 for one slice, and in a cluster.
-std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
+std::uint64_t warpgroup_partial_bytes(const plugin::GemmProblem& product, const WarpgroupConfig& config);
 
 /// The tiles of clusters that cover so many rows and columns.
 struct WarpgroupTiles {
@@ -55,8 +65,8 @@ struct WarpgroupTiles {
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
 
 /// Rows of clusters' tiles that are taken side by side: with the columns of the clusters that run at a time they make
-/// about a square of D.
-std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& machine, const WarpgroupConfig& config);
+/// about a square of D. `b_bytes`: of op(B), one matrix.
+std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config);
 
 /// Clusters' tiles of a launch of m x n elements of each matrix that are computed in slices by the launch after it.
 std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
@@ -66,8 +76,9 @@ std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t b
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
-/// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "tail", "panel_m", "panel_n" (0: all at once): a
-/// configuration as parameters, and back.
+/// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "tail", "panel_m", "panel_n" (0: all at once),
+/// which are about D as it lies, and "compute" in tf32: a configuration of the problem's product as parameters, and
+/// back.
 plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 

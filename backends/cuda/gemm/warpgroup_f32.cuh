@@ -8,8 +8,9 @@
 
 #include "../early_start.cuh"
 #include "rasterization.cuh"
+#include "recompute_f32.cuh"
 #include "slices.cuh"
-#include "warpgroup_f32_product.cuh"
+#include "warpgroup_f32_parts.cuh"
 #include "warpgroup_layout.cuh"
 #include "warpgroup_product.cuh"
 #include "warpgroup_rows.cuh"
@@ -145,28 +146,30 @@ struct WarpgroupTurns {
   }
 };
 
-/// Issues the products of a step. kFirst: the sums begin with them.
-template <class Shape, bool kFirst, int kSums>
+/// What a product instruction is told of an operand at a shared address whose pieces of 16 bytes lie in the order
+/// along k, lines: without swizzle, eight lines are 128 bytes, and the next piece of a line is so many bytes away.
+__device__ __forceinline__ std::uint64_t parts_descriptor(std::uint32_t address, int next_piece) {
+  return std::uint64_t(address >> 4 & 0x3fff) | std::uint64_t(next_piece >> 4) << 16 | std::uint64_t(128 >> 4) << 32;
+}
+
+/// Issues the products of a step, with which the sums begin.
+template <class Shape, int kSums>
 __device__ __forceinline__ void multiply_step(float (&sums)[kSums], std::uint32_t a, std::uint32_t b) {
   using Mode = typename Shape::Mode;
   constexpr int kPair = 2;  // pieces of an instruction
-  const auto add = [&]<bool kAdds>(PartPair p, int slab, int piece) {
+  const auto add = [&](PartPair p, int slab, int piece, bool adds) {
     const int in_a = slab * Shape::kSlabBytesA + (p.a * Shape::kPieces + piece) * Shape::kM * 16;
     const int in_b = slab * Shape::kSlabBytesB + (p.b * Shape::kPieces + piece) * Shape::kN * 16;
-    add_part_products<kAdds>(Mode{}, sums, parts_descriptor(a + unsigned(in_a), Shape::kM * 16),
-                             parts_descriptor(b + unsigned(in_b), Shape::kN * 16));
+    add_products<0, 0>(typename Mode::Part{}, sums, parts_descriptor(a + unsigned(in_a), Shape::kM * 16),
+                       parts_descriptor(b + unsigned(in_b), Shape::kN * 16), adds);
   };
 #pragma unroll
   for (int pair = 0; pair < Mode::kProducts; ++pair)
 #pragma unroll
     for (int slab = 0; slab < Shape::kSlabs; ++slab)
 #pragma unroll
-      for (int piece = 0; piece < Shape::kPieces; piece += kPair) {
-        if (kFirst && pair == 0 && slab == 0 && piece == 0)
-          add.template operator()<false>(Mode::product(pair), slab, piece);
-        else
-          add.template operator()<true>(Mode::product(pair), slab, piece);
-      }
+      for (int piece = 0; piece < Shape::kPieces; piece += kPair)
+        add(Mode::product(pair), slab, piece, pair > 0 || slab > 0 || piece > 0);
 }
 
 /// Tells the compiler that the sums change here.
@@ -194,7 +197,7 @@ __device__ __forceinline__ void sum_carried(float (&sums)[kSums], const Warpgrou
     barrier_wait(ring.full(), ring.parity);
     turns.wait();
     products_fence();
-    multiply_step<Shape, true>(step_sums, ring.a() + rows, ring.b());
+    multiply_step<Shape>(step_sums, ring.a() + rows, ring.b());
     products_commit();
     turns.pass();
     products_wait<0>();
@@ -212,30 +215,6 @@ __device__ __forceinline__ void sum_carried(float (&sums)[kSums], const Warpgrou
   if constexpr (kApart)
 #pragma unroll
     for (int i = 0; i < kSums; ++i) sums[i] += earlier[i];
-}
-
-/// The same in the tensor cores for all of k.
-template <class Shape, class Release, int kSums>
-__device__ __forceinline__ void sum_in_place(float (&sums)[kSums], const WarpgroupF32Work& work,
-                                             WarpgroupF32Ring<Shape>& ring, int consumer, const Release& release) {
-  const std::uint32_t rows = 64u * 16 * unsigned(consumer);
-#pragma unroll
-  for (float& sum : sums) sum = 0;
-  std::uint32_t read = 0;  // the stage before, which products may still read
-#pragma unroll 1
-  for (int step = 0; step < work.steps; ++step) {
-    barrier_wait(ring.full(), ring.parity);
-    products_fence();
-    multiply_step<Shape, false>(sums, ring.a() + rows, ring.b());
-    products_commit();
-    products_wait<1>();
-    if (step > 0) release(read);
-    read = ring.empty();
-    ring.advance();
-  }
-  products_wait<0>();
-  products_complete(sums);
-  if (work.steps > 0) release(read);
 }
 
 /// s 2^e, rounded once.
@@ -265,43 +244,20 @@ __device__ __forceinline__ void undo_scales(float (&sums)[kSums], const Warpgrou
     }
 }
 
-/// Computes again in f32 what is no finite number: infinite parts and sums of them beyond the numbers give NaN where
-/// f32 does not. An operand that is not finite makes all its sums NaN, since its parts are Inf and NaN.
+/// Computes again what is no finite number. An operand that is not finite makes all its sums NaN, since its parts are
+/// Inf and NaN. `row`: the warp's first of the tile.
 template <class Shape, int kSums>
-__device__ __forceinline__ void recompute(float (&sums)[kSums], const WarpgroupF32Arguments& w,
-                                          const WarpgroupF32Work& work, int row) {
-  std::uint32_t missing[kSums / 32] = {};
-#pragma unroll
-  for (int i = 0; i < kSums; ++i) missing[i / 32] |= std::uint32_t(!(fabsf(sums[i]) < INFINITY)) << i % 32;
+__device__ __forceinline__ void recompute_sums(float (&sums)[kSums], const WarpgroupF32Arguments& w,
+                                               const WarpgroupF32Work& work, int row) {
   const int lane = int(threadIdx.x) % 32;
-  const GemmArguments<float>& g = w.x.g;
   const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
-  const std::int64_t last = first + w.x.k_per_slice < g.k ? first + w.x.k_per_slice : g.k;
-#pragma unroll 1
-  for (int word = 0; word < kSums / 32; ++word) {
-    std::uint32_t left = 0;
-#pragma unroll
-    for (int i = 0; i < kSums / 32; ++i)
-      if (i == word) left = missing[i];
-#pragma unroll 1
-    while (left != 0) {
-      const int bit = __ffs(int(left)) - 1, number = 32 * word + bit;
-      left &= left - 1;
-      const std::int64_t i = work.tile.row + row + lane / 4 + number / 2 % 2 * 8;
-      const std::int64_t j = work.tile.column + number / 4 * 8 + lane % 4 * 2 + number % 2;
-      float sum = 0;
-      if (i < g.m && j < g.n) {
-        const float* a = w.a.data + work.tile.batch * w.a.stride + i * (w.a.k_major ? w.a.ld : 1);
-        const float* b = w.b.data + work.tile.batch * w.b.stride + j * (w.b.k_major ? w.b.ld : 1);
-        const std::int64_t step_a = w.a.k_major ? 1 : w.a.ld, step_b = w.b.k_major ? 1 : w.b.ld;
-#pragma unroll 1
-        for (std::int64_t k = first; k < last; ++k) sum = fmaf(a[k * step_a], b[k * step_b], sum);
-      }
-#pragma unroll
-      for (int s = 0; s < kSums; ++s)
-        if (s == number) sums[s] = sum;
-    }
-  }
+  const std::int64_t last = min(first + w.x.k_per_slice, w.x.g.k);
+  const auto operand = [&](const PartsOperand& o, std::int64_t line) {
+    return RecomputedOperand{o.data + work.tile.batch * o.stride, o.k_major ? o.ld : 1, o.k_major ? 1 : o.ld, o.lines,
+                             line};
+  };
+  recompute<8>(sums, operand(w.a, work.tile.row + row + lane / 4), operand(w.b, work.tile.column + lane % 4 * 2), first,
+               last);
 }
 
 /// Writes a warp's 16 rows, the first of which is `row` of the tile. Where they need no C, bias and activation, they go
@@ -350,20 +306,17 @@ __device__ void multiply_ring(const WarpgroupF32Arguments& w, WarpgroupF32Ring<S
   };
   const WarpgroupTurns turns{consumer};
   float sums[Shape::kN / 2];
-  if constexpr (Mode::kCarries) turns.begin();
+  turns.begin();
   for (std::int64_t unit = first; unit < order.units; unit += apart) {
     const WarpgroupF32Work work = order.at(unit, rank);
-    if constexpr (Mode::kCarries)
-      sum_carried<Shape>(sums, work, ring, turns, release);
-    else
-      sum_in_place<Shape>(sums, work, ring, consumer, release);
+    sum_carried<Shape>(sums, work, ring, turns, release);
     if (work.steps > 0) {
       if constexpr (Mode::kScales) undo_scales<Shape>(sums, w, work.tile, row);
-      recompute<Shape>(sums, w, work, row);
+      recompute_sums<Shape>(sums, w, work, row);
     }
     write_rows<Shape>(memory, sums, w.x, work, row);
   }
-  if constexpr (Mode::kCarries) turns.end();
+  turns.end();
 }
 
 template <class Shape>

@@ -76,7 +76,6 @@ double tiles_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 
 /// Multiply-adds of an element and a multiprocessor's unit in a cycle.
 double products_a_cycle(const Machine& machine, std::int64_t compute) {
-  if (compute == TESSERA_COMPUTE_TF32) return machine.units.mma_tf32;
   return machine.units.mma_16 / (compute == TESSERA_COMPUTE_BF16X6 ? 6.0 : 3.0);
 }
 
@@ -128,7 +127,7 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
                                            const plugin::GivenParameters& given) {
   std::vector<std::int64_t> arithmetic;
   for (const std::int64_t compute : permitted_arithmetic(p))
-    if (compute != TESSERA_COMPUTE_STRICT) arithmetic.push_back(compute);
+    if (compute == TESSERA_COMPUTE_BF16X6 || compute == TESSERA_COMPUTE_F16X3) arithmetic.push_back(compute);
   arithmetic = given.one_of("compute", arithmetic);
   std::vector<WarpgroupF32Tile> tiles;
   for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
@@ -203,7 +202,7 @@ std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& m
            std::to_string(machine.minor);
   if (plugin::size_of(p.dtype) != sizeof(std::uint32_t)) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT)
-    return "it computes in bf16x6, f16x3 and tf32, and the product permits strict alone";
+    return "it computes in bf16x6 and f16x3, and the product permits strict alone";
   const double most =
       double(std::max({p.m, p.n, std::int64_t(1)})) * double(p.k) * double(std::max<std::int64_t>(p.batch, 1));
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent || most >= 4e12)

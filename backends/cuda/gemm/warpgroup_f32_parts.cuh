@@ -22,8 +22,9 @@ struct PartPair {
 /// x is the sum of three bf16, exactly unless its last bits are below 2^-133: each is the one nearest to what those
 /// before leave of x. The first of a finite x is finite.
 struct Bf16x6 {
+  using Part = bfloat16;
   static constexpr int kCompute = TESSERA_COMPUTE_BF16X6, kParts = 3, kWidth = 8;  ///< elements of 16 bytes
-  static constexpr bool kScales = false, kCarries = true;
+  static constexpr bool kScales = false;
 
   static constexpr int kProducts = 6;
   static __device__ constexpr PartPair product(int i) {
@@ -52,8 +53,9 @@ struct Bf16x6 {
 
 /// x 2^scale is nearly the sum of two f16.
 struct F16x3 {
+  using Part = float16;
   static constexpr int kCompute = TESSERA_COMPUTE_F16X3, kParts = 2, kWidth = 8;
-  static constexpr bool kScales = true, kCarries = true;
+  static constexpr bool kScales = true;
 
   static constexpr int kProducts = 3;
   static __device__ constexpr PartPair product(int i) {
@@ -86,27 +88,6 @@ struct F16x3 {
       }
       parts[part] = {words[0], words[1], words[2], words[3]};
     }
-  }
-};
-
-/// x rounded to 11 bits.
-struct Tf32x1 {
-  static constexpr int kCompute = TESSERA_COMPUTE_TF32, kParts = 1, kWidth = 4;
-  static constexpr bool kScales = false, kCarries = false;
-
-  static constexpr int kProducts = 1;
-  static __device__ constexpr PartPair product(int) { return {0, 0}; }
-
-  /// Rounds to nearest, ties away from zero; finite numbers stay finite.
-  static __device__ __forceinline__ std::uint32_t rounded(float x) {
-    constexpr float kLargest = 0x1.ffcp127f;
-    const float within = fabsf(x) < INFINITY ? fminf(fmaxf(x, -kLargest), kLargest) : x;
-    std::uint32_t bits;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(within));
-    return bits;
-  }
-  static __device__ __forceinline__ void split(float (&x)[kWidth], std::int32_t, uint4 (&parts)[kParts]) {
-    parts[0] = {rounded(x[0]), rounded(x[1]), rounded(x[2]), rounded(x[3])};
   }
 };
 

@@ -27,11 +27,7 @@ struct WarpgroupF32Tile {
 
   static constexpr int kM = 128, kThreads = 384;
   static constexpr int kSlab = 32;  ///< parts lie in slabs of so many of k; no slab is in two steps
-  /// Parts of an element, all of 2 bytes, or the one of 4.
-  static constexpr int parts(std::int64_t compute) {
-    return compute == TESSERA_COMPUTE_BF16X6 ? 3 : compute == TESSERA_COMPUTE_F16X3 ? 2 : 1;
-  }
-  /// Bytes of an element's parts.
+  /// Bytes of an element's parts, which have 2 each.
   static constexpr int element_bytes(std::int64_t compute) { return compute == TESSERA_COMPUTE_BF16X6 ? 6 : 4; }
 
   constexpr int m() const { return kM; }
@@ -48,8 +44,7 @@ struct WarpgroupF32Tile {
 inline constexpr std::array kWarpgroupF32Tiles{
     WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 128, 1, 4, 2, 0}, WarpgroupF32Tile{TESSERA_COMPUTE_BF16X6, 64, 1, 5, 1, 1},
     WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 192, 1, 4, 2, 2},  WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 128, 2, 3, 2, 3},
-    WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 64, 2, 4, 1, 4},   WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 256, 1, 4, 2, 5},
-    WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 128, 1, 6, 1, 6},   WarpgroupF32Tile{TESSERA_COMPUTE_TF32, 64, 1, 8, 1, 7},
+    WarpgroupF32Tile{TESSERA_COMPUTE_F16X3, 64, 2, 4, 1, 4},
 };
 
 }  // namespace tessera::cuda

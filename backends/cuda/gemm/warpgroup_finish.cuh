@@ -10,6 +10,7 @@
 #include "tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
+#include "warpgroup_place.cuh"
 #include "warpgroup_product.cuh"
 
 #include <cstdint>
@@ -53,17 +54,19 @@ class WarpgroupBias {
   using S = Scalar<T>;
 
  public:
+  /// `row`: the thread's first of the tile; its second is kHalf behind it.
+  template <int kHalf>
   __device__ __forceinline__ void read(const GemmArguments<T>& g, const GemmTile& tile, int row) {
 #pragma unroll
     for (S& value : mine_) value = -S(0);
     if (!g.finish.bias) return;
-    const int thread = int(threadIdx.x) % 128, lane = thread % 32;
+    const int thread = int(threadIdx.x) % 128;
     const std::int64_t first = tile.row + row;
     const Finish<T> finish = g.finish.at(tile.batch, first, tile.column);
     if (finish.per_row) {
 #pragma unroll
       for (int half = 0; half < 2; ++half)
-        if (first + lane / 4 + 8 * half < g.m) mine_[half] = finish.bias_at(lane / 4 + 8 * half);
+        if (first + kHalf * half < g.m) mine_[half] = finish.bias_at(kHalf * half);
     } else {
 #pragma unroll
       for (int i = 0; i < kShares; ++i)
@@ -104,13 +107,39 @@ class WarpgroupBias {
 /// A warp's part of a tile, 16 rows.
 struct WarpgroupPart {
   const GemmTile& tile;
-  std::int64_t first;  ///< row
-  int rows, columns;   ///< that exist, from the first on
+  std::int64_t first;       ///< row of the warp's, where they follow one another
+  std::int64_t thread_row;  ///< the thread's first
+  int rows, columns;        ///< that exist, from the first on
   int slice;
 };
 
+/// Which of a thread's pairs of sums exist in D.
+template <class Place>
+struct WarpgroupPairs {
+  int rows, columns;  ///< from the thread's first on
+  bool whole;         ///< of all pairs both, or none
+
+  template <class T>
+  __device__ WarpgroupPairs(const GemmArguments<T>& g, const WarpgroupPart& part)
+      : rows(int(min(g.m - part.thread_row, std::int64_t(64)))),
+        columns(part.columns - Place::column()),
+        whole((Place::kTurned ? rows : columns) % 2 == 0) {}
+  __device__ __forceinline__ bool has_first(int four, int pair) const {
+    return Place::kTurned ? rows > 0 && columns > 8 * four + pair : rows > Place::kHalf * pair && columns > 8 * four;
+  }
+  __device__ __forceinline__ bool has_second(int four, int pair) const {
+    return Place::kTurned ? rows > 1 && columns > 8 * four + pair
+                          : rows > Place::kHalf * pair && columns > 8 * four + 1;
+  }
+  /// The thread's first element, from that of the matrix on.
+  static __device__ __forceinline__ std::int64_t offset(const WarpgroupPart& part, std::int64_t ld) {
+    const std::int64_t column = part.tile.column + Place::column();
+    return Place::kTurned ? column * ld + part.thread_row : part.thread_row * ld + column;
+  }
+};
+
 /// sums = alpha sums + beta C.
-template <class T, int kSums>
+template <class Place, class T, int kSums>
 __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
                                         const WarpgroupPart& part) {
   using S = Scalar<T>;
@@ -121,24 +150,24 @@ __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArgu
     for (S& sum : sums) sum = epilogue(sum, S(0));
     return;
   }
-  const int lane = int(threadIdx.x) % 32, rows = part.rows - lane / 4;
-  const Elements<T> c = g.c + (part.tile.batch * g.stride_c + (part.first + lane / 4) * g.ldc + part.tile.column);
-  const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && part.columns % 2 == 0;
+  const WarpgroupPairs<Place> exist(g, part);
+  const Elements<T> c = g.c + (part.tile.batch * g.stride_c + exist.offset(part, g.ldc));
+  const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && exist.whole;
 #pragma unroll 1
   for (int first = 0; first < 2 * kSums; first += kWarpgroupColumns) {
     S of_c[kWarpgroupColumns / 2];
 #pragma unroll
-    for (int i = 0; i < kWarpgroupColumns / 2; i += 2) {
-      const int column = first + 2 * (i - i % 4) + lane % 4 * 2, below = i % 4 / 2 * 8;
-      const Elements<T> at = c + (below * g.ldc + column);
-      of_c[i] = of_c[i + 1] = S(0);
-      if (below >= rows) continue;
-      if (pairs && column < part.columns) {
+    for (int i = 0; i < kWarpgroupColumns / 4; ++i) {
+      const int four = first / 8 + i / 2, pair = i % 2;
+      S &one = of_c[Place::first(i / 2, pair)], &other = of_c[Place::second(i / 2, pair)];
+      const Elements<T> at = c + (Place::line(four, pair) * g.ldc + Place::along(four));
+      one = other = S(0);
+      if (pairs && exist.has_first(four, pair)) {
         const auto both = at.template read<2>();
-        of_c[i] = both.value[0], of_c[i + 1] = both.value[1];
+        one = both.value[0], other = both.value[1];
       } else if (!pairs) {
-        if (column < part.columns) of_c[i] = at[0];
-        if (column + 1 < part.columns) of_c[i + 1] = at[1];
+        if (exist.has_first(four, pair)) one = at[0];
+        if (exist.has_second(four, pair)) other = at[1];
       }
     }
     with_columns<kSums>(first, [&](int from) {
@@ -274,54 +303,56 @@ __device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<
   }
 }
 
-/// D of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector.
-template <class T, int kSums>
+/// D of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector, or
+/// where D is turned eight threads two.
+template <class Place, class T, int kSums>
 __device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], const WarpgroupArguments<T>& w,
                                             const WarpgroupPart& part) {
   using S = Scalar<T>;
   using Pair = Vector<S, 2>;
   const SlicedArguments<T>& x = w.x;
   const bool partial = x.partial != nullptr;
-  const int lane = int(threadIdx.x) % 32;
-  const std::int64_t ld = partial ? x.partial_ld : x.g.ldd;
+  const std::int64_t ld = partial ? x.partial_ld : x.g.ldd, lines = Place::kTurned ? x.g.n : x.g.m;
   const std::int64_t matrix =
-      partial ? (part.slice * x.g.batch + part.tile.batch) * x.g.m * ld : part.tile.batch * x.g.stride_d;
+      partial ? (part.slice * x.g.batch + part.tile.batch) * lines * ld : part.tile.batch * x.g.stride_d;
+  const WarpgroupPairs<Place> exist(x.g, part);
   S* const base = partial ? x.partial : reinterpret_cast<S*>(x.g.d.elements());
-  S* const upper = base + matrix + (part.first + lane / 4) * ld + part.tile.column + lane % 4 * 2;
-  S* const lower = upper + 8 * ld;
-  const int rows = part.rows - lane / 4, columns = part.columns - lane % 4 * 2;
-  if (reinterpret_cast<std::uintptr_t>(upper) % sizeof(Pair) == 0 && (ld | part.columns) % 2 == 0) {
+  S* const to = base + matrix + exist.offset(part, ld);
+  const bool pairs = reinterpret_cast<std::uintptr_t>(to) % sizeof(Pair) == 0 && ld % 2 == 0 && exist.whole;
 #pragma unroll
-    for (int i = 0; i < kSums; i += 4) {
-      if (rows > 0 && 2 * i < columns) *reinterpret_cast<Pair*>(upper + 2 * i) = {{sums[i], sums[i + 1]}};
-      if (rows > 8 && 2 * i < columns) *reinterpret_cast<Pair*>(lower + 2 * i) = {{sums[i + 2], sums[i + 3]}};
+  for (int i = 0; i < kSums / 2; ++i) {
+    const int four = i / 2, pair = i % 2;
+    S* const at = to + (Place::line(four, pair) * ld + Place::along(four));
+    const S one = sums[Place::first(four, pair)], other = sums[Place::second(four, pair)];
+    if (pairs) {
+      if (exist.has_first(four, pair)) *reinterpret_cast<Pair*>(at) = {{one, other}};
+    } else {
+      if (exist.has_first(four, pair)) at[0] = one;
+      if (exist.has_second(four, pair)) at[1] = other;
     }
-    return;
   }
-#pragma unroll
-  for (int i = 0; i < kSums; ++i)
-    if (rows > i / 2 % 2 * 8 && 2 * (i - i % 4) + i % 2 < columns)
-      (i / 2 % 2 == 0 ? upper : lower)[2 * (i - i % 4) + i % 2] = sums[i];
 }
 
 /// `memory`: of the warp; `shared_bias`: of the warpgroup.
-template <WarpgroupWriting kWriting, class T, int kSums, int kN>
+template <WarpgroupWriting kWriting, class Place, class T, int kSums, int kN>
 __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&sums)[kSums],
                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part,
                                            const WarpgroupBias<T, kN>& bias, Scalar<T>* shared_bias) {
   const GemmArguments<T>& g = w.x.g;
   if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
-    combine(sums, g, part);
+    combine<Place>(sums, g, part);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
     if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish);
   }
-  if (part.rows <= 0) return;
-  if constexpr (kWriting == WarpgroupWriting::kBulk)
-    write_bulk(memory, sums, w, part);
-  else if constexpr (kWriting == WarpgroupWriting::kWords)
-    write_words(memory, sums, w, part);
-  else
-    write_pairs(sums, w, part);
+  if constexpr (kWriting == WarpgroupWriting::kPairs) {
+    write_pairs<Place>(sums, w, part);
+  } else {
+    if (part.rows <= 0) return;
+    if constexpr (kWriting == WarpgroupWriting::kBulk)
+      write_bulk(memory, sums, w, part);
+    else
+      write_words(memory, sums, w, part);
+  }
 }
 
 }  // namespace tessera::cuda

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The kernels of warpgroup and their arguments. The files warpgroup_<type>.cu instantiate them, for devices of compute
-/// capability 9.0 alone.
+/// The kernels of warpgroup and their arguments: T is of 16 bits, or f32, which is computed in tf32. The files
+/// warpgroup_<type>.cu instantiate them, for devices of compute capability 9.0 alone.
 #pragma once
 
 #include "slices.cuh"
@@ -15,6 +15,8 @@
 #include <cstdint>
 
 namespace tessera::cuda {
+
+using WarpgroupTypes = TypeList<float, float16, bfloat16>;
 
 /// What bulk copies know of an operand.
 struct WarpgroupMap {
@@ -38,6 +40,22 @@ struct WarpgroupOrder {
 /// pairs; or the sums of a cluster's slices, added on the way.
 enum class WarpgroupWriting { kBulk, kWords, kPairs, kSlices };
 
+/// Which operands are K-major, and whether D is turned: it lies by columns, and the product is D^T = op(B)^T op(A)^T.
+struct WarpgroupLayout {
+  bool k_major_a, k_major_b, turned;
+
+  bool operator==(const WarpgroupLayout&) const = default;
+};
+
+/// Those that kernels know. Of f32 B is K-major in all of them, since the instruction reads no other.
+template <class T>
+inline constexpr std::array<WarpgroupLayout, 4> kWarpgroupLayouts{
+    {{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}}};
+template <>
+inline constexpr std::array<WarpgroupLayout, 3> kWarpgroupLayouts<float>{
+    {{true, true, false}, {false, true, false}, {false, true, true}}};
+
+/// In the order of the product: where that is turned, A is op(B)^T and B op(A)^T; C and D are as they lie.
 template <class T>
 struct WarpgroupArguments {
   WarpgroupMap a, b;
@@ -48,15 +66,16 @@ struct WarpgroupArguments {
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
-/// [trans_a][trans_b], by writing. All add in the same order.
+/// By layout, and by writing. All add in the same order.
 template <class T>
 struct WarpgroupKernels {
   using Kernel = void (*)(WarpgroupArguments<T>);
   using ByWriting = std::array<Kernel, 4>;
-  ByWriting by_copies[2][2];
+  using ByLayout = std::array<ByWriting, kWarpgroupLayouts<T>.size()>;
+  ByLayout by_copies;
   /// They read operands at any address, element by element, and share none of them in clusters. None writes by bulk
   /// copies.
-  ByWriting by_elements[2][2];
+  ByLayout by_elements;
 };
 
 /// Those of a tile of the list.

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Hopper's instructions for products of a warpgroup: how operands of 16 bits lie in shared memory, bulk copies of
-/// tiles, and the barriers that order both (PTX ISA 8.0: wgmma, cp.async.bulk.tensor, mbarrier).
+/// Hopper's instructions for products of a warpgroup: how operands lie in shared memory, bulk copies of tiles, and the
+/// barriers that order both (PTX ISA 8.0: wgmma, cp.async.bulk.tensor, mbarrier).
 #pragma once
 
 #include "../cp_async.cuh"
+#include "warpgroup_tiles.hpp"
 
 #include <cuda.h>
 
@@ -14,27 +15,29 @@
 
 namespace tessera::cuda {
 
-/// A tile of an operand: kExtent rows or columns, 64 of k, of 16 bits. A K-major one has rows of 64 elements of k. The
-/// others are columns of 64 rows of op(A), or of op(B)'s columns, one block of 64 x 64 after another. Rows have 128
-/// bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte swizzle).
-template <int kExtentValue, bool kKMajorValue>
+/// A tile of an operand: kExtent rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours
+/// along k. The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another.
+/// Rows have 128 bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte
+/// swizzle).
+template <class T, int kExtentValue, bool kKMajorValue>
 struct WarpgroupOperand {
   static constexpr int kExtent = kExtentValue;
   static constexpr bool kKMajor = kKMajorValue;
-  static constexpr int kBlockBytes = 64 * 128;  ///< of a block of 64 x 64
-  static constexpr int kBytes = kExtent / 64 * kBlockBytes;
+  static constexpr int kLine = WarpgroupTile::depth(sizeof(T));  ///< elements of a row, and side of a block
+  static constexpr int kBlockBytes = kLine * 128;
+  static constexpr int kBytes = kExtent * 128;
 
   /// What a product instruction is told of the tile at a shared address, from a multiple of 64 of its extent on.
   static __device__ std::uint64_t descriptor(std::uint32_t address, int first) {
-    // Start; the distance of blocks of 64 of the extent (K-major: not used); that of eight rows; the swizzle. In units
-    // of 16 bytes.
-    const std::uint64_t start = (address + std::uint32_t(first / 64 * kBlockBytes)) >> 4 & 0x3fff;
+    // Start; the distance of blocks of the extent (K-major: not used); that of eight rows; the swizzle. In units of 16
+    // bytes.
+    const std::uint64_t start = (address + std::uint32_t(first * 128)) >> 4 & 0x3fff;
     return start | std::uint64_t(kKMajor ? 1 : kBlockBytes >> 4) << 16 | std::uint64_t(1024 >> 4) << 32 |
            std::uint64_t(1) << 62;
   }
   /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
   static __device__ constexpr int offset(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
-  /// To the next 16 of k.
+  /// To the next 32 bytes of k, which an instruction multiplies.
   static constexpr std::uint64_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
 

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::cuda {
@@ -35,6 +36,25 @@ constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
 
+/// Of k in a step.
+std::int64_t depth_of(const GemmProblem& p) { return WarpgroupTile::depth(plugin::size_of(p.dtype)); }
+std::int64_t steps_of(const GemmProblem& p) { return ceil_div(p.k, depth_of(p)); }
+
+/// The names of parameters that are about rows and columns of D: a turned product has them exchanged.
+struct SideNames {
+  const char *m, *n;
+};
+SideNames side_names(bool turned, const char* m, const char* n) { return turned ? SideNames{n, m} : SideNames{m, n}; }
+struct Names {
+  SideNames tile, cluster, panel;
+
+  explicit Names(const GemmProblem& problem) : Names(warpgroup_turns(problem)) {}
+  explicit Names(bool turned)
+      : tile(side_names(turned, "tile_m", "tile_n")),
+        cluster(side_names(turned, "cluster_m", "cluster_n")),
+        panel(side_names(turned, "panel_m", "panel_n")) {}
+};
+
 /// What a launch computes: all matrices, or one.
 GemmProblem of_a_launch(const GemmProblem& p) {
   GemmProblem one = p;
@@ -46,13 +66,13 @@ GemmProblem of_a_launch(const GemmProblem& p) {
 std::uint64_t copy_bytes(const GemmProblem& p, std::int64_t extent, bool k_major) {
   if (p.m == 0 || p.n == 0 || p.batch == 0) return 0;
   const std::int64_t lines = k_major ? extent : p.k, neighbours = k_major ? p.k : extent;
-  return std::uint64_t(lines) * std::uint64_t(warpgroup_copy_ld(neighbours)) * plugin::size_of(p.dtype);
+  return std::uint64_t(lines) * std::uint64_t(warpgroup_copy_ld(p, neighbours)) * plugin::size_of(p.dtype);
 }
 std::uint64_t copy_bytes_a(const GemmProblem& p, std::int64_t m) {
   return warpgroup_copies_a(p) ? copy_bytes(p, m, !p.trans_a) : 0;
 }
 std::uint64_t copy_bytes_b(const GemmProblem& p, std::int64_t n) {
-  return warpgroup_copies_b(p) ? copy_bytes(p, n, p.trans_b) : 0;
+  return warpgroup_copies_b(p) ? copy_bytes(p, n, p.trans_b || warpgroup_transposes_b(p)) : 0;
 }
 
 WarpgroupPanels panels_of(const GemmProblem& p, std::int64_t m, std::int64_t n) {
@@ -95,21 +115,19 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
   return tiles_of(m, n, batch, config) * double(config.split / config.cluster.k);
 }
 
-/// Requests of 128 bytes for a row of so many elements that a bulk copy reads 64 of: it begins in the middle of a line,
-/// or not.
-double requests_of(std::int64_t ld, bool copied) {
-  constexpr std::int64_t kLine = 64;
-  return copied || ld % kLine == 0 ? 1.0 : 2.0;
-}
+/// Requests of 128 bytes for a row of so many elements that a bulk copy reads 128 bytes of: it begins in the middle of
+/// a line, or not.
+double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
 /// A step of k of a tile: products and copies hide each other, but for a share of what takes less time.
 double step_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = machine.gemm.warpgroup;
   const WarpgroupTile& tile = config.tile;
-  const double products = double(WarpgroupTile::kDepth) * tile.m() * tile.n /
-                          (machine.units.mma_16 * c.tiles[std::size_t(tile.number)].rate);
-  const double requests = requests_of(p.lda, warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
-                          requests_of(p.ldb, warpgroup_copies_b(p)) * tile.n / config.cluster.m;
+  const bool narrow = plugin::size_of(p.dtype) == 2;
+  const double units = narrow ? machine.units.mma_16 : machine.units.mma_tf32;
+  const double products = double(depth_of(p)) * tile.m() * tile.n / (units * c.tiles[std::size_t(tile.number)].rate);
+  const double requests = requests_of(p.lda, depth_of(p), warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
+                          requests_of(p.ldb, depth_of(p), warpgroup_copies_b(p)) * tile.n / config.cluster.m;
   const double copies = requests * c.request;
   return (std::max(products, copies) + kNotHidden * std::min(products, copies)) / machine.clock_hz;
 }
@@ -124,7 +142,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   const WarpgroupCosts& c = machine.gemm.warpgroup;
   const WarpgroupTileCosts& t = c.tiles[std::size_t(config.tile.number)];
   const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
-  const double steps = double(ceil_div(ceil_div(p.k, WarpgroupTile::kDepth), config.split));
+  const double steps = double(ceil_div(steps_of(p), config.split));
   // Many waves run at the clock that the power permits.
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
   const bool in_cluster = config.cluster.k > 1;
@@ -143,10 +161,10 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   return c.launch + shared + tail + std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
 }
 
-double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupConfig& config) {
+double seconds(const GemmProblem& product, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = machine.gemm.warpgroup;
-  const GemmProblem p = of_a_launch(problem);
-  const double launches = double(p.batch > 0 ? problem.batch / p.batch : 0);
+  const GemmProblem p = of_a_launch(product);
+  const double launches = double(p.batch > 0 ? product.batch / p.batch : 0);
   const auto copying = [&](std::uint64_t bytes) {
     return bytes == 0 ? 0.0 : c.copy + 2.0 * double(bytes) / (c.copy_memory * machine.memory_rate);
   };
@@ -156,11 +174,11 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
   GemmProblem panel = p;
   panel.m = std::min(p.m, panels.m), panel.n = std::min(p.n, panels.n);
   double adding = 0.0;
-  if (const std::uint64_t bytes = warpgroup_partial_bytes(problem, config); bytes > 0)
+  if (const std::uint64_t bytes = warpgroup_partial_bytes(product, config); bytes > 0)
     adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
              2.0 * double(bytes) / (c.partial_memory * machine.memory_rate);
   const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
-  return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
+  return c.launch * (launches == 0.0) + finishing_seconds(product, machine) +
          launches * (panels_m * panels_n * launch_seconds(panel, machine, config) + adding +
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
@@ -171,22 +189,24 @@ struct Priced {
   double seconds;
 };
 
-std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given) {
+std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given,
+                                        const SideNames& names) {
   std::vector<WarpgroupTile> tiles(kWarpgroupTiles.begin(), kWarpgroupTiles.end());
-  keep_given(given, "tile_m", &WarpgroupTile::m, tiles);
-  keep_given(given, "tile_n", &WarpgroupTile::n, tiles);
+  keep_given(given, names.m, &WarpgroupTile::m, tiles);
+  keep_given(given, names.n, &WarpgroupTile::n, tiles);
   std::erase_if(tiles, [&](const WarpgroupTile& tile) { return tile.shared_bytes() > machine.shared_per_block; });
   return tiles;
 }
 
 /// Of blocks that share operands, or of the slices.
-std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& given, std::int64_t split) {
+std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& given, const SideNames& names,
+                                              std::int64_t split) {
   std::vector<WarpgroupCluster> clusters;
   const std::array<std::int64_t, 2> slices{1, split};
   const bool fits = split > 1 && std::size_t(split) <= kMostInCluster;
   const auto of_k = given.in_range("cluster_k", std::span(slices).first(fits ? 2 : 1), 1, kMostInCluster);
-  for (const std::int64_t m : given.in_range("cluster_m", kClusterSides, 1, kMostClusterSide))
-    for (const std::int64_t n : given.in_range("cluster_n", kClusterSides, 1, kMostClusterSide))
+  for (const std::int64_t m : given.in_range(names.m, kClusterSides, 1, kMostClusterSide))
+    for (const std::int64_t n : given.in_range(names.n, kClusterSides, 1, kMostClusterSide))
       for (const std::int64_t k : of_k)
         if (std::has_single_bit(std::uint64_t(m)) && std::has_single_bit(std::uint64_t(n)) &&
             std::size_t(m * n) <= kMostInCluster && (k == 1 || (k == split && m * n == 1)))
@@ -199,10 +219,10 @@ struct Cut {
   std::int64_t split;
   WarpgroupCluster cluster;
 };
-std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, std::int64_t most_slices) {
+std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, const SideNames& names, std::int64_t most_slices) {
   std::vector<Cut> cuts;
   for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit))
-    for (const WarpgroupCluster& cluster : clusters_to_try(given, split))
+    for (const WarpgroupCluster& cluster : clusters_to_try(given, names, split))
       if (split <= most_slices) cuts.push_back({split, cluster});
   return cuts;
 }
@@ -214,7 +234,7 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
   WarpgroupConfig tailed = config;
   tailed.tail = 2;
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
-  const auto steps = ceil_div(p.k, WarpgroupTile::kDepth);
+  const std::int64_t steps = steps_of(p);
   if (config.split == 1 && tiles > 0)
     for (std::int64_t tail = std::min<std::int64_t>(kMostInCluster, steps); tail > 1; --tail)
       if (tiles * double(tail) <= held_at_once(machine, 1, tail)) {
@@ -230,17 +250,39 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
 
 }  // namespace
 
-bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
-bool warpgroup_copies_b(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0}); }
+bool warpgroup_turns(const GemmProblem& p) {
+  return plugin::size_of(p.dtype) == 4 && !p.trans_b && (!p.trans_a || p.m <= p.n);
+}
 
-std::int64_t warpgroup_copy_ld(std::int64_t neighbours) { return round_up(neighbours, 64); }
+GemmProblem warpgroup_product(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  if (!warpgroup_turns(problem)) return p;
+  std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
+  p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
+  if (problem.bias != TESSERA_BIAS_NONE)
+    p.bias = problem.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
+  return p;
+}
+
+bool warpgroup_transposes_b(const GemmProblem& p) { return plugin::size_of(p.dtype) == 4 && !p.trans_b; }
+bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
+bool warpgroup_copies_b(const GemmProblem& p) {
+  return warpgroup_transposes_b(p) || !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0});
+}
+
+std::int64_t warpgroup_copy_ld(const GemmProblem& p, std::int64_t neighbours) {
+  return round_up(neighbours, depth_of(p));
+}
 
 bool warpgroup_merges_batch(const GemmProblem& p) {
   return p.batch <= 1 || (!warpgroup_copies_a(p) && !warpgroup_copies_b(p));
 }
 
 std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, const WarpgroupConfig& config) {
-  return config.split == config.cluster.k ? 0 : std::uint64_t(config.split) * slice_bytes(of_a_launch(p));
+  if (config.split == config.cluster.k) return 0;
+  GemmProblem rows = of_a_launch(p);
+  rows.m = round_up(rows.m, 4);  // whichever way D lies
+  return std::uint64_t(config.split) * slice_bytes(rows);
 }
 
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config) {
@@ -248,9 +290,9 @@ WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupCo
           ceil_div(n, std::int64_t(config.tile.n) * config.cluster.n)};
 }
 
-std::int64_t warpgroup_group(std::int64_t n, std::int64_t k, const Machine& machine, const WarpgroupConfig& config) {
+std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config) {
   // Where all of op(B) stays in the second-level cache, C is written in long runs, which memory takes faster.
-  if (n * k <= (std::int64_t(8) << 20) / 2) return 1;
+  if (b_bytes <= std::int64_t(8) << 20) return 1;
   const double at_once = double(machine.multiprocessors) * config.tile.m() * config.tile.n;
   return std::max<std::int64_t>(1, std::llround(std::sqrt(at_once) / (config.tile.m() * config.cluster.m)));
 }
@@ -268,28 +310,42 @@ std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch
   return std::int64_t(std::min(units_of(m, n, batch, config), std::max(1.0, held(machine, config.cluster)))) * blocks;
 }
 
-plugin::Parameters warpgroup_parameters(const GemmProblem& p, const WarpgroupConfig& config) {
-  return {{"tile_m", config.tile.m()},
-          {"tile_n", config.tile.n},
-          {"cluster_m", config.cluster.m},
-          {"cluster_n", config.cluster.n},
-          {"cluster_k", config.cluster.k},
-          {"split", config.split},
-          {"tail", config.tail},
-          {"panel_m", config.panels.m < p.m ? config.panels.m : 0},
-          {"panel_n", config.panels.n < p.n ? config.panels.n : 0}};
+plugin::Parameters warpgroup_parameters(const GemmProblem& problem, const WarpgroupConfig& config) {
+  const GemmProblem p = warpgroup_product(problem);
+  struct Sides {
+    std::int64_t m, n;
+  };
+  const auto in_d = [turned = warpgroup_turns(problem)](std::int64_t m, std::int64_t n) {
+    return turned ? Sides{n, m} : Sides{m, n};
+  };
+  const Sides tile = in_d(config.tile.m(), config.tile.n), cluster = in_d(config.cluster.m, config.cluster.n);
+  const Sides panel = in_d(config.panels.m < p.m ? config.panels.m : 0, config.panels.n < p.n ? config.panels.n : 0);
+  plugin::Parameters parameters{{"tile_m", tile.m},
+                                {"tile_n", tile.n},
+                                {"cluster_m", cluster.m},
+                                {"cluster_n", cluster.n},
+                                {"cluster_k", config.cluster.k},
+                                {"split", config.split},
+                                {"tail", config.tail},
+                                {"panel_m", panel.m},
+                                {"panel_n", panel.n}};
+  if (plugin::size_of(p.dtype) == 4) parameters.add({"compute", TESSERA_COMPUTE_TF32});
+  return parameters;
 }
 
-WarpgroupConfig warpgroup_config(const GemmProblem& p, const plugin::Parameters& parameters) {
+WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Parameters& parameters) {
+  const GemmProblem p = warpgroup_product(problem);
+  const Names names(problem);
   const WarpgroupPanels panels =
-      panels_of(p, extent_of(parameters.at("panel_m"), p.m), extent_of(parameters.at("panel_n"), p.n));
+      panels_of(p, extent_of(parameters.at(names.panel.m), p.m), extent_of(parameters.at(names.panel.n), p.n));
   for (const WarpgroupTile& tile : kWarpgroupTiles)
-    if (tile.m() == parameters.at("tile_m") && tile.n == parameters.at("tile_n"))
-      return {tile,
-              {int(parameters.at("cluster_m")), int(parameters.at("cluster_n")), int(parameters.at("cluster_k"))},
-              parameters.at("tail"),
-              parameters.at("split"),
-              panels};
+    if (tile.m() == parameters.at(names.tile.m) && tile.n == parameters.at(names.tile.n))
+      return {
+          tile,
+          {int(parameters.at(names.cluster.m)), int(parameters.at(names.cluster.n)), int(parameters.at("cluster_k"))},
+          parameters.at("tail"),
+          parameters.at("split"),
+          panels};
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
 }
 
@@ -297,7 +353,9 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
   if (machine.major != 9 || machine.minor != 0)
     return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
            std::to_string(machine.minor);
-  if (plugin::size_of(p.dtype) != 2) return "it is for f16 and bf16";
+  if (plugin::size_of(p.dtype) == 8) return "it is for f16, bf16 and f32 in tf32";
+  if (plugin::size_of(p.dtype) == 4 && p.compute != TESSERA_COMPUTE_TF32)
+    return "it computes f32 in tf32, which the product does not permit";
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
   if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};
@@ -306,36 +364,38 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
 
 void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
                       std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  const GemmProblem p = of_a_launch(problem);
-  const WarpgroupPanels most = most_panels(problem, workspace_limit);
+  const GemmProblem product = warpgroup_product(problem), p = of_a_launch(product);
+  const Names names(problem);
+  if (plugin::size_of(p.dtype) == 4)
+    given.in_range("compute", TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32);
+  const WarpgroupPanels most = most_panels(product, workspace_limit);
   const auto panel = [&](const char* key, bool copies, std::int64_t extent, std::int64_t fits) {
     return extent_of(given.in_range(key, fits < extent ? fits : 0, 0, copies && extent > 0 ? extent - 1 : 0), extent);
   };
-  const WarpgroupPanels panels = panels_of(problem, panel("panel_m", warpgroup_copies_a(problem), p.m, most.m),
-                                           panel("panel_n", warpgroup_copies_b(problem), p.n, most.n));
+  const WarpgroupPanels panels = panels_of(product, panel(names.panel.m, warpgroup_copies_a(product), p.m, most.m),
+                                           panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
   std::vector<Priced> found;
-  const std::int64_t most_slices =
-      whole ? std::clamp<std::int64_t>(ceil_div(p.k, WarpgroupTile::kDepth), 1, kMostSplit) : 1;
-  const std::vector<Cut> cuts = cuts_to_try(given, most_slices);
+  const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
+  const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
-  for (const WarpgroupTile& tile : tiles_to_try(machine, given))
+  for (const WarpgroupTile& tile : tiles_to_try(machine, given, names.tile))
     for (const auto& [split, cluster] : cuts) {
       const WarpgroupConfig config{tile, cluster, 1, split, panels};
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
       if (split > 1 && tiles_of(p.m, p.n, p.batch, config) > held(machine, cluster)) continue;
-      if (panels.bytes() + warpgroup_partial_bytes(problem, config) > workspace_limit) continue;
+      if (panels.bytes() + warpgroup_partial_bytes(product, config) > workspace_limit) continue;
       for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
         WarpgroupConfig tailed = config;
         tailed.tail = tail;
-        found.push_back({tailed, seconds(problem, machine, tailed)});
+        found.push_back({tailed, seconds(product, machine, tailed)});
       }
     }
   std::ranges::stable_sort(found, {}, &Priced::seconds);
   found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
   for (const auto& [config, seconds] : found)
     offers.add({warpgroup_parameters(problem, config), seconds,
-                config.panels.bytes() + warpgroup_partial_bytes(problem, config)});
+                config.panels.bytes() + warpgroup_partial_bytes(product, config)});
 }
 
 }  // namespace tessera::cuda

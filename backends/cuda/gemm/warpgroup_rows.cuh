@@ -88,17 +88,21 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
 template <class Shape, class S>
 class WarpgroupTileSums {
  public:
-  static constexpr int kPitch = Shape::kN + 8;  ///< of rows, which begin in other banks
-  static_assert(Shape::kM * kPitch * int(sizeof(S)) <= Shape::kStages * Shape::kStageBytes);
+  using Place = typename Shape::Place;
+  /// Of D.
+  static constexpr int kRows = Place::kTurned ? Shape::kN : Shape::kM;
+  static constexpr int kColumns = Place::kTurned ? Shape::kM : Shape::kN;
+  static constexpr int kPitch = kColumns + 8;  ///< of rows, which begin in other banks
+  static_assert(kRows * kPitch * int(sizeof(S)) <= Shape::kStages * Shape::kStageBytes);
 
-  /// A thread's sums of a warp's 16 rows from `row` on.
+  /// A thread's sums. `row`: its first of the product's tile.
   static __device__ __forceinline__ void put(S* tile, const S (&sums)[Shape::kN / 2], int row) {
-    const int lane = int(threadIdx.x) % 32;
-    S* const mine = tile + (row + lane / 4) * kPitch + lane % 4 * 2;
+    S* const mine = tile + (Place::kTurned ? Place::column() * kPitch + row : row * kPitch + Place::column());
 #pragma unroll
-    for (int i = 0; i < Shape::kN / 8; ++i) {
-      *reinterpret_cast<float2*>(mine + 8 * i) = {sums[4 * i], sums[4 * i + 1]};
-      *reinterpret_cast<float2*>(mine + 8 * kPitch + 8 * i) = {sums[4 * i + 2], sums[4 * i + 3]};
+    for (int i = 0; i < Shape::kN / 4; ++i) {
+      const int four = i / 2, pair = i % 2;
+      *reinterpret_cast<Vector<S, 2>*>(mine + Place::line(four, pair) * kPitch + Place::along(four)) = {
+          {sums[Place::first(four, pair)], sums[Place::second(four, pair)]}};
     }
   }
   /// Four neighbours at each of kPlaces places, of all blocks, added in the order of the slices. All are read at once.
@@ -173,16 +177,20 @@ __device__ __forceinline__ void write_cluster(unsigned char* ring, const Scalar<
   const GemmArguments<T>& g = x.g;
   const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
   asm volatile("bar.sync 4, %0;" ::"n"(kThreads) : "memory");  // nobody's products read the ring any more
-  TileSums::put(reinterpret_cast<S*>(ring), sums, warp / 4 * 64 + warp % 4 * 16);
+  TileSums::put(reinterpret_cast<S*>(ring), sums, warp / 4 * 64 + TileSums::Place::row());
   cluster_sync();
-  const int rows = int(g.m - tile.row < Shape::kM ? g.m - tile.row : Shape::kM);
-  const int columns = int(g.n - tile.column < Shape::kN ? g.n - tile.column : Shape::kN);
-  const TileTarget<T> target = target_of(x, tile, rank, rows, columns, false);
-  const Finish<T> finish = g.finish.at(tile.batch, tile.row, tile.column);
+  constexpr bool kTurned = TileSums::Place::kTurned;
+  const int of_m = int(min(g.m - tile.row, std::int64_t(Shape::kM)));
+  const int of_n = int(min(g.n - tile.column, std::int64_t(Shape::kN)));
+  const int rows = kTurned ? of_n : of_m, columns = kTurned ? of_m : of_n;
+  const GemmTile in_d = kTurned ? GemmTile{tile.column, tile.row, tile.batch} : tile;
+  const TileTarget<T> target = target_of(x, in_d, rank, rows, columns, false);
+  Finish<T> finish = g.finish.at(tile.batch, tile.row, tile.column);
+  finish.per_row = finish.per_row != kTurned;
   const bool vectors = target.template aligned<4>();
   // Places of four columns in the rows of this block, two at a time.
-  constexpr int kPlaces = 2, kAcross = Shape::kN / 4;
-  const int count = (Shape::kM - int(rank) + x.slices - 1) / x.slices * kAcross;
+  constexpr int kPlaces = 2, kAcross = TileSums::kColumns / 4;
+  const int count = (TileSums::kRows - int(rank) + x.slices - 1) / x.slices * kAcross;
 #pragma unroll 1
   for (int first = 0; first < count; first += kThreads * kPlaces) {
     std::uint32_t places[kPlaces];

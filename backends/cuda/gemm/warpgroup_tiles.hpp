@@ -16,12 +16,14 @@ struct WarpgroupTile {
   int stages;      ///< of the ring: tiles of A and B that a block keeps in shared memory
   int number = 0;  ///< in the list
 
-  static constexpr int kDepth = 64;  ///< k goes by in steps of so many: rows of 128 bytes, what the swizzle spans
+  static constexpr int kRowBytes = 128;  ///< what the swizzle spans
+  /// k goes by in steps of so many: rows of 128 bytes.
+  static constexpr int depth(std::size_t element_bytes) { return kRowBytes / int(element_bytes); }
   /// Bulk copies of D have boxes of so many rows, those of a warp, of 128 bytes.
   static constexpr int kBoxRows = 16, kBoxBytes = kBoxRows * 128;
   constexpr int m() const { return 64 * consumers; }
   constexpr int threads() const { return 128 * (consumers + 1); }
-  constexpr int stage_bytes() const { return 2 * kDepth * (m() + n); }
+  constexpr int stage_bytes() const { return kRowBytes * (m() + n); }
   /// Where a warp lays out a piece of its part of D: up to 128 columns of 16 bits, or 32 as f32.
   static constexpr int kWarpBytes = 2 * kBoxBytes;
   /// Of shared memory: the ring, where warps lay out rows of D, the bias of each warpgroup, and the barriers.
