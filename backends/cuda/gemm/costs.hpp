@@ -99,7 +99,7 @@ struct WarpgroupTileCosts {
   double memory;  ///< share of a copy's rate at which A, B and D are, at best
 };
 
-/// warpgroup, of 16 bits.
+/// warpgroup, of 16 bits, or of tf32.
 struct WarpgroupCosts {
   std::array<WarpgroupTileCosts, kWarpgroupTiles.size()> tiles;  ///< in the order of the list
   double launch;
@@ -111,7 +111,7 @@ struct WarpgroupCosts {
   double cluster, cluster_sum;    ///< to add the sums of a cluster's slices, and for each that a block reads
   double second_kernel, second_kernel_slice;  ///< to add the sums of slices, and for each slice
   double partial_memory;                      ///< share of a copy's rate at which they are written and read
-  double copy, copy_memory;                   ///< to launch the copy of an operand, and the share of a copy's rate
+  double copy, copy_memory;  ///< to launch the copy or transposition of an operand, and the share of a copy's rate
 };
 
 struct WarpgroupF32TileCosts {
@@ -145,7 +145,7 @@ struct GemmCosts {
   GemmTypeCosts<double> f64;
   GemmTypeCosts<bfloat16> narrow;  ///< of 16 bits: both types
   MultistageCosts<Tf32> tf32;      ///< the rest is that of f32
-  WarpgroupCosts warpgroup;
+  WarpgroupCosts warpgroup, warpgroup_tf32;
   WarpgroupF32Costs warpgroup_f32;
 };
 

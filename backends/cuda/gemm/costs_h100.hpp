@@ -271,6 +271,32 @@ inline constexpr GemmCosts kGemmCostsH100{
             .copy = 2.213e-06,
             .copy_memory = 1.059,
         },
+    .warpgroup_tf32 =
+        {
+            .tiles =
+                {
+                    {
+                        {0.7453, 1.897e-06, 0.8064},  // 128 x 256
+                        {0.7217, 1.681e-06, 0.8196},  // 128 x 192
+                        {0.6381, 1.264e-06, 0.8288},  // 128 x 128
+                        {0.4534, 9.267e-07, 0.8481},  // 64 x 128
+                        {0.3026, 7.803e-07, 0.9026},  // 64 x 64
+                    }},
+            .launch = 3.335e-06,
+            .slow_clock = 1.046,
+            .long_steps = 128,
+            .write_one = 2.468,
+            .request = 1.683,
+            .shared = 4.309e-07,
+            .tail = 8.801e-06,
+            .cluster = 2.245e-07,
+            .cluster_sum = 1.779e-10,
+            .second_kernel = 2.616e-06,
+            .second_kernel_slice = 3.139e-08,
+            .partial_memory = 0.8566,
+            .copy = 2.213e-06,
+            .copy_memory = 1.059,
+        },
     .warpgroup_f32 =
         {
             .tiles =

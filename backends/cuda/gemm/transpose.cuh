@@ -5,6 +5,7 @@
 /// A matrix transposed in memory, for products whose kernels are slower on it as it lies.
 #pragma once
 
+#include "../early_start.cuh"
 #include "gemm.cuh"
 
 #include <cstdint>
@@ -28,6 +29,8 @@ __global__ void __launch_bounds__(kTransposeThreads)
   constexpr int kPasses = kTransposeTile * kTransposeTile / kTransposeThreads;
   constexpr int kStep = kTransposeThreads / kTransposeTile;
   __shared__ T tile[kTransposeTile][kTransposeTile + 1];
+  start_successor();
+  wait_for_predecessor();  // which may have made the source, or read the target
   const std::int64_t across = ceil_div(x.columns, kTransposeTile);
   const std::int64_t row = blockIdx.x / across * kTransposeTile, column = blockIdx.x % across * kTransposeTile;
   const int along = int(threadIdx.x) % kTransposeTile, first = int(threadIdx.x) / kTransposeTile;
@@ -49,9 +52,9 @@ __global__ void __launch_bounds__(kTransposeThreads)
 }
 
 template <class T>
-void launch_transpose(const TransposeArguments<T>& x, cudaStream_t stream) {
+void launch_transpose(const TransposeArguments<T>& x, cudaStream_t stream, EarlyStart start = {false}) {
   const std::int64_t blocks = ceil_div(x.rows, kTransposeTile) * ceil_div(x.columns, kTransposeTile);
-  launch(gemm_transpose_kernel<T>, dim3(unsigned(blocks)), dim3(kTransposeThreads), 0, stream, x);
+  launch(gemm_transpose_kernel<T>, dim3(unsigned(blocks)), dim3(kTransposeThreads), 0, stream, start, x);
 }
 
 }  // namespace tessera::cuda

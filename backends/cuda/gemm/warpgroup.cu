@@ -101,7 +101,7 @@ class WarpgroupPlan final : public plugin::Plan {
   /// Has B transposed: to rows of neighbours along k.
   void transpose(const T*& data, std::int64_t& ld, std::int64_t columns, std::int64_t k, void* target) const {
     const std::int64_t target_ld = warpgroup_copy_ld(product_, k);
-    launch_transpose<T>({data, ld, k, columns, static_cast<T*>(target), target_ld}, context_.stream());
+    launch_transpose<T>({data, ld, k, columns, static_cast<T*>(target), target_ld}, context_.stream(), copy_start_);
     data = static_cast<T*>(target), ld = target_ld;
   }
 

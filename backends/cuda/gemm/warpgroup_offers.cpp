@@ -119,9 +119,13 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 /// a line, or not.
 double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
+const WarpgroupCosts& costs_of(const GemmProblem& p, const Machine& machine) {
+  return plugin::size_of(p.dtype) == 2 ? machine.gemm.warpgroup : machine.gemm.warpgroup_tf32;
+}
+
 /// A step of k of a tile: products and copies hide each other, but for a share of what takes less time.
 double step_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = machine.gemm.warpgroup;
+  const WarpgroupCosts& c = costs_of(p, machine);
   const WarpgroupTile& tile = config.tile;
   const bool narrow = plugin::size_of(p.dtype) == 2;
   const double units = narrow ? machine.units.mma_16 : machine.units.mma_tf32;
@@ -139,7 +143,7 @@ double cluster_seconds(const WarpgroupCosts& c, const WarpgroupTile& tile) {
 
 /// One launch, of a panel.
 double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = machine.gemm.warpgroup;
+  const WarpgroupCosts& c = costs_of(p, machine);
   const WarpgroupTileCosts& t = c.tiles[std::size_t(config.tile.number)];
   const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
   const double steps = double(ceil_div(steps_of(p), config.split));
@@ -162,7 +166,7 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
 }
 
 double seconds(const GemmProblem& product, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = machine.gemm.warpgroup;
+  const WarpgroupCosts& c = costs_of(product, machine);
   const GemmProblem p = of_a_launch(product);
   const double launches = double(p.batch > 0 ? product.batch / p.batch : 0);
   const auto copying = [&](std::uint64_t bytes) {
