@@ -123,6 +123,9 @@ constexpr Row kRows[] = {
   {8192, 8192, 8192, Size::gpu, false, 1, "NN", 0, kParts},
   {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, kParts},
   {4096, 4096, 4096, Size::gpu, false, 1, "TN", 0, "tf32"},
+  {8192, 8192, 8192, Size::gpu, false, 1, "TN", 0, "tf32"},
+  {16384, 16384, 16384, Size::gpu, false, 1, "NN", 0, "tf32"},
+  {4095, 4095, 4095, Size::gpu, false, 1, "NN", 0, "tf32"},
   {4097, 4097, 4097, Size::gpu, false, 1, "NN", 0, kOther},
   // what a bias and an activation cost beside the product alone
   {1024, 1024, 1024, Size::any, true, 1, "NN", 0, kWithEpilogue, kRelu},

@@ -28,6 +28,9 @@ struct Question {
   std::function<double(const fit::Machine&)> seconds;
 };
 
+/// Offers that were measured had room.
+constexpr std::uint64_t kAnyWorkspace = std::uint64_t(1) << 50;
+
 template <class Problem>
 void add_questions(const Problem& problem, const std::vector<MeasuredOffer>& offers, std::vector<Question>& questions) {
   for (const MeasuredOffer& offer : offers)
@@ -36,7 +39,7 @@ void add_questions(const Problem& problem, const std::vector<MeasuredOffer>& off
         questions.push_back(
             {[&algorithm, problem, given = parameters_of(offer.algorithm)](const fit::Machine& machine) {
               plugin::OfferList list;
-              algorithm.offers(problem, machine, given, TESSERA_DEFAULT_WORKSPACE_LIMIT, list);
+              algorithm.offers(problem, machine, given, kAnyWorkspace, list);
               return list.cheapest().seconds;
             }});
 }

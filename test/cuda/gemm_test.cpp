@@ -4,8 +4,7 @@
 /// What the GEMM algorithms choose by themselves, forced: every tile, with and without slices; and the same bits in
 /// every run.
 
-#include "cuda_support.hpp"
-#include "element_numbers.hpp"
+#include "gemm_trial.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -22,75 +21,6 @@ namespace tessera::test {
 
 namespace {
 
-/// Integers small enough that every sum is exact, in any order.
-template <class T>
-std::vector<T> integers(std::int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& v : values) v = number<T>(int(random() % 17) - 8);
-  return values;
-}
-
-std::vector<float> fractions(std::int64_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> value(-1.0f, 1.0f);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& v : values) v = value(random);
-  return values;
-}
-
-/// Where D is, or that there is no C.
-enum class Place { in_c, beside_c, without_c };
-
-/// A product with an algorithm: D <- 2 A B - C or D <- 2 A B, beside C with a bias of D's columns and relu where the
-/// description says so.
-template <class T>
-class Trial {
- public:
-  Trial(Context& context, const GemmDesc& desc, const std::string& algorithm, const std::vector<T>& a,
-        const std::vector<T>& b, std::uint64_t workspace_limit = 0, Place place = Place::in_c)
-      : a_(context, desc.m * desc.k * desc.batch),
-        b_(context, desc.k * desc.n * desc.batch),
-        c_(context, desc.m * desc.n * desc.batch),
-        d_(context, desc.m * desc.n * desc.batch),
-        bias_(context, desc.n),
-        before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), number<T>(3)),
-        has_bias_(desc.bias != Bias::none),
-        beside_(has_bias_ || place == Place::beside_c),
-        beta_(place == Place::without_c ? Scalar<T>(0) : Scalar<T>(-1)),
-        plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
-    a_.upload(a);
-    b_.upload(b);
-    bias_.upload(integers<T>(desc.n, 7));
-  }
-
-  /// The numbers that the elements of D are.
-  std::vector<double> result() {
-    c_.upload(before_);
-    if (has_bias_)
-      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, std::as_const(c_).data(), d_.data(), bias(bias_.data()));
-    else if (beside_)
-      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, std::as_const(c_).data(), d_.data());
-    else
-      plan_.execute(kAlpha, a_.data(), b_.data(), beta_, c_.data());
-    std::vector<T> elements(before_.size());
-    (beside_ ? d_ : c_).download(elements);
-    std::vector<double> values;
-    for (const T element : elements) values.push_back(double(wide(element)));
-    return values;
-  }
-
- private:
-  static constexpr Scalar<T> kAlpha = 2;
-  Buffer<T> a_, b_, c_, d_, bias_;
-  std::vector<T> before_;
-  bool has_bias_, beside_;
-  Scalar<T> beta_;
-  GemmPlan plan_;
-};
-
-using Tiles = std::vector<std::pair<int, int>>;
-
 /// Those that multistage has.
 template <class T>
 Tiles tiles(const GemmDesc&) {
@@ -105,21 +35,6 @@ template <>
 Tiles tiles<float>(const GemmDesc& desc) {
   const bool a_k_major = desc.trans_a == Transpose::no, b_k_major = desc.trans_b == Transpose::yes;
   return {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {32, 64}, {a_k_major ? 64 : 128, 16}, {16, b_k_major ? 64 : 128}};
-}
-
-/// A product that warpgroup computes: of f32 in tf32.
-template <class T>
-GemmDesc for_warpgroup(GemmDesc desc) {
-  desc.dtype = kDType<T>;
-  if (sizeof(T) == sizeof(Scalar<T>)) desc.compute = Compute::tf32;
-  return desc;
-}
-
-/// A tile of the product as a parameter, which is about D. In tf32 some products are turned: D^T is computed.
-std::string tile_of(const GemmDesc& desc, int m, int n) {
-  const bool wide_m = desc.trans_a == Transpose::yes && desc.m > desc.n;
-  const bool turned = desc.compute == Compute::tf32 && desc.trans_b == Transpose::no && !wide_m;
-  return "tile_m=" + std::to_string(turned ? n : m) + ",tile_n=" + std::to_string(turned ? m : n);
 }
 
 }  // namespace
@@ -152,119 +67,6 @@ TEMPLATE_LIST_TEST_CASE("multistage multiplies with every tile, transpose, align
             }
         }
       }
-}
-
-TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of rows, cluster and number of slices",
-                   "", float16, bfloat16, float) {
-  using T = TestType;
-  Context context = open_cuda();
-  require_hopper();
-  struct Way {
-    std::string parameters;
-    bool few_tiles;  ///< for few tiles alone
-  };
-  // Tiles alone; in clusters that share A, B and both; slices of k in a cluster, and through the workspace.
-  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false},
-                              {"cluster_m=2,cluster_n=1,split=1", false},
-                              {"cluster_m=1,cluster_n=2,split=1", false},
-                              {"cluster_m=2,cluster_n=2,split=1", false},
-                              {"cluster_k=3,split=3", true},
-                              {"cluster_m=1,cluster_k=1,split=3", true}};
-  // Whole tiles; partial ones on all sides; rows that are copied; a bias and an activation, also by rows; and more
-  // tiles than the device has multiprocessors.
-  for (const GemmDesc& shape :
-       {GemmDesc{.m = 256, .n = 256, .k = 192}, GemmDesc{.m = 136, .n = 264, .k = 200},
-        GemmDesc{.m = 131, .n = 259, .k = 197}, GemmDesc{.m = 2100, .n = 1032, .k = 72},
-        GemmDesc{.m = 136, .n = 264, .k = 200, .bias = Bias::per_column, .activation = Activation::relu},
-        GemmDesc{.m = 131, .n = 131, .k = 197, .bias = Bias::per_row, .activation = Activation::relu}})
-    for (const Transpose trans_a : {Transpose::no, Transpose::yes})
-      for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-        GemmDesc desc = for_warpgroup<T>(shape);
-        desc.trans_a = trans_a, desc.trans_b = trans_b;
-        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
-        const Place places[] = {Place::in_c, Place::beside_c, Place::without_c};
-        std::vector<std::vector<double>> expected;
-        for (const Place place : places) expected.push_back(Trial<T>(context, desc, "naive", a, b, 0, place).result());
-        for (const auto& [m, n] : Tiles{{128, 256}, {128, 192}, {128, 128}, {64, 128}, {64, 64}})
-          for (const Way& way : ways) {
-            if (way.few_tiles && desc.m > 1000) continue;
-            const std::string algorithm = "warpgroup:" + tile_of(desc, m, n) + "," + way.parameters;
-            CAPTURE(algorithm, desc.m, desc.k, trans_a == Transpose::yes, trans_b == Transpose::yes);
-            for (std::size_t i = 0; i < expected.size(); ++i) {
-              if (desc.bias != Bias::none && places[i] != Place::beside_c) continue;
-              CHECK(Trial<T>(context, desc, algorithm, a, b, 0, places[i]).result() == expected[i]);
-            }
-          }
-      }
-}
-
-TEMPLATE_TEST_CASE("warpgroup computes the tiles that are left over in slices", "", bfloat16, float) {
-  using T = TestType;
-  Context context = open_cuda();
-  require_hopper();
-  for (const Transpose trans : {Transpose::no, Transpose::yes})
-    for (const std::int64_t n : {1032, 1031}) {
-      const GemmDesc desc = for_warpgroup<T>({.m = 2100, .n = n, .k = 520, .trans_a = trans, .trans_b = trans});
-      const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
-      for (const Place place : {Place::in_c, Place::without_c}) {
-        const auto expected = Trial<T>(context, desc, "naive", a, b, 0, place).result();
-        for (const auto& [tile_m, tile_n] : Tiles{{128, 128}, {64, 128}, {64, 64}})
-          for (const std::string cluster : {"cluster_m=1,cluster_n=1", "cluster_m=2,cluster_n=1"}) {
-            const std::string algorithm = "warpgroup:tail=2," + tile_of(desc, tile_m, tile_n) + "," + cluster;
-            CAPTURE(algorithm, desc.n, trans == Transpose::yes);
-            CHECK(Trial<T>(context, desc, algorithm, a, b, 0, place).result() == expected);
-          }
-      }
-    }
-}
-
-TEMPLATE_TEST_CASE("warpgroup copies panels where the workspace has no room for all", "", bfloat16, float) {
-  using T = TestType;
-  Context context = open_cuda();
-  require_hopper();
-  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
-    for (const Transpose trans_b : {Transpose::no, Transpose::yes})
-      for (const std::int64_t m : {1001, 1005}) {
-        const GemmDesc desc = for_warpgroup<T>({.m = m, .n = 1003, .k = 101, .trans_a = trans_a, .trans_b = trans_b});
-        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
-        const auto expected = Trial<T>(context, desc, "naive", a, b).result();
-        for (const std::uint64_t limit : {std::uint64_t(75000), std::uint64_t(150000), std::uint64_t(0)}) {
-          CAPTURE(m, trans_a == Transpose::yes, trans_b == Transpose::yes, limit);
-          CHECK(Trial<T>(context, desc, "warpgroup", a, b, limit * sizeof(T)).result() == expected);
-        }
-      }
-}
-
-TEMPLATE_TEST_CASE("warpgroup's bits do not depend on addresses", "", bfloat16, float) {
-  using T = TestType;
-  Context context = open_cuda();
-  require_hopper();
-  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
-    for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-      const GemmDesc desc = for_warpgroup<T>({.m = 300, .n = 264, .k = 520, .trans_a = trans_a, .trans_b = trans_b});
-      std::vector<T> a, b;
-      for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(T(v));
-      for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(T(v));
-      GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:" + tile_of(desc, 128, 256)});
-      const auto result = [&](std::size_t from_a, std::size_t from_b) {
-        Buffer<T> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
-        Buffer<T> device_d(context, desc.m * desc.n);
-        std::vector<T> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
-        std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
-        std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
-        device_a.upload(all_a), device_b.upload(all_b);
-        plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
-        device_d.download(d);
-        std::vector<double> values;
-        for (const T value : d) values.push_back(double(wide(value)));
-        return values;
-      };
-      const auto expected = result(0, 0);
-      CAPTURE(trans_a == Transpose::yes, trans_b == Transpose::yes);
-      CHECK(result(1, 0) == expected);
-      CHECK(result(0, 3) == expected);
-      CHECK(result(4, 7) == expected);
-    }
 }
 
 TEMPLATE_LIST_TEST_CASE("D beside C is what D in C is, whatever computes it", "", ElementTypes) {

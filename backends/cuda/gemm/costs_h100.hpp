@@ -218,29 +218,29 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.345, 0.345, 7e-06},  // 128 x 256
-                        {0.275, 0.18, 7e-06},   // 128 x 128
-                        {0.2, 0.09, 3.5e-06},   // 64 x 64
+                        {0.3464, 0.345, 6.694e-06},   // 128 x 256
+                        {0.4137, 0.2708, 6.58e-06},   // 128 x 128
+                        {0.5744, 0.1916, 4.714e-06},  // 64 x 64
                     }},
-            .later_wave = 0.6,
-            .overlap = 0.05,
-            .cluster = 4.5e-07,
-            .cluster_slice = 7.7e-08,
-            .cluster_write = 3.2e-07,
-            .write = 1.5e-08,
-            .write_one = 0.3,
-            .second_kernel = 2.6e-06,
-            .second_kernel_slice = 3.2e-08,
-            .partial_rate = 14.3,
-            .memory = 1,
-            .cache_rate = 23.3,
+            .later_wave = 0.7659,
+            .overlap = 0.3018,
+            .cluster = 8.348e-07,
+            .cluster_slice = 9.389e-08,
+            .cluster_write = 1.702e-07,
+            .write = 4.323e-08,
+            .write_one = 0.4228,
+            .second_kernel = 1.571e-06,
+            .second_kernel_slice = 3.645e-08,
+            .partial_rate = 15.77,
+            .memory = 0.8802,
+            .cache_rate = 27.58,
             .latency = 3e-07,
-            .cluster_slowdown = 1,
-            .copy = 0.02,
+            .cluster_slowdown = 0.9939,
+            .copy = 0.1422,
             .transposed_copy = 0.02,
             .k_major_copy = 1,
             .narrow_copy = 1,
-            .few_blocks = 0.08,
+            .few_blocks = 0.5486,
             .transposed = 1,
             .transpose = 4e-06,
             .transpose_memory = 0.84,
@@ -276,26 +276,26 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.7453, 1.897e-06, 0.8064},  // 128 x 256
-                        {0.7217, 1.681e-06, 0.8196},  // 128 x 192
-                        {0.6381, 1.264e-06, 0.8288},  // 128 x 128
-                        {0.4534, 9.267e-07, 0.8481},  // 64 x 128
-                        {0.3026, 7.803e-07, 0.9026},  // 64 x 64
+                        {0.6607, 1.926e-06, 0.6336},  // 128 x 256
+                        {0.5893, 1.792e-06, 0.6203},  // 128 x 192
+                        {0.4779, 1.24e-06, 0.6582},   // 128 x 128
+                        {0.3423, 1.553e-06, 0.8196},  // 64 x 128
+                        {0.1919, 8.562e-07, 0.8546},  // 64 x 64
                     }},
-            .launch = 3.335e-06,
-            .slow_clock = 1.046,
+            .launch = 3.205e-06,
+            .slow_clock = 0.9899,
             .long_steps = 128,
-            .write_one = 2.468,
-            .request = 1.683,
-            .shared = 4.309e-07,
-            .tail = 8.801e-06,
-            .cluster = 2.245e-07,
-            .cluster_sum = 1.779e-10,
-            .second_kernel = 2.616e-06,
-            .second_kernel_slice = 3.139e-08,
-            .partial_memory = 0.8566,
-            .copy = 2.213e-06,
-            .copy_memory = 1.059,
+            .write_one = 1.812,
+            .request = 0.2937,
+            .shared = 6.793e-07,
+            .tail = 6.679e-06,
+            .cluster = 9.609e-07,
+            .cluster_sum = 2.695e-10,
+            .second_kernel = 1.61e-06,
+            .second_kernel_slice = 3.932e-08,
+            .partial_memory = 0.6501,
+            .copy = 1.664e-06,
+            .copy_memory = 1.126,
         },
     .warpgroup_f32 =
         {

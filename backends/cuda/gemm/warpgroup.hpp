@@ -6,8 +6,10 @@
 #pragma once
 
 #include "../machine.hpp"
+#include "../vector_access.hpp"
 #include "warpgroup_tiles.hpp"
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/problem.hpp>
 
@@ -17,24 +19,41 @@ namespace tessera::cuda {
 
 /// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. In tf32, whose instruction reads B from shared
 /// memory where it is K-major alone: the product is turned where op(A) is, or costs less to transpose than op(B).
-bool warpgroup_turns(const plugin::GemmProblem& problem);
+inline bool warpgroup_turns(const plugin::GemmProblem& p) {
+  return plugin::size_of(p.dtype) == 4 && !p.trans_b && (!p.trans_a || p.m <= p.n);
+}
 
 /// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of
 /// the bias exchanged; C and D as they lie. The functions below are about it.
 plugin::GemmProblem warpgroup_product(const plugin::GemmProblem& problem);
 
+/// Of k in a step.
+inline std::int64_t warpgroup_depth(const plugin::GemmProblem& product) {
+  return WarpgroupTile::depth(plugin::size_of(product.dtype));
+}
+
 /// Whether B of a product is transposed on its way into the workspace.
-bool warpgroup_transposes_b(const plugin::GemmProblem& product);
+inline bool warpgroup_transposes_b(const plugin::GemmProblem& product) {
+  return plugin::size_of(product.dtype) == 4 && !product.trans_b;
+}
 /// Whether an operand is copied into the workspace first: bulk copies know rows and matrices at distances of multiples
 /// of 16 bytes.
-bool warpgroup_copies_a(const plugin::GemmProblem& product);
-bool warpgroup_copies_b(const plugin::GemmProblem& product);
+inline bool warpgroup_copies_a(const plugin::GemmProblem& p) {
+  return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0});
+}
+inline bool warpgroup_copies_b(const plugin::GemmProblem& p) {
+  return warpgroup_transposes_b(p) || !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0});
+}
 
 /// The distance of the copy's rows of so many neighbours: whole lines of 128 bytes.
-std::int64_t warpgroup_copy_ld(const plugin::GemmProblem& product, std::int64_t neighbours);
+inline std::int64_t warpgroup_copy_ld(const plugin::GemmProblem& product, std::int64_t neighbours) {
+  return plugin::round_up(neighbours, warpgroup_depth(product));
+}
 
 /// Whether the matrices of a batch are one product, or several: of copied operands there is one matrix at a time.
-bool warpgroup_merges_batch(const plugin::GemmProblem& product);
+inline bool warpgroup_merges_batch(const plugin::GemmProblem& product) {
+  return product.batch <= 1 || (!warpgroup_copies_a(product) && !warpgroup_copies_b(product));
+}
 
 /// Rows of A and columns of B that are copied at a time: all, or equal shares of as many as fit.
 struct WarpgroupPanels {

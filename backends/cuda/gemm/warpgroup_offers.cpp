@@ -36,9 +36,7 @@ constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
 
-/// Of k in a step.
-std::int64_t depth_of(const GemmProblem& p) { return WarpgroupTile::depth(plugin::size_of(p.dtype)); }
-std::int64_t steps_of(const GemmProblem& p) { return ceil_div(p.k, depth_of(p)); }
+std::int64_t steps_of(const GemmProblem& p) { return ceil_div(p.k, warpgroup_depth(p)); }
 
 /// The names of parameters that are about rows and columns of D: a turned product has them exchanged.
 struct SideNames {
@@ -119,6 +117,10 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 /// a line, or not.
 double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
+std::int64_t result_bytes(const GemmProblem& p) {
+  return p.batch * p.m * p.n * std::int64_t(plugin::size_of(p.dtype_d));
+}
+
 const WarpgroupCosts& costs_of(const GemmProblem& p, const Machine& machine) {
   return plugin::size_of(p.dtype) == 2 ? machine.gemm.warpgroup : machine.gemm.warpgroup_tf32;
 }
@@ -129,9 +131,10 @@ double step_seconds(const GemmProblem& p, const Machine& machine, const Warpgrou
   const WarpgroupTile& tile = config.tile;
   const bool narrow = plugin::size_of(p.dtype) == 2;
   const double units = narrow ? machine.units.mma_16 : machine.units.mma_tf32;
-  const double products = double(depth_of(p)) * tile.m() * tile.n / (units * c.tiles[std::size_t(tile.number)].rate);
-  const double requests = requests_of(p.lda, depth_of(p), warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
-                          requests_of(p.ldb, depth_of(p), warpgroup_copies_b(p)) * tile.n / config.cluster.m;
+  const double products =
+      double(warpgroup_depth(p)) * tile.m() * tile.n / (units * c.tiles[std::size_t(tile.number)].rate);
+  const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
+                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.n / config.cluster.m;
   const double copies = requests * c.request;
   return (std::max(products, copies) + kNotHidden * std::min(products, copies)) / machine.clock_hz;
 }
@@ -150,11 +153,16 @@ double launch_seconds(const GemmProblem& p, const Machine& machine, const Warpgr
   // Many waves run at the clock that the power permits.
   const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
   const bool in_cluster = config.cluster.k > 1;
-  const bool vectors = (config.split > 1 && !in_cluster) || whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
+  // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
+  constexpr std::int64_t kSector = 8;
+  const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > 1 && !in_cluster;
+  const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
+  const bool vectors = to_partial || whole;
   const double write = (vectors ? t.tile : t.tile * c.write_one) + (in_cluster ? cluster_seconds(c, config.tile) : 0.0);
   // A multiprocessor has its share of the memory's rate, and not much more.
   const double busy = std::clamp(units / at_once, 1e-3, 1.0);
-  const double memory = operand_bytes(p) / (t.memory * machine.memory_rate * busy);
+  const double parts_of_sectors = wide && !vectors ? (c.write_one - 1.0) * double(result_bytes(p)) : 0.0;
+  const double memory = (operand_bytes(p) + parts_of_sectors) / (t.memory * machine.memory_rate * busy);
   const double shared = config.cluster.blocks() > 1 ? c.shared : 0.0;
   const bool has_tail = warpgroup_tail_tiles(p.m, p.n, p.batch, machine, config) > 0;
   const double waves = has_tail ? std::floor(units / at_once) : std::ceil(units / at_once);
@@ -254,10 +262,6 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
 
 }  // namespace
 
-bool warpgroup_turns(const GemmProblem& p) {
-  return plugin::size_of(p.dtype) == 4 && !p.trans_b && (!p.trans_a || p.m <= p.n);
-}
-
 GemmProblem warpgroup_product(const GemmProblem& problem) {
   GemmProblem p = problem;
   if (!warpgroup_turns(problem)) return p;
@@ -266,20 +270,6 @@ GemmProblem warpgroup_product(const GemmProblem& problem) {
   if (problem.bias != TESSERA_BIAS_NONE)
     p.bias = problem.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
   return p;
-}
-
-bool warpgroup_transposes_b(const GemmProblem& p) { return plugin::size_of(p.dtype) == 4 && !p.trans_b; }
-bool warpgroup_copies_a(const GemmProblem& p) { return !whole_vectors(p.dtype, {p.lda, p.batch > 1 ? p.stride_a : 0}); }
-bool warpgroup_copies_b(const GemmProblem& p) {
-  return warpgroup_transposes_b(p) || !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0});
-}
-
-std::int64_t warpgroup_copy_ld(const GemmProblem& p, std::int64_t neighbours) {
-  return round_up(neighbours, depth_of(p));
-}
-
-bool warpgroup_merges_batch(const GemmProblem& p) {
-  return p.batch <= 1 || (!warpgroup_copies_a(p) && !warpgroup_copies_b(p));
 }
 
 std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, const WarpgroupConfig& config) {
