@@ -218,29 +218,29 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.3464, 0.345, 6.694e-06},   // 128 x 256
-                        {0.4137, 0.2708, 6.58e-06},   // 128 x 128
-                        {0.5744, 0.1916, 4.714e-06},  // 64 x 64
+                        {0.3559, 0.345, 7.262e-06},  // 128 x 256
+                        {0.283, 0.2256, 7.284e-06},  // 128 x 128
+                        {0.206, 0.1619, 4.654e-06},  // 64 x 64
                     }},
-            .later_wave = 0.7659,
-            .overlap = 0.3018,
-            .cluster = 8.348e-07,
-            .cluster_slice = 9.389e-08,
-            .cluster_write = 1.702e-07,
-            .write = 4.323e-08,
-            .write_one = 0.4228,
-            .second_kernel = 1.571e-06,
-            .second_kernel_slice = 3.645e-08,
-            .partial_rate = 15.77,
-            .memory = 0.8802,
-            .cache_rate = 27.58,
+            .later_wave = 0.7669,
+            .overlap = 0.08393,
+            .cluster = 6.306e-07,
+            .cluster_slice = 9.517e-08,
+            .cluster_write = 2.505e-07,
+            .write = 6.137e-08,
+            .write_one = 0.2934,
+            .second_kernel = 1.562e-06,
+            .second_kernel_slice = 3.659e-08,
+            .partial_rate = 15.12,
+            .memory = 0.7803,
+            .cache_rate = 24.45,
             .latency = 3e-07,
-            .cluster_slowdown = 0.9939,
-            .copy = 0.1422,
+            .cluster_slowdown = 0.9499,
+            .copy = 0.1114,
             .transposed_copy = 0.02,
             .k_major_copy = 1,
             .narrow_copy = 1,
-            .few_blocks = 0.5486,
+            .few_blocks = 0.04806,
             .transposed = 1,
             .transpose = 4e-06,
             .transpose_memory = 0.84,
@@ -276,26 +276,26 @@ inline constexpr GemmCosts kGemmCostsH100{
             .tiles =
                 {
                     {
-                        {0.6607, 1.926e-06, 0.6336},  // 128 x 256
-                        {0.5893, 1.792e-06, 0.6203},  // 128 x 192
-                        {0.4779, 1.24e-06, 0.6582},   // 128 x 128
-                        {0.3423, 1.553e-06, 0.8196},  // 64 x 128
-                        {0.1919, 8.562e-07, 0.8546},  // 64 x 64
+                        {0.6575, 1.874e-06, 0.6364},  // 128 x 256
+                        {0.5857, 1.738e-06, 0.6235},  // 128 x 192
+                        {0.4749, 1.188e-06, 0.6606},  // 128 x 128
+                        {0.3394, 1.514e-06, 0.8117},  // 64 x 128
+                        {0.1909, 8.381e-07, 0.856},   // 64 x 64
                     }},
-            .launch = 3.205e-06,
-            .slow_clock = 0.9899,
+            .launch = 3.235e-06,
+            .slow_clock = 0.9888,
             .long_steps = 128,
-            .write_one = 1.812,
-            .request = 0.2937,
-            .shared = 6.793e-07,
-            .tail = 6.679e-06,
-            .cluster = 9.609e-07,
-            .cluster_sum = 2.695e-10,
-            .second_kernel = 1.61e-06,
-            .second_kernel_slice = 3.932e-08,
-            .partial_memory = 0.6501,
-            .copy = 1.664e-06,
-            .copy_memory = 1.126,
+            .write_one = 1.837,
+            .request = 0.1606,
+            .shared = 6.814e-07,
+            .tail = 6.706e-06,
+            .cluster = 8.895e-07,
+            .cluster_sum = 2.773e-10,
+            .second_kernel = 1.594e-06,
+            .second_kernel_slice = 3.977e-08,
+            .partial_memory = 0.6462,
+            .copy = 1.663e-06,
+            .copy_memory = 1.124,
         },
     .warpgroup_f32 =
         {
