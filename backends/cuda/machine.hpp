@@ -52,12 +52,12 @@ struct Machine : DeviceProperties {
   StencilCosts stencil{};     ///< likewise
 
   int device = 0;  ///< its number
-  /// The room for clusters as the driver counts it, at the first call; makes a context on the device. Null: clusters
-  /// are taken to lose nothing.
+  /// The room for clusters as the driver counts it, at the first call; makes a context on the device. None where the
+  /// device runs code for older ones. Null: clusters are taken to lose nothing.
   const ClusterRoom& (*count_clusters)(int device) = nullptr;
 
   /// Whether blocks can form clusters.
-  bool clusters() const { return major >= 9; }
+  bool clusters() const { return major >= 9 && (count_clusters == nullptr || count_clusters(device)[0][0] > 0); }
   /// Cycles that all multiprocessors together can spend in a second.
   double cycles_per_second() const { return multiprocessors * clock_hz; }
 };
