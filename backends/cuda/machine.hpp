@@ -56,7 +56,7 @@ struct Machine : DeviceProperties {
   /// device runs code for older ones. Null: clusters are taken to lose nothing.
   const ClusterRoom& (*count_clusters)(int device) = nullptr;
 
-  /// Whether blocks can form clusters.
+  /// Whether blocks can form clusters. May make a context on the device: to be asked where it decides something.
   bool clusters() const { return major >= 9 && (count_clusters == nullptr || count_clusters(device)[0][0] > 0); }
   /// Cycles that all multiprocessors together can spend in a second.
   double cycles_per_second() const { return multiprocessors * clock_hz; }

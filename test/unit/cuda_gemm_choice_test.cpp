@@ -360,25 +360,6 @@ TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hop
   }
 }
 
-/// A plugin built for sm_80 alone runs on Hopper, too.
-TEST_CASE("a device that runs code for older ones is asked for no clusters") {
-  auto machine = h100();
-  machine.count_clusters = [](int) -> const cuda::ClusterRoom& {
-    static const cuda::ClusterRoom kNone{};
-    return kNone;
-  };
-  CHECK_FALSE(machine.clusters());
-  const auto p = problem(TESSERA_F32, 128, 128, 2048);
-  const auto most_slices = [&](const cuda::Machine& on) {  // without a workspace: in clusters
-    std::int64_t most = 0;
-    const auto offers = ask(multistage_offers, p, on, 0);
-    for (const plugin::Offer& offer : offers.all()) most = std::max(most, offer.parameters.at("split"));
-    return most;
-  };
-  CHECK(most_slices(h100()) > 1);
-  CHECK(most_slices(machine) == 1);
-}
-
 TEST_CASE("a machine that nobody measured has rates by its properties") {
   const Machine measured = h100(), other = a100();
   CHECK(other.memory_rate / measured.memory_rate == 1.215 / 2.619);

@@ -291,7 +291,7 @@ int multistage_alignment_b(const GemmProblem& p) {
 }
 
 bool multistage_uses_workspace(const Machine& machine, std::int64_t split) {
-  return split > (machine.clusters() ? std::int64_t(kMostInCluster) : 1);
+  return split > 1 && !(split <= std::int64_t(kMostInCluster) && machine.clusters());
 }
 
 std::uint64_t multistage_workspace(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
@@ -302,7 +302,8 @@ std::uint64_t multistage_workspace(const GemmProblem& p, const Machine& machine,
 std::int64_t multistage_most_slices(const GemmProblem& p, const Machine& machine, std::uint64_t workspace_limit) {
   if (slice_bytes(p) == 0) return 1;  // C is empty
   const auto fit = std::int64_t(std::min(workspace_limit / slice_bytes(p), std::uint64_t(kMultistageMostSplit)));
-  return std::max(fit, machine.clusters() ? std::int64_t(kMostInCluster) : 1);
+  constexpr std::int64_t kInCluster = kMostInCluster;
+  return fit >= kInCluster ? fit : std::max(fit, machine.clusters() ? kInCluster : 1);
 }
 
 std::int64_t multistage_most_transposed(const GemmProblem& p, const MultistageTile& tile,
