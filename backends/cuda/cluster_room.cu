@@ -15,14 +15,11 @@ namespace {
 /// Blocks that are nothing but their shared memory.
 __global__ void cluster_room_kernel() {}
 
-/// As the driver counts them. The device may run code that was compiled for an older one, in which kernels know no
-/// clusters: each block would take itself for the only one.
+/// As the driver counts them. Kernels compiled for older devices know no clusters: each block would take itself for the
+/// only one.
 ClusterRoom ask_driver(const Machine& machine) {
   constexpr int kReserved = 1024, kUnit = 128;  // bytes: of each block's, for the system; of what a block is given
-  constexpr int kCapability = 90;
-  cudaFuncAttributes attributes;
-  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, cluster_room_kernel));
-  if (attributes.ptxVersion < kCapability) return {};
+  if (!has_hopper_code(cluster_room_kernel)) return {};
   prepare(cluster_room_kernel, machine.shared_per_block);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;

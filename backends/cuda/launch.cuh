@@ -27,15 +27,23 @@ void prepare(void (*kernel)(P...), int shared_limit = 0) {
                                             shared_limit - int(attributes.sharedSizeBytes)));
 }
 
+/// Whether the device runs code of the kernel that was compiled for compute capability 9.0 or later. Where a plugin has
+/// none, a newer device runs code for older ones, without what `#if __CUDA_ARCH__ >= 900` guards.
+template <class... P>
+bool has_hopper_code(void (*kernel)(P...)) {
+  constexpr int kCapability = 90;
+  cudaFuncAttributes attributes;
+  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  return attributes.ptxVersion >= kCapability;
+}
+
 /// Whether launches of the kernel can be told EarlyStart: its code knows how to wait, and the driver's graphs do.
 template <class... P>
 bool can_start_early(void (*kernel)(P...)) {
-  constexpr int kCapability = 90, kDriver = 12030;
-  cudaFuncAttributes attributes;
-  TESSERA_CUDA_CHECK(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  constexpr int kDriver = 12030;
   int driver = 0;
   TESSERA_CUDA_CHECK(cudaDriverGetVersion(&driver));
-  return attributes.ptxVersion >= kCapability && driver >= kDriver;
+  return has_hopper_code(kernel) && driver >= kDriver;
 }
 
 /// Launches and checks the launch's own status: errors that were pending before are not looked at.

@@ -17,10 +17,13 @@
 
 namespace tessera::cuda {
 
+/// Whether a product is one of f32 in tf32: the others are of 16 bits.
+inline bool warpgroup_in_tf32(const plugin::GemmProblem& p) { return plugin::size_of(p.dtype) == 4; }
+
 /// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. In tf32, whose instruction reads B from shared
 /// memory where it is K-major alone: the product is turned where op(A) is, or costs less to transpose than op(B).
 inline bool warpgroup_turns(const plugin::GemmProblem& p) {
-  return plugin::size_of(p.dtype) == 4 && !p.trans_b && (!p.trans_a || p.m <= p.n);
+  return warpgroup_in_tf32(p) && !p.trans_b && (!p.trans_a || p.m <= p.n);
 }
 
 /// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of
@@ -34,7 +37,7 @@ inline std::int64_t warpgroup_depth(const plugin::GemmProblem& product) {
 
 /// Whether B of a product is transposed on its way into the workspace.
 inline bool warpgroup_transposes_b(const plugin::GemmProblem& product) {
-  return plugin::size_of(product.dtype) == 4 && !product.trans_b;
+  return warpgroup_in_tf32(product) && !product.trans_b;
 }
 /// Whether an operand is copied into the workspace first: bulk copies know rows and matrices at distances of multiples
 /// of 16 bytes.

@@ -42,15 +42,13 @@ std::int64_t steps_of(const GemmProblem& p) { return ceil_div(p.k, warpgroup_dep
 struct SideNames {
   const char *m, *n;
 };
-SideNames side_names(bool turned, const char* m, const char* n) { return turned ? SideNames{n, m} : SideNames{m, n}; }
 struct Names {
-  SideNames tile, cluster, panel;
+  SideNames tile{"tile_m", "tile_n"}, cluster{"cluster_m", "cluster_n"}, panel{"panel_m", "panel_n"};
 
-  explicit Names(const GemmProblem& problem) : Names(warpgroup_turns(problem)) {}
-  explicit Names(bool turned)
-      : tile(side_names(turned, "tile_m", "tile_n")),
-        cluster(side_names(turned, "cluster_m", "cluster_n")),
-        panel(side_names(turned, "panel_m", "panel_n")) {}
+  explicit Names(const GemmProblem& problem) {
+    if (!warpgroup_turns(problem)) return;
+    for (SideNames* names : {&tile, &cluster, &panel}) std::swap(names->m, names->n);
+  }
 };
 
 /// What a launch computes: all matrices, or one.
@@ -122,15 +120,14 @@ std::int64_t result_bytes(const GemmProblem& p) {
 }
 
 const WarpgroupCosts& costs_of(const GemmProblem& p, const Machine& machine) {
-  return plugin::size_of(p.dtype) == 2 ? machine.gemm.warpgroup : machine.gemm.warpgroup_tf32;
+  return warpgroup_in_tf32(p) ? machine.gemm.warpgroup_tf32 : machine.gemm.warpgroup;
 }
 
 /// A step of k of a tile: products and copies hide each other, but for a share of what takes less time.
 double step_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
   const WarpgroupCosts& c = costs_of(p, machine);
   const WarpgroupTile& tile = config.tile;
-  const bool narrow = plugin::size_of(p.dtype) == 2;
-  const double units = narrow ? machine.units.mma_16 : machine.units.mma_tf32;
+  const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
   const double products =
       double(warpgroup_depth(p)) * tile.m() * tile.n / (units * c.tiles[std::size_t(tile.number)].rate);
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
@@ -323,7 +320,7 @@ plugin::Parameters warpgroup_parameters(const GemmProblem& problem, const Warpgr
                                 {"tail", config.tail},
                                 {"panel_m", panel.m},
                                 {"panel_n", panel.n}};
-  if (plugin::size_of(p.dtype) == 4) parameters.add({"compute", TESSERA_COMPUTE_TF32});
+  if (warpgroup_in_tf32(p)) parameters.add({"compute", TESSERA_COMPUTE_TF32});
   return parameters;
 }
 
@@ -348,7 +345,7 @@ std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machi
     return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
            std::to_string(machine.minor);
   if (plugin::size_of(p.dtype) == 8) return "it is for f16, bf16 and f32 in tf32";
-  if (plugin::size_of(p.dtype) == 4 && p.compute != TESSERA_COMPUTE_TF32)
+  if (warpgroup_in_tf32(p) && p.compute != TESSERA_COMPUTE_TF32)
     return "it computes f32 in tf32, which the product does not permit";
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
@@ -360,8 +357,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
                       std::uint64_t workspace_limit, plugin::OfferList& offers) {
   const GemmProblem product = warpgroup_product(problem), p = of_a_launch(product);
   const Names names(problem);
-  if (plugin::size_of(p.dtype) == 4)
-    given.in_range("compute", TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32);
+  if (warpgroup_in_tf32(p)) given.in_range("compute", TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32);
   const WarpgroupPanels most = most_panels(product, workspace_limit);
   const auto panel = [&](const char* key, bool copies, std::int64_t extent, std::int64_t fits) {
     return extent_of(given.in_range(key, fits < extent ? fits : 0, 0, copies && extent > 0 ? extent - 1 : 0), extent);

@@ -32,7 +32,7 @@ struct WarpgroupPlace {
   static __device__ constexpr int line(int four, int pair) { return kTurned ? 8 * four + pair : kHalf * pair; }
   static __device__ constexpr int along(int four) { return kTurned ? 0 : 8 * four; }
 
-  /// A thread's elements for a product, of a stage's tile whose rows are neighbours: `part` of four of its k.
+  /// A thread's elements for a product, of a stage's tile whose rows are neighbours: the `number`th eight of its k.
   template <class Operand>
   static __device__ __forceinline__ void read_fragment(std::uint32_t (&fragment)[4], std::uint32_t stage, int consumer,
                                                        int number) {
