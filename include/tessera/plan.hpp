@@ -54,10 +54,21 @@ inline const char* name_of(Role role) {
   return "?";
 }
 
+/// How a plan's algorithm is chosen where nobody forces one, with all its parameters. Wisdom comes first: what was
+/// measured before.
+enum class Effort : tessera_effort {
+  automatic = TESSERA_EFFORT_DEFAULT,  ///< what TESSERA_PLAN_EFFORT says, else estimate
+  estimate = TESSERA_EFFORT_ESTIMATE,  ///< by the model of time
+  /// By running the best few, on operands that the plan makes for it: less than 50 ms for problems that take below
+  /// 1 ms, below 30 executions for others. Waits for what is queued on the context.
+  measure = TESSERA_EFFORT_MEASURE
+};
+
 /// How a plan is made.
 struct PlanOptions {
   /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
   Memory operands = Memory::host;
+  Effort effort = Effort::automatic;
   /// "[backend/]name[:key=value,...]" as describe() prints it; empty: the environment's or the backend's choice.
   std::string algorithm = {};
   /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, and
@@ -84,6 +95,7 @@ inline tessera_plan_options c_options(const PlanOptions& options) {
   tessera_plan_options c{};
   c.struct_size = sizeof c;
   c.operands = static_cast<tessera_memory>(options.operands);
+  c.effort = static_cast<tessera_effort>(options.effort);
   c.algorithm = options.algorithm.empty() ? nullptr : options.algorithm.c_str();
   c.workspace_limit = options.workspace_limit;
   c.workspace = options.workspace;

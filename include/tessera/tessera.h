@@ -116,11 +116,25 @@ typedef struct tessera_plan tessera_plan;
 /** Most device memory that a GEMM plan takes beside its operands unless it is told, in bytes: 64 MiB. */
 #define TESSERA_DEFAULT_WORKSPACE_LIMIT (UINT64_C(64) << 20)
 
+/** How a plan's algorithm is chosen where nobody forces one, with all its parameters. In either case wisdom comes
+ * first: what was measured before, in this process or by the file that TESSERA_WISDOM names. */
+typedef int32_t tessera_effort;
+enum {
+  /** What TESSERA_PLAN_EFFORT says, else estimate. */
+  TESSERA_EFFORT_DEFAULT = 0,
+  /** By the model of time. */
+  TESSERA_EFFORT_ESTIMATE = 1,
+  /** By running the best few, on operands that the plan makes for it: less than 50 ms for problems that take below
+   * 1 ms, below 30 executions for others. Waits for what is queued on the context. Without memory for the operands
+   * it is an estimate, and TESSERA_VERBOSE says so; on a stream that is being captured it is an error. */
+  TESSERA_EFFORT_MEASURE = 2
+};
+
 /** How a plan is made; zero bytes mean the defaults. */
 typedef struct tessera_plan_options {
   uint64_t struct_size;
   tessera_memory operands;
-  int32_t reserved;
+  tessera_effort effort;
   /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM or
    * TESSERA_STENCIL_ALGORITHM says, else the backend's choice. */
   const char* algorithm;
@@ -274,6 +288,17 @@ TESSERA_API tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* 
 TESSERA_API tessera_status tessera_plan_cache_limit(int64_t plans, int64_t bytes, tessera_error* error);
 /** Waits for the work of the idle plans and destroys them. Those that are lent go when they come back. */
 TESSERA_API tessera_status tessera_plan_cache_clear(tessera_error* error);
+
+/* ---- Wisdom: what was measured ---------------------------------------------------------------- */
+
+/** Reads a file of wisdom into the process. Lines that this version cannot read are left out. TESSERA_INVALID_ARGUMENT
+ * where the file cannot be read. Plans of the plan cache stay as they are. */
+TESSERA_API tessera_status tessera_wisdom_load(const char* path, tessera_error* error);
+/** Adds the process's wisdom to a file, which need not exist: what else is in it stays, and several processes may do so
+ * at a time. TESSERA_INVALID_ARGUMENT where it cannot be written; it is then as it was. */
+TESSERA_API tessera_status tessera_wisdom_save(const char* path, tessera_error* error);
+/** Forgets the process's wisdom, and the plan cache. The file that TESSERA_WISDOM names is read again. */
+TESSERA_API tessera_status tessera_wisdom_forget(tessera_error* error);
 
 /* ---- The environment, and what TESSERA_VERBOSE prints ----------------------------------------- */
 

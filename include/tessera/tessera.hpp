@@ -19,5 +19,6 @@
 #include <tessera/plan_cache.hpp>
 #include <tessera/stencil.hpp>
 #include <tessera/taps.hpp>
+#include <tessera/wisdom.hpp>
 
 #endif

@@ -15,6 +15,7 @@
 #include "plan/plan.hpp"
 #include "plan/plan_cache.hpp"
 #include "plan/verbose.hpp"
+#include "wisdom/wisdom.hpp"
 
 #include <tessera/plugin/structs.hpp>
 
@@ -186,11 +187,12 @@ namespace {
 core::PlanOptions plan_options(const tessera_plan_options* options) {
   const auto o =
       options == nullptr ? tessera_plan_options{} : read_struct<tessera_plan_options>(options, "the plan options");
-  if (o.reserved != 0) core::invalid("reserved of the plan options", o.reserved, "must be 0");
+  core::one_of("effort", o.effort, TESSERA_EFFORT_DEFAULT, TESSERA_EFFORT_MEASURE,
+               "default (0), estimate (1), measure (2)");
   if (o.workspace == nullptr && o.workspace_bytes != 0)
     core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-  return {o.operands, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace, o.workspace_bytes,
-          nullptr};
+  return {o.operands,        o.effort, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace,
+          o.workspace_bytes, nullptr};
 }
 
 std::shared_ptr<core::Context> shared(const tessera_context* context) {
@@ -343,6 +345,21 @@ tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tesser
 }
 
 // ---- The environment, and what is said
+
+tessera_status tessera_wisdom_load(const char* path, tessera_error* error) {
+  return guard(error, [&] { core::Wisdom::instance().load(&existing(path, "path")); });
+}
+
+tessera_status tessera_wisdom_save(const char* path, tessera_error* error) {
+  return guard(error, [&] { core::Wisdom::instance().save(&existing(path, "path")); });
+}
+
+tessera_status tessera_wisdom_forget(tessera_error* error) {
+  return guard(error, [&] {
+    core::Wisdom::instance().forget();
+    core::PlanCache::instance().clear();
+  });
+}
 
 tessera_status tessera_reload_environment(tessera_error* error) {
   return guard(error, [] {

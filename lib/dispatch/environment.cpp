@@ -21,6 +21,7 @@ using plugin::name_of_compute;
 /// answers with a crash.
 struct Variables {
   std::string backend, gemm_algorithm, stencil_algorithm, gemm_compute, num_threads, verbose, backend_path;
+  std::string plan_effort, wisdom, omp_num_threads;
 };
 
 std::string variable(const char* name) {
@@ -29,11 +30,12 @@ std::string variable(const char* name) {
 }
 
 std::shared_ptr<const Variables> read_variables() {
-  const char* path = secure_getenv("TESSERA_BACKEND_PATH");
-  return std::make_shared<const Variables>(Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"),
-                                                     variable("TESSERA_STENCIL_ALGORITHM"),
-                                                     variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"),
-                                                     variable("TESSERA_VERBOSE"), path == nullptr ? "" : path});
+  const char *path = secure_getenv("TESSERA_BACKEND_PATH"), *wisdom = secure_getenv("TESSERA_WISDOM");
+  return std::make_shared<const Variables>(
+      Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
+                variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
+                path == nullptr ? "" : path, variable("TESSERA_PLAN_EFFORT"), wisdom == nullptr ? "" : wisdom,
+                variable("OMP_NUM_THREADS")});
 }
 
 /// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.
@@ -130,6 +132,17 @@ tessera_compute parse_compute(std::string_view text, std::string_view source) {
   malformed(source, text, "must be one of " + known);
 }
 
+tessera_effort parse_effort(std::string_view text, std::string_view source) {
+  if (text.empty() || text == "estimate") return TESSERA_EFFORT_ESTIMATE;
+  if (text == "measure") return TESSERA_EFFORT_MEASURE;
+  malformed(source, text, "must be one of estimate, measure");
+}
+
+std::string parse_wisdom(std::string_view text, std::string_view source) {
+  if (!text.empty() && text.front() != '/') malformed(source, text, "must be an absolute path");
+  return std::string(text);
+}
+
 int parse_number(std::string_view text, std::string_view source, int low, int high, int absent) {
   if (text.empty()) return absent;
   int value = 0;
@@ -167,6 +180,12 @@ tessera_compute environment_compute() { return parse_compute(variables()->gemm_c
 int environment_threads() { return parse_number(variables()->num_threads, "TESSERA_NUM_THREADS", 1, 1024, 0); }
 
 int environment_verbose() { return parse_number(variables()->verbose, "TESSERA_VERBOSE", 0, 2, 0); }
+
+tessera_effort environment_effort() { return parse_effort(variables()->plan_effort, "TESSERA_PLAN_EFFORT"); }
+
+std::string environment_wisdom() { return parse_wisdom(variables()->wisdom, "TESSERA_WISDOM"); }
+
+std::string environment_omp_threads() { return variables()->omp_num_threads; }
 
 std::vector<std::string> environment_backend_path() { return parse_path(variables()->backend_path); }
 

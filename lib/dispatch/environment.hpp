@@ -5,7 +5,7 @@
 /// The one place that reads environment variables, and the parsers of what they hold.
 #pragma once
 
-#include <tessera/types.h>
+#include <tessera/tessera.h>
 
 #include <cstdint>
 #include <string>
@@ -38,6 +38,10 @@ BackendSpec parse_backend(std::string_view text, std::string_view source);
 AlgorithmSpec parse_algorithm(std::string_view text, std::string_view source, bool from_code);
 /// "strict", "bf16x6", "f16x3", "tf32"; "" is strict.
 tessera_compute parse_compute(std::string_view text, std::string_view source);
+/// "estimate", "measure"; "" is estimate.
+tessera_effort parse_effort(std::string_view text, std::string_view source);
+/// An absolute path: what a program reads does not depend on where it was started. "" is none.
+std::string parse_wisdom(std::string_view text, std::string_view source);
 /// A whole number in [low, high]; "" gives `absent`.
 int parse_number(std::string_view text, std::string_view source, int low, int high, int absent);
 /// The non-empty entries of a ':'-separated list.
@@ -49,6 +53,11 @@ AlgorithmSpec environment_algorithm(std::int32_t op);
 tessera_compute environment_compute();
 int environment_threads();
 int environment_verbose();
+tessera_effort environment_effort();
+/// The file of measured choices; "": none. Read through secure_getenv: a set-uid program reads and writes none.
+std::string environment_wisdom();
+/// What OMP_NUM_THREADS held: where TESSERA_NUM_THREADS says nothing, it may be the number of threads.
+std::string environment_omp_threads();
 /// Read through secure_getenv: a set-uid program does not load plugins from anywhere.
 std::vector<std::string> environment_backend_path();
 /// Reads them anew. No other thread may change the environment meanwhile.

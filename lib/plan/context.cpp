@@ -5,7 +5,8 @@
 
 #include "check.hpp"
 
-#include <cstddef>
+#include <algorithm>
+#include <vector>
 
 namespace tessera::core {
 
@@ -24,11 +25,10 @@ void Context::settle() noexcept {
 }
 
 void* Context::native_stream() {
-  constexpr std::size_t end = offsetof(tessera_backend, native_stream) + sizeof(tessera_backend::native_stream);
-  if (table_.struct_size < end || table_.native_stream == nullptr)
-    throw Error(TESSERA_UNSUPPORTED, backend_.name() + " has no native stream");
+  const auto entry = optional(&tessera_backend::native_stream);
+  if (entry == nullptr) throw Error(TESSERA_UNSUPPORTED, backend_.name() + " has no native stream");
   void* stream = nullptr;
-  call(table_.native_stream, handle_, &stream);
+  call(entry, handle_, &stream);
   return stream;
 }
 
@@ -80,6 +80,18 @@ void DeviceMemory::download(std::int64_t offset, void* target, std::int64_t byte
   const tessera_copy copy{
       sizeof copy, TESSERA_COPY_TO_HOST, 1, 1, target, static_cast<const char*>(data_) + offset, {bytes}, {1}, {1}};
   if (bytes > 0) context_->call(context_->table().copy, context_->handle(), &copy);
+}
+
+void DeviceMemory::repeat(std::int64_t block) {
+  if (block < 1) invalid("block", block, "must be at least 1");
+  check(0, data_, block);
+  if (const auto entry = context_->optional(&tessera_backend::buffer_repeat); entry != nullptr && bytes_ > block) {
+    context_->call(entry, context_->handle(), data_, std::uint64_t(block), std::uint64_t(bytes_));
+    return;
+  }
+  std::vector<unsigned char> first(static_cast<std::size_t>(block));
+  download(0, first.data(), block);
+  for (std::int64_t at = block; at < bytes_; at += block) upload(at, first.data(), std::min(block, bytes_ - at));
 }
 
 }  // namespace tessera::core

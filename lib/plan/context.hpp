@@ -53,6 +53,13 @@ class Context {
   /// Waits, before something goes away whose work may be queued; a failure surfaces elsewhere.
   void settle() noexcept;
   void* native_stream();
+  /// An entry of the table that may be missing: null.
+  template <class Function>
+  Function optional(Function tessera_backend::*entry) const {
+    const auto* const begin = reinterpret_cast<const char*>(&table_);
+    const auto* const end = reinterpret_cast<const char*>(&(table_.*entry)) + sizeof(Function);
+    return table_.struct_size < std::uint64_t(end - begin) ? nullptr : table_.*entry;
+  }
 
  private:
   [[noreturn]] void fail(tessera_status status, const tessera_error& error, const char* message);
@@ -89,6 +96,8 @@ class DeviceMemory {
   /// Copies [offset, offset + bytes) from or to host memory; throws invalid_argument outside the memory.
   void upload(std::int64_t offset, const void* source, std::int64_t bytes);
   void download(std::int64_t offset, void* target, std::int64_t bytes) const;
+  /// Fills the memory with copies of its first `block` bytes.
+  void repeat(std::int64_t block);
 
  private:
   void check(std::int64_t offset, const void* host, std::int64_t bytes) const;

@@ -7,7 +7,29 @@
 #include "dispatch/dispatch.hpp"
 #include "problem/problem.hpp"
 
+#include <exception>
+#include <utility>
+
 namespace tessera::core {
+
+namespace {
+
+/// A request about a problem as the plugin sees it, which points into all that is given.
+tessera_offers_request request_of(Context& context, const Problem& problem, tessera_memory operands,
+                                  std::uint64_t limit, const AlgorithmSpec& algorithm,
+                                  const std::vector<tessera_parameter>& parameters) {
+  tessera_offers_request request{};
+  request.struct_size = sizeof request;
+  request.desc = problem.desc();
+  request.workspace_limit = limit;
+  request.memory = operands;
+  request.device = context.device();
+  request.threads = context.threads();
+  if (concerns(algorithm, context.backend().name(), context.backend().variant())) force(algorithm, parameters, request);
+  return request;
+}
+
+}  // namespace
 
 void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions& options, tessera_offer_visitor visit,
                   void* data) {
@@ -19,16 +41,32 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
   // As a plan would see it: host operands are brought to a device without gaps.
   const bool staged = options.operands == TESSERA_MEMORY_HOST && !context.on_host();
   const Problem problem = staged ? given.packed() : given.copy();
-  tessera_offers_request request{};
-  request.struct_size = sizeof request;
-  request.desc = problem.desc();
-  request.workspace_limit = workspace_limit(options, problem, context);
-  request.memory = options.operands;
-  request.device = context.device();
-  request.threads = context.threads();
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
-  if (concerns(algorithm, context.backend().name(), context.backend().variant())) force(algorithm, parameters, request);
+  const tessera_offers_request request =
+      request_of(context, problem, options.operands, workspace_limit(options, problem, context), algorithm, parameters);
   context.call(context.table().plan_offers, &request, visit, data);
+}
+
+std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands, std::uint64_t limit,
+                             const AlgorithmSpec& algorithm) {
+  struct Collected {
+    std::vector<Way> ways;
+    std::exception_ptr failure;
+  } collected;
+  const auto visit = [](void* data, const tessera_offer* offer) {
+    auto& to = *static_cast<Collected*>(data);
+    try {
+      to.ways.push_back({offer->algorithm, offer->seconds, offer->workspace_bytes});
+    } catch (...) {
+      to.failure = std::current_exception();  // an exception must not pass through C
+    }
+  };
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  const tessera_offers_request request = request_of(context, problem, operands, limit, algorithm, parameters);
+  context.call(context.table().plan_offers, &request, static_cast<tessera_offer_visitor>(visit),
+               static_cast<void*>(&collected));
+  if (collected.failure) std::rethrow_exception(collected.failure);
+  return std::move(collected.ways);
 }
 
 }  // namespace tessera::core

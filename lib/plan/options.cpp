@@ -6,14 +6,16 @@
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
-#include <tessera/tessera.h>
-
 #include <algorithm>
 
 namespace tessera::core {
 
 AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op) {
   return options.algorithm.empty() ? environment_algorithm(op) : parse_algorithm(options.algorithm, "algorithm", true);
+}
+
+tessera_effort effort(const PlanOptions& options) {
+  return options.effort == TESSERA_EFFORT_DEFAULT ? environment_effort() : options.effort;
 }
 
 std::uint64_t workspace_limit(const PlanOptions& options) {

@@ -8,6 +8,7 @@
 #include "dispatch/environment.hpp"
 
 #include <tessera/plugin/abi.h>
+#include <tessera/tessera.h>
 
 #include <cstdint>
 #include <string>
@@ -21,6 +22,7 @@ struct Problem;
 
 struct PlanOptions {
   tessera_memory operands = TESSERA_MEMORY_HOST;
+  tessera_effort effort = TESSERA_EFFORT_DEFAULT;
   std::string algorithm;
   std::uint64_t workspace_limit = 0;
   void* workspace = nullptr;
@@ -30,6 +32,9 @@ struct PlanOptions {
 
 /// The algorithm that code or environment force, if any.
 AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op);
+
+/// What code or environment say, if they do.
+tessera_effort effort(const PlanOptions& options);
 
 /// What a plan may take, in bytes; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
 std::uint64_t workspace_limit(const PlanOptions& options);

@@ -50,6 +50,10 @@ class Plan {
 
   Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
   std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm, ContextSource* contexts) const;
+  void choose(const AlgorithmSpec& forced, const PlanOptions& options);
+  bool create_by_wisdom(const std::string& problem, const std::string& machine);
+  bool create_by_measuring(const Problem& problem, const AlgorithmSpec& forced, const std::string& text,
+                           const std::string& machine);
   void create(const AlgorithmSpec& algorithm);
   void take_workspace(const PlanOptions& options);
   void count_bytes();
@@ -93,6 +97,7 @@ class Plan {
   bool queued_ = false;
   std::atomic<bool> executing_{false};
   int verbose_;
+  const char* chosen_ = "estimated";  ///< how the algorithm was
   std::string algorithm_, description_;
   /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among
   /// few arrays. At first odd ones, which aligned arrays do not have.

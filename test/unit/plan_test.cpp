@@ -247,10 +247,10 @@ TEST_CASE("options that mean nothing are refused", "[validation]") {
   ErrorText error;
   tessera_plan_options options{};
   options.struct_size = sizeof options;
-  options.reserved = 3;
-  check_error("reserved", tessera_plan_create(context.get(), problem, &options, &plan, error.get()), error,
-              TESSERA_INVALID_ARGUMENT, {"reserved", "3"});
-  options.reserved = 0;
+  options.effort = 3;
+  check_error("effort", tessera_plan_create(context.get(), problem, &options, &plan, error.get()), error,
+              TESSERA_INVALID_ARGUMENT, {"effort = 3", "estimate (1), measure (2)"});
+  options.effort = TESSERA_EFFORT_DEFAULT;
   options.workspace_bytes = 4096;
   check_error("bytes of nothing", tessera_plan_create(context.get(), problem, &options, &plan, error.get()), error,
               TESSERA_INVALID_ARGUMENT, {"workspace_bytes", "4096"});

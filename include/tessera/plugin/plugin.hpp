@@ -20,6 +20,7 @@
 ///         void copy(const tessera_copy&);
 ///         void synchronize();
 ///         void* native_stream();
+///         void repeat(void* data, std::uint64_t block, std::uint64_t bytes);  // may be left out: buffer_repeat
 ///       };
 ///       // What a context on that device with so many CPU threads (0: the backend's default) would have.
 ///       static Context::Machine machine(int device, int threads);

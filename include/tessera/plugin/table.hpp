@@ -52,7 +52,8 @@ class Table {
                                        plan_create,
                                        plan_execute,
                                        plan_destroy,
-                                       native_stream};
+                                       native_stream,
+                                       buffer_repeat_entry()};
     return &table;
   }
 
@@ -285,6 +286,13 @@ class Table {
 
   static tessera_status native_stream(tessera_backend_context* context, void** stream, tessera_error* error) {
     return guard(error, [&] { *stream = unwrap(context).native_stream(); });
+  }
+
+  static auto buffer_repeat_entry() -> decltype(tessera_backend::buffer_repeat) {
+    if constexpr (requires(Context & context) { context.repeat(nullptr, std::uint64_t(), std::uint64_t()); })
+      return [](tessera_backend_context* context, void* data, std::uint64_t block, std::uint64_t bytes,
+                tessera_error* error) { return guard(error, [&] { unwrap(context).repeat(data, block, bytes); }); };
+    return nullptr;
   }
 };
 

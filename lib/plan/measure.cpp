@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/measure.hpp"
+
+#include "check.hpp"
+#include "plan/options.hpp"
+#include "plan/scratch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace tessera::core {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What a measurement may still take. Of a problem that takes 1 ms or more executions are counted, of others time.
+class Budget {
+ public:
+  /// `execution`: seconds of one.
+  explicit Budget(double execution) : counts_(execution >= kLong) {}
+
+  bool counts() const { return counts_; }
+  void spend(int executions) { left_ -= executions; }
+  /// Whether there is something left, when `share` of all is held back.
+  bool has(double share) const {
+    return counts_ ? left_ > share * kExecutions : seconds_since(start_) < (1.0 - share) * kSeconds;
+  }
+
+ private:
+  static constexpr double kLong = 1e-3, kSeconds = 30e-3, kExecutions = 25;
+  Clock::time_point start_ = Clock::now();
+  bool counts_;
+  double left_ = kExecutions;
+};
+
+/// A plugin's plan on the scratch operands.
+class Contender {
+ public:
+  Contender(const Way& offered, Context& context, const Problem& problem, std::uint64_t workspace_limit)
+      : way(offered), plan_(nullptr, {&context}) {
+    const AlgorithmSpec spec = parse_algorithm(way.algorithm, "offer", true);
+    const std::vector<tessera_parameter> parameters = c_parameters(spec);
+    tessera_plan_request request{};
+    request.struct_size = sizeof request;
+    request.desc = problem.desc();
+    request.workspace_limit = workspace_limit;
+    force(spec, parameters, request);
+    tessera_plan_reply reply{};
+    reply.struct_size = sizeof reply;
+    tessera_backend_plan* made = nullptr;
+    context.call(context.table().plan_create, context.handle(), &request, &made, &reply);
+    plan_.reset(made);
+  }
+
+  /// Of one of `count` executions.
+  double time(const Scratch& scratch, void* workspace, int count) {
+    Context& context = *plan_.get_deleter().context;
+    const tessera_execution execution = scratch.execution(workspace, way.workspace_bytes);
+    context.synchronize();
+    const auto start = Clock::now();
+    for (int i = 0; i < count; ++i) context.call(context.table().plan_execute, plan_.get(), &execution);
+    context.synchronize();
+    const double seconds = seconds_since(start) / count;
+    best = std::min(best, seconds);
+    return seconds;
+  }
+
+  const Way& way;
+  double best = std::numeric_limits<double>::infinity();
+
+ private:
+  struct Destroy {
+    Context* context;
+    void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
+  };
+  std::unique_ptr<tessera_backend_plan, Destroy> plan_;
+};
+
+class Race {
+ public:
+  Race(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
+       const std::vector<Way>& ways)
+      : context_(context), problem_(problem), limit_(workspace_limit), ways_(ways), scratch_(context, problem) {
+    std::uint64_t most = 0;
+    for (const Way& way : ways) most = std::max(most, way.workspace_bytes);
+    if (most > std::uint64_t(std::numeric_limits<std::int64_t>::max()))
+      throw Error(TESSERA_OUT_OF_MEMORY, "a workspace of " + std::to_string(most) + " bytes: there is no such memory");
+    workspace_ = std::make_unique<DeviceMemory>(context, std::int64_t(most));
+  }
+
+  Measured run() {
+    Contender& first = enter(ways_.front());
+    warm_up(first);
+    Budget budget(first.best);
+    qualify(budget);
+    for (const double within : {1.3, 1.15, 1.08, 1.05, 1.03, 1.03}) again(within, budget);
+    const Contender& winner = verified(first);
+    return {winner.way.algorithm, winner.best, first.best, int(contenders_.size())};
+  }
+
+ private:
+  Contender& enter(const Way& way) {
+    return *contenders_.emplace_back(std::make_unique<Contender>(way, *context_, problem_, limit_));
+  }
+  double time(Contender& contender, int count) { return contender.time(scratch_, workspace_->data(), count); }
+
+  /// Until the clocks of the device are up.
+  void warm_up(Contender& first) {
+    constexpr double kSeconds = 3e-3;
+    const auto start = Clock::now();
+    do {
+      first.best = std::numeric_limits<double>::infinity();
+      time(first, 1);
+    } while (seconds_since(start) < kSeconds);
+  }
+
+  /// So many executions that the clock tells them apart from nothing.
+  static int repetitions(double seconds, const Budget& budget) {
+    constexpr double kSpan = 200e-6;
+    return budget.counts() ? 1 : int(std::clamp(kSpan / seconds, 1.0, 64.0));
+  }
+
+  /// Each once, the cheapest first: code that has not run yet has to be brought to the device before.
+  void qualify(Budget& budget) {
+    constexpr double kHopeless = 4.0, kHeldBack = 0.4;
+    for (std::size_t i = 1; i < ways_.size() && budget.has(kHeldBack); ++i) {
+      if (ways_[i].seconds > kHopeless * ways_.front().seconds) break;
+      const std::size_t before = contenders_.size();
+      try {
+        Contender& next = enter(ways_[i]);
+        const double once = time(next, 1);
+        budget.spend(1);
+        if (budget.counts() || once > kHopeless * fastest().best) continue;
+        next.best = std::numeric_limits<double>::infinity();
+        time(next, repetitions(once, budget));
+      } catch (const Error&) {  // what cannot be made, or cannot run, is no contender; a dead context says so below
+        context_->synchronize();
+        contenders_.resize(before);
+      }
+    }
+  }
+
+  /// Those that are within a factor of the fastest, each once more, in turns.
+  void again(double within, Budget& budget) {
+    const double most = within * fastest().best;
+    std::vector<Contender*> near;
+    for (const auto& contender : contenders_)
+      if (contender->best <= most) near.push_back(contender.get());
+    if (near.size() < 2) return;
+    for (Contender* contender : near) {
+      if (!budget.has(0.0)) return;
+      const int count = repetitions(contender->best, budget);
+      time(*contender, count);
+      budget.spend(count);
+    }
+  }
+
+  /// The first of equals, which was predicted to be the faster.
+  Contender& fastest() const {
+    return **std::min_element(contenders_.begin(), contenders_.end(),
+                              [](const auto& a, const auto& b) { return a->best < b->best; });
+  }
+
+  /// The fastest whose result is that of the first; the first, which nobody doubts, else.
+  Contender& verified(Contender& first) {
+    constexpr double kGain = 0.99;  // what is less is noise
+    Contender* winner = &fastest();
+    if (winner == &first || winner->best > kGain * first.best) return first;
+    time(first, 1);
+    const std::vector<double> expected = scratch_.sample();
+    time(*winner, 1);
+    const std::vector<double> result = scratch_.sample();
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const double x = expected[i], y = result[i];
+      const bool same = x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= scratch_.tolerance(x);
+      if (!same)
+        throw Error(TESSERA_INTERNAL, context_->name() + "/" + winner->way.algorithm + " computes " + text_of(y) +
+                                          " where " + first.way.algorithm + " computes " + text_of(x) +
+                                          "; the plan is made without measuring");
+    }
+    return *winner;
+  }
+
+  std::shared_ptr<Context> context_;
+  const Problem& problem_;
+  std::uint64_t limit_;
+  const std::vector<Way>& ways_;
+  Scratch scratch_;
+  std::unique_ptr<DeviceMemory> workspace_;
+  std::vector<std::unique_ptr<Contender>> contenders_;
+};
+
+}  // namespace
+
+std::string Measured::text() const {
+  std::array<char, 96> figures{};
+  std::snprintf(figures.data(), figures.size(), ", %.3g us, the fastest of %d, %.2f times as fast as the estimate",
+                seconds * 1e6, timed, estimated_seconds / seconds);
+  return algorithm + figures.data();
+}
+
+Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
+                 const std::vector<Way>& ways) {
+  static std::mutex alone;
+  const std::lock_guard lock(alone);
+  context->synchronize();
+  return Race(context, problem, workspace_limit, ways).run();
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/problem_text.hpp"
+
+#include "dispatch/environment.hpp"
+
+#include <tessera/version.h>
+#include <tessera/boundary.hpp>
+#include <tessera/dtype.hpp>
+#include <tessera/plugin/epilogue.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <thread>
+
+namespace tessera::core {
+namespace {
+
+/// "3x4x5".
+std::string numbers(std::span<const std::int64_t> values) {
+  std::string text;
+  for (const std::int64_t value : values) text.append(text.empty() ? "" : "x").append(std::to_string(value));
+  return text;
+}
+std::string numbers(std::initializer_list<std::int64_t> values) { return numbers(std::span(values)); }
+
+std::string text_of(const tessera_gemm_desc& d) {
+  std::string text = std::string("gemm ") + name_of(d.dtype) + "->" + name_of(d.dtype_d) + " " +
+                     plugin::name_of_compute(d.compute) + " " + numbers({d.m, d.n, d.k, d.batch}) + " " +
+                     (d.trans_a == TESSERA_TRANSPOSE ? "T" : "N") + (d.trans_b == TESSERA_TRANSPOSE ? "T" : "N");
+  text += " ld " + numbers({d.lda, d.ldb, d.ldc, d.ldd});
+  if (d.batch > 1) text += " stride " + numbers({d.stride_a, d.stride_b, d.stride_c, d.stride_d});
+  if (d.bias != TESSERA_BIAS_NONE)
+    text += std::string(" bias ") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row " : "per_column ") +
+            name_of(d.dtype_bias) + " " + numbers({d.bias_increment, d.bias_stride});
+  if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" ") + plugin::name_of_activation(d.activation);
+  return text;
+}
+
+/// FNV-1a, of 64 bits.
+std::uint64_t hash_of(const std::vector<tessera_tap>& taps) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const tessera_tap& tap : taps) {
+    unsigned char bytes[sizeof tap];
+    std::memcpy(bytes, &tap, sizeof tap);
+    for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
+  }
+  return hash;
+}
+
+std::string text_of(const tessera_stencil_desc& d, const std::vector<tessera_tap>& taps) {
+  std::string text = std::string("stencil ") + name_of(d.dtype) + " ";
+  const auto axes = [&](const std::int64_t* values) { return numbers(std::span(values, std::size_t(d.rank))); };
+  char hash[24];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(hash_of(taps)));
+  text += axes(d.extents) + " in " + axes(d.in_strides) + " out " + axes(d.out_strides) + " taps " +
+          std::to_string(taps.size()) + ":" + hash + " steps " + std::to_string(d.steps);
+  for (int axis = 0; axis < d.rank; ++axis)
+    for (int side = 0; side < 2; ++side) text += std::string(" ") + name_of(Boundary(d.boundary[axis][side]));
+  return text;
+}
+
+}  // namespace
+
+std::string canonical_text(const Problem& problem) {
+  return problem.op == TESSERA_OP_GEMM ? text_of(problem.gemm) : text_of(problem.stencil, problem.taps);
+}
+
+std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
+                           const std::string& forced) {
+  std::string text = "tessera " + numbers({TESSERA_VERSION_MAJOR, TESSERA_VERSION_MINOR, TESSERA_VERSION_PATCH}) +
+                     ", " + context.name() + " (" + context.backend().build_info() + ") on " +
+                     context.backend().devices()[std::size_t(context.device())].name;
+  if (context.on_host()) {
+    const std::string omp = environment_omp_threads();
+    text += ", threads " + std::to_string(context.threads()) + " of " +
+            std::to_string(std::thread::hardware_concurrency()) + (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
+  }
+  text += operands == TESSERA_MEMORY_HOST ? ", host operands" : ", device operands";
+  text += ", workspace " + std::to_string(workspace_limit);
+  return forced.empty() ? text : text + ", forced " + forced;
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Canonical texts by which measured choices are known.
+#pragma once
+
+#include "plan/context.hpp"
+#include "problem/problem.hpp"
+
+#include <string>
+
+namespace tessera::core {
+
+/// All of a problem that its time depends on. Coefficients are a number that stands for them.
+std::string canonical_text(const Problem& problem);
+
+/// All that the choice depends on beside the problem: the backend and its build, device, threads, where operands are,
+/// the limit of the workspace, and what is forced.
+std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
+                           const std::string& forced);
+
+}  // namespace tessera::core

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Operands to time a problem on.
+#pragma once
+
+#include "plan/context.hpp"
+#include "problem/problem.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tessera::core {
+
+/// Operands of a problem in the memory of a context's device, filled with random whole numbers so small that sums of
+/// products are exact where the type can hold them: whatever computes a product, its bits are the same.
+class Scratch {
+ public:
+  /// `problem` is as the plugin sees it. Throws out_of_memory.
+  Scratch(const std::shared_ptr<Context>& context, const Problem& problem);
+
+  /// An execution of alpha = 1 and beta = 0 on them.
+  tessera_execution execution(void* workspace, std::uint64_t workspace_bytes) const;
+  /// Some of the output's elements: the first, the last and those in the middle.
+  std::vector<double> sample() const;
+  /// How much two ways to compute an element may differ, whose value is `value`.
+  double tolerance(double value) const;
+
+ private:
+  void fill(std::size_t operand);
+
+  std::shared_ptr<Context> context_;
+  const Problem& problem_;
+  double most_ = 0.0;  ///< the largest number in them
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<tessera_operand> operands_;
+  tessera_scalar scalars_[2];
+};
+
+}  // namespace tessera::core
