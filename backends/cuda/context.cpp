@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "transfer.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace tessera::cuda {
@@ -51,6 +52,17 @@ void Context::copy(const tessera_copy& copy) {
   const DeviceGuard guard(device_);
   require_no_capture("a copy between host and device");
   transfer(copy, stream_, staging_);
+}
+
+/// Each copy doubles what is there.
+void Context::repeat(void* data, std::uint64_t block, std::uint64_t bytes) {
+  const DeviceGuard guard(device_);
+  auto* const begin = static_cast<unsigned char*>(data);
+  for (std::uint64_t filled = block; filled < bytes;) {
+    const std::uint64_t more = std::min(filled, bytes - filled);
+    TESSERA_CUDA_CHECK(cudaMemcpyAsync(begin + filled, begin, more, cudaMemcpyDeviceToDevice, stream_));
+    filled += more;
+  }
 }
 
 void Context::synchronize() {

@@ -31,6 +31,8 @@ class Context {
   void* allocate(std::uint64_t bytes);
   void free(void* data) noexcept;
   void copy(const tessera_copy& copy);
+  /// Fills `bytes` of the device's memory with copies of the first `block`.
+  void repeat(void* data, std::uint64_t block, std::uint64_t bytes);
   void synchronize();
 
   /// The stream on which plans write their tables. Apart from stream(), so that making a plan neither

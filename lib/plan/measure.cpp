@@ -189,7 +189,7 @@ class Race {
                                           " where " + first.way.algorithm + " computes " + text_of(x) +
                                           "; the plan is made without measuring");
     }
-    return *winner;
+    return winner->best > kGain * first.best ? first : *winner;  // both have run once more
   }
 
   std::shared_ptr<Context> context_;

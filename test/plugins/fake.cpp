@@ -6,18 +6,15 @@
 /// With TESSERA_FAKE_FATAL the first execution kills the context. The environment's TESSERA_FAKE_DAMAGE says what
 /// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
-#include "fake_stats.hpp"
+#include "fake_context.hpp"
 
 #include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/plugin.hpp>
 
-#include <atomic>
-#include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
-#include <map>
-#include <mutex>
-#include <set>
+#include <thread>
 
 #if !defined(TESSERA_FAKE_TUNED_SHARE)
 #define TESSERA_FAKE_TUNED_SHARE 0.5
@@ -30,148 +27,9 @@
 namespace {
 
 using namespace tessera::plugin;
-using tessera::test::FakeStats;
+using namespace tessera::test;
 
-/// Set in every device pointer: no address of a process on x86-64 or aarch64 has it, so the host faults on a touch.
-constexpr std::uintptr_t kDeviceBit = std::uintptr_t{1} << 54;
 constexpr std::int64_t kCoveted = 7777;
-
-/// What lives in all contexts.
-struct Alive {
-  std::atomic<std::int64_t> contexts{0}, allocations{0}, plans{0};
-} alive;
-
-/// Fails where TESSERA_FAKE_FAULT says that this call of the entry shall.
-void may_fail(std::string_view entry) {
-  static std::mutex mutex;
-  static std::string told;
-  static std::int64_t calls = 0;
-  const std::lock_guard lock(mutex);
-  const char* const variable = std::getenv("TESSERA_FAKE_FAULT");
-  if (std::string text = variable == nullptr ? "" : variable; text != told) told = std::move(text), calls = 0;
-  if (!told.starts_with(entry) || told.size() <= entry.size() || told[entry.size()] != ':') return;
-  const char* const end = told.data() + told.size();
-  std::int64_t first = 0;
-  const auto [rest, error] = std::from_chars(told.data() + entry.size() + 1, end, first);
-  std::string_view how(rest, std::size_t(end - rest));
-  const bool for_good = how.starts_with('+');
-  if (for_good) how.remove_prefix(1);
-  if (error != std::errc{} || (!how.empty() && how != ":memory"))
-    throw Error(TESSERA_INTERNAL, "TESSERA_FAKE_FAULT = '" + told + "': must be 'entry:n[+][:memory]'");
-  ++calls;
-  if (calls != first && !(for_good && calls > first)) return;
-  const std::string message = std::string(entry) + " fails as TESSERA_FAKE_FAULT says";
-  throw Error(how.empty() ? TESSERA_DEVICE_ERROR : TESSERA_OUT_OF_MEMORY, message);
-}
-
-/// All that a model of time needs to know here.
-struct FakeMachine {
-  int threads;
-};
-
-struct FakeContext {
-  using Machine = FakeMachine;
-  explicit FakeContext(const tessera_backend_context_desc& desc) {
-    may_fail("context_create");
-    ++alive.contexts;
-    static std::atomic<std::int32_t> latest{0};
-    stats_.threads = desc.threads;
-    stats_.threads_of_the_one_before = latest.exchange(desc.threads);
-    stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
-  }
-  ~FakeContext() { --alive.contexts; }
-  FakeContext(const FakeContext&) = delete;
-  FakeContext& operator=(const FakeContext&) = delete;
-  FakeMachine machine() const { return {stats_.threads}; }
-  void* native_stream() {
-    stats_.contexts_of_process = alive.contexts;
-    stats_.allocations_of_process = alive.allocations;
-    stats_.plans_of_process = alive.plans;
-    return &stats_;
-  }
-
-  void* allocate(std::uint64_t bytes) {
-    may_fail("buffer_allocate");
-    if (bytes > (std::uint64_t{1} << 30))
-      throw Error(TESSERA_OUT_OF_MEMORY, std::to_string(bytes) + " bytes asked for; the device has 1073741824");
-    char* const memory = static_cast<char*>(std::aligned_alloc(256, (bytes / 256 + 1) * 256));
-    if (memory == nullptr) throw std::bad_alloc();
-    const auto undo = [](char* m) { std::free(m); };
-    std::unique_ptr<char, decltype(undo)> owned(memory, undo);
-    std::memset(memory, 0xff, (bytes / 256 + 1) * 256);
-    allocations_[memory] = bytes;
-    owned.release();
-    ++stats_.live_allocations, ++stats_.allocations, ++alive.allocations;
-    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(memory) | kDeviceBit);
-  }
-  void free(void* data) noexcept {
-    char* const memory = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(data) & ~kDeviceBit);
-    if (allocations_.erase(memory) == 0) return;
-    --stats_.live_allocations, --alive.allocations;
-    std::free(memory);
-  }
-
-  /// The host's view of [pointer + first, pointer + last), which must lie in one allocation.
-  char* resolve(const void* pointer, std::int64_t first, std::int64_t last) const {
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if ((address & kDeviceBit) == 0) throw Error(TESSERA_DEVICE_ERROR, "a host pointer was given to the device");
-    char* const memory = reinterpret_cast<char*>(address & ~kDeviceBit);
-    auto after = allocations_.upper_bound(memory);
-    if (after == allocations_.begin()) throw Error(TESSERA_DEVICE_ERROR, "illegal address");
-    --after;
-    const std::int64_t offset = memory - after->first;
-    if (offset + first < 0 || offset + last > std::int64_t(after->second))
-      throw Error(TESSERA_DEVICE_ERROR, "illegal address: outside the allocation");
-    return memory;
-  }
-
-  void synchronize() {
-    may_fail("synchronize");
-    run_queue();
-  }
-  void run_queue() {
-    std::vector<std::function<void()>> work;
-    work.swap(queue_);
-    for (const auto& item : work) item();
-  }
-  void copy(const tessera_copy& c) {
-    may_fail("copy");
-    run_queue();
-    ++stats_.copies;
-    const bool to_device = c.direction == TESSERA_COPY_TO_DEVICE;
-    std::int64_t index[TESSERA_COPY_MAX_RANK] = {}, reach = 0;
-    for (int axis = 0; axis < c.rank; ++axis) {
-      if (c.extents[axis] == 0) return;
-      reach += (c.extents[axis] - 1) * (to_device ? c.target_strides : c.source_strides)[axis];
-    }
-    const std::int64_t bytes = (reach + 1) * std::int64_t(c.element_size);
-    char* const target = to_device ? resolve(c.target, 0, bytes) : static_cast<char*>(c.target);
-    const char* const source = to_device ? static_cast<const char*>(c.source) : resolve(c.source, 0, bytes);
-    for (bool more = true; more;) {
-      std::int64_t to = 0, from = 0;
-      for (int axis = 0; axis < c.rank; ++axis) {
-        to += index[axis] * c.target_strides[axis];
-        from += index[axis] * c.source_strides[axis];
-      }
-      std::memcpy(target + to * std::int64_t(c.element_size), source + from * std::int64_t(c.element_size),
-                  c.element_size);
-      more = false;
-      for (int axis = c.rank; axis-- > 0 && !more;) {
-        if (++index[axis] < c.extents[axis])
-          more = true;
-        else
-          index[axis] = 0;
-      }
-    }
-  }
-
-  FakeStats stats_;
-  std::set<const void*> plans_;
-  std::vector<std::function<void()>> queue_;
-
- private:
-  std::map<char*, std::uint64_t> allocations_;
-};
 
 /// A plan whose work runs when the context is waited for.
 class QueuedPlan : public Plan {
@@ -217,6 +75,13 @@ void may_damage(char* behind) {
   if (where == "nowhere") ++*reinterpret_cast<char*>(kDeviceBit);
 }
 
+/// Whether a variable says so. TESSERA_FAKE_PLAIN = slow: products without a workspace take 2 ms longer.
+/// TESSERA_FAKE_TUNED = wrong: one element is, of those with a workspace.
+bool is_told(const char* variable, std::string_view what) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && what == value;
+}
+
 /// A and B of type T, C and D of type To.
 template <class T, class To>
 class FakeGemm : public QueuedPlan {
@@ -256,6 +121,9 @@ class FakeGemm : public QueuedPlan {
           const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
           d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
         }
+    if (workspace_ == 0 && is_told("TESSERA_FAKE_PLAIN", "slow"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "wrong")) d[elements - 1] = To(S(d[elements - 1]) + S(1));
   }
   GemmProblem p_;
   std::uint64_t workspace_;

@@ -155,8 +155,8 @@ typedef struct tessera_backend {
   /* Optional from here on: a table may end here, or hold null. */
 
   tessera_status (*native_stream)(tessera_backend_context* context, void** stream, tessera_error* error);
-  /** Fills `bytes` of the device's memory with copies of its first `block` bytes, behind all work queued before. Without
-   * it the core copies from the host. */
+  /** Fills `bytes` of the device's memory with copies of its first `block` bytes, behind all work queued before.
+   * Without it the core copies from the host. */
   tessera_status (*buffer_repeat)(tessera_backend_context* context, void* data, uint64_t block, uint64_t bytes,
                                   tessera_error* error);
 } tessera_backend;
