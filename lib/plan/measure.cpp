@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -24,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// What a measurement may still take. Of a problem that takes 1 ms or more executions are counted, of others time.
+/// What a measurement may still take. Of a problem that takes more than a millisecond executions are counted, of others
+/// time.
 class Budget {
  public:
   /// `execution`: seconds of one.
@@ -38,7 +40,7 @@ class Budget {
   }
 
  private:
-  static constexpr double kLong = 1e-3, kSeconds = 30e-3, kExecutions = 25;
+  static constexpr double kLong = 1.2e-3, kSeconds = 25e-3, kExecutions = 25;
   Clock::time_point start_ = Clock::now();
   bool counts_;
   double left_ = kExecutions;
@@ -64,22 +66,27 @@ class Contender {
   }
 
   /// Of one of `count` executions.
-  double time(const Scratch& scratch, void* workspace, int count) {
+  double time(Scratch& scratch, void* workspace, int count) {
     Context& context = *plan_.get_deleter().context;
-    const tessera_execution execution = scratch.execution(workspace, way.workspace_bytes);
     context.synchronize();
     const auto start = Clock::now();
-    for (int i = 0; i < count; ++i) context.call(context.table().plan_execute, plan_.get(), &execution);
+    for (int i = 0; i < count; ++i) {
+      const tessera_execution execution = scratch.next(workspace, way.workspace_bytes);
+      context.call(context.table().plan_execute, plan_.get(), &execution);
+    }
     context.synchronize();
-    const double seconds = seconds_since(start) / count;
-    best = std::min(best, seconds);
-    return seconds;
+    times_.push_back(seconds_since(start) / count);
+    std::sort(times_.begin(), times_.end());
+    return times_.front();
   }
+  /// The median of its times.
+  double typical() const { return times_[(times_.size() - 1) / 2]; }
+  void forget() { times_.clear(); }
 
   const Way& way;
-  double best = std::numeric_limits<double>::infinity();
 
  private:
+  std::vector<double> times_;  // the shortest first
   struct Destroy {
     Context* context;
     void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
@@ -102,11 +109,12 @@ class Race {
   Measured run() {
     Contender& first = enter(ways_.front());
     warm_up(first);
-    Budget budget(first.best);
+    Budget budget(first.typical());
     qualify(budget);
-    for (const double within : {1.3, 1.15, 1.08, 1.05, 1.03, 1.03}) again(within, budget);
+    constexpr int kRounds = 16;
+    for (int round = 0; round < kRounds; ++round) again(1.04 + 0.3 / (1 + round), budget);
     const Contender& winner = verified(first);
-    return {winner.way.algorithm, winner.best, first.best, int(contenders_.size())};
+    return {winner.way.algorithm, winner.typical(), first.typical(), int(contenders_.size())};
   }
 
  private:
@@ -120,7 +128,7 @@ class Race {
     constexpr double kSeconds = 3e-3;
     const auto start = Clock::now();
     do {
-      first.best = std::numeric_limits<double>::infinity();
+      first.forget();
       time(first, 1);
     } while (seconds_since(start) < kSeconds);
   }
@@ -141,8 +149,8 @@ class Race {
         Contender& next = enter(ways_[i]);
         const double once = time(next, 1);
         budget.spend(1);
-        if (budget.counts() || once > kHopeless * fastest().best) continue;
-        next.best = std::numeric_limits<double>::infinity();
+        if (budget.counts() || once > kHopeless * fastest().typical()) continue;
+        next.forget();
         time(next, repetitions(once, budget));
       } catch (const Error&) {  // what cannot be made, or cannot run, is no contender; a dead context says so below
         context_->synchronize();
@@ -153,14 +161,14 @@ class Race {
 
   /// Those that are within a factor of the fastest, each once more, in turns.
   void again(double within, Budget& budget) {
-    const double most = within * fastest().best;
+    const double most = within * fastest().typical();
     std::vector<Contender*> near;
     for (const auto& contender : contenders_)
-      if (contender->best <= most) near.push_back(contender.get());
+      if (contender->typical() <= most) near.push_back(contender.get());
     if (near.size() < 2) return;
     for (Contender* contender : near) {
       if (!budget.has(0.0)) return;
-      const int count = repetitions(contender->best, budget);
+      const int count = repetitions(contender->typical(), budget);
       time(*contender, count);
       budget.spend(count);
     }
@@ -169,16 +177,18 @@ class Race {
   /// The first of equals, which was predicted to be the faster.
   Contender& fastest() const {
     return **std::min_element(contenders_.begin(), contenders_.end(),
-                              [](const auto& a, const auto& b) { return a->best < b->best; });
+                              [](const auto& a, const auto& b) { return a->typical() < b->typical(); });
   }
 
   /// The fastest whose result is that of the first; the first, which nobody doubts, else.
   Contender& verified(Contender& first) {
     constexpr double kGain = 0.99;  // what is less is noise
     Contender* winner = &fastest();
-    if (winner == &first || winner->best > kGain * first.best) return first;
+    if (winner == &first || winner->typical() > kGain * first.typical()) return first;
+    scratch_.restart();
     time(first, 1);
     const std::vector<double> expected = scratch_.sample();
+    scratch_.restart();
     time(*winner, 1);
     const std::vector<double> result = scratch_.sample();
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -189,7 +199,7 @@ class Race {
                                           " where " + first.way.algorithm + " computes " + text_of(x) +
                                           "; the plan is made without measuring");
     }
-    return winner->best > kGain * first.best ? first : *winner;  // both have run once more
+    return *winner;
   }
 
   std::shared_ptr<Context> context_;

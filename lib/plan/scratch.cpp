@@ -25,10 +25,19 @@ double unit_of(tessera_dtype dtype) {
 
 /// The largest whole number so that k products of two have an exact sum in the type of sums; all are exact in 8 bits.
 double largest_number(const Problem& problem) {
-  constexpr double kMost = 127;
-  if (problem.op != TESSERA_OP_GEMM) return kMost;
-  const double exact = 1.0 / unit_of(problem.scalar_dtype);
-  return std::clamp(std::floor(std::sqrt(exact / double(std::max<std::int64_t>(problem.gemm.k, 1)))), 1.0, kMost);
+  double most = 127;
+  if (problem.op != TESSERA_OP_GEMM) return most;
+  const double k = double(std::max<std::int64_t>(problem.gemm.k, 1)), exact = 1.0 / unit_of(problem.scalar_dtype);
+  while (most > 1 && most * most * k > exact) --most;
+  return most;
+}
+
+/// x^n, without the library of mathematics, which the core does without.
+double power(double x, std::int64_t n) {
+  double result = 1.0;
+  for (; n > 0; n /= 2, x *= x)
+    if (n % 2 != 0) result *= x;
+  return result;
 }
 
 std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::size_t bytes) {
@@ -48,14 +57,20 @@ std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::s
 
 Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem)
     : context_(context), problem_(problem), most_(largest_number(problem)) {
+  constexpr std::int64_t kMostSets = 64, kAlignment = 256;
+  const std::int64_t bytes_of_sets = std::int64_t(context->on_host() ? 32 : 96) << 20;
+  std::int64_t bytes = 0;
+  for (const Operand& operand : problem.operands) {
+    const std::int64_t own = (operand.layout.reach() + 1) * element_size(operand.dtype);
+    distances_.push_back((own + kAlignment - 1) / kAlignment * kAlignment);
+    bytes += distances_.back();
+  }
+  sets_ = std::clamp<std::int64_t>(bytes_of_sets / std::max<std::int64_t>(bytes, 1), 1, kMostSets);
   const tessera_role first = problem.op == TESSERA_OP_GEMM ? TESSERA_ROLE_A : TESSERA_ROLE_IN;
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    const Operand& operand = problem.operands[i];
-    const std::int64_t size = element_size(operand.dtype), elements = operand.layout.reach() + 1;
-    memory_.push_back(std::make_unique<DeviceMemory>(context, elements * size));
+    memory_.push_back(std::make_unique<DeviceMemory>(context, sets_ * distances_[i]));
     fill(i);
-    auto* const begin = static_cast<unsigned char*>(memory_.back()->data());
-    operands_.push_back({begin - operand.layout.origin() * size, operand.dtype, tessera_role(first + tessera_role(i))});
+    operands_.push_back({nullptr, problem.operands[i].dtype, tessera_role(first + tessera_role(i))});
   }
   for (int i = 0; i < 2; ++i) scalars_[i] = {problem.scalar_dtype, 0, i == 0 ? 1.0 : 0.0, 0.0};
 }
@@ -70,7 +85,13 @@ void Scratch::fill(std::size_t operand) {
   memory.repeat(block);
 }
 
-tessera_execution Scratch::execution(void* workspace, std::uint64_t workspace_bytes) const {
+tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const Operand& operand = problem_.operands[i];
+    operands_[i].data = static_cast<unsigned char*>(memory_[i]->data()) + next_ * distances_[i] -
+                        operand.layout.origin() * element_size(operand.dtype);
+  }
+  next_ = (next_ + 1) % sets_;
   return {sizeof(tessera_execution), operands_.data(), sizeof(tessera_operand),
           operands_.size(),          scalars_,         sizeof(tessera_scalar),
           problem_.scalar_count,     workspace,        workspace_bytes};
@@ -80,7 +101,7 @@ std::vector<double> Scratch::sample() const {
   constexpr std::int64_t kElements = 4096;
   const Operand& output = problem_.operands[problem_.output()];
   const DeviceMemory& memory = *memory_[problem_.output()];
-  const std::int64_t size = element_size(output.dtype), elements = memory.bytes() / size;
+  const std::int64_t size = element_size(output.dtype), elements = output.layout.reach() + 1;
   const std::int64_t count = std::min(elements, kElements);
   std::vector<double> values;
   std::vector<unsigned char> bytes(std::size_t(count * size));
@@ -112,7 +133,7 @@ double Scratch::tolerance(double value) const {
   }
   double gain = 0.0;
   for (const tessera_tap& tap : problem_.taps) gain += std::abs(tap.coefficient);
-  const double steps = double(problem_.stencil.steps), growth = std::pow(std::max(gain, 1.0), steps);
+  const double steps = double(problem_.stencil.steps), growth = power(std::max(gain, 1.0), problem_.stencil.steps);
   const double taps = double(problem_.taps.size()) + 4;
   return 2 * steps * growth * most_ * (taps * unit + 2 * unit_of(output)) + rounding;
 }

@@ -14,16 +14,19 @@
 
 namespace tessera::core {
 
-/// Operands of a problem in the memory of a context's device, filled with random whole numbers so small that sums of
-/// products are exact where the type can hold them: whatever computes a product, its bits are the same.
+/// Sets of operands of a problem in the memory of a context's device, filled with random whole numbers so small that
+/// sums of products are exact where the type can hold them: whatever computes a product, its bits are the same.
+/// Executions take one set after the other, which few caches hold all: programs do other things between two executions.
 class Scratch {
  public:
   /// `problem` is as the plugin sees it. Throws out_of_memory.
   Scratch(const std::shared_ptr<Context>& context, const Problem& problem);
 
-  /// An execution of alpha = 1 and beta = 0 on them.
-  tessera_execution execution(void* workspace, std::uint64_t workspace_bytes) const;
-  /// Some of the output's elements: the first, the last and those in the middle.
+  /// An execution of alpha = 1 and beta = 0 on the next set. It points into this until the next call.
+  tessera_execution next(void* workspace, std::uint64_t workspace_bytes);
+  /// The next set is the first.
+  void restart() { next_ = 0; }
+  /// Some elements of the first set's output: the first, the last and those in the middle.
   std::vector<double> sample() const;
   /// How much two ways to compute an element may differ, whose value is `value`.
   double tolerance(double value) const;
@@ -34,6 +37,8 @@ class Scratch {
   std::shared_ptr<Context> context_;
   const Problem& problem_;
   double most_ = 0.0;  ///< the largest number in them
+  std::int64_t sets_ = 1, next_ = 0;
+  std::vector<std::int64_t> distances_;  ///< bytes between an operand's sets
   std::vector<std::unique_ptr<DeviceMemory>> memory_;
   std::vector<tessera_operand> operands_;
   tessera_scalar scalars_[2];

@@ -3,8 +3,8 @@
 
 /// @file
 /// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
-/// timed, and the choice, the cheapest by prediction, is compared with the fastest. The figures that it writes are what
-/// perf/fit/fit.py fits the models' coefficients to.
+/// timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a plan measures. The
+/// figures that it writes are what perf/fit/fit.py fits the models' coefficients to.
 #include "cases.hpp"
 #include "fixture.hpp"
 #include "machine.hpp"
@@ -45,6 +45,7 @@ struct FitOptions {
   double budget = 0.01;          ///< for one offer
   double slower = 3.0;           ///< offers predicted to take so many times as long as the cheapest are left out,
   bool every_algorithm = false;  ///< but for each algorithm's cheapest, where this is set
+  bool measure = false;          ///< time a plan that measures as well
   int threads = int(std::thread::hardware_concurrency());
   Bounds bounds;
 };
@@ -52,6 +53,12 @@ struct FitOptions {
 struct Timed {
   Offer offer;
   double measured = 0.0;
+};
+/// The offers of a problem, and where it was asked for the plan that measured, with the seconds that it took.
+struct TimedProblem {
+  std::vector<Timed> offers;
+  double measuring = 0.0, measured = 0.0;
+  std::string algorithm;  ///< that it took
 };
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -82,28 +89,39 @@ double time_one(Device& device, const Fixture& fixture, const Execute& execute, 
   return measurement.time().median;
 }
 
-std::vector<Timed> time_offers(const Platform& platform, const Context& context, const Problem& problem,
-                               const FitOptions& options) {
+TimedProblem time_offers(const Platform& platform, const Context& context, const Problem& problem,
+                         const FitOptions& options) {
   const Memory memory = platform.own_memory ? Memory::device : Memory::host;
   const Fixture fixture(*platform.device, problem, options.seed);
-  std::vector<Timed> timed;
+  TimedProblem result;
+  std::vector<Timed>& timed = result.offers;
   std::vector<Execute> plans;
   for (const Offer& offer : candidates(context, problem, memory, options)) {
     plans.push_back(prepare(context, problem, {.operands = memory, .algorithm = offer.algorithm}).execute);
     timed.push_back({offer});
   }
+  if (options.measure) {
+    wisdom::forget();
+    const double start = now();
+    plans.push_back(prepare(context, problem, {.operands = memory, .effort = Effort::measure}).execute);
+    result.measuring = now() - start;
+    result.algorithm = problem.op == Op::gemm  // by wisdom now
+                           ? GemmPlan(context, gemm_desc(problem), {.operands = memory}).algorithm()
+                           : StencilPlan(context, stencil_desc(problem), {.operands = memory}).algorithm();
+  }
   // In two rounds: what comes first finds clocks that have fallen while the operands were made.
   for (int round = 0; round < 2; ++round)
-    for (std::size_t i = 0; i < timed.size(); ++i) {
+    for (std::size_t i = 0; i < plans.size(); ++i) {
       const double seconds = time_one(*platform.device, fixture, plans[i], options.budget / 2.0);
-      timed[i].measured = round == 0 ? seconds : std::min(seconds, timed[i].measured);
+      double& measured = i < timed.size() ? timed[i].measured : result.measured;
+      measured = round == 0 ? seconds : std::min(seconds, measured);
     }
-  return timed;
+  return result;
 }
 
 /// What the choice reached of the best, problem by problem.
 struct Shares {
-  double log_sum = 0.0, worst = 1.0;
+  double log_sum = 0.0, worst = 1e9;
   std::int64_t count = 0;
   std::string worst_problem;
 
@@ -111,10 +129,10 @@ struct Shares {
     log_sum += std::log(share), ++count;
     if (share < worst) worst = share, worst_problem = problem;
   }
-  void print(const std::string& what) const {
+  void print(const std::string& what, const char* who) const {
     if (count > 0)
-      std::printf("%s: %lld problems, the choice reaches %.3f of the best offer (geometric mean), %.3f at worst: %s\n",
-                  what.c_str(), static_cast<long long>(count), std::exp(log_sum / double(count)), worst,
+      std::printf("%s: %lld problems, %s reaches %.3f of the best offer (geometric mean), %.3f at worst: %s\n",
+                  what.c_str(), static_cast<long long>(count), who, std::exp(log_sum / double(count)), worst,
                   worst_problem.c_str());
   }
 };
@@ -135,6 +153,7 @@ int parse(int argc, char** argv, FitOptions& o) {
   app.add_option("--slower", o.slower, "leave out offers predicted to take so many times the cheapest's time")
       ->capture_default_str();
   app.add_flag("--every-algorithm", o.every_algorithm, "time each algorithm's cheapest offer, however slow");
+  app.add_flag("--measure", o.measure, "time a plan that measures as well, and how long making it takes");
   app.add_option("--threads", o.threads, "CPU threads")->capture_default_str();
   app.add_option("--max-flops", o.bounds.flops, "largest problem")->capture_default_str();
   app.add_option("--max-bytes", o.bounds.bytes, "largest problem's operands")->capture_default_str();
@@ -161,7 +180,8 @@ std::ofstream open_json(const FitOptions& options, const Facts& facts) {
 int run(int argc, char** argv) {
   FitOptions options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
-  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_WISDOM"})
+    unsetenv(variable);
   Facts facts = machine_facts();
   LeftOut left_out;
   Platforms platforms;
@@ -174,7 +194,8 @@ int run(int argc, char** argv) {
   const double end = now() + options.seconds;
   std::optional<tessera_activation> activation;
   if (!options.activation.empty()) activation = activation_named(options.activation);
-  std::map<std::string, Shares> shares;
+  std::map<std::string, Shares> shares, of_measuring;
+  double longest = 0.0;
   std::mt19937_64 random(options.seed);
   for (std::int64_t i = 0; i < options.problems; ++i)
     for (const std::string& dtype : options.dtypes) {
@@ -182,7 +203,8 @@ int run(int argc, char** argv) {
       const Kind kind = kinds_named(dtype).at(0);
       const Problem problem = options.op == "gemm" ? draw_gemm(random, kind, options.bounds, activation)
                                                    : draw_stencil(random, kind, options.bounds);
-      const std::vector<Timed> timed = time_offers(platform, context, problem, options);
+      const TimedProblem result = time_offers(platform, context, problem, options);
+      const std::vector<Timed>& timed = result.offers;
       double best = timed.front().measured;
       Json line = describe(problem);
       for (const Timed& t : timed) {
@@ -190,9 +212,17 @@ int run(int argc, char** argv) {
         line["offers"].push_back({t.offer.algorithm, t.offer.seconds, t.measured});
       }
       shares[dtype].add(problem.name, best / timed.front().measured);
+      if (options.measure) {
+        of_measuring[dtype].add(problem.name, best / result.measured);
+        if (best < 1e-3) longest = std::max(longest, result.measuring);
+        line["measured"] = {result.algorithm, result.measured, result.measuring};
+      }
       if (json.is_open()) json << line.dump() << std::endl;
     }
-  for (const auto& [dtype, share] : shares) share.print(options.backend + " " + options.op + " " + dtype);
+  const std::string what = options.backend + " " + options.op + " ";
+  for (const auto& [dtype, share] : shares) share.print(what + dtype, "the choice");
+  for (const auto& [dtype, share] : of_measuring) share.print(what + dtype, "a plan that measures");
+  if (options.measure) std::printf("the longest measuring of a problem below 1 ms: %.1f ms\n", 1e3 * longest);
   if (json.is_open() && !json.flush()) throw std::runtime_error("cannot write " + options.json);
   return 0;
 }
