@@ -30,19 +30,21 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class Budget {
  public:
   /// `execution`: seconds of one.
-  explicit Budget(double execution) : counts_(execution >= kLong) {}
+  explicit Budget(double execution) : counts_(execution >= kLong), limited_(!counts_) {}
 
   bool counts() const { return counts_; }
   void spend(int executions) { left_ -= executions; }
+  /// Something takes so long: the problem may be a short one after all.
+  void saw(double execution) { limited_ |= execution < kLong; }
   /// Whether there is something left, when `share` of all is held back.
   bool has(double share) const {
-    return counts_ ? left_ > share * kExecutions : seconds_since(start_) < (1.0 - share) * kSeconds;
+    return (!counts_ || left_ > share * kExecutions) && (!limited_ || seconds_since(start_) < (1.0 - share) * kSeconds);
   }
 
  private:
   static constexpr double kLong = 1.2e-3, kSeconds = 25e-3, kExecutions = 25;
   Clock::time_point start_ = Clock::now();
-  bool counts_;
+  bool counts_, limited_;  // executions, time
   double left_ = kExecutions;
 };
 
@@ -150,6 +152,7 @@ class Race {
         Contender& next = enter(ways_[i]);
         const double once = time(next, 1);
         budget.spend(1);
+        budget.saw(once);
         if (once > kHopeless * fastest().typical()) continue;
         next.forget();
         time(next, repetitions(once, budget));

@@ -20,6 +20,11 @@
 namespace tessera::core {
 namespace {
 
+#define TESSERA_TEXT_(x) #x
+#define TESSERA_TEXT(x) TESSERA_TEXT_(x)
+constexpr const char* kVersion = "tessera " TESSERA_TEXT(TESSERA_VERSION_MAJOR) "." TESSERA_TEXT(
+    TESSERA_VERSION_MINOR) "." TESSERA_TEXT(TESSERA_VERSION_PATCH);
+
 /// "3x4x5".
 std::string numbers(std::span<const std::int64_t> values) {
   std::string text;
@@ -72,8 +77,7 @@ std::string canonical_text(const Problem& problem) {
 
 std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
                            const std::string& forced) {
-  std::string text = "tessera " + numbers({TESSERA_VERSION_MAJOR, TESSERA_VERSION_MINOR, TESSERA_VERSION_PATCH}) +
-                     ", " + context.name() + " (" + context.backend().build_info() + ") on " +
+  std::string text = std::string(kVersion) + ", " + context.name() + " (" + context.backend().build_info() + ") on " +
                      context.backend().devices()[std::size_t(context.device())].name;
   if (context.on_host()) {
     const std::string omp = environment_omp_threads();

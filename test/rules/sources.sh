@@ -36,13 +36,14 @@ find_lines '^ *# *include *[<"]tessera/' backends | grep -vE '<tessera/plugin/[a
 find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '^(test/(unit|fuzz|plugins)|perf/fit)/' |
   rule "tests and the perf suite use the public API, but for test/{unit,fuzz,plugins} and perf/fit" || true
 # From backends/<name>/<operation>/<room>/ two steps up lead to the backend's own folder.
-find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem} |
+find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem,wisdom} |
   grep -vE '^backends/[a-z]+/[a-z]+/[a-z]+/[^/:]+:[0-9]+: *# *include "\.\./\.\./[a-z_]+\.' |
   rule "no include path leaves a part of the repository" || true
 { find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch
   find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
+  find_lines '^ *# *include *"(api|plan|dispatch|problem)/' lib/wisdom
   find_lines '^ *# *include *"api/' lib/plan; find_lines '^ *# *include *"(api|plan|problem|dispatch)/' lib/cli; } |
-  rule "api knows plan and dispatch, plan knows dispatch and problem, these nobody; the command line is a user" || true
+  rule "api knows plan, wisdom and dispatch, plan the last two and problem, these nobody; the program is a user" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |

@@ -32,10 +32,11 @@ int main(int argc, char**) {
   const tessera::GemmDesc desc = {.m = 64, .n = 64, .k = 64};
   if (argc > 1) on_a_gpu(desc);
   tessera::GemmPlan any(desc);  // chosen for this problem, with operands on the host
+  tessera::GemmPlan measured(desc, {.effort = tessera::Effort::measure});
 
   tessera::Context cpu("cpu", {.threads = 1});                     // throws where there is none
   tessera::GemmPlan plain(cpu, desc, {.algorithm = "reference"});  // never falls back
-  std::printf("%s, %s\n", any.algorithm().c_str(), plain.algorithm().c_str());
+  std::printf("%s, %s, %s\n", any.algorithm().c_str(), measured.algorithm().c_str(), plain.algorithm().c_str());
 
   tessera::GemmPlan second = plain.clone();  // the same again, for another thread
   std::vector<float> a(64 * 64, 1.0f), b(64 * 64, 1.0f), c(64 * 64), d(64 * 64);
