@@ -90,6 +90,7 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     if (error.status() != TESSERA_OUT_OF_MEMORY || workspace_limit_ == core::workspace_limit(options)) throw;
     workspace_limit_ = core::workspace_limit(options);
     create(algorithm);
+    chosen_ = "estimated";
     take_workspace(options);
   }
   count_bytes();

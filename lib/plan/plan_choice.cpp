@@ -65,6 +65,8 @@ bool Plan::create_by_measuring(const Problem& problem, const AlgorithmSpec& forc
     entry = {text, machine, measured.algorithm, measured.seconds, measured.estimated_seconds};
     if (verbose_ >= 1) print_verbose("measured " + measured.text() + " of " + problem_.text);
   } catch (const Error& error) {
+    if (error.status() == TESSERA_INVALID_ARGUMENT)  // a stream that is being captured
+      throw Error(error.status(), std::string("effort = measure: ") + error.what());
     if (error.status() != TESSERA_OUT_OF_MEMORY && error.status() != TESSERA_INTERNAL) throw;
     if (verbose_ >= 1) print_verbose(std::string("not measured, but estimated: ") + error.what());
     return false;

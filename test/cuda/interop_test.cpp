@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace tessera::test {
@@ -158,6 +160,42 @@ TEST_CASE("executions of warpgroup can be captured into a graph and replayed") {
     }
     succeed(cudaGraphExecDestroy(graph));
   }
+}
+
+TEST_CASE("a plan measures on a device, and not while its stream is being captured") {
+  open_cuda();
+  const Stream stream;
+  Context context = open_cuda(wrapping(stream));
+  wisdom::forget();
+  const GemmDesc desc{.m = 500, .n = 300, .k = 700};
+  const PlanOptions measure{.operands = Memory::device, .effort = Effort::measure};
+  Buffer<float> a(context, desc.m * desc.k), b(context, desc.k * desc.n), d(context, desc.m * desc.n);
+  const std::vector<float> ones(std::size_t(desc.m * desc.k), 1.0f);
+  a.upload(ones), b.upload(std::span(ones).first(std::size_t(desc.k * desc.n)));
+  GemmPlan plain(context, desc, {.operands = Memory::device});
+  std::string refusal;
+  const cudaGraphExec_t graph = captured(stream.handle, [&] {
+    try {
+      GemmPlan(context, desc, measure);
+    } catch (const Error& error) {
+      refusal = error.what();
+    }
+    plain.execute(1.0f, a.data(), b.data(), 0.0f, d.data());
+  });
+  CHECK(refusal.starts_with("effort = measure: "));
+  CHECK(refusal.find("captured graph") != std::string::npos);
+  succeed(cudaGraphLaunch(graph, stream.handle));
+  std::vector<float> result(std::size_t(desc.m * desc.n));
+  d.download(result);
+  CHECK(std::ranges::all_of(result, [&](float v) { return v == float(desc.k); }));  // the capture was not spoilt
+  succeed(cudaGraphExecDestroy(graph));
+  CHECK(GemmPlan(context, desc, measure).describe().ends_with("| measured"));
+  GemmPlan known(context, desc, measure);
+  CHECK(known.describe().ends_with("| from wisdom"));
+  known.execute(1.0f, a.data(), b.data(), 0.0f, d.data());
+  d.download(result);
+  CHECK(std::ranges::all_of(result, [&](float v) { return v == float(desc.k); }));
+  wisdom::forget();
 }
 
 TEST_CASE("executions in other arithmetic than strict can be captured into a graph and replayed") {
