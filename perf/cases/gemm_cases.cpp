@@ -3,9 +3,6 @@
 
 #include "cases.hpp"
 
-#include <cmath>
-#include <string>
-
 namespace tessera::perf {
 
 namespace {
@@ -141,41 +138,17 @@ constexpr Row kRows[] = {
 };
 // clang-format on
 
-std::string name_of(const Row& row) {
-  std::string name = row.m == row.n && row.n == row.k
-                         ? std::to_string(row.m)
-                         : std::to_string(row.m) + "x" + std::to_string(row.n) + "x" + std::to_string(row.k);
-  if (row.batch > 1) name += "_batch" + std::to_string(row.batch);
-  if (row.padding > 0) name += "_ld+" + std::to_string(row.padding);
-  if (const std::string transposes = row.transposes; transposes != "NN") name += "_" + transposes;
-  if (row.activation != TESSERA_ACTIVATION_NONE) name += std::string("_bias_") + kActivations[row.activation];
-  return name;
-}
-
 }  // namespace
-
-void add_epilogue(GemmShape& shape, tessera_activation activation) {
-  shape.bias = TESSERA_BIAS_PER_COLUMN;
-  shape.activation = activation;
-  // Sums of k products of what is uniform in [-1, 1) have the variance k / 9: what is activated has 1 or so.
-  shape.alpha = 3.0f / float(std::exp2(std::floor(0.5 * std::log2(double(shape.k)))));
-}
 
 std::vector<Case> gemm_cases() {
   std::vector<Case> cases;
   for (const Row& row : kRows) {
-    GemmShape g{row.m, row.n, row.k, row.transposes[0] == 'T', row.transposes[1] == 'T'};
-    g.lda = (g.trans_a ? g.m : g.k) + row.padding;
-    g.ldb = (g.trans_b ? g.k : g.n) + row.padding;
-    g.ldc = g.n + row.padding;
+    GemmShape g = padded_shape(row.m, row.n, row.k, row.transposes[0] == 'T', row.transposes[1] == 'T', row.padding);
     g.batch = row.batch;
-    g.stride_a = (g.trans_a ? g.k : g.m) * g.lda;
-    g.stride_b = (g.trans_b ? g.n : g.k) * g.ldb;
-    g.stride_c = g.m * g.ldc;
     if (row.activation != TESSERA_ACTIVATION_NONE) add_epilogue(g, row.activation);
     Case c;
     c.problem.op = Op::gemm;
-    c.problem.name = name_of(row);
+    c.problem.name = name_of(g);
     c.problem.gemm = g;
     c.size = row.size;
     c.quick = row.quick;

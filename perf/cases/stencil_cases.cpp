@@ -2,12 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "cases.hpp"
-#include "taps.hpp"
-
-#include <algorithm>
-#include <sstream>
-#include <stdexcept>
-#include <string>
 
 namespace tessera::perf {
 
@@ -124,46 +118,6 @@ constexpr Row kRows[] = {
 };
 // clang-format on
 
-std::string name_of(const Row& row) {
-  std::string name = std::to_string(row.rank) + "d_";
-  name += row.pattern == Pattern::star ? "star" : row.pattern == Pattern::box ? "box" : "derivative";
-  name += "_r" + std::to_string(row.radius) + "_";
-  const bool power = (row.extent & (row.extent - 1)) == 0;
-  if (row.rank == 1 && power)
-    name += "2^" + std::to_string(__builtin_ctzll(static_cast<unsigned long long>(row.extent)));
-  else
-    name += std::to_string(row.extent) + (row.rank > 1 ? "^" + std::to_string(row.rank) : "");
-  name += row.periodic ? "_periodic" : "_fixed";
-  if (row.steps > 1) name += "_steps" + std::to_string(row.steps);
-  return name;
-}
-
-Problem resolve_gemm(Problem p) {
-  const GemmShape& g = p.gemm;
-  const double batch = double(g.batch);
-  const std::int64_t bias = g.bias == TESSERA_BIAS_NONE ? 0 : g.n;
-  p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b, bias};
-  p.out_count = g.batch * g.stride_c;
-  p.out_gaps = g.batch * g.m * (g.ldc - g.n);
-  p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
-  const double size = double(size_of(p.kind.dtype)), size_out = double(size_of(p.kind.dtype_out));
-  p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n)) + size_out * double(bias);
-  p.write_bytes = size_out * batch * double(g.m) * double(g.n);
-  return p;
-}
-
-Problem resolve_stencil(Problem p) {
-  const StencilShape& s = p.stencil;
-  const double points = double(s.points());
-  p.in_count = {s.points(), 0, 0};
-  p.out_count = s.points();
-  p.out_gaps = 0;
-  p.work = points * double(s.steps);
-  p.flops = 2.0 * tap_count(s.pattern, s.rank, s.radius) * p.work;
-  p.read_bytes = p.write_bytes = double(size_of(p.kind.dtype)) * points;
-  return p;
-}
-
 }  // namespace
 
 std::vector<Case> stencil_cases() {
@@ -174,11 +128,11 @@ std::vector<Case> stencil_cases() {
     s.rank = row.rank;
     s.radius = row.radius;
     for (int axis = 3 - row.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
-    s.periodic = row.periodic;
+    s.boundary = row.periodic ? Boundary::periodic : Boundary::fixed;
     s.steps = row.steps;
     Case c;
     c.problem.op = Op::stencil;
-    c.problem.name = name_of(row);
+    c.problem.name = name_of(s);
     c.problem.stencil = s;
     c.size = row.size;
     c.quick = row.quick;
@@ -186,29 +140,6 @@ std::vector<Case> stencil_cases() {
     cases.push_back(c);
   }
   return cases;
-}
-
-std::vector<Kind> kinds_named(const std::string& names) {
-  std::vector<Kind> known;
-  for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32})
-    known.emplace_back(DType::f32, DType::f32, compute);
-  for (const DType dtype : kDTypes) known.emplace_back(dtype);
-  for (const DType dtype : NarrowTypes::kDTypes) known.emplace_back(dtype, DType::f32, TESSERA_COMPUTE_STRICT);
-  std::vector<Kind> kinds;
-  std::istringstream list(names);
-  for (std::string name; list >> name;) {
-    const auto same = [&name](const Kind& kind) { return kind.name() == name; };
-    const auto found = std::find_if(known.begin(), known.end(), same);
-    if (found == known.end()) throw std::runtime_error("dtype " + name);
-    kinds.push_back(*found);
-  }
-  return kinds;
-}
-
-Problem resolve(const Case& c, Kind kind) {
-  Problem p = c.problem;
-  p.kind = kind;
-  return p.op == Op::gemm ? resolve_gemm(p) : resolve_stencil(p);
 }
 
 }  // namespace tessera::perf

@@ -99,7 +99,30 @@ Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::
   return bounded<T, D>(p, sum, bias);
 }
 
+/// What each of many steps may add to the rounding errors of values of size 1: sum |c| = 1, see window.cpp.
+double roundoff_of_step(const Problem& p) {
+  const auto terms = std::size_t(tap_count(p.stencil.pattern, p.stencil.rank, p.stencil.radius)) + 2;
+  return 1.01 * with_types(p.kind.dtype, [terms]<class T>(std::type_identity<T>) { return roundoff_of_sum<T>(terms); });
+}
+
+/// Results of more steps are not told from wrong ones: values are 1 at most.
+constexpr double kMostRoundoff = 0.0625;
+
 }  // namespace
+
+std::string uncheckable(const Problem& p) {
+  const StencilShape& s = p.stencil;
+  if (p.op == Op::gemm || s.steps == 1) return "";
+  if (s.pattern == Pattern::derivative) return "values grow with the steps of a derivative: it has one";
+  const auto most = std::int64_t(kMostRoundoff / roundoff_of_step(p));
+  if (s.steps > most)
+    return "rounding errors of more than " + std::to_string(most) + " steps in " + p.kind.name() +
+           " may be as large as the values";
+  if (windows_are_affordable(p) || (p.has_parts() && windows_are_affordable(p.part()))) return "";
+  const std::int64_t few = affordable_steps(p);
+  return "such steps can be followed up to " + std::to_string(few) + ", or in multiples of " +
+         std::to_string(Problem::kParts) + " up to " + std::to_string(Problem::kParts * few);
+}
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
   problem.op == Op::gemm ? sample_gemm() : sample_stencil();
@@ -139,14 +162,12 @@ void Reference::sample_stencil() {
 
 void Reference::sample_many_steps() {
   const StencilShape& s = problem_.stencil;
-  const auto terms = std::size_t(tap_count(s.pattern, s.rank, s.radius)) + 2;
-  const double unit =
-      with_types(problem_.kind.dtype, [terms]<class T>(std::type_identity<T>) { return roundoff_of_sum<T>(terms); });
+  const double of_step = roundoff_of_step(problem_);
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
     where_.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
     // Both sides have the rounding errors of all steps; each step adds its unit at most (see window.cpp).
-    bound_.push_back(2.0 * 1.01 * unit * double(s.steps));
+    bound_.push_back(2.0 * of_step * double(s.steps));
   }
 }
 

@@ -21,6 +21,9 @@ struct Verdict {
 /// Seed of an input of the problems.
 std::uint64_t input_seed(std::uint64_t seed, int input);
 
+/// Why no result of the problem can be checked; "" where one can.
+std::string uncheckable(const Problem& problem);
+
 class Reference {
  public:
   Reference(const Problem& problem, std::uint64_t seed);

@@ -3,6 +3,9 @@
 
 #include "options.hpp"
 
+#include "check.hpp"
+#include "named_cases.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <fnmatch.h>
@@ -11,12 +14,37 @@
 
 namespace tessera::perf {
 
-int parse(int argc, char** argv, Options& options) {
-  CLI::App app("Measures every backend and algorithm of Tessera beside its peers and the machine's ceilings.");
+namespace {
+
+/// Adds the cases that an option names, each once.
+void read_cases(Options& options, const std::string& option, const std::vector<std::string>& texts,
+                Case (*read)(const std::string&), const char* grammar) {
+  for (const std::string& text : texts) try {
+      const Case c = read(text);
+      const Problem problem = resolve(c, c.kinds.front());
+      if (const std::string reason = uncheckable(problem); !reason.empty()) throw std::invalid_argument(reason);
+      const auto same = [&](const Case& other) {
+        return resolve(other, other.kinds.front()).label() == problem.label();
+      };
+      if (std::none_of(options.asked.begin(), options.asked.end(), same)) options.asked.push_back(c);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError{option + " " + text + ": " + error.what() + "\n" + grammar};
+    }
+}
+
+/// Problems that the caller names.
+struct Asked {
+  std::vector<std::string> products, stencils;
+};
+
+void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.add_option("--backend", options.backends, "cpu, cpu-v3, cuda, cuda:1 ...; default: TESSERA_BACKEND, else all")
       ->delimiter(',');
   app.add_option("--algorithm", options.algorithms, "algorithms whose name matches (peers stay)")->delimiter(',');
   app.add_option("--case", options.cases, "cases whose <op>/<case>/<dtype>/<cache> matches: a glob or a part of it")
+      ->delimiter(',');
+  app.add_option("--gemm", asked.products, "a product of your own, 512x32000x4096:TN:bf16; see below")->delimiter(',');
+  app.add_option("--stencil", asked.stencils, "a stencil of your own, 3d_star_r1:512:periodic:f64; see below")
       ->delimiter(',');
   app.add_flag("--quick", options.quick, "the most telling cases, a minute or two per backend");
   app.add_flag("!--no-peers", options.peers, "Tessera and the ceilings alone");
@@ -33,8 +61,17 @@ int parse(int argc, char** argv, Options& options) {
   app.add_option("--first-use", options.first_use)->group("");  // the child process of the first-use measurement
   app.allow_extras();
   app.footer(
+      std::string("Problems of your own, alone or beside what --case selects:\n") + kGemmGrammar + kStencilGrammar +
       "Flags that begin with --benchmark_ go to Google Benchmark. Exit codes: 0 ok, 1 something failed or was wrong, "
       "2 usage.");
+}
+
+}  // namespace
+
+int parse(int argc, char** argv, Options& options) {
+  CLI::App app("Measures every backend and algorithm of Tessera beside its peers and the machine's ceilings.");
+  Asked asked;
+  add_options(app, options, asked);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -45,6 +82,8 @@ int parse(int argc, char** argv, Options& options) {
     options.benchmark_flags.push_back(flag);
     if (flag.rfind("--benchmark_filter=", 0) == 0) options.filter = flag.substr(flag.find('=') + 1);
   }
+  read_cases(options, "--gemm", asked.products, gemm_case, kGemmGrammar);
+  read_cases(options, "--stencil", asked.stencils, stencil_case, kStencilGrammar);
   if (options.budget <= 0.0) options.budget = options.quick ? 0.06 : 0.3;
   return -1;
 }

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "cases.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 namespace tessera::perf {
 
 struct Options {
+  std::vector<Case> asked;                               ///< --gemm and --stencil
   std::vector<std::string> backends, algorithms, cases;  ///< patterns; empty: all
   std::string json, filter, first_use;
   bool quick = false, list = false, peers = true;

@@ -28,17 +28,15 @@ tessera::GemmDesc gemm_desc(const Problem& problem) {
 tessera::StencilDesc stencil_desc(const Problem& problem) {
   const StencilShape& s = problem.stencil;
   Taps taps(s.rank);
-  with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() {
-    for (const ConstantTap& tap : constant_taps<kPattern, kRank, kRadius>()) {
-      const std::array<std::int64_t, 3> offset{tap.z, tap.y, tap.x};
-      std::array<std::int64_t, 3> own{};
-      std::copy(offset.begin() + (3 - s.rank), offset.end(), own.begin());
-      taps.add(own, tap.coefficient);
-    }
-  });
+  for (const ConstantTap& tap : taps_of(s)) {
+    const std::array<std::int64_t, 3> offset{tap.z, tap.y, tap.x};
+    std::array<std::int64_t, 3> own{};
+    std::copy(offset.begin() + (3 - s.rank), offset.end(), own.begin());
+    taps.add(own, tap.coefficient);
+  }
   return {.extents = {s.extents.begin() + (3 - s.rank), s.extents.end()},
           .taps = taps,
-          .boundary = s.periodic ? Boundary::periodic : Boundary::fixed,
+          .boundary = s.boundary,
           .steps = s.steps,
           .dtype = problem.kind.dtype};
 }

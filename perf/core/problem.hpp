@@ -5,6 +5,7 @@
 /// One problem that competitors compete on: the case, its type, and what follows from both.
 #pragma once
 
+#include <tessera/boundary.hpp>
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/epilogue.hpp>
 
@@ -57,7 +58,7 @@ struct StencilShape {
   Pattern pattern = Pattern::star;
   int rank = 1, radius = 1;
   std::array<std::int64_t, 3> extents{1, 1, 1};
-  bool periodic = false;
+  Boundary boundary = Boundary::fixed;  ///< of all sides; a constant is 0
   std::int64_t steps = 1;
 
   std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }

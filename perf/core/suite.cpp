@@ -3,6 +3,8 @@
 
 #include "suite.hpp"
 
+#include "readable.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +29,7 @@ Suite::Suite(const Options& options, Platforms& platforms, Recorder& recorder)
   for (const auto& platform : platforms)
     targets_.push_back(std::make_unique<Target>(
         Target{platform.get(), Ceilings(*platform), double(platform->device->free_bytes()) / 8.0, ""}));
+  for (const Case& c : options.asked) asked_.insert(resolve(c, c.kinds.front()).label());
   if (options.filter.empty()) return;
   try {
     filter_ = std::make_unique<std::regex>(options.filter, std::regex::extended);
@@ -39,7 +42,9 @@ bool Suite::wanted(const std::string& name) const {
   const std::string without_competitor = name.substr(0, name.rfind('/'));
   const std::string competitor = name.substr(name.rfind('/') + 1);
   if (filter_ != nullptr && !std::regex_search(name, *filter_)) return false;
-  if (!matches_any(options_->cases, without_competitor)) return false;
+  const bool asked = asked_.contains(without_competitor.substr(0, without_competitor.rfind('/')));
+  if (!asked && options_->cases.empty() && !asked_.empty()) return false;
+  if (!asked && !matches_any(options_->cases, without_competitor)) return false;
   if (competitor.rfind("peer:", 0) == 0) return options_->peers;
   if (competitor.rfind("tessera:", 0) == 0 && !options_->algorithms.empty())
     return matches_any(options_->algorithms, competitor.substr(competitor.rfind(':') + 1));
@@ -104,10 +109,12 @@ void Suite::register_rows() {
 }
 
 void Suite::add_rows() {
+  for (const Case& c : options_->asked) require_memory(resolve(c, c.kinds.front()));
   for (const auto& target : targets_) {
     add_ceiling_rows(*target);
-    add_case_rows(*target, gemm_cases());
-    add_case_rows(*target, stencil_cases());
+    add_case_rows(*target, options_->asked, true);
+    add_case_rows(*target, gemm_cases(), false);
+    add_case_rows(*target, stencil_cases(), false);
     add_overhead_rows(*target);
     add_contention_rows(*target);
   }
@@ -142,16 +149,39 @@ void Suite::add_ceiling_rows(Target& target) {
     }
 }
 
-void Suite::add_case_rows(Target& target, const std::vector<Case>& cases) {
+namespace {
+
+/// Bytes that measuring the problem takes, and those that it may take.
+double bytes_needed(const Device& device, const Problem& problem) {
+  return Fixture::bytes(device, problem) + problem.footprint();
+}
+double bytes_allowed(const Device& device) { return 0.85 * double(device.free_bytes()); }
+
+}  // namespace
+
+/// A problem of the command line must fit somewhere.
+void Suite::require_memory(const Problem& problem) const {
+  std::string rooms;
+  for (const auto& target : targets_) {
+    const Device& device = *target->platform->device;
+    if (bytes_needed(device, problem) < bytes_allowed(device)) return;
+    rooms += (rooms.empty() ? "" : ", and ") + readable(bytes_needed(device, problem), "B") + " where " +
+             device.name() + " has " + readable(bytes_allowed(device), "B");
+  }
+  throw UsageError{problem.label() + " does not fit in memory: operands and a copy of them take " + rooms +
+                   " (85 % of what is free)"};
+}
+
+/// `asked`: by the command line; else those that it asked for are left out.
+void Suite::add_case_rows(Target& target, const std::vector<Case>& cases, bool asked) {
   Platform& platform = *target.platform;
   for (const Case& c : cases) {
     if (c.size != Size::any && (c.size == Size::gpu) != platform.own_memory) continue;
     if (options_->quick && !c.quick) continue;
     for (const Kind& kind : c.kinds) {
       const Problem problem = resolve(c, kind);
-      const bool fits = Fixture::bytes(*platform.device, problem) + problem.footprint() <
-                        0.85 * double(platform.device->free_bytes());
-      if (!fits) {
+      if (!asked && asked_.contains(problem.label())) continue;
+      if (bytes_needed(*platform.device, problem) >= bytes_allowed(*platform.device)) {
         if (wanted(problem.label() + "/cold/tessera:" + platform.backends.front()->name + ":"))
           recorder_->leave_out(problem.label(), "it does not fit in the memory of " + platform.device->name());
         continue;

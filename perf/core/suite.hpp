@@ -15,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <regex>
+#include <set>
 
 namespace tessera::perf {
 
@@ -58,7 +59,8 @@ class Suite {
   void register_rows();
   void visit_row(const Row& row, const Visit& visit);
   void add_ceiling_rows(Target& target);
-  void add_case_rows(Target& target, const std::vector<Case>& cases);
+  void require_memory(const Problem& problem) const;
+  void add_case_rows(Target& target, const std::vector<Case>& cases, bool asked);
   void add_problem_rows(Target& target, const Problem& problem, bool hot);
   void add_overhead_rows(Target& target);
   void add_contention_rows(Target& target);
@@ -75,6 +77,7 @@ class Suite {
 
   const Options* options_;
   Recorder* recorder_;
+  std::set<std::string> asked_;  ///< labels of the problems of the command line
   std::vector<std::unique_ptr<Target>> targets_;
   std::unique_ptr<Fixture> fixture_;
   std::string fixture_key_;

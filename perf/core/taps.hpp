@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The taps of the stencil cases as compile-time constants: the plain peers are compiled from them, the plans of the
-/// library get them as run-time data.
+/// The taps of the stencil cases. The plain peers are compiled from those of some shapes, the plans of the library get
+/// them as run-time data.
 #pragma once
 
 #include "problem.hpp"
 
 #include <array>
+#include <vector>
 
 namespace tessera::perf {
 
@@ -24,32 +25,52 @@ constexpr int tap_count(Pattern pattern, int rank, int radius) {
   return rank == 1 ? side : rank == 2 ? side * side : side * side * side;
 }
 
-/// In the order of the offsets. Star and box: all coefficients differ from their neighbours (a symmetric list would
-/// hide swapped taps) and sum |c| = 1, so that rounding errors do not grow with the steps. Derivative: the first, of
-/// accuracy order 8.
-template <Pattern kPattern, int kRank, int kRadius>
-constexpr auto constant_taps() {
-  constexpr int count = tap_count(kPattern, kRank, kRadius);
-  std::array<ConstantTap, count> taps{};
-  int at = 0;
+/// Of the central difference of the first derivative with `radius` points on each side, of accuracy order 2 radius:
+/// (-1)^(k+1) r!^2 / (k (r-k)! (r+k)!) at the distance k.
+constexpr double derivative_coefficient(int k, int radius) {
+  double above = k % 2 == 0 ? -1.0 : 1.0, below = k;
+  for (int i = 1; i <= radius; ++i) above *= double(i) * i;
+  for (int i = 1; i <= radius - k; ++i) below *= i;
+  for (int i = 1; i <= radius + k; ++i) below *= i;
+  return above / below;
+}
+
+/// Fills a list of tap_count() taps, in the order of the offsets. Star and box: all coefficients differ from their
+/// neighbours (a symmetric list would hide swapped taps) and sum |c| = 1, so that rounding errors do not grow with the
+/// steps.
+template <class List>
+constexpr void fill_taps(List& taps, Pattern pattern, int rank, int radius) {
+  std::size_t at = 0;
   double sum = 0.0;
-  for (int z = kRank > 2 ? -kRadius : 0; z <= (kRank > 2 ? kRadius : 0); ++z)
-    for (int y = kRank > 1 ? -kRadius : 0; y <= (kRank > 1 ? kRadius : 0); ++y)
-      for (int x = -kRadius; x <= kRadius; ++x) {
+  for (int z = rank > 2 ? -radius : 0; z <= (rank > 2 ? radius : 0); ++z)
+    for (int y = rank > 1 ? -radius : 0; y <= (rank > 1 ? radius : 0); ++y)
+      for (int x = -radius; x <= radius; ++x) {
         const int axes = (z != 0) + (y != 0) + (x != 0);
-        if (kPattern == Pattern::star && axes > 1) continue;
-        if (kPattern == Pattern::derivative && axes == 0) continue;
-        taps[std::size_t(at)] = {z, y, x, double(1 + at * 7 % 5)};
-        sum += taps[std::size_t(at)].coefficient;
+        if (pattern == Pattern::star && axes > 1) continue;
+        if (pattern == Pattern::derivative && axes == 0) continue;
+        taps[at] = {z, y, x, double(1 + at * 7 % 5)};
+        sum += taps[at].coefficient;
         ++at;
       }
-  constexpr double derivative[] = {4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0};
   for (auto& tap : taps) {
-    if (kPattern == Pattern::derivative)
-      tap.coefficient = tap.x > 0 ? derivative[(tap.x - 1) % 4] : -derivative[(-tap.x - 1) % 4];
+    if (pattern == Pattern::derivative)
+      tap.coefficient = tap.x > 0 ? derivative_coefficient(tap.x, radius) : -derivative_coefficient(-tap.x, radius);
     else
       tap.coefficient /= sum;
   }
+}
+
+template <Pattern kPattern, int kRank, int kRadius>
+constexpr auto constant_taps() {
+  std::array<ConstantTap, tap_count(kPattern, kRank, kRadius)> taps{};
+  fill_taps(taps, kPattern, kRank, kRadius);
+  return taps;
+}
+
+/// The same of any shape, when the program runs.
+inline std::vector<ConstantTap> taps_of(const StencilShape& shape) {
+  std::vector<ConstantTap> taps(std::size_t(tap_count(shape.pattern, shape.rank, shape.radius)));
+  fill_taps(taps, shape.pattern, shape.rank, shape.radius);
   return taps;
 }
 
@@ -81,6 +102,11 @@ bool with_shape(const StencilShape& shape, F&& f) {
   attempt.template operator()<Pattern::star, 3, 4>();
   attempt.template operator()<Pattern::box, 3, 1>();
   return found;
+}
+
+/// Whether the plain peers have the shape's taps compiled in.
+inline bool is_compiled(const StencilShape& shape) {
+  return with_shape(shape, []<Pattern, int, int>() {});
 }
 
 }  // namespace tessera::perf

@@ -3,6 +3,7 @@
 
 #include "window.hpp"
 
+#include "beyond.hpp"
 #include "random.hpp"
 #include "taps.hpp"
 #include "wide.hpp"
@@ -40,17 +41,15 @@ Box grow(const Box& core, const StencilShape& s, std::int64_t steps) {
     const std::size_t a = std::size_t(axis);
     box.low[a] -= s.radius * steps;
     box.high[a] += s.radius * steps;
-    if (s.periodic) continue;  // coordinates beyond the domain stand for its repetitions
+    if (s.boundary == Boundary::periodic) continue;  // coordinates beyond the domain stand for its repetitions
     box.low[a] = std::max<std::int64_t>(box.low[a], 0);
     box.high[a] = std::min(box.high[a], s.extents[a]);
   }
   return box;
 }
 
-std::int64_t wrap(std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; }
-
-bool keeps_its_value(const StencilShape& s, const Point& p) {
-  if (s.periodic) return false;
+/// Whether taps of the point may leave the domain.
+bool is_near_side(const StencilShape& s, const Point& p) {
   for (int axis = 3 - s.rank; axis < 3; ++axis)
     if (p[std::size_t(axis)] < s.radius || p[std::size_t(axis)] >= s.extents[std::size_t(axis)] - s.radius) return true;
   return false;
@@ -63,6 +62,17 @@ struct Field {
   std::vector<W> value, magnitude;
 };
 
+/// What is read at a point that may lie outside, where that is no periodic domain.
+template <class W>
+W value_at(const Field<W>& from, const StencilShape& s, Point p) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const bool outside = p[a] < 0 || p[a] >= s.extents[a];
+    if (outside && s.boundary == Boundary::constant) return 0;
+    if (outside) p[a] = source_of(s.boundary, p[a], s.extents[a]);
+  }
+  return from.value[std::size_t(from.box.at(p[0], p[1], p[2]))];
+}
+
 /// One step, to the points of `inner`.
 template <class T, class W>
 Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std::span<const ConstantTap> taps) {
@@ -71,10 +81,13 @@ Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std
   Field<W> to{inner, {}, {}};
   inner.each([&](auto z, auto y, auto x) {
     const std::int64_t own = from.box.at(z, y, x);
-    const bool kept = keeps_its_value(s, {z, y, x});
+    const bool near = s.boundary != Boundary::periodic && is_near_side(s, {z, y, x});
+    const bool kept = near && s.boundary == Boundary::fixed;
     W sum = kept ? from.value[std::size_t(own)] : W(0), size = 0;
     for (std::size_t t = 0; t < taps.size() && !kept; ++t) {
-      const W term = W(Scalar<T>(taps[t].coefficient)) * from.value[std::size_t(own + offsets[t])];
+      const W read = near ? value_at(from, s, {z + taps[t].z, y + taps[t].y, x + taps[t].x})
+                          : from.value[std::size_t(own + offsets[t])];
+      const W term = W(Scalar<T>(taps[t].coefficient)) * read;
       sum += term;
       size += term < 0 ? -term : term;
     }
@@ -135,7 +148,7 @@ double cost_of(const StencilShape& s) {
   double points = 1.0;  // of the middle step
   for (int axis = 3 - s.rank; axis < 3; ++axis) {
     const double side = double(edge_of(s)) + double(s.radius) * double(s.steps);
-    points *= s.periodic ? side : std::min(side, double(s.extents[std::size_t(axis)]));
+    points *= s.boundary == Boundary::periodic ? side : std::min(side, double(s.extents[std::size_t(axis)]));
   }
   return points * double(s.steps) * tap_count(s.pattern, s.rank, s.radius);
 }
@@ -144,13 +157,19 @@ double cost_of(const StencilShape& s) {
 
 bool windows_are_affordable(const Problem& problem) { return cost_of(problem.stencil) < 2e9; }
 
+std::int64_t affordable_steps(const Problem& problem) {
+  Problem tried = problem;
+  std::int64_t most = 0;
+  for (std::int64_t more = std::int64_t(1) << 40; more > 0; more /= 2) {
+    tried.stencil.steps = most + more;
+    if (windows_are_affordable(tried)) most += more;
+  }
+  return most;
+}
+
 std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed) {
   const StencilShape& s = problem.stencil;
-  std::vector<ConstantTap> taps;
-  with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() {
-    constexpr auto list = constant_taps<kPattern, kRank, kRadius>();
-    taps.assign(list.begin(), list.end());
-  });
+  const std::vector<ConstantTap> taps = taps_of(s);
   const std::int64_t edge = edge_of(s);
   const std::int64_t count = std::clamp<std::int64_t>(std::int64_t(1e7 / cost_of(s)), 4, 40);
 

@@ -19,6 +19,8 @@ struct Window {
 
 /// False where a window's steps reach so far that following them would take minutes.
 bool windows_are_affordable(const Problem& problem);
+/// The most steps of such a problem of which they are.
+std::int64_t affordable_steps(const Problem& problem);
 
 /// Windows at corners, edges and inside.
 std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed);

@@ -44,8 +44,7 @@ plugin::StencilProblem stencil_problem(const Problem& problem) {
   std::copy(given.extents.begin(), given.extents.end(), desc.extents);
   for (int axis = 0; axis < desc.rank; ++axis) {
     desc.in_strides[axis] = desc.out_strides[axis] = TESSERA_PACKED;
-    desc.boundary[axis][0] = desc.boundary[axis][1] =
-        problem.stencil.periodic ? TESSERA_BOUNDARY_PERIODIC : TESSERA_BOUNDARY_FIXED;
+    desc.boundary[axis][0] = desc.boundary[axis][1] = tessera_boundary(problem.stencil.boundary);
   }
   desc.taps = taps.data();
   desc.tap_count = std::int64_t(taps.size());

@@ -6,8 +6,6 @@
 #include "cases.hpp"
 
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <stdexcept>
 
 namespace tessera::perf {
@@ -15,34 +13,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kPatterns{std::pair{"star", Pattern::star}, std::pair{"box", Pattern::box},
-                               std::pair{"derivative", Pattern::derivative}};
-
-const char* name_of(Pattern pattern) {
-  return std::find_if(kPatterns.begin(), kPatterns.end(), [&](const auto& p) { return p.second == pattern; })->first;
-}
-
-Pattern pattern_of(const std::string& name) {
-  const auto found = std::find_if(kPatterns.begin(), kPatterns.end(), [&](const auto& p) { return name == p.first; });
-  if (found == kPatterns.end()) throw std::runtime_error("pattern " + name);
-  return found->second;
-}
-
 GemmShape gemm_shape(const Json& j) {
   GemmShape g{.m = j.at("m"), .n = j.at("n"), .k = j.at("k"), .trans_a = j.at("trans_a"), .trans_b = j.at("trans_b")};
   g.lda = g.trans_a ? g.m : g.k, g.ldb = g.trans_b ? g.k : g.n, g.ldc = g.n;
   g.batch = j.at("batch");
   g.stride_a = g.m * g.k, g.stride_b = g.k * g.n, g.stride_c = g.m * g.n;
   if (const std::string activation = j.value("activation", ""); !activation.empty())
-    add_epilogue(g, activation_named(activation));
+    add_epilogue(g, required(activation_named(activation), "activation", activation));
   return g;
 }
 
 StencilShape stencil_shape(const Json& j) {
-  StencilShape s{.pattern = pattern_of(j.at("pattern")), .rank = j.at("rank"), .radius = j.at("radius")};
+  const std::string pattern = j.at("pattern"), boundary = j.at("boundary");
+  StencilShape s{.rank = j.at("rank"), .radius = j.at("radius")};
+  s.pattern = required(pattern_named(pattern), "pattern", pattern);
+  s.boundary = required(boundary_named(boundary), "boundary", boundary);
   const auto extents = j.at("extents").get<std::vector<std::int64_t>>();
   std::copy(extents.begin(), extents.end(), s.extents.end() - std::ptrdiff_t(extents.size()));
-  s.periodic = j.at("boundary") == "periodic";
   s.steps = j.at("steps");
   return s;
 }
@@ -61,12 +48,6 @@ MeasuredProblem read_problem(const Json& j) {
 }
 
 }  // namespace
-
-tessera_activation activation_named(const std::string& name) {
-  const auto found = std::find(std::begin(kActivations), std::end(kActivations), name);
-  if (found == std::end(kActivations)) throw std::runtime_error("activation " + name);
-  return tessera_activation(found - std::begin(kActivations));
-}
 
 MeasuredRun read_measured(std::istream& lines) {
   MeasuredRun run;
@@ -93,9 +74,9 @@ Json describe(const Problem& p) {
     return j;
   }
   const StencilShape& s = p.stencil;
-  j["pattern"] = name_of(s.pattern), j["rank"] = s.rank, j["radius"] = s.radius;
+  j["pattern"] = kPatterns[std::size_t(s.pattern)], j["rank"] = s.rank, j["radius"] = s.radius;
   j["extents"] = std::vector<std::int64_t>(s.extents.begin() + (3 - s.rank), s.extents.end());
-  j["boundary"] = s.periodic ? "periodic" : "fixed", j["steps"] = s.steps;
+  j["boundary"] = name_of(s.boundary), j["steps"] = s.steps;
   return j;
 }
 

@@ -32,9 +32,6 @@ struct MeasuredRun {
   std::vector<MeasuredProblem> problems;
 };
 
-/// The activation of that name, "gelu". Throws std::runtime_error where there is none.
-tessera_activation activation_named(const std::string& name);
-
 /// Throws std::runtime_error with the line that it cannot read.
 MeasuredRun read_measured(std::istream& lines);
 nlohmann::ordered_json describe(const Problem& problem);

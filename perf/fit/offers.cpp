@@ -224,7 +224,8 @@ int run(int argc, char** argv) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
   std::optional<tessera_activation> activation;
-  if (!options.activation.empty()) activation = activation_named(options.activation);
+  if (!options.activation.empty())
+    activation = required(activation_named(options.activation), "activation", options.activation);
   Judged judged;
   std::mt19937_64 random(options.seed);
   for (std::int64_t i = 0; i < options.problems; ++i)

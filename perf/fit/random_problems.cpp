@@ -49,8 +49,7 @@ std::vector<StencilShape> tap_shapes() {
   for (const Pattern pattern : {Pattern::star, Pattern::box, Pattern::derivative})
     for (int rank = 1; rank <= 3; ++rank)
       for (int radius = 1; radius <= 4; ++radius)
-        if (const StencilShape shape{.pattern = pattern, .rank = rank, .radius = radius};
-            with_shape(shape, []<Pattern, int, int>() {}))
+        if (const StencilShape shape{.pattern = pattern, .rank = rank, .radius = radius}; is_compiled(shape))
           shapes.push_back(shape);
   return shapes;
 }
@@ -67,18 +66,9 @@ StencilShape draw_stencil_shape(Random& random) {
   for (int axis = 3 - s.rank; axis < 3; ++axis)
     s.extents[std::size_t(axis)] =
         std::max<std::int64_t>(2 * s.radius + 1, std::int64_t(std::lround(scale * sides[std::size_t(axis)])));
-  s.periodic = chance(random, 0.5);
+  s.boundary = chance(random, 0.5) ? Boundary::periodic : Boundary::fixed;
   s.steps = chance(random, 0.5) ? 1 : log_uniform(random, 2.0, 256.0);
   return s;
-}
-
-std::string text_of(const StencilShape& s) {
-  const char* const patterns[] = {"star", "box", "derivative"};
-  std::string text = std::to_string(s.rank) + "d_" + patterns[int(s.pattern)] + "_r" + std::to_string(s.radius);
-  for (int axis = 3 - s.rank; axis < 3; ++axis)
-    text += (axis == 3 - s.rank ? "_" : "x") + std::to_string(s.extents[std::size_t(axis)]);
-  text += s.periodic ? "_periodic" : "_fixed";
-  return s.steps > 1 ? text + "_steps" + std::to_string(s.steps) : text;
 }
 
 template <class Draw>
@@ -109,7 +99,7 @@ Problem draw_stencil(Random& random, const Kind& kind, const Bounds& bounds) {
     Problem p;
     p.op = Op::stencil;
     p.stencil = draw_stencil_shape(random);
-    p.name = text_of(p.stencil);
+    p.name = name_of(p.stencil);
     return p;
   });
 }

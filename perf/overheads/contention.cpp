@@ -90,7 +90,7 @@ Problem heat(std::int64_t rows, std::int64_t columns, std::int64_t steps) {
   Case c;
   c.problem.op = Op::stencil;
   c.problem.name = "stencil_" + std::to_string(rows) + "x" + std::to_string(columns) + "_steps" + std::to_string(steps);
-  c.problem.stencil = {Pattern::star, 2, 4, {1, rows, columns}, false, steps};
+  c.problem.stencil = {Pattern::star, 2, 4, {1, rows, columns}, Boundary::fixed, steps};
   return resolve(c, DType::f32);
 }
 

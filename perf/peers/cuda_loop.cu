@@ -9,6 +9,7 @@
 
 #include "../devices/cuda_error.hpp"
 
+#include <climits>
 #include <utility>
 
 namespace tessera::perf {
@@ -80,7 +81,13 @@ class CudaLoop : public Competitor {
   explicit CudaLoop(cudaStream_t stream) : stream_(stream) {}
   std::string name() const override { return "peer:cuda_loop"; }
   std::string unsupported(const Problem& p) const override {
-    return p.op != Op::stencil ? "it is a stencil" : p.is_plain() ? "" : "it has no types of 16 bits";
+    if (p.op != Op::stencil) return "it is a stencil";
+    if (!p.is_plain()) return "it has no types of 16 bits";
+    const StencilShape& s = p.stencil;
+    if (s.boundary != Boundary::fixed && s.boundary != Boundary::periodic) return "it is fixed or periodic";
+    // Grids have 65535 blocks of 4 rows, and as many of a plane; sizes are ints.
+    const bool small = s.extents[0] <= 65535 && s.extents[1] <= 4 * 65535 && s.extents[2] <= INT_MAX - 256;
+    return !small ? "it has no grid as large" : is_compiled(s) ? "" : "it has no such taps compiled in";
   }
   Execute prepare(const Problem& p) override {
     return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
@@ -99,7 +106,7 @@ class CudaLoop : public Competitor {
     using Run = void (*)(const T*, T*, T*, const Domain&, std::int64_t, cudaStream_t);
     Run function = nullptr;
     with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() { function = run<T, kPattern, kRank, kRadius>; });
-    const Domain d{int(s.extents[0]), int(s.extents[1]), int(s.extents[2]), s.periodic};
+    const Domain d{int(s.extents[0]), int(s.extents[1]), int(s.extents[2]), s.boundary == Boundary::periodic};
     return [=, steps = s.steps, stream = stream_](const void* const* in, void* out) {
       function(static_cast<const T*>(in[0]), static_cast<T*>(out), scratch.get(), d, steps, stream);
     };

@@ -5,6 +5,7 @@
 /// The stencil loop that a user would write: taps known at compile time, OpenMP over the rows, the compiler's vectors.
 /// No blocking, no non-temporal stores.
 
+#include "beyond.hpp"
 #include "host_peers.hpp"
 #include "taps.hpp"
 
@@ -17,10 +18,8 @@ namespace {
 
 struct Domain {
   std::int64_t nz, ny, nx;
-  bool periodic;
+  Boundary boundary;
 };
-
-std::int64_t wrap(std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; }
 
 /// One row between the columns whose taps all stay inside. The rows that taps read are resolved before.
 template <class T, Pattern kPattern, int kRank, int kRadius>
@@ -46,21 +45,22 @@ void sweep_row(const T* in, T* out, const Domain& d, std::int64_t z, std::int64_
   const bool inside = (kRank < 3 || (z >= r && z < d.nz - r)) && (kRank < 2 || (y >= r && y < d.ny - r));
   const T* const own = in + (z * d.ny + y) * d.nx;
   T* const target = out + (z * d.ny + y) * d.nx;
-  if (!inside && !d.periodic) {
+  if (!inside && d.boundary == Boundary::fixed) {
     std::memcpy(target + begin, own + begin, std::size_t(end - begin) * sizeof(T));
     return;
   }
   const T* rows[taps.size()];
   for (std::size_t t = 0; t < taps.size(); ++t) {
-    const std::int64_t tz = inside ? z + taps[t].z : wrap(z + taps[t].z, d.nz);
-    const std::int64_t ty = inside ? y + taps[t].y : wrap(y + taps[t].y, d.ny);
+    const std::int64_t tz = inside ? z + taps[t].z : source_of(d.boundary, z + taps[t].z, d.nz);
+    const std::int64_t ty = inside ? y + taps[t].y : source_of(d.boundary, y + taps[t].y, d.ny);
     rows[t] = in + (tz * d.ny + ty) * d.nx;
   }
   const std::int64_t first = std::min(std::max(begin, r), end), last = std::max(std::min(end, d.nx - r), first);
   const auto edge = [&](std::int64_t x) {
     T sum = 0;
-    for (std::size_t t = 0; t < taps.size(); ++t) sum += T(taps[t].coefficient) * rows[t][wrap(x + taps[t].x, d.nx)];
-    target[x] = d.periodic ? sum : own[x];
+    for (std::size_t t = 0; t < taps.size(); ++t)
+      sum += T(taps[t].coefficient) * rows[t][source_of(d.boundary, x + taps[t].x, d.nx)];
+    target[x] = d.boundary == Boundary::fixed ? own[x] : sum;
   };
   for (std::int64_t x = begin; x < first; ++x) edge(x);
   row<T, kPattern, kRank, kRadius>(rows, target, first, last);
@@ -94,7 +94,10 @@ class OpenMPLoop : public Competitor {
   explicit OpenMPLoop(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:openmp_loop"; }
   std::string unsupported(const Problem& p) const override {
-    return p.op != Op::stencil ? "it is a stencil" : p.is_plain() ? "" : "it has no types of 16 bits";
+    if (p.op != Op::stencil) return "it is a stencil";
+    if (!p.is_plain()) return "it has no types of 16 bits";
+    if (p.stencil.boundary == Boundary::constant) return "it reads elements alone";
+    return is_compiled(p.stencil) ? "" : "it has no such taps compiled in";
   }
   Execute prepare(const Problem& p) override {
     return with_types<WideTypes>(p.kind.dtype, [&]<class T>(std::type_identity<T>) { return prepare_as<T>(p); });
@@ -109,7 +112,7 @@ class OpenMPLoop : public Competitor {
     using Run = void (*)(const T*, T*, T*, const Domain&, std::int64_t);
     Run function = nullptr;
     with_shape(s, [&]<Pattern kPattern, int kRank, int kRadius>() { function = run<T, kPattern, kRank, kRadius>; });
-    const Domain d{s.extents[0], s.extents[1], s.extents[2], s.periodic};
+    const Domain d{s.extents[0], s.extents[1], s.extents[2], s.boundary};
     return [=, steps = s.steps, threads = threads_](const void* const* in, void* out) {
       use_threads(threads);
       function(static_cast<const T*>(in[0]), static_cast<T*>(out), scratch.get(), d, steps);

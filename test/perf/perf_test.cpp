@@ -4,8 +4,7 @@
 /// The perf suite as a program: its rows are complete and checked, wrong results are failures, bad input is refused,
 /// and an interrupted run keeps what it had. Nothing here looks at a speed.
 
-#include "process.hpp"
-#include "required.hpp"
+#include "program.hpp"
 
 #include <tessera/tessera.h>
 
@@ -26,21 +25,6 @@ using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 namespace {
-
-Outcome perf(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), TESSERA_PERF_PROGRAM);
-  return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
-                         {"TESSERA_BACKEND", std::nullopt},
-                         {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
-}
-
-void need(const std::string& backend) {
-  if (perf({"--backend", backend, "--list"}).exit_code == 0) return;
-  if (is_required(backend)) FAIL("the " << backend << " backend is missing");
-  SKIP("the " << backend << " backend is not usable");
-}
-/// The rows of the plugins that are only there for tests would not end.
-void need_cpu() { need("cpu"); }
 
 std::set<std::string> lines_of(const std::string& text) {
   std::set<std::string> lines;

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The perf suite as a program that tests run.
+#pragma once
+
+#include "process.hpp"
+#include "required.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+inline Outcome perf(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TESSERA_PERF_PROGRAM);
+  return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
+                         {"TESSERA_BACKEND", std::nullopt},
+                         {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
+}
+
+inline void need(const std::string& backend) {
+  if (perf({"--backend", backend, "--list"}).exit_code == 0) return;
+  if (is_required(backend)) FAIL("the " << backend << " backend is missing");
+  SKIP("the " << backend << " backend is not usable");
+}
+
+/// The rows of the plugins that are only there for tests would not end.
+inline void need_cpu() { need("cpu"); }
+
+}  // namespace tessera::test
