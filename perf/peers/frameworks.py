@@ -24,9 +24,14 @@ from typing import Any
 import numpy as np
 
 CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_"
-                  r"(?P<extent>2\^\d+|\d+)(\^\d)?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
+                  r"(?P<extents>2\^\d+|\d+(?:x\d+)*)(?:\^[23])?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
 LAYER = re.compile(r"gemm/(?P<size>\d+)_bias_(?P<activation>relu|gelu|gelu_tanh)/(?P<dtype>f32|bf16)/cold$")
-DERIVATIVE = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+
+
+def derivative(k: int, radius: int) -> float:
+    """The coefficient at the distance k of a central difference, as in core/taps.hpp."""
+    below = k * math.factorial(radius - k) * math.factorial(radius + k)
+    return (-1) ** (k + 1) * math.factorial(radius) ** 2 / below
 
 
 class Case:
@@ -35,8 +40,8 @@ class Case:
     def __init__(self, title: str, match: re.Match[str]):
         self.title = title
         self.rank, self.radius = int(match["rank"]), int(match["radius"])
-        extent = match["extent"]
-        self.shape = (2 ** int(extent[2:]) if extent.startswith("2^") else int(extent),) * self.rank
+        extents = [match["extents"]] * self.rank if "x" not in match["extents"] else match["extents"].split("x")
+        self.shape = tuple(2 ** int(n[2:]) if n.startswith("2^") else int(n) for n in extents)
         self.periodic = match["boundary"] == "periodic"
         self.dtype = np.float32 if match["dtype"] == "f32" else np.float64
         self.work = float(np.prod(self.shape))  # what a rate counts
@@ -47,7 +52,7 @@ class Case:
         reach = range(-self.radius, self.radius + 1)
         offsets = list(itertools.product(reach, repeat=self.rank))
         if pattern == "derivative":
-            return [((x,), DERIVATIVE[abs(x) - 1] * (1 if x > 0 else -1)) for (x,) in offsets if x]
+            return [((x,), derivative(abs(x), self.radius) * (1 if x > 0 else -1)) for (x,) in offsets if x]
         if pattern == "star":
             offsets = [offset for offset in offsets if sum(map(bool, offset)) <= 1]
         weights = [1 + at * 7 % 5 for at in range(len(offsets))]
