@@ -30,6 +30,8 @@ Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device
 Context::~Context() {
   const DeviceGuard guard(device_, std::nothrow);
   staging_.release();
+  for (const cudaEvent_t event : timer_)
+    if (event != nullptr) ignore(cudaEventDestroy(event));
   ignore(cudaStreamDestroy(setup_stream_));
   if (owns_stream_) ignore(cudaStreamDestroy(stream_));
 }
@@ -69,6 +71,23 @@ void Context::synchronize() {
   const DeviceGuard guard(device_);
   require_no_capture("synchronize");
   TESSERA_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
+void Context::start_timer() {
+  const DeviceGuard guard(device_);
+  require_no_capture("timing");
+  for (cudaEvent_t& event : timer_)
+    if (event == nullptr) TESSERA_CUDA_CHECK(cudaEventCreate(&event));
+  TESSERA_CUDA_CHECK(cudaEventRecord(timer_[0], stream_));
+}
+
+double Context::stop_timer() {
+  const DeviceGuard guard(device_);
+  TESSERA_CUDA_CHECK(cudaEventRecord(timer_[1], stream_));
+  TESSERA_CUDA_CHECK(cudaEventSynchronize(timer_[1]));
+  float milliseconds = 0.0f;
+  TESSERA_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, timer_[0], timer_[1]));
+  return double(milliseconds) * 1e-3;
 }
 
 /// Refused before it is tried: a forbidden call would also spoil the caller's capture.

@@ -34,6 +34,9 @@ class Context {
   /// Fills `bytes` of the device's memory with copies of the first `block`.
   void repeat(void* data, std::uint64_t block, std::uint64_t bytes);
   void synchronize();
+  /// Seconds that the device counts from start_timer() until what was queued before stop_timer() is done.
+  void start_timer();
+  double stop_timer();
 
   /// The stream on which plans write their tables. Apart from stream(), so that making a plan neither
   /// waits for queued work nor disturbs a capture.
@@ -47,6 +50,7 @@ class Context {
   bool owns_stream_;
   cudaStream_t stream_ = nullptr;
   cudaStream_t setup_stream_ = nullptr;
+  cudaEvent_t timer_[2] = {};  // start and stop, made when first needed
   Staging staging_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -50,6 +51,24 @@ class Context {
   /// Whether a device fault has killed it.
   bool dead() const { return dead_.load(std::memory_order_acquire); }
   void synchronize() { call(table_.synchronize, handle_); }
+  /// Waits for what is queued, then times what `work` queues: by the device's clock, where the backend has one.
+  template <class Work>
+  double seconds_of(Work&& work) {
+    synchronize();
+    const auto start = optional(&tessera_backend::timer_start);
+    const auto stop = optional(&tessera_backend::timer_stop);
+    if (start != nullptr && stop != nullptr) {
+      double seconds = 0.0;
+      call(start, handle_);
+      work();
+      call(stop, handle_, &seconds);
+      return seconds;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    synchronize();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
   /// Waits, before something goes away whose work may be queued; a failure surfaces elsewhere.
   void settle() noexcept;
   void* native_stream();

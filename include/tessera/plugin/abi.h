@@ -159,6 +159,11 @@ typedef struct tessera_backend {
    * Without it the core copies from the host. */
   tessera_status (*buffer_repeat)(tessera_backend_context* context, void* data, uint64_t block, uint64_t bytes,
                                   tessera_error* error);
+  /** The context's clock as its device counts, for plans that measure: begins behind all work queued before. Without
+   * these two the core takes the host's clock between two calls of synchronize. */
+  tessera_status (*timer_start)(tessera_backend_context* context, tessera_error* error);
+  /** Waits for everything queued on the context. Seconds since timer_start. */
+  tessera_status (*timer_stop)(tessera_backend_context* context, double* seconds, tessera_error* error);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

@@ -21,6 +21,8 @@
 ///         void synchronize();
 ///         void* native_stream();
 ///         void repeat(void* data, std::uint64_t block, std::uint64_t bytes);  // may be left out: buffer_repeat
+///         void start_timer();                                // these two as well: timer_start, timer_stop
+///         double stop_timer();
 ///       };
 ///       // What a context on that device with so many CPU threads (0: the backend's default) would have.
 ///       static Context::Machine machine(int device, int threads);

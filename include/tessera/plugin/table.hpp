@@ -53,7 +53,9 @@ class Table {
                                        plan_execute,
                                        plan_destroy,
                                        native_stream,
-                                       buffer_repeat_entry()};
+                                       buffer_repeat_entry(),
+                                       timer_start_entry(),
+                                       timer_stop_entry()};
     return &table;
   }
 
@@ -292,6 +294,22 @@ class Table {
     if constexpr (requires(Context & context) { context.repeat(nullptr, std::uint64_t(), std::uint64_t()); })
       return [](tessera_backend_context* context, void* data, std::uint64_t block, std::uint64_t bytes,
                 tessera_error* error) { return guard(error, [&] { unwrap(context).repeat(data, block, bytes); }); };
+    return nullptr;
+  }
+
+  static auto timer_start_entry() -> decltype(tessera_backend::timer_start) {
+    if constexpr (requires(Context & context) { context.start_timer(); })
+      return [](tessera_backend_context* context, tessera_error* error) {
+        return guard(error, [&] { unwrap(context).start_timer(); });
+      };
+    return nullptr;
+  }
+
+  static auto timer_stop_entry() -> decltype(tessera_backend::timer_stop) {
+    if constexpr (requires(Context & context) { context.stop_timer(); })
+      return [](tessera_backend_context* context, double* seconds, tessera_error* error) {
+        return guard(error, [&] { *seconds = unwrap(context).stop_timer(); });
+      };
     return nullptr;
   }
 };
