@@ -12,9 +12,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace tessera {
 
@@ -67,6 +69,30 @@ void call(Function&& function, Arguments&&... arguments) {
   const tessera_status status = function(arguments..., &error);
   if (status != TESSERA_OK) throw Error(static_cast<ErrorCode>(status), message.data());
 }
+
+/// What a C function shows its visitor, collected: an exception must not pass through C.
+template <class Collection>
+class Collected {
+ public:
+  /// For the visitor: `add` puts what is shown into the collection.
+  template <class Add>
+  static void take(void* data, Add&& add) noexcept {
+    auto& self = *static_cast<Collected*>(data);
+    try {
+      add(self.collection_);
+    } catch (...) {
+      self.failure_ = std::current_exception();
+    }
+  }
+  Collection get() {
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(collection_);
+  }
+
+ private:
+  Collection collection_;
+  std::exception_ptr failure_;
+};
 
 }  // namespace detail
 

@@ -9,7 +9,6 @@
 #include <tessera/context.hpp>
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <ranges>
 #include <string>
@@ -87,6 +86,19 @@ struct Offer {
   double seconds;                 ///< of one execution on operands in the device's memory
   double transfer_seconds;        ///< of host operands to the device and back; 0 where nothing travels
   std::uint64_t workspace_bytes;  ///< what the plan will take
+};
+
+/// A way to run a problem that was timed.
+struct Tried {
+  std::string backend;
+  int device;
+  std::string algorithm;     ///< with all parameters
+  double predicted_seconds;  ///< of one execution on operands in the device's memory
+  double seconds;            ///< the same as it was measured, a median
+  double whole_seconds;      ///< of the best of a backend with operands in the host's memory, as it was measured where
+                             ///< backends were compared; else 0
+  bool estimated;            ///< what a plan by the model of time would take
+  bool chosen;               ///< what a plan takes from now on
 };
 
 namespace detail {
@@ -198,23 +210,32 @@ class Plan {
   }
 
   static std::vector<Offer> offers(const Context& context, const void* desc, const PlanOptions& options) {
-    struct Collected {
-      std::vector<Offer> offers;
-      std::exception_ptr failure;
-    } collected;
-    const auto visit = [](void* data, const tessera_offer* offer) {
-      auto& to = *static_cast<Collected*>(data);
-      try {
-        to.offers.push_back({offer->algorithm, offer->seconds, offer->transfer_seconds, offer->workspace_bytes});
-      } catch (...) {
-        to.failure = std::current_exception();  // an exception must not pass through C
-      }
+    using Offers = detail::Collected<std::vector<Offer>>;
+    const auto visit = [](void* data, const tessera_offer* o) {
+      Offers::take(data, [o](std::vector<Offer>& offers) {
+        offers.push_back({o->algorithm, o->seconds, o->transfer_seconds, o->workspace_bytes});
+      });
     };
+    Offers offers;
     const tessera_plan_options c = detail::c_options(options);
     detail::call(tessera_visit_offers, context.alive(), static_cast<const tessera_desc*>(desc), &c,
-                 static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&collected));
-    if (collected.failure) std::rethrow_exception(collected.failure);
-    return std::move(collected.offers);
+                 static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&offers));
+    return offers.get();
+  }
+
+  static std::vector<Tried> tune(const Context* context, const void* desc, const PlanOptions& options) {
+    using Ways = detail::Collected<std::vector<Tried>>;
+    const auto visit = [](void* data, const tessera_tried* t) {
+      Ways::take(data, [t](std::vector<Tried>& tried) {
+        tried.push_back({t->backend, t->device, t->algorithm, t->predicted_seconds, t->seconds, t->whole_seconds,
+                         t->estimated != 0, t->chosen != 0});
+      });
+    };
+    Ways tried;
+    const tessera_plan_options c = detail::c_options(options);
+    detail::call(tessera_tune, context == nullptr ? nullptr : context->alive(), static_cast<const tessera_desc*>(desc),
+                 &c, static_cast<tessera_tried_visitor>(visit), static_cast<void*>(&tried));
+    return tried.get();
   }
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,

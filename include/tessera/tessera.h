@@ -300,6 +300,48 @@ TESSERA_API tessera_status tessera_wisdom_save(const char* path, tessera_error* 
 /** Forgets the process's wisdom, and the plan cache. The file that TESSERA_WISDOM names is read again. */
 TESSERA_API tessera_status tessera_wisdom_forget(tessera_error* error);
 
+/** What a line of a file of wisdom says. The strings live as long as the visit. */
+typedef struct tessera_wisdom_entry {
+  uint64_t struct_size;
+  const char* problem;      /**< canonical text; null where this version cannot read the line */
+  const char* machine;      /**< the same of the backend, its device and all else that the choice depends on */
+  const char* algorithm;    /**< with all parameters; of a choice among backends "cuda:0" */
+  double seconds;           /**< of one execution */
+  double estimated_seconds; /**< the same of what the model of time would have taken */
+  const char* unreadable;   /**< the line, where this version cannot read it; else null */
+} tessera_wisdom_entry;
+/** Is shown an entry. `data` is what was passed beside the visitor. Throws nothing. */
+typedef void (*tessera_wisdom_visitor)(void* data, const tessera_wisdom_entry* entry);
+/** Shows `visit` what is in a file, and leaves the process's wisdom alone. TESSERA_INVALID_ARGUMENT where the file
+ * cannot be read. */
+TESSERA_API tessera_status tessera_wisdom_visit(const char* path, tessera_wisdom_visitor visit, void* data,
+                                                tessera_error* error);
+
+/** A way to run a problem that was timed. The strings live as long as the visit. */
+typedef struct tessera_tried {
+  uint64_t struct_size;
+  const char* backend;
+  const char* algorithm;    /**< with all parameters */
+  double predicted_seconds; /**< of one execution with operands in the device's memory */
+  double seconds;           /**< the same as it was measured, a median */
+  double whole_seconds;     /**< of the best of a backend with operands in the host's memory, as it was measured where
+                               backends were compared; else 0 */
+  int32_t device;
+  int32_t estimated; /**< 1: what a plan by the model of time would take */
+  int32_t chosen;    /**< 1: what a plan takes from now on */
+  int32_t reserved;
+} tessera_tried;
+/** Is shown a way. `data` is what was passed beside the visitor. Throws nothing. */
+typedef void (*tessera_tried_visitor)(void* data, const tessera_tried* tried);
+/** Measures as a plan of TESSERA_EFFORT_MEASURE would, whatever wisdom says and with more patience: 0.4 s for a problem
+ * that takes below 1 ms, up to 10 s for others. What it finds is the process's wisdom then, which tessera_wisdom_save
+ * keeps. Shows `visit`, which may be null, what was tried. `context` and `options` as for tessera_plan_create.
+ * TESSERA_INVALID_ARGUMENT where nothing is left to choose, of an algorithm with parameters or for an empty output;
+ * TESSERA_OUT_OF_MEMORY where there is none for the operands. */
+TESSERA_API tessera_status tessera_tune(tessera_context* context, const tessera_desc* desc,
+                                        const tessera_plan_options* options, tessera_tried_visitor visit, void* data,
+                                        tessera_error* error);
+
 /* ---- The environment, and what TESSERA_VERBOSE prints ----------------------------------------- */
 
 /** Reads the TESSERA_ variables anew. The library reads them once, when it first needs one, since a

@@ -7,6 +7,7 @@
 
 #include <tessera/tessera.h>
 
+#include "api/arguments.hpp"
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
@@ -14,12 +15,13 @@
 #include "plan/offers.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/tune.hpp"
 #include "plan/verbose.hpp"
-#include "wisdom/wisdom.hpp"
 
 #include <tessera/plugin/structs.hpp>
 
 using namespace tessera;
+using api::existing;
 using core::Backend;
 using plugin::guard;
 using plugin::read_struct;
@@ -34,12 +36,6 @@ struct tessera_buffer {
 };
 
 namespace {
-
-template <class T>
-T& existing(T* object, const char* name) {
-  if (object == nullptr) core::invalid(name, "null", "must be an object that was created");
-  return *object;
-}
 
 [[noreturn]] void refuse_workspace() {
   core::invalid("workspace", "not null", "must be null: a plan's workspace is given when the plan is made");
@@ -129,9 +125,9 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     core::at_least("threads", o.threads, 0);
     core::Question question;
     question.threads = o.threads != 0 ? o.threads : core::environment_threads();
-    const auto [backend, device] = core::dispatch(request, question);
-    *context = new tessera_context{
-        std::make_shared<core::Context>(*backend, device, o.native_stream, o.wrap_stream != 0, question.threads)};
+    const core::Dispatched place = core::dispatch(request, question);
+    *context = new tessera_context{std::make_shared<core::Context>(*place.backend, place.device, o.native_stream,
+                                                                   o.wrap_stream != 0, question.threads)};
   });
 }
 
@@ -217,6 +213,25 @@ tessera_status tessera_visit_offers(tessera_context* context, const tessera_desc
   return guard(error, [&] {
     if (visit == nullptr) core::invalid("visit", "null", "must be a function");
     core::visit_offers(*existing(context, "context").context, desc, plan_options(options), visit, data);
+  });
+}
+
+tessera_status tessera_tune(tessera_context* context, const tessera_desc* desc, const tessera_plan_options* options,
+                            tessera_tried_visitor visit, void* data, tessera_error* error) {
+  return guard(error, [&] {
+    for (const core::Tried& t : core::tune(shared(context), desc, plan_options(options))) {
+      const tessera_tried tried{sizeof tried,
+                                t.backend.c_str(),
+                                t.algorithm.c_str(),
+                                t.predicted_seconds,
+                                t.seconds,
+                                t.whole_seconds,
+                                t.device,
+                                t.estimated,
+                                t.chosen,
+                                0};
+      if (visit != nullptr) visit(data, &tried);
+    }
   });
 }
 
@@ -345,21 +360,6 @@ tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tesser
 }
 
 // ---- The environment, and what is said
-
-tessera_status tessera_wisdom_load(const char* path, tessera_error* error) {
-  return guard(error, [&] { core::Wisdom::instance().load(&existing(path, "path")); });
-}
-
-tessera_status tessera_wisdom_save(const char* path, tessera_error* error) {
-  return guard(error, [&] { core::Wisdom::instance().save(&existing(path, "path")); });
-}
-
-tessera_status tessera_wisdom_forget(tessera_error* error) {
-  return guard(error, [&] {
-    core::Wisdom::instance().forget();
-    core::PlanCache::instance().clear();
-  });
-}
 
 tessera_status tessera_reload_environment(tessera_error* error) {
   return guard(error, [] {

@@ -36,7 +36,7 @@ bool usable(Backend& backend, const Request& request) {
 
 }  // namespace
 
-Dispatched dispatch(const Request& request, const Question& question) {
+std::vector<Dispatched> dispatch_all(const Request& request, const Question& question) {
   const Registry& registry = Registry::instance();
   if (!registry.problem().empty()) throw Error(TESSERA_BACKEND_UNAVAILABLE, registry.problem());
   if (registry.backends().empty())
@@ -45,10 +45,12 @@ Dispatched dispatch(const Request& request, const Question& question) {
   const std::vector<Backend*> matching = registry.matching(request.backend.name);
   if (!request.backend.name.empty() && matching.size() == 1 && question.desc == nullptr &&
       usable(*matching[0], request))
-    return {matching[0], std::max(request.backend.device, 0)};  // nothing is to be ranked
+    return {{matching[0], std::max(request.backend.device, 0)}};  // nothing is to be ranked
   try {
-    const Choice choice = choose(ask(matching, request, question), request);
-    return {matching[choice.candidate], choice.device};
+    std::vector<Dispatched> ranked;
+    for (const Choice& choice : rank(ask(matching, request, question), request))
+      ranked.push_back({matching[choice.candidate], choice.device, choice.seconds});
+    return ranked;
   } catch (const Error& error) {
     if (error.status() == TESSERA_OUT_OF_MEMORY) throw;
     // An explicit name loads that backend alone; the message lists them all.
@@ -58,6 +60,10 @@ Dispatched dispatch(const Request& request, const Question& question) {
     choose(ask(all, request, question), request, describe_search());
     throw;
   }
+}
+
+Dispatched dispatch(const Request& request, const Question& question) {
+  return dispatch_all(request, question).front();
 }
 
 void require_known_algorithm(const Request& request, tessera_op op, const Backend* context) {

@@ -14,10 +14,13 @@ namespace tessera::core {
 struct Dispatched {
   Backend* backend;
   int device;
+  double seconds = 0.0;  ///< predicted, of an execution; 0 where nothing was asked
 };
 
 /// The backend that selection.hpp's rules choose among those that are there. Throws plugin::Error where there is none.
 Dispatched dispatch(const Request& request, const Question& question);
+/// All that these rules allow, that one first.
+std::vector<Dispatched> dispatch_all(const Request& request, const Question& question);
 
 /// Throws when the forced algorithm names a backend that was not found, a variant that is not the one in use, or an
 /// algorithm that the plugins of that name do not have, whether or not they can run here. In use is the variant of

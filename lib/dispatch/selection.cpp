@@ -118,27 +118,28 @@ void refuse_algorithm(std::span<const Candidate> candidates, const Request& requ
   throw Error(TESSERA_UNSUPPORTED, asked + "cannot run this; " + list_algorithms(candidates));
 }
 
-Choice choose(std::span<const Candidate> candidates, const Request& request, const std::string& search) {
+std::vector<Choice> rank(std::span<const Candidate> candidates, const Request& request, const std::string& search) {
   const BackendSpec& spec = request.backend;
-  const AlgorithmSpec& algorithm = request.algorithm;
   bool named = false, usable = false, has_device = false, has_algorithm = false;
-  const Candidate* best = nullptr;
-  for (const Candidate& c : candidates) {
+  std::vector<Choice> able;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& c = candidates[i];
     if (!spec.name.empty() && !matches(spec.name, c.name, c.variant)) continue;
     named = true;
     if (!c.reason.empty()) continue;
     usable = true;
     if (spec.device >= c.device_count) continue;
     has_device = true;
-    const bool concerned = concerns(algorithm, c.name, c.variant);
-    if (narrows(algorithm) && (!concerned || !c.algorithm_reason.empty())) continue;
+    const bool concerned = concerns(request.algorithm, c.name, c.variant);
+    if (narrows(request.algorithm) && (!concerned || !c.algorithm_reason.empty())) continue;
     has_algorithm = true;
-    if (c.score <= 0.0) continue;
-    if (best == nullptr || c.score > best->score) best = &c;
+    if (c.score > 0.0) able.push_back({i, std::max(spec.device, 0), 1.0 / c.score});
   }
-  if (best != nullptr) {
-    if (!best->algorithm_reason.empty()) refuse_algorithm({best, 1}, request);
-    return {std::size_t(best - candidates.data()), std::max(spec.device, 0)};
+  if (!able.empty()) {
+    std::stable_sort(able.begin(), able.end(), [](const Choice& a, const Choice& b) { return a.seconds < b.seconds; });
+    const Candidate& best = candidates[able.front().candidate];
+    if (!best.algorithm_reason.empty()) refuse_algorithm({&best, 1}, request);
+    return able;
   }
 
   const std::string asked = quote(spec.source, spec.name);
@@ -156,6 +157,10 @@ Choice choose(std::span<const Candidate> candidates, const Request& request, con
                                                  ": there is no such device; " + list_devices(candidates, spec.name));
   if (!has_algorithm) refuse_algorithm(candidates, request);
   throw Error(TESSERA_UNSUPPORTED, "no usable backend supports this descriptor; " + list_backends(candidates));
+}
+
+Choice choose(std::span<const Candidate> candidates, const Request& request, const std::string& search) {
+  return rank(candidates, request, search).front();
 }
 
 }  // namespace tessera::core

@@ -34,6 +34,7 @@ struct Request {
 struct Choice {
   std::size_t candidate;
   int device;
+  double seconds = 0.0;  ///< predicted, of an execution
 };
 
 /// True when the forced algorithm, if any, concerns plans of that backend.
@@ -41,11 +42,13 @@ bool concerns(const AlgorithmSpec& algorithm, const std::string& name, const std
 /// True when the forced algorithm, if any, decides which backends are ranked, and by what.
 bool narrows(const AlgorithmSpec& algorithm);
 
-/// The candidate with the best score among those that the request allows; the first of equals. A forced algorithm
-/// without a backend leaves those that can run it; with a backend in code, that backend; with one in the environment,
-/// all, and where that backend wins it must be able to. An explicit choice never falls back: throws plugin::Error
-/// (backend_unavailable, unsupported or invalid_argument) with a list of what there is and why the rest is not.
-/// `search` says where plugins were looked for, for the message where there is none of that name.
+/// The candidates that the request allows, the one of the best score first. A forced algorithm without a backend leaves
+/// those that can run it; with a backend in code, that backend; with one in the environment, all, and where that
+/// backend wins it must be able to. An explicit choice never falls back: throws plugin::Error (backend_unavailable,
+/// unsupported or invalid_argument) with a list of what there is and why the rest is not, so that there is at least
+/// one. `search` says where plugins were looked for, for the message where there is none of that name.
+std::vector<Choice> rank(std::span<const Candidate> candidates, const Request& request, const std::string& search = "");
+/// The best of them; the first of equals.
 Choice choose(std::span<const Candidate> candidates, const Request& request, const std::string& search = "");
 
 /// Throws the error of a forced algorithm that none of the backends in question can run.

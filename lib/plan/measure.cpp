@@ -30,7 +30,13 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class Budget {
  public:
   /// `execution`: seconds of one.
-  explicit Budget(double execution) : counts_(execution >= kLong), limited_(!counts_) {}
+  Budget(const Patience& patience, double execution)
+      : seconds_(patience.seconds),
+        executions_(std::clamp(patience.long_seconds / execution, double(patience.executions),
+                               double(std::max(patience.executions, patience.most_executions)))),
+        left_(executions_),
+        counts_(execution >= kLong),
+        limited_(!counts_) {}
 
   bool counts() const { return counts_; }
   void spend(int executions) { left_ -= executions; }
@@ -38,14 +44,14 @@ class Budget {
   void saw(double execution) { limited_ |= execution < kLong; }
   /// Whether there is something left, when `share` of all is held back.
   bool has(double share) const {
-    return (!counts_ || left_ > share * kExecutions) && (!limited_ || seconds_since(start_) < (1.0 - share) * kSeconds);
+    return (!counts_ || left_ > share * executions_) && (!limited_ || seconds_since(start_) < (1.0 - share) * seconds_);
   }
 
  private:
-  static constexpr double kLong = 1.2e-3, kSeconds = 25e-3, kExecutions = 25;
+  static constexpr double kLong = 1.2e-3;
   Clock::time_point start_ = Clock::now();
+  double seconds_, executions_, left_;
   bool counts_, limited_;  // executions, time
-  double left_ = kExecutions;
 };
 
 /// A plugin's plan on the scratch operands.
@@ -67,23 +73,21 @@ class Contender {
     plan_.reset(made);
   }
 
-  /// Of one of `count` executions.
-  double time(Scratch& scratch, void* workspace, int count) {
+  /// Of one of `count` executions; it does not count yet.
+  double run(Scratch& scratch, void* workspace, int count) {
     Context& context = *plan_.get_deleter().context;
-    context.synchronize();
-    const auto start = Clock::now();
-    for (int i = 0; i < count; ++i) {
-      const tessera_execution execution = scratch.next(workspace, way.workspace_bytes);
-      context.call(context.table().plan_execute, plan_.get(), &execution);
-    }
-    context.synchronize();
-    times_.push_back(seconds_since(start) / count);
-    std::sort(times_.begin(), times_.end());
-    return times_.front();
+    const auto work = [&] {
+      for (int i = 0; i < count; ++i) {
+        const tessera_execution execution = scratch.next(workspace, way.workspace_bytes);
+        context.call(context.table().plan_execute, plan_.get(), &execution);
+      }
+    };
+    return context.seconds_of(work) / count;
   }
-  /// The median of its times.
-  double typical() const { return times_[(times_.size() - 1) / 2]; }
-  void forget() { times_.clear(); }
+  void count(double seconds) { times_.insert(std::upper_bound(times_.begin(), times_.end(), seconds), seconds); }
+  bool counted() const { return !times_.empty(); }
+  /// The lower quartile of its times: what disturbs makes them longer.
+  double typical() const { return times_[(times_.size() - 1) / 4]; }
 
   const Way& way;
 
@@ -108,55 +112,66 @@ class Race {
     workspace_ = std::make_unique<DeviceMemory>(context, std::int64_t(most));
   }
 
-  Measured run() {
+  Measured run(const Patience& patience) {
     Contender& first = enter(ways_.front());
-    warm_up(first);
-    Budget budget(first.typical());
+    const double warm = warm_up(first);
+    Budget budget(patience, warm);
+    time(first, warm, budget);
     qualify(budget);
-    constexpr int kRounds = 16;
-    for (int round = 0; round < kRounds; ++round) again(1.04 + 0.3 / (1 + round), budget);
+    // A host that is disturbed for some milliseconds makes whatever short problems run then seem slow.
+    double within = budget.counts() ? 1.34 : 4.0;
+    for (int round = 0; round < patience.rounds; ++round, within = std::max(0.7 * within, 1.05)) again(within, budget);
     const Contender& winner = verified(first);
-    return {winner.way.algorithm, winner.typical(), first.typical(), int(contenders_.size())};
+    std::vector<TimedWay> timed;
+    for (const auto& contender : contenders_)
+      timed.push_back({contender->way.algorithm, contender->way.seconds, contender->typical()});
+    return {winner.way.algorithm, winner.typical(), first.typical(), std::move(timed)};
   }
 
  private:
   Contender& enter(const Way& way) {
     return *contenders_.emplace_back(std::make_unique<Contender>(way, *context_, problem_, limit_));
   }
-  double time(Contender& contender, int count) { return contender.time(scratch_, workspace_->data(), count); }
+  double run(Contender& contender, int count) { return contender.run(scratch_, workspace_->data(), count); }
 
-  /// Until the clocks of the device are up; the first one touches memory and loads code, and does not count.
-  void warm_up(Contender& first) {
+  /// Until the clocks of the device are up; the first one touches memory and loads code, and does not count. Returns
+  /// the least time.
+  double warm_up(Contender& first) {
     constexpr double kSeconds = 3e-3;
     const auto start = Clock::now();
-    time(first, 1);
-    do {
-      first.forget();
-      time(first, 1);
-    } while (seconds_since(start) < kSeconds);
+    run(first, 1);
+    double least = run(first, 1);
+    while (seconds_since(start) < kSeconds) least = std::min(least, run(first, repetitions(least)));
+    return least;
   }
 
   /// So many executions that the clock tells them apart from nothing.
-  static int repetitions(double seconds, const Budget& budget) {
-    constexpr double kSpan = 200e-6;
-    return budget.counts() ? 1 : int(std::clamp(kSpan / seconds, 1.0, 64.0));
+  static int repetitions(double seconds, double span = 100e-6) {
+    constexpr double kMost = 64.0;
+    return int(std::clamp(span / seconds, 1.0, kMost));
+  }
+  void time(Contender& contender, double about, Budget& budget, double span = 100e-6) {
+    const int count = repetitions(about, span);
+    contender.count(run(contender, count));
+    budget.spend(count);
   }
 
   /// Each once, the cheapest first, behind one that does not count.
   void qualify(Budget& budget) {
-    constexpr double kHopeless = 3.0, kHeldBack = 0.4;
+    constexpr double kHopeless = 3.0, kHeldBack = 0.4, kShortSpan = 50e-6;
+    constexpr double kLoading = 1e-3;  // of code, the first time
     for (std::size_t i = 1; i < ways_.size() && budget.has(kHeldBack); ++i) {
       if (ways_[i].seconds > kHopeless * ways_.front().seconds) break;
       const std::size_t before = contenders_.size();
+      const double most = kHopeless * fastest().typical();
       try {
         Contender& next = enter(ways_[i]);
-        const double once = time(next, 1);
+        double once = run(next, 1);
         budget.spend(1);
         budget.saw(once);
-        if (once > kHopeless * fastest().typical()) continue;
-        next.forget();
-        time(next, repetitions(once, budget));
-        budget.spend(1);
+        if (once > most && most < kLoading) once = std::min(run(next, 1), run(next, 1));
+        if (once <= most) time(next, once, budget, kShortSpan);
+        if (!next.counted()) contenders_.resize(before);
       } catch (const Error&) {  // what cannot be made, or cannot run, is no contender; a dead context says so below
         context_->synchronize();
         contenders_.resize(before);
@@ -171,11 +186,10 @@ class Race {
     for (const auto& contender : contenders_)
       if (contender->typical() <= most) near.push_back(contender.get());
     if (near.size() < 2) return;
+    if (forth_ = !forth_; !forth_) std::reverse(near.begin(), near.end());
     for (Contender* contender : near) {
       if (!budget.has(0.0)) return;
-      const int count = repetitions(contender->typical(), budget);
-      time(*contender, count);
-      budget.spend(count);
+      time(*contender, contender->typical(), budget);
     }
   }
 
@@ -191,10 +205,10 @@ class Race {
     Contender* winner = &fastest();
     if (winner == &first || winner->typical() > kGain * first.typical()) return first;
     scratch_.restart();
-    time(first, 1);
+    run(first, 1);
     const std::vector<double> expected = scratch_.sample();
     scratch_.restart();
-    time(*winner, 1);
+    run(*winner, 1);
     const std::vector<double> result = scratch_.sample();
     for (std::size_t i = 0; i < result.size(); ++i) {
       const double x = expected[i], y = result[i];
@@ -214,6 +228,7 @@ class Race {
   Scratch scratch_;
   std::unique_ptr<DeviceMemory> workspace_;
   std::vector<std::unique_ptr<Contender>> contenders_;
+  bool forth_ = false;  ///< the direction of the last round
 };
 
 }  // namespace
@@ -221,16 +236,16 @@ class Race {
 std::string Measured::text() const {
   std::array<char, 96> figures{};
   std::snprintf(figures.data(), figures.size(), ", %.3g us, the fastest of %d, %.2f times as fast as the estimate",
-                seconds * 1e6, timed, estimated_seconds / seconds);
+                seconds * 1e6, int(timed.size()), estimated_seconds / seconds);
   return algorithm + figures.data();
 }
 
 Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
-                 const std::vector<Way>& ways) {
+                 const std::vector<Way>& ways, const Patience& patience) {
   static std::mutex alone;
   const std::lock_guard lock(alone);
   context->synchronize();
-  return Race(context, problem, workspace_limit, ways).run();
+  return Race(context, problem, workspace_limit, ways).run(patience);
 }
 
 }  // namespace tessera::core

@@ -20,6 +20,17 @@ class Context;
 class ContextSource;
 struct Problem;
 
+/// A way to run a problem that was timed.
+struct Tried {
+  std::string backend;  ///< its full name
+  int device;
+  std::string algorithm;
+  double predicted_seconds, seconds;  ///< of an execution on operands in the device's memory
+  double whole_seconds = 0.0;         ///< on operands in the host's, where backends were compared; else 0
+  bool estimated = false;             ///< a plan by the model takes it
+  bool chosen = false;                ///< a plan takes it now
+};
+
 struct PlanOptions {
   tessera_memory operands = TESSERA_MEMORY_HOST;
   tessera_effort effort = TESSERA_EFFORT_DEFAULT;
@@ -28,6 +39,11 @@ struct PlanOptions {
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
   ContextSource* contexts = nullptr;  ///< null: a plan without a context makes one
+  /// Where not null, the plan measures whatever wisdom says and with more patience, fails where it cannot, and adds
+  /// what it tried.
+  std::vector<Tried>* tuning = nullptr;
+  int sharing = 1;    ///< backends that share the time which measuring may take
+  bool part = false;  ///< of another plan, which is made; nothing is said of it
 };
 
 /// The algorithm that code or environment force, if any.

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
+#include "plan/problem_json.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -76,8 +77,9 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     : Plan(validate(desc, environment_compute), std::move(context), options.operands, core::workspace_limit(options)) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
+  const bool placed = context_ != nullptr;
   if (context_ == nullptr) {
-    context_ = choose_context(algorithm, options.contexts);
+    context_ = choose_context(algorithm, options);
   } else {
     require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
     require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
@@ -87,7 +89,8 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
     choose(algorithm, options);
     take_workspace(options);
   } catch (const Error& error) {  // a device's memory may be in use
-    if (error.status() != TESSERA_OUT_OF_MEMORY || workspace_limit_ == core::workspace_limit(options)) throw;
+    const bool had_more = workspace_limit_ != core::workspace_limit(options);
+    if (error.status() != TESSERA_OUT_OF_MEMORY || !had_more || options.tuning != nullptr) throw;
     workspace_limit_ = core::workspace_limit(options);
     create(algorithm);
     chosen_ = "estimated";
@@ -95,7 +98,9 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
   }
   count_bytes();
   describe();
-  if (verbose_ >= 1) print_verbose("plan " + description_);
+  if (verbose_ < 1 || options.part) return;
+  print_verbose("plan " + description_);
+  if (algorithm.parameters.empty() && !output_empty_) print_problem(algorithm, options, placed);
 }
 
 Plan::Plan(const Plan& original)
@@ -110,17 +115,6 @@ Plan::Plan(const Plan& original)
 
 Plan::~Plan() {
   if (queued_) context_->settle();
-}
-
-std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, ContextSource* contexts) const {
-  if (operands_ == TESSERA_MEMORY_DEVICE)
-    invalid("operands", "device without a context", "pass the context whose device holds them");
-  const Request request{environment_backend(), algorithm};
-  require_known_algorithm(request, problem_.op, nullptr);
-  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
-  const auto [backend, device] = dispatch(request, question);
-  if (contexts != nullptr) return contexts->context(*backend, device, question.threads);
-  return std::make_shared<Context>(*backend, device, nullptr, false, question.threads);
 }
 
 void Plan::create(const AlgorithmSpec& algorithm) {
@@ -145,6 +139,13 @@ void Plan::create(const AlgorithmSpec& algorithm) {
            std::to_string(workspace_limit_));
   algorithm_ = reply.algorithm;
   workspace_bytes_ = reply.workspace_bytes;
+}
+
+/// For `tessera tune --log`. `placed`: the program says where the plan runs.
+void Plan::print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const {
+  const bool said = placed || !environment_backend().name.empty();
+  const std::string place = said ? context_->name() + ":" + std::to_string(context_->device()) : std::string();
+  print_verbose("problem " + json_of(problem_, place, placed ? context_->threads() : 0, algorithm, options));
 }
 
 void Plan::take_workspace(const PlanOptions& options) {

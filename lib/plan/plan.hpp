@@ -5,13 +5,17 @@
 /// A plan: a validated problem, a context, the plugin's plan and what an execution needs beside it.
 #pragma once
 
+#include "dispatch/dispatch.hpp"
 #include "plan/context.hpp"
+#include "plan/measure.hpp"
 #include "plan/options.hpp"
 #include "plan/staging.hpp"
 #include "problem/problem.hpp"
+#include "wisdom/wisdom.hpp"
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -49,15 +53,21 @@ class Plan {
   };
 
   Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
-  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm, ContextSource* contexts) const;
+  /// Where a context is made.
+  using ContextOn = std::function<std::shared_ptr<Context>(const Dispatched&)>;
+  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm, const PlanOptions& options);
+  std::shared_ptr<Context> fastest_context(const std::vector<Dispatched>& ranked, const ContextOn& context_on,
+                                           const PlanOptions& options, WisdomEntry entry);
   void choose(const AlgorithmSpec& forced, const PlanOptions& options);
   bool create_by_wisdom(const std::string& problem, const std::string& machine);
-  bool create_by_measuring(const Problem& problem, const AlgorithmSpec& forced, const std::string& text,
-                           const std::string& machine);
+  bool create_by_measuring(const Problem& problem, const AlgorithmSpec& forced, const PlanOptions& options,
+                           WisdomEntry entry);
+  void tell(const Measured& measured, std::vector<Tried>& tried) const;
   void create(const AlgorithmSpec& algorithm);
   void take_workspace(const PlanOptions& options);
   void count_bytes();
   void describe();
+  void print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const;
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void check_counts(const tessera_execution& execution) const;
   void examine(const tessera_execution& execution, tessera_operand* operands) const;
@@ -97,6 +107,7 @@ class Plan {
   bool queued_ = false;
   std::atomic<bool> executing_{false};
   int verbose_;
+  bool compared_ = false;             ///< backends were, so that the context's measured its algorithms
   const char* chosen_ = "estimated";  ///< how the algorithm was
   std::string algorithm_, description_;
   /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among

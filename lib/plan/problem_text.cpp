@@ -10,6 +10,7 @@
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/epilogue.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -69,6 +70,17 @@ std::string text_of(const tessera_stencil_desc& d, const std::vector<tessera_tap
   return text;
 }
 
+/// "cpu-v4 (GCC 12.2) on AMD EPYC".
+std::string text_of(Backend& backend, int device) {
+  return backend.full_name() + " (" + backend.build_info() + ") on " + backend.devices()[std::size_t(device)].name;
+}
+
+std::string text_of_threads(int threads) {
+  const std::string omp = environment_omp_threads();
+  return ", threads " + std::to_string(threads) + " of " + std::to_string(std::thread::hardware_concurrency()) +
+         (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
+}
+
 }  // namespace
 
 std::string canonical_text(const Problem& problem) {
@@ -77,16 +89,20 @@ std::string canonical_text(const Problem& problem) {
 
 std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
                            const std::string& forced) {
-  std::string text = std::string(kVersion) + ", " + context.name() + " (" + context.backend().build_info() + ") on " +
-                     context.backend().devices()[std::size_t(context.device())].name;
-  if (context.on_host()) {
-    const std::string omp = environment_omp_threads();
-    text += ", threads " + std::to_string(context.threads()) + " of " +
-            std::to_string(std::thread::hardware_concurrency()) + (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
-  }
+  std::string text = std::string(kVersion) + ", " + text_of(context.backend(), context.device());
+  if (context.on_host()) text += text_of_threads(context.threads());
   text += operands == TESSERA_MEMORY_HOST ? ", host operands" : ", device operands";
   text += ", workspace " + std::to_string(workspace_limit);
   return forced.empty() ? text : text + ", forced " + forced;
+}
+
+std::string canonical_text(std::vector<Dispatched> backends, int threads, std::uint64_t workspace_limit) {
+  std::sort(backends.begin(), backends.end(),
+            [](const Dispatched& a, const Dispatched& b) { return a.backend->full_name() < b.backend->full_name(); });
+  std::string text = std::string(kVersion) + ", one of";
+  for (const Dispatched& place : backends)
+    text += (&place == &backends.front() ? " " : " | ") + text_of(*place.backend, place.device);
+  return text + text_of_threads(threads) + ", host operands, workspace " + std::to_string(workspace_limit);
 }
 
 }  // namespace tessera::core

@@ -5,10 +5,13 @@
 /// Canonical texts by which measured choices are known.
 #pragma once
 
+#include "dispatch/dispatch.hpp"
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tessera::core {
 
@@ -19,5 +22,8 @@ std::string canonical_text(const Problem& problem);
 /// the limit of the workspace, and what is forced.
 std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
                            const std::string& forced);
+
+/// The same for a choice among backends, in whatever order: which there were.
+std::string canonical_text(std::vector<Dispatched> backends, int threads, std::uint64_t workspace_limit);
 
 }  // namespace tessera::core

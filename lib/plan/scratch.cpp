@@ -3,10 +3,13 @@
 
 #include "plan/scratch.hpp"
 
+#include "check.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <random>
 #include <type_traits>
 
@@ -55,41 +58,82 @@ std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::s
 
 }  // namespace
 
+class Scratch::Memory {
+ public:
+  Memory(const std::shared_ptr<Context>& context, std::int64_t bytes) : bytes_(bytes) {
+    if (context != nullptr)
+      device_ = std::make_unique<DeviceMemory>(context, bytes);
+    else
+      host_.reset(static_cast<unsigned char*>(::operator new(std::size_t(bytes), kAlignment, std::nothrow)));
+    if (device_ == nullptr && host_ == nullptr)
+      throw Error(TESSERA_OUT_OF_MEMORY, "no " + std::to_string(bytes) + " bytes of the host's memory to measure on");
+  }
+
+  unsigned char* data() const { return device_ ? static_cast<unsigned char*>(device_->data()) : host_.get(); }
+  std::int64_t bytes() const { return bytes_; }
+  /// Copies of the block from end to end.
+  void repeat(const std::vector<unsigned char>& block) {
+    const auto size = std::int64_t(block.size());
+    if (device_) {
+      device_->upload(0, block.data(), size);
+      return device_->repeat(size);
+    }
+    for (std::int64_t at = 0; at < bytes_; at += size)
+      std::memcpy(host_.get() + at, block.data(), std::size_t(std::min(size, bytes_ - at)));
+  }
+  void download(std::int64_t offset, void* target, std::int64_t bytes) const {
+    if (device_) return device_->download(offset, target, bytes);
+    std::memcpy(target, host_.get() + offset, std::size_t(bytes));
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{256};
+  struct Free {
+    void operator()(unsigned char* data) const { ::operator delete(data, kAlignment); }
+  };
+  std::int64_t bytes_;
+  std::unique_ptr<DeviceMemory> device_;
+  std::unique_ptr<unsigned char, Free> host_;
+};
+
+Scratch::~Scratch() = default;
+
 Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem)
-    : context_(context), problem_(problem), most_(largest_number(problem)) {
-  constexpr std::int64_t kMostSets = 64, kAlignment = 256;
-  const std::int64_t bytes_of_sets = std::int64_t(context->on_host() ? 32 : 96) << 20;
+    : problem_(problem), most_(largest_number(problem)) {
+  // A device that fills its memory itself does so at once with more than its cache holds; others take milliseconds.
+  constexpr std::int64_t kAlignment = 256;
+  const bool host = context == nullptr || context->on_host();
+  const bool quick = !host && context->optional(&tessera_backend::buffer_repeat) != nullptr;
+  const std::int64_t bytes_of_sets = std::int64_t(host ? 32 : 96) << 20, most_sets = quick ? bytes_of_sets : 64;
   std::int64_t bytes = 0;
   for (const Operand& operand : problem.operands) {
     const std::int64_t own = (operand.layout.reach() + 1) * element_size(operand.dtype);
     distances_.push_back((own + kAlignment - 1) / kAlignment * kAlignment);
     bytes += distances_.back();
   }
-  sets_ = std::clamp<std::int64_t>(bytes_of_sets / std::max<std::int64_t>(bytes, 1), 1, kMostSets);
+  sets_ = std::clamp<std::int64_t>(bytes_of_sets / std::max<std::int64_t>(bytes, 1), 1, most_sets);
   const tessera_role first = problem.op == TESSERA_OP_GEMM ? TESSERA_ROLE_A : TESSERA_ROLE_IN;
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-    memory_.push_back(std::make_unique<DeviceMemory>(context, sets_ * distances_[i]));
-    fill(i);
     operands_.push_back({nullptr, problem.operands[i].dtype, tessera_role(first + tessera_role(i))});
+    memory_.push_back(filled(context, i));
   }
   for (int i = 0; i < 2; ++i) scalars_[i] = {problem.scalar_dtype, 0, i == 0 ? 1.0 : 0.0, 0.0};
 }
 
 /// By a block that is repeated: random numbers for all would take longer than most problems.
-void Scratch::fill(std::size_t operand) {
-  constexpr std::int64_t kBlock = std::int64_t(1) << 20;
-  DeviceMemory& memory = *memory_[operand];
-  const std::int64_t bytes = memory.bytes(), block = std::min(bytes, kBlock);
-  if (bytes == 0) return;
-  memory.upload(0, random_block(problem_.operands[operand].dtype, most_, std::size_t(block)).data(), block);
-  memory.repeat(block);
+std::unique_ptr<Scratch::Memory> Scratch::filled(const std::shared_ptr<Context>& context, std::size_t operand) const {
+  constexpr std::int64_t kBlock = std::int64_t(1) << 18;
+  auto memory = std::make_unique<Memory>(context, sets_ * distances_[operand]);
+  const std::int64_t block = std::min(memory->bytes(), kBlock);
+  if (block > 0) memory->repeat(random_block(problem_.operands[operand].dtype, most_, std::size_t(block)));
+  return memory;
 }
 
 tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const Operand& operand = problem_.operands[i];
-    operands_[i].data = static_cast<unsigned char*>(memory_[i]->data()) + next_ * distances_[i] -
-                        operand.layout.origin() * element_size(operand.dtype);
+    operands_[i].data =
+        memory_[i]->data() + next_ * distances_[i] - operand.layout.origin() * element_size(operand.dtype);
   }
   next_ = (next_ + 1) % sets_;
   return {sizeof(tessera_execution), operands_.data(), sizeof(tessera_operand),
@@ -100,7 +144,7 @@ tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) 
 std::vector<double> Scratch::sample() const {
   constexpr std::int64_t kElements = 4096;
   const Operand& output = problem_.operands[problem_.output()];
-  const DeviceMemory& memory = *memory_[problem_.output()];
+  const Memory& memory = *memory_[problem_.output()];
   const std::int64_t size = element_size(output.dtype), elements = output.layout.reach() + 1;
   const std::int64_t count = std::min(elements, kElements);
   std::vector<double> values;

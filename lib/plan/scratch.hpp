@@ -14,12 +14,14 @@
 
 namespace tessera::core {
 
-/// Sets of operands of a problem in the memory of a context's device, filled with random whole numbers so small that
-/// sums of products are exact where the type can hold them: whatever computes a product, its bits are the same.
+/// Sets of operands of a problem in the memory of a context's device or in the host's, filled with random whole numbers
+/// so small that sums of products are exact where the type can hold them: whatever computes a product, its bits are the
+/// same.
 /// Executions take one set after the other, which few caches hold all: programs do other things between two executions.
 class Scratch {
  public:
-  /// `problem` is as the plugin sees it. Throws out_of_memory.
+  /// `problem` as the plugin sees it, and whoever calls a plan that was made for its descriptor. `context` null: the
+  /// host's memory, for plans that take operands there. Throws out_of_memory.
   Scratch(const std::shared_ptr<Context>& context, const Problem& problem);
 
   /// An execution of alpha = 1 and beta = 0 on the next set. It points into this until the next call.
@@ -31,15 +33,18 @@ class Scratch {
   /// How much two ways to compute an element may differ, whose value is `value`.
   double tolerance(double value) const;
 
- private:
-  void fill(std::size_t operand);
+  ~Scratch();
 
-  std::shared_ptr<Context> context_;
+ private:
+  /// All sets of one operand.
+  class Memory;
+  std::unique_ptr<Memory> filled(const std::shared_ptr<Context>& context, std::size_t operand) const;
+
   const Problem& problem_;
   double most_ = 0.0;  ///< the largest number in them
   std::int64_t sets_ = 1, next_ = 0;
   std::vector<std::int64_t> distances_;  ///< bytes between an operand's sets
-  std::vector<std::unique_ptr<DeviceMemory>> memory_;
+  std::vector<std::unique_ptr<Memory>> memory_;
   std::vector<tessera_operand> operands_;
   tessera_scalar scalars_[2];
 };

@@ -14,6 +14,7 @@ namespace tessera::core {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr double kMostSeconds = 1e9;  // of an execution that somebody waited for
 constexpr const char* kVersionKey = "tessera_wisdom";
 
 /// As JSON has it. The texts that we write have none of the characters that need more than a backslash.
@@ -110,7 +111,8 @@ std::optional<WisdomEntry> entry_of(std::string_view line) {
   } while (scanner.take(','));
   constexpr unsigned kAll = 63;
   const bool complete = scanner.take('}') && scanner.at_end() && found == kAll && version == kVersion;
-  if (!complete || !(entry.seconds > 0.0) || entry.algorithm.empty()) return {};
+  const auto is_time = [](double seconds) { return seconds > 0.0 && seconds < kMostSeconds; };
+  if (!complete || !is_time(entry.seconds) || !is_time(entry.estimated_seconds) || entry.algorithm.empty()) return {};
   return entry;
 }
 

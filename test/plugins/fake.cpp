@@ -121,7 +121,8 @@ class FakeGemm : public QueuedPlan {
           const S kept = beta == S(0) ? S(0) : beta * S(c[l * p_.stride_c + i * p_.ldc + j]);
           d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
         }
-    if (workspace_ == 0 && is_told("TESSERA_FAKE_PLAIN", "slow"))
+    if ((workspace_ == 0 && is_told("TESSERA_FAKE_PLAIN", "slow")) ||
+        is_told("TESSERA_FAKE_SLOW", TESSERA_BACKEND_NAME))
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "wrong")) d[elements - 1] = To(S(d[elements - 1]) + S(1));
   }

@@ -316,9 +316,10 @@ TEST_CASE("TESSERA_VERBOSE prints plans, then executions, to the callback", "[ve
     GemmPlan plan(context, kSmall, {.algorithm = "tuned"});
     plan.execute(1, a, a, 0, c);
     plan.execute(1, a, a, 0, c);
-    REQUIRE(listener.lines.size() == std::size_t(level == 0 ? 0 : level == 1 ? 1 : 3));
+    REQUIRE(listener.lines.size() == std::size_t(level == 0 ? 0 : level == 1 ? 2 : 4));
     if (level >= 1) check_message(listener.lines[0], {"gemm", "tuned:tile=16,split=1", "fake"});
-    if (level == 2) check_message(listener.lines[2], {"ms", "tuned"});
+    if (level >= 1) check_message(listener.lines[1], {"problem {", "\"op\": \"gemm\""});
+    if (level == 2) check_message(listener.lines[3], {"ms", "tuned"});
     for (const std::string& line : listener.lines) CHECK(line.find('\n') == std::string::npos);
   }
 }

@@ -5,9 +5,8 @@
 /// and made slow here.
 
 #include "../plugins/message_of.hpp"
-#include "empty_cache.hpp"
 #include "errors.hpp"
-#include "process.hpp"
+#include "scene.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -24,38 +23,6 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
-
-/// No wisdom before and after, and the lines that are printed.
-class Scene {
- public:
-  Scene() : slow_("TESSERA_FAKE_PLAIN", "slow"), verbose_("TESSERA_VERBOSE", "1") {
-    wisdom::forget();
-    tessera_set_verbose_callback(
-        [](const char* line, void* lines) { static_cast<std::vector<std::string>*>(lines)->emplace_back(line); },
-        &lines_);
-  }
-  ~Scene() {
-    tessera_set_verbose_callback(nullptr, nullptr);
-    wisdom::forget();
-  }
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
-
-  /// Whether a line with this text was printed since the last question.
-  bool said(const std::string& text) {
-    const auto lines = std::exchange(lines_, {});
-    return std::ranges::any_of(lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
-  }
-  std::string path(const char* name = "wisdom") const { return directory_.path() / name; }
-  Context& context() { return context_; }
-
- private:
-  TemporaryDirectory directory_;
-  EmptyCache cache_;
-  ScopedVariable slow_, verbose_;
-  std::vector<std::string> lines_;
-  Context context_ = fake();
-};
 
 std::string chosen(Context& context, const GemmDesc& desc, const PlanOptions& options) {
   return GemmPlan(context, desc, options).describe();

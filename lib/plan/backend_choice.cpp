@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How a plan without a context gets its backend.
+#include "check.hpp"
+#include "dispatch/dispatch.hpp"
+#include "dispatch/environment.hpp"
+#include "plan/measure.hpp"
+#include "plan/plan.hpp"
+#include "plan/problem_text.hpp"
+#include "plan/remember.hpp"
+#include "plan/scratch.hpp"
+#include "plan/verbose.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::core {
+namespace {
+
+/// "cuda:0".
+std::string text_of(const Dispatched& place) { return place.backend->full_name() + ":" + std::to_string(place.device); }
+
+/// A backend's plan, with the times of its executions on operands in the host's memory.
+struct Entrant {
+  std::shared_ptr<Context> context;
+  std::unique_ptr<Plan> plan;
+  std::vector<double> times = {};
+
+  void time(Scratch& scratch) {
+    const tessera_execution execution = scratch.next(nullptr, 0);
+    const auto start = std::chrono::steady_clock::now();
+    plan->execute(execution);
+    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::string place() const { return context->name() + ":" + std::to_string(context->device()); }
+  double typical() {
+    const auto middle = times.begin() + std::ptrdiff_t((times.size() - 1) / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+  }
+};
+
+/// Times them in turns, behind an execution that does not count.
+void race(std::vector<Entrant>& entrants, Scratch& scratch) {
+  constexpr double kSeconds = 10e-3;
+  constexpr int kLeast = 1, kMost = 101;
+  for (Entrant& entrant : entrants) entrant.time(scratch), entrant.times.clear();
+  const auto start = std::chrono::steady_clock::now();
+  for (int round = 0; round < kMost; ++round) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (round >= kLeast && spent.count() > kSeconds) break;
+    for (Entrant& entrant : entrants) entrant.time(scratch);
+  }
+}
+
+/// " cuda:0 12 us, cpu-v4:0 34 us".
+std::string text_of(std::vector<Entrant>& entrants) {
+  std::string text;
+  for (Entrant& e : entrants)
+    text += (text.empty() ? " " : ", ") + e.place() + " " + core::text_of(e.typical() * 1e6) + " us";
+  return text;
+}
+
+/// Completes what their plans have tried.
+void tell_whole(std::vector<Tried>& tried, std::vector<Entrant>& entrants, const Entrant& winner) {
+  for (Entrant& entrant : entrants)
+    for (Tried& way : tried) {
+      if (way.backend != entrant.context->name()) continue;
+      if (way.chosen) way.whole_seconds = entrant.typical();
+      way.chosen &= &entrant == &winner;
+      way.estimated &= &entrant == &entrants.front();
+    }
+}
+
+/// For the plan of one of so many backends.
+PlanOptions part_of(PlanOptions options, std::size_t backends) {
+  options.effort = TESSERA_EFFORT_MEASURE;
+  options.contexts = nullptr;
+  options.sharing = int(backends);
+  options.part = true;
+  return options;
+}
+
+}  // namespace
+
+std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, const PlanOptions& options) {
+  if (operands_ == TESSERA_MEMORY_DEVICE)
+    invalid("operands", "device without a context", "pass the context whose device holds them");
+  const Request request{environment_backend(), algorithm};
+  require_known_algorithm(request, problem_.op, nullptr);
+  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
+  const std::vector<Dispatched> ranked = dispatch_all(request, question);
+  const ContextOn context_on = [&](const Dispatched& place) {
+    if (options.contexts != nullptr) return options.contexts->context(*place.backend, place.device, question.threads);
+    return std::make_shared<Context>(*place.backend, place.device, nullptr, false, question.threads);
+  };
+  if (ranked.size() < 2 || !algorithm.name.empty() || output_empty_ || options.workspace != nullptr)
+    return context_on(ranked.front());
+  const std::string text = canonical_text(problem_);
+  const std::string machine = canonical_text(ranked, question.threads, workspace_limit_);
+  if (options.tuning == nullptr)
+    if (const auto entry = recall(text, machine, verbose_ >= 1))
+      for (const Dispatched& place : ranked)
+        if (text_of(place) == entry->algorithm) return context_on(place);
+  if (effort(options) == TESSERA_EFFORT_MEASURE)
+    if (auto context = fastest_context(ranked, context_on, options, {text, machine, {}})) return context;
+  return context_on(ranked.front());
+}
+
+/// Null where there are no two that are worth it, or none could measure.
+std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ranked, const ContextOn& context_on,
+                                               const PlanOptions& options, WisdomEntry entry) {
+  constexpr double kHopeless = 4.0;
+  std::vector<Dispatched> near;
+  for (const Dispatched& place : ranked)
+    if (place.seconds <= kHopeless * ranked.front().seconds) near.push_back(place);
+  if (near.size() < 2) return nullptr;
+  std::vector<Entrant> entrants;
+  for (const Dispatched& place : near) {
+    try {
+      auto context = context_on(place);
+      entrants.push_back({context, std::make_unique<Plan>(context, problem_.desc(), part_of(options, near.size()))});
+    } catch (const Error& error) {
+      if (verbose_ >= 1) print_verbose(text_of(place) + " is not measured: " + error.what());
+    }
+  }
+  if (entrants.empty()) return nullptr;
+  compared_ = true;
+  if (entrants.size() == 1) return entrants.front().context;
+  try {
+    Scratch scratch(nullptr, problem_);
+    race(entrants, scratch);
+  } catch (const Error& error) {
+    if (options.tuning != nullptr) throw;
+    if (verbose_ >= 1) print_verbose(std::string("backends are not compared, but estimated: ") + error.what());
+    return entrants.front().context;
+  }
+  Entrant& winner = *std::min_element(entrants.begin(), entrants.end(),
+                                      [](Entrant& a, Entrant& b) { return a.typical() < b.typical(); });
+  if (options.tuning != nullptr) tell_whole(*options.tuning, entrants, winner);
+  if (verbose_ >= 1) print_verbose("measured with what is transferred:" + text_of(entrants) + " of " + problem_.text);
+  entry.algorithm = winner.place();
+  entry.seconds = winner.typical();
+  entry.estimated_seconds = entrants.front().typical();
+  remember(entry, options.tuning == nullptr, verbose_ >= 1);
+  return winner.context;
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/problem_json.hpp"
+
+#include <tessera/boundary.hpp>
+#include <tessera/dtype.hpp>
+#include <tessera/plugin/epilogue.hpp>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+
+namespace tessera::core {
+namespace {
+
+/// The shortest text that is read as the same number; what JSON has no number for is a string.
+std::string text_of(double value) {
+  if (std::isnan(value)) return "\"nan\"";
+  if (std::isinf(value)) return value > 0.0 ? "\"inf\"" : "\"-inf\"";
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(const char* value) { return "\"" + std::string(value) + "\""; }
+
+/// A list of what `element` makes of 0 to count - 1.
+template <class Element>
+std::string list(std::int64_t count, Element&& element) {
+  std::string text = "[";
+  for (std::int64_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + element(i);
+  return text + "]";
+}
+
+/// An object whose members come one after the other.
+class Object {
+ public:
+  void raw(const char* key, const std::string& value) {
+    text_ += (text_.size() == 1 ? "" : ", ") + text_of_key(key) + value;
+  }
+  template <class Value>
+  void add(const char* key, Value value) {
+    raw(key, text_of(value));
+  }
+  std::string text() const { return text_ + "}"; }
+
+ private:
+  static std::string text_of_key(const char* key) { return text_of(key) + ": "; }
+  std::string text_ = "{";
+};
+
+void add(Object& object, const tessera_gemm_desc& d) {
+  object.add("op", "gemm");
+  object.add("dtype", name_of(d.dtype));
+  object.add("dtype_d", name_of(d.dtype_d));
+  object.add("compute", plugin::name_of_compute(d.compute));
+  object.add("m", d.m), object.add("n", d.n), object.add("k", d.k);
+  object.add("trans_a", d.trans_a == TESSERA_TRANSPOSE);
+  object.add("trans_b", d.trans_b == TESSERA_TRANSPOSE);
+  object.add("lda", d.lda), object.add("ldb", d.ldb), object.add("ldc", d.ldc), object.add("ldd", d.ldd);
+  if (d.batch != 1) {
+    object.add("batch", d.batch);
+    object.add("stride_a", d.stride_a), object.add("stride_b", d.stride_b);
+    object.add("stride_c", d.stride_c), object.add("stride_d", d.stride_d);
+  }
+  if (d.bias != TESSERA_BIAS_NONE) {
+    object.add("bias", d.bias == TESSERA_BIAS_PER_ROW ? "per_row" : "per_column");
+    object.add("dtype_bias", name_of(d.dtype_bias));
+    object.add("bias_increment", d.bias_increment);
+    object.add("bias_stride", d.bias_stride);
+  }
+  if (d.activation != TESSERA_ACTIVATION_NONE) object.add("activation", plugin::name_of_activation(d.activation));
+}
+
+void add(Object& object, const tessera_stencil_desc& d) {
+  const auto axes = [&](const std::int64_t* values) {
+    return list(d.rank, [&](std::int64_t axis) { return text_of(values[axis]); });
+  };
+  const auto sides = [&](auto&& side) {
+    return list(d.rank, [&](std::int64_t axis) { return list(2, [&](std::int64_t i) { return side(axis, i); }); });
+  };
+  object.add("op", "stencil");
+  object.add("dtype", name_of(d.dtype));
+  object.raw("extents", axes(d.extents));
+  object.raw("in_strides", axes(d.in_strides));
+  object.raw("out_strides", axes(d.out_strides));
+  object.raw("boundary",
+             sides([&](std::int64_t axis, std::int64_t i) { return text_of(name_of(Boundary(d.boundary[axis][i]))); }));
+  object.raw("boundary_value",
+             sides([&](std::int64_t axis, std::int64_t i) { return text_of(d.boundary_value[axis][i]); }));
+  object.add("steps", d.steps);
+  object.raw("taps", list(d.tap_count, [&](std::int64_t t) {  // offsets, coefficient
+               const tessera_tap& tap = d.taps[t];
+               const auto part = [&](std::int64_t i) {
+                 return i < d.rank ? text_of(tap.offset[i]) : text_of(tap.coefficient);
+               };
+               return list(d.rank + 1, part);
+             }));
+}
+
+}  // namespace
+
+std::string json_of(const Problem& problem, const std::string& backend, int threads, const AlgorithmSpec& forced,
+                    const PlanOptions& options) {
+  Object object;
+  if (problem.op == TESSERA_OP_GEMM)
+    add(object, problem.gemm);
+  else
+    add(object, problem.stencil);
+  object.add("operands", options.operands == TESSERA_MEMORY_HOST ? "host" : "device");
+  const std::uint64_t limit = options.workspace != nullptr ? options.workspace_bytes : options.workspace_limit;
+  if (limit != 0) object.add("workspace_limit", std::int64_t(std::min(limit, std::uint64_t(INT64_MAX))));
+  if (!backend.empty()) object.add("backend", backend.c_str());
+  if (threads != 0) object.add("threads", std::int64_t(threads));
+  if (!forced.name.empty())
+    object.add("algorithm", ((forced.backend.empty() ? "" : forced.backend + "/") + forced.name).c_str());
+  return object.text();
+}
+
+}  // namespace tessera::core
