@@ -24,6 +24,8 @@ using Run = std::function<void()>;
 void add_info(CLI::App& app, Run& run);
 void add_gemm(CLI::App& app, Run& run);
 void add_stencil(CLI::App& app, Run& run);
+void add_tune(CLI::App& app, Run& run);
+void add_wisdom(CLI::App& app, Run& run);
 
 /// Throws std::runtime_error where something that was printed to the stream is lost.
 void check_printed(std::FILE* stream);

@@ -6,6 +6,7 @@
 #include "npy.hpp"
 #include "numbers.hpp"
 #include "png_image.hpp"
+#include "product_options.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -251,20 +252,6 @@ void run_gemm(const Arguments& arguments, const Types& types) {
   output.commit();
 }
 
-/// An option that takes one of some names.
-template <class Value>
-CLI::Option* add_choice(CLI::App& command, const std::string& name, Value& value,
-                        const std::vector<std::pair<const char*, Value>>& known, const std::string& description) {
-  std::string names;
-  for (const auto& [text, unused] : known) names += (names.empty() ? "" : "|") + std::string(text);
-  const auto read = [&value, name, known, names](const std::string& text) {
-    for (const auto& [known_text, known_value] : known)
-      if (text == known_text) return void(value = known_value);
-    throw CLI::ValidationError(name + ": '" + npy::clip(text) + "' is unknown; there are " + names);
-  };
-  return command.add_option_function<std::string>(name, read, description)->type_name(names);
-}
-
 void add_types(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--dtype", arguments.dtype,
@@ -277,33 +264,18 @@ void add_types(CLI::App& command, Arguments& arguments) {
                   "of the product and of C0: that of A and B (default), or f32 where that is f16 or bf16; bf16 is "
                   "written as uint16")
       ->type_name("TYPE");
-  add_choice<Compute>(command, "--compute", arguments.compute,
-                      {{"default", Compute::environment},
-                       {"strict", Compute::strict},
-                       {"bf16x6", Compute::bf16x6},
-                       {"f16x3", Compute::f16x3},
-                       {"tf32", Compute::tf32}},
-                      "the least exact arithmetic that is accepted: strict (default, unless TESSERA_GEMM_COMPUTE says "
-                      "else) rounds to the type or better; the others are for f32");
+  add_compute(command, arguments.compute);
 }
 
 void add_epilogue(CLI::App& command, Arguments& arguments) {
   CLI::Option* const bias =
       command.add_option("--bias", arguments.bias, "BIAS.npy: a vector, added to each row or column of the product")
           ->type_name("FILE");
-  add_choice<Bias>(command, "--bias-axis", arguments.bias_axis, {{"row", Bias::per_row}, {"column", Bias::per_column}},
-                   "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a "
-                   "network (default)")
+  add_bias(command, "--bias-axis", arguments.bias_axis,
+           "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a network "
+           "(default)")
       ->needs(bias);
-  add_choice<Activation>(command, "--activation", arguments.activation,
-                         {{"none", Activation::none},
-                          {"relu", Activation::relu},
-                          {"gelu", Activation::gelu},
-                          {"gelu_tanh", Activation::gelu_tanh},
-                          {"silu", Activation::silu},
-                          {"sigmoid", Activation::sigmoid},
-                          {"tanh", Activation::tanh}},
-                         "applied to each element at last (default: none); gelu is by erf");
+  add_activation(command, arguments.activation);
 }
 
 }  // namespace

@@ -56,6 +56,8 @@ int run(int argc, char** argv) {
   tessera::cli::add_info(app, command);
   tessera::cli::add_gemm(app, command);
   tessera::cli::add_stencil(app, command);
+  tessera::cli::add_tune(app, command);
+  tessera::cli::add_wisdom(app, command);
   try {
     app.parse(argc, argv);
     std::set_new_handler(nullptr);

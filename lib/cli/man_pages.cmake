@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Manual pages from what the program says of itself, so it must run here.
-set(commands info gemm stencil)
+set(commands info gemm stencil tune "tune gemm" "tune stencil" wisdom "wisdom list" "wisdom check" "wisdom merge")
 
 find_program(TESSERA_AWK NAMES awk mawk gawk)
 mark_as_advanced(TESSERA_AWK)
@@ -11,7 +11,7 @@ if(NOT TESSERA_AWK OR CMAKE_CROSSCOMPILING OR CMAKE_CXX_FLAGS MATCHES "-fsanitiz
   return()
 endif()
 set(folder ${PROJECT_BINARY_DIR}/share/man/man1)
-set(pages ${commands})
+string(REPLACE " " "-" pages "${commands}")
 list(TRANSFORM pages REPLACE "(.+)" "${folder}/tessera-\\1.1")
 list(PREPEND pages ${folder}/tessera.1)
 add_custom_command(OUTPUT ${pages}

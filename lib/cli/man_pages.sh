@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # man_pages.sh PROGRAM AWK VERSION FOLDER SUBCOMMAND...: writes FOLDER/tessera.1 and FOLDER/tessera-<subcommand>.1 from
-# what the program's --help prints.
+# what the program's --help prints. A subcommand may be two words, "tune gemm".
 set -eu
 program="$1" awk="$2" version="$3" folder="$4"
 shift 4
@@ -20,10 +20,12 @@ page() {
   rm "$folder/help.txt"
 }
 
+dashed() { printf '%s' "$1" | tr ' ' '-'; }
 below=""
-for command in "$@"; do below="$below tessera-$command"; done
+for command in "$@"; do below="$below tessera-$(dashed "$command")"; done
 page tessera "$below"
 for command in "$@"; do
-  others="$(for other in "$@"; do [ "$other" = "$command" ] || printf " tessera-%s" "$other"; done)"
-  page "tessera $command" "tessera$others" "$command"
+  others="$(for other in "$@"; do [ "$other" = "$command" ] || printf " tessera-%s" "$(dashed "$other")"; done)"
+  # shellcheck disable=SC2086  # its words
+  page "tessera $command" "tessera$others" $command
 done

@@ -7,6 +7,7 @@
 #include "npy.hpp"
 #include "numbers.hpp"
 #include "png_image.hpp"
+#include "stencil_options.hpp"
 #include "taps_spec.hpp"
 
 #include <algorithm>
@@ -19,29 +20,21 @@
 namespace tessera::cli {
 namespace {
 
-struct Arguments {
-  std::string input, output, taps_file, boundary = "fixed";
-  std::optional<std::string> named, origin, dtype, output_type;
-  std::optional<double> value, spacing;
-  std::int64_t steps = 1;
+struct Arguments : StencilOptions {
+  std::string input, output;
+  std::optional<std::string> dtype, output_type;
   Choice choice;
 };
 
 /// What the command line alone determines; mistakes in it are mistakes of usage.
-struct Parsed {
-  std::optional<NamedTaps> named;
-  std::vector<std::int64_t> origin;
-  std::vector<BoundaryAxis> boundary;
+struct Parsed : ParsedStencil {
   std::optional<DType> dtype;
   std::optional<npy::Stored> output_type;
 };
 
 Parsed parse(const Arguments& arguments) {
   try {
-    Parsed parsed;
-    if (arguments.named) parsed.named.emplace(*arguments.named, arguments.spacing);
-    if (arguments.origin) parsed.origin = parse_origin(*arguments.origin);
-    parsed.boundary = parse_boundaries(arguments.boundary, arguments.value);
+    Parsed parsed{arguments.parse(), {}, {}};
     if (arguments.dtype) parsed.dtype = parse_element_type(*arguments.dtype, "--dtype");
     if (arguments.output_type)
       parsed.output_type = parse_type(*arguments.output_type, "--output-type", npy::stored_names());
@@ -49,17 +42,6 @@ Parsed parse(const Arguments& arguments) {
   } catch (const std::invalid_argument& error) {
     throw CLI::ValidationError(error.what());
   }
-}
-
-Taps taps_of(const Arguments& arguments, const Parsed& parsed, int rank) {
-  if (parsed.named) return parsed.named->make(rank);
-  if (npy::is_npy(arguments.taps_file)) return read_kernel(arguments.taps_file, rank, parsed.origin);
-  if (png::is_png(arguments.taps_file))
-    throw npy::Error(arguments.taps_file,
-                     "is a PNG image, which is no kernel; give a .npy file, or JSON with the taps");
-  if (arguments.origin)
-    throw npy::Error(arguments.taps_file, "--origin is one of a kernel in a .npy file, which this is not");
-  return read_taps(arguments.taps_file, rank);
 }
 
 template <Element T>
@@ -106,7 +88,7 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
   for (const BoundaryAxis& axis : parsed.boundary)
     for (const BoundarySide& side : {axis.low, axis.high}) fitting("the value of a boundary", side.value, dtype);
   const StencilDesc desc{.extents = input.shape(),
-                         .taps = taps_of(arguments, parsed, int(input.shape().size())),
+                         .taps = arguments.taps(parsed, int(input.shape().size())),
                          .boundary = Boundaries(parsed.boundary),
                          .steps = arguments.steps,
                          .dtype = dtype,
@@ -114,25 +96,6 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
   const Target target = target_of(arguments.output, input, parsed.output_type);
   npy::OutputFile output(arguments.output, {".npy", ".png"});
   with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
-}
-
-/// Returns the option that names a file.
-CLI::Option* add_taps(CLI::App& command, Arguments& arguments) {
-  CLI::Option_group* const taps = command.add_option_group("taps", "what the stencil is");
-  CLI::Option* const file =
-      taps->add_option("--taps", arguments.taps_file,
-                       "JSON: [{\"offset\": [dy, dx], \"coefficient\": c}, ...]; or KERNEL.npy: as many axes as the "
-                       "array, applied as by scipy.ndimage.correlate (not flipped); its zeros are no taps")
-          ->type_name("FILE");
-  taps->add_option("--named", arguments.named, "see below")->type_name("NAME[:X...]");
-  taps->require_option(1);
-  command
-      .add_option("--origin", arguments.origin,
-                  "of KERNEL.npy: the tap at the point itself is element extent / 2 + N; one for all axes or one for "
-                  "each (default: 0; must be given where an extent is even)")
-      ->type_name("N[,N...]")
-      ->needs(file);
-  return file;
 }
 
 void add_types(CLI::App& command, Arguments& arguments) {
@@ -169,17 +132,7 @@ void add_stencil(CLI::App& app, Run& run) {
                    "OUT.npy, written in C order, or OUT.png; may be IN; without an ending .npy")
       ->required()
       ->type_name("FILE");
-  CLI::Option* const file = add_taps(*command, *arguments);
-  command
-      ->add_option(
-          "--boundary", arguments->boundary,
-          "fixed (default), constant[:X], periodic, nearest, reflect, mirror, as in scipy.ndimage, whose wrap is "
-          "periodic; LOW/HIGH where sides differ; one for all axes or one for each")
-      ->type_name("MODE[,MODE...]");
-  add_number(*command, "--value", arguments->value, "value of constant sides that have none of their own (default: 0)");
-  add_count(*command, "--steps", arguments->steps, "applications, 0 and more (default: 1)");
-  add_number(*command, "--spacing", arguments->spacing, "distance of neighbouring points, for derivatives (default: 1)")
-      ->excludes(file);
+  arguments->add_to(*command);
   add_types(*command, *arguments);
   arguments->choice.add_to(*command);
   command->footer("Named taps:\n" + NamedTaps::help() + NamedTaps::stability() +

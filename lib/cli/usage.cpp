@@ -73,8 +73,9 @@ std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
 }
 
 std::string unexpected_message(const CLI::App& app) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const CLI::App* innermost = &app;
+  while (!innermost->get_subcommands().empty()) innermost = innermost->get_subcommands().front();
+  const CLI::App& command = *innermost;
   std::string words, advice;
   for (const std::string& word : app.remaining(true)) {
     words += (words.empty() ? "" : " ") + word;

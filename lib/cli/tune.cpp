@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "clip.hpp"
+#include "commands.hpp"
+#include "npy.hpp"
+#include "numbers.hpp"
+#include "product_options.hpp"
+#include "stencil_options.hpp"
+#include "tuned_problem.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::cli {
+namespace {
+
+/// What all ways to say a problem share.
+struct Target {
+  std::string output, backend;
+  bool device_operands = false;
+  std::int64_t workspace_limit = 0, top = 5;
+
+  /// Returns the option of the file.
+  CLI::Option* add_to(CLI::App& command) {
+    add_count(command, "--top", top, "lines of the table: the fastest N ways (default: 5)");
+    return command
+        .add_option("-o,--output", output,
+                    "WISDOM: what was measured is added to it, and what else is in it stays; TESSERA_WISDOM, an "
+                    "absolute path, makes programs use it")
+        ->required()
+        ->type_name("FILE");
+  }
+  void add_place_to(CLI::App& command) {
+    command.add_option("--backend", backend, "cpu, cuda:1, ...: for plans there; default: the choice among all, too")
+        ->type_name("NAME");
+    command.add_flag("--device-operands", device_operands, "for operands in the device's memory; needs --backend");
+    add_count(command, "--workspace-limit", workspace_limit,
+              "most bytes that a product takes beside its operands (default: what plans take)");
+  }
+  TunedProblem problem(std::variant<GemmDesc, StencilDesc> desc) const {
+    TunedProblem made{std::move(desc), backend, 0, {}};
+    made.options.operands = device_operands ? Memory::device : Memory::host;
+    made.options.workspace_limit = std::uint64_t(workspace_limit);
+    return made;
+  }
+};
+
+struct Product : Target {
+  std::string size;
+  bool trans_a = false, trans_b = false;
+  std::string dtype = "f32";
+  std::optional<std::string> output_type;
+  Compute compute = Compute::environment;
+  Bias bias = Bias::none;
+  Activation activation = Activation::none;
+
+  GemmDesc desc() const {
+    const std::vector<std::int64_t> sizes = parse_product_size(size);
+    GemmDesc d{.m = sizes[0], .n = sizes[1], .k = sizes[2]};
+    d.batch = sizes[3];
+    d.dtype = parse_element_type(dtype, "--dtype");
+    if (output_type) d.dtype_d = parse_element_type(*output_type, "--output-type");
+    d.trans_a = trans_a ? Transpose::yes : Transpose::no;
+    d.trans_b = trans_b ? Transpose::yes : Transpose::no;
+    d.compute = compute, d.bias = bias, d.activation = activation;
+    return d;
+  }
+};
+
+struct Grid : Target, StencilOptions {
+  std::string extents, dtype = "f32";
+};
+
+template <class PlanType, class Desc>
+std::vector<Tried> tune_plan(const TunedProblem& problem, const Desc& desc, std::string& text) {
+  const auto named = [&](const Context& context, const Tried& best) {
+    PlanOptions options = problem.options;
+    options.algorithm = best.algorithm;
+    text = PlanType(context, desc, options).describe();
+  };
+  const auto chosen = [](const std::vector<Tried>& tried) {
+    const auto found = std::find_if(tried.begin(), tried.end(), [](const Tried& t) { return t.chosen; });
+    if (found == tried.end()) throw std::runtime_error("nothing was measured");
+    return *found;
+  };
+  if (problem.backend.empty()) {
+    const std::vector<Tried> tried = PlanType::tune(desc, problem.options);
+    const Tried best = chosen(tried);
+    named(Context(best.backend + ":" + std::to_string(best.device)), best);
+    return tried;
+  }
+  const Context context(problem.backend, {.threads = problem.threads});
+  const std::vector<Tried> tried = PlanType::tune(context, desc, problem.options);
+  named(context, chosen(tried));
+  return tried;
+}
+
+void print_way(const Tried& way, bool whole) {
+  std::printf("  %10.4g %10.4g", way.seconds * 1e6, way.predicted_seconds * 1e6);
+  if (whole && way.whole_seconds > 0.0) std::printf(" %10.4g", way.whole_seconds * 1e6);
+  if (whole && way.whole_seconds == 0.0) std::printf(" %10s", "");
+  std::printf("  %s:%d/%s%s\n", way.backend.c_str(), way.device, way.algorithm.c_str(),
+              way.chosen      ? way.estimated ? "  <- taken, as by the model" : "  <- taken"
+              : way.estimated ? "  <- by the model"
+                              : "");
+}
+
+/// The fastest ways, the one that is taken, and the one that the model would take.
+void print_table(const std::string& text, std::vector<Tried> tried, std::size_t top) {
+  const bool whole = std::any_of(tried.begin(), tried.end(), [](const Tried& t) { return t.whole_seconds > 0.0; });
+  std::printf("%s\n  %10s %10s%s  of %zu ways\n", text.substr(0, text.find(" | ")).c_str(), "us", "predicted",
+              whole ? " transfers+" : "", tried.size());
+  std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.seconds < b.seconds; });
+  const Tried *taken = nullptr, *by_model = nullptr;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const Tried& way = tried[i];
+    if (way.chosen) taken = &way;
+    if (way.estimated) by_model = &way;
+    if (i < top || way.chosen || way.estimated || way.whole_seconds > 0.0) print_way(way, whole);
+  }
+  if (taken == nullptr || by_model == nullptr) return;
+  const bool places = taken->backend != by_model->backend;
+  double model = by_model->seconds, now = taken->seconds;
+  if (places)
+    for (const Tried& way : tried)
+      if (way.backend == by_model->backend && way.whole_seconds > 0.0) model = way.whole_seconds;
+  if (places) now = taken->whole_seconds;
+  std::printf("  %.2f times as fast as by the model%s\n", model / now, places ? ", with what is transferred" : "");
+}
+
+void tune(const TunedProblem& problem, const Target& target) {
+  std::string text;
+  const std::vector<Tried> tried = std::holds_alternative<GemmDesc>(problem.desc)
+                                       ? tune_plan<GemmPlan>(problem, std::get<GemmDesc>(problem.desc), text)
+                                       : tune_plan<StencilPlan>(problem, std::get<StencilDesc>(problem.desc), text);
+  wisdom::save(target.output);
+  print_table(text, tried, std::size_t(target.top));
+  check_printed(stdout);
+}
+
+/// Every problem of a log once, in its order.
+std::vector<std::string> read_log(const std::string& name) {
+  std::ifstream file;
+  if (name != "-") {
+    file.open(name);
+    if (!file) throw npy::Error(name, "cannot be read");
+  }
+  std::istream& log = name == "-" ? std::cin : file;
+  std::vector<std::string> problems;
+  std::set<std::string> seen;
+  for (std::string line; std::getline(log, line);)
+    if (const auto problem = logged_problem(line); problem && seen.insert(*problem).second)
+      problems.push_back(*problem);
+  if (log.bad()) throw npy::Error(name, "cannot be read to its end");
+  if (problems.empty())
+    throw npy::Error(name,
+                     "holds no problem: lines 'tessera: problem {...}', which programs print with "
+                     "TESSERA_VERBOSE=1 where no algorithm is forced with its parameters");
+  return problems;
+}
+
+/// Goes on behind a problem that cannot be tuned.
+void tune_log(const std::string& name, const Target& target) {
+  const std::vector<std::string> problems = read_log(name);
+  std::size_t failed = 0;
+  for (const std::string& text : problems) {
+    try {
+      tune(parse_problem(text), target);
+    } catch (const std::exception& error) {
+      ++failed;
+      std::fprintf(stderr, "tessera: not tuned: %s: %s\n", npy::clip(text, 400).c_str(), error.what());
+    }
+  }
+  if (failed > 0)
+    throw std::runtime_error(std::to_string(failed) + " of " + std::to_string(problems.size()) +
+                             " problems were not tuned");
+}
+
+/// Mistakes that the command line alone shows are mistakes of usage.
+template <class Parse>
+auto usage(Parse&& parse) {
+  try {
+    return parse();
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
+
+void add_product(CLI::App& tune_command, Run& run) {
+  CLI::App* command = tune_command.add_subcommand("gemm", "Tunes a product.");
+  const auto p = std::make_shared<Product>();
+  command->add_option("SIZE", p->size, "N, MxNxK or MxNxKxBATCH")->required();
+  command->add_flag("--trans-a", p->trans_a, "op(A) is the transpose of what is stored");
+  command->add_flag("--trans-b", p->trans_b, "op(B) is the transpose of what is stored");
+  command->add_option("--dtype", p->dtype, "of A and B: " + element_names() + " (default: f32)")->type_name("TYPE");
+  command->add_option("--output-type", p->output_type, "of C and D (default: as A and B), or f32")->type_name("TYPE");
+  add_compute(*command, p->compute);
+  add_bias(*command, "--bias", p->bias, "a vector is added, a value to each row or column");
+  add_activation(*command, p->activation);
+  p->add_place_to(*command);
+  p->add_to(*command);
+  command->callback([p, &run] { run = [p, desc = usage([&] { return p->desc(); })] { tune(p->problem(desc), *p); }; });
+}
+
+void add_grid(CLI::App& tune_command, Run& run) {
+  CLI::App* command = tune_command.add_subcommand("stencil", "Tunes a stencil.");
+  const auto g = std::make_shared<Grid>();
+  command->add_option("EXTENTS", g->extents, "N, NxN or NxNxN")->required();
+  static_cast<StencilOptions&>(*g).add_to(*command);
+  command->add_option("--dtype", g->dtype, "of the points: " + element_names() + " (default: f32)")->type_name("TYPE");
+  g->add_place_to(*command);
+  static_cast<Target&>(*g).add_to(*command);
+  command->footer("Named taps:\n" + NamedTaps::help());
+  command->callback([g, &run] {
+    const std::vector<std::int64_t> extents = usage([&] { return parse_extents(g->extents); });
+    const DType dtype = usage([&] { return parse_element_type(g->dtype, "--dtype"); });
+    const ParsedStencil parsed = usage([&] { return g->parse(); });
+    if (parsed.boundary.size() != 1 && parsed.boundary.size() != extents.size())
+      throw CLI::ValidationError("--boundary names the modes of " + std::to_string(parsed.boundary.size()) +
+                                 " axes, and the grid has " + std::to_string(extents.size()) +
+                                 ": give one for each axis or one for all");
+    run = [g, extents, dtype, parsed] {
+      tune(g->problem(StencilDesc{.extents = extents,
+                                  .taps = g->taps(parsed, int(extents.size())),
+                                  .boundary = Boundaries(parsed.boundary),
+                                  .steps = g->steps,
+                                  .dtype = dtype}),
+           *g);
+    };
+  });
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "tune",
+      "Measures which algorithm is the fastest for a problem, or for all of a program's, and keeps it as wisdom.");
+  add_product(*command, run);
+  add_grid(*command, run);
+  const auto target = std::make_shared<Target>();
+  const auto log = std::make_shared<std::string>();
+  command
+      ->add_option("--log", *log,
+                   "what a program printed with TESSERA_VERBOSE=1; -: standard input. Each of its problems is tuned")
+      ->type_name("FILE");
+  target->add_to(*command)->required(false);
+  command->footer(
+      "The environment of the program counts: TESSERA_BACKEND, TESSERA_NUM_THREADS, OMP_NUM_THREADS. A problem that "
+      "takes below 1 ms is measured for 0.4 s, a longer one for up to 10 s.");
+  command->callback([target, log, command, &run] {
+    const bool problem = !command->get_subcommands().empty();
+    if (problem && log->empty()) return;
+    if (problem || log->empty()) throw CLI::ValidationError("tune: say one of gemm SIZE, stencil EXTENTS, --log FILE");
+    if (target->output.empty()) throw CLI::RequiredError("--output");
+    run = [target, log] { tune_log(*log, *target); };
+  });
+}
+
+}  // namespace tessera::cli
