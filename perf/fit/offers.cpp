@@ -3,8 +3,9 @@
 
 /// @file
 /// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
-/// timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a plan measures. The
-/// figures that it writes are what perf/fit/fit.py fits the models' coefficients to.
+/// timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a plan measures, and
+/// what the best of the peers takes. The figures that it writes are what perf/fit/fit.py fits the models' coefficients
+/// to.
 #include "cases.hpp"
 #include "fixture.hpp"
 #include "machine.hpp"
@@ -46,6 +47,7 @@ struct FitOptions {
   double slower = 3.0;           ///< offers predicted to take so many times as long as the cheapest are left out,
   bool every_algorithm = false;  ///< but for each algorithm's cheapest, where this is set
   bool measure = false;          ///< time a plan that measures as well
+  bool peers = false;            ///< time the peers as well
   int threads = int(std::thread::hardware_concurrency());
   Bounds bounds;
 };
@@ -59,6 +61,24 @@ struct TimedProblem {
   std::vector<Timed> offers;
   double measuring = 0.0, measured = 0.0;
   std::string algorithm;  ///< that it took
+  struct Peer {
+    std::string name;
+    double seconds;
+  };
+  std::vector<Peer> peers;
+
+  double best_offer() const {
+    return std::min_element(offers.begin(), offers.end(),
+                            [](const Timed& a, const Timed& b) { return a.measured < b.measured; })
+        ->measured;
+  }
+  /// Of the plan that measured; of the same algorithm twice, the less disturbed.
+  double own() const {
+    double own = measured;
+    for (const Timed& t : offers)
+      if (t.offer.algorithm == algorithm) own = std::min(own, t.measured);
+    return own;
+  }
 };
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -89,6 +109,16 @@ double time_one(Device& device, const Fixture& fixture, const Execute& execute, 
   return measurement.time().median;
 }
 
+/// The peers that take part in the problem, prepared.
+void add_peers(const Platform& platform, const Problem& problem, std::vector<TimedProblem::Peer>& peers,
+               std::vector<Execute>& plans) {
+  for (const auto& peer : platform.peers) {
+    if (!peer->unsupported(problem).empty()) continue;
+    plans.push_back(peer->prepare(problem));
+    peers.push_back({peer->name(), 0.0});
+  }
+}
+
 TimedProblem time_offers(const Platform& platform, const Context& context, const Problem& problem,
                          const FitOptions& options) {
   const Memory memory = platform.own_memory ? Memory::device : Memory::host;
@@ -109,12 +139,18 @@ TimedProblem time_offers(const Platform& platform, const Context& context, const
                            ? GemmPlan(context, gemm_desc(problem), {.operands = memory}).algorithm()
                            : StencilPlan(context, stencil_desc(problem), {.operands = memory}).algorithm();
   }
+  std::vector<double*> times;
+  for (Timed& t : timed) times.push_back(&t.measured);
+  if (options.measure) times.push_back(&result.measured);
+  if (options.peers) {
+    add_peers(platform, problem, result.peers, plans);
+    for (TimedProblem::Peer& peer : result.peers) times.push_back(&peer.seconds);
+  }
   // In two rounds: what comes first finds clocks that have fallen while the operands were made.
   for (int round = 0; round < 2; ++round)
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const double seconds = time_one(*platform.device, fixture, plans[i], options.budget / 2.0);
-      double& measured = i < timed.size() ? timed[i].measured : result.measured;
-      measured = round == 0 ? seconds : std::min(seconds, measured);
+      *times[i] = round == 0 ? seconds : std::min(seconds, *times[i]);
     }
   return result;
 }
@@ -129,10 +165,10 @@ struct Shares {
     log_sum += std::log(share), ++count;
     if (share < worst) worst = share, worst_problem = problem;
   }
-  void print(const std::string& what, const char* who) const {
+  void print(const std::string& what, const char* who, const char* of = "the best offer") const {
     if (count > 0)
-      std::printf("%s: %lld problems, %s reaches %.3f of the best offer (geometric mean), %.3f at worst: %s\n",
-                  what.c_str(), static_cast<long long>(count), who, std::exp(log_sum / double(count)), worst,
+      std::printf("%s: %lld problems, %s reaches %.3f of %s (geometric mean), %.3f at worst: %s\n", what.c_str(),
+                  static_cast<long long>(count), who, std::exp(log_sum / double(count)), of, worst,
                   worst_problem.c_str());
   }
 };
@@ -154,6 +190,7 @@ int parse(int argc, char** argv, FitOptions& o) {
       ->capture_default_str();
   app.add_flag("--every-algorithm", o.every_algorithm, "time each algorithm's cheapest offer, however slow");
   app.add_flag("--measure", o.measure, "time a plan that measures as well, and how long making it takes");
+  app.add_flag("--peers", o.peers, "time the peers as well, and compare with the best of them");
   app.add_option("--threads", o.threads, "CPU threads")->capture_default_str();
   app.add_option("--max-flops", o.bounds.flops, "largest problem")->capture_default_str();
   app.add_option("--max-bytes", o.bounds.bytes, "largest problem's operands")->capture_default_str();
@@ -179,23 +216,25 @@ std::ofstream open_json(const FitOptions& options, const Facts& facts) {
 
 /// What the choices reached, by type.
 struct Judged {
-  std::map<std::string, Shares> estimated, measured;
+  std::map<std::string, Shares> estimated, measured, beside_peers, measured_beside_peers;
   double longest_measuring = 0.0;  ///< of problems below 1 ms
 
   /// Adds a problem, and returns its line of figures.
   Json add(const Problem& problem, const std::string& dtype, const TimedProblem& timed, bool measure) {
-    double best = timed.offers.front().measured;
+    const double best = timed.best_offer();
     Json line = describe(problem);
-    for (const Timed& t : timed.offers) {
-      best = std::min(best, t.measured);
-      line["offers"].push_back({t.offer.algorithm, t.offer.seconds, t.measured});
-    }
+    for (const Timed& t : timed.offers) line["offers"].push_back({t.offer.algorithm, t.offer.seconds, t.measured});
     estimated[dtype].add(problem.name, best / timed.offers.front().measured);
+    double peer = HUGE_VAL;
+    for (const TimedProblem::Peer& p : timed.peers) {
+      peer = std::min(peer, p.seconds);
+      line["peers"].push_back({p.name, p.seconds});
+    }
+    if (!timed.peers.empty()) beside_peers[dtype].add(problem.name, peer / best);
     if (!measure) return line;
-    double own = timed.measured;  // of the same algorithm twice, the less disturbed
-    for (const Timed& t : timed.offers)
-      if (t.offer.algorithm == timed.algorithm) own = std::min(own, t.measured);
+    const double own = timed.own();
     measured[dtype].add(problem.name, std::min(best, own) / own);
+    if (!timed.peers.empty()) measured_beside_peers[dtype].add(problem.name, peer / own);
     if (best < 1e-3) longest_measuring = std::max(longest_measuring, timed.measuring);
     line["measured"] = {timed.algorithm, timed.measured, timed.measuring};
     return line;
@@ -203,6 +242,9 @@ struct Judged {
   void print(const std::string& what) const {
     for (const auto& [dtype, shares] : estimated) shares.print(what + dtype, "the choice");
     for (const auto& [dtype, shares] : measured) shares.print(what + dtype, "a plan that measures");
+    for (const auto& [dtype, shares] : beside_peers) shares.print(what + dtype, "the best offer", "the best peer");
+    for (const auto& [dtype, shares] : measured_beside_peers)
+      shares.print(what + dtype, "a plan that measures", "the best peer");
     if (!measured.empty())
       std::printf("the longest measuring of a problem below 1 ms: %.1f ms\n", 1e3 * longest_measuring);
   }
