@@ -139,7 +139,8 @@ class GemmPlan : public Plan {
   }
 
   /// Measures as a plan of Effort::measure would, whatever wisdom says and with more patience: 0.4 s for a problem that
-  /// takes below 1 ms, up to 10 s for others. What it finds is the process's wisdom then, which wisdom::save() keeps.
+  /// takes below 1 ms, for others 10 s or 24 executions, whichever is more. What it finds is the process's wisdom then,
+  /// for plans that are made from now on; those of the plan cache stay. wisdom::save() keeps it.
   /// Returns what was tried. Throws invalid_argument where nothing is left to choose, as of an algorithm with
   /// parameters or for an empty output; out_of_memory where there is none for the operands.
   static std::vector<Tried> tune(const Context& context, const GemmDesc& desc, const PlanOptions& options = {}) {

@@ -94,7 +94,7 @@ struct Tried {
   int device;
   std::string algorithm;     ///< with all parameters
   double predicted_seconds;  ///< of one execution on operands in the device's memory
-  double seconds;            ///< the same as it was measured, a median
+  double seconds;            ///< the same as it was measured, a lower quartile
   double whole_seconds;      ///< of the best of a backend with operands in the host's memory, as it was measured where
                              ///< backends were compared; else 0
   bool estimated;            ///< what a plan by the model of time would take

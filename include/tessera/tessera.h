@@ -323,7 +323,7 @@ typedef struct tessera_tried {
   const char* backend;
   const char* algorithm;    /**< with all parameters */
   double predicted_seconds; /**< of one execution with operands in the device's memory */
-  double seconds;           /**< the same as it was measured, a median */
+  double seconds;           /**< the same as it was measured, a lower quartile */
   double whole_seconds;     /**< of the best of a backend with operands in the host's memory, as it was measured where
                                backends were compared; else 0 */
   int32_t device;
@@ -334,10 +334,11 @@ typedef struct tessera_tried {
 /** Is shown a way. `data` is what was passed beside the visitor. Throws nothing. */
 typedef void (*tessera_tried_visitor)(void* data, const tessera_tried* tried);
 /** Measures as a plan of TESSERA_EFFORT_MEASURE would, whatever wisdom says and with more patience: 0.4 s for a problem
- * that takes below 1 ms, up to 10 s for others. What it finds is the process's wisdom then, which tessera_wisdom_save
- * keeps. Shows `visit`, which may be null, what was tried. `context` and `options` as for tessera_plan_create.
- * TESSERA_INVALID_ARGUMENT where nothing is left to choose, of an algorithm with parameters or for an empty output;
- * TESSERA_OUT_OF_MEMORY where there is none for the operands. */
+ * that takes below 1 ms, for others 10 s or 24 executions, whichever is more. What it finds is the process's wisdom
+ * then, for plans that are made from now on; those of the plan cache stay. tessera_wisdom_save keeps it. Shows `visit`,
+ * which may be null, what was tried. `context` and `options` as for tessera_plan_create. TESSERA_INVALID_ARGUMENT where
+ * nothing is left to choose, as of an algorithm with parameters or for an empty output; TESSERA_OUT_OF_MEMORY where
+ * there is none for the operands. */
 TESSERA_API tessera_status tessera_tune(tessera_context* context, const tessera_desc* desc,
                                         const tessera_plan_options* options, tessera_tried_visitor visit, void* data,
                                         tessera_error* error);

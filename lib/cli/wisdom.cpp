@@ -64,11 +64,12 @@ void check(const std::vector<std::string>& names) {
     const wisdom::File file = wisdom::read(name);
     std::size_t own = 0, choices = 0;
     for (const wisdom::Entry& e : file.entries) {
-      own += std::any_of(here.begin(), here.end(), [&](const std::string& m) { return e.machine.starts_with(m); });
+      own +=
+          std::any_of(here.begin(), here.end(), [&](const std::string& m) { return e.machine.starts_with(m + ", "); });
       choices += e.machine.starts_with(choice);
     }
     std::printf(
-        "%s: %zu entries: %zu for this machine and build, %zu choices among backends, %zu for others; %zu "
+        "%s: %zu entries: %zu for backends and devices here, %zu choices among backends, %zu for others; %zu "
         "lines that this version cannot read\n",
         npy::clip(name, npy::kShownName).c_str(), file.entries.size(), own, choices,
         file.entries.size() - own - choices, file.unreadable.size());

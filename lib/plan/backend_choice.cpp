@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,12 +105,17 @@ std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, co
     return context_on(ranked.front());
   const std::string text = canonical_text(problem_);
   const std::string machine = canonical_text(ranked, question.threads, workspace_limit_);
-  if (options.tuning == nullptr)
-    if (const auto entry = recall(text, machine, verbose_ >= 1))
-      for (const Dispatched& place : ranked)
-        if (text_of(place) == entry->algorithm) return context_on(place);
-  if (effort(options) == TESSERA_EFFORT_MEASURE)
-    if (auto context = fastest_context(ranked, context_on, options, {text, machine, {}})) return context;
+  const auto known = [&]() -> std::shared_ptr<Context> {
+    const auto entry = options.tuning == nullptr ? recall(text, machine, verbose_ >= 1) : std::nullopt;
+    for (const Dispatched& place : ranked)
+      if (entry && text_of(place) == entry->algorithm) return context_on(place);
+    return nullptr;
+  };
+  if (auto context = known()) return context;
+  if (effort(options) != TESSERA_EFFORT_MEASURE) return context_on(ranked.front());
+  const std::lock_guard lock(measuring());
+  if (auto context = known()) return context;  // another thread has measured it meanwhile
+  if (auto context = fastest_context(ranked, context_on, options, {text, machine, {}})) return context;
   return context_on(ranked.front());
 }
 
@@ -126,12 +133,13 @@ std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ra
       auto context = context_on(place);
       entrants.push_back({context, std::make_unique<Plan>(context, problem_.desc(), part_of(options, near.size()))});
     } catch (const Error& error) {
+      if (options.tuning != nullptr)
+        std::erase_if(*options.tuning, [&](const Tried& way) { return way.backend == place.backend->full_name(); });
       if (verbose_ >= 1) print_verbose(text_of(place) + " is not measured: " + error.what());
     }
   }
   if (entrants.empty()) return nullptr;
   compared_ = true;
-  if (entrants.size() == 1) return entrants.front().context;
   try {
     Scratch scratch(nullptr, problem_);
     race(entrants, scratch);
@@ -140,8 +148,10 @@ std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ra
     if (verbose_ >= 1) print_verbose(std::string("backends are not compared, but estimated: ") + error.what());
     return entrants.front().context;
   }
-  Entrant& winner = *std::min_element(entrants.begin(), entrants.end(),
-                                      [](Entrant& a, Entrant& b) { return a.typical() < b.typical(); });
+  constexpr double kGain = 0.99;  // what is less is noise
+  Entrant& best = *std::min_element(entrants.begin(), entrants.end(),
+                                    [](Entrant& a, Entrant& b) { return a.typical() < b.typical(); });
+  Entrant& winner = best.typical() < kGain * entrants.front().typical() ? best : entrants.front();
   if (options.tuning != nullptr) tell_whole(*options.tuning, entrants, winner);
   if (verbose_ >= 1) print_verbose("measured with what is transferred:" + text_of(entrants) + " of " + problem_.text);
   entry.algorithm = winner.place();

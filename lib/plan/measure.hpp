@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,11 @@ struct Measured {
   std::string text() const;
 };
 
+/// Held by whoever measures, so that nobody is disturbed by another thread of the process that does so.
+std::recursive_mutex& measuring();
+
 /// Times the ways, the cheapest first, on operands of its own. The winner's result is compared with that of the first.
-/// One measurement runs at a time. `problem` is as the plugin sees it. Throws out_of_memory where there is none for the
+/// `problem` is as the plugin sees it. Throws out_of_memory where there is none for the
 /// operands, and invalid_argument where the context's stream is being captured.
 Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
                  const std::vector<Way>& ways, const Patience& patience);

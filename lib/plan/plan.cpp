@@ -6,7 +6,6 @@
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
-#include "plan/problem_json.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -76,6 +75,7 @@ Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory ope
 Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
     : Plan(validate(desc, environment_compute), std::move(context), options.operands, core::workspace_limit(options)) {
   one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
+  if (options.part) verbose_ = std::min(verbose_, 1);  // its executions are another plan's
   const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
   const bool placed = context_ != nullptr;
   if (context_ == nullptr) {
@@ -88,19 +88,21 @@ Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const Pla
   try {
     choose(algorithm, options);
     take_workspace(options);
-  } catch (const Error& error) {  // a device's memory may be in use
+  } catch (const Error& error) {  // a device's memory may be in use, by others now than when its algorithm was chosen
     const bool had_more = workspace_limit_ != core::workspace_limit(options);
-    if (error.status() != TESSERA_OUT_OF_MEMORY || !had_more || options.tuning != nullptr) throw;
+    const bool otherwise = had_more || by_time_;
+    if (error.status() != TESSERA_OUT_OF_MEMORY || !otherwise || options.tuning != nullptr) throw;
+    if (verbose_ >= 1 && by_time_) print_verbose("not " + algorithm_ + ", but estimated: " + error.what());
     workspace_limit_ = core::workspace_limit(options);
     create(algorithm);
-    chosen_ = "estimated";
+    if (by_time_) chosen_ = "estimated";
     take_workspace(options);
   }
   count_bytes();
   describe();
   if (verbose_ < 1 || options.part) return;
   print_verbose("plan " + description_);
-  if (algorithm.parameters.empty() && !output_empty_) print_problem(algorithm, options, placed);
+  print_problem(algorithm, options, placed);
 }
 
 Plan::Plan(const Plan& original)
@@ -139,13 +141,6 @@ void Plan::create(const AlgorithmSpec& algorithm) {
            std::to_string(workspace_limit_));
   algorithm_ = reply.algorithm;
   workspace_bytes_ = reply.workspace_bytes;
-}
-
-/// For `tessera tune --log`. `placed`: the program says where the plan runs.
-void Plan::print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const {
-  const bool said = placed || !environment_backend().name.empty();
-  const std::string place = said ? context_->name() + ":" + std::to_string(context_->device()) : std::string();
-  print_verbose("problem " + json_of(problem_, place, placed ? context_->threads() : 0, algorithm, options));
 }
 
 void Plan::take_workspace(const PlanOptions& options) {

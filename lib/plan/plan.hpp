@@ -108,6 +108,7 @@ class Plan {
   std::atomic<bool> executing_{false};
   int verbose_;
   bool compared_ = false;             ///< backends were, so that the context's measured its algorithms
+  bool by_time_ = false;              ///< wisdom or measuring chose
   const char* chosen_ = "estimated";  ///< how the algorithm was
   std::string algorithm_, description_;
   /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among

@@ -5,13 +5,16 @@
 /// How a plan gets its algorithm.
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
+#include "dispatch/environment.hpp"
 #include "plan/measure.hpp"
 #include "plan/offers.hpp"
 #include "plan/plan.hpp"
+#include "plan/problem_json.hpp"
 #include "plan/problem_text.hpp"
 #include "plan/remember.hpp"
 #include "plan/verbose.hpp"
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +27,7 @@ void Plan::choose(const AlgorithmSpec& forced, const PlanOptions& options) {
   const bool measures = tunes || effort(options) == TESSERA_EFFORT_MEASURE;
   const bool concerned = concerns(forced, context_->backend().name(), context_->backend().variant());
   if (concerned && !forced.parameters.empty()) {
-    if (tunes) invalid("algorithm", "'" + options.algorithm + "'", "has parameters, so that nothing is left to tune");
+    if (tunes) invalid(forced.source, "'" + forced.name + "' with parameters", "leaves nothing to tune");
     create(forced);
     chosen_ = "forced";
     return;
@@ -39,8 +42,10 @@ void Plan::choose(const AlgorithmSpec& forced, const PlanOptions& options) {
     return create(forced);
   }
   if (!tunes && create_by_wisdom(text, machine)) return;
-  if (measures && create_by_measuring(problem, forced, options, {text, machine, {}})) return;
-  create(forced);
+  if (!measures) return create(forced);
+  const std::lock_guard lock(measuring());
+  if (!tunes && create_by_wisdom(text, machine)) return;  // another thread has measured it meanwhile
+  if (!create_by_measuring(problem, forced, options, {text, machine, {}})) create(forced);
 }
 
 bool Plan::create_by_wisdom(const std::string& problem, const std::string& machine) {
@@ -51,11 +56,14 @@ bool Plan::create_by_wisdom(const std::string& problem, const std::string& machi
     if (algorithm_ != entry->algorithm)
       invalid("wisdom", "'" + entry->algorithm + "'", "must name an algorithm with all its parameters");
   } catch (const Error& error) {
-    if (error.status() != TESSERA_INVALID_ARGUMENT && error.status() != TESSERA_UNSUPPORTED) throw;
+    const tessera_status status = error.status();
+    const bool unsuitable = status == TESSERA_INVALID_ARGUMENT || status == TESSERA_UNSUPPORTED;
+    if (!unsuitable && status != TESSERA_OUT_OF_MEMORY) throw;
     if (verbose_ >= 1) print_verbose(std::string("wisdom is ignored: ") + error.what());
     return false;
   }
   chosen_ = compared_ ? "measured" : "from wisdom";
+  by_time_ = true;
   return true;
 }
 
@@ -78,6 +86,7 @@ bool Plan::create_by_measuring(const Problem& problem, const AlgorithmSpec& forc
     if (verbose_ >= 1) print_verbose(std::string("not measured, but estimated: ") + error.what());
     return false;
   }
+  by_time_ = true;
   create(parse_algorithm(entry.algorithm, "measured", true));
   chosen_ = "measured";
   remember(entry, options.tuning == nullptr, verbose_ >= 1);
@@ -93,6 +102,16 @@ void Plan::tell(const Measured& measured, std::vector<Tried>& tried) const {
                      .seconds = way.seconds,
                      .estimated = &way == &measured.timed.front(),
                      .chosen = way.algorithm == measured.algorithm});
+}
+
+/// For `tessera tune --log`. `placed`: the program says where the plan runs.
+void Plan::print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const {
+  const bool concerned = concerns(algorithm, context_->backend().name(), context_->backend().variant());
+  if (output_empty_ || (concerned && !algorithm.parameters.empty())) return;  // nothing is left to tune
+  const bool said = placed || !environment_backend().name.empty();
+  const std::string place = said ? context_->name() + ":" + std::to_string(context_->device()) : std::string();
+  print_verbose("problem " + json_of(problem_, place, placed ? context_->threads() : 0,
+                                     concerned ? algorithm : AlgorithmSpec(), options));
 }
 
 }  // namespace tessera::core

@@ -5,6 +5,8 @@
 
 #include "dispatch/environment.hpp"
 
+#include <sched.h>
+
 #include <tessera/version.h>
 #include <tessera/boundary.hpp>
 #include <tessera/dtype.hpp>
@@ -16,7 +18,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <span>
-#include <thread>
 
 namespace tessera::core {
 namespace {
@@ -75,10 +76,24 @@ std::string text_of(Backend& backend, int device) {
   return backend.full_name() + " (" + backend.build_info() + ") on " + backend.devices()[std::size_t(device)].name;
 }
 
+/// Those that plans of the context use; where it does not tell, those that it was made for.
+int threads_of(Context& context) {
+  std::int32_t threads = context.threads();
+  if (const auto entry = context.optional(&tessera_backend::threads)) context.call(entry, context.handle(), &threads);
+  return threads;
+}
+
+/// Processors that the process may run on.
+int processors() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/// Before there is a context that could tell.
 std::string text_of_threads(int threads) {
+  if (threads > 0) return ", threads " + std::to_string(threads);
   const std::string omp = environment_omp_threads();
-  return ", threads " + std::to_string(threads) + " of " + std::to_string(std::thread::hardware_concurrency()) +
-         (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
+  return ", processors " + std::to_string(processors()) + (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
 }
 
 }  // namespace
@@ -90,7 +105,7 @@ std::string canonical_text(const Problem& problem) {
 std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
                            const std::string& forced) {
   std::string text = std::string(kVersion) + ", " + text_of(context.backend(), context.device());
-  if (context.on_host()) text += text_of_threads(context.threads());
+  if (context.on_host()) text += ", threads " + std::to_string(threads_of(context));
   text += operands == TESSERA_MEMORY_HOST ? ", host operands" : ", device operands";
   text += ", workspace " + std::to_string(workspace_limit);
   return forced.empty() ? text : text + ", forced " + forced;

@@ -6,7 +6,9 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -41,6 +43,16 @@ double power(double x, std::int64_t n) {
   for (; n > 0; n /= 2, x *= x)
     if (n % 2 != 0) result *= x;
   return result;
+}
+
+/// Of the host's memory, without driving others out: it is promised to whoever asks, and who touches too much is ended.
+std::int64_t available_bytes() {
+  std::int64_t kibibytes = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/meminfo", "re"), std::fclose);
+  std::array<char, 128> line{};
+  while (file != nullptr && std::fgets(line.data(), int(line.size()), file.get()) != nullptr)
+    if (std::sscanf(line.data(), "MemAvailable: %" SCNd64, &kibibytes) == 1) break;
+  return kibibytes > 0 ? kibibytes * 1024 / 4 * 3 : std::numeric_limits<std::int64_t>::max() / 2;
 }
 
 std::vector<unsigned char> random_block(tessera_dtype dtype, double most, std::size_t bytes) {
@@ -81,6 +93,10 @@ class Scratch::Memory {
     for (std::int64_t at = 0; at < bytes_; at += size)
       std::memcpy(host_.get() + at, block.data(), std::size_t(std::min(size, bytes_ - at)));
   }
+  void upload(std::int64_t offset, const std::vector<unsigned char>& source) {
+    if (device_) return device_->upload(offset, source.data(), std::int64_t(source.size()));
+    std::memcpy(host_.get() + offset, source.data(), source.size());
+  }
   void download(std::int64_t offset, void* target, std::int64_t bytes) const {
     if (device_) return device_->download(offset, target, bytes);
     std::memcpy(target, host_.get() + offset, std::size_t(bytes));
@@ -105,9 +121,13 @@ Scratch::Scratch(const std::shared_ptr<Context>& context, const Problem& problem
   const bool host = context == nullptr || context->on_host();
   const bool quick = !host && context->optional(&tessera_backend::buffer_repeat) != nullptr;
   const std::int64_t bytes_of_sets = std::int64_t(host ? 32 : 96) << 20, most_sets = quick ? bytes_of_sets : 64;
+  const std::int64_t most_bytes = host ? available_bytes() : std::int64_t(1) << 50;
   std::int64_t bytes = 0;
   for (const Operand& operand : problem.operands) {
     const std::int64_t own = (operand.layout.reach() + 1) * element_size(operand.dtype);
+    if (own > most_bytes - bytes - kAlignment)
+      throw Error(TESSERA_OUT_OF_MEMORY,
+                  "there are " + std::to_string(most_bytes) + " bytes to measure on, fewer than the operands have");
     distances_.push_back((own + kAlignment - 1) / kAlignment * kAlignment);
     bytes += distances_.back();
   }
@@ -141,15 +161,42 @@ tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) 
           problem_.scalar_count,     workspace,        workspace_bytes};
 }
 
-std::vector<double> Scratch::sample() const {
+std::pair<std::int64_t, std::array<std::int64_t, 3>> Scratch::windows() const {
   constexpr std::int64_t kElements = 4096;
+  const std::int64_t elements = problem_.operands[problem_.output()].layout.reach() + 1;
+  const std::int64_t count = std::min(elements, kElements);
+  return {count, {0, (elements - count) / 2, elements - count}};
+}
+
+/// All bits set are a NaN in each type.
+void Scratch::spoil() {
+  const std::size_t output = problem_.output();
+  const std::int64_t size = element_size(problem_.operands[output].dtype);
+  const auto [count, begins] = windows();
+  const std::vector<unsigned char> nan(std::size_t(count * size), 0xff);
+  for (const std::int64_t first : begins) memory_[output]->upload(first * size, nan);
+}
+
+bool Scratch::beyond(double value) const {
+  constexpr double kNear = 0.5;
+  const tessera_dtype output = problem_.operands[problem_.output()].dtype;
+  const double largest = with_types(output, []<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<T>)
+      return double(std::numeric_limits<T>::max());
+    else
+      return std::is_same_v<T, float16> ? 65504.0 : double(std::numeric_limits<float>::max());
+  });
+  return !(std::abs(value) < kNear * largest);
+}
+
+std::vector<double> Scratch::sample() const {
   const Operand& output = problem_.operands[problem_.output()];
   const Memory& memory = *memory_[problem_.output()];
-  const std::int64_t size = element_size(output.dtype), elements = output.layout.reach() + 1;
-  const std::int64_t count = std::min(elements, kElements);
+  const std::int64_t size = element_size(output.dtype);
+  const auto [count, begins] = windows();
   std::vector<double> values;
   std::vector<unsigned char> bytes(std::size_t(count * size));
-  for (const std::int64_t first : {std::int64_t(0), (elements - count) / 2, elements - count}) {
+  for (const std::int64_t first : begins) {
     memory.download(first * size, bytes.data(), count * size);
     with_types(output.dtype, [&]<class T>(std::type_identity<T>) {
       for (std::int64_t i = 0; i < count; ++i) {

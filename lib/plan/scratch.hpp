@@ -8,8 +8,10 @@
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace tessera::core {
@@ -30,6 +32,10 @@ class Scratch {
   void restart() { next_ = 0; }
   /// Some elements of the first set's output: the first, the last and those in the middle.
   std::vector<double> sample() const;
+  /// Makes them NaN: what is found there later was written since.
+  void spoil();
+  /// Whether a value is none, or so large that another order of sums may overflow.
+  bool beyond(double value) const;
   /// How much two ways to compute an element may differ, whose value is `value`.
   double tolerance(double value) const;
 
@@ -38,6 +44,8 @@ class Scratch {
  private:
   /// All sets of one operand.
   class Memory;
+  /// Elements of a window, and where the windows begin.
+  std::pair<std::int64_t, std::array<std::int64_t, 3>> windows() const;
   std::unique_ptr<Memory> filled(const std::shared_ptr<Context>& context, std::size_t operand) const;
 
   const Problem& problem_;

@@ -8,7 +8,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 namespace tessera::core {
 namespace {
@@ -29,8 +28,8 @@ std::string quoted(std::string_view text) {
 
 std::string number(double value) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
+  char* const end = text.data() + text.size();
+  return {text.data(), std::to_chars(text.data(), end, value, std::chars_format::general, 4).ptr};  // in any locale
 }
 
 /// Reads a JSON object of strings and numbers.
@@ -133,6 +132,7 @@ Wisdom::Found Wisdom::find(const std::string& problem, const std::string& machin
 void Wisdom::add(const WisdomEntry& entry) {
   const std::lock_guard lock(mutex_);
   entries_[{entry.problem, entry.machine}] = entry;
+  own_.insert({entry.problem, entry.machine});
 }
 
 void Wisdom::load(const std::string& path) {
@@ -153,10 +153,11 @@ void Wisdom::save(const std::string& path) const {
 void Wisdom::forget() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  own_.clear();
   seen_.clear();
 }
 
-/// What the process measured itself since is newer, and what the file says now of the same problem newer still.
+/// What the process measured itself stays: its plans have the same bits whatever others write.
 std::string Wisdom::refresh(const std::string& file) {
   const std::string state = file + ":" + state_of_file(file);
   if (state == seen_) return {};
@@ -164,7 +165,8 @@ std::string Wisdom::refresh(const std::string& file) {
   if (state.back() == ':') return {};  // there is none yet
   try {
     const WisdomFile read = read_wisdom_file(file);
-    for (const WisdomEntry& entry : read.entries) entries_[{entry.problem, entry.machine}] = entry;
+    for (const WisdomEntry& entry : read.entries)
+      if (!own_.contains({entry.problem, entry.machine})) entries_[{entry.problem, entry.machine}] = entry;
     if (read.others.empty()) return {};
     return "wisdom file '" + file +
            "': ignored are lines that this version cannot read: " + std::to_string(read.others.size());

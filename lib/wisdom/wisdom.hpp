@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +57,8 @@ class Wisdom {
 
   mutable std::mutex mutex_;
   std::map<Key, WisdomEntry> entries_;
-  std::string seen_;  ///< the file that was read last, and its state then
+  std::set<Key> own_;  ///< that were added, not read
+  std::string seen_;   ///< the file that was read last, and its state then
 };
 
 }  // namespace tessera::core

@@ -86,7 +86,10 @@ WisdomFile parse(const std::string& text) {
 /// The file that a path means, behind links: they stay.
 std::string behind_links(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> resolved(::realpath(path.c_str(), nullptr), std::free);
-  return resolved == nullptr ? path : resolved.get();
+  if (resolved != nullptr) return resolved.get();
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) refuse(path, "is a link to what does not exist");
+  return path;
 }
 
 bool write_all(int fd, const std::string& text) {
@@ -103,6 +106,7 @@ bool write_all(int fd, const std::string& text) {
 void replace(const std::string& path, const std::string& text, const mode_t* mode) {
   static std::atomic<unsigned> number{0};
   const std::string beside = path + "." + std::to_string(::getpid()) + "." + std::to_string(number++) + ".new";
+  ::unlink(beside.c_str());  // of a process of that number that was ended; the lock is ours
   File file(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   if (!file) refuse_by_errno(path, "cannot be written, as " + beside + " cannot be made");
   const bool complete = (mode == nullptr || ::fchmod(file.get(), *mode) == 0) && write_all(file.get(), text) &&

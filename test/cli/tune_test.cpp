@@ -179,7 +179,7 @@ TEST_CASE("wisdom is listed, checked and merged", "[tune]") {
   CHECK_THAT(c, ContainsSubstring("strict 8x8x8x1 NN") && ContainsSubstring("strict 9x9x9x1 NN"));
   CHECK_THAT(
       succeed({"wisdom", "check", folder / "a", folder / "c"}).output,
-      Matches("[^]*: [1-9] for this machine and build, [0-9] choices among backends, 0 for others; 0 lines[^]*"));
+      Matches("[^]*: [1-9] for backends and devices here, [0-9] choices among backends, 0 for others; 0 lines[^]*"));
 
   folder.write("bad", R"({"tessera_wisdom": 99, "problem": "x"})"
                       "\nno \x1b[31m JSON\n"
@@ -188,8 +188,8 @@ TEST_CASE("wisdom is listed, checked and merged", "[tune]") {
                       "\n");
   const Outcome bad = tessera_run({"wisdom", "check", folder / "bad"});
   CHECK(bad.exit_code == 1);
-  CHECK_THAT(bad.output,
-             ContainsSubstring("1 entries: 0 for this machine") && ContainsSubstring("1 for others; 2 lines"));
+  CHECK_THAT(bad.output, ContainsSubstring("1 entries: 0 for backends and devices here") &&
+                             ContainsSubstring("1 for others; 2 lines"));
   CHECK_THAT(bad.output, ContainsSubstring("unreadable: no ?[31m JSON"));
   CHECK_THAT(bad.errors, ContainsSubstring("2 lines cannot be read"));
   CHECK_THAT(succeed({"wisdom", "merge", folder / "bad", "-o", folder / "c"}).errors,

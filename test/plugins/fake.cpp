@@ -100,6 +100,7 @@ class FakeGemm : public QueuedPlan {
 
  private:
   void multiply(S alpha, const T* a, const T* b, S beta, const To* c, To* d, const void* bias) const {
+    if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "idle")) return;
     const std::int64_t elements = (p_.batch - 1) * p_.stride_d + (p_.m - 1) * p_.ldd + p_.n;
     d = device<To>(d, elements);
     may_damage(reinterpret_cast<char*>(d + elements));

@@ -10,7 +10,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tessera::test {
@@ -68,13 +71,54 @@ TEST_CASE("tuning measures again, and leaves the file that TESSERA_WISDOM names 
   CHECK(saved.entries[0].estimated_seconds > saved.entries[0].seconds);
 }
 
+TEST_CASE("what a process measured itself stays, whatever a file says of it", "[tune]") {
+  Scene scene;
+  GemmPlan::tune(scene.context(), kProduct, kDevice);
+  wisdom::save(scene.path());
+  std::string line;
+  std::getline(std::ifstream(scene.path()), line);
+  const std::size_t at = line.find("\"tuned:");
+  line.replace(at, line.find('"', at + 1) + 1 - at, "\"plain\"");
+  std::ofstream(scene.path()) << line << "\n";
+  const ScopedVariable file("TESSERA_WISDOM", scene.path());
+  CHECK(GemmPlan(scene.context(), kProduct, kDevice).algorithm().starts_with("tuned"));
+  wisdom::forget();
+  CHECK(GemmPlan(scene.context(), kProduct, kDevice).algorithm() == "plain");
+}
+
+TEST_CASE("threads that ask for one problem at a time get one algorithm", "[tune]") {
+  Scene scene;
+  const PlanOptions measure{.operands = Memory::device, .effort = Effort::measure};
+  std::vector<std::string> algorithms(4);
+  std::vector<std::thread> threads;
+  for (std::string& algorithm : algorithms)
+    threads.emplace_back([&] { algorithm = GemmPlan(fake(), kProduct, measure).algorithm(); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(std::ranges::count(algorithms, algorithms.front()) == 4);
+}
+
+TEST_CASE("a winner that writes nothing is not trusted", "[tune]") {
+  Scene scene;
+  const ScopedVariable wrong("TESSERA_FAKE_TUNED", "idle");
+  CHECK_THAT(GemmPlan(scene.context(), kProduct, {.operands = Memory::device, .effort = Effort::measure}).describe(),
+             ContainsSubstring("fake/plain") && EndsWith("| estimated"));
+  CHECK(scene.said("not measured, but estimated: fake/tuned"));
+}
+
+TEST_CASE("a problem is said with the algorithm that concerns the plan alone", "[tune]") {
+  Scene scene;
+  const ScopedVariable other("TESSERA_GEMM_ALGORITHM", "fakestatic/tuned:tile=8");
+  const GemmPlan plan(scene.context(), kProduct, kDevice);
+  CHECK(scene.said("\"backend\": \"fake:0\"}"));
+}
+
 TEST_CASE("nothing is tuned where nothing is left to choose", "[tune]") {
   Scene scene;
   const auto message = [&](const GemmDesc& desc, const PlanOptions& options) {
     return message_of(ErrorCode::invalid_argument, [&] { GemmPlan::tune(scene.context(), desc, options); });
   };
   CHECK_THAT(message(kProduct, {.operands = Memory::device, .algorithm = "tuned:tile=8"}),
-             ContainsSubstring("algorithm = 'tuned:tile=8': has parameters, so that nothing is left to tune"));
+             ContainsSubstring("algorithm = 'tuned' with parameters: leaves nothing to tune"));
   CHECK_THAT(message({.m = 0, .n = 4, .k = 4}, kDevice), ContainsSubstring("empty output"));
   const GemmDesc large{.m = 16, .n = 16, .k = 20'000'000};  // the device has 1 GiB
   CHECK_FALSE(message_of(ErrorCode::out_of_memory, [&] { GemmPlan::tune(scene.context(), large, kDevice); }).empty());

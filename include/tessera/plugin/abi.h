@@ -164,6 +164,8 @@ typedef struct tessera_backend {
   tessera_status (*timer_start)(tessera_backend_context* context, tessera_error* error);
   /** Waits for everything queued on the context. Seconds since timer_start. */
   tessera_status (*timer_stop)(tessera_backend_context* context, double* seconds, tessera_error* error);
+  /** The CPU threads that plans of the context use at most: what was measured with others is not for it. */
+  tessera_status (*threads)(tessera_backend_context* context, int32_t* threads, tessera_error* error);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

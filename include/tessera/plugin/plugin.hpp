@@ -14,7 +14,8 @@
 ///       struct Context {
 ///         using Machine = ...;                               // a value: what the models of time need to know
 ///         explicit Context(const tessera_backend_context_desc&);
-///         const Machine& machine() const;                    // that of its device, with its number of threads
+///         const Machine& machine() const;                    // that of its device, with its number of threads:
+///                                                            // a member `threads`, where it computes on the host
 ///         void* allocate(std::uint64_t bytes);
 ///         void free(void*) noexcept;
 ///         void copy(const tessera_copy&);

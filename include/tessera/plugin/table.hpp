@@ -55,7 +55,8 @@ class Table {
                                        native_stream,
                                        buffer_repeat_entry(),
                                        timer_start_entry(),
-                                       timer_stop_entry()};
+                                       timer_stop_entry(),
+                                       threads_entry()};
     return &table;
   }
 
@@ -309,6 +310,14 @@ class Table {
     if constexpr (requires(Context & context) { context.stop_timer(); })
       return [](tessera_backend_context* context, double* seconds, tessera_error* error) {
         return guard(error, [&] { *seconds = unwrap(context).stop_timer(); });
+      };
+    return nullptr;
+  }
+
+  static auto threads_entry() -> decltype(tessera_backend::threads) {
+    if constexpr (requires(Context & context) { context.machine().threads; })
+      return [](tessera_backend_context* context, std::int32_t* threads, tessera_error* error) {
+        return guard(error, [&] { *threads = unwrap(context).machine().threads; });
       };
     return nullptr;
   }
