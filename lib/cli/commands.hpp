@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace tessera::cli {
@@ -36,6 +37,17 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, std::optiona
                         const std::string& description);
 CLI::Option* add_number(CLI::App& command, const std::string& name, double& value, const std::string& description);
 CLI::Option* add_count(CLI::App& command, const std::string& name, std::int64_t& value, const std::string& description);
+
+/// What `parse` returns. Mistakes that the command line alone shows are mistakes of usage: its std::invalid_argument
+/// is CLI11's error.
+template <class Parse>
+auto usage(Parse&& parse) {
+  try {
+    return parse();
+  } catch (const std::invalid_argument& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
 
 /// The options by which a user chooses what code runs where.
 struct Choice {

@@ -38,14 +38,12 @@ struct Types {
 };
 
 Types parse(const Arguments& arguments) {
-  try {
+  return usage([&] {
     Types types;
     if (arguments.dtype) types.matrices = parse_element_type(*arguments.dtype, "--dtype");
     if (arguments.output_type) types.output = parse_element_type(*arguments.output_type, "--output-type");
     return types;
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
 }
 
 /// Elements of `dtype`, or as they are.

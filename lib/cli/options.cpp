@@ -15,11 +15,7 @@ template <class Value, class Parse>
 CLI::Option* add(CLI::App& command, const std::string& name, Value& value, const std::string& description,
                  Parse parse) {
   const auto read = [&value, name, parse](const std::string& text) {
-    try {
-      value = parse(text, name);
-    } catch (const std::invalid_argument& error) {
-      throw CLI::ValidationError(error.what());
-    }
+    value = usage([&] { return parse(text, name); });
   };
   return command.add_option_function<std::string>(name, read, description);
 }

@@ -33,15 +33,13 @@ struct Parsed : ParsedStencil {
 };
 
 Parsed parse(const Arguments& arguments) {
-  try {
+  return usage([&] {
     Parsed parsed{arguments.parse(), {}, {}};
     if (arguments.dtype) parsed.dtype = parse_element_type(*arguments.dtype, "--dtype");
     if (arguments.output_type)
       parsed.output_type = parse_type(*arguments.output_type, "--output-type", npy::stored_names());
     return parsed;
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError(error.what());
-  }
+  });
 }
 
 template <Element T>

@@ -185,16 +185,6 @@ void tune_log(const std::string& name, const Target& target) {
                              " problems were not tuned");
 }
 
-/// Mistakes that the command line alone shows are mistakes of usage.
-template <class Parse>
-auto usage(Parse&& parse) {
-  try {
-    return parse();
-  } catch (const std::invalid_argument& error) {
-    throw CLI::ValidationError(error.what());
-  }
-}
-
 void add_product(CLI::App& tune_command, Run& run) {
   CLI::App* command = tune_command.add_subcommand("gemm", "Tunes a product.");
   const auto p = std::make_shared<Product>();

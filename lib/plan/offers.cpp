@@ -7,8 +7,7 @@
 #include "dispatch/dispatch.hpp"
 #include "problem/problem.hpp"
 
-#include <exception>
-#include <utility>
+#include <tessera/error.hpp>
 
 namespace tessera::core {
 
@@ -49,24 +48,18 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
 
 std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands, std::uint64_t limit,
                              const AlgorithmSpec& algorithm) {
-  struct Collected {
-    std::vector<Way> ways;
-    std::exception_ptr failure;
-  } collected;
+  using Ways = detail::Collected<std::vector<Way>>;
   const auto visit = [](void* data, const tessera_offer* offer) {
-    auto& to = *static_cast<Collected*>(data);
-    try {
-      to.ways.push_back({offer->algorithm, offer->seconds, offer->workspace_bytes});
-    } catch (...) {
-      to.failure = std::current_exception();  // an exception must not pass through C
-    }
+    Ways::take(data, [offer](std::vector<Way>& ways) {
+      ways.push_back({offer->algorithm, offer->seconds, offer->workspace_bytes});
+    });
   };
+  Ways ways;
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
   const tessera_offers_request request = request_of(context, problem, operands, limit, algorithm, parameters);
   context.call(context.table().plan_offers, &request, static_cast<tessera_offer_visitor>(visit),
-               static_cast<void*>(&collected));
-  if (collected.failure) std::rethrow_exception(collected.failure);
-  return std::move(collected.ways);
+               static_cast<void*>(&ways));
+  return ways.get();
 }
 
 }  // namespace tessera::core

@@ -32,15 +32,15 @@ void Plan::choose(const AlgorithmSpec& forced, const PlanOptions& options) {
     chosen_ = "forced";
     return;
   }
+  if (output_empty_) {
+    if (tunes) invalid("desc", "'" + problem_.text + "'", "has an empty output, so that there is nothing to tune");
+    return create(forced);
+  }
   const bool staged = operands_ == TESSERA_MEMORY_HOST && !context_->on_host();
   const Problem problem = staged ? problem_.packed() : problem_.copy();
   const std::string text = canonical_text(problem);
   const std::string machine =
       canonical_text(*context_, operands_, workspace_limit_, concerned ? forced.name : std::string());
-  if (output_empty_) {
-    if (tunes) invalid("desc", "'" + problem_.text + "'", "has an empty output, so that there is nothing to tune");
-    return create(forced);
-  }
   if (!tunes && create_by_wisdom(text, machine)) return;
   if (!measures) return create(forced);
   const std::lock_guard lock(measuring());
