@@ -17,9 +17,10 @@ extern "C" {
 /** The operation: steps of a system (tessera_op). */
 enum { TESSERA_OP_SYSTEM = 3 };
 
-/** Most levels of a state, factors of a term, and factors of a group. */
+/** Most levels of a state, factors of a term, and factors of a group: an array and a profile along each axis. */
 #define TESSERA_MAX_LEVELS 3
 #define TESSERA_MAX_FACTORS 3
+#define TESSERA_MAX_GROUP_FACTORS 4
 
 /** What a field is. */
 typedef int32_t tessera_field_kind;
@@ -69,10 +70,10 @@ typedef struct tessera_term {
   tessera_factor factors[TESSERA_MAX_FACTORS];
 } tessera_term;
 
-/** (product of 0 to 3 factors at offset 0) * sum of terms. */
+/** (product of 0 to 4 factors at offset 0) * sum of terms. */
 typedef struct tessera_group {
   int64_t factor_count;
-  tessera_factor factors[TESSERA_MAX_FACTORS];
+  tessera_factor factors[TESSERA_MAX_GROUP_FACTORS];
   const tessera_term* terms;
   uint64_t term_size; /**< sizeof(tessera_term) */
   int64_t term_count;

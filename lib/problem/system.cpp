@@ -232,7 +232,8 @@ System::Group Reader::read_group(const tessera_group& g, int stage, const std::s
 
 void Reader::check_factors(const tessera_factor* factors, std::int64_t count, bool pointwise, int stage,
                            const std::string& where) const {
-  one_of(where + ".factor_count", count, 0, TESSERA_MAX_FACTORS, "0 to 3");
+  one_of(where + ".factor_count", count, 0, pointwise ? TESSERA_MAX_GROUP_FACTORS : TESSERA_MAX_FACTORS,
+         pointwise ? "0 to 4" : "0 to 3");
   for (std::int64_t i = 0; i < count; ++i)
     check_factor(factors[i], pointwise, stage, where + "." + indexed("factors", i));
 }

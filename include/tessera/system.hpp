@@ -1,0 +1,373 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Stencil systems: several fields that are stepped together, by expressions.
+#pragma once
+
+#include <tessera/system.h>
+#include <tessera/stencil.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// A sum of groups, each a product of values at the point itself times a sum of terms, each a coefficient times a
+/// product of values. Up to four and three values in these products. Made by + - * of fields and numbers.
+class Expression {
+ public:
+  struct Group {
+    std::vector<tessera_factor> factors;
+    std::vector<tessera_term> terms;
+  };
+
+  Expression(double value) : groups_{{{}, {{value, 0, {}}}}} {}
+  explicit Expression(const tessera_factor& factor) : groups_{{{}, {{1.0, 1, {factor}}}}} {}
+
+  const std::vector<Group>& groups() const { return groups_; }
+
+  Expression& operator+=(const Expression& other) {
+    for (const Group& group : std::vector<Group>(other.groups_)) {
+      const auto same = std::find_if(groups_.begin(), groups_.end(),
+                                     [&](const Group& own) { return equal(own.factors, group.factors); });
+      if (same == groups_.end())
+        groups_.push_back(group);
+      else
+        same->terms.insert(same->terms.end(), group.terms.begin(), group.terms.end());
+    }
+    return *this;
+  }
+  /// One of both is a number times up to three values. Throws invalid_argument where both are sums, and where a product
+  /// has more than three values.
+  Expression& operator*=(const Expression& other) {
+    if (!other.is_product()) {
+      if (!is_product()) refuse("two sums cannot be multiplied: multiply out, or store one of them in a field");
+      return *this = Expression(other) *= *this;
+    }
+    const tessera_term factor = other.groups_[0].terms[0];
+    const std::vector<tessera_factor> outer = other.groups_[0].factors;
+    for (Group& group : groups_) {
+      for (const tessera_factor& f : outer) group.factors.push_back(f);
+      multiply(group, factor);
+      if (group.factors.size() > TESSERA_MAX_GROUP_FACTORS)
+        refuse("a group has at most four values in front of its sum");
+    }
+    return *this;
+  }
+
+  friend Expression operator+(Expression a, const Expression& b) { return a += b; }
+  friend Expression operator-(Expression a, const Expression& b) { return a += -1.0 * b; }
+  friend Expression operator-(const Expression& a) { return -1.0 * a; }
+  friend Expression operator*(Expression a, const Expression& b) { return a *= b; }
+
+ private:
+  [[noreturn]] static void refuse(const char* why) {
+    throw Error(ErrorCode::invalid_argument, std::string("expression: ") + why);
+  }
+  static bool equal(const tessera_factor& a, const tessera_factor& b) {
+    return a.field == b.field && a.level == b.level && a.map == b.map && std::equal(a.offset, a.offset + 3, b.offset);
+  }
+  static bool equal(const std::vector<tessera_factor>& a, const std::vector<tessera_factor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) { return equal(x, y); });
+  }
+  static bool pointwise(const tessera_factor& f) {
+    return std::all_of(f.offset, f.offset + TESSERA_MAX_RANK, [](std::int64_t x) { return x == 0; });
+  }
+  bool is_product() const { return groups_.size() == 1 && groups_[0].terms.size() == 1; }
+
+  /// Values at the point itself go in front of a sum, so that they are read once for all of its terms.
+  static void multiply(Group& group, const tessera_term& factor) {
+    for (tessera_term& term : group.terms) term.coefficient *= factor.coefficient;
+    for (std::int64_t i = 0; i < factor.factor_count; ++i) {
+      if (group.terms.size() > 1 && pointwise(factor.factors[i])) {
+        group.factors.push_back(factor.factors[i]);
+        continue;
+      }
+      for (tessera_term& term : group.terms) {
+        if (term.factor_count == TESSERA_MAX_FACTORS) refuse("a term has at most three values");
+        term.factors[term.factor_count++] = factor.factors[i];
+      }
+    }
+  }
+
+  std::vector<Group> groups_;
+};
+
+/// A field of a system, as expressions read it: at a level of time, an offset, and through a map.
+class SystemField {
+ public:
+  SystemField(std::int32_t index, int rank) : rank_(rank) { factor_.field = index; }
+
+  operator Expression() const { return Expression(factor_); }
+  /// The level: u[+1] is made by an earlier stage, u[-1] is the one before u.
+  SystemField operator[](int level) const {
+    SystemField other = *this;
+    other.factor_.level = level;
+    return other;
+  }
+  /// At a neighbour, an offset for each axis.
+  SystemField at(const Integers& offset) const {
+    if (offset.size() != std::size_t(rank_))
+      throw Error(ErrorCode::invalid_argument,
+                  "offset of " + std::to_string(offset.size()) + " axes: the system has " + std::to_string(rank_));
+    SystemField other = *this;
+    std::copy(offset.begin(), offset.end(), other.factor_.offset);
+    return other;
+  }
+  SystemField through(tessera_map map) const {
+    SystemField other = *this;
+    other.factor_.map = map;
+    return other;
+  }
+  /// sum of coefficient * field at offset. Throws where the ranks differ, or there are no taps.
+  Expression under(const Taps& taps) const {
+    if (taps.rank() != rank_ || taps.size() == 0)
+      throw Error(ErrorCode::invalid_argument, "taps of rank " + std::to_string(taps.rank()) + ", " +
+                                                   std::to_string(taps.size()) + " of them: the system has rank " +
+                                                   std::to_string(rank_) + " and wants at least one");
+    std::optional<Expression> sum;
+    for (const Tap& tap : taps) {
+      SystemField neighbour = *this;
+      for (std::size_t axis = 0; axis < std::size_t(rank_); ++axis) neighbour.factor_.offset[axis] += tap.offset[axis];
+      const Expression term = tap.coefficient * Expression(neighbour);
+      sum = sum ? *sum + term : term;
+    }
+    return *sum;
+  }
+  std::int32_t index() const { return factor_.field; }
+
+  friend Expression operator+(const SystemField& a, const SystemField& b) { return Expression(a) + Expression(b); }
+  friend Expression operator-(const SystemField& a, const SystemField& b) { return Expression(a) - Expression(b); }
+  friend Expression operator*(const SystemField& a, const SystemField& b) { return Expression(a) * Expression(b); }
+  friend Expression operator+(const SystemField& a, double b) { return Expression(a) + Expression(b); }
+  friend Expression operator+(double a, const SystemField& b) { return Expression(a) + Expression(b); }
+  friend Expression operator-(const SystemField& a, double b) { return Expression(a) - Expression(b); }
+  friend Expression operator-(double a, const SystemField& b) { return Expression(a) - Expression(b); }
+  friend Expression operator*(const SystemField& a, double b) { return Expression(a) * Expression(b); }
+  friend Expression operator*(double a, const SystemField& b) { return Expression(a) * Expression(b); }
+  friend Expression operator-(const SystemField& a) { return -Expression(a); }
+
+ private:
+  int rank_;
+  tessera_factor factor_{};
+};
+
+inline SystemField abs(const SystemField& x) { return x.through(TESSERA_MAP_ABS); }
+/// max(x, 0).
+inline SystemField positive_part(const SystemField& x) { return x.through(TESSERA_MAP_POSITIVE_PART); }
+/// min(x, 0).
+inline SystemField negative_part(const SystemField& x) { return x.through(TESSERA_MAP_NEGATIVE_PART); }
+/// 1 / x.
+inline SystemField reciprocal(const SystemField& x) { return x.through(TESSERA_MAP_RECIPROCAL); }
+
+/// How a field of a system is stored and what reads of it find outside the domain.
+struct FieldOptions {
+  int levels = 1;  ///< of a state, 1 to 3
+  Boundaries boundary = Boundary::fixed;
+  std::optional<DType> dtype = {};  ///< that of the system, or a narrower one, which is only storage
+  Integers strides = {};            ///< elements; empty: packed
+};
+
+/// Where and when an update is made.
+struct UpdateOptions {
+  int stage = 0;
+  Integers low = {};   ///< first point of the box; empty: of the domain
+  Integers high = {};  ///< behind its last
+};
+
+/// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e].
+struct SeriesPoints {
+  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points;
+  std::vector<double> weights;
+  std::vector<std::int64_t> series;
+  std::int64_t series_count = 0;
+};
+
+/// Fields on one grid, stepped together:
+///     StencilSystem wave({nz, ny, nx});
+///     const auto u = wave.state("u", {.levels = 2});
+///     const auto c2 = wave.array("c2");
+///     wave.update(u) = 2 * u - u[-1] + c2 * u.under(taps::laplacian(3, 8));
+class StencilSystem {
+ public:
+  explicit StencilSystem(Integers extents, DType dtype = DType::f32) : extents_(std::move(extents)), dtype_(dtype) {
+    if (extents_.empty() || extents_.size() > TESSERA_MAX_RANK)
+      throw Error(ErrorCode::invalid_argument,
+                  "extents of " + std::to_string(extents_.size()) + " axes: must be of 1, 2 or 3");
+  }
+
+  /// Values that each step makes anew.
+  SystemField state(std::string name, const FieldOptions& options = {}) {
+    return add(std::move(name), TESSERA_FIELD_STATE, options.levels, 0, options);
+  }
+  /// A value for each point, which is only read.
+  SystemField array(std::string name, const FieldOptions& options = {}) {
+    return add(std::move(name), TESSERA_FIELD_ARRAY, 0, 0, options);
+  }
+  /// A value for each place along an axis, which is only read.
+  SystemField profile(std::string name, int axis, const FieldOptions& options = {}) {
+    return add(std::move(name), TESSERA_FIELD_PROFILE, 0, axis, options);
+  }
+
+  /// What an update sets the next level of a state to, by =.
+  class Assignment {
+   public:
+    void operator=(const Expression& value) { system_.set(field_, options_, value); }
+    void operator=(const SystemField& value) { system_.set(field_, options_, value); }
+
+   private:
+    friend class StencilSystem;
+    Assignment(StencilSystem& system, std::int32_t field, const UpdateOptions& options)
+        : system_(system), field_(field), options_(options) {}
+    StencilSystem& system_;
+    std::int32_t field_;
+    UpdateOptions options_;
+  };
+  Assignment update(const SystemField& field, const UpdateOptions& options = {}) {
+    return {*this, field.index(), options};
+  }
+  void inject(const SystemField& field, SeriesPoints points, int stage = 0) {
+    injections_.push_back({field.index(), stage, std::move(points)});
+  }
+  void record(const SystemField& field, SeriesPoints points, int stage = 0) {
+    recordings_.push_back({field.index(), stage, std::move(points)});
+  }
+
+  /// The C structs, which point into each other.
+  class Description {
+   public:
+    Description(const StencilSystem& system, std::int64_t steps);
+    Description(const Description&) = delete;
+    Description& operator=(const Description&) = delete;
+    const tessera_system_desc* get() const { return &desc_; }
+
+   private:
+    std::vector<tessera_field> fields_;
+    std::deque<std::vector<tessera_group>> groups_;
+    std::vector<tessera_update> updates_;
+    std::deque<std::vector<std::int64_t>> places_;
+    std::vector<tessera_points> injections_, recordings_;
+    tessera_system_desc desc_{};
+  };
+
+ private:
+  struct Update {
+    std::int32_t field;
+    UpdateOptions options;
+    Expression value;
+  };
+  struct Named {
+    std::string name;
+    tessera_field field;
+  };
+  struct Sparse {
+    std::int32_t field;
+    int stage;
+    SeriesPoints points;
+  };
+
+  SystemField add(std::string name, tessera_field_kind kind, int levels, int axis, const FieldOptions& options) {
+    const std::size_t rank = extents_.size(), strides = kind == TESSERA_FIELD_PROFILE ? 1 : rank;
+    tessera_field f{};
+    f.kind = kind, f.levels = levels, f.axis = axis;
+    f.dtype = options.dtype ? tessera_dtype(*options.dtype) : 0;
+    if (!options.strides.empty() && options.strides.size() != strides)
+      throw Error(ErrorCode::invalid_argument, "strides of '" + name + "' of " +
+                                                   std::to_string(options.strides.size()) + " axes: must be of " +
+                                                   std::to_string(strides));
+    std::fill(f.strides, f.strides + TESSERA_MAX_RANK, TESSERA_PACKED);
+    std::copy(options.strides.begin(), options.strides.end(), f.strides);
+    if (options.boundary.size() != 1 && options.boundary.size() != rank)
+      throw Error(ErrorCode::invalid_argument, "boundary of '" + name + "' of " +
+                                                   std::to_string(options.boundary.size()) +
+                                                   " axes: give one for each or one for all");
+    for (std::size_t axis_of = 0; axis_of < rank; ++axis_of)
+      for (int side = 0; side < 2; ++side) {
+        const BoundarySide& s = side == 0 ? options.boundary[axis_of].low : options.boundary[axis_of].high;
+        f.boundary[axis_of][side] = tessera_boundary(s.mode);
+        f.boundary_value[axis_of][side] = s.value;
+      }
+    fields_.push_back({std::move(name), f});
+    return {std::int32_t(fields_.size() - 1), int(rank)};
+  }
+  void set(std::int32_t field, const UpdateOptions& options, const Expression& value) {
+    const std::size_t rank = extents_.size();
+    for (const Integers* corner : {&options.low, &options.high})
+      if (!corner->empty() && corner->size() != rank)
+        throw Error(ErrorCode::invalid_argument,
+                    "a corner of " + std::to_string(corner->size()) + " axes: the system has " + std::to_string(rank));
+    updates_.push_back({field, options, value});
+  }
+
+  Integers extents_;
+  DType dtype_;
+  std::vector<Named> fields_;
+  std::vector<Update> updates_;
+  std::vector<Sparse> injections_, recordings_;
+};
+
+inline StencilSystem::Description::Description(const StencilSystem& system, std::int64_t steps) {
+  const std::size_t rank = system.extents_.size();
+  for (const Named& named : system.fields_) {
+    fields_.push_back(named.field);
+    fields_.back().name = named.name.c_str();
+  }
+  for (const Update& update : system.updates_) {
+    std::vector<tessera_group>& groups = groups_.emplace_back();
+    for (const Expression::Group& group : update.value.groups()) {
+      tessera_group g{};
+      g.factor_count = std::int64_t(group.factors.size());
+      std::copy(group.factors.begin(), group.factors.end(), g.factors);
+      g.terms = group.terms.data(), g.term_size = sizeof(tessera_term), g.term_count = std::int64_t(group.terms.size());
+      groups.push_back(g);
+    }
+    tessera_update u{};
+    u.field = update.field, u.stage = update.options.stage;
+    u.groups = groups.data(), u.group_size = sizeof(tessera_group), u.group_count = std::int64_t(groups.size());
+    const UpdateOptions& box = update.options;
+    for (std::size_t axis = 0; axis < rank && !(box.low.empty() && box.high.empty()); ++axis) {
+      u.low[axis] = box.low.empty() ? 0 : box.low[axis];
+      u.high[axis] = box.high.empty() ? system.extents_[axis] : box.high[axis];
+    }
+    updates_.push_back(u);
+  }
+  const auto translate = [&](const std::vector<Sparse>& from, std::vector<tessera_points>& to) {
+    for (const Sparse& sparse : from) {
+      const SeriesPoints& p = sparse.points;
+      const std::size_t count = p.points.size();
+      if (p.weights.size() != count || p.series.size() != count)
+        throw Error(ErrorCode::invalid_argument, std::to_string(count) + " points, " +
+                                                     std::to_string(p.weights.size()) + " weights and " +
+                                                     std::to_string(p.series.size()) + " series: one of each an entry");
+      std::vector<std::int64_t>& places = places_.emplace_back();
+      for (const auto& point : p.points)
+        places.insert(places.end(), point.begin(), point.begin() + std::ptrdiff_t(rank));
+      to.push_back({sparse.field, sparse.stage, std::int64_t(count), places.data(), p.weights.data(), p.series.data(),
+                    p.series_count});
+    }
+  };
+  translate(system.injections_, injections_);
+  translate(system.recordings_, recordings_);
+  desc_.struct_size = sizeof desc_;
+  desc_.op = TESSERA_OP_SYSTEM;
+  desc_.dtype = tessera_dtype(system.dtype_);
+  desc_.rank = std::int32_t(rank);
+  std::copy(system.extents_.begin(), system.extents_.end(), desc_.extents);
+  desc_.steps = steps;
+  desc_.fields = fields_.data(), desc_.field_size = sizeof(tessera_field);
+  desc_.field_count = std::int64_t(fields_.size());
+  desc_.updates = updates_.data(), desc_.update_size = sizeof(tessera_update);
+  desc_.update_count = std::int64_t(updates_.size());
+  desc_.injections = injections_.data(), desc_.injection_count = std::int64_t(injections_.size());
+  desc_.recordings = recordings_.data(), desc_.recording_count = std::int64_t(recordings_.size());
+  desc_.points_size = sizeof(tessera_points);
+}
+
+}  // namespace tessera
