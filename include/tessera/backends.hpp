@@ -29,7 +29,7 @@ struct BackendInfo {
   std::string reason;  ///< why it is not available
   double score = 0.0;  ///< predicted executions per second of a reference problem
   std::vector<DeviceInfo> devices;
-  std::vector<std::string> gemm_algorithms, stencil_algorithms;  ///< in the order of their rank
+  std::vector<std::string> gemm_algorithms, stencil_algorithms, system_algorithms;  ///< in the order of their rank
 };
 
 /// A directory that was searched for plugins.
@@ -79,7 +79,8 @@ inline std::vector<BackendInfo> backends() {
                      c.score,
                      {},
                      detail::algorithm_names(index, TESSERA_OP_GEMM),
-                     detail::algorithm_names(index, TESSERA_OP_STENCIL)};
+                     detail::algorithm_names(index, TESSERA_OP_STENCIL),
+                     detail::algorithm_names(index, TESSERA_OP_SYSTEM)};
     for (std::int32_t device = 0; device < c.device_count; ++device) {
       tessera_device_info d{};
       d.struct_size = sizeof d;

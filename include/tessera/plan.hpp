@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What GemmPlan and StencilPlan share: options, and what a plan tells of itself.
+/// What GemmPlan, StencilPlan and SystemPlan share: options, and what a plan tells of itself.
 #pragma once
 
 #include <tessera/buffer.hpp>
@@ -239,10 +239,11 @@ class Plan {
   }
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,
-           std::uint64_t scalar_count) {
+           std::uint64_t scalar_count, std::int64_t first_step = 0) {
     const tessera_execution execution{sizeof execution, operands, sizeof *operands,
                                       operand_count,    scalars,  sizeof(tessera_scalar),
-                                      scalar_count,     nullptr,  0};
+                                      scalar_count,     nullptr,  0,
+                                      first_step};
     detail::call(tessera_plan_execute, get(), &execution);
   }
 
@@ -276,6 +277,9 @@ class Plan {
   static tessera_scalar scalar(T value) {
     return {static_cast<tessera_dtype>(kDType<T>), 0, double(value), 0.0};
   }
+
+  bool takes_host_memory() const { return host_memory_; }
+  bool takes_device_memory() const { return device_memory_; }
 
  private:
   bool host_memory_ = true, device_memory_ = false;

@@ -14,10 +14,12 @@
 extern "C" {
 #endif
 
-/** The operation: steps of a system (tessera_op). */
-enum { TESSERA_OP_SYSTEM = 3 };
-
-/** Most levels of a state, factors of a term, and factors of a group: an array and a profile along each axis. */
+/** Most fields and stages of a system, levels of a state, factors of a term, and factors of a group: an array and a
+ * profile along each axis. */
+#define TESSERA_MAX_FIELDS 64
+#define TESSERA_MAX_STAGES 64
+/** Most injections, and most recordings, each of many points. */
+#define TESSERA_MAX_POINT_SETS 64
 #define TESSERA_MAX_LEVELS 3
 #define TESSERA_MAX_FACTORS 3
 #define TESSERA_MAX_GROUP_FACTORS 4
@@ -40,6 +42,16 @@ enum {
   TESSERA_MAP_RECIPROCAL = 4     /**< 1 / x */
 };
 
+/** Where the next level of a state goes. */
+typedef int32_t tessera_next_level;
+enum {
+  /** In the place of the oldest level, where nothing reads that any more when it is overwritten; else into an array of
+   * the plan's workspace, which takes its turn among the levels. */
+  TESSERA_NEXT_DEFAULT = 0,
+  TESSERA_NEXT_IN_PLACE = 1, /**< in the place of the oldest level, or the plan is refused with the term at fault */
+  TESSERA_NEXT_APART = 2     /**< into an array of the workspace */
+};
+
 /** A field of a system. */
 typedef struct tessera_field {
   const char* name; /**< for messages; must be given, and differ from those of the others */
@@ -47,6 +59,8 @@ typedef struct tessera_field {
   tessera_dtype dtype; /**< 0: that of the system; a narrower one is only storage */
   int32_t levels;      /**< of a state, 1 to 3; else 0 */
   int32_t axis;        /**< of a profile, else 0 */
+  tessera_next_level next; /**< of a state, else 0 */
+  int32_t reserved;
   /** Elements from one point to the next along each axis, or TESSERA_PACKED (all axes or none); of a profile the first
    * entry alone counts. All levels of a state have the same. */
   int64_t strides[TESSERA_MAX_RANK];

@@ -14,6 +14,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -82,11 +83,13 @@ class Expression {
   }
   bool is_product() const { return groups_.size() == 1 && groups_[0].terms.size() == 1; }
 
-  /// Values at the point itself go in front of a sum, so that they are read once for all of its terms.
+  /// Values at the point itself go in front of a sum, so that they are read once for all of its terms; and in front of
+  /// a term that is full.
   static void multiply(Group& group, const tessera_term& factor) {
     for (tessera_term& term : group.terms) term.coefficient *= factor.coefficient;
     for (std::int64_t i = 0; i < factor.factor_count; ++i) {
-      if (group.terms.size() > 1 && pointwise(factor.factors[i])) {
+      const bool full = group.terms.front().factor_count == TESSERA_MAX_FACTORS;
+      if ((group.terms.size() > 1 || full) && pointwise(factor.factors[i])) {
         group.factors.push_back(factor.factors[i]);
         continue;
       }
@@ -167,12 +170,20 @@ inline SystemField negative_part(const SystemField& x) { return x.through(TESSER
 /// 1 / x.
 inline SystemField reciprocal(const SystemField& x) { return x.through(TESSERA_MAP_RECIPROCAL); }
 
+/// Where the next level of a state goes.
+enum class NextLevel : tessera_next_level {
+  automatic = TESSERA_NEXT_DEFAULT,  ///< in place where nothing reads the oldest level any more, else apart
+  in_place = TESSERA_NEXT_IN_PLACE,  ///< over the oldest level, or the plan is refused with the term at fault
+  apart = TESSERA_NEXT_APART         ///< into an array of the plan's workspace, which takes its turn among the levels
+};
+
 /// How a field of a system is stored and what reads of it find outside the domain.
 struct FieldOptions {
   int levels = 1;  ///< of a state, 1 to 3
   Boundaries boundary = Boundary::fixed;
   std::optional<DType> dtype = {};  ///< that of the system, or a narrower one, which is only storage
   Integers strides = {};            ///< elements; empty: packed
+  NextLevel next = NextLevel::automatic;
 };
 
 /// Where and when an update is made.
@@ -214,6 +225,14 @@ class StencilSystem {
   /// A value for each place along an axis, which is only read.
   SystemField profile(std::string name, int axis, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_PROFILE, 0, axis, options);
+  }
+
+  DType dtype() const { return dtype_; }
+  /// The field of that name. Throws invalid_argument where there is none.
+  SystemField field(std::string_view name) const {
+    for (std::size_t i = 0; i < fields_.size(); ++i)
+      if (fields_[i].name == name) return {std::int32_t(i), int(extents_.size())};
+    throw Error(ErrorCode::invalid_argument, "there is no field '" + std::string(name) + "'");
   }
 
   /// What an update sets the next level of a state to, by =.
@@ -276,7 +295,7 @@ class StencilSystem {
   SystemField add(std::string name, tessera_field_kind kind, int levels, int axis, const FieldOptions& options) {
     const std::size_t rank = extents_.size(), strides = kind == TESSERA_FIELD_PROFILE ? 1 : rank;
     tessera_field f{};
-    f.kind = kind, f.levels = levels, f.axis = axis;
+    f.kind = kind, f.levels = levels, f.axis = axis, f.next = tessera_next_level(options.next);
     f.dtype = options.dtype ? tessera_dtype(*options.dtype) : 0;
     if (!options.strides.empty() && options.strides.size() != strides)
       throw Error(ErrorCode::invalid_argument, "strides of '" + name + "' of " +

@@ -11,6 +11,7 @@
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 
+#include <tessera/system.h>
 #include <tessera/types.h>
 #include <tessera/version.h>
 
@@ -135,8 +136,8 @@ typedef struct tessera_plan_options {
   uint64_t struct_size;
   tessera_memory operands;
   tessera_effort effort;
-  /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM or
-   * TESSERA_STENCIL_ALGORITHM says, else the backend's choice. */
+  /** "[backend/]name[:key=value,...]", or null: what TESSERA_GEMM_ALGORITHM,
+   * TESSERA_STENCIL_ALGORITHM or TESSERA_SYSTEM_ALGORITHM says, else the backend's choice. */
   const char* algorithm;
   /** Most device memory a GEMM plan may take beside its operands, in bytes; 0:
    * TESSERA_DEFAULT_WORKSPACE_LIMIT, and for products on a device that permit other arithmetic than strict a quarter
@@ -163,7 +164,7 @@ typedef struct tessera_plan_info {
                             operands, or a backend that computes on the host */
 } tessera_plan_info;
 
-/** Makes a plan from a tessera_gemm_desc or tessera_stencil_desc. `context` may be null for host
+/** Makes a plan from a tessera_gemm_desc, tessera_stencil_desc or tessera_system_desc. `context` may be null for host
  * operands: the backend is then chosen for this descriptor. `options` may be null. */
 TESSERA_API tessera_status tessera_plan_create(tessera_context* context, const tessera_desc* desc,
                                                const tessera_plan_options* options, tessera_plan** plan,
@@ -190,6 +191,11 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 /** Elements [first, last) that the plan may touch, counted from the pointer of the operand with that role. */
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first,
                                                       int64_t* last, tessera_error* error);
+
+/** Of a plan of a system: where each execution leaves a level of a field, 0 or less, as the role of the operand that
+ * then holds it. An execution that begins there is given that operand's array for the role of that level. */
+TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, int32_t field, int32_t level,
+                                                    tessera_role* role, tessera_error* error);
 
 /* ---- One call, and the plan cache behind it --------------------------------------------------- */
 

@@ -18,6 +18,8 @@
 #include <tessera/integer.hpp>
 #include <tessera/plan_cache.hpp>
 #include <tessera/stencil.hpp>
+#include <tessera/system.hpp>
+#include <tessera/system_plan.hpp>
 #include <tessera/taps.hpp>
 #include <tessera/wisdom.hpp>
 

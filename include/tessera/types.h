@@ -62,7 +62,11 @@ typedef struct tessera_error {
 
 /** An operation. */
 typedef int32_t tessera_op;
-enum { TESSERA_OP_GEMM = 1, TESSERA_OP_STENCIL = 2 };
+enum {
+  TESSERA_OP_GEMM = 1,
+  TESSERA_OP_STENCIL = 2,
+  TESSERA_OP_SYSTEM = 3 /**< steps of a system of fields: tessera/system.h */
+};
 
 /** The type of an element. f16 is IEEE 754 binary16, bf16 the upper half of a binary32. */
 typedef int32_t tessera_dtype;
@@ -218,7 +222,12 @@ enum {
   TESSERA_ROLE_D = 4,
   TESSERA_ROLE_BIAS = 5,
   TESSERA_ROLE_IN = 16,
-  TESSERA_ROLE_OUT = 17
+  TESSERA_ROLE_OUT = 17,
+  /* Of a system: of field f TESSERA_ROLE_FIELD + 4 f, and + 1, + 2 for its levels -1 and -2; the series of the i-th
+   * injection and of the i-th recording. */
+  TESSERA_ROLE_FIELD = 64,
+  TESSERA_ROLE_INJECTED = 1024,
+  TESSERA_ROLE_RECORDED = 2048
 };
 
 /** An array, tagged with the type of its elements and its role. */
@@ -230,7 +239,7 @@ typedef struct tessera_operand {
 
 /** Operands and scalars of one execution. The operands may come in any order, each role once.
  * GEMM: A, B, C, the bias where the plan has one, and D where it is not C itself; scalars alpha, beta.
- * Stencil: in, out; no scalars. */
+ * Stencil: in, out; no scalars. System: each level of each field, each series; no scalars. */
 typedef struct tessera_execution {
   uint64_t struct_size;
   const tessera_operand* operands;
@@ -241,6 +250,7 @@ typedef struct tessera_execution {
   uint64_t scalar_count;
   void* workspace; /**< program to core: must be null; core to plugin: what the plan asked for */
   uint64_t workspace_bytes;
+  int64_t first_step; /**< of a system: the row of each series that the first step takes; else 0 */
 } tessera_execution;
 
 /** A device as a backend describes it. Strings live as long as the process. */

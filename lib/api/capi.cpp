@@ -278,6 +278,12 @@ tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role
   });
 }
 
+tessera_status tessera_plan_level_after(const tessera_plan* plan, int32_t field, int32_t level, tessera_role* role,
+                                        tessera_error* error) {
+  return guard(error,
+               [&] { existing(role, "role") = existing(plan, "plan").plan->level_after(field, level); });
+}
+
 // ---- The plan cache, and one-call forms
 
 namespace {
@@ -325,7 +331,7 @@ tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* d
     const tessera_dtype type = (*plan).problem().scalar_dtype;
     const tessera_scalar scalars[] = {scalar_of(type, alpha), scalar_of(type, beta)};
     (*plan).execute(
-        {sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0});
+        {sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0, 0});
   });
 }
 
@@ -335,7 +341,7 @@ tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_d
     const Loan plan(context, desc);
     const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_IN, in),
                                         operand_of(*plan, TESSERA_ROLE_OUT, out)};
-    (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 2, nullptr, 0, 0, nullptr, 0});
+    (*plan).execute({sizeof(tessera_execution), operands, sizeof *operands, 2, nullptr, 0, 0, nullptr, 0, 0});
   });
 }
 

@@ -34,7 +34,7 @@ void print_json(const std::vector<BackendInfo>& found, const std::vector<Backend
                                 {"reason", b.reason},
                                 {"score", b.score},
                                 {"devices", devices},
-                                {"algorithms", {{"gemm", b.gemm_algorithms}, {"stencil", b.stencil_algorithms}}},
+                                {"algorithms", {{"gemm", b.gemm_algorithms}, {"stencil", b.stencil_algorithms}, {"system", b.system_algorithms}}},
                                 {"path", b.path},
                                 {"build", b.build_info}});
   }
@@ -76,6 +76,7 @@ void print_text(const std::vector<BackendInfo>& found, const std::vector<Backend
     const bool known = b.available || !b.gemm_algorithms.empty() || !b.stencil_algorithms.empty();
     row("gemm", known ? joined(b.gemm_algorithms) : "");
     row("stencil", known ? joined(b.stencil_algorithms) : "");
+    row("system", known ? joined(b.system_algorithms) : "");
     row("build", b.build_info);
     row("file", b.path);
   }

@@ -20,8 +20,8 @@ using plugin::name_of_compute;
 /// What the variables hold. Read as a whole: getenv beside another thread's setenv is a race that the C library
 /// answers with a crash.
 struct Variables {
-  std::string backend, gemm_algorithm, stencil_algorithm, gemm_compute, num_threads, verbose, backend_path;
-  std::string plan_effort, wisdom, omp_num_threads;
+  std::string backend, gemm_algorithm, stencil_algorithm, system_algorithm, gemm_compute, num_threads, verbose;
+  std::string backend_path, plan_effort, wisdom, omp_num_threads;
 };
 
 std::string variable(const char* name) {
@@ -33,7 +33,7 @@ std::shared_ptr<const Variables> read_variables() {
   const char *path = secure_getenv("TESSERA_BACKEND_PATH"), *wisdom = secure_getenv("TESSERA_WISDOM");
   return std::make_shared<const Variables>(
       Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
-                variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
+                variable("TESSERA_SYSTEM_ALGORITHM"), variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
                 path == nullptr ? "" : path, variable("TESSERA_PLAN_EFFORT"), wisdom == nullptr ? "" : wisdom,
                 variable("OMP_NUM_THREADS")});
 }
@@ -172,7 +172,8 @@ BackendSpec environment_backend() { return parse_backend(variables()->backend, "
 AlgorithmSpec environment_algorithm(std::int32_t op) {
   const auto v = variables();
   if (op == TESSERA_OP_GEMM) return parse_algorithm(v->gemm_algorithm, "TESSERA_GEMM_ALGORITHM", false);
-  return parse_algorithm(v->stencil_algorithm, "TESSERA_STENCIL_ALGORITHM", false);
+  if (op == TESSERA_OP_STENCIL) return parse_algorithm(v->stencil_algorithm, "TESSERA_STENCIL_ALGORITHM", false);
+  return parse_algorithm(v->system_algorithm, "TESSERA_SYSTEM_ALGORITHM", false);
 }
 
 tessera_compute environment_compute() { return parse_compute(variables()->gemm_compute, "TESSERA_GEMM_COMPUTE"); }

@@ -50,7 +50,9 @@ std::string name_problem(const std::string& name, const std::vector<std::string>
 }
 
 std::string list_algorithms(const tessera_backend& table, tessera_op op, std::vector<std::string>& names) {
-  const std::string of = op == TESSERA_OP_GEMM ? " for products" : " for stencils";
+  const std::string of = op == TESSERA_OP_GEMM      ? " for products"
+                         : op == TESSERA_OP_STENCIL ? " for stencils"
+                                                    : " for systems";
   std::uint64_t count = 0;
   if (std::string thrown = thrown_by("algorithm_count", [&] { count = table.algorithm_count(op); }); !thrown.empty())
     return thrown;
@@ -93,7 +95,7 @@ std::string list_devices(const tessera_backend& table, std::vector<DeviceDescrip
 Examined examine_once(const tessera_backend* table, const std::string& name) {
   Examined found;
   found.reason = table_problem(table, name);
-  for (const tessera_op op : {TESSERA_OP_GEMM, TESSERA_OP_STENCIL})
+  for (const tessera_op op : {TESSERA_OP_GEMM, TESSERA_OP_STENCIL, TESSERA_OP_SYSTEM})
     if (found.reason.empty()) found.reason = list_algorithms(*table, op, found.algorithms[std::size_t(op - 1)]);
   if (!found.reason.empty()) return found;
   found.sound = true;

@@ -34,7 +34,7 @@ struct Examined {
   bool sound = false;  ///< the table keeps the contract as far as can be seen: its functions may be called
   std::string reason;  ///< why the backend cannot be used here; "" when it can
   std::string build_info;
-  std::array<std::vector<std::string>, 2> algorithms;  ///< of TESSERA_OP_GEMM and TESSERA_OP_STENCIL
+  std::array<std::vector<std::string>, 3> algorithms;  ///< of TESSERA_OP_GEMM, _STENCIL and _SYSTEM
   std::vector<DeviceDescription> devices;
 };
 

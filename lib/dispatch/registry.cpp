@@ -131,7 +131,7 @@ Backend::State Backend::load() const {
 
 const std::vector<std::string>& Backend::algorithms(tessera_op op) {
   static const std::vector<std::string> none;
-  return op == TESSERA_OP_GEMM || op == TESSERA_OP_STENCIL ? loaded().examined.algorithms[std::size_t(op - 1)] : none;
+  return op >= TESSERA_OP_GEMM && op <= TESSERA_OP_SYSTEM ? loaded().examined.algorithms[std::size_t(op - 1)] : none;
 }
 
 bool matches(std::string_view given, std::string_view name, std::string_view variant) {

@@ -101,7 +101,8 @@ std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, co
     if (options.contexts != nullptr) return options.contexts->context(*place.backend, place.device, question.threads);
     return std::make_shared<Context>(*place.backend, place.device, nullptr, false, question.threads);
   };
-  if (ranked.size() < 2 || !algorithm.name.empty() || output_empty_ || options.workspace != nullptr)
+  const bool known_by_model = output_empty_ || problem_.op == TESSERA_OP_SYSTEM;
+  if (ranked.size() < 2 || !algorithm.name.empty() || known_by_model || options.workspace != nullptr)
     return context_on(ranked.front());
   const std::string text = canonical_text(problem_);
   const std::string machine = canonical_text(ranked, question.threads, workspace_limit_);

@@ -10,6 +10,7 @@
 #include "plan/measure.hpp"
 #include "plan/options.hpp"
 #include "plan/staging.hpp"
+#include "plan/system_operands.hpp"
 #include "problem/problem.hpp"
 #include "wisdom/wisdom.hpp"
 
@@ -18,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace tessera::core {
 
@@ -43,6 +45,8 @@ class Plan {
   /// What it takes of the host's and the device's memory, but for what the backend's own plan takes unasked.
   std::uint64_t bytes() const { return bytes_; }
   const Operand& operand_with(tessera_role role) const;
+  /// Of a system: where an execution leaves a level of a state, as a role. Throws for other plans, fields and levels.
+  tessera_role level_after(std::int32_t field, std::int32_t level) const;
 
  private:
   static constexpr std::size_t kMaxOperands = 5;
@@ -68,6 +72,7 @@ class Plan {
   void count_bytes();
   void describe();
   void print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const;
+  void execute_system(const tessera_execution& execution);
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void check_counts(const tessera_execution& execution) const;
   void examine(const tessera_execution& execution, tessera_operand* operands) const;
@@ -92,7 +97,7 @@ class Plan {
   void* workspace_ = nullptr;
   std::uint64_t workspace_bytes_ = 0, bytes_ = 0;
   std::uint64_t operand_count_;
-  std::size_t output_;  ///< place of the operand that is written
+  std::size_t output_;  ///< place of the operand that is written, of products and stencils
   tessera_role first_role_;
   /// What a caller's array holds who gives the operands by their roles' numbers: where D is an operand, and where it is
   /// C. The plugin's order is the caller's but for A and B of a column-major product.
@@ -101,6 +106,8 @@ class Plan {
     std::array<tessera_role, kMaxOperands> role{};
   };
   Expected separate_, in_place_;
+  std::optional<SystemOperands> of_system_;
+  std::vector<tessera_operand> staged_;  ///< those of an execution on the device
   std::array<std::uintptr_t, kMaxOperands> misaligned_{};  ///< bits that are not zero in a misaligned element's address
   bool output_empty_;
   bool same_layout_ = false;  ///< of C and D, so that they may be one matrix

@@ -36,6 +36,11 @@ void Plan::choose(const AlgorithmSpec& forced, const PlanOptions& options) {
     if (tunes) invalid("desc", "'" + problem_.text + "'", "has an empty output, so that there is nothing to tune");
     return create(forced);
   }
+  if (problem_.op == TESSERA_OP_SYSTEM) {  // nothing is measured yet, so wisdom has none
+    if (tunes) throw Error(TESSERA_UNSUPPORTED, "systems are not tuned: their plans follow the model of time");
+    if (measures && verbose_ >= 1) print_verbose("not measured, but estimated: a system");
+    return create(forced);
+  }
   const bool staged = operands_ == TESSERA_MEMORY_HOST && !context_->on_host();
   const Problem problem = staged ? problem_.packed() : problem_.copy();
   const std::string text = canonical_text(problem);
@@ -107,7 +112,7 @@ void Plan::tell(const Measured& measured, std::vector<Tried>& tried) const {
 /// For `tessera tune --log`. `placed`: the program says where the plan runs.
 void Plan::print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const {
   const bool concerned = concerns(algorithm, context_->backend().name(), context_->backend().variant());
-  if (output_empty_ || (concerned && !algorithm.parameters.empty())) return;  // nothing is left to tune
+  if (output_empty_ || problem_.op == TESSERA_OP_SYSTEM || (concerned && !algorithm.parameters.empty())) return;  // nothing is left to tune
   const bool said = placed || !environment_backend().name.empty();
   const std::string place = said ? context_->name() + ":" + std::to_string(context_->device()) : std::string();
   print_verbose("problem " + json_of(problem_, place, placed ? context_->threads() : 0,

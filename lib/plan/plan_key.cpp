@@ -45,6 +45,9 @@ PlanKey::PlanKey(const Context* context, const tessera_desc* desc, const PlanOpt
     add_gemm(desc);
   else if (op == TESSERA_OP_STENCIL)
     add_stencil(desc);
+  else if (op == TESSERA_OP_SYSTEM)
+    throw plugin::Error(TESSERA_UNSUPPORTED,
+                        "the plan cache keeps no plans of systems: keep the plan that tessera_plan_create makes");
   else
     validate(desc);  // says what is wrong
 }

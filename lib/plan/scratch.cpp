@@ -158,7 +158,8 @@ tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) 
   next_ = (next_ + 1) % sets_;
   return {sizeof(tessera_execution), operands_.data(), sizeof(tessera_operand),
           operands_.size(),          scalars_,         sizeof(tessera_scalar),
-          problem_.scalar_count,     workspace,        workspace_bytes};
+          problem_.scalar_count,     workspace,        workspace_bytes,
+          0};
 }
 
 std::pair<std::int64_t, std::array<std::int64_t, 3>> Scratch::windows() const {

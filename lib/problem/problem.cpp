@@ -13,6 +13,7 @@
 namespace tessera::core {
 
 bool Problem::output_empty() const {
+  if (op == TESSERA_OP_SYSTEM) return system->system().steps == 0;
   for (const Operand& operand : operands)
     if (operand.written && operand.layout.empty()) return true;
   return false;
@@ -30,10 +31,16 @@ Problem Problem::copy() const {
   result.stencil = stencil;
   result.taps = taps;
   result.stencil.taps = result.taps.data();
+  result.system = system;
   return result;
 }
 
 Problem Problem::packed() const {
+  if (op == TESSERA_OP_SYSTEM) {
+    System packed = system->system();
+    for (System::Field& field : packed.fields) field.layout = field.layout.packed();
+    return problem_of(std::make_shared<const CanonicalSystem>(std::move(packed)));
+  }
   Problem result = copy();
   for (Operand& operand : result.operands) operand.layout = operand.layout.packed();
   if (op == TESSERA_OP_GEMM) result.operands[kC].layout = result.operands[kD].layout;
@@ -66,12 +73,38 @@ void validate_dtype(const std::string& argument, tessera_dtype dtype) {
   invalid(argument, dtype, "must be one of " + join(known));
 }
 
+Problem problem_of(std::shared_ptr<const CanonicalSystem> canonical) {
+  const System& s = canonical->system();
+  Problem problem;
+  problem.op = TESSERA_OP_SYSTEM;
+  problem.text = s.text;
+  auto name = canonical->names().begin();
+  for (std::size_t f = 0; f < s.fields.size(); ++f)
+    for (int level = 0; level < s.fields[f].levels; ++level)
+      problem.operands.push_back({(name++)->c_str(),
+                                  tessera_role(TESSERA_ROLE_FIELD + 4 * std::int32_t(f) + level), s.fields[f].dtype,
+                                  s.fields[f].kind == TESSERA_FIELD_STATE, s.fields[f].layout});
+  const auto add_series = [&](const std::vector<System::Points>& list, tessera_role first, bool written) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      Layout layout;
+      layout.add_axis(s.steps, std::max<std::int64_t>(list[i].series_count, 1));
+      layout.add_axis(list[i].series_count, 1);
+      problem.operands.push_back({(name++)->c_str(), tessera_role(first + std::int32_t(i)), s.dtype, written, layout});
+    }
+  };
+  add_series(s.injections, TESSERA_ROLE_INJECTED, false);
+  add_series(s.recordings, TESSERA_ROLE_RECORDED, true);
+  problem.system = std::move(canonical);
+  return problem;
+}
+
 Problem validate(const tessera_desc* desc) {
   return validate(desc, [] { return tessera_compute{TESSERA_COMPUTE_STRICT}; });
 }
 
 Problem validate(const tessera_desc* desc, tessera_compute (*usual)()) {
-  if (desc == nullptr) invalid("desc", "null", "pass a tessera_gemm_desc or a tessera_stencil_desc");
+  if (desc == nullptr)
+    invalid("desc", "null", "pass a tessera_gemm_desc, a tessera_stencil_desc or a tessera_system_desc");
   std::uint64_t size = 0;
   std::memcpy(&size, desc, sizeof size);
   if (size < offsetof(tessera_desc, op) + sizeof(tessera_op))
@@ -81,8 +114,11 @@ Problem validate(const tessera_desc* desc, tessera_compute (*usual)()) {
       return validate_gemm(desc, usual());
     case TESSERA_OP_STENCIL:
       return validate_stencil(desc);
+    case TESSERA_OP_SYSTEM:
+      return problem_of(std::make_shared<const CanonicalSystem>(
+          validate_system(reinterpret_cast<const tessera_system_desc*>(desc))));
     default:
-      invalid("op", desc->op, "must be TESSERA_OP_GEMM (1) or TESSERA_OP_STENCIL (2)");
+      invalid("op", desc->op, "must be TESSERA_OP_GEMM (1), TESSERA_OP_STENCIL (2) or TESSERA_OP_SYSTEM (3)");
   }
 }
 

@@ -6,10 +6,12 @@
 /// layouts of its operands.
 #pragma once
 
+#include "problem/canonical_system.hpp"
 #include "problem/layout.hpp"
 
 #include <tessera/dtype.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace tessera::core {
 
 /// One operand of a problem, in the plugin's order.
 struct Operand {
-  const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "in", "out"
+  const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "in", "out", "u[-1]"
   tessera_role role;  ///< what it is to the caller
   tessera_dtype dtype;
   bool written;
@@ -35,6 +37,7 @@ struct Problem {
   tessera_gemm_desc gemm{};
   tessera_stencil_desc stencil{};
   std::vector<tessera_tap> taps;
+  std::shared_ptr<const CanonicalSystem> system;  ///< of a system of fields
   /// Places of a product's operands.
   static constexpr std::size_t kA = 0, kB = 1, kC = 2, kD = 3, kBias = 4;
 
@@ -43,11 +46,13 @@ struct Problem {
   Problem& operator=(Problem&&) = default;
 
   const tessera_desc* desc() const {
-    return op == TESSERA_OP_GEMM ? reinterpret_cast<const tessera_desc*>(&gemm)
-                                 : reinterpret_cast<const tessera_desc*>(&stencil);
+    return op == TESSERA_OP_GEMM      ? reinterpret_cast<const tessera_desc*>(&gemm)
+           : op == TESSERA_OP_STENCIL ? reinterpret_cast<const tessera_desc*>(&stencil)
+                                      : reinterpret_cast<const tessera_desc*>(system->desc());
   }
+  /// Whether an execution changes nothing.
   bool output_empty() const;
-  /// The place of the operand that is written.
+  /// The place of the operand that is written, of products and stencils.
   std::size_t output() const { return op == TESSERA_OP_GEMM ? kD : 1; }
   Problem copy() const;
   /// The same problem on operands without gaps, as the staging of host operands makes them: in place, C laid out as D.
@@ -71,9 +76,10 @@ Problem validate(const tessera_desc* desc, tessera_compute (*usual)());
 /// The same, strict where nothing else is said.
 Problem validate(const tessera_desc* desc);
 
-// Its two halves.
+// For each operation.
 Problem validate_gemm(const tessera_desc* desc, tessera_compute compute);
 Problem validate_stencil(const tessera_desc* desc);
+Problem problem_of(std::shared_ptr<const CanonicalSystem> system);
 /// Throws unless the type is known. `argument` is what a message calls it.
 void validate_dtype(const std::string& argument, tessera_dtype dtype);
 

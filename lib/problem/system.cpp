@@ -12,11 +12,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace tessera::core {
 namespace {
-
-constexpr std::int64_t kMostFields = 64, kMostStages = 64;
 
 std::string indexed(const std::string& name, std::int64_t index) { return name + "[" + std::to_string(index) + "]"; }
 
@@ -82,16 +81,16 @@ void Reader::read(const tessera_system_desc& d) {
     s_.extents[std::size_t(axis)] = d.extents[axis];
   }
   at_least("field_count", d.field_count, 1);
-  if (d.field_count > kMostFields)
-    invalid("field_count", d.field_count, "must be at most " + std::to_string(kMostFields));
+  if (d.field_count > TESSERA_MAX_FIELDS)
+    invalid("field_count", d.field_count, "must be at most " + std::to_string(TESSERA_MAX_FIELDS));
   const auto fields = read_list("field", d.fields, d.field_size, d.field_count);
   for (std::size_t i = 0; i < fields.size(); ++i) read_field(fields[i], indexed("fields", std::int64_t(i)));
   const auto updates = read_list("update", d.updates, d.update_size, d.update_count);
   for (std::size_t i = 0; i < updates.size(); ++i) {  // which stage makes which field, before who reads it
     const std::string where = indexed("updates", std::int64_t(i));
     System::Field& field = s_.fields[std::size_t(field_of(updates[i].field, where))];
-    if (updates[i].stage < 0 || updates[i].stage >= kMostStages)
-      invalid(where + ".stage", updates[i].stage, "must lie in [0, " + std::to_string(kMostStages) + ")");
+    if (updates[i].stage < 0 || updates[i].stage >= TESSERA_MAX_STAGES)
+      invalid(where + ".stage", updates[i].stage, "must lie in [0, " + std::to_string(TESSERA_MAX_STAGES) + ")");
     if (field.kind != TESSERA_FIELD_STATE)
       invalid(where + ".field", "'" + field.name + "'", "is only read: a state is updated");
     if (field.stage >= 0 && field.stage != updates[i].stage)
@@ -105,6 +104,10 @@ void Reader::read(const tessera_system_desc& d) {
   for (std::size_t i = 0; i < updates.size(); ++i) read_update(updates[i], indexed("updates", std::int64_t(i)));
   std::stable_sort(s_.updates.begin(), s_.updates.end(),
                    [](const System::Update& a, const System::Update& b) { return a.stage < b.stage; });
+  for (const auto& [name, count] : {std::pair("injection_count", d.injection_count),
+                                    std::pair("recording_count", d.recording_count)})
+    if (count > TESSERA_MAX_POINT_SETS)
+      invalid(name, count, "must be at most " + std::to_string(TESSERA_MAX_POINT_SETS) + ", each of many points");
   const auto injections = read_list("injection", d.injections, d.points_size, d.injection_count);
   for (std::size_t i = 0; i < injections.size(); ++i)
     s_.injections.push_back(read_points(injections[i], indexed("injections", std::int64_t(i))));
@@ -137,6 +140,10 @@ void Reader::read_field(const tessera_field& f, const std::string& where) {
   const bool profile = f.kind == TESSERA_FIELD_PROFILE;
   one_of(where + ".axis", f.axis, 0, profile ? s_.rank - 1 : 0, profile ? "the axes" : "0: no profile");
   field.axis = f.axis;
+  one_of(where + ".next", f.next, TESSERA_NEXT_DEFAULT, state ? TESSERA_NEXT_APART : TESSERA_NEXT_DEFAULT,
+         state ? "default (0), in place (1), apart (2)" : "0: no state");
+  field.next = f.next;
+  if (f.reserved != 0) invalid(where + ".reserved", f.reserved, "must be 0");
   read_boundary(f, field, where);
   field.layout = layout_of(f, field, where);
   s_.fields.push_back(std::move(field));
@@ -277,11 +284,16 @@ System::Points Reader::read_points(const tessera_points& p, const std::string& w
   System::Points points{field_of(p.field, where), p.stage, {}, {}, {}, p.series_count};
   const System::Field& field = s_.fields[std::size_t(p.field)];
   if (field.kind != TESSERA_FIELD_STATE) invalid(where + ".field", "'" + field.name + "'", "must be a state");
-  if (p.stage < field.stage || p.stage >= kMostStages)
+  if (p.stage < field.stage || p.stage >= TESSERA_MAX_STAGES)
     invalid(where + ".stage", p.stage,
             "must be " + std::to_string(field.stage) + ", which updates '" + field.name + "', or later");
   at_least(where + ".count", p.count, 0);
   at_least(where + ".series_count", p.series_count, 0);
+  Layout rows;
+  rows.add_axis(s_.steps, std::max<std::int64_t>(p.series_count, 1));
+  rows.add_axis(p.series_count, 1);
+  if (!addressable(rows, element_size(s_.dtype)))
+    invalid(where + ".series_count", p.series_count, "a row a step of it must stay below 2^63 bytes");
   const bool given = p.points != nullptr && p.weights != nullptr && p.series != nullptr;
   if (p.count > 0 && !given)
     invalid(where, "points, weights or series = null", "must point to " + std::to_string(p.count) + " entries");
@@ -319,6 +331,15 @@ System validate_system(const tessera_system_desc* desc) {
   const auto d = plugin::read_struct<tessera_system_desc>(desc, "the system descriptor");
   System system;
   Reader(system).read(d);
+  for (std::size_t i = 0; i < system.fields.size(); ++i) {
+    System::Field& field = system.fields[i];
+    if (field.kind != TESSERA_FIELD_STATE || field.next == TESSERA_NEXT_APART) continue;
+    const std::string why = why_not_in_place(system, int(i));
+    if (!why.empty() && field.next == TESSERA_NEXT_IN_PLACE)
+      invalid(indexed("fields", std::int64_t(i)) + ".next", "in place",
+              why + "; choose default or apart, or give '" + field.name + "' one level more");
+    field.next = why.empty() ? TESSERA_NEXT_IN_PLACE : TESSERA_NEXT_APART;
+  }
   system.text = describe(system);
   return system;
 }

@@ -25,6 +25,7 @@ struct System {
     tessera_field_kind kind;
     tessera_dtype dtype;
     int levels = 1, axis = 0;
+    tessera_next_level next = TESSERA_NEXT_DEFAULT;  ///< of a validated state: in place, or apart
     int stage = -1;  ///< of its updates; -1: it has none
     Layout layout;   ///< of one level; of a profile one axis
     std::array<std::array<tessera_boundary, 2>, TESSERA_MAX_RANK> boundary;

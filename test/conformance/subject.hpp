@@ -26,7 +26,7 @@ class Subject {
   explicit Subject(int threads = 0);
   Context& context() { return context_; }
   const std::string& spec() const { return spec_; }
-  /// Names of the algorithms, asked from the registry; never empty.
+  /// Names of the algorithms, asked from the registry; empty for systems alone, which a backend may not know.
   std::vector<std::string> algorithms(tessera_op op) const;
   /// The same, or the one that TESSERA_TEST_ALGORITHM names: none where it is one of the other operation.
   std::vector<std::string> tested(tessera_op op) const;

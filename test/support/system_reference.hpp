@@ -21,9 +21,15 @@ using SystemValues = std::vector<std::vector<Values>>;
 /// Series that go in or come out: for each list of points, for each step, a value for each of its series.
 using SeriesValues = std::vector<std::vector<Values>>;
 
-/// Steps the fields. `injected` begins with the first step; `recorded` is set. Rounds nothing but what fields store:
-/// `round`, where not null, rounds a value to the type of a field.
+/// How far values that are computed in a system's types may be from those of the interpreter.
+struct SystemErrors {
+  SystemValues fields;
+  SeriesValues recorded;
+};
+
+/// Steps the fields and rounds nothing but what long double does. `injected` begins with the first step; `recorded` is
+/// set, and `errors`, where not null: bounds that hold for sums in any order.
 void interpret(const tessera_system_desc& system, SystemValues& fields, const SeriesValues& injected,
-               SeriesValues& recorded, long double (*round)(tessera_dtype dtype, long double value) = nullptr);
+               SeriesValues& recorded, SystemErrors* errors = nullptr);
 
 }  // namespace tessera::test

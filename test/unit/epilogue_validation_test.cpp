@@ -137,7 +137,7 @@ TEST_CASE("operands may come in any order, each role once", "[validation]") {
                                 {w.c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   const tessera_scalar scalars[] = {{TESSERA_F32, 0, 2.0, 0.0}, {TESSERA_F32, 0, 1.0, 0.0}};
   const tessera_execution execution{sizeof execution, operands, sizeof *operands, 5, scalars,
-                                    sizeof *scalars,  2,        nullptr,          0};
+                                    sizeof *scalars,  2,        nullptr,          0, 0};
   ErrorText error;
   CHECK(tessera_plan_execute(w.plan.get(), &execution, error.get()) == TESSERA_OK);
   CHECK(w.d[2] == 49.0f);

@@ -219,7 +219,7 @@ TEST_CASE("bad executions through the C interface", "[validation]") {
                                  {w.b.data(), TESSERA_F32, TESSERA_ROLE_B},
                                  {w.c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
-  const tessera_execution fine{sizeof fine, operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0};
+  const tessera_execution fine{sizeof fine, operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0, 0};
   const auto refused = [&](const char* what, auto&& spoil, const std::vector<std::string>& parts) {
     tessera_execution e = fine;
     spoil(e);

@@ -172,7 +172,7 @@ TEST_CASE("unknown bytes of operands and scalars are refused, zeros are not", "[
     operands[i].known = {i < 2 ? const_cast<float*>(kOnes) : c, TESSERA_F32, TESSERA_ROLE_A + i};
   LongScalar scalars[] = {{{TESSERA_F32, 0, 1.0, 0.0}, 0}, {{TESSERA_F32, 0, 0.0, 0.0}, 0}};
   const tessera_execution good{
-      sizeof good, &operands[0].known, sizeof(LongOperand), 3, &scalars[0].known, sizeof(LongScalar), 2, nullptr, 0};
+      sizeof good, &operands[0].known, sizeof(LongOperand), 3, &scalars[0].known, sizeof(LongScalar), 2, nullptr, 0, 0};
   ErrorText error;
   CHECK(tessera_plan_execute(plan.get(), &good, error.get()) == TESSERA_OK);
   CHECK(c[0] == 2);
@@ -205,7 +205,7 @@ TEST_CASE("fields of operands and scalars that must be zero are looked at", "[va
       {a, TESSERA_F32, TESSERA_ROLE_A}, {a, TESSERA_F32, TESSERA_ROLE_B}, {c, TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
-                                    sizeof *scalars,  2,        nullptr,          0};
+                                    sizeof *scalars,  2,        nullptr,          0, 0};
   ErrorText error;
   const auto refused = [&](const char* what, auto& field, auto value) {
     field = value;
@@ -233,7 +233,7 @@ TEST_CASE("arguments of another type are named, with what is to be set", "[valid
       {a, TESSERA_F32, TESSERA_ROLE_A}, {a, 77, TESSERA_ROLE_B}, {c.data(), TESSERA_F32, TESSERA_ROLE_C}};
   const tessera_scalar scalars[] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
   const tessera_execution execution{sizeof execution, operands, sizeof *operands, 3, scalars,
-                                    sizeof *scalars,  2,        nullptr,          0};
+                                    sizeof *scalars,  2,        nullptr,          0, 0};
   ErrorText error;
   check_error("no type", tessera_plan_execute(plan.get(), &execution, error.get()), error, TESSERA_INVALID_ARGUMENT,
               {"dtype of b = 77", "f32 (1), f64 (2), f16 (3), bf16 (4)"});

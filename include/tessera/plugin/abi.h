@@ -15,6 +15,11 @@
  * - stencil: explicit, non-overlapping strides, axes ordered so that the last has the smallest in-stride
  *   where the boundaries allow it, at least one tap, no offset twice, finite coefficients, one step or
  *   more, one step only where there is a halo;
+ * - systems: explicit, non-overlapping strides, types, boxes and ways of the next level (in place or apart), updates
+ *   by stages, everything in range and finite, one step or more; operands: each field's levels, the newest first, then
+ *   the series of injections and of recordings at the row of the first step. Arrays of levels take turns: a step writes
+ *   the array of the oldest level, or one of the workspace that comes behind it, which is then the newest. What is left
+ *   in the workspace at the end goes to the array that would be written next;
  * - operands: in the memory of the context's device, right number and types, aligned to their
  *   element, the output without a common element with what is read, but for C = D; executions with an empty
  *   output never arrive.
@@ -22,6 +27,7 @@
 #ifndef TESSERA_PLUGIN_ABI_H
 #define TESSERA_PLUGIN_ABI_H
 
+#include <tessera/system.h>
 #include <tessera/types.h>
 #include <tessera/version.h>
 

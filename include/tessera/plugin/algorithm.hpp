@@ -8,6 +8,7 @@
 #include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/plan.hpp>
 #include <tessera/plugin/problem.hpp>
+#include <tessera/plugin/system_problem.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -34,8 +35,15 @@ inline std::string missing_feature(const StencilProblem& p, const Features& feat
   if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
   return {};
 }
+/// The same for a system, whose fields may be narrower than what it is computed in.
+inline std::string missing_feature(const SystemProblem& p, const Features& features) {
+  for (const SystemProblem::Field& field : p.fields)
+    if (!features.narrow && size_of(field.dtype) == 2)
+      return std::string("takes fields of f32 and f64, not ") + name_of(field.dtype);
+  return {};
+}
 
-/// A way to solve a Problem (GemmProblem or StencilProblem). Context::Machine is a value that tells what the machine
+/// A way to solve a Problem (GemmProblem, StencilProblem or SystemProblem). Context::Machine is a value that tells what the machine
 /// can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit them to
 /// measurements. Nothing here reads global state.
 template <class Context, class Problem>

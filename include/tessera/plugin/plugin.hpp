@@ -30,6 +30,7 @@
 ///       // Time to bring operands in host memory to the device and back. May be left out where nothing travels.
 ///       static double transfer_seconds(const Context::Machine&, const GemmProblem&);
 ///       static double transfer_seconds(const Context::Machine&, const StencilProblem&);
+///       static double transfer_seconds(const Context::Machine&, const SystemProblem&);
 ///     };
 ///     TESSERA_DEFINE_BACKEND(MyBackend)
 #pragma once
@@ -40,4 +41,5 @@
 #include <tessera/plugin/parameters.hpp>
 #include <tessera/plugin/plan.hpp>
 #include <tessera/plugin/problem.hpp>
+#include <tessera/plugin/system_problem.hpp>
 #include <tessera/plugin/table.hpp>

@@ -15,16 +15,28 @@
 
 namespace tessera::plugin {
 
-/// Fields on a domain of three axes; a lower rank has leading axes of extent 1 and stride 0. The core has checked it.
+/// Fields on a domain of three axes, first to last the slowest to the fastest; a lower rank has leading axes of extent 1 and stride 0. The core has checked it.
 struct SystemProblem {
   struct Field {
     tessera_field_kind kind;
     tessera_dtype dtype;
     int levels;
     int axis;        ///< of a profile
+    bool apart;      ///< of a state: the next level goes into an array of the workspace, not over the oldest one
     Index3 strides;  ///< elements; of a profile along its axis alone
     std::array<std::array<tessera_boundary, 2>, kAxes> mode;
     std::array<std::array<double, 2>, kAxes> value;
+    int first_operand;  ///< place of its newest level among the operands; older ones come behind it
+
+    bool state() const { return kind == TESSERA_FIELD_STATE; }
+    /// Arrays that take turns.
+    int arrays() const { return levels + (apart ? 1 : 0); }
+    /// Elements from its first point to behind its last.
+    std::int64_t span(const Index3& extents) const {
+      std::int64_t reach = 0;
+      for (std::size_t a = 0; a < std::size_t(kAxes); ++a) reach += (extents[a] - 1) * strides[a];
+      return reach + 1;
+    }
   };
   struct Factor {
     int field, level;
@@ -47,26 +59,66 @@ struct SystemProblem {
     std::array<std::array<std::int64_t, 2>, kAxes> frozen;
   };
 
+  /// Entries of injections or recordings.
+  struct Points {
+    struct Entry {
+      Index3 point;
+      double weight;
+      std::int64_t series;
+    };
+    int field, stage;
+    std::vector<Entry> entries;
+    std::int64_t series_count;
+    int operand;  ///< place of its series among the operands
+  };
+
   tessera_dtype dtype;
   int rank;
   Index3 extents;
   std::int64_t steps;
   std::vector<Field> fields;
   std::vector<Update> updates;  ///< by stages
+  std::vector<Points> injections, recordings;
+  std::vector<int> stages;  ///< those that do something, in order
 
+  static constexpr tessera_op kOp = TESSERA_OP_SYSTEM;
+
+  explicit SystemProblem(const tessera_desc* source)
+      : SystemProblem(read_struct<tessera_system_desc>(source, "the system descriptor")) {}
   explicit SystemProblem(const tessera_system_desc& d)
       : dtype(d.dtype), rank(d.rank), extents{1, 1, 1}, steps(d.steps) {
+    require_known(dtype, TESSERA_COMPUTE_STRICT);
     const int lead = kAxes - rank;
     for (int axis = lead; axis < kAxes; ++axis) extents[std::size_t(axis)] = d.extents[axis - lead];
     for (std::int64_t i = 0; i < d.field_count; ++i) add(d.fields[i], lead);
     for (std::int64_t i = 0; i < d.update_count; ++i) add(d.updates[i], lead);
-    std::stable_sort(updates.begin(), updates.end(),
-                     [](const Update& a, const Update& b) { return a.stage < b.stage; });
+    for (std::int64_t i = 0; i < d.injection_count; ++i) injections.push_back(points_of(d.injections[i], lead));
+    for (std::int64_t i = 0; i < d.recording_count; ++i) recordings.push_back(points_of(d.recordings[i], lead));
+    for (const Update& update : updates) stages.push_back(update.stage);
+    for (const auto* list : {&injections, &recordings})
+      for (const Points& points : *list) stages.push_back(points.stage);
+    std::sort(stages.begin(), stages.end());
+    stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  }
+
+  /// Points of the domain.
+  double points() const { return double(extents[0]) * double(extents[1]) * double(extents[2]); }
+  /// Where the arrays of the workspace begin, in bytes, for each field; the last entry is the size of all.
+  std::vector<std::uint64_t> workspace_offsets() const {
+    constexpr std::uint64_t kAlignment = 256;
+    std::vector<std::uint64_t> offsets{0};
+    for (const Field& f : fields) {
+      const std::uint64_t bytes = f.apart ? std::uint64_t(f.span(extents)) * size_of(f.dtype) : 0;
+      offsets.push_back(offsets.back() + (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    }
+    return offsets;
   }
 
  private:
   void add(const tessera_field& f, int lead) {
-    Field field{f.kind, f.dtype != 0 ? f.dtype : dtype, std::max(f.levels, 1), f.axis + lead, {0, 0, 0}, {}, {}};
+    Field field{f.kind, f.dtype != 0 ? f.dtype : dtype, std::max(f.levels, 1), f.axis + lead, f.next == TESSERA_NEXT_APART,
+                {0, 0, 0}, {}, {}, operands_};
+    operands_ += field.levels;
     const bool profile = f.kind == TESSERA_FIELD_PROFILE;
     for (int axis = 0; axis < kAxes; ++axis)
       for (int side = 0; side < 2; ++side) {
@@ -76,11 +128,19 @@ struct SystemProblem {
         field.value[std::size_t(axis)][std::size_t(side)] = real ? f.boundary_value[axis - lead][side] : 0.0;
       }
     if (profile)
-      field.strides[std::size_t(field.axis)] = f.strides[0] == TESSERA_PACKED ? 1 : f.strides[0];
+      field.strides[std::size_t(field.axis)] = f.strides[0];
     else
       for (int axis = lead; axis < kAxes; ++axis) field.strides[std::size_t(axis)] = f.strides[axis - lead];
-    if (!profile && f.strides[0] == TESSERA_PACKED) field.strides = {extents[1] * extents[2], extents[2], 1};
     fields.push_back(field);
+  }
+  Points points_of(const tessera_points& p, int lead) {
+    Points points{p.field, p.stage, {}, p.series_count, operands_++};
+    for (std::int64_t i = 0; i < p.count; ++i) {
+      Points::Entry entry{{0, 0, 0}, p.weights[i], p.series[i]};
+      for (int axis = lead; axis < kAxes; ++axis) entry.point[std::size_t(axis)] = p.points[i * rank + axis - lead];
+      points.entries.push_back(entry);
+    }
+    return points;
   }
   Factor factor_of(const tessera_factor& f, int lead) const {
     Factor factor{f.field, f.level, f.map, {0, 0, 0}};
@@ -115,6 +175,8 @@ struct SystemProblem {
       if (mode[1] == TESSERA_BOUNDARY_FIXED) frozen[1] = std::max(frozen[1], f.offset[axis]);
     }
   }
+
+  int operands_ = 0;
 };
 
 }  // namespace tessera::plugin

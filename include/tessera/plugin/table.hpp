@@ -105,6 +105,7 @@ class Table {
   static void with_problem(tessera_op op, Body&& body) {
     if (op == TESSERA_OP_GEMM) return body(std::type_identity<GemmProblem>{});
     if (op == TESSERA_OP_STENCIL) return body(std::type_identity<StencilProblem>{});
+    if (op == TESSERA_OP_SYSTEM) return body(std::type_identity<SystemProblem>{});
     throw Error(TESSERA_UNSUPPORTED, "operation " + std::to_string(op) + " is not known to this backend");
   }
 

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Rows of a stage of a system: the sums of its updates are made in buffers that a core's cache holds, and stored when
+/// all of them have read. Values are read where they are; those of other types, of rows with gaps, through a map or
+/// beyond the domain's sides are brought to a buffer.
+#pragma once
+
+#include "line_sums.hpp"
+
+#include <tessera/plugin/system_levels.hpp>
+#include <tessera/plugin/system_problem.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::cpu {
+
+using plugin::Index3;
+using plugin::SystemProblem;
+
+/// Makes rows of a stage, one after the other. Each share of the work has one of its own.
+template <class T>
+class SystemRow {
+ public:
+  /// `problem`, `stage` and `levels` outlive it.
+  SystemRow(const SystemProblem& problem, std::span<const SystemProblem::Update> stage,
+            const plugin::SystemLevels& levels)
+      : p_(problem), stage_(stage), levels_(levels), n_(problem.extents[2]) {
+    std::size_t lines = 0;
+    for (const SystemProblem::Update& update : stage) {
+      if (std::find(made_.begin(), made_.end(), update.field) == made_.end()) made_.push_back(update.field);
+      for (const SystemProblem::Group& group : update.groups) {
+        lines += group.factors.size();
+        for (const SystemProblem::Term& term : group.terms)
+          for (const SystemProblem::Factor& f : term.factors)
+            margin_ = std::max(margin_, std::max(f.offset[2], -f.offset[2])), ++lines;
+      }
+    }
+    sums_.assign(made_.size(), std::vector<T>(std::size_t(n_)));
+    terms_.resize(std::size_t(n_));
+    buffers_.reserve(lines), lines_.reserve(lines);
+  }
+
+  /// The new values of all fields that the stage makes, at (i, j, *), in a step of that number.
+  void step(std::int64_t i, std::int64_t j, std::int64_t number) {
+    at_ = {i, j, 0}, number_ = number;
+    lines_.clear();
+    for (std::size_t m = 0; m < made_.size(); ++m) {
+      keep(made_[m], sums_[m].data());
+      for (const SystemProblem::Update& u : stage_) {
+        if (u.field != made_[m] || !reaches(u)) continue;
+        const std::int64_t begin = std::max(u.low[2], u.frozen[2][0]), end = std::min(u.high[2], n_ - u.frozen[2][1]);
+        if (begin < end) evaluate(u, begin, end, sums_[m].data());
+      }
+    }
+    for (std::size_t m = 0; m < made_.size(); ++m) store(made_[m], sums_[m].data());
+  }
+
+  /// Takes the memory that step() needs, which then allocates nothing.
+  void warm() {
+    for (std::size_t b = buffers_.size(); b < buffers_.capacity(); ++b)
+      buffers_.emplace_back(std::size_t(n_ + 2 * margin_));
+  }
+
+ private:
+  using Factor = SystemProblem::Factor;
+
+  /// Whether the update computes points of the row.
+  bool reaches(const SystemProblem::Update& u) const {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const std::int64_t x = at_[axis], n = p_.extents[axis];
+      if (x < u.low[axis] || x >= u.high[axis] || x < u.frozen[axis][0] || x >= n - u.frozen[axis][1]) return false;
+    }
+    return true;
+  }
+
+  void evaluate(const SystemProblem::Update& u, std::int64_t begin, std::int64_t end, T* sum) {
+    bool onto = false;
+    for (const SystemProblem::Group& group : u.groups) {
+      if (group.factors.empty()) {
+        add(group.terms, begin, end, sum, onto);
+      } else {
+        add(group.terms, begin, end, terms_.data(), false);
+        T scale = T(1);
+        std::size_t count = 0;
+        std::array<const T*, TESSERA_MAX_GROUP_FACTORS> values{};
+        for (const Factor& f : group.factors)
+          if (along_row(f))
+            values[count++] = line(f, begin, end);
+          else
+            scale *= constant(f);
+        with_count<TESSERA_MAX_GROUP_FACTORS>(count, [&](auto n) {
+          add_group<T, n>(sum, onto, terms_.data(), scale, values, begin, end);
+        });
+      }
+      onto = true;
+    }
+  }
+
+  void add(const std::vector<SystemProblem::Term>& terms, std::int64_t begin, std::int64_t end, T* sum, bool onto) {
+    std::array<ScaledLine<T>, kMostLines> lines;
+    std::size_t count = 0;
+    const auto flush = [&] {
+      if (count == 0) return;
+      add_lines(sum, onto, lines.data(), count, begin, end);
+      count = 0, onto = true;
+    };
+    for (const SystemProblem::Term& term : terms) {
+      if (term.factors.size() == 1) {
+        lines[count++] = {T(term.coefficient), line(term.factors[0], begin, end)};
+        if (count == kMostLines) flush();
+        continue;
+      }
+      flush();
+      std::array<const T*, TESSERA_MAX_FACTORS> values{};
+      for (std::size_t f = 0; f < term.factors.size(); ++f) values[f] = line(term.factors[f], begin, end);
+      with_count<TESSERA_MAX_FACTORS>(term.factors.size(), [&](auto n) {
+        add_product<T, n>(sum, onto, T(term.coefficient), values, begin, end);
+      });
+      onto = true;
+    }
+    flush();
+  }
+
+  /// Whether a factor at offset 0 has different values along the row.
+  bool along_row(const Factor& f) const {
+    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
+    return field.kind != TESSERA_FIELD_PROFILE || field.axis == 2;
+  }
+  T constant(const Factor& f) const {
+    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
+    const std::int64_t x = at_[std::size_t(field.axis)] * field.strides[std::size_t(field.axis)];
+    return plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
+      return mapped(f.map, T(plugin::Scalar<S>(static_cast<const S*>(levels_.at(f.field, 0, number_))[x])));
+    });
+  }
+
+  /// Level 0's values, where nothing is computed.
+  void keep(int which, T* sum) const {
+    const SystemProblem::Field& field = p_.fields[std::size_t(which)];
+    plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
+      const S* const row = row_of<const S>(which, 0, at_);
+      for (std::int64_t k = 0; k < n_; ++k) sum[k] = T(plugin::Scalar<S>(row[k * field.strides[2]]));
+    });
+  }
+  void store(int which, const T* sum) const {
+    const SystemProblem::Field& field = p_.fields[std::size_t(which)];
+    plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
+      S* const row = row_of<S>(which, 1, at_);
+      if (field.strides[2] == 1)
+        for (std::int64_t k = 0; k < n_; ++k) row[k] = S(plugin::Scalar<S>(sum[k]));
+      else
+        for (std::int64_t k = 0; k < n_; ++k) row[k * field.strides[2]] = S(plugin::Scalar<S>(sum[k]));
+    });
+  }
+  template <class S>
+  S* row_of(int which, int level, const Index3& at) const {
+    const Index3& strides = p_.fields[std::size_t(which)].strides;
+    return static_cast<S*>(levels_.at(which, level, number_)) + at[0] * strides[0] + at[1] * strides[1];
+  }
+
+  /// A factor's values, to be read at [begin, end).
+  const T* line(const Factor& f, std::int64_t begin, std::int64_t end) {
+    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
+    const Index3 at{at_[0] + f.offset[0], at_[1] + f.offset[1], 0};
+    const bool inside = at[0] >= 0 && at[0] < p_.extents[0] && at[1] >= 0 && at[1] < p_.extents[1] &&
+                        begin + f.offset[2] >= 0 && end + f.offset[2] <= n_;
+    if (inside && field.dtype == p_.dtype && field.strides[2] == 1 && f.map == TESSERA_MAP_IDENTITY)
+      return row_of<const T>(f.field, f.level, at) + f.offset[2];
+    const auto same = [&](const Line& known) {
+      return known.field == f.field && known.level == f.level && known.map == f.map && known.offset[0] == f.offset[0] &&
+             known.offset[1] == f.offset[1];
+    };
+    auto known = std::find_if(lines_.begin(), lines_.end(), same);
+    if (known == lines_.end()) {
+      T* const buffer = buffers_[lines_.size()].data();
+      fill(f, at, buffer);
+      lines_.push_back({f.field, f.level, f.map, {f.offset[0], f.offset[1]}, buffer + margin_});
+      known = lines_.end() - 1;
+    }
+    return known->values + f.offset[2];
+  }
+
+  /// The values of a whole row, with what stands for points outside.
+  void fill(const Factor& f, Index3 at, T* buffer) const {
+    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const std::int64_t n = p_.extents[axis];
+      if (at[axis] >= 0 && at[axis] < n) continue;
+      const std::size_t side = at[axis] < 0 ? 0 : 1;
+      if (field.mode[axis][side] != TESSERA_BOUNDARY_CONSTANT) continue;
+      std::fill_n(buffer, n_ + 2 * margin_, mapped(f.map, T(field.value[axis][side])));
+      return;
+    }
+    for (std::size_t axis = 0; axis < 2; ++axis)
+      if (at[axis] < 0 || at[axis] >= p_.extents[axis])
+        at[axis] = plugin::Domain::mapped(field.mode[axis][at[axis] < 0 ? 0 : 1], p_.extents[axis], at[axis]);
+    T* const values = buffer + margin_;
+    plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
+      const S* const row = row_of<const S>(f.field, f.level, at);
+      for (std::int64_t k = 0; k < n_; ++k)
+        values[k] = mapped(f.map, T(plugin::Scalar<S>(row[k * field.strides[2]])));
+      fill_ends(f, field, row, values);
+    });
+  }
+
+  template <class S>
+  void fill_ends(const Factor& f, const SystemProblem::Field& field, const S* row, T* values) const {
+    const auto outside = [&](std::int64_t k) {
+      const std::size_t side = k < 0 ? 0 : 1;
+      if (field.mode[2][side] == TESSERA_BOUNDARY_CONSTANT) return mapped(f.map, T(field.value[2][side]));
+      if (field.mode[2][side] == TESSERA_BOUNDARY_FIXED) return T(0);  // points that would read it keep their values
+      return mapped(f.map,
+                    T(plugin::Scalar<S>(row[plugin::Domain::mapped(field.mode[2][side], n_, k) * field.strides[2]])));
+    };
+    for (std::int64_t k = 0; k < margin_; ++k) values[-1 - k] = outside(-1 - k), values[n_ + k] = outside(n_ + k);
+  }
+
+  static T mapped(tessera_map map, T x) {
+    switch (map) {
+      case TESSERA_MAP_ABS:
+        return x < T(0) ? -x : x;
+      case TESSERA_MAP_POSITIVE_PART:
+        return x < T(0) ? T(0) : x;
+      case TESSERA_MAP_NEGATIVE_PART:
+        return x > T(0) ? T(0) : x;
+      case TESSERA_MAP_RECIPROCAL:
+        return T(1) / x;
+      default:
+        return x;
+    }
+  }
+
+  /// A row in a buffer.
+  struct Line {
+    int field, level;
+    tessera_map map;
+    std::array<std::int64_t, 2> offset;
+    const T* values;
+  };
+
+  const SystemProblem& p_;
+  std::span<const SystemProblem::Update> stage_;
+  const plugin::SystemLevels& levels_;
+  std::int64_t n_, margin_ = 0, number_ = 0;
+  Index3 at_{};
+  std::vector<int> made_;  ///< fields
+  std::vector<std::vector<T>> sums_;
+  std::vector<T> terms_;  ///< a group's sum
+  std::vector<std::vector<T>> buffers_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace tessera::cpu

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Plans of stencil systems.
+#pragma once
+
+#include <tessera/plan.hpp>
+#include <tessera/system.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// An array of an execution of a system: a pointer, a contiguous range on the host, or a Buffer. Refers to memory that
+/// the caller owns.
+class SystemArray {
+ public:
+  template <class Array>
+  requires detail::Operand<Array>
+  SystemArray(Array&& array) : dtype_(kDType<detail::element_of<Array>>), writable_(detail::kWritable<Array>) {
+    using Plain = std::remove_cvref_t<Array>;
+    if constexpr (std::is_pointer_v<Plain>) {
+      data_ = const_cast<void*>(static_cast<const void*>(array));
+    } else {
+      data_ = const_cast<void*>(static_cast<const void*>(array.data()));
+      size_ = std::int64_t(array.size());
+      on_device_ = requires { detail::ElementOf<Plain>::kMemory; };
+    }
+  }
+
+ private:
+  friend class SystemPlan;
+  void* data_ = nullptr;
+  DType dtype_;
+  std::int64_t size_ = -1;  ///< elements; -1: a pointer, whose memory nobody knows
+  bool on_device_ = false, writable_;
+};
+
+/// A field and its arrays: of a state one a level, the newest first: {u, now, before}.
+class FieldArrays {
+ public:
+  template <class... Arrays>
+  requires(detail::Operand<Arrays>&&...) FieldArrays(const SystemField& field, Arrays&&... arrays)
+      : field_(field.index()), levels_{SystemArray(std::forward<Arrays>(arrays))...} {}
+  FieldArrays(const SystemField& field, std::vector<SystemArray> levels)
+      : field_(field.index()), levels_(std::move(levels)) {}
+
+ private:
+  friend class SystemPlan;
+  std::int32_t field_;
+  std::vector<SystemArray> levels_;
+};
+
+/// The series of an execution, in the order of inject() and of record(): row-major, a row a step, of the system's type.
+struct SystemSeries {
+  std::vector<SystemArray> injected = {};
+  std::vector<SystemArray> recorded = {};
+  Integer first_step = 0;  ///< the row that the execution begins with
+};
+
+/// Steps of a system, validated once and executed many times, by one thread at a time.
+/// An execution leaves the levels of a state in its arrays in another order, since each step overwrites the oldest one:
+/// newest() tells which array then holds the newest. Arrays and profiles are only read. No two arrays of which one is
+/// written may share an element.
+/// Values are computed in the system's type; a step's error is a small multiple of its unit roundoff times the sum of
+/// the absolute values of what is added.
+class SystemPlan : public Plan {
+ public:
+  /// The backend is the environment's choice, else the best for this system with host operands.
+  SystemPlan(const StencilSystem& system, Integer steps, const PlanOptions& options = {})
+      : SystemPlan(nullptr, system, steps, options) {}
+  SystemPlan(const Context& context, const StencilSystem& system, Integer steps, const PlanOptions& options = {})
+      : SystemPlan(&context, system, steps, options) {}
+
+  /// Every way in which the context's backend would run the system, the one that a plan takes first.
+  static std::vector<Offer> offers(const Context& context, const StencilSystem& system, Integer steps,
+                                   const PlanOptions& options = {}) {
+    return Plan::offers(context, StencilSystem::Description(system, steps).get(), options);
+  }
+
+  /// Another plan of the same system, context, algorithm and parameters, with a workspace of its own: for another
+  /// thread. May be called while this plan is executed.
+  SystemPlan clone() const { return SystemPlan(CloneOf{*this}, *this); }
+
+  /// Makes the steps. Each field once, in any order, and each series. Host operands: complete on return. Device
+  /// operands: queued on the context's stream.
+  void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
+    std::vector<tessera_operand> operands;
+    for (const FieldArrays& given : fields)
+      for (std::size_t level = 0; level < given.levels_.size(); ++level) {
+        const auto index = std::size_t(given.field_);
+        if (index >= fields_.size()) refuse("field " + std::to_string(index), " is not one of this system's");
+        if (level >= fields_[index].levels)
+          refuse(fields_[index].name, " has " + std::to_string(fields_[index].levels) + " levels, " +
+                                          std::to_string(given.levels_.size()) + " arrays are given");
+        const std::string name = fields_[index].name + (level == 0 ? "" : "[-" + std::to_string(level) + "]");
+        operands.push_back(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level),
+                                   given.levels_[level], fields_[index].written, true));
+      }
+    add(operands, "injections", TESSERA_ROLE_INJECTED, series.injected, false, series.first_step);
+    add(operands, "recordings", TESSERA_ROLE_RECORDED, series.recorded, true, series.first_step);
+    run(operands.data(), operands.size(), nullptr, 0, series.first_step);
+  }
+
+  /// Which of a state's arrays, counted as execute() takes them, holds the newest level after an execution; an
+  /// execution that goes on is given that array first.
+  int newest(const SystemField& field) const { return place_after(field, 0); }
+  /// The same for the level before the newest (-1), and the one before that (-2).
+  int place_after(const SystemField& field, int level) const {
+    tessera_role role = 0;
+    detail::call(tessera_plan_level_after, get(), field.index(), std::int32_t(level), &role);
+    return int(role - TESSERA_ROLE_FIELD) % 4;
+  }
+
+ private:
+  struct Known {
+    std::string name;
+    std::size_t levels;
+    bool written;
+  };
+
+  SystemPlan(const Context* context, const StencilSystem& system, Integer steps, const PlanOptions& options)
+      : SystemPlan(context, StencilSystem::Description(system, steps), options) {}
+  SystemPlan(const Context* context, const StencilSystem::Description& description, const PlanOptions& options)
+      : Plan(tessera_plan_create, context, description.get(), options), steps_(description.get()->steps) {
+    const tessera_system_desc& d = *description.get();
+    for (std::int64_t i = 0; i < d.field_count; ++i) {
+      const bool state = d.fields[i].kind == TESSERA_FIELD_STATE;
+      fields_.push_back({d.fields[i].name, state ? std::size_t(d.fields[i].levels) : 1, state});
+    }
+    for (std::int64_t i = 0; i < d.injection_count; ++i) widths_[0].push_back(d.injections[i].series_count);
+    for (std::int64_t i = 0; i < d.recording_count; ++i) widths_[1].push_back(d.recordings[i].series_count);
+  }
+  SystemPlan(CloneOf of, const SystemPlan& original)
+      : Plan(of), steps_(original.steps_), fields_(original.fields_), widths_{original.widths_[0], original.widths_[1]} {}
+
+  [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, name + what);
+  }
+
+  void add(std::vector<tessera_operand>& operands, const std::string& list, std::int32_t role,
+           const std::vector<SystemArray>& series, bool written, std::int64_t first_step) const {
+    const std::vector<std::int64_t>& widths = widths_[written ? 1 : 0];
+    if (series.size() != widths.size())
+      refuse(list, ": " + std::to_string(series.size()) + " arrays are given, the system has " +
+                       std::to_string(widths.size()));
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      const std::string name = list + "[" + std::to_string(i) + "]";
+      const std::int64_t size = series[i].size_, width = widths[i];
+      if (size >= 0 && width > 0 && size / width < steps_ + (first_step > 0 ? first_step : 0))
+        refuse(name, " has " + std::to_string(size / width) + " rows of " + std::to_string(width) + ": the plan makes " +
+                         std::to_string(steps_) + " steps from row " + std::to_string(first_step) + " on");
+      operands.push_back(checked(name, role + std::int32_t(i), series[i], written, false));
+    }
+  }
+
+  tessera_operand checked(const std::string& name, tessera_role role, const SystemArray& array, bool written,
+                          bool sized) const {
+    if (written && !array.writable_) refuse(name, " is const: an execution writes it");
+    if (array.size_ >= 0 && !array.on_device_ && !takes_host_memory())
+      refuse(name, " is a range, which is host memory; this plan takes device operands: pass buffers or their "
+                   "pointers, or make the plan with PlanOptions::operands = Memory::host");
+    if (array.on_device_ && !takes_device_memory())
+      refuse(name, " is a buffer, which is device memory; this plan takes host operands: make the plan with "
+                   "PlanOptions::operands = Memory::device");
+    if (array.size_ >= 0 && sized) {
+      const std::int64_t wanted = operand_range(Role(role)).second;
+      if (wanted > array.size_)
+        refuse(name, " has " + std::to_string(array.size_) + " elements; the plan needs " + std::to_string(wanted));
+    }
+    return {array.data_, tessera_dtype(array.dtype_), role};
+  }
+
+  std::int64_t steps_;
+  std::vector<Known> fields_;
+  std::vector<std::int64_t> widths_[2];  ///< of the series of injections and of recordings
+};
+
+}  // namespace tessera
