@@ -56,6 +56,13 @@ struct Backend {
   static double transfer_seconds(const Machine& machine, const plugin::StencilProblem& p) {
     return machine.host_latency + 2.0 * double(p.points()) * double(plugin::size_of(p.dtype)) / machine.host_rate;
   }
+  static double transfer_seconds(const Machine& machine, const plugin::SystemProblem& p) {
+    double bytes = 0.0;  // states come back
+    for (const auto& field : p.fields)
+      bytes += double(field.levels) * (field.state() ? 2.0 : 1.0) * double(field.span(p.extents)) *
+               double(plugin::size_of(field.dtype));
+    return machine.host_latency + bytes / machine.host_rate;
+  }
 };
 
 }  // namespace

@@ -240,10 +240,9 @@ class Plan {
 
   void run(const tessera_operand* operands, std::uint64_t operand_count, const tessera_scalar* scalars,
            std::uint64_t scalar_count, std::int64_t first_step = 0) {
-    const tessera_execution execution{sizeof execution, operands, sizeof *operands,
-                                      operand_count,    scalars,  sizeof(tessera_scalar),
-                                      scalar_count,     nullptr,  0,
-                                      first_step};
+    const tessera_execution execution{
+        sizeof execution, operands, sizeof *operands, operand_count, scalars, sizeof(tessera_scalar), scalar_count,
+        nullptr,          0,        first_step};
     detail::call(tessera_plan_execute, get(), &execution);
   }
 

@@ -56,9 +56,9 @@ enum {
 typedef struct tessera_field {
   const char* name; /**< for messages; must be given, and differ from those of the others */
   tessera_field_kind kind;
-  tessera_dtype dtype; /**< 0: that of the system; a narrower one is only storage */
-  int32_t levels;      /**< of a state, 1 to 3; else 0 */
-  int32_t axis;        /**< of a profile, else 0 */
+  tessera_dtype dtype;     /**< 0: that of the system; a narrower one is only storage */
+  int32_t levels;          /**< of a state, 1 to 3; else 0 */
+  int32_t axis;            /**< of a profile, else 0 */
   tessera_next_level next; /**< of a state, else 0 */
   int32_t reserved;
   /** Elements from one point to the next along each axis, or TESSERA_PACKED (all axes or none); of a profile the first

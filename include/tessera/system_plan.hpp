@@ -21,8 +21,8 @@ namespace tessera {
 class SystemArray {
  public:
   template <class Array>
-  requires detail::Operand<Array>
-  SystemArray(Array&& array) : dtype_(kDType<detail::element_of<Array>>), writable_(detail::kWritable<Array>) {
+  requires detail::Operand<Array> SystemArray(Array&& array)
+      : dtype_(kDType<detail::element_of<Array>>), writable_(detail::kWritable<Array>) {
     using Plain = std::remove_cvref_t<Array>;
     if constexpr (std::is_pointer_v<Plain>) {
       data_ = const_cast<void*>(static_cast<const void*>(array));
@@ -137,7 +137,10 @@ class SystemPlan : public Plan {
     for (std::int64_t i = 0; i < d.recording_count; ++i) widths_[1].push_back(d.recordings[i].series_count);
   }
   SystemPlan(CloneOf of, const SystemPlan& original)
-      : Plan(of), steps_(original.steps_), fields_(original.fields_), widths_{original.widths_[0], original.widths_[1]} {}
+      : Plan(of),
+        steps_(original.steps_),
+        fields_(original.fields_),
+        widths_{original.widths_[0], original.widths_[1]} {}
 
   [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
     throw Error(ErrorCode::invalid_argument, name + what);
@@ -153,8 +156,9 @@ class SystemPlan : public Plan {
       const std::string name = list + "[" + std::to_string(i) + "]";
       const std::int64_t size = series[i].size_, width = widths[i];
       if (size >= 0 && width > 0 && size / width < steps_ + (first_step > 0 ? first_step : 0))
-        refuse(name, " has " + std::to_string(size / width) + " rows of " + std::to_string(width) + ": the plan makes " +
-                         std::to_string(steps_) + " steps from row " + std::to_string(first_step) + " on");
+        refuse(name, " has " + std::to_string(size / width) + " rows of " + std::to_string(width) +
+                         ": the plan makes " + std::to_string(steps_) + " steps from row " +
+                         std::to_string(first_step) + " on");
       operands.push_back(checked(name, role + std::int32_t(i), series[i], written, false));
     }
   }
@@ -163,11 +167,13 @@ class SystemPlan : public Plan {
                           bool sized) const {
     if (written && !array.writable_) refuse(name, " is const: an execution writes it");
     if (array.size_ >= 0 && !array.on_device_ && !takes_host_memory())
-      refuse(name, " is a range, which is host memory; this plan takes device operands: pass buffers or their "
-                   "pointers, or make the plan with PlanOptions::operands = Memory::host");
+      refuse(name,
+             " is a range, which is host memory; this plan takes device operands: pass buffers or their "
+             "pointers, or make the plan with PlanOptions::operands = Memory::host");
     if (array.on_device_ && !takes_device_memory())
-      refuse(name, " is a buffer, which is device memory; this plan takes host operands: make the plan with "
-                   "PlanOptions::operands = Memory::device");
+      refuse(name,
+             " is a buffer, which is device memory; this plan takes host operands: make the plan with "
+             "PlanOptions::operands = Memory::device");
     if (array.size_ >= 0 && sized) {
       const std::int64_t wanted = operand_range(Role(role)).second;
       if (wanted > array.size_)

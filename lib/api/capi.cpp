@@ -280,8 +280,7 @@ tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role
 
 tessera_status tessera_plan_level_after(const tessera_plan* plan, int32_t field, int32_t level, tessera_role* role,
                                         tessera_error* error) {
-  return guard(error,
-               [&] { existing(role, "role") = existing(plan, "plan").plan->level_after(field, level); });
+  return guard(error, [&] { existing(role, "role") = existing(plan, "plan").plan->level_after(field, level); });
 }
 
 // ---- The plan cache, and one-call forms

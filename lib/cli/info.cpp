@@ -28,15 +28,17 @@ void print_json(const std::vector<BackendInfo>& found, const std::vector<Backend
   for (const BackendInfo& b : found) {
     Json devices = Json::array();
     for (const DeviceInfo& d : b.devices) devices.push_back({{"name", d.name}, {"memory_bytes", d.memory_bytes}});
-    root["backends"].push_back({{"name", b.name},
-                                {"variant", b.variant},
-                                {"available", b.available},
-                                {"reason", b.reason},
-                                {"score", b.score},
-                                {"devices", devices},
-                                {"algorithms", {{"gemm", b.gemm_algorithms}, {"stencil", b.stencil_algorithms}, {"system", b.system_algorithms}}},
-                                {"path", b.path},
-                                {"build", b.build_info}});
+    root["backends"].push_back(
+        {{"name", b.name},
+         {"variant", b.variant},
+         {"available", b.available},
+         {"reason", b.reason},
+         {"score", b.score},
+         {"devices", devices},
+         {"algorithms",
+          {{"gemm", b.gemm_algorithms}, {"stencil", b.stencil_algorithms}, {"system", b.system_algorithms}}},
+         {"path", b.path},
+         {"build", b.build_info}});
   }
   // Names of devices and files need not be UTF-8.
   std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());

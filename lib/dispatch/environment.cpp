@@ -33,9 +33,9 @@ std::shared_ptr<const Variables> read_variables() {
   const char *path = secure_getenv("TESSERA_BACKEND_PATH"), *wisdom = secure_getenv("TESSERA_WISDOM");
   return std::make_shared<const Variables>(
       Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
-                variable("TESSERA_SYSTEM_ALGORITHM"), variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"), variable("TESSERA_VERBOSE"),
-                path == nullptr ? "" : path, variable("TESSERA_PLAN_EFFORT"), wisdom == nullptr ? "" : wisdom,
-                variable("OMP_NUM_THREADS")});
+                variable("TESSERA_SYSTEM_ALGORITHM"), variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"),
+                variable("TESSERA_VERBOSE"), path == nullptr ? "" : path, variable("TESSERA_PLAN_EFFORT"),
+                wisdom == nullptr ? "" : wisdom, variable("OMP_NUM_THREADS")});
 }
 
 /// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.

@@ -187,10 +187,11 @@ void Plan::execute(const tessera_execution& execution) {
   if (!take_operands(execution, operands.data())) examine(execution, operands.data());
   if (output_empty_) return;
   check_overlap(operands.data());
-  const tessera_execution canonical{sizeof canonical,      operands.data(),   sizeof(tessera_operand),
-                                    operand_count_,        execution.scalars, execution.scalar_size,
-                                    problem_.scalar_count, workspace_,        workspace_bytes_,
-                                    0};
+  const tessera_execution canonical{sizeof canonical,        operands.data(),
+                                    sizeof(tessera_operand), operand_count_,
+                                    execution.scalars,       execution.scalar_size,
+                                    problem_.scalar_count,   workspace_,
+                                    workspace_bytes_,        0};
   queued_ = true;
   if (verbose_ >= 2) return run_and_tell(canonical);
   run(canonical);
@@ -199,8 +200,16 @@ void Plan::execute(const tessera_execution& execution) {
 void Plan::execute_system(const tessera_execution& execution) {
   const std::vector<tessera_operand>& operands = of_system_->take(execution);
   if (output_empty_) return;
-  const tessera_execution canonical{sizeof canonical, operands.data(), sizeof(tessera_operand), operands.size(), nullptr,
-                                    0,                0,               workspace_,              workspace_bytes_, 0};
+  const tessera_execution canonical{sizeof canonical,
+                                    operands.data(),
+                                    sizeof(tessera_operand),
+                                    operands.size(),
+                                    nullptr,
+                                    0,
+                                    0,
+                                    workspace_,
+                                    workspace_bytes_,
+                                    0};
   queued_ = true;
   if (verbose_ >= 2) return run_and_tell(canonical);
   run(canonical);

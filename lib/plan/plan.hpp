@@ -107,7 +107,7 @@ class Plan {
   };
   Expected separate_, in_place_;
   std::optional<SystemOperands> of_system_;
-  std::vector<tessera_operand> staged_;  ///< those of an execution on the device
+  std::vector<tessera_operand> staged_;                    ///< those of an execution on the device
   std::array<std::uintptr_t, kMaxOperands> misaligned_{};  ///< bits that are not zero in a misaligned element's address
   bool output_empty_;
   bool same_layout_ = false;  ///< of C and D, so that they may be one matrix

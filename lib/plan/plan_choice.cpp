@@ -112,7 +112,8 @@ void Plan::tell(const Measured& measured, std::vector<Tried>& tried) const {
 /// For `tessera tune --log`. `placed`: the program says where the plan runs.
 void Plan::print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const {
   const bool concerned = concerns(algorithm, context_->backend().name(), context_->backend().variant());
-  if (output_empty_ || problem_.op == TESSERA_OP_SYSTEM || (concerned && !algorithm.parameters.empty())) return;  // nothing is left to tune
+  if (output_empty_ || problem_.op == TESSERA_OP_SYSTEM || (concerned && !algorithm.parameters.empty()))
+    return;  // nothing is left to tune
   const bool said = placed || !environment_backend().name.empty();
   const std::string place = said ? context_->name() + ":" + std::to_string(context_->device()) : std::string();
   print_verbose("problem " + json_of(problem_, place, placed ? context_->threads() : 0,

@@ -156,9 +156,15 @@ tessera_execution Scratch::next(void* workspace, std::uint64_t workspace_bytes) 
         memory_[i]->data() + next_ * distances_[i] - operand.layout.origin() * element_size(operand.dtype);
   }
   next_ = (next_ + 1) % sets_;
-  return {sizeof(tessera_execution), operands_.data(), sizeof(tessera_operand),
-          operands_.size(),          scalars_,         sizeof(tessera_scalar),
-          problem_.scalar_count,     workspace,        workspace_bytes,
+  return {sizeof(tessera_execution),
+          operands_.data(),
+          sizeof(tessera_operand),
+          operands_.size(),
+          scalars_,
+          sizeof(tessera_scalar),
+          problem_.scalar_count,
+          workspace,
+          workspace_bytes,
           0};
 }
 

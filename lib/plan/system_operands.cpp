@@ -85,8 +85,7 @@ void SystemOperands::check(std::size_t place, const tessera_operand& given) cons
     invalid(known.name, "null", "must point to " + std::to_string(known.layout.reach() + 1) + " elements");
   const std::int64_t size = element_size(known.dtype);
   if (address % std::uintptr_t(size) != 0)
-    invalid(known.name, std::int64_t(address),
-            "must be aligned to its elements of " + std::to_string(size) + " bytes");
+    invalid(known.name, std::int64_t(address), "must be aligned to its elements of " + std::to_string(size) + " bytes");
 }
 
 void SystemOperands::skip_rows(std::int64_t first_step) {

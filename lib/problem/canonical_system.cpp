@@ -74,8 +74,9 @@ tessera_points CanonicalSystem::described(const System::Points& points) {
   std::vector<std::int64_t>& places = places_.emplace_back();
   for (const System::Place& place : points.places)
     places.insert(places.end(), place.begin(), place.begin() + system_.rank);
-  return {points.field,          points.stage,        std::int64_t(points.weights.size()), places.data(),
-          points.weights.data(), points.series.data(), points.series_count};
+  return {points.field,       points.stage,          std::int64_t(points.weights.size()),
+          places.data(),      points.weights.data(), points.series.data(),
+          points.series_count};
 }
 
 int place_of_level(const System::Field& field, std::int64_t steps, int level) {

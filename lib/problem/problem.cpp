@@ -81,9 +81,8 @@ Problem problem_of(std::shared_ptr<const CanonicalSystem> canonical) {
   auto name = canonical->names().begin();
   for (std::size_t f = 0; f < s.fields.size(); ++f)
     for (int level = 0; level < s.fields[f].levels; ++level)
-      problem.operands.push_back({(name++)->c_str(),
-                                  tessera_role(TESSERA_ROLE_FIELD + 4 * std::int32_t(f) + level), s.fields[f].dtype,
-                                  s.fields[f].kind == TESSERA_FIELD_STATE, s.fields[f].layout});
+      problem.operands.push_back({(name++)->c_str(), tessera_role(TESSERA_ROLE_FIELD + 4 * std::int32_t(f) + level),
+                                  s.fields[f].dtype, s.fields[f].kind == TESSERA_FIELD_STATE, s.fields[f].layout});
   const auto add_series = [&](const std::vector<System::Points>& list, tessera_role first, bool written) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       Layout layout;
@@ -115,8 +114,8 @@ Problem validate(const tessera_desc* desc, tessera_compute (*usual)()) {
     case TESSERA_OP_STENCIL:
       return validate_stencil(desc);
     case TESSERA_OP_SYSTEM:
-      return problem_of(std::make_shared<const CanonicalSystem>(
-          validate_system(reinterpret_cast<const tessera_system_desc*>(desc))));
+      return problem_of(
+          std::make_shared<const CanonicalSystem>(validate_system(reinterpret_cast<const tessera_system_desc*>(desc))));
     default:
       invalid("op", desc->op, "must be TESSERA_OP_GEMM (1), TESSERA_OP_STENCIL (2) or TESSERA_OP_SYSTEM (3)");
   }

@@ -104,8 +104,8 @@ void Reader::read(const tessera_system_desc& d) {
   for (std::size_t i = 0; i < updates.size(); ++i) read_update(updates[i], indexed("updates", std::int64_t(i)));
   std::stable_sort(s_.updates.begin(), s_.updates.end(),
                    [](const System::Update& a, const System::Update& b) { return a.stage < b.stage; });
-  for (const auto& [name, count] : {std::pair("injection_count", d.injection_count),
-                                    std::pair("recording_count", d.recording_count)})
+  for (const auto& [name, count] :
+       {std::pair("injection_count", d.injection_count), std::pair("recording_count", d.recording_count)})
     if (count > TESSERA_MAX_POINT_SETS)
       invalid(name, count, "must be at most " + std::to_string(TESSERA_MAX_POINT_SETS) + ", each of many points");
   const auto injections = read_list("injection", d.injections, d.points_size, d.injection_count);

@@ -26,8 +26,8 @@ struct System {
     tessera_dtype dtype;
     int levels = 1, axis = 0;
     tessera_next_level next = TESSERA_NEXT_DEFAULT;  ///< of a validated state: in place, or apart
-    int stage = -1;  ///< of its updates; -1: it has none
-    Layout layout;   ///< of one level; of a profile one axis
+    int stage = -1;                                  ///< of its updates; -1: it has none
+    Layout layout;                                   ///< of one level; of a profile one axis
     std::array<std::array<tessera_boundary, 2>, TESSERA_MAX_RANK> boundary;
     std::array<std::array<double, 2>, TESSERA_MAX_RANK> boundary_value;
     /// The level that a step leaves behind, as a factor names it.

@@ -112,7 +112,8 @@ void gray_scott(Builder& b) {
   b.system.update(v) = 0.08 * v.under(laplacian) + v + u * v * v - 0.1 * v;
 }
 
-/// Pressure and velocities on staggered grids, with 1 / density, and a layer along one side with an equation of its own.
+/// Pressure and velocities on staggered grids, with 1 / density, and a layer along one side with an equation of its
+/// own.
 void acoustics(Builder& b, const Integers& extents) {
   const auto p = b.state("p"), rho = b.array("rho"), kappa = b.array("kappa");
   Expression divergence = 1 * p;
@@ -137,11 +138,10 @@ void maxwell(Builder& b) {
   const auto eps = b.array("eps");
   for (int axis = 0; axis < 3; ++axis) {  // x is the last axis
     const auto own = std::size_t(axis), next = std::size_t((axis + 1) % 3), last = std::size_t((axis + 2) % 3);
-    b.system.update(h[own]) =
-        h[own] - 0.4 * (b.forward(e[last], 2 - int(next)) - b.forward(e[next], 2 - int(last)));
+    b.system.update(h[own]) = h[own] - 0.4 * (b.forward(e[last], 2 - int(next)) - b.forward(e[next], 2 - int(last)));
     b.system.update(e[own], {.stage = 1}) =
-        e[own] + 0.4 * reciprocal(eps) *
-                     (b.backward(h[last][+1], 2 - int(next)) - b.backward(h[next][+1], 2 - int(last)));
+        e[own] +
+        0.4 * reciprocal(eps) * (b.backward(h[last][+1], 2 - int(next)) - b.backward(h[next][+1], 2 - int(last)));
   }
 }
 

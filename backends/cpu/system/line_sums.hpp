@@ -37,13 +37,12 @@ void add_n(T* __restrict sum, const ScaledLine<T>* lines, std::int64_t begin, st
 }
 
 template <class T>
-void add_lines(T* sum, bool onto, const ScaledLine<T>* lines, std::size_t count, std::int64_t begin,
-               std::int64_t end) {
+void add_lines(T* sum, bool onto, const ScaledLine<T>* lines, std::size_t count, std::int64_t begin, std::int64_t end) {
   using Loop = void (*)(T*, const ScaledLine<T>*, std::int64_t, std::int64_t);
   static constexpr auto loops = []<std::size_t... N>(std::index_sequence<N...>) {
-    return std::array<std::array<Loop, kMostLines>, 2>{
-        {{add_n<T, N + 1, false>...}, {add_n<T, N + 1, true>...}}};
-  }(std::make_index_sequence<kMostLines>());
+    return std::array<std::array<Loop, kMostLines>, 2>{{{add_n<T, N + 1, false>...}, {add_n<T, N + 1, true>...}}};
+  }
+  (std::make_index_sequence<kMostLines>());
   loops[onto ? 1 : 0][count - 1](sum, lines, begin, end);
 }
 
@@ -74,7 +73,8 @@ template <std::size_t Most, class Body>
 void with_count(std::size_t n, Body&& body) {
   [&]<std::size_t... N>(std::index_sequence<N...>) {
     ((n == N ? (body(std::integral_constant<std::size_t, N>()), 0) : 0), ...);
-  }(std::make_index_sequence<Most + 1>());
+  }
+  (std::make_index_sequence<Most + 1>());
 }
 
 }  // namespace tessera::cpu

@@ -15,9 +15,9 @@ using plugin::SystemProblem;
 
 /// What a step adds up and moves.
 struct Work {
-  double values = 0.0;  ///< that are read for a point, in all updates
-  double bytes = 0.0;   ///< a point, each level of each field once
-  double planes = 0.0;  ///< rows of other planes and rows that come again for a point's row, all levels
+  double values = 0.0;     ///< that are read for a point, in all updates
+  double bytes = 0.0;      ///< a point, each level of each field once
+  double planes = 0.0;     ///< rows of other planes and rows that come again for a point's row, all levels
   std::int64_t reach = 0;  ///< along the middle axis
 };
 
@@ -74,7 +74,8 @@ double rows_seconds(const Machine& machine, const SystemProblem& p) {
   const int threads = system_threads(machine, p);
   const double computing = one_thread_seconds(machine, p) / threads * machine.slowdown(threads);
   const double moving = double(p.steps) * p.points() * work_of(p).bytes / (threads * machine.bandwidth(threads));
-  const double meetings = double(p.steps) * double(p.stages.size()) * (threads > 1 ? machine.costs.stencil.barrier : 0.0);
+  const double meetings =
+      double(p.steps) * double(p.stages.size()) * (threads > 1 ? machine.costs.stencil.barrier : 0.0);
   return machine.overhead(threads) + std::max(computing, moving) + meetings;
 }
 

@@ -68,14 +68,14 @@ class RowsPlan final : public plugin::Plan {
   };
 
   void add(int stage) {
-    const auto first = std::find_if(problem_.updates.begin(), problem_.updates.end(),
-                                    [&](const auto& u) { return u.stage == stage; });
+    const auto first =
+        std::find_if(problem_.updates.begin(), problem_.updates.end(), [&](const auto& u) { return u.stage == stage; });
     const auto last = std::find_if(first, problem_.updates.end(), [&](const auto& u) { return u.stage != stage; });
     if (first != last) {
       Phase phase{{}, stage, false};
       for (int t = 0; t < threads_; ++t) {
-        phase.rows.push_back(std::make_unique<SystemRow<T>>(
-            problem_, std::span<const SystemProblem::Update>(first, last), levels_));
+        phase.rows.push_back(
+            std::make_unique<SystemRow<T>>(problem_, std::span<const SystemProblem::Update>(first, last), levels_));
         phase.rows.back()->warm();
       }
       phases_.push_back(std::move(phase));
@@ -146,10 +146,10 @@ void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenPa
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, const plugin::Parameters&) {
-  return plugin::with_types<plugin::WideTypes>(
-      p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-        return std::make_unique<RowsPlan<T>>(context.machine(), p);
-      });
+  return plugin::with_types<plugin::WideTypes>(p.dtype,
+                                               [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+                                                 return std::make_unique<RowsPlan<T>>(context.machine(), p);
+                                               });
 }
 
 const plugin::Register<Context, SystemProblem> kRegistered{

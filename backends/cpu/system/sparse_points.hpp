@@ -27,8 +27,7 @@ void inject(const plugin::SystemProblem& problem, const plugin::SystemProblem::P
   const plugin::SystemProblem::Field& field = problem.fields[std::size_t(points.field)];
   plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
     for (const auto& [p, weight, i] : points.entries) {
-      S& value =
-          static_cast<S*>(level)[p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2]];
+      S& value = static_cast<S*>(level)[p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2]];
       value = S(plugin::Scalar<S>(T(plugin::Scalar<S>(value)) + T(weight) * series[i]));
     }
   });

@@ -94,9 +94,8 @@ class SystemRow {
             values[count++] = line(f, begin, end);
           else
             scale *= constant(f);
-        with_count<TESSERA_MAX_GROUP_FACTORS>(count, [&](auto n) {
-          add_group<T, n>(sum, onto, terms_.data(), scale, values, begin, end);
-        });
+        with_count<TESSERA_MAX_GROUP_FACTORS>(
+            count, [&](auto n) { add_group<T, n>(sum, onto, terms_.data(), scale, values, begin, end); });
       }
       onto = true;
     }
@@ -119,9 +118,8 @@ class SystemRow {
       flush();
       std::array<const T*, TESSERA_MAX_FACTORS> values{};
       for (std::size_t f = 0; f < term.factors.size(); ++f) values[f] = line(term.factors[f], begin, end);
-      with_count<TESSERA_MAX_FACTORS>(term.factors.size(), [&](auto n) {
-        add_product<T, n>(sum, onto, T(term.coefficient), values, begin, end);
-      });
+      with_count<TESSERA_MAX_FACTORS>(
+          term.factors.size(), [&](auto n) { add_product<T, n>(sum, onto, T(term.coefficient), values, begin, end); });
       onto = true;
     }
     flush();
@@ -203,8 +201,7 @@ class SystemRow {
     T* const values = buffer + margin_;
     plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
       const S* const row = row_of<const S>(f.field, f.level, at);
-      for (std::int64_t k = 0; k < n_; ++k)
-        values[k] = mapped(f.map, T(plugin::Scalar<S>(row[k * field.strides[2]])));
+      for (std::int64_t k = 0; k < n_; ++k) values[k] = mapped(f.map, T(plugin::Scalar<S>(row[k * field.strides[2]])));
       fill_ends(f, field, row, values);
     });
   }

@@ -43,9 +43,9 @@ inline std::string missing_feature(const SystemProblem& p, const Features& featu
   return {};
 }
 
-/// A way to solve a Problem (GemmProblem, StencilProblem or SystemProblem). Context::Machine is a value that tells what the machine
-/// can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit them to
-/// measurements. Nothing here reads global state.
+/// A way to solve a Problem (GemmProblem, StencilProblem or SystemProblem). Context::Machine is a value that tells what
+/// the machine can do: its sizes and rates, and the coefficients of the models of time, which perf/fit varies to fit
+/// them to measurements. Nothing here reads global state.
 template <class Context, class Problem>
 struct Algorithm {
   using Machine = typename Context::Machine;

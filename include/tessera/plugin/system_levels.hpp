@@ -42,8 +42,8 @@ class SystemLevels {
     return arrays.data[std::size_t(((-level - step) % count + count) % count)];
   }
 
-  /// The array whose values are in the workspace after so many steps, and the operand that is free for them; nulls where
-  /// there is none.
+  /// The array whose values are in the workspace after so many steps, and the operand that is free for them; nulls
+  /// where there is none.
   struct Leftover {
     const void* source;
     void* target;

@@ -15,7 +15,8 @@
 
 namespace tessera::plugin {
 
-/// Fields on a domain of three axes, first to last the slowest to the fastest; a lower rank has leading axes of extent 1 and stride 0. The core has checked it.
+/// Fields on a domain of three axes, first to last the slowest to the fastest; a lower rank has leading axes of extent
+/// 1 and stride 0. The core has checked it.
 struct SystemProblem {
   struct Field {
     tessera_field_kind kind;
@@ -116,8 +117,15 @@ struct SystemProblem {
 
  private:
   void add(const tessera_field& f, int lead) {
-    Field field{f.kind, f.dtype != 0 ? f.dtype : dtype, std::max(f.levels, 1), f.axis + lead, f.next == TESSERA_NEXT_APART,
-                {0, 0, 0}, {}, {}, operands_};
+    Field field{f.kind,
+                f.dtype != 0 ? f.dtype : dtype,
+                std::max(f.levels, 1),
+                f.axis + lead,
+                f.next == TESSERA_NEXT_APART,
+                {0, 0, 0},
+                {},
+                {},
+                operands_};
     operands_ += field.levels;
     const bool profile = f.kind == TESSERA_FIELD_PROFILE;
     for (int axis = 0; axis < kAxes; ++axis)

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// A launch of the algorithm "direct": each thread makes some points of a row, which follow the records together.
+#pragma once
+
+#include "program.cuh"
+
+namespace tessera::cuda {
+
+/// Points of a thread. Between two of them lie as many points as a block has threads along a row.
+template <class T>
+inline constexpr int kDirectPoints = sizeof(T) == 4 ? 4 : 2;
+inline constexpr int kDirectBlock = 512;
+
+template <class T>
+struct DirectLaunch {
+  std::int64_t extents[3];
+  std::int64_t tiles[2];    ///< of blocks along the last axis and the middle one
+  std::int64_t strides[3];  ///< bytes, of the arrays that most are like
+  const Record<T>* records;
+  const UpdateBox* boxes;
+  const FieldPlace* fields;
+  MadeField made[kMostMade];
+  int made_count;
+  void* arrays[kMostArrays];
+};
+
+namespace detail {
+
+__device__ __forceinline__ bool inside(const std::int64_t* low, const std::int64_t* high, const std::int64_t* at) {
+  return at[0] >= low[0] && at[0] < high[0] && at[1] >= low[1] && at[1] < high[1] && at[2] >= low[2] && at[2] < high[2];
+}
+
+/// An update at points none of whose values lies outside.
+template <class T, int kPoints, bool kPlain>
+__device__ __forceinline__ void evaluate(const DirectLaunch<T>& a, const UpdateBox& box, const std::int64_t (&at)[3],
+                                         std::int64_t own, std::int64_t step, std::int64_t point_step,
+                                         T (&result)[kPoints]) {
+  Sums<T, kPoints> sums;
+  for (int r = box.first; r < box.last; ++r) {
+    const Record<T> record = a.records[r];
+    T value[kPoints];
+    if (!reads_nothing(record.step)) {
+      const char* from = static_cast<const char*>(a.arrays[record.array]) + record.distance;
+      std::int64_t next = step;
+      if (record.common) {
+        from += own;
+      } else {
+        const FieldPlace& field = a.fields[record.field];
+        from += at[0] * field.strides[0] + at[1] * field.strides[1] + at[2] * field.strides[2];
+        next = point_step * field.strides[2];
+      }
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v)
+        if constexpr (kPlain)
+          value[v] = *reinterpret_cast<const T*>(from + v * next);
+        else
+          value[v] = mapped_value(record.map, load_value<T>(from + v * next, record.dtype));
+    }
+    sums.take(record.step, record.coefficient, value);
+  }
+#pragma unroll
+  for (int v = 0; v < kPoints; ++v) result[v] = sums.total[v];
+}
+
+/// A point of which values may lie outside, or that keeps its value.
+template <class T>
+__device__ __noinline__ T evaluate_near_boundary(const DirectLaunch<T>& a, const MadeField& made,
+                                                 const std::int64_t* at) {
+  for (int b = made.first_box; b < made.last_box; ++b) {
+    const UpdateBox& box = a.boxes[b];
+    if (!inside(box.low, box.high, at)) continue;
+    Sums<T, 1> sums;
+    for (int r = box.first; r < box.last; ++r) {
+      const Record<T> record = a.records[r];
+      T value[1] = {T(0)};
+      if (!reads_nothing(record.step))
+        value[0] = value_near_boundary<T>(a.fields[record.field], static_cast<const char*>(a.arrays[record.array]),
+                                          record.map, a.extents, at[0] + record.offset[0], at[1] + record.offset[1],
+                                          at[2] + record.offset[2]);
+      sums.take(record.step, record.coefficient, value);
+    }
+    return sums.total[0];
+  }
+  const FieldPlace& field = a.fields[made.field];
+  const std::int64_t byte = at[0] * field.strides[0] + at[1] * field.strides[1] + at[2] * field.strides[2];
+  return load_value<T>(static_cast<const char*>(a.arrays[made.source]) + byte, std::uint8_t(field.dtype));
+}
+
+/// The new values of a field at the points of a thread, `count` of which are in the domain.
+template <class T, int kPoints, bool kPlain>
+__device__ __forceinline__ void make(const DirectLaunch<T>& a, const MadeField& made, const std::int64_t (&at)[3],
+                                     std::int64_t own, int count, T (&result)[kPoints]) {
+  const std::int64_t point_step = blockDim.x;
+  const std::int64_t last[3] = {at[0], at[1], at[2] + (kPoints - 1) * point_step};
+  for (int b = made.first_box; b < made.last_box; ++b) {
+    const UpdateBox& box = a.boxes[b];
+    if (!inside(box.plain_low, box.plain_high, at) || !inside(box.plain_low, box.plain_high, last)) continue;
+    return evaluate<T, kPoints, kPlain>(a, box, at, own, point_step * a.strides[2], point_step, result);
+  }
+#pragma unroll
+  for (int v = 0; v < kPoints; ++v) {
+    const std::int64_t point[3] = {at[0], at[1], at[2] + v * point_step};
+    result[v] = v < count ? evaluate_near_boundary(a, made, point) : T(0);
+  }
+}
+
+}  // namespace detail
+
+/// All fields of the launch at the points of a thread, which are stored when all of them have read.
+template <class T, int kFields, bool kPlain>
+__global__ void __launch_bounds__(kDirectBlock) system_direct_kernel(const __grid_constant__ DirectLaunch<T> a) {
+  constexpr int kPoints = kDirectPoints<T>;
+  const std::int64_t block = blockIdx.x;
+  const std::int64_t plane = block / a.tiles[0];
+  const std::int64_t at[3] = {plane / a.tiles[1] * blockDim.z + threadIdx.z,
+                              plane % a.tiles[1] * blockDim.y + threadIdx.y,
+                              block % a.tiles[0] * blockDim.x * kPoints + threadIdx.x};
+  if (at[0] >= a.extents[0] || at[1] >= a.extents[1] || at[2] >= a.extents[2]) return;
+  const std::int64_t left = (a.extents[2] - at[2] + blockDim.x - 1) / blockDim.x;
+  const int count = left < kPoints ? int(left) : kPoints;
+  const std::int64_t own = at[0] * a.strides[0] + at[1] * a.strides[1] + at[2] * a.strides[2];
+  T result[kFields][kPoints];
+#pragma unroll
+  for (int f = 0; f < kFields; ++f)
+    if (f < a.made_count) detail::make<T, kPoints, kPlain>(a, a.made[f], at, own, count, result[f]);
+#pragma unroll
+  for (int f = 0; f < kFields; ++f) {
+    if (f >= a.made_count) continue;
+    const FieldPlace& field = a.fields[a.made[f].field];
+    char* const to = static_cast<char*>(a.arrays[a.made[f].target]) + at[0] * field.strides[0] +
+                     at[1] * field.strides[1] + at[2] * field.strides[2];
+#pragma unroll
+    for (int v = 0; v < kPoints; ++v)
+      if (v < count) store_value(to + v * std::int64_t(blockDim.x) * field.strides[2], field.dtype, result[f][v]);
+  }
+}
+
+}  // namespace tessera::cuda

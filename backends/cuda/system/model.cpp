@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model.hpp"
+
+#include "program.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <tuple>
+
+namespace tessera::cuda {
+
+using plugin::SystemProblem;
+
+double compulsory_bytes(const SystemProblem& p) {
+  std::set<std::tuple<int, int, int>> moved;  // stage, field, level
+  for (const SystemProblem::Update& update : p.updates) {
+    const auto see = [&](const SystemProblem::Factor& f) {
+      if (p.fields[std::size_t(f.field)].kind != TESSERA_FIELD_PROFILE) moved.insert({update.stage, f.field, f.level});
+    };
+    moved.insert({update.stage, update.field, 2});  // what is written
+    for (const SystemProblem::Group& group : update.groups) {
+      for (const SystemProblem::Factor& f : group.factors) see(f);
+      for (const SystemProblem::Term& term : group.terms)
+        for (const SystemProblem::Factor& f : term.factors) see(f);
+    }
+  }
+  double bytes = 0.0;
+  for (const auto& [stage, field, level] : moved) bytes += double(plugin::size_of(p.fields[std::size_t(field)].dtype));
+  return bytes * p.points();
+}
+
+double launches_seconds(const Machine&, double launches) {
+  constexpr double kLaunch = 2.5e-6;
+  return launches * kLaunch;
+}
+
+double direct_seconds(const Machine& machine, const SystemProblem& p) {
+  double records = 0.0, launches = double(p.injections.size() + p.recordings.size());
+  for (const SystemProblem::Update& update : p.updates) {
+    const double part = double(update.high[0] - update.low[0]) * double(update.high[1] - update.low[1]) *
+                        double(update.high[2] - update.low[2]) / p.points();
+    for (const SystemProblem::Group& group : update.groups) {
+      records += part * (1.0 + double(group.factors.size()));
+      for (const SystemProblem::Term& term : group.terms)
+        records += part * double(std::max<std::size_t>(term.factors.size(), 1));
+    }
+  }
+  for (const int stage : p.stages) launches += double(launches_of(p, stage).size());
+  constexpr double kInstructions = 7.0;  // of a record and a point; counted in the code, not fitted
+  constexpr double kLanes = 128.0;       // instructions of threads that a multiprocessor issues in a cycle
+  const double wide = p.dtype == TESSERA_F64 ? 1.5 : 1.0;
+  const double computing = p.points() * records * kInstructions * wide / (kLanes * machine.cycles_per_second());
+  const double moving = compulsory_bytes(p) / machine.memory_rate;
+  return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Points that follow the records of a program.
+#pragma once
+
+#include "../convert.cuh"
+#include "program.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// An element of any type as a value.
+template <class T>
+__device__ __forceinline__ T load_value(const char* at, std::uint8_t dtype) {
+  switch (dtype) {
+    case TESSERA_F32:
+      return T(*reinterpret_cast<const float*>(at));
+    case TESSERA_F64:
+      return T(*reinterpret_cast<const double*>(at));
+    case TESSERA_F16:
+      return T(widened(*reinterpret_cast<const float16*>(at)));
+    default:
+      return T(widened(*reinterpret_cast<const bfloat16*>(at)));
+  }
+}
+
+template <class T>
+__device__ __forceinline__ void store_value(char* at, std::int32_t dtype, T value) {
+  switch (dtype) {
+    case TESSERA_F32:
+      *reinterpret_cast<float*>(at) = float(value);
+      break;
+    case TESSERA_F64:
+      *reinterpret_cast<double*>(at) = double(value);
+      break;
+    case TESSERA_F16:
+      *reinterpret_cast<float16*>(at) = rounded<float16>(float(value));
+      break;
+    default:
+      *reinterpret_cast<bfloat16*>(at) = rounded<bfloat16>(float(value));
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T mapped_value(std::uint8_t map, T x) {
+  switch (map) {
+    case TESSERA_MAP_ABS:
+      return x < T(0) ? -x : x;
+    case TESSERA_MAP_POSITIVE_PART:
+      return x < T(0) ? T(0) : x;
+    case TESSERA_MAP_NEGATIVE_PART:
+      return x > T(0) ? T(0) : x;
+    case TESSERA_MAP_RECIPROCAL:
+      return T(1) / x;
+    default:
+      return x;
+  }
+}
+
+/// A group's sum and an update's, of some points of a thread.
+template <class T, int kPoints>
+struct Sums {
+  T total[kPoints], sum[kPoints], product[kPoints];
+
+  __device__ __forceinline__ Sums() {
+#pragma unroll
+    for (int v = 0; v < kPoints; ++v) total[v] = sum[v] = product[v] = T(0);
+  }
+
+  /// Does what a record says with the values of the points.
+  __device__ __forceinline__ void take(Step step, T coefficient, const T (&value)[kPoints]) {
+    if (step == Step::add) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) sum[v] = fma(coefficient, value[v], sum[v]);
+      return;
+    }
+#pragma unroll
+    for (int v = 0; v < kPoints; ++v) switch (step) {
+        case Step::begin:
+          product[v] = coefficient * value[v];
+          break;
+        case Step::multiply:
+          product[v] *= value[v];
+          break;
+        case Step::multiply_add:
+          sum[v] = fma(product[v], value[v], sum[v]);
+          break;
+        case Step::constant:
+          sum[v] += coefficient;
+          break;
+        case Step::scale:
+          sum[v] *= value[v];
+          break;
+        default:
+          total[v] += sum[v];
+          sum[v] = T(0);
+      }
+  }
+};
+
+/// Reads no element.
+__device__ __forceinline__ bool reads_nothing(Step step) { return step == Step::constant || step == Step::end; }
+
+/// A value at a point of a field that may lie outside the domain, through the boundary modes.
+template <class T>
+__device__ __noinline__ T value_near_boundary(const FieldPlace& field, const char* array, std::uint8_t map,
+                                              const std::int64_t* extents, std::int64_t i, std::int64_t j,
+                                              std::int64_t k) {
+  std::int64_t at[3] = {i, j, k};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (at[axis] >= 0 && at[axis] < extents[axis]) continue;
+    const int side = at[axis] < 0 ? 0 : 1;
+    if (field.mode[axis][side] == TESSERA_BOUNDARY_CONSTANT) return mapped_value(map, T(field.value[axis][side]));
+  }
+  std::int64_t byte = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    std::int64_t x = at[axis];
+    if (x < 0 || x >= extents[axis]) x = plugin::Domain::mapped(field.mode[axis][x < 0 ? 0 : 1], extents[axis], x);
+    byte += x * field.strides[axis];
+  }
+  return mapped_value(map, load_value<T>(array + byte, std::uint8_t(field.dtype)));
+}
+
+}  // namespace tessera::cuda

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The updates of a stage as a list of records that every point follows: host and device share it.
+#pragma once
+
+#include <tessera/plugin/system_problem.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+
+/// What a record does with the value that it reads.
+enum class Step : std::uint8_t {
+  add,           ///< sum += coefficient * value: a term of one factor
+  begin,         ///< product = coefficient * value
+  multiply,      ///< product *= value
+  multiply_add,  ///< sum += product * value: a term's last factor
+  constant,      ///< sum += coefficient
+  scale,         ///< sum *= value: a factor of a group
+  end            ///< total += sum: the end of a group
+};
+
+/// One value that is read. T: the type of the computation.
+template <class T>
+struct alignas(16) Record {
+  std::int64_t distance;  ///< bytes from the point's own element to the one that is read
+  T coefficient;
+  std::int16_t array;  ///< among the pointers of the launch
+  std::int16_t field;
+  std::int16_t offset[3];  ///< points
+  Step step;
+  std::uint8_t map;  ///< tessera_map
+  std::uint8_t dtype;
+  bool common;  ///< the field has the strides and the type that most have
+};
+
+/// A box of a field, and its records.
+struct UpdateBox {
+  std::int64_t low[3], high[3];              ///< where it is evaluated: its box without frozen points
+  std::int64_t plain_low[3], plain_high[3];  ///< where no value is read outside the domain
+  std::int32_t first, last;                  ///< records
+};
+
+/// What a value outside the domain is, and where elements are.
+struct FieldPlace {
+  std::int64_t strides[3];  ///< bytes
+  std::int32_t mode[3][2];
+  double value[3][2];
+  std::int32_t dtype;
+};
+
+/// A field that a launch makes.
+struct MadeField {
+  std::int32_t field, first_box, last_box;
+  std::int16_t target, source;  ///< arrays of its new level and of level 0
+};
+
+/// The most fields that a launch makes, since their new values wait in registers.
+inline constexpr int kMostMade = 8;
+/// The most arrays that a system's fields have.
+inline constexpr int kMostArrays = TESSERA_MAX_FIELDS * (TESSERA_MAX_LEVELS + 1);
+
+/// Which level of which field an array of a launch is.
+struct ArrayOf {
+  int field, level;
+};
+
+/// What a launch does: fields of a stage.
+template <class T>
+struct Program {
+  std::vector<Record<T>> records;
+  std::vector<UpdateBox> boxes;
+  std::vector<MadeField> made;
+  std::vector<ArrayOf> arrays;
+  bool plain = true;  ///< all values are stored as T and read as they are
+};
+
+/// Fields that each launch of a stage makes. Those that read what others overwrite are made together.
+std::vector<std::vector<int>> launches_of(const plugin::SystemProblem& problem, int stage);
+
+/// "" where every stage can be cut into launches of kMostMade fields.
+std::string why_no_launches(const plugin::SystemProblem& problem);
+
+template <class T>
+Program<T> program_of(const plugin::SystemProblem& problem, int stage, const std::vector<int>& fields);
+
+std::vector<FieldPlace> places_of(const plugin::SystemProblem& problem);
+
+}  // namespace tessera::cuda
