@@ -7,6 +7,7 @@
 /// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
 #include "fake_context.hpp"
+#include "fake_system.hpp"
 
 #include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/plugin.hpp>
@@ -163,6 +164,39 @@ class FakeStencil : public QueuedPlan {
   StencilProblem p_;
 };
 
+template <class T>
+class FakeSystem : public QueuedPlan {
+ public:
+  FakeSystem(FakeContext& context, const SystemProblem& problem)
+      : QueuedPlan(context), steps_(problem), problem_(problem) {}
+  std::uint64_t workspace_bytes() const override { return steps_.workspace_bytes(); }
+  void execute(const Execution& e) override {
+    std::vector<tessera_operand> operands;
+    for (const SystemProblem::Field& f : problem_.fields)
+      for (int level = 0; level < f.levels; ++level)
+        operands.push_back(given<T>(e, f.first_operand + level, f.span(problem_.extents)));
+    for (const auto* list : {&problem_.injections, &problem_.recordings})
+      for (const SystemProblem::Points& points : *list)
+        operands.push_back(given<T>(e, points.operand, problem_.steps * points.series_count));
+    queue([this, operands, workspace = e.workspace<char>()]() mutable {
+      for (tessera_operand& o : operands) o.data = device<char>(o.data, 0);
+      const std::uint64_t bytes = steps_.workspace_bytes();
+      steps_.run(operands, bytes == 0 ? nullptr : device<char>(workspace, std::int64_t(bytes)));
+    });
+  }
+
+ private:
+  /// An operand whose elements are those of one allocation.
+  template <class E>
+  tessera_operand given(const Execution& e, int place, std::int64_t elements) const {
+    E* const data = e.operand<E>(place);
+    if (elements > 0) device<E>(data, elements);
+    return {data, 0, 0};
+  }
+  FakeSteps<T> steps_;
+  SystemProblem problem_;
+};
+
 std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std::uint64_t workspace) {
   const auto plan = [&]<class T, class To>(std::type_identity<T>, std::type_identity<To>) -> std::unique_ptr<Plan> {
     return std::make_unique<FakeGemm<T, To>>(context, p, workspace);
@@ -173,6 +207,12 @@ std::unique_ptr<Plan> make_gemm(FakeContext& context, const GemmProblem& p, std:
 std::unique_ptr<Plan> make_stencil(FakeContext& context, const StencilProblem& p, const Parameters&) {
   return with_types<tessera::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
     return std::make_unique<FakeStencil<T>>(context, p);
+  });
+}
+
+std::unique_ptr<Plan> make_system(FakeContext& context, const SystemProblem& p, const Parameters&) {
+  return with_types<tessera::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Plan> {
+    return std::make_unique<FakeSystem<T>>(context, p);
   });
 }
 
@@ -250,6 +290,19 @@ const Stencil kSweep{
        offers.add({{}, 1e3, p.sweep_workspace()});
      },
      make_stencil},
+    0};
+
+const Register<FakeContext, SystemProblem> kPoints{
+    {"points",
+     [](const SystemProblem& p, const FakeMachine&) {
+       for (const SystemProblem::Field& f : p.fields)
+         if (f.dtype != p.dtype) return std::string("fields have the type of the system");
+       return std::string();
+     },
+     [](const SystemProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
+       offers.add({{}, 1e3, p.workspace_offsets().back()});
+     },
+     make_system},
     0};
 
 struct Fake {

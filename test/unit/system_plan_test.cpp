@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Plans of systems: what their executions refuse, and where they leave the levels.
+
+#include "errors.hpp"
+
+#include <tessera/tessera.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+namespace {
+
+/// A wave on 4 x 5 points with a source and a receiver.
+struct Wave {
+  StencilSystem system{{4, 5}};
+  SystemField u = system.state("u", {.levels = 2}), c2 = system.array("c2"), s = system.profile("s", 1);
+  std::vector<float> now = std::vector<float>(20, 1.0f), before = now, speed = now,
+                     sponge = std::vector<float>(5, 1.0f);
+  std::vector<float> source = std::vector<float>(6, 0.5f), receiver = std::vector<float>(6);
+
+  Wave() {
+    system.update(u) = s * (2 * u - u[-1] + c2 * u.under(taps::laplacian(2)));
+    system.inject(u, {{{2, 2, 0}}, {1.0}, {0}, 1});
+    system.record(u, {{{1, 1, 0}}, {1.0}, {0}, 1});
+  }
+  std::vector<FieldArrays> fields() { return {{u, now, before}, {c2, speed}, {s, sponge}}; }
+  SystemSeries series(std::int64_t first = 0) { return {{source}, {receiver}, first}; }
+};
+
+constexpr auto kInvalid = ErrorCode::invalid_argument;
+
+/// The C functions' view of an execution, for what the C++ classes do not let pass.
+struct Raw {
+  std::vector<tessera_operand> operands;
+  tessera_execution execution{};
+
+  explicit Raw(Wave& w)
+      : operands{{w.now.data(), TESSERA_F32, TESSERA_ROLE_FIELD},
+                 {w.before.data(), TESSERA_F32, TESSERA_ROLE_FIELD + 1},
+                 {w.speed.data(), TESSERA_F32, TESSERA_ROLE_FIELD + 4},
+                 {w.sponge.data(), TESSERA_F32, TESSERA_ROLE_FIELD + 8},
+                 {w.source.data(), TESSERA_F32, TESSERA_ROLE_INJECTED},
+                 {w.receiver.data(), TESSERA_F32, TESSERA_ROLE_RECORDED}} {
+    execution.struct_size = sizeof execution;
+    execution.operand_size = sizeof(tessera_operand);
+  }
+  void refused(const char* what, SystemPlan& plan, const std::vector<std::string>& parts) {
+    execution.operands = operands.data(), execution.operand_count = operands.size();
+    ErrorText error;
+    const tessera_status status = tessera_plan_execute(plan.get(), &execution, error.get());
+    check_error(what, status, error, TESSERA_INVALID_ARGUMENT, parts);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("arrays of a system are checked by name", "[system]") {
+  Wave w;
+  Context context = fake();
+  SystemPlan plan(context, w.system, 3);
+  const std::vector<float> constant(20), small(19);
+  std::vector<double> wide(20);
+  std::vector<float> array(20);
+  using Fields = std::vector<FieldArrays>;
+  const auto refused = [&](const char* what, const Fields& fields, const std::vector<std::string>& parts) {
+    check_throws(what, kInvalid, parts, [&] { plan.execute(fields, w.series()); });
+  };
+  refused("too small", {{w.u, w.now, w.before}, {w.c2, small}, {w.s, w.sponge}}, {"c2 has 19 elements", "needs 20"});
+  refused("const state", {{w.u, w.now, constant}, {w.c2, w.speed}, {w.s, w.sponge}}, {"u[-1] is const"});
+  refused("three levels", {{w.u, w.now, w.before, array}, {w.c2, w.speed}}, {"u has 2 levels, 3 arrays"});
+  refused("a level too few", {{w.u, w.now}, {w.c2, w.speed}, {w.s, w.sponge}}, {"operand_count = 5", "must be 6"});
+  refused("another type", {{w.u, w.now, w.before}, {w.c2, wide}, {w.s, w.sponge}}, {"c2 is of type f64", "takes f32"});
+  refused("twice the same", {{w.u, w.now, w.now}, {w.c2, w.speed}, {w.s, w.sponge}},
+          {"u = an array that overlaps u[-1]", "must not share an element"});
+  refused("read and written", {{w.u, w.now, w.before}, {w.c2, w.before}, {w.s, w.sponge}}, {"overlaps c2"});
+  check_throws("no series", kInvalid, {"injections: 0 arrays", "has 1"}, [&] { plan.execute(w.fields()); });
+  check_throws("short series", kInvalid, {"injections[0] has 6 rows of 1", "3 steps from row 4"},
+               [&] { plan.execute(w.fields(), w.series(4)); });
+  check_throws("a row before the first", kInvalid, {"first_step = -1"},
+               [&] { plan.execute(w.fields(), w.series(-1)); });
+  CHECK(w.now == std::vector<float>(20, 1.0f));
+  CHECK_NOTHROW(plan.execute(w.fields(), w.series(3)));
+}
+
+TEST_CASE("what C gives for a system is checked", "[system]") {
+  Wave w;
+  Context context = fake();
+  SystemPlan plan(context, w.system, 3);
+  Raw raw(w);
+  raw.operands[3].role = TESSERA_ROLE_FIELD + 12;
+  raw.refused("unknown role", plan, {"role = 76", "must be one of", "72 (s)"});
+  raw.operands[3].role = TESSERA_ROLE_FIELD;
+  raw.refused("twice", plan, {"u = given twice"});
+  raw = Raw(w);
+  raw.operands[1].data = nullptr;
+  raw.refused("null", plan, {"u[-1] = null", "20 elements"});
+  raw = Raw(w);
+  raw.operands[2].data = reinterpret_cast<char*>(w.speed.data()) + 2;
+  raw.refused("misaligned", plan, {"c2 =", "aligned to its elements of 4 bytes"});
+  raw = Raw(w);
+  raw.execution.scalar_count = 1;
+  raw.refused("scalars", plan, {"scalar_count = 1", "must be 0"});
+}
+
+TEST_CASE("a plan tells where the levels are after its steps", "[system]") {
+  Context context = fake();
+  const auto places = [&](int levels, NextLevel next, std::int64_t steps) {
+    StencilSystem system({6});
+    const auto u = system.state("u", {.levels = levels, .next = next});
+    system.update(u) = 0.5 * u;
+    const SystemPlan plan(context, system, steps);
+    std::vector<int> result;
+    for (int level = 0; level < levels; ++level) result.push_back(plan.place_after(u, -level));
+    return result;
+  };
+  using Places = std::vector<int>;
+  CHECK(places(1, NextLevel::in_place, 5) == Places{0});
+  CHECK(places(1, NextLevel::apart, 5) == Places{0});
+  CHECK(places(2, NextLevel::in_place, 1) == Places{1, 0});
+  CHECK(places(2, NextLevel::in_place, 4) == Places{0, 1});
+  CHECK(places(3, NextLevel::in_place, 1) == Places{2, 0, 1});
+  CHECK(places(3, NextLevel::in_place, 2) == Places{1, 2, 0});
+  CHECK(places(2, NextLevel::apart, 3) == Places{0, 1});  // three arrays take turns
+  CHECK(places(2, NextLevel::apart, 1) == Places{1, 0});  // what the plan's array holds comes to the free one
+}
+
+TEST_CASE("what cannot be overwritten is refused, or has an array of its own", "[system]") {
+  Context context = fake();
+  StencilSystem heat({8});
+  const auto u = heat.state("u", {.boundary = Boundary::periodic, .next = NextLevel::in_place});
+  heat.update(u) = 0.5 * u.at({-1}) + 0.5 * u.at({1});
+  check_throws("in place", kInvalid, {"fields[0].next = in place", "reads level 0 of 'u' at neighbours", "apart"},
+               [&] { SystemPlan(context, heat, 1); });
+  StencilSystem other({8});
+  const auto v = other.state("u", {.boundary = Boundary::periodic});
+  other.update(v) = 0.5 * v.at({-1}) + 0.5 * v.at({1});
+  SystemPlan plan(context, other, 3);
+  CHECK(plan.workspace_bytes() >= 8 * sizeof(float));
+  std::vector<float> values{8, 0, 0, 0, 0, 0, 0, 0};
+  plan.execute({{v, values}});
+  CHECK(values == std::vector<float>{0, 3, 0, 1, 0, 1, 0, 3});
+  CHECK(plan.describe().find("system f32 8") == 0);
+}
+
+TEST_CASE("no steps change nothing", "[system]") {
+  Wave w;
+  SystemPlan plan(fake(), w.system, 0);
+  plan.execute(w.fields(), w.series());
+  CHECK(w.before == std::vector<float>(20, 1.0f));
+  CHECK(plan.newest(w.u) == 0);
+}
+
+TEST_CASE("systems are neither cached nor tuned, and say so", "[system]") {
+  Wave w;
+  const StencilSystem::Description description(w.system, 1);
+  const auto* desc = reinterpret_cast<const tessera_desc*>(description.get());
+  Context context = fake();
+  tessera_plan* plan = nullptr;
+  ErrorText error;
+  check_error("borrow", tessera_plan_borrow(context.get(), desc, nullptr, &plan, error.get()), error,
+              TESSERA_UNSUPPORTED, {"plan cache", "tessera_plan_create"});
+  check_error("tune", tessera_tune(context.get(), desc, nullptr, nullptr, nullptr, error.get()), error,
+              TESSERA_UNSUPPORTED, {"systems are not tuned"});
+  GemmPlan product(context, {.m = 2, .n = 2, .k = 2});
+  tessera_role role = 0;
+  check_error("levels of a product", tessera_plan_level_after(product.get(), 0, 0, &role, error.get()), error,
+              TESSERA_INVALID_ARGUMENT, {"must be of a system"});
+}
+
+}  // namespace tessera::test
