@@ -11,7 +11,7 @@
 #include "aligned_copy.cuh"
 #include "offers.hpp"
 #include "slices.cuh"
-#include "tensor_map.hpp"
+#include "../tensor_map.hpp"
 #include "transpose.cuh"
 #include "warpgroup.hpp"
 

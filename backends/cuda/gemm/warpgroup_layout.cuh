@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Hopper's instructions for products of a warpgroup: how operands lie in shared memory, bulk copies of tiles, and the
-/// barriers that order both (PTX ISA 8.0: wgmma, cp.async.bulk.tensor, mbarrier).
+/// Hopper's instructions for products of a warpgroup: how operands lie in shared memory, and clusters (PTX ISA 8.0:
+/// wgmma).
 #pragma once
 
+#include "../bulk_copy.cuh"
 #include "../cp_async.cuh"
 #include "warpgroup_tiles.hpp"
 
@@ -40,93 +41,6 @@ struct WarpgroupOperand {
   /// To the next 32 bytes of k, which an instruction multiplies.
   static constexpr std::uint64_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
-
-// ---- Barriers in shared memory, by their addresses
-
-__device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
-}
-/// Waits for the end of the phase of this parity.
-__device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}\n" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-/// Arrives, and lets the phase wait for so many bytes of copies as well.
-__device__ __forceinline__ void barrier_expect(std::uint32_t barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-/// Arrives. The reads of products that are over need no fence.
-__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-/// Arrives at the barrier of a block of the cluster.
-__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, unsigned block) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
-      "}\n" ::"r"(barrier),
-      "r"(block)
-      : "memory");
-}
-
-// ---- Bulk copies of boxes of a tensor of three axes: the contiguous one, rows, matrices
-
-/// `blocks`: a bit for each block of the cluster to whose same place it goes, and whose barrier at the same place is
-/// told; 0: this block alone.
-__device__ __forceinline__ void copy_box(std::uint32_t shared, const CUtensorMap& map, std::uint32_t barrier, int along,
-                                         int row, int matrix, unsigned blocks) {
-  if (blocks != 0)
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-        " [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(shared),
-        "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix), "h"(std::uint16_t(blocks))
-        : "memory");
-  else
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-        " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared),
-        "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix)
-        : "memory");
-}
-/// From shared memory; what lies outside of the tensor is not written.
-__device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t shared, int along, int row,
-                                          int matrix) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
-               "r"(shared), "r"(along), "r"(row), "r"(matrix)
-               : "memory");
-}
-__device__ __forceinline__ void stores_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/// Waits until all but the thread's last kGroups groups of stores have read shared memory.
-template <int kGroups>
-__device__ __forceinline__ void stores_wait_read() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kGroups) : "memory");
-}
-/// Waits until the thread's stores have written.
-__device__ __forceinline__ void stores_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-
-__device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
-
-// ---- Registers of a warpgroup's threads
-
-template <int kCount>
-__device__ __forceinline__ void take_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
-}
-template <int kCount>
-__device__ __forceinline__ void give_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
-}
 
 // ---- Clusters
 

@@ -33,18 +33,27 @@ __device__ __forceinline__ bool inside(const std::int64_t* low, const std::int64
   return at[0] >= low[0] && at[0] < high[0] && at[1] >= low[1] && at[1] < high[1] && at[2] >= low[2] && at[2] < high[2];
 }
 
+/// Points of a thread, as multiples of the distance from one to the next. Those that are not to be made read where
+/// another one does, and nobody takes what they get.
+template <int kPoints>
+struct Places {
+  int index[kPoints];
+};
+
 /// An update at points none of whose values lies outside.
 template <class T, int kPoints, bool kPlain>
 __device__ __forceinline__ void evaluate(const DirectLaunch<T>& a, const UpdateBox& box, const std::int64_t (&at)[3],
-                                         std::int64_t own, std::int64_t step, std::int64_t point_step,
-                                         T (&result)[kPoints]) {
+                                         std::int64_t own, const Places<kPoints>& places, T (&result)[kPoints]) {
   Sums<T, kPoints> sums;
+  const Record<T>* const __restrict__ records = a.records;
+  const int point_step = int(blockDim.x);
+#pragma unroll 1
   for (int r = box.first; r < box.last; ++r) {
-    const Record<T> record = a.records[r];
+    const Record<T> record = load_record(records + r);
     T value[kPoints];
     if (!reads_nothing(record.step)) {
       const char* from = static_cast<const char*>(a.arrays[record.array]) + record.distance;
-      std::int64_t next = step;
+      std::int64_t next = point_step * a.strides[2];
       if (record.common) {
         from += own;
       } else {
@@ -55,9 +64,9 @@ __device__ __forceinline__ void evaluate(const DirectLaunch<T>& a, const UpdateB
 #pragma unroll
       for (int v = 0; v < kPoints; ++v)
         if constexpr (kPlain)
-          value[v] = *reinterpret_cast<const T*>(from + v * next);
+          value[v] = *reinterpret_cast<const T*>(from + places.index[v] * next);
         else
-          value[v] = mapped_value(record.map, load_value<T>(from + v * next, record.dtype));
+          value[v] = mapped_value(record.map, load_value<T>(from + places.index[v] * next, record.dtype));
     }
     sums.take(record.step, record.coefficient, value);
   }
@@ -89,21 +98,48 @@ __device__ __noinline__ T evaluate_near_boundary(const DirectLaunch<T>& a, const
   return load_value<T>(static_cast<const char*>(a.arrays[made.source]) + byte, std::uint8_t(field.dtype));
 }
 
+/// Which points of a thread lie in the inner part of a box. Those of no box stay as they are.
+template <int kPoints>
+__device__ __forceinline__ unsigned plain_points(const UpdateBox& box, const std::int64_t (&at)[3], int count,
+                                                 Places<kPoints>& places) {
+  const bool row = at[0] >= box.plain_low[0] && at[0] < box.plain_high[0] && at[1] >= box.plain_low[1] &&
+                   at[1] < box.plain_high[1];
+  unsigned plain = 0;
+  int some = 0;
+#pragma unroll
+  for (int v = 0; v < kPoints; ++v) {
+    const std::int64_t x = at[2] + v * std::int64_t(blockDim.x);
+    const bool inner = row && v < count && x >= box.plain_low[2] && x < box.plain_high[2];
+    plain |= unsigned(inner) << v;
+    if (inner) some = v;
+  }
+#pragma unroll
+  for (int v = 0; v < kPoints; ++v) places.index[v] = (plain >> v & 1) != 0 ? v : some;
+  return plain;
+}
+
 /// The new values of a field at the points of a thread, `count` of which are in the domain.
 template <class T, int kPoints, bool kPlain>
 __device__ __forceinline__ void make(const DirectLaunch<T>& a, const MadeField& made, const std::int64_t (&at)[3],
                                      std::int64_t own, int count, T (&result)[kPoints]) {
-  const std::int64_t point_step = blockDim.x;
-  const std::int64_t last[3] = {at[0], at[1], at[2] + (kPoints - 1) * point_step};
+  unsigned done = 0;
   for (int b = made.first_box; b < made.last_box; ++b) {
     const UpdateBox& box = a.boxes[b];
-    if (!inside(box.plain_low, box.plain_high, at) || !inside(box.plain_low, box.plain_high, last)) continue;
-    return evaluate<T, kPoints, kPlain>(a, box, at, own, point_step * a.strides[2], point_step, result);
+    Places<kPoints> places;
+    const unsigned plain = plain_points(box, at, count, places);
+    if (plain == 0) continue;
+    T value[kPoints];
+    evaluate<T, kPoints, kPlain>(a, box, at, own, places, value);
+#pragma unroll
+    for (int v = 0; v < kPoints; ++v)
+      if ((plain >> v & 1) != 0) result[v] = value[v];
+    done |= plain;
   }
 #pragma unroll
   for (int v = 0; v < kPoints; ++v) {
-    const std::int64_t point[3] = {at[0], at[1], at[2] + v * point_step};
-    result[v] = v < count ? evaluate_near_boundary(a, made, point) : T(0);
+    if (v >= count || (done >> v & 1) != 0) continue;
+    const std::int64_t point[3] = {at[0], at[1], at[2] + v * std::int64_t(blockDim.x)};
+    result[v] = evaluate_near_boundary(a, made, point);
   }
 }
 

@@ -11,8 +11,21 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace tessera::cuda {
+
+/// A record, by wide loads through the read-only path: all threads read the same.
+template <class T>
+__device__ __forceinline__ Record<T> load_record(const Record<T>* from) {
+  Record<T> record;
+  constexpr int kWords = sizeof(Record<T>) / sizeof(int4);
+  int4 words[kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __ldg(reinterpret_cast<const int4*>(from) + i);
+  memcpy(&record, words, sizeof record);
+  return record;
+}
 
 /// An element of any type as a value.
 template <class T>

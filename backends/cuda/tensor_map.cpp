@@ -3,7 +3,7 @@
 
 #include "tensor_map.hpp"
 
-#include "../error.hpp"
+#include "error.hpp"
 
 #include <cuda_runtime_api.h>
 #include <tessera/plugin/plugin.hpp>
@@ -47,15 +47,27 @@ void require_tensor_maps() {
   replace_address();
 }
 
+namespace {
+
+CUtensorMapDataType type_of(const BoxedTensor& t) {
+  if (t.element_bytes == 2) return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+  if (t.box_neighbours == 0) return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  return t.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+}
+
+}  // namespace
+
 CUtensorMap tensor_map(const BoxedTensor& t) {
   CUtensorMap map;
+  const bool plain = t.box_neighbours != 0;
   const cuuint64_t extents[3] = {cuuint64_t(t.neighbours), cuuint64_t(t.rows), cuuint64_t(t.matrices)};
   const cuuint64_t distances[2] = {cuuint64_t(t.row_bytes), cuuint64_t(t.matrix_bytes)};
-  const cuuint32_t box[3] = {cuuint32_t(128 / t.element_bytes), cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
-  const auto type = t.element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16 : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+  const cuuint32_t along = cuuint32_t(plain ? t.box_neighbours : 128 / t.element_bytes);
+  const cuuint32_t box[3] = {along, cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
   const CUresult result =
-      encode()(&map, type, 3, const_cast<void*>(t.data), extents, distances, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode()(&map, type_of(t), 3, const_cast<void*>(t.data), extents, distances, box, steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;
   throw plugin::Error(TESSERA_INTERNAL, "cuTensorMapEncodeTiled refuses " + std::to_string(t.neighbours) + " x " +
                                             std::to_string(t.rows) + " x " + std::to_string(t.matrices) +

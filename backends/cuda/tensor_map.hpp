@@ -11,14 +11,16 @@
 
 namespace tessera::cuda {
 
-/// A tensor of 16-bit elements, or of f32, which copies round to tf32: neighbours, rows, matrices; all of them from 1
-/// on. Boxes of 128 bytes of neighbours and so many rows are copied, with their 128 bytes permuted (128-byte swizzle).
+/// A tensor: neighbours, rows, matrices; all of them from 1 on. Boxes of so many rows are copied. By default they have
+/// 128 bytes of neighbours, of elements of 16 bits or of f32, which are rounded to tf32, with their 128 bytes permuted
+/// (128-byte swizzle). With `box_neighbours` they have as many, of f32 or f64, as they are.
 struct BoxedTensor {
   const void* data;  ///< at a multiple of 16 bytes
   std::int64_t neighbours, rows, matrices;
   std::int64_t row_bytes, matrix_bytes;  ///< distances: multiples of 16
   int box_rows;
-  int element_bytes;  ///< 2 or 4
+  int element_bytes;  ///< 2, 4 or 8
+  int box_neighbours = 0;
 
   bool operator==(const BoxedTensor&) const = default;
 };

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Waves and diffusion near the rate of memory, on Hopper: one state that is stepped by a star.
+
+#include "../context.hpp"
+#include "../error.hpp"
+#include "model.hpp"
+#include "points.hpp"
+#include "star.hpp"
+#include "streaming_kernels.hpp"
+#include "streaming_offers.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::SystemProblem;
+
+/// A kernel of a type, a star and rows that are aligned or not.
+template <class T>
+StreamingKernel<T> kernel_for(const StarSystem& star, bool aligned) {
+  return streaming_kernel<T>(star.radius, star.form, aligned);
+}
+
+template <class T>
+class StreamingPlan final : public plugin::Plan {
+ public:
+  StreamingPlan(Context& context, const SystemProblem& problem, const StarSystem& star)
+      : context_(context),
+        problem_(problem),
+        star_(star),
+        levels_(problem_),
+        points_(context, problem_),
+        kernels_{kernel_for<T>(star, false), kernel_for<T>(star, true)} {
+    const DeviceGuard guard(context.device());
+    require_tensor_maps();
+    for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
+    prepare_levels(context);
+  }
+
+  std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
+
+  void execute(const plugin::Execution& execution) override {
+    const DeviceGuard guard(context_.device());
+    levels_.take(execution);
+    for (std::int64_t step = 0; step < problem_.steps; ++step)
+      for (const int stage : problem_.stages) {
+        if (stage == problem_.updates.front().stage) make(step);
+        points_.run(stage, step, execution, levels_);
+      }
+    bring_levels_back(context_, problem_, levels_);
+  }
+
+ private:
+  const T* at(const StarValue& value, std::int64_t step) const {
+    return static_cast<const T*>(levels_.at(value.field, value.level, step));
+  }
+  const T* at(int field) const { return static_cast<const T*>(levels_.at(field, 0, 0)); }
+
+  void make(std::int64_t step) {
+    StreamingArrays<T> a{};
+    a.nx = int(problem_.extents[2]), a.ny = int(problem_.extents[1]), a.nz = int(problem_.extents[0]);
+    a.next = static_cast<T*>(levels_.at(star_.made, 1, step));
+    a.u = at(star_.u, step);
+    int streams = 0;
+    if (has_other(star_.form)) a.streams[streams++] = at(star_.other, step);
+    if (has_array(star_.form)) a.streams[streams++] = at(star_.array);
+    if (has_damping(star_.form)) a.streams[streams++] = at(star_.damping);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (star_.profiles[2 - axis] >= 0) a.profiles[axis] = at(star_.profiles[2 - axis]);
+    const bool aligned = is_aligned(a, streams);
+    const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
+    const auto tiles = [](int points, int size) { return std::int64_t((points + size - 1) / size); };
+    a.planes = streaming_planes(tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y), a.nz,
+                                context_.machine().multiprocessors, star_.radius + 2);
+    kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
+  }
+
+  static bool is_aligned(const StreamingArrays<T>& a, int streams) {
+    constexpr std::size_t kBytes = 16;
+    const auto odd = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kBytes != 0; };
+    if (std::size_t(a.nx) * sizeof(T) % kBytes != 0 || odd(a.u) || odd(a.next)) return false;
+    return std::none_of(a.streams, a.streams + streams, odd);
+  }
+
+  Context& context_;
+  SystemProblem problem_;
+  StarSystem star_;
+  plugin::SystemLevels levels_;
+  SystemPoints points_;
+  StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
+  StreamingTensors tensors_[2];
+};
+
+std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
+  std::string why;
+  const auto star = star_of(p, why);
+  if (!star) return why;
+  if (machine.major < 9) return "needs compute capability 9.0";
+  const bool built = plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+    return kernel_for<T>(*star, true).run != nullptr;
+  });
+  return built ? "" : "this build has no code for compute capability 9.0a";
+}
+
+/// Not fitted: what was measured on an H100 in domains of 256^3 to 768^3.
+double streaming_seconds(const SystemProblem& p, const Machine& machine) {
+  constexpr double kAligned = 0.95, kUnaligned = 0.82;
+  constexpr std::int64_t kVectorBytes = 16;
+  const bool aligned = p.extents[2] * std::int64_t(plugin::size_of(p.dtype)) % kVectorBytes == 0;
+  const double moving = compulsory_bytes(p) / (machine.memory_rate * (aligned ? kAligned : kUnaligned));
+  const double launches = 1.0 + double(p.injections.size() + p.recordings.size());
+  constexpr double kFill = 6e-6;  // until the rings are full, and at the end
+  return double(p.steps) * (launches_seconds(machine, launches) + kFill + moving);
+}
+
+void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+           plugin::OfferList& offers) {
+  offers.add({{}, streaming_seconds(p, machine), p.workspace_offsets().back()});
+}
+
+std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, const plugin::Parameters&) {
+  std::string why;
+  const auto star = star_of(p, why);
+  return plugin::with_types<plugin::WideTypes>(
+      p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+        return std::make_unique<StreamingPlan<T>>(context, p, *star);
+      });
+}
+
+const plugin::Register<Context, SystemProblem> kRegistered{{"streaming", why_unsupported, offer, make}, 1};
+
+}  // namespace
+}  // namespace tessera::cuda

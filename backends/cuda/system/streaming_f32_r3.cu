@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "streaming.cuh"
+
+namespace tessera::cuda {
+
+template StreamingKernel<float> streaming_kernel_of<float, 3>(StarForm, bool);
+
+}  // namespace tessera::cuda

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The kernels of the algorithm "streaming", and how a plan launches one.
+#pragma once
+
+#include "../tensor_map.hpp"
+#include "star.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace tessera::cuda {
+
+/// A step in terms that no kernel's template parameters stand in.
+template <class T>
+struct StreamingArrays {
+  int nx, ny, nz, planes;
+  T* next;
+  const T* u;
+  const T* streams[3];
+  const T* profiles[3];  ///< along x, y, z
+};
+
+/// Tensors of a plan's arrays, as it last saw them: u, then the streams, each of up to four classes.
+using StreamingTensors = TensorMap[4][4];
+
+/// A kernel for a type, a radius, a form and rows that are aligned or not.
+template <class T>
+struct StreamingKernel {
+  void (*prepare)(int shared_limit) = nullptr;
+  void (*run)(const StarSystem& star, const StreamingArrays<T>& arrays, StreamingTensors& tensors,
+              cudaStream_t stream) = nullptr;
+  int tile_x = 0, tile_y = 0, shared_bytes = 0;
+};
+
+#if defined(TESSERA_CUDA_SM90A)
+template <class T>
+StreamingKernel<T> streaming_kernel(int radius, StarForm form, bool aligned);
+#else
+/// None: the plugin has no code for Hopper.
+template <class T>
+StreamingKernel<T> streaming_kernel(int, StarForm, bool) {
+  return {};
+}
+#endif
+
+}  // namespace tessera::cuda

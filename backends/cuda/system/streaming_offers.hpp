@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How "streaming" cuts a domain.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// Planes that a block makes, where `tiles` columns cover a plane and `slots` blocks run at once: the fewest times of a
+/// plane on the busiest multiprocessor, where a block costs `fixed` of them besides its planes. Never many: blocks in
+/// long marches drift apart, and the second-level cache loses halos before the neighbours read them.
+inline int streaming_planes(std::int64_t tiles, int nz, std::int64_t slots, int fixed) {
+  constexpr int kMost = 192, kLeast = 16;
+  std::int64_t best = -1;
+  int planes = nz;
+  for (int chunks = (nz + kMost - 1) / kMost; best < 0 || nz / chunks >= kLeast; ++chunks) {
+    const int p = (nz + chunks - 1) / chunks;
+    const std::int64_t blocks = tiles * ((nz + p - 1) / p);
+    const std::int64_t cost = (blocks + slots - 1) / slots * (p + fixed);
+    if (best < 0 || cost < best) best = cost, planes = p;
+  }
+  return planes;
+}
+
+}  // namespace tessera::cuda
