@@ -15,6 +15,7 @@
 namespace tessera::perf {
 
 std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream);
+std::unique_ptr<Competitor> make_cuda_wave(cudaStream_t stream, bool marches);
 
 namespace {
 
@@ -254,4 +255,6 @@ extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera
 extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int, int) {
   competitors->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
+  for (const bool marches : {false, true})
+    competitors->push_back(tessera::perf::make_cuda_wave(static_cast<cudaStream_t>(stream), marches));
 }
