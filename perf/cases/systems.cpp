@@ -70,9 +70,10 @@ void Builder::wave() {
   system.record(u, receivers);
 }
 
-/// u' = div(k grad u), k between points the mean of both.
+/// u' = div(k grad u), k between points the mean of both. Neighbours are read, so that the next level needs an array of
+/// its own: a second level is one that executions of one step need not copy from.
 void Builder::diffusion() {
-  const auto u = state("u"), k = system.array("k");
+  const auto u = state("u", 2), k = system.array("k");
   Expression next = 1 * u;
   for (int axis = 0; axis < shape_.rank; ++axis)
     for (const int side : {-1, 1}) {
@@ -120,9 +121,10 @@ void Builder::elastic() {
   }
 }
 
-/// Feed 0.04, kill 0.04: from the ranges below it goes to u = 0.2, v = 0.4, not to a v of denormal numbers.
+/// Feed 0.04, kill 0.04: from the ranges below it goes to u = 0.2, v = 0.4, not to a v of denormal numbers. Two levels
+/// as of diffusion.
 void Builder::gray_scott() {
-  const auto u = state("u"), v = state("v");
+  const auto u = state("u", 2), v = state("v", 2);
   const Taps laplacian = taps::laplacian(shape_.rank);
   system.update(u) = 0.16 * u.under(laplacian) + u - u * v * v + 0.04 - 0.04 * u;
   system.update(v) = 0.08 * v.under(laplacian) + v + u * v * v - 0.08 * v;
