@@ -45,7 +45,6 @@ bool is_sampled(const SystemOperand& operand) {
 SystemReference::SystemReference(const Problem& problem, std::uint64_t seed)
     : problem_(problem), complete_(problem.system.steps == 1), points_(sampled_points(problem.system, seed)) {
   SystemStep step(problem.part(), seed);
-  // Axes are counted there from the first of the system's own.
   for (int f = 0; f < int(step.desc().field_count); ++f) fields_.emplace_back(step.desc().fields[f].name);
   for (std::size_t i = 0; i < problem.operands.size(); ++i) {
     const SystemOperand& operand = problem.operands[i];
