@@ -83,7 +83,8 @@ int run(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
   // The suite forces one algorithm after the other. Where it forces none, the backend itself must choose.
-  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM"}) unsetenv(variable);
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_SYSTEM_ALGORITHM"})
+    unsetenv(variable);
   if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
   if (options.threads == 0) options.threads = default_threads();
 

@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 
+#include "systems.hpp"
 #include "taps.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ std::optional<T> number_of(const char* const (&names)[kCount], const std::string
 }
 
 /// "1024^2", "64x32x8", and on a line "2^28" or "1000003".
-std::string name_of_extents(const StencilShape& s) {
+template <class Shape>
+std::string name_of_extents(const Shape& s) {
   const std::vector<std::int64_t> extents(s.extents.end() - s.rank, s.extents.end());
   const std::int64_t first = extents.front();
   if (s.rank == 1 && (first & (first - 1)) == 0)
@@ -131,10 +133,19 @@ std::string name_of(const StencilShape& s) {
   return s.steps > 1 ? name + "_steps" + std::to_string(s.steps) : name;
 }
 
+std::string name_of(const SystemShape& s) {
+  std::string name = kModels[std::size_t(s.model)];
+  if (s.model == Model::wave) name += "_o" + std::to_string(s.order);
+  if (s.varying) name += "_c2";
+  if (s.sponge) name += "_sponge";
+  name += "_" + name_of_extents(s);
+  return s.steps > 1 ? name + "_steps" + std::to_string(s.steps) : name;
+}
+
 Problem resolve(const Case& c, Kind kind) {
   Problem p = c.problem;
   p.kind = kind;
-  return p.op == Op::gemm ? resolve_gemm(p) : resolve_stencil(p);
+  return p.op == Op::gemm ? resolve_gemm(p) : p.op == Op::stencil ? resolve_stencil(p) : resolve_system(p);
 }
 
 }  // namespace tessera::perf

@@ -30,9 +30,11 @@ struct Case {
 
 std::vector<Case> gemm_cases();
 std::vector<Case> stencil_cases();
+std::vector<Case> system_cases();
 
 /// Names as cases have them, in the order of the numbers.
 inline constexpr const char* kPatterns[] = {"star", "box", "derivative"};
+inline constexpr const char* kModels[] = {"wave", "diffusion", "maxwell", "elastic", "gray_scott"};
 inline constexpr const char* kActivations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
 
 /// Every kind that there is; those of stencils are of one type alone.
@@ -62,9 +64,11 @@ GemmShape padded_shape(std::int64_t m, std::int64_t n, std::int64_t k, bool tran
 /// Gives a product a bias for each column, and the activation of that number.
 void add_epilogue(GemmShape& shape, tessera_activation activation);
 
-/// The case's name in its rows: "1024x16x1024_batch10_ld+7_TN_bias_relu", "2d_star_r1_1024^2_fixed_steps100".
+/// The case's name in its rows: "1024x16x1024_batch10_ld+7_TN_bias_relu", "2d_star_r1_1024^2_fixed_steps100",
+/// "wave_o8_c2_sponge_512^3_steps24".
 std::string name_of(const GemmShape& shape);
 std::string name_of(const StencilShape& shape);
+std::string name_of(const SystemShape& shape);
 
 /// The problem of a kind: counts, work and traffic filled in.
 Problem resolve(const Case& c, Kind kind);

@@ -62,7 +62,7 @@ void Contest::find_reference(Fixture& fixture) {
 
 /// Many steps take long also at the ceilings, and are given some times as long.
 double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
-  const double steps = problem_.op == Op::stencil ? double(problem_.stencil.steps) : 1.0;
+  const double steps = double(problem_.steps());
   Problem sweep = problem_;
   sweep.flops /= steps;
   return std::max(budget.max_budgets * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);

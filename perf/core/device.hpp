@@ -38,8 +38,8 @@ class Device {
 
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) = 0;
-  /// Element i becomes random_element<T>(seed, i).
-  virtual void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) = 0;
+  /// Element i becomes random_between<T>(seed, i, ...): of the usual range random_element<T>(seed, i).
+  virtual void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed, Range range) = 0;
   virtual void poison(void* data, std::size_t bytes) = 0;  ///< every element a NaN
   virtual std::int64_t count_nan(const void* data, DType dtype, std::int64_t count) = 0;
   virtual void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) = 0;
@@ -59,7 +59,8 @@ class Device {
   virtual double bus_rate(bool /*to_device*/, std::size_t /*bytes*/) { return 0.0; }
 };
 
-/// out = f(in...), with three pointers to inputs. Enqueues on a device; complete on return on the host.
+/// out = f(in...), with three pointers to inputs. Enqueues on a device; complete on return on the host. Of a system
+/// `out` is the list of Problem::operands, a void**: the execution leaves it in the order that the next one takes.
 using Execute = std::function<void(const void* const* in, void* out)>;
 
 /// Where a result of 16 bits is rounded to its type.

@@ -28,6 +28,7 @@ double Fixture::bytes(const Device& device, const Problem& problem) {
 
 Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
     : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)) {
+  if (problem.op == Op::system) system_ = std::make_unique<SystemFixture>(device, problem, seed, sets_);
   for (std::size_t operand = 0; operand <= kOut; ++operand) {
     const std::size_t bytes = operand < kOut ? problem.in_bytes(operand) : problem.out_bytes();
     if (bytes == 0) continue;
@@ -36,7 +37,7 @@ Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
     if (operand < kOut) {
       const DType dtype = problem.in_dtype(operand);
       device.fill(memory_[operand], dtype, sets_ * distance_[operand] / std::int64_t(size_of(dtype)),
-                  input_seed(seed, int(operand)));
+                  input_seed(seed, int(operand)), {});
     } else
       device.poison(memory_[operand], std::size_t(sets_ * distance_[operand]));
   }
@@ -54,18 +55,21 @@ Reference& Fixture::reference() {
 
 void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
   const std::int64_t set = hot ? 0 : i % sets_;
+  if (system_) return system_->execute(function, set);
   const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1],
                             memory_[2] + set * distance_[2]};
   function(in, memory_[kOut] + set * distance_[kOut]);
 }
 
 Verdict Fixture::check(const Execute& function, double& seconds, Rounding rounding) {
+  if (system_) return system_->check(function, seconds);
   device_->poison(memory_[kOut], problem_.out_bytes());
   seconds = device_->time([&] { execute(function, 0, true); });
   return reference().check(*device_, memory_[kOut], rounding);
 }
 
 Verdict Fixture::chain(const Execute& part) {
+  if (system_) return system_->chain(part);
   const std::size_t bytes = problem_.out_bytes();
   const auto release = [this](void* memory) { device_->release(memory); };
   const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);

@@ -7,7 +7,9 @@
 
 #include "check.hpp"
 #include "platform.hpp"
+#include "system_fixture.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace tessera::perf {
@@ -27,7 +29,7 @@ class Fixture {
   /// Poisons the output, executes, and compares. Also the time of that execution.
   Verdict check(const Execute& function, double& seconds, Rounding rounding = Rounding::once);
   /// Whether check() has something to compare with; else chain() makes it.
-  bool has_reference() { return reference().complete(); }
+  bool has_reference() { return system_ ? system_->has_reference() : reference().complete(); }
   /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.
   Verdict chain(const Execute& part);
 
@@ -45,6 +47,7 @@ class Fixture {
   std::array<std::int64_t, 4> distance_{};  ///< bytes between the sets of each operand
   std::array<char*, 4> memory_{};
   std::optional<Reference> reference_;
+  std::unique_ptr<SystemFixture> system_;  ///< of a system, which has none of the above
 };
 
 }  // namespace tessera::perf

@@ -4,6 +4,7 @@
 #include "platform.hpp"
 
 #include "module.hpp"
+#include "systems.hpp"
 #include "taps.hpp"
 
 #include <algorithm>
@@ -58,6 +59,54 @@ Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, c
   return {execute, plan->workspace_bytes()};
 }
 
+/// A field's arrays among the operands, and where an execution leaves each of its levels.
+struct FieldOperands {
+  SystemField field;
+  std::size_t first;
+  std::vector<std::size_t> after;
+};
+
+std::vector<FieldOperands> field_operands(const Problem& problem, const SystemPlan& plan) {
+  std::vector<FieldOperands> fields;
+  for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+    const SystemOperand& operand = problem.operands[i];
+    if (operand.use >= SystemOperand::Use::injected) break;
+    const SystemField field(operand.index, problem.system.rank);
+    if (operand.level == 0) fields.push_back({field, i, {}});
+    const bool state = operand.use == SystemOperand::Use::state;
+    fields.back().after.push_back(state ? std::size_t(plan.place_after(field, -operand.level)) : 0);
+  }
+  return fields;
+}
+
+template <class T>
+Prepared prepare_system(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
+  const StencilSystem system = system_of(problem.system, problem.kind.dtype);
+  const auto plan = std::make_shared<SystemPlan>(context, system, problem.system.steps, options);
+  const Execute execute = [plan, fields = field_operands(problem, *plan), operands = problem.operands](
+                              const void* const*, void* list) {
+    void** const arrays = static_cast<void**>(list);
+    std::vector<FieldArrays> given;
+    for (const FieldOperands& f : fields) {
+      std::vector<SystemArray> levels;
+      for (std::size_t level = 0; level < f.after.size(); ++level)
+        levels.emplace_back(static_cast<T*>(arrays[f.first + level]));
+      given.emplace_back(f.field, std::move(levels));
+    }
+    SystemSeries series;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].use >= SystemOperand::Use::injected)
+        (operands[i].use == SystemOperand::Use::injected ? series.injected : series.recorded)
+            .emplace_back(static_cast<T*>(arrays[i]));
+    plan->execute(given, series);
+    for (const FieldOperands& f : fields) {
+      const std::vector<void*> before(arrays + f.first, arrays + f.first + f.after.size());
+      for (std::size_t level = 0; level < f.after.size(); ++level) arrays[f.first + level] = before[f.after[level]];
+    }
+  };
+  return {execute, plan->workspace_bytes()};
+}
+
 }  // namespace
 
 Prepared prepare(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
@@ -65,6 +114,7 @@ Prepared prepare(const tessera::Context& context, const Problem& problem, const 
     if (problem.op == Op::gemm)
       return problem.kind.dtype_out == problem.kind.dtype ? prepare_gemm<T, T>(context, problem, options)
                                                           : prepare_gemm<T, Scalar<T>>(context, problem, options);
+    if (problem.op == Op::system) return prepare_system<T>(context, problem, options);
     const auto plan = std::make_shared<StencilPlan>(context, stencil_desc(problem), options);
     const Execute execute = [plan](const void* const* in, void* out) {
       plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out));
@@ -91,7 +141,7 @@ class Algorithm : public Competitor {
 
   std::string name() const override { return name_; }
   std::string unsupported(const Problem& problem) const override {
-    if (problem.op != op_) return "it is of the other operation";
+    if (problem.op != op_) return "it is of another operation";
     return limit_ == 0 || exceeds_limit(problem) ? "" : "it takes no more workspace by itself";
   }
   Execute prepare(const Problem& problem) override {
@@ -111,7 +161,9 @@ class Algorithm : public Competitor {
   }
   std::string planned(const Problem& problem, const PlanOptions& options) const {
     if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
-    return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
+    if (op_ == Op::stencil) return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
+    const StencilSystem system = system_of(problem.system, problem.kind.dtype);
+    return SystemPlan(*context_, system, problem.system.steps, options).algorithm();
   }
   /// Whether its plan takes more where nobody sets a limit.
   bool exceeds_limit(const Problem& problem) const {
@@ -214,6 +266,8 @@ void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
     }
     for (const std::string& name : info.stencil_algorithms)
       backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::stencil, name));
+    for (const std::string& name : info.system_algorithms)
+      backend.algorithms.push_back(std::make_unique<Algorithm>(backend, memory, Op::system, name));
   }
 }
 

@@ -77,7 +77,7 @@ const char* name_of(Ceiling ceiling);
 /// The library's problem for a case.
 tessera::GemmDesc gemm_desc(const Problem& problem);
 tessera::StencilDesc stencil_desc(const Problem& problem);
-/// A plan, by what executes it: C = op(A) op(B), or out = S(in).
+/// A plan, by what executes it: C = op(A) op(B), out = S(in), or steps of a system.
 struct Prepared {
   Execute execute;
   std::uint64_t workspace_bytes;  ///< that the plan takes beside its operands

@@ -12,10 +12,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tessera::perf {
 
-enum class Op { gemm, stencil };
+enum class Op { gemm, stencil, system };
 
 /// Types of a problem, and the arithmetic that it accepts.
 struct Kind {
@@ -64,36 +65,82 @@ struct StencilShape {
   std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }
 };
 
+enum class Model { wave, diffusion, maxwell, elastic, gray_scott };
+
+/// Fields that are stepped together on a packed domain, as StencilShape has it; all sides are fixed.
+struct SystemShape {
+  Model model = Model::wave;
+  int order = 8;         ///< of the wave's laplacian
+  bool varying = false;  ///< the square of the wave's speed is an array, else a constant
+  bool sponge = false;   ///< the wave is damped by a profile along each axis, and has a source and receivers
+  int rank = 3;
+  std::array<std::int64_t, 3> extents{1, 1, 1};
+  std::int64_t steps = 1;
+
+  std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }
+};
+
+/// Values are uniform in [middle - half, middle + half). `half` is a power of two: the same on every device.
+struct Range {
+  double middle = 0.0, half = 1.0;
+};
+
+/// An array of a system's execution.
+struct SystemOperand {
+  enum class Use { state, constant, injected, recorded };
+  Use use = Use::state;
+  int index = 0;  ///< of the field, or of the injection or recording
+  int level = 0;  ///< of a state, counted from the newest
+  std::int64_t count = 0;
+  Range range;
+};
+
 struct Problem {
   Op op = Op::gemm;
   std::string name;  ///< the case's
   Kind kind;
   GemmShape gemm;
   StencilShape stencil;
+  SystemShape system;
 
   std::array<std::int64_t, 3> in_count{};  ///< elements of each input: A, B, bias, or the field; 0: there is none
   std::int64_t out_count = 0;
   std::int64_t out_gaps = 0;  ///< elements of the output that must stay as they are (between rows)
-  double flops = 0.0;         ///< of one execution; an FMA counts 2
-  double work = 0.0;          ///< what `rate` counts: flops, or points x steps
+  /// Of a system: the arrays of its fields in their order, each state's levels from the newest on; then the series.
+  std::vector<SystemOperand> operands;
+  double flops = 0.0;  ///< of one execution; an FMA counts 2
+  double work = 0.0;   ///< what `rate` counts: flops, or points x steps
   /// Compulsory traffic: each input is read once, the output is written once. beta is 0, so C is not read.
   double read_bytes = 0.0, write_bytes = 0.0;
 
-  /// A problem of many steps has parts, kParts of which in a row are the whole: quick to try, and quick to check.
+  std::int64_t steps() const { return op == Op::stencil ? stencil.steps : op == Op::system ? system.steps : 1; }
+
+  /// A problem of many steps has parts, so many of which in a row are the whole: quick to try, and quick to check. Of a
+  /// system each step is one.
   static constexpr std::int64_t kParts = 50;
-  bool has_parts() const { return op == Op::stencil && stencil.steps % kParts == 0; }
+  std::int64_t parts() const { return op == Op::system ? system.steps : kParts; }
+  bool has_parts() const { return steps() > 1 && op != Op::gemm && steps() % parts() == 0; }
   Problem part() const {
     Problem p = *this;
-    p.stencil.steps /= kParts, p.work /= double(kParts), p.flops /= double(kParts);
+    (op == Op::system ? p.system.steps : p.stencil.steps) /= parts();
+    p.work /= double(parts()), p.flops /= double(parts());
+    for (SystemOperand& operand : p.operands)
+      if (operand.use >= SystemOperand::Use::injected) operand.count /= parts();
     return p;
   }
 
   /// "gemm/1024_NT/f32", "gemm/4096_bias_gelu/bf16": what the names of its rows begin with.
-  std::string label() const { return (op == Op::gemm ? "gemm/" : "stencil/") + name + "/" + kind.name(); }
+  std::string label() const {
+    return (op == Op::gemm ? "gemm/" : op == Op::stencil ? "stencil/" : "system/") + name + "/" + kind.name();
+  }
   DType in_dtype(std::size_t input) const { return input < 2 ? kind.dtype : kind.dtype_out; }
   std::size_t in_bytes(std::size_t input) const { return std::size_t(in_count[input]) * size_of(in_dtype(input)); }
   std::size_t out_bytes() const { return std::size_t(out_count) * size_of(kind.dtype_out); }
-  double footprint() const { return double(in_bytes(0) + in_bytes(1) + in_bytes(2) + out_bytes()); }
+  double footprint() const {
+    double bytes = double(in_bytes(0) + in_bytes(1) + in_bytes(2) + out_bytes());
+    for (const SystemOperand& operand : operands) bytes += double(operand.count) * double(size_of(kind.dtype));
+    return bytes;
+  }
   /// Of one type that the processor computes in, to its precision, and nothing beside the product or the sum.
   bool is_plain() const {
     return size_of(kind.dtype) > 2 && kind.compute == TESSERA_COMPUTE_STRICT && !gemm.has_epilogue();

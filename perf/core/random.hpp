@@ -33,4 +33,10 @@ TESSERA_PERF_BOTH inline T random_element(std::uint64_t seed, std::uint64_t inde
   return T(Scalar<T>(random_value(seed, index)));
 }
 
+/// An element between middle - half and middle + half, where half is a power of two: there is one rounding in double.
+template <class T>
+TESSERA_PERF_BOTH inline T random_between(std::uint64_t seed, std::uint64_t index, double middle, double half) {
+  return T(Scalar<T>(middle + half * random_value(seed, index)));
+}
+
 }  // namespace tessera::perf

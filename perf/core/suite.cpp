@@ -115,6 +115,7 @@ void Suite::add_rows() {
     add_case_rows(*target, options_->asked, true);
     add_case_rows(*target, gemm_cases(), false);
     add_case_rows(*target, stencil_cases(), false);
+    add_case_rows(*target, system_cases(), false);
     add_overhead_rows(*target);
     add_contention_rows(*target);
   }

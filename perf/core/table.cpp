@@ -176,7 +176,9 @@ void print_group(const Group& group, std::FILE* file) {
         (best_peer == nullptr || number(*row, "rate") > number(*best_peer, "rate")))
       best_peer = row;
   const bool ceiling = group.title.rfind("ceiling/", 0) == 0;
-  const char* const unit = group.title.rfind("gemm/", 0) == 0 ? "FLOP/s" : "Stencil/s";
+  const char* const unit = group.title.rfind("gemm/", 0) == 0     ? "FLOP/s"
+                           : group.title.rfind("system/", 0) == 0 ? "point/s"
+                                                                  : "Stencil/s";
   std::fprintf(file, "\n%s\n", group.title.c_str());
   for (const Json* row : rows) print_row(*row, best_peer, ceiling, unit, file);
 }

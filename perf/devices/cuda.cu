@@ -15,14 +15,15 @@
 namespace tessera::perf {
 
 std::unique_ptr<Competitor> make_cuda_loop(cudaStream_t stream);
+std::unique_ptr<Competitor> make_cuda_wave(cudaStream_t stream, bool marches);
 
 namespace {
 
 template <class T>
-__global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
+__global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed, Range range) {
   for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += std::int64_t(gridDim.x) * blockDim.x)
-    data[i] = random_element<T>(seed, std::uint64_t(i));
+    data[i] = random_between<T>(seed, std::uint64_t(i), range.middle, range.half);
 }
 template <class T>
 __global__ void count_nan_kernel(const T* data, std::int64_t count, unsigned long long* found) {
@@ -108,10 +109,10 @@ class Cuda : public Device {
     cudaStreamSynchronize(stream_);
     cudaFree(memory);
   }
-  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
+  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed, Range range) override {
     const auto blocks = unsigned(properties_.multiProcessorCount * 16);
     with_types(dtype, [&]<class T>(std::type_identity<T>) {
-      fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<T*>(data), count, seed);
+      fill_kernel<<<blocks, 256, 0, stream_>>>(static_cast<T*>(data), count, seed, range);
     });
     succeed(cudaGetLastError());
     succeed(cudaStreamSynchronize(stream_));
@@ -226,7 +227,7 @@ class Cuda : public Device {
     for (void** memory : {&in_, &out_}) {
       if (*memory != nullptr) release(*memory);
       *memory = allocate(half);
-      fill(*memory, kDType<float>, std::int64_t(half / sizeof(float)), half_ + 1);
+      fill(*memory, kDType<float>, std::int64_t(half / sizeof(float)), half_ + 1, {});
     }
     half_ = half;
   }
@@ -254,4 +255,6 @@ extern "C" __attribute__((visibility("default"))) tessera::perf::Device* tessera
 extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void* stream, int, int) {
   competitors->push_back(tessera::perf::make_cuda_loop(static_cast<cudaStream_t>(stream)));
+  for (const bool marches : {false, true})
+    competitors->push_back(tessera::perf::make_cuda_wave(static_cast<cudaStream_t>(stream), marches));
 }

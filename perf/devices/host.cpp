@@ -28,9 +28,10 @@ namespace {
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T>
-void fill_as(T* data, std::int64_t count, std::uint64_t seed) {
+void fill_as(T* data, std::int64_t count, std::uint64_t seed, Range range) {
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < count; ++i) data[i] = random_element<T>(seed, std::uint64_t(i));
+  for (std::int64_t i = 0; i < count; ++i)
+    data[i] = random_between<T>(seed, std::uint64_t(i), range.middle, range.half);
 }
 
 template <class T>
@@ -93,8 +94,8 @@ class Host : public Device {
     munmap(found->second.first, found->second.second);
     blocks_.erase(found);
   }
-  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed) override {
-    with_types(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed); });
+  void fill(void* data, DType dtype, std::int64_t count, std::uint64_t seed, Range range) override {
+    with_types(dtype, [=]<class T>(std::type_identity<T>) { fill_as(static_cast<T*>(data), count, seed, range); });
   }
   void poison(void* data, std::size_t bytes) override {
     const std::int64_t block = 1 << 20;
@@ -144,8 +145,8 @@ class Host : public Device {
       in_ = allocate(half);
       out_ = allocate(half);
       half_ = half;
-      fill(in_, kDType<float>, std::int64_t(half / sizeof(float)), 1);
-      fill(out_, kDType<float>, std::int64_t(half / sizeof(float)), 2);
+      fill(in_, kDType<float>, std::int64_t(half / sizeof(float)), 1, {});
+      fill(out_, kDType<float>, std::int64_t(half / sizeof(float)), 2, {});
     }
     const std::size_t bytes = 2 * half;
     const std::int64_t passes = std::max<std::int64_t>(1, std::int64_t(4e6 / double(bytes)));

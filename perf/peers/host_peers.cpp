@@ -16,6 +16,7 @@ void use_threads(int threads) {
 extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tessera::perf::Competitors* competitors,
                                                                           void*, int, int threads) {
   competitors->push_back(tessera::perf::make_openmp_loop(threads));
+  competitors->push_back(tessera::perf::make_openmp_wave(threads));
 #if defined(TESSERA_PERF_EIGEN)
   competitors->push_back(tessera::perf::make_eigen(threads));
 #endif

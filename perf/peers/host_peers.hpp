@@ -10,6 +10,7 @@
 namespace tessera::perf {
 
 std::unique_ptr<Competitor> make_openmp_loop(int threads);
+std::unique_ptr<Competitor> make_openmp_wave(int threads);
 std::unique_ptr<Competitor> make_eigen(int threads);
 
 /// Number of OpenMP threads of the calling thread from now on; 0: leave it.

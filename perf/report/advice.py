@@ -40,11 +40,15 @@ def kind_of(group: Group) -> str:
     case = group.case
     if group.op == "gemm":
         return _gemm_kind(case)
+    steps = bool(re.search(r"_steps[0-9]+$", case))
+    if group.op == "system":
+        model = re.match(r"[a-z]+(_[a-z]{2,})*", case)
+        return f"system, {model[0] if model else 'other'}{', many steps' if steps else ''}"
     match = re.match(r"(\d)d_([a-z]+)_r(\d+)_", case)
     if not match:
         return "other stencils"
     shape = "box" if match[2] == "box" else "star"
-    return f"{match[1]}D {shape}, {'many steps' if re.search(r'_steps[0-9]+$', case) else 'one sweep'}"
+    return f"{match[1]}D {shape}, {'many steps' if steps else 'one sweep'}"
 
 
 def _gemm_kind(case: str) -> str:
@@ -99,13 +103,14 @@ def advise(result: Result) -> list[Advice]:
     if noise.is_busy(result):
         return []
     kinds: dict[tuple[str, str], list[Group]] = {}
-    for op in ("gemm", "stencil"):
+    for op in ("gemm", "stencil", "system"):
         for group in result.groups(op):
             if group.best_ours:
                 kinds.setdefault((group.place, kind_of(group)), []).append(group)
     found = [_of_kind(kind, place, groups) for (place, kind), groups in kinds.items()]
-    # Products as in the file, then one sweep of 1D to 3D, then many.
-    return sorted(found, key=lambda item: (item.place, "steps" in item.kind, item.kind if "D " in item.kind else ""))
+    # Products as in the file, then one sweep of 1D to 3D, then many, then systems.
+    return sorted(found, key=lambda item: (item.place, item.kind.startswith("system"), "steps" in item.kind,
+                                           item.kind if "D " in item.kind else ""))
 
 
 def _range(values: list[float], show: Callable[[float], str]) -> str:

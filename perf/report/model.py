@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-OPS = {"gemm": "GEMM", "stencil": "Stencils", "overhead": "Overheads", "ceiling": "Ceilings"}
-RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "ceiling": "FLOP/s"}
+OPS = {"gemm": "GEMM", "stencil": "Stencils", "system": "Systems", "overhead": "Overheads", "ceiling": "Ceilings"}
+RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "system": "point/s", "ceiling": "FLOP/s"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Row:
     cache: str
     subject: Subject
     seconds: float | None = None
-    rate: float | None = None  # in 10^9 FLOP/s or Stencil/s
+    rate: float | None = None  # in 10^9 FLOP/s, Stencil/s or point/s
     traffic: float | None = None  # GB/s of compulsory traffic
     ceiling: float | None = None  # fraction of the binding ceiling
     binds: str = ""  # that ceiling's name

@@ -145,7 +145,7 @@ def _advice(result: Result) -> str:
 def _summary(result: Result) -> str:
     """A sentence an operation: how many cases, how they stand beside the peers, what failed."""
     items = []
-    for op in ("gemm", "stencil", "overhead"):
+    for op in ("gemm", "stencil", "system", "overhead"):
         groups = result.groups(op)
         if not groups:
             continue
@@ -210,8 +210,9 @@ def _section(result: Result, index: int) -> str:
         _element("dl", facts, "facts"),
     ]
     figures = {"gemm": lambda: charts.ratios(result, styles, prefix) + plots.scaling(result, styles, prefix)
-               + plots.roofline(result, styles, prefix), "stencil": lambda: charts.bars(result, styles, prefix)}
-    for op in ("gemm", "stencil", "overhead"):
+               + plots.roofline(result, styles, prefix), "stencil": lambda: charts.bars(result, styles, prefix),
+               "system": lambda: charts.bars(result, styles, f"{prefix}-systems", "system")}
+    for op in ("gemm", "stencil", "system", "overhead"):
         if result.of(op):
             found = figures[op]() if op in figures else []
             parts += [f'<h3 id="{prefix}-{op}">{OPS[op]}</h3>', _figures(found), _table(result, op)]

@@ -165,6 +165,9 @@ class Advised(unittest.TestCase):
         self.assertEqual(
             [kind("stencil", case) for case in ("1d_derivative_r4_2^28_fixed", "2d_box_r1_9^2_periodic_steps20", "x")],
             ["1D star, one sweep", "2D box, many steps", "other stencils"])
+        self.assertEqual(
+            [kind("system", case) for case in ("wave_o8_c2_sponge_9^3_steps24", "maxwell_9^3", "gray_scott_9^2", "9")],
+            ["system, wave, many steps", "system, maxwell", "system, gray_scott", "system, other"])
 
     def test_what_to_take(self) -> None:
         ours = [passes(1.0, 1.0, 1.1, shares=(0.8, 0.8, 0.7)) | {"ceiling": 0.8, "label": "fma"},
