@@ -347,7 +347,7 @@ System validate_system(const tessera_system_desc* desc) {
 std::string why_not_in_place(const System& system, int state) {
   const System::Field& field = system.fields[std::size_t(state)];
   const auto fault = [&](const System::Update& update, const tessera_factor& f) -> std::string {
-    if (f.field != state || f.level != field.oldest()) return {};
+    if (f.field != state || f.level != field.oldest() || update.stage < field.stage) return {};
     const std::string reader = "the update of '" + system.fields[std::size_t(update.field)].name + "' in stage " +
                                std::to_string(update.stage) + " reads level " + std::to_string(f.level) + " of '" +
                                field.name + "'";

@@ -64,8 +64,8 @@ struct System {
 System validate_system(const tessera_system_desc* desc);
 
 /// Why the next level of a state cannot take the place of its oldest one, with the term that is at fault; "" where it
-/// can. It can where that level is read at the point itself alone, by updates of the same stage, which read before they
-/// store, or of earlier ones.
+/// can. It can where that level is read by updates of earlier stages, and by those of the same stage, which read before
+/// they store, at the point itself alone.
 std::string why_not_in_place(const System& system, int state);
 
 }  // namespace tessera::core

@@ -3,7 +3,7 @@
 
 /// @file
 /// Every system: each value an ordinary load, each stage a launch or some.
-#include "direct.cuh"
+#include "compact.cuh"
 
 #include "../launch.cuh"
 #include "model.hpp"
@@ -36,7 +36,7 @@ class DirectPlan final : public plugin::Plan {
     }
     const DeviceGuard guard(context.device());
     for (const Stage& stage : stages_)
-      for (const Launch& one : stage.launches) prepare(one.kernel);
+      for (const Launch& one : stage.launches) prepare(one.kernel), prepare(one.compact_kernel);
     prepare_levels(context);
   }
 
@@ -47,11 +47,7 @@ class DirectPlan final : public plugin::Plan {
     levels_.take(execution);
     for (std::int64_t step = 0; step < problem_.steps; ++step)
       for (Stage& stage : stages_) {
-        for (Launch& one : stage.launches) {
-          for (std::size_t i = 0; i < one.arrays.size(); ++i)
-            one.arguments.arrays[i] = levels_.at(one.arrays[i].field, one.arrays[i].level, step);
-          launch(one.kernel, one.grid, one.block, 0, context_.stream(), one.arguments);
-        }
+        for (Launch& one : stage.launches) one.run(levels_, step, context_.stream());
         points_.run(stage.number, step, execution, levels_);
       }
     bring_levels_back(context_, problem_, levels_);
@@ -59,11 +55,23 @@ class DirectPlan final : public plugin::Plan {
 
  private:
   struct Launch {
-    void (*kernel)(DirectLaunch<T>);
     dim3 grid, block;
     std::vector<ArrayOf> arrays;
-    std::unique_ptr<DeviceTable> records, boxes;
-    DirectLaunch<T> arguments;
+    std::unique_ptr<DeviceTable> records, offsets, boxes;
+    /// Either the one kernel with its arguments, or the other.
+    void (*kernel)(DirectLaunch<T>);
+    std::unique_ptr<DirectLaunch<T>> arguments;
+    void (*compact_kernel)(CompactLaunch<T>);
+    std::unique_ptr<CompactLaunch<T>> compact;
+
+    void run(const plugin::SystemLevels& levels, std::int64_t step, cudaStream_t stream) {
+      void** const targets = compact != nullptr ? compact->arrays : arguments->arrays;
+      for (std::size_t i = 0; i < arrays.size(); ++i) targets[i] = levels.at(arrays[i].field, arrays[i].level, step);
+      if (compact != nullptr)
+        launch(compact_kernel, grid, block, 0, stream, *compact);
+      else
+        launch(kernel, grid, block, 0, stream, *arguments);
+    }
   };
   struct Stage {
     int number;
@@ -76,20 +84,39 @@ class DirectPlan final : public plugin::Plan {
   }
 
   Launch launch_of(int stage, const std::vector<int>& fields) {
-    Program<T> program = program_of<T>(problem_, stage, fields);
-    Launch made{kernel_for(program),     {}, block_shape(), program.arrays, table_of(program.records),
-                table_of(program.boxes), {}};
-    DirectLaunch<T>& a = made.arguments;
+    const Program<T> program = program_of<T>(problem_, stage, fields);
+    Launch made{};
+    made.block = block_shape();
+    made.arrays = program.arrays;
+    made.records = table_of(program.records), made.offsets = table_of(program.offsets);
+    made.boxes = table_of(program.boxes);
+    NearBoundary<T> near{};
+    std::copy_n(problem_.extents.begin(), 3, near.extents);
+    near.records = made.records->template as<const Record<T>>();
+    near.offsets = made.offsets->template as<const RecordOffset>();
+    near.boxes = made.boxes->template as<const UpdateBox>();
+    near.fields = fields_->as<const FieldPlace>();
     const SystemProblem::Field& common = problem_.fields[std::size_t(problem_.updates.front().field)];
-    std::copy_n(problem_.extents.begin(), 3, a.extents);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      a.strides[axis] = common.strides[axis] * std::int64_t(plugin::size_of(common.dtype));
-    a.tiles[0] = tiles(problem_.extents[2], made.block.x * kDirectPoints<T>);
-    a.tiles[1] = tiles(problem_.extents[1], made.block.y);
-    made.grid = dim3(unsigned(a.tiles[0] * a.tiles[1] * tiles(problem_.extents[0], made.block.z)));
-    a.records = made.records->template as<const Record<T>>();
-    a.boxes = made.boxes->template as<const UpdateBox>();
-    a.fields = fields_->as<const FieldPlace>();
+    std::int64_t strides[3];
+    const auto element = std::int64_t(plugin::size_of(common.dtype));
+    for (std::size_t axis = 0; axis < 3; ++axis) strides[axis] = common.strides[axis] * element;
+    const std::int64_t across = tiles(problem_.extents[2], made.block.x * kDirectPoints<T>);
+    const std::int64_t rows = tiles(problem_.extents[1], made.block.y);
+    made.grid = dim3(unsigned(across * rows * tiles(problem_.extents[0], made.block.z)));
+    made.kernel = kernel_for(program);
+    made.compact_kernel = compact_kernel_for(program.made.size());
+    auto compact = std::make_unique<CompactLaunch<T>>();
+    if (make_compact(program, near, strides, common.span(problem_.extents) * element, *compact)) {
+      compact->tiles[0] = int(across), compact->tiles[1] = int(rows);
+      made.compact = std::move(compact);
+      return made;
+    }
+    made.arguments = std::make_unique<DirectLaunch<T>>();
+    DirectLaunch<T>& a = *made.arguments;
+    a.near = near;
+    a.tiles[0] = across, a.tiles[1] = rows;
+    std::copy_n(strides, 3, a.strides);
+    a.point_step = made.block.x * strides[2];
     a.made_count = int(program.made.size());
     std::copy(program.made.begin(), program.made.end(), a.made);
     return made;
@@ -105,7 +132,7 @@ class DirectPlan final : public plugin::Plan {
       while (size < most && std::int64_t(size) < extent) size *= 2;
       return size;
     };
-    const unsigned z = room(n[0], 4), y = room(n[1], 16 / z);
+    const unsigned z = room(n[0], 4), y = room(n[1], kDirectBlock / 32 / z);
     const unsigned x = n[1] == 1 ? 256 : 32;
     return dim3(x, x == 256 ? 1 : y, x == 256 ? 1 : z);
   }
@@ -119,6 +146,12 @@ class DirectPlan final : public plugin::Plan {
     return made <= 1   ? system_direct_kernel<T, 1, false>
            : made <= 3 ? system_direct_kernel<T, 3, false>
                        : system_direct_kernel<T, kMostMade, false>;
+  }
+
+  static void (*compact_kernel_for(std::size_t made))(CompactLaunch<T>) {
+    return made <= 1   ? system_compact_kernel<T, 1>
+           : made <= 3 ? system_compact_kernel<T, 3>
+                       : system_compact_kernel<T, kMostMade>;
   }
 
   Context& context_;

@@ -78,7 +78,7 @@ class Builder {
     for (const SystemProblem::Update& update : p_.updates)
       if (update.stage == stage && update.field == field) add(update);
     made.last_box = std::int32_t(program_.boxes.size());
-    program_.plain &= p_.fields[std::size_t(field)].dtype == p_.dtype;
+    take_type(p_.fields[std::size_t(field)].dtype);
     program_.made.push_back(made);
   }
 
@@ -111,26 +111,31 @@ class Builder {
     for (const SystemProblem::Group& group : update.groups) {
       for (const SystemProblem::Term& term : group.terms) add(term);
       for (const SystemProblem::Factor& f : group.factors) read(f, T(1), Step::scale);
-      program_.records.push_back({});
-      program_.records.back().step = Step::end;
+      append(Step::end, T(0));
     }
+    while (program_.records.size() % std::size_t(kRecordBatch) != 0) append(Step::nothing, T(0));
     box.last = std::int32_t(program_.records.size());
     program_.boxes.push_back(box);
   }
 
   void add(const SystemProblem::Term& term) {
     const std::size_t count = term.factors.size();
-    if (count == 0) {
-      program_.records.push_back({});
-      program_.records.back().step = Step::constant;
-      program_.records.back().coefficient = T(term.coefficient);
-    }
+    if (count == 0) append(Step::constant, T(term.coefficient));
     for (std::size_t i = 0; i < count; ++i)
       read(term.factors[i], T(term.coefficient),
            count == 1       ? Step::add
            : i == 0         ? Step::begin
            : i + 1 == count ? Step::multiply_add
                             : Step::multiply);
+  }
+
+  /// A record that reads nothing.
+  void append(Step step, T coefficient) {
+    Record<T> record{};
+    record.step = step;
+    record.coefficient = coefficient;
+    program_.records.push_back(record);
+    program_.offsets.push_back({});
   }
 
   void read(const SystemProblem::Factor& f, T coefficient, Step step) {
@@ -142,13 +147,31 @@ class Builder {
     record.step = step;
     record.map = std::uint8_t(f.map);
     record.dtype = std::uint8_t(field.dtype);
-    record.common = field.strides == common_.strides && field.dtype == common_.dtype;
+    record.place = place_of(field);
+    RecordOffset offset{};
     for (std::size_t a = 0; a < 3; ++a) {
-      record.offset[a] = std::int16_t(f.offset[a]);
+      offset.by[a] = std::int16_t(f.offset[a]);
       record.distance += f.offset[a] * field.strides[a] * element(field);
     }
-    program_.plain &= f.map == TESSERA_MAP_IDENTITY && field.dtype == p_.dtype;
+    if (record.place >= Place::along0 && record.place <= Place::along2)
+      record.stride = std::int32_t(field.strides[std::size_t(field.axis)] * element(field));
+    program_.plain &= f.map == TESSERA_MAP_IDENTITY;
+    take_type(field.dtype);
     program_.records.push_back(record);
+    program_.offsets.push_back(offset);
+  }
+
+  void take_type(tessera_dtype dtype) {
+    program_.same_type &= dtype == p_.dtype;
+    program_.plain &= program_.same_type;
+  }
+
+  Place place_of(const SystemProblem::Field& field) const {
+    if (field.kind == TESSERA_FIELD_PROFILE) {
+      const std::int64_t bytes = field.strides[std::size_t(field.axis)] * element(field);
+      return bytes <= INT32_MAX ? Place(int(Place::along0) + field.axis) : Place::other;
+    }
+    return field.strides == common_.strides && field.dtype == common_.dtype ? Place::common : Place::other;
   }
 
   const SystemProblem& p_;

@@ -90,34 +90,30 @@ struct Sums {
     if (step == Step::add) {
 #pragma unroll
       for (int v = 0; v < kPoints; ++v) sum[v] = fma(coefficient, value[v], sum[v]);
-      return;
-    }
+    } else if (step == Step::begin) {
 #pragma unroll
-    for (int v = 0; v < kPoints; ++v) switch (step) {
-        case Step::begin:
-          product[v] = coefficient * value[v];
-          break;
-        case Step::multiply:
-          product[v] *= value[v];
-          break;
-        case Step::multiply_add:
-          sum[v] = fma(product[v], value[v], sum[v]);
-          break;
-        case Step::constant:
-          sum[v] += coefficient;
-          break;
-        case Step::scale:
-          sum[v] *= value[v];
-          break;
-        default:
-          total[v] += sum[v];
-          sum[v] = T(0);
-      }
+      for (int v = 0; v < kPoints; ++v) product[v] = coefficient * value[v];
+    } else if (step == Step::multiply) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) product[v] *= value[v];
+    } else if (step == Step::multiply_add) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) sum[v] = fma(product[v], value[v], sum[v]);
+    } else if (step == Step::scale) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) sum[v] *= value[v];
+    } else if (step == Step::constant) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) sum[v] += coefficient;
+    } else if (step == Step::end) {
+#pragma unroll
+      for (int v = 0; v < kPoints; ++v) total[v] += sum[v], sum[v] = T(0);
+    }
   }
 };
 
 /// Reads no element.
-__device__ __forceinline__ bool reads_nothing(Step step) { return step == Step::constant || step == Step::end; }
+__device__ __forceinline__ bool reads_nothing(Step step) { return step >= Step::constant; }
 
 /// A value at a point of a field that may lie outside the domain, through the boundary modes.
 template <class T>

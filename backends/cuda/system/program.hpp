@@ -19,9 +19,19 @@ enum class Step : std::uint8_t {
   begin,         ///< product = coefficient * value
   multiply,      ///< product *= value
   multiply_add,  ///< sum += product * value: a term's last factor
-  constant,      ///< sum += coefficient
   scale,         ///< sum *= value: a factor of a group
-  end            ///< total += sum: the end of a group
+  constant,      ///< sum += coefficient
+  end,           ///< total += sum: the end of a group
+  nothing
+};
+
+/// Where a point's own element is.
+enum class Place : std::uint8_t {
+  common,  ///< where that of most arrays is, which have the same strides and type
+  along0,  ///< by its place along an axis: of a profile
+  along1,
+  along2,
+  other  ///< by the strides of the field
 };
 
 /// One value that is read. T: the type of the computation.
@@ -29,14 +39,23 @@ template <class T>
 struct alignas(16) Record {
   std::int64_t distance;  ///< bytes from the point's own element to the one that is read
   T coefficient;
-  std::int16_t array;  ///< among the pointers of the launch
+  std::int32_t stride;  ///< bytes, of a profile
+  std::int16_t array;   ///< among the pointers of the launch
   std::int16_t field;
-  std::int16_t offset[3];  ///< points
   Step step;
+  Place place;
   std::uint8_t map;  ///< tessera_map
   std::uint8_t dtype;
-  bool common;  ///< the field has the strides and the type that most have
 };
+static_assert(sizeof(Record<float>) == 32 && sizeof(Record<double>) == 32);
+
+/// Points from the own one to the one that is read.
+struct RecordOffset {
+  std::int16_t by[4];
+};
+
+/// Records of a box come in so many, which are read together.
+inline constexpr int kRecordBatch = 4;
 
 /// A box of a field, and its records.
 struct UpdateBox {
@@ -73,10 +92,12 @@ struct ArrayOf {
 template <class T>
 struct Program {
   std::vector<Record<T>> records;
+  std::vector<RecordOffset> offsets;  ///< of each record
   std::vector<UpdateBox> boxes;
   std::vector<MadeField> made;
   std::vector<ArrayOf> arrays;
-  bool plain = true;  ///< all values are stored as T and read as they are
+  bool same_type = true;  ///< all values are stored as T
+  bool plain = true;      ///< and read as they are
 };
 
 /// Fields that each launch of a stage makes. Those that read what others overwrite are made together.

@@ -34,6 +34,7 @@ class Finder {
 
   StarSystem find() {
     check_updates();
+    star_.centre[0] = star_.centre[1] = star_.other_coefficient = 0.0;
     const SystemProblem::Update& update = p_.updates.front();
     for (const SystemProblem::Group& group : update.groups)
       for (const SystemProblem::Term& term : group.terms) add(group.factors, term);
@@ -92,7 +93,6 @@ class Finder {
     if (parts_.size() > 2) throw NoStar{"takes a star with an array, and one other sum"};
     take_star(with_star->second, with_star->first >= 0);
     star_.array = with_star->first;
-    star_.centre[0] = star_.other_coefficient = 0.0;
     const Part* front = nullptr;
     for (const auto& [array, part] : parts_)
       if (array != star_.array) front = &part, star_.damping = array;
@@ -117,7 +117,6 @@ class Finder {
   }
 
   void take_star(const Part& part, bool with_array) {
-    star_.centre[1] = 0.0;
     for (const auto& [where, coefficient] : part.taps)
       if (where.second != kHere) star_.u = {where.first.first, where.first.second};
     std::set<Index3> offsets;
