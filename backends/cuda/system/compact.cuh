@@ -27,7 +27,8 @@ struct alignas(16) CompactRecord {
 };
 
 struct CompactBox {
-  int plain_low[3], plain_high[3];
+  int low[3], high[3];              ///< where it is evaluated
+  int plain_low[3], plain_high[3];  ///< where no value is read outside the domain
   int first, last;  ///< records
 };
 
@@ -63,6 +64,7 @@ bool make_compact(const Program<T>& program, const NearBoundary<T>& near, const 
   for (std::size_t b = 0; b < program.boxes.size(); ++b) {
     const UpdateBox& box = program.boxes[b];
     for (int axis = 0; axis < 3; ++axis) {
+      a.boxes[b].low[axis] = int(box.low[axis]), a.boxes[b].high[axis] = int(box.high[axis]);
       a.boxes[b].plain_low[axis] = int(box.plain_low[axis]);
       a.boxes[b].plain_high[axis] = int(box.plain_high[axis]);
     }
@@ -122,6 +124,39 @@ __device__ __forceinline__ void evaluate(const CompactLaunch<T>& a, const Compac
   }
 }
 
+/// Where the points of a thread lie, or the nearest ones in the inner part of a box. A bit for each that does itself.
+template <class T, int kPoints>
+__device__ __forceinline__ unsigned nearest_places(const CompactLaunch<T>& a, const CompactBox& box,
+                                                   const int (&at)[3], CompactPlaces<kPoints>& places) {
+  const auto nearest = [](int x, int low, int high) { return min(max(x, low), high - 1); };
+  const int z = nearest(at[0], box.plain_low[0], box.plain_high[0]);
+  const int y = nearest(at[1], box.plain_low[1], box.plain_high[1]);
+  const bool row = z == at[0] && y == at[1];
+  const unsigned begin = unsigned(z) * a.strides[0] + unsigned(y) * a.strides[1];
+  unsigned plain = 0;
+#pragma unroll
+  for (int v = 0; v < kPoints; ++v) {
+    const int own = at[2] + v * int(blockDim.x), x = nearest(own, box.plain_low[2], box.plain_high[2]);
+    plain |= unsigned(row && x == own) << v;
+    places.own[v] = begin + unsigned(x) * a.strides[2];
+    places.along2[v] = unsigned(x) * unsigned(sizeof(T));
+  }
+  places.along0 = unsigned(z) * unsigned(sizeof(T)), places.along1 = unsigned(y) * unsigned(sizeof(T));
+  return plain;
+}
+
+/// A point of no inner part: of no box it keeps its value.
+template <class T>
+__device__ __forceinline__ T make_other(const CompactLaunch<T>& a, const MadeField& made, int z, int y, int x) {
+  for (int b = made.first_box; b < made.last_box; ++b) {
+    const CompactBox& box = a.boxes[b];
+    if (z >= box.low[0] && z < box.high[0] && y >= box.low[1] && y < box.high[1] && x >= box.low[2] && x < box.high[2])
+      return evaluate_near_boundary(a.near, a.arrays, made, z, y, x);
+  }
+  const unsigned own = unsigned(z) * a.strides[0] + unsigned(y) * a.strides[1] + unsigned(x) * a.strides[2];
+  return *reinterpret_cast<const T*>(static_cast<const char*>(a.arrays[made.source]) + own);
+}
+
 /// The new values of a field at the points of a thread. All threads of a warp follow the records together: where a point
 /// is not in the inner part of the box, they make the nearest one there, and nobody takes it.
 template <class T, int kPoints>
@@ -132,20 +167,8 @@ __device__ __forceinline__ void make(const CompactLaunch<T>& a, const MadeField&
 #pragma unroll 1
   for (int b = made.first_box; b < made.last_box; ++b) {
     const CompactBox& box = a.boxes[b];
-    const auto nearest = [](int x, int low, int high) { return min(max(x, low), high - 1); };
-    const int z = nearest(at[0], box.plain_low[0], box.plain_high[0]);
-    const int y = nearest(at[1], box.plain_low[1], box.plain_high[1]);
-    const bool row = z == at[0] && y == at[1];
     CompactPlaces<kPoints> places;
-    unsigned plain = 0;
-#pragma unroll
-    for (int v = 0; v < kPoints; ++v) {
-      const int own = at[2] + v * int(blockDim.x), x = nearest(own, box.plain_low[2], box.plain_high[2]);
-      plain |= unsigned(row && x == own) << v;
-      places.own[v] = unsigned(z) * a.strides[0] + unsigned(y) * a.strides[1] + unsigned(x) * a.strides[2];
-      places.along2[v] = unsigned(x) * unsigned(sizeof(T));
-    }
-    places.along0 = unsigned(z) * unsigned(sizeof(T)), places.along1 = unsigned(y) * unsigned(sizeof(T));
+    const unsigned plain = nearest_places(a, box, at, places);
     const bool any = box.plain_low[0] < box.plain_high[0] && box.plain_low[1] < box.plain_high[1] &&
                      box.plain_low[2] < box.plain_high[2];
     if (!any || !__any_sync(kWarp, plain != 0)) continue;
@@ -156,11 +179,11 @@ __device__ __forceinline__ void make(const CompactLaunch<T>& a, const MadeField&
       if ((plain >> v & 1) != 0) result[v] = sums.total[v];
     done |= plain;
   }
+  if (at[0] >= a.extents[0] || at[1] >= a.extents[1]) return;
 #pragma unroll
   for (int v = 0; v < kPoints; ++v) {
     const int x = at[2] + v * int(blockDim.x);
-    const bool exists = at[0] < a.extents[0] && at[1] < a.extents[1] && x < a.extents[2];
-    if (exists && (done >> v & 1) == 0) result[v] = evaluate_near_boundary(a.near, a.arrays, made, at[0], at[1], x);
+    if (x < a.extents[2] && (done >> v & 1) == 0) result[v] = make_other(a, made, at[0], at[1], x);
   }
 }
 

@@ -49,10 +49,11 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
     }
   }
   for (const int stage : p.stages) launches += double(launches_of(p, stage).size());
-  constexpr double kInstructions = 7.0;  // of a record and a point; counted in the code, not fitted
-  constexpr double kLanes = 128.0;       // instructions of threads that a multiprocessor issues in a cycle
-  const double wide = p.dtype == TESSERA_F64 ? 1.5 : 1.0;
-  const double computing = p.points() * records * kInstructions * wide / (kLanes * machine.cycles_per_second());
+  // Of a record and a point, as an H100 shows in domains of 384^3: most is latency.
+  constexpr double kCycles = 20.0, kCyclesF64 = 34.0;
+  constexpr double kLanes = 128.0;  // of a multiprocessor
+  const double cycles = p.dtype == TESSERA_F64 ? kCyclesF64 : kCycles;
+  const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
   const double moving = compulsory_bytes(p) / machine.memory_rate;
   return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));
 }
