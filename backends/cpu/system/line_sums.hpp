@@ -22,7 +22,7 @@ struct ScaledLine {
 };
 
 /// Most of them that one loop adds up: as many streams as processors prefetch, and registers for coefficients.
-inline constexpr std::size_t kMostLines = 8;
+inline constexpr std::size_t kMostLines = 9;
 
 /// sum[k] = (`onto` ? sum[k] : 0) + lines[0].coefficient * lines[0].values[k] + ...
 template <class T, std::size_t N, bool onto>

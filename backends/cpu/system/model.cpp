@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace tessera::cpu {
@@ -70,13 +71,26 @@ int system_threads(const Machine& machine, const SystemProblem& p) {
   return machine.useful_threads(one_thread_seconds(machine, p) / double(std::max<std::int64_t>(p.steps, 1)));
 }
 
-double rows_seconds(const Machine& machine, const SystemProblem& p) {
+namespace {
+
+double shared_seconds(const Machine& machine, const SystemProblem& p, double one_thread) {
   const int threads = system_threads(machine, p);
-  const double computing = one_thread_seconds(machine, p) / threads * machine.slowdown(threads);
+  const double computing = one_thread / threads * machine.slowdown(threads);
   const double moving = double(p.steps) * p.points() * work_of(p).bytes / (threads * machine.bandwidth(threads));
   const double meetings =
       double(p.steps) * double(p.stages.size()) * (threads > 1 ? machine.costs.stencil.barrier : 0.0);
   return machine.overhead(threads) + std::max(computing, moving) + meetings;
+}
+
+}  // namespace
+
+double rows_seconds(const Machine& machine, const SystemProblem& p) {
+  return shared_seconds(machine, p, one_thread_seconds(machine, p));
+}
+
+double star_seconds(const Machine& machine, const SystemProblem& p) {
+  constexpr double kOnePass = 0.4;  // of the time of rows, which read and write buffers
+  return shared_seconds(machine, p, kOnePass * one_thread_seconds(machine, p));
 }
 
 }  // namespace tessera::cpu

@@ -22,4 +22,7 @@ int system_threads(const Machine& machine, const plugin::SystemProblem& problem)
 /// The steps row by row. The coefficients are those of stencils: they were not fitted to systems.
 double rows_seconds(const Machine& machine, const plugin::SystemProblem& problem);
 
+/// The same for the algorithm "star": a pass a row.
+double star_seconds(const Machine& machine, const plugin::SystemProblem& problem);
+
 }  // namespace tessera::cpu

@@ -41,14 +41,24 @@ class SystemRow {
             margin_ = std::max(margin_, std::max(f.offset[2], -f.offset[2])), ++lines;
       }
     }
+    for (const SystemProblem::Field& field : problem.fields)
+      same_.push_back(field.dtype == problem.dtype && field.strides[2] == 1);
+    arrays_.resize(problem.fields.size());
     sums_.assign(made_.size(), std::vector<T>(std::size_t(n_)));
     terms_.resize(std::size_t(n_));
     buffers_.reserve(lines), lines_.reserve(lines);
   }
 
-  /// The new values of all fields that the stage makes, at (i, j, *), in a step of that number.
-  void step(std::int64_t i, std::int64_t j, std::int64_t number) {
-    at_ = {i, j, 0}, number_ = number;
+  /// Finds the arrays of a step. Comes before its first row.
+  void begin(std::int64_t number) {
+    for (std::size_t f = 0; f < arrays_.size(); ++f)
+      for (int level = 1; level > -p_.fields[f].levels; --level)
+        arrays_[f][std::size_t(1 - level)] = levels_.at(int(f), level, number);
+  }
+
+  /// The new values of all fields that the stage makes, at (i, j, *).
+  void step(std::int64_t i, std::int64_t j) {
+    at_ = {i, j, 0};
     lines_.clear();
     for (std::size_t m = 0; m < made_.size(); ++m) {
       keep(made_[m], sums_[m].data());
@@ -103,26 +113,25 @@ class SystemRow {
 
   void add(const std::vector<SystemProblem::Term>& terms, std::int64_t begin, std::int64_t end, T* sum, bool onto) {
     std::array<ScaledLine<T>, kMostLines> lines;
-    std::size_t count = 0;
-    const auto flush = [&] {
-      if (count == 0) return;
-      add_lines(sum, onto, lines.data(), count, begin, end);
-      count = 0, onto = true;
-    };
-    for (const SystemProblem::Term& term : terms) {
-      if (term.factors.size() == 1) {
-        lines[count++] = {T(term.coefficient), line(term.factors[0], begin, end)};
-        if (count == kMostLines) flush();
-        continue;
+    for (std::size_t t = 0; t < terms.size();) {
+      std::size_t run = 0;  // terms of one value
+      while (t + run < terms.size() && terms[t + run].factors.size() == 1) ++run;
+      const std::size_t loops = (run + kMostLines - 1) / kMostLines;
+      for (std::size_t loop = 0, done = 0; loop < loops; ++loop) {
+        const std::size_t count = run * (loop + 1) / loops - done;
+        for (std::size_t i = 0; i < count; ++i, ++t)
+          lines[i] = {T(terms[t].coefficient), line(terms[t].factors[0], begin, end)};
+        add_lines(sum, onto, lines.data(), count, begin, end);
+        done += count, onto = true;
       }
-      flush();
+      if (t == terms.size() || terms[t].factors.size() == 1) continue;
+      const SystemProblem::Term& term = terms[t++];
       std::array<const T*, TESSERA_MAX_FACTORS> values{};
       for (std::size_t f = 0; f < term.factors.size(); ++f) values[f] = line(term.factors[f], begin, end);
       with_count<TESSERA_MAX_FACTORS>(
           term.factors.size(), [&](auto n) { add_product<T, n>(sum, onto, T(term.coefficient), values, begin, end); });
       onto = true;
     }
-    flush();
   }
 
   /// Whether a factor at offset 0 has different values along the row.
@@ -134,7 +143,7 @@ class SystemRow {
     const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
     const std::int64_t x = at_[std::size_t(field.axis)] * field.strides[std::size_t(field.axis)];
     return plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
-      return mapped(f.map, T(plugin::Scalar<S>(static_cast<const S*>(levels_.at(f.field, 0, number_))[x])));
+      return mapped(f.map, T(plugin::Scalar<S>(static_cast<const S*>(arrays_[std::size_t(f.field)][1])[x])));
     });
   }
 
@@ -159,16 +168,16 @@ class SystemRow {
   template <class S>
   S* row_of(int which, int level, const Index3& at) const {
     const Index3& strides = p_.fields[std::size_t(which)].strides;
-    return static_cast<S*>(levels_.at(which, level, number_)) + at[0] * strides[0] + at[1] * strides[1];
+    return static_cast<S*>(arrays_[std::size_t(which)][std::size_t(1 - level)]) + at[0] * strides[0] +
+           at[1] * strides[1];
   }
 
   /// A factor's values, to be read at [begin, end).
   const T* line(const Factor& f, std::int64_t begin, std::int64_t end) {
-    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
     const Index3 at{at_[0] + f.offset[0], at_[1] + f.offset[1], 0};
     const bool inside = at[0] >= 0 && at[0] < p_.extents[0] && at[1] >= 0 && at[1] < p_.extents[1] &&
                         begin + f.offset[2] >= 0 && end + f.offset[2] <= n_;
-    if (inside && field.dtype == p_.dtype && field.strides[2] == 1 && f.map == TESSERA_MAP_IDENTITY)
+    if (inside && same_[std::size_t(f.field)] && f.map == TESSERA_MAP_IDENTITY)
       return row_of<const T>(f.field, f.level, at) + f.offset[2];
     const auto same = [&](const Line& known) {
       return known.field == f.field && known.level == f.level && known.map == f.map && known.offset[0] == f.offset[0] &&
@@ -244,7 +253,10 @@ class SystemRow {
   const SystemProblem& p_;
   std::span<const SystemProblem::Update> stage_;
   const plugin::SystemLevels& levels_;
-  std::int64_t n_, margin_ = 0, number_ = 0;
+  std::int64_t n_, margin_ = 0;
+  std::vector<char> same_;  ///< whether a field is stored as T, point beside point
+  /// Where the levels of each field are in this step: 1, 0, -1, -2.
+  std::vector<std::array<void*, TESSERA_MAX_LEVELS + 1>> arrays_;
   Index3 at_{};
   std::vector<int> made_;  ///< fields
   std::vector<std::vector<T>> sums_;

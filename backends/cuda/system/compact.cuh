@@ -29,7 +29,7 @@ struct alignas(16) CompactRecord {
 struct CompactBox {
   int low[3], high[3];              ///< where it is evaluated
   int plain_low[3], plain_high[3];  ///< where no value is read outside the domain
-  int first, last;  ///< records
+  int first, last;                  ///< records
 };
 
 template <class T>
@@ -58,8 +58,9 @@ bool make_compact(const Program<T>& program, const NearBoundary<T>& near, const 
     const Record<T>& record = program.records[r];
     const bool along = record.place >= Place::along0 && record.place <= Place::along2;
     if (!program.same_type || record.place == Place::other || (along && record.stride != int(sizeof(T)))) return false;
-    a.records[r] = {record.coefficient, std::int32_t(record.distance), std::uint8_t(record.array), record.step,
-                    record.place, record.map};
+    a.records[r] = {
+        record.coefficient, std::int32_t(record.distance), std::uint8_t(record.array), record.step, record.place,
+        record.map};
   }
   for (std::size_t b = 0; b < program.boxes.size(); ++b) {
     const UpdateBox& box = program.boxes[b];
@@ -126,8 +127,8 @@ __device__ __forceinline__ void evaluate(const CompactLaunch<T>& a, const Compac
 
 /// Where the points of a thread lie, or the nearest ones in the inner part of a box. A bit for each that does itself.
 template <class T, int kPoints>
-__device__ __forceinline__ unsigned nearest_places(const CompactLaunch<T>& a, const CompactBox& box,
-                                                   const int (&at)[3], CompactPlaces<kPoints>& places) {
+__device__ __forceinline__ unsigned nearest_places(const CompactLaunch<T>& a, const CompactBox& box, const int (&at)[3],
+                                                   CompactPlaces<kPoints>& places) {
   const auto nearest = [](int x, int low, int high) { return min(max(x, low), high - 1); };
   const int z = nearest(at[0], box.plain_low[0], box.plain_high[0]);
   const int y = nearest(at[1], box.plain_low[1], box.plain_high[1]);
@@ -157,8 +158,8 @@ __device__ __forceinline__ T make_other(const CompactLaunch<T>& a, const MadeFie
   return *reinterpret_cast<const T*>(static_cast<const char*>(a.arrays[made.source]) + own);
 }
 
-/// The new values of a field at the points of a thread. All threads of a warp follow the records together: where a point
-/// is not in the inner part of the box, they make the nearest one there, and nobody takes it.
+/// The new values of a field at the points of a thread. All threads of a warp follow the records together: where a
+/// point is not in the inner part of the box, they make the nearest one there, and nobody takes it.
 template <class T, int kPoints>
 __device__ __forceinline__ void make(const CompactLaunch<T>& a, const MadeField& made, const int (&at)[3],
                                      T (&result)[kPoints]) {

@@ -108,9 +108,9 @@ __device__ __noinline__ T evaluate_near_boundary(const NearBoundary<T>& a, void*
       const RecordOffset offset = a.offsets[r];
       T value[1] = {T(0)};
       if (!reads_nothing(record.step))
-        value[0] = value_near_boundary<T>(a.fields[record.field], static_cast<const char*>(arrays[record.array]),
-                                          record.map, a.extents, at[0] + offset.by[0], at[1] + offset.by[1],
-                                          at[2] + offset.by[2]);
+        value[0] =
+            value_near_boundary<T>(a.fields[record.field], static_cast<const char*>(arrays[record.array]), record.map,
+                                   a.extents, at[0] + offset.by[0], at[1] + offset.by[1], at[2] + offset.by[2]);
       sums.take(record.step, record.coefficient, value);
     }
     return sums.total[0];
@@ -124,8 +124,8 @@ __device__ __noinline__ T evaluate_near_boundary(const NearBoundary<T>& a, void*
 template <int kPoints>
 __device__ __forceinline__ unsigned plain_points(const UpdateBox& box, const std::int64_t (&at)[3], int count,
                                                  Places<kPoints>& places) {
-  const bool row = at[0] >= box.plain_low[0] && at[0] < box.plain_high[0] && at[1] >= box.plain_low[1] &&
-                   at[1] < box.plain_high[1];
+  const bool row =
+      at[0] >= box.plain_low[0] && at[0] < box.plain_high[0] && at[1] >= box.plain_low[1] && at[1] < box.plain_high[1];
   unsigned plain = 0;
   int some = 0;
 #pragma unroll

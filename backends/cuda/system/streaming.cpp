@@ -8,7 +8,6 @@
 #include "../error.hpp"
 #include "model.hpp"
 #include "points.hpp"
-#include "star.hpp"
 #include "streaming_kernels.hpp"
 #include "streaming_offers.hpp"
 
@@ -22,6 +21,8 @@
 namespace tessera::cuda {
 namespace {
 
+using plugin::star_of;
+using plugin::StarValue;
 using plugin::SystemProblem;
 
 /// A kernel of a type, a star and rows that are aligned or not.
@@ -105,9 +106,8 @@ std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
   const auto star = star_of(p, why);
   if (!star) return why;
   if (machine.major < 9) return "needs compute capability 9.0";
-  const bool built = plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-    return kernel_for<T>(*star, true).run != nullptr;
-  });
+  const bool built = plugin::with_types<plugin::WideTypes>(
+      p.dtype, [&]<class T>(std::type_identity<T>) { return kernel_for<T>(*star, true).run != nullptr; });
   return built ? "" : "this build has no code for compute capability 9.0a";
 }
 
@@ -130,10 +130,10 @@ void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenPa
 std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, const plugin::Parameters&) {
   std::string why;
   const auto star = star_of(p, why);
-  return plugin::with_types<plugin::WideTypes>(
-      p.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-        return std::make_unique<StreamingPlan<T>>(context, p, *star);
-      });
+  return plugin::with_types<plugin::WideTypes>(p.dtype,
+                                               [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+                                                 return std::make_unique<StreamingPlan<T>>(context, p, *star);
+                                               });
 }
 
 const plugin::Register<Context, SystemProblem> kRegistered{{"streaming", why_unsupported, offer, make}, 1};

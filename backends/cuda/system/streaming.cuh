@@ -3,8 +3,8 @@
 
 /// @file
 /// The kernel of "streaming" and its launch. A block owns a column of tile_x * tile_y points and goes along z. One of
-/// its threads fills a ring of planes in shared memory by bulk copies; the others make the points. They meet at barriers
-/// alone.
+/// its threads fills a ring of planes in shared memory by bulk copies; the others make the points. They meet at
+/// barriers alone.
 #pragma once
 
 #include "../launch.cuh"
@@ -56,12 +56,20 @@ void take_maps(CUtensorMap (&maps)[kClasses], TensorMap (&known)[4], const T* ar
   } else {
     const std::int64_t all = std::int64_t(a.ny) * a.nz;
     for (int c = 0; c < kClasses; ++c) {
-      const auto first = reinterpret_cast<std::uintptr_t>(array + std::int64_t(std::min<std::int64_t>(c, all - 1)) * a.nx);
+      const auto first =
+          reinterpret_cast<std::uintptr_t>(array + std::int64_t(std::min<std::int64_t>(c, all - 1)) * a.nx);
       const std::uintptr_t begin = first / 16 * 16;
       const auto late = std::int64_t(first - begin) / std::int64_t(sizeof(T));
       const std::int64_t count = std::max<std::int64_t>((all - c + kClasses - 1) / kClasses, 1);
-      const BoxedTensor tensor{reinterpret_cast<const void*>(begin), a.nx + late, count, 1, kClasses * row_bytes,
-                               kClasses * row_bytes, rows, int(sizeof(T)), width};
+      const BoxedTensor tensor{reinterpret_cast<const void*>(begin),
+                               a.nx + late,
+                               count,
+                               1,
+                               kClasses * row_bytes,
+                               kClasses * row_bytes,
+                               rows,
+                               int(sizeof(T)),
+                               width};
       maps[c] = known[c].of(tensor);
     }
   }
@@ -89,8 +97,8 @@ void run_streaming(const StarSystem& star, const StreamingArrays<typename Layout
 template <class T, int kRadius, StarForm kForm, bool kAligned>
 StreamingKernel<T> kernel_of() {
   using Layout = StreamingLayout<T, kRadius, kForm, kAligned>;
-  return {[](int shared_limit) { cuda::prepare(system_streaming_kernel<Layout>, shared_limit); },
-          run_streaming<Layout>, Layout::Tile::kX, Layout::Tile::kY, Layout::kSharedBytes};
+  return {[](int shared_limit) { cuda::prepare(system_streaming_kernel<Layout>, shared_limit); }, run_streaming<Layout>,
+          Layout::Tile::kX, Layout::Tile::kY, Layout::kSharedBytes};
 }
 
 }  // namespace detail

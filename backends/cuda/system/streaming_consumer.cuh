@@ -65,9 +65,8 @@ class StreamingConsumer {
                               (y + m) / Layout::kClasses * Layout::kPitch + (Layout::kHalo + x) * Layout::kSize);
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
-      own_stream_[r] =
-          std::uint32_t((y + r) % Layout::kClasses * Layout::kStreamClassBytes +
-                        (y + r) / Layout::kClasses * Layout::kStreamPitch + x * Layout::kSize);
+      own_stream_[r] = std::uint32_t((y + r) % Layout::kClasses * Layout::kStreamClassBytes +
+                                     (y + r) / Layout::kClasses * Layout::kStreamPitch + x * Layout::kSize);
 #pragma unroll
     for (int v = 0; v < kPoints; ++v) moves_x_[v] = x_at(v) >= R && x_at(v) < step_.nx - R;
 #pragma unroll
@@ -119,7 +118,8 @@ class StreamingConsumer {
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
 #pragma unroll
-      for (int v = 0; v < kPoints; ++v) profile_xy_[r][v] = exists(r, v) ? profile(0, x_at(v)) * profile(1, y_ + r) : T(0);
+      for (int v = 0; v < kPoints; ++v)
+        profile_xy_[r][v] = exists(r, v) ? profile(0, x_at(v)) * profile(1, y_ + r) : T(0);
   }
 
   static __device__ __forceinline__ Row load_row(std::uint32_t from) {
@@ -128,7 +128,8 @@ class StreamingConsumer {
       detail::load_shared(row.v, from);
     } else {
 #pragma unroll
-      for (int v = 0; v < kPoints; ++v) detail::load_shared(row.v[v], from + std::uint32_t(v * Layout::kGap * Layout::kSize));
+      for (int v = 0; v < kPoints; ++v)
+        detail::load_shared(row.v[v], from + std::uint32_t(v * Layout::kGap * Layout::kSize));
     }
     return row;
   }

@@ -6,11 +6,14 @@
 #pragma once
 
 #include "../tensor_map.hpp"
-#include "star.hpp"
 
 #include <cuda_runtime_api.h>
+#include <tessera/plugin/system_star.hpp>
 
 namespace tessera::cuda {
+
+using plugin::StarForm;
+using plugin::StarSystem;
 
 /// A step in terms that no kernel's template parameters stand in.
 template <class T>

@@ -5,13 +5,15 @@
 /// The tiles of the algorithm "streaming": what a block holds, and what its kernels are told.
 #pragma once
 
-#include "star.hpp"
-
 #include <cuda.h>
+#include <tessera/plugin/system_star.hpp>
 
 #include <cstdint>
 
 namespace tessera::cuda {
+
+using plugin::StarForm;
+using plugin::StarSystem;
 
 /// x * y points a block, in planes along the first axis; so many rows a thread, and planes in flight. Aligned: rows and
 /// arrays begin at multiples of 16 bytes. Measured on an H100: deeper rings and wider tiles lose their halos from the
@@ -23,10 +25,10 @@ struct StreamingTile {
   static constexpr int kRows = kAligned ? 1 : 2, kDepth = 3;
 };
 
-/// The shared memory and the threads of a block. A ring holds planes of u with a halo, and planes of the streams without
-/// one. Where rows are not aligned, rows kVector apart are, so each array is kClasses tensors, one for rows of each class
-/// modulo kVector, from the 16 bytes on in which its first row begins. A row then lies up to kVector - 1 elements late
-/// in its place.
+/// The shared memory and the threads of a block. A ring holds planes of u with a halo, and planes of the streams
+/// without one. Where rows are not aligned, rows kVector apart are, so each array is kClasses tensors, one for rows of
+/// each class modulo kVector, from the 16 bytes on in which its first row begins. A row then lies up to kVector - 1
+/// elements late in its place.
 template <class TypeValue, int kRadiusValue, StarForm kFormValue, bool kAlignedRows>
 struct StreamingLayout {
   using T = TypeValue;
@@ -52,8 +54,8 @@ struct StreamingLayout {
   static constexpr int kFirstStream = kFirstSlot + kSlots * kSlotBytes;
   static constexpr int kSharedBytes = kFirstStream + kDepth * kStreams * kStreamSlotBytes + 128;
   static constexpr int kLanes = Tile::kAligned ? Tile::kX / kVector : 32;  ///< threads of a row
-  static constexpr int kPoints = Tile::kX / kLanes;                       ///< of a thread in a row
-  static constexpr int kGap = Tile::kAligned ? 1 : 32;                    ///< from one of them to the next
+  static constexpr int kPoints = Tile::kX / kLanes;                        ///< of a thread in a row
+  static constexpr int kGap = Tile::kAligned ? 1 : 32;                     ///< from one of them to the next
   static constexpr int kConsumers = kLanes * (Tile::kY / Tile::kRows), kProducers = 128;
   static constexpr int kThreads = kConsumers + kProducers;
   static constexpr int kPool = 65536 / kThreads / 8 * 8 * kThreads;  ///< registers

@@ -51,8 +51,8 @@ struct StreamingProducer {
       load<Layout::kStreamClassBytes>(to, maps.streams[s], x, y, z, full, normal);
     }
   }
-  /// A box from (along, row) of a plane on. With classes, numbers of rows run through all planes: a box of class c takes
-  /// rows kClasses apart, from the first one at or above `row` on. Rows beyond the plane are never used.
+  /// A box from (along, row) of a plane on. With classes, numbers of rows run through all planes: a box of class c
+  /// takes rows kClasses apart, from the first one at or above `row` on. Rows beyond the plane are never used.
   template <int kClassBytes>
   __device__ void load(std::uint32_t to, const CUtensorMap (&map)[Layout::kClasses], int along, int row, int z,
                        std::uint32_t full, std::uint64_t policy) const {

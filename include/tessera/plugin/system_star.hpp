@@ -1,20 +1,66 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "star.hpp"
+/// @file
+/// Systems that step one state by a star: waves and diffusion, which backends have fast ways for.
+#pragma once
+
+#include <tessera/plugin/system_problem.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
-namespace tessera::cuda {
-namespace {
+namespace tessera::plugin {
 
-using plugin::Index3;
-using plugin::SystemProblem;
+inline constexpr int kMostStarRadius = 4;
+
+/// What a step computes of a state u, another one v at the point itself, arrays a and b, and taps of a full star:
+/// each times up to three profiles.
+enum class StarForm {
+  heat,         ///< star(u)
+  wave,         ///< star(u) + v
+  heat_medium,  ///< u + a star(u)
+  wave_medium,  ///< u + v + a star(u)
+  wave_damped   ///< b (u + v) + a star(u)
+};
+inline constexpr int kStarForms = 5;
+
+constexpr bool has_other(StarForm form) {
+  return form == StarForm::wave || form == StarForm::wave_medium || form == StarForm::wave_damped;
+}
+constexpr bool has_array(StarForm form) { return form >= StarForm::heat_medium; }
+constexpr bool has_damping(StarForm form) { return form == StarForm::wave_damped; }
+/// Arrays that are read at the point itself.
+constexpr int streams_of(StarForm form) { return int(has_other(form)) + int(has_array(form)) + int(has_damping(form)); }
+
+/// Where the value at a point of a level is read.
+struct StarValue {
+  int field = -1, level = 0;
+  bool operator==(const StarValue&) const = default;
+};
+
+/// A system of that kind, with its coefficients.
+struct StarSystem {
+  StarForm form;
+  int radius;
+  int made;                                 ///< the state whose next level is made
+  StarValue u, other;                       ///< the star's state; v
+  int array = -1, damping = -1;             ///< fields a and b
+  std::array<int, 3> profiles{-1, -1, -1};  ///< fields, by axis
+  double centre[2];                         ///< of u: in front of the star, in the star
+  double other_coefficient;
+  double taps[3][2 * kMostStarRadius];  ///< by axis; offsets -radius to -1, 1 to radius
+};
+
+namespace detail {
 
 /// Thrown inside, with the reason.
 struct NoStar {
@@ -22,15 +68,13 @@ struct NoStar {
 };
 
 /// A sum of taps of states, times the same array, or none.
-struct Part {
+struct StarPart {
   std::map<std::pair<std::pair<int, int>, Index3>, double> taps;  ///< by (field, level) and offset
 };
 
-constexpr Index3 kHere{0, 0, 0};
-
-class Finder {
+class StarFinder {
  public:
-  explicit Finder(const SystemProblem& problem) : p_(problem) {}
+  explicit StarFinder(const SystemProblem& problem) : p_(problem) {}
 
   StarSystem find() {
     check_updates();
@@ -46,6 +90,7 @@ class Finder {
   }
 
  private:
+  static constexpr Index3 kHere{0, 0, 0};
   const SystemProblem::Field& field(int index) const { return p_.fields[std::size_t(index)]; }
 
   void check_updates() const {
@@ -85,7 +130,7 @@ class Finder {
 
   /// The part with the star, and what stands in front of it.
   void take_parts() {
-    const auto spreads = [](const Part& part) {
+    const auto spreads = [](const StarPart& part) {
       return std::any_of(part.taps.begin(), part.taps.end(), [](const auto& tap) { return tap.first.second != kHere; });
     };
     const auto with_star = std::find_if(parts_.begin(), parts_.end(), [&](const auto& p) { return spreads(p.second); });
@@ -93,11 +138,12 @@ class Finder {
     if (parts_.size() > 2) throw NoStar{"takes a star with an array, and one other sum"};
     take_star(with_star->second, with_star->first >= 0);
     star_.array = with_star->first;
-    const Part* front = nullptr;
+    const StarPart* front = nullptr;
     for (const auto& [array, part] : parts_)
       if (array != star_.array) front = &part, star_.damping = array;
     if (front != nullptr) {
-      if (star_.array < 0 || spreads(*front)) throw NoStar{"takes a star with an array behind values of the point itself"};
+      if (star_.array < 0 || spreads(*front))
+        throw NoStar{"takes a star with an array behind values of the point itself"};
       for (const auto& [where, coefficient] : front->taps) take_own(where.first, coefficient, star_.centre[0]);
       if (star_.centre[0] == 0.0) throw NoStar{"takes the star's state in front of the star"};
     } else if (star_.array >= 0) {
@@ -116,7 +162,7 @@ class Finder {
     star_.other_coefficient = coefficient;
   }
 
-  void take_star(const Part& part, bool with_array) {
+  void take_star(const StarPart& part, bool with_array) {
     for (const auto& [where, coefficient] : part.taps)
       if (where.second != kHere) star_.u = {where.first.first, where.first.second};
     std::set<Index3> offsets;
@@ -127,7 +173,8 @@ class Finder {
         continue;
       }
       if (StarValue{where.first.first, where.first.second} != star_.u) throw NoStar{"takes one state at neighbours"};
-      for (const std::int64_t x : where.second) radius = std::max(radius, int(std::min<std::int64_t>(x < 0 ? -x : x, 99)));
+      for (const std::int64_t x : where.second)
+        radius = std::max(radius, int(std::min<std::int64_t>(x < 0 ? -x : x, 99)));
       offsets.insert(where.second);
     }
     if (radius > kMostStarRadius) throw NoStar{"takes stars of radius 1 to 4"};
@@ -168,27 +215,29 @@ class Finder {
     for (const auto& sides : field(star_.u.field).mode)
       for (const tessera_boundary mode : sides)
         if (mode != TESSERA_BOUNDARY_FIXED) throw NoStar{"takes fixed sides"};
-    if (star_.u != StarValue{star_.made, 0}) throw NoStar{"takes a star of the newest level of the state that it makes"};
+    if (star_.u != StarValue{star_.made, 0})
+      throw NoStar{"takes a star of the newest level of the state that it makes"};
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (p_.extents[0] * p_.extents[1] >= kMost || p_.extents[2] >= kMost / 2)
       throw NoStar{"takes planes and rows below 2^31"};
   }
 
   const SystemProblem& p_;
-  std::map<int, Part> parts_;  ///< by their array
+  std::map<int, StarPart> parts_;  ///< by their array
   std::array<int, 3> profiles_{-1, -1, -1};
   StarSystem star_{};
 };
 
-}  // namespace
+}  // namespace detail
 
-std::optional<StarSystem> star_of(const SystemProblem& problem, std::string& why_not) {
+/// The star of a system, or none with the reason why not.
+inline std::optional<StarSystem> star_of(const SystemProblem& problem, std::string& why_not) {
   try {
-    return Finder(problem).find();
-  } catch (const NoStar& reason) {
+    return detail::StarFinder(problem).find();
+  } catch (const detail::NoStar& reason) {
     why_not = reason.why;
     return std::nullopt;
   }
 }
 
-}  // namespace tessera::cuda
+}  // namespace tessera::plugin
