@@ -57,7 +57,7 @@ template <class T, int R, StarForm kForm, bool kProfile, bool kSide, class Acces
   if constexpr (kProfile) value *= access.get(r.profile + k);
   if constexpr (kSide) {
     const auto x = lane_numbers<T>(0) + LaneNumber<T>(k);
-    value = x >= LaneNumber<T>(R) & x < LaneNumber<T>(r.extent - R) ? value : own;
+    value = (x >= LaneNumber<T>(R)) & (x < LaneNumber<T>(r.extent - R)) ? value : own;
   }
   access.put(r.next + k, value);
 }
