@@ -79,17 +79,8 @@ class StreamingPlan final : public plugin::Plan {
       if (star_.profiles[2 - axis] >= 0) a.profiles[axis] = at(star_.profiles[2 - axis]);
     const bool aligned = is_aligned(a, streams);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
-    const auto tiles = [](int points, int size) { return std::int64_t((points + size - 1) / size); };
-    a.planes = streaming_planes(tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y), a.nz,
-                                context_.machine().multiprocessors, star_.radius + 2);
+    a.planes = streaming_planes(kernel, a, context_.machine().multiprocessors, star_.radius);
     kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
-  }
-
-  static bool is_aligned(const StreamingArrays<T>& a, int streams) {
-    constexpr std::size_t kBytes = 16;
-    const auto odd = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kBytes != 0; };
-    if (std::size_t(a.nx) * sizeof(T) % kBytes != 0 || odd(a.u) || odd(a.next)) return false;
-    return std::none_of(a.streams, a.streams + streams, odd);
   }
 
   Context& context_;

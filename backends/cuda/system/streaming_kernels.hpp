@@ -10,6 +10,9 @@
 #include <cuda_runtime_api.h>
 #include <tessera/plugin/system_star.hpp>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace tessera::cuda {
 
 using plugin::StarForm;
@@ -24,6 +27,16 @@ struct StreamingArrays {
   const T* streams[3];
   const T* profiles[3];  ///< along x, y, z
 };
+
+/// Whether rows of all arrays begin at multiples of 16 bytes.
+template <class T>
+bool is_aligned(const StreamingArrays<T>& a, int streams) {
+  constexpr std::size_t kBytes = 16;
+  const auto odd = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kBytes != 0; };
+  bool any = std::size_t(a.nx) * sizeof(T) % kBytes != 0 || odd(a.u) || odd(a.next);
+  for (int s = 0; s < streams; ++s) any |= odd(a.streams[s]);
+  return !any;
+}
 
 /// Tensors of a plan's arrays, as it last saw them: u, then the streams, each of up to four classes.
 using StreamingTensors = TensorMap[4][4];

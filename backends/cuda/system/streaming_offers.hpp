@@ -13,7 +13,7 @@ namespace tessera::cuda {
 /// Planes that a block makes, where `tiles` columns cover a plane and `slots` blocks run at once: the fewest times of a
 /// plane on the busiest multiprocessor, where a block costs `fixed` of them besides its planes. Never many: blocks in
 /// long marches drift apart, and the second-level cache loses halos before the neighbours read them.
-inline int streaming_planes(std::int64_t tiles, int nz, std::int64_t slots, int fixed) {
+inline int planes_of_march(std::int64_t tiles, int nz, std::int64_t slots, int fixed) {
   constexpr int kMost = 192, kLeast = 16;
   std::int64_t best = -1;
   int planes = nz;
@@ -24,6 +24,13 @@ inline int streaming_planes(std::int64_t tiles, int nz, std::int64_t slots, int 
     if (best < 0 || cost < best) best = cost, planes = p;
   }
   return planes;
+}
+
+/// The same for a kernel (StreamingKernel) of a radius and its arrays (StreamingArrays).
+template <class Kernel, class Arrays>
+int streaming_planes(const Kernel& kernel, const Arrays& a, int multiprocessors, int radius) {
+  const auto tiles = [](int points, int size) { return std::int64_t((points + size - 1) / size); };
+  return planes_of_march(tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y), a.nz, multiprocessors, radius + 2);
 }
 
 }  // namespace tessera::cuda

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Sweeps of a volume by a star on Hopper, by the kernels that step systems: bulk copies fill a ring of planes.
+
+#include "../../context.hpp"
+#include "../../system/streaming_kernels.hpp"
+#include "../../system/streaming_offers.hpp"
+#include "marching_offers.hpp"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::StarForm;
+using plugin::StencilProblem;
+
+template <class T>
+class MarchingPlan final : public plugin::Plan {
+ public:
+  MarchingPlan(Context& context, const StencilProblem& problem)
+      : context_(context),
+        problem_(problem),
+        star_(marching_star(problem)),
+        kernels_{streaming_kernel<T>(star_.radius, StarForm::heat, false),
+                 streaming_kernel<T>(star_.radius, StarForm::heat, true)} {
+    const DeviceGuard guard(context.device());
+    require_tensor_maps();
+    for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
+  }
+
+  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& e) override {
+    const DeviceGuard guard(context_.device());
+    plugin::for_each_sweep(
+        problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
+        [this](const T* in, const plugin::Index3&, T* out, const plugin::Index3&) { sweep(in, out); });
+  }
+
+ private:
+  void sweep(const T* in, T* out) {
+    const auto& extents = problem_.domain.extents;
+    StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, out, in, {}, {}};
+    const bool aligned = is_aligned(a, 0);
+    const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
+    a.planes = streaming_planes(kernel, a, context_.machine().multiprocessors, star_.radius);
+    kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
+  }
+
+  Context& context_;
+  StencilProblem problem_;
+  plugin::StarSystem star_;
+  StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
+  StreamingTensors tensors_[2];
+};
+
+std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& p, const plugin::Parameters&) {
+  return plugin::with_types<plugin::WideTypes>(p.dtype,
+                                               [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+                                                 return std::make_unique<MarchingPlan<T>>(context, p);
+                                               });
+}
+
+std::string why_unsupported(const StencilProblem& p, const Machine& machine) {
+  std::string why = why_not_marching(p, machine);
+  if (!why.empty() || streaming_kernel<float>(1, StarForm::heat, true).run != nullptr) return why;
+  return "this build has no code for compute capability 9.0a";
+}
+
+const plugin::Register<Context, StencilProblem> kRegistered{{"marching", why_unsupported, offer_marching, make}, 1};
+
+}  // namespace
+}  // namespace tessera::cuda

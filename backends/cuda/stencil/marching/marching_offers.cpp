@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "marching_offers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::Index3;
+using plugin::StarSystem;
+using plugin::StencilProblem;
+
+constexpr std::int64_t kVectorBytes = 16;
+
+/// "" where the taps are a full star, which is then in `star`.
+std::string find_star(const StencilProblem& p, StarSystem& star) {
+  int radius = 0;
+  for (const plugin::Tap& tap : p.taps)
+    for (const std::int64_t x : tap.offset) radius = std::max(radius, int(std::min<std::int64_t>(std::llabs(x), 99)));
+  if (radius < 1 || radius > plugin::kMostStarRadius) return "takes stars of radius 1 to 4";
+  if (p.taps.size() != std::size_t(6 * radius + 1)) return "takes full stars";
+  star.form = plugin::StarForm::heat;
+  star.radius = radius;
+  bool centre = false;
+  for (const plugin::Tap& tap : p.taps) {
+    const auto along = std::count_if(tap.offset.begin(), tap.offset.end(), [](std::int64_t x) { return x != 0; });
+    if (along > 1) return "takes stars";
+    if (along == 0) star.centre[1] = tap.coefficient, centre = true;
+    for (std::size_t axis = 0; axis < tap.offset.size(); ++axis) {
+      const std::int64_t x = tap.offset[axis];
+      if (x != 0) star.taps[axis][x < 0 ? x + radius : x + radius - 1] = tap.coefficient;
+    }
+  }
+  return centre ? "" : "takes full stars";
+}
+
+double sweep_seconds(const StencilProblem& p, const Machine& machine) {
+  // What an H100 showed in domains of 256^3 to 768^3.
+  constexpr double kAligned = 0.93, kUnaligned = 0.80, kLaunch = 2.5e-6, kFill = 6e-6;
+  const auto size = std::int64_t(plugin::size_of(p.dtype));
+  const bool aligned = p.domain.extents[2] * size % kVectorBytes == 0;
+  const double bytes = 2.0 * double(p.points()) * double(size);
+  return kLaunch + kFill + bytes / (machine.memory_rate * (aligned ? kAligned : kUnaligned));
+}
+
+}  // namespace
+
+StarSystem marching_star(const StencilProblem& problem) {
+  StarSystem star{};
+  find_star(problem, star);
+  return star;
+}
+
+std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
+  if (p.rank != 3) return "takes three axes";
+  StarSystem star{};
+  if (std::string why = find_star(p, star); !why.empty()) return why;
+  for (const auto& sides : p.domain.mode)
+    for (const auto mode : sides)
+      if (mode != TESSERA_BOUNDARY_FIXED) return "takes fixed sides";
+  if (p.in_strides != p.packed_strides() || p.out_strides != p.packed_strides()) return "takes packed arrays";
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  if (p.domain.extents[0] * p.domain.extents[1] >= kMost || p.domain.extents[2] >= kMost / 2)
+    return "takes planes and rows below 2^31";
+  return machine.major < 9 ? "needs compute capability 9.0" : "";
+}
+
+void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
+                    plugin::OfferList& offers) {
+  offers.add({{}, double(p.steps) * sweep_seconds(p, machine), p.sweep_workspace()});
+}
+
+}  // namespace tessera::cuda
