@@ -38,13 +38,14 @@ std::string find_star(const StencilProblem& p, StarSystem& star) {
   return centre ? "" : "takes full stars";
 }
 
-double sweep_seconds(const StencilProblem& p, const Machine& machine) {
-  // What an H100 showed in domains of 256^3 to 768^3.
-  constexpr double kAligned = 0.93, kUnaligned = 0.80, kLaunch = 2.5e-6, kFill = 6e-6;
+double sweep_seconds(const StencilProblem& p, const Machine& machine, int radius) {
+  // What an H100 showed in domains of 128^3 to 768^3: the part of the rate of a copy, and seconds until the rings are
+  // full and at the end.
+  constexpr double kRate = 0.85, kRateOfRadius = 0.015, kUnaligned = 0.97, kBegin = 4.6e-6, kBeginOfRadius = 0.9e-6;
   const auto size = std::int64_t(plugin::size_of(p.dtype));
   const bool aligned = p.domain.extents[2] * size % kVectorBytes == 0;
-  const double bytes = 2.0 * double(p.points()) * double(size);
-  return kLaunch + kFill + bytes / (machine.memory_rate * (aligned ? kAligned : kUnaligned));
+  const double rate = (kRate - kRateOfRadius * radius) * (aligned ? 1.0 : kUnaligned) * machine.memory_rate;
+  return kBegin + kBeginOfRadius * radius + 2.0 * double(p.points()) * double(size) / rate;
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
 
 void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                     plugin::OfferList& offers) {
-  offers.add({{}, double(p.steps) * sweep_seconds(p, machine), p.sweep_workspace()});
+  const double sweep = sweep_seconds(p, machine, marching_star(p).radius);
+  offers.add({{}, double(p.steps) * sweep, p.sweep_workspace()});
 }
 
 }  // namespace tessera::cuda
