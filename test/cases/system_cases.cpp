@@ -218,7 +218,7 @@ SystemCase random_system(int number) {
   for (int axis = 0; axis < rank; ++axis) extents.push_back(random.integer(1, rank == 1 ? 200 : rank == 2 ? 40 : 17));
   constexpr std::array kModes{Boundary::fixed,   Boundary::constant, Boundary::periodic,
                               Boundary::nearest, Boundary::reflect,  Boundary::mirror};
-  const DType dtype = chance(2) ? DType::f32 : DType::f64;
+  const DType dtype = WideTypes::kDTypes[random.integer(0, 1)];
   StencilSystem system(extents, dtype);
   std::vector<SystemField> fields;
   std::vector<int> levels;

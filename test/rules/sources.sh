@@ -68,7 +68,7 @@ find . \( -path ./build -o -path ./.deps \) -prune -o \
   rule "nothing is compiled with fast-math" || true
 
 # Element types. What is of one type may know it: its traits, its instantiations (*_f32*), the cores of products, whose
-# instructions are of a type, load_if, which is inline PTX, and what converts 16 bits to f32 and back.
+# instructions are of a type, load_if and streaming_access, which are inline PTX, and what converts 16 bits to f32 and back.
 number='(DType::f[0-9]+|TESSERA_F[0-9]+)\b'
 { find_lines "[!=]= *(tessera::)?$number|\? *(tessera::)?$number|\bbool f(32|64)\b" backends include lib perf test
   find_lines 'is_same(_v)?<[^>]*\b(float|double)\b' backends lib perf test; } |
@@ -80,7 +80,7 @@ find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE '^backends/cuda/gemm/costs\.hpp:[0-9]+:  Gemm[A-Za-z]+<float> f32;' |
   grep -vE '^backends/cuda/context\.cpp:[0-9]+:  float milliseconds = 0\.0f;' |
   grep -vE '^backends/cpu/(convert\.hpp|gemm/(finish\.cpp|activation\.hpp)):' |
-  grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product))\.cuh:' |
+  grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true

@@ -5,7 +5,7 @@
 /// Sums of lines of values: the innermost loops of systems. Each point's sum is made in the order of the terms.
 #pragma once
 
-#include <tessera/system.h>
+#include <tessera/plugin/system_problem.hpp>
 
 #include <array>
 #include <cstddef>

@@ -53,7 +53,7 @@ class PeeledPlan final : public plugin::Plan {
         has_bias ? operand(4, p.dtype_bias, (per_row ? i : j) * p.bias_increment) : tessera_operand{}};
     const tessera_scalar scalars[] = {{p.dtype, 0, e.scalar<double>(0), 0.0}, {p.dtype, 0, e.scalar<double>(1), 0.0}};
     const tessera_execution execution{
-        sizeof execution,  operands,           sizeof operands[0],  std::size(operands),         scalars,
+        sizeof execution,  operands,           sizeof operands[0],  std::size(operands),          scalars,
         sizeof scalars[0], std::size(scalars), e.workspace<void>(), part.plan->workspace_bytes(), 0};
     part.plan->execute(plugin::Execution(execution));
   }

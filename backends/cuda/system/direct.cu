@@ -8,6 +8,7 @@
 #include "../launch.cuh"
 #include "model.hpp"
 #include "points.hpp"
+#include "program_builder.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 

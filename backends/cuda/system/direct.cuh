@@ -117,7 +117,7 @@ __device__ __noinline__ T evaluate_near_boundary(const NearBoundary<T>& a, void*
   }
   const FieldPlace& field = a.fields[made.field];
   const std::int64_t byte = at[0] * field.strides[0] + at[1] * field.strides[1] + at[2] * field.strides[2];
-  return load_value<T>(static_cast<const char*>(arrays[made.source]) + byte, std::uint8_t(field.dtype));
+  return load_value<T>(static_cast<const char*>(arrays[made.source]) + byte, field.dtype);
 }
 
 /// Which points of a thread lie in the inner part of a box. Those of no box stay as they are.

@@ -50,9 +50,9 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   }
   for (const int stage : p.stages) launches += double(launches_of(p, stage).size());
   // Of a record and a point, as an H100 shows in domains of 384^3: most is latency.
-  constexpr double kCycles = 20.0, kCyclesF64 = 34.0;
+  constexpr double kCycles = 6.0, kCyclesOfByte = 3.5;
   constexpr double kLanes = 128.0;  // of a multiprocessor
-  const double cycles = p.dtype == TESSERA_F64 ? kCyclesF64 : kCycles;
+  const double cycles = kCycles + kCyclesOfByte * double(plugin::size_of(p.dtype));
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
   const double moving = compulsory_bytes(p) / machine.memory_rate;
   return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));

@@ -35,8 +35,7 @@ __global__ void __launch_bounds__(kThreads)
   if (point >= count) return;
   for (std::int64_t e = first[point]; e < first[point + 1]; ++e) {
     char* const at = field + entries[e].byte;
-    store_value(at, dtype,
-                fma(T(entries[e].weight), series[entries[e].series], load_value<T>(at, std::uint8_t(dtype))));
+    store_value(at, dtype, fma(T(entries[e].weight), series[entries[e].series], load_value<T>(at, dtype)));
   }
 }
 
@@ -49,7 +48,7 @@ __global__ void __launch_bounds__(kThreads)
   if (i >= count) return;
   T sum = T(0);
   for (std::int64_t e = first[i]; e < first[i + 1]; ++e)
-    sum = fma(T(entries[e].weight), load_value<T>(field + entries[e].byte, std::uint8_t(dtype)), sum);
+    sum = fma(T(entries[e].weight), load_value<T>(field + entries[e].byte, dtype), sum);
   series[i] = sum;
 }
 
@@ -146,8 +145,9 @@ SystemPoints::SystemPoints(Context& context, const SystemProblem& problem) : con
   for (const SystemProblem::Points& points : problem.injections) add(points, true);
   for (const SystemProblem::Points& points : problem.recordings) add(points, false);
   const DeviceGuard guard(context.device());
-  prepare(system_inject_kernel<float>), prepare(system_inject_kernel<double>);
-  prepare(system_record_kernel<float>), prepare(system_record_kernel<double>);
+  plugin::with_types<plugin::WideTypes>(problem.dtype, []<class T>(std::type_identity<T>) {
+    prepare(system_inject_kernel<T>), prepare(system_record_kernel<T>);
+  });
 }
 
 SystemPoints::~SystemPoints() = default;

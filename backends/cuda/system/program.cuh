@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace tessera::cuda {
 
@@ -27,36 +28,30 @@ __device__ __forceinline__ Record<T> load_record(const Record<T>* from) {
   return record;
 }
 
+namespace detail {
+
+/// Calls body(std::type_identity<S>) for the element type of that number.
+template <class... S, class Body>
+__device__ __forceinline__ void with_element(tessera::TypeList<S...>, std::int32_t dtype, const Body& body) {
+  ((dtype == std::int32_t(tessera::kDType<S>) ? body(std::type_identity<S>()) : void()), ...);
+}
+
+}  // namespace detail
+
 /// An element of any type as a value.
 template <class T>
-__device__ __forceinline__ T load_value(const char* at, std::uint8_t dtype) {
-  switch (dtype) {
-    case TESSERA_F32:
-      return T(*reinterpret_cast<const float*>(at));
-    case TESSERA_F64:
-      return T(*reinterpret_cast<const double*>(at));
-    case TESSERA_F16:
-      return T(widened(*reinterpret_cast<const float16*>(at)));
-    default:
-      return T(widened(*reinterpret_cast<const bfloat16*>(at)));
-  }
+__device__ __forceinline__ T load_value(const char* at, std::int32_t dtype) {
+  T value{};
+  detail::with_element(tessera::ElementTypes(), dtype,
+                       [&]<class S>(std::type_identity<S>) { value = T(widened(*reinterpret_cast<const S*>(at))); });
+  return value;
 }
 
 template <class T>
 __device__ __forceinline__ void store_value(char* at, std::int32_t dtype, T value) {
-  switch (dtype) {
-    case TESSERA_F32:
-      *reinterpret_cast<float*>(at) = float(value);
-      break;
-    case TESSERA_F64:
-      *reinterpret_cast<double*>(at) = double(value);
-      break;
-    case TESSERA_F16:
-      *reinterpret_cast<float16*>(at) = rounded<float16>(float(value));
-      break;
-    default:
-      *reinterpret_cast<bfloat16*>(at) = rounded<bfloat16>(float(value));
-  }
+  detail::with_element(tessera::ElementTypes(), dtype, [&]<class S>(std::type_identity<S>) {
+    *reinterpret_cast<S*>(at) = rounded<S>(Scalar<S>(value));
+  });
 }
 
 template <class T>
@@ -132,7 +127,7 @@ __device__ __noinline__ T value_near_boundary(const FieldPlace& field, const cha
     if (x < 0 || x >= extents[axis]) x = plugin::Domain::mapped(field.mode[axis][x < 0 ? 0 : 1], extents[axis], x);
     byte += x * field.strides[axis];
   }
-  return mapped_value(map, load_value<T>(array + byte, std::uint8_t(field.dtype)));
+  return mapped_value(map, load_value<T>(array + byte, field.dtype));
 }
 
 }  // namespace tessera::cuda

@@ -47,7 +47,6 @@ struct alignas(16) Record {
   std::uint8_t map;  ///< tessera_map
   std::uint8_t dtype;
 };
-static_assert(sizeof(Record<float>) == 32 && sizeof(Record<double>) == 32);
 
 /// Points from the own one to the one that is read.
 struct RecordOffset {
@@ -106,8 +105,20 @@ std::vector<std::vector<int>> launches_of(const plugin::SystemProblem& problem, 
 /// "" where every stage can be cut into launches of kMostMade fields.
 std::string why_no_launches(const plugin::SystemProblem& problem);
 
-template <class T>
-Program<T> program_of(const plugin::SystemProblem& problem, int stage, const std::vector<int>& fields);
+/// Calls body(factor) for each value that an update reads.
+template <class Body>
+void for_each_factor(const plugin::SystemProblem::Update& update, Body&& body) {
+  for (const auto& group : update.groups) {
+    for (const auto& f : group.factors) body(f);
+    for (const auto& term : group.terms)
+      for (const auto& f : term.factors) body(f);
+  }
+}
+
+/// Bytes of an element.
+inline std::int64_t element_bytes(const plugin::SystemProblem::Field& field) {
+  return std::int64_t(plugin::size_of(field.dtype));
+}
 
 std::vector<FieldPlace> places_of(const plugin::SystemProblem& problem);
 

@@ -103,7 +103,6 @@ StreamingKernel<T> kernel_of() {
 
 }  // namespace detail
 
-/// Those of a type and a radius.
 template <class T, int kRadius>
 StreamingKernel<T> streaming_kernel_of(StarForm form, bool aligned) {
   const auto choose = [aligned]<StarForm kForm>() {

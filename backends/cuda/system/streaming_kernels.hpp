@@ -50,15 +50,28 @@ struct StreamingKernel {
   int tile_x = 0, tile_y = 0, shared_bytes = 0;
 };
 
+/// Those of a type and a radius: instantiated in files of their own.
+template <class T, int kRadius>
+StreamingKernel<T> streaming_kernel_of(StarForm form, bool aligned);
+
+/// None where the plugin has no code for Hopper.
+template <class T>
+StreamingKernel<T> streaming_kernel([[maybe_unused]] int radius, [[maybe_unused]] StarForm form,
+                                    [[maybe_unused]] bool aligned) {
 #if defined(TESSERA_CUDA_SM90A)
-template <class T>
-StreamingKernel<T> streaming_kernel(int radius, StarForm form, bool aligned);
+  switch (radius) {
+    case 1:
+      return streaming_kernel_of<T, 1>(form, aligned);
+    case 2:
+      return streaming_kernel_of<T, 2>(form, aligned);
+    case 3:
+      return streaming_kernel_of<T, 3>(form, aligned);
+    default:
+      return streaming_kernel_of<T, 4>(form, aligned);
+  }
 #else
-/// None: the plugin has no code for Hopper.
-template <class T>
-StreamingKernel<T> streaming_kernel(int, StarForm, bool) {
   return {};
-}
 #endif
+}
 
 }  // namespace tessera::cuda

@@ -4,9 +4,9 @@
 /// @file
 /// Sweeps of a volume by a star on Hopper, by the kernels that step systems: bulk copies fill a ring of planes.
 
-#include "../../context.hpp"
-#include "../../system/streaming_kernels.hpp"
-#include "../../system/streaming_offers.hpp"
+#include "../context.hpp"
+#include "../system/streaming_kernels.hpp"
+#include "../system/streaming_offers.hpp"
 #include "marching_offers.hpp"
 
 #include <tessera/plugin/plugin.hpp>
@@ -70,8 +70,11 @@ std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& p, co
 
 std::string why_unsupported(const StencilProblem& p, const Machine& machine) {
   std::string why = why_not_marching(p, machine);
-  if (!why.empty() || streaming_kernel<float>(1, StarForm::heat, true).run != nullptr) return why;
-  return "this build has no code for compute capability 9.0a";
+  if (!why.empty()) return why;
+  const bool built = plugin::with_types<plugin::WideTypes>(p.dtype, []<class T>(std::type_identity<T>) {
+    return streaming_kernel<T>(1, StarForm::heat, true).run != nullptr;
+  });
+  return built ? "" : "this build has no code for compute capability 9.0a";
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{{"marching", why_unsupported, offer_marching, make}, 1};

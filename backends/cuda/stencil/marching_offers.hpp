@@ -5,7 +5,7 @@
 /// Which stencils "marching" takes, and how long they take.
 #pragma once
 
-#include "../../machine.hpp"
+#include "../machine.hpp"
 
 #include <tessera/plugin/algorithm.hpp>
 #include <tessera/plugin/system_star.hpp>
