@@ -195,9 +195,9 @@ struct UpdateOptions {
 
 /// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e].
 struct SeriesPoints {
-  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points;
-  std::vector<double> weights;
-  std::vector<std::int64_t> series;
+  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};
+  std::vector<double> weights = {};
+  std::vector<std::int64_t> series = {};
   std::int64_t series_count = 0;
 };
 
@@ -259,23 +259,6 @@ class StencilSystem {
     recordings_.push_back({field.index(), stage, std::move(points)});
   }
 
-  /// The C structs, which point into each other.
-  class Description {
-   public:
-    Description(const StencilSystem& system, std::int64_t steps);
-    Description(const Description&) = delete;
-    Description& operator=(const Description&) = delete;
-    const tessera_system_desc* get() const { return &desc_; }
-
-   private:
-    std::vector<tessera_field> fields_;
-    std::deque<std::vector<tessera_group>> groups_;
-    std::vector<tessera_update> updates_;
-    std::deque<std::vector<std::int64_t>> places_;
-    std::vector<tessera_points> injections_, recordings_;
-    tessera_system_desc desc_{};
-  };
-
  private:
   struct Update {
     std::int32_t field;
@@ -292,6 +275,28 @@ class StencilSystem {
     SeriesPoints points;
   };
 
+ public:
+  /// The C structs, which point into each other and into the system: it must stay as it is while they are used.
+  class Description {
+   public:
+    Description(const StencilSystem& system, std::int64_t steps);
+    Description(const Description&) = delete;
+    Description& operator=(const Description&) = delete;
+    const tessera_system_desc* get() const { return &desc_; }
+
+   private:
+    void add(const StencilSystem& system, const Update& update);
+    tessera_points described(const StencilSystem& system, const Sparse& sparse);
+
+    std::vector<tessera_field> fields_;
+    std::deque<std::vector<tessera_group>> groups_;
+    std::vector<tessera_update> updates_;
+    std::deque<std::vector<std::int64_t>> places_;
+    std::vector<tessera_points> injections_, recordings_;
+    tessera_system_desc desc_{};
+  };
+
+ private:
   SystemField add(std::string name, tessera_field_kind kind, int levels, int axis, const FieldOptions& options) {
     const std::size_t rank = extents_.size(), strides = kind == TESSERA_FIELD_PROFILE ? 1 : rank;
     tessera_field f{};
@@ -332,52 +337,52 @@ class StencilSystem {
   std::vector<Sparse> injections_, recordings_;
 };
 
+inline void StencilSystem::Description::add(const StencilSystem& system, const Update& update) {
+  std::vector<tessera_group>& groups = groups_.emplace_back();
+  for (const Expression::Group& group : update.value.groups()) {
+    tessera_group g{};
+    g.factor_count = std::int64_t(group.factors.size());
+    std::copy(group.factors.begin(), group.factors.end(), g.factors);
+    g.terms = group.terms.data(), g.term_size = sizeof(tessera_term), g.term_count = std::int64_t(group.terms.size());
+    groups.push_back(g);
+  }
+  tessera_update u{};
+  u.field = update.field, u.stage = update.options.stage;
+  u.groups = groups.data(), u.group_size = sizeof(tessera_group), u.group_count = std::int64_t(groups.size());
+  const UpdateOptions& box = update.options;
+  for (std::size_t axis = 0; axis < system.extents_.size() && !(box.low.empty() && box.high.empty()); ++axis) {
+    u.low[axis] = box.low.empty() ? 0 : box.low[axis];
+    u.high[axis] = box.high.empty() ? system.extents_[axis] : box.high[axis];
+  }
+  updates_.push_back(u);
+}
+
+inline tessera_points StencilSystem::Description::described(const StencilSystem& system, const Sparse& sparse) {
+  const SeriesPoints& p = sparse.points;
+  const std::size_t count = p.points.size();
+  if (p.weights.size() != count || p.series.size() != count)
+    throw Error(ErrorCode::invalid_argument, std::to_string(count) + " points, " + std::to_string(p.weights.size()) +
+                                                 " weights and " + std::to_string(p.series.size()) +
+                                                 " series: one of each an entry");
+  std::vector<std::int64_t>& places = places_.emplace_back();
+  for (const auto& point : p.points)
+    places.insert(places.end(), point.begin(), point.begin() + std::ptrdiff_t(system.extents_.size()));
+  return {sparse.field,     sparse.stage,    std::int64_t(count), places.data(),
+          p.weights.data(), p.series.data(), p.series_count};
+}
+
 inline StencilSystem::Description::Description(const StencilSystem& system, std::int64_t steps) {
-  const std::size_t rank = system.extents_.size();
   for (const Named& named : system.fields_) {
     fields_.push_back(named.field);
     fields_.back().name = named.name.c_str();
   }
-  for (const Update& update : system.updates_) {
-    std::vector<tessera_group>& groups = groups_.emplace_back();
-    for (const Expression::Group& group : update.value.groups()) {
-      tessera_group g{};
-      g.factor_count = std::int64_t(group.factors.size());
-      std::copy(group.factors.begin(), group.factors.end(), g.factors);
-      g.terms = group.terms.data(), g.term_size = sizeof(tessera_term), g.term_count = std::int64_t(group.terms.size());
-      groups.push_back(g);
-    }
-    tessera_update u{};
-    u.field = update.field, u.stage = update.options.stage;
-    u.groups = groups.data(), u.group_size = sizeof(tessera_group), u.group_count = std::int64_t(groups.size());
-    const UpdateOptions& box = update.options;
-    for (std::size_t axis = 0; axis < rank && !(box.low.empty() && box.high.empty()); ++axis) {
-      u.low[axis] = box.low.empty() ? 0 : box.low[axis];
-      u.high[axis] = box.high.empty() ? system.extents_[axis] : box.high[axis];
-    }
-    updates_.push_back(u);
-  }
-  const auto translate = [&](const std::vector<Sparse>& from, std::vector<tessera_points>& to) {
-    for (const Sparse& sparse : from) {
-      const SeriesPoints& p = sparse.points;
-      const std::size_t count = p.points.size();
-      if (p.weights.size() != count || p.series.size() != count)
-        throw Error(ErrorCode::invalid_argument, std::to_string(count) + " points, " +
-                                                     std::to_string(p.weights.size()) + " weights and " +
-                                                     std::to_string(p.series.size()) + " series: one of each an entry");
-      std::vector<std::int64_t>& places = places_.emplace_back();
-      for (const auto& point : p.points)
-        places.insert(places.end(), point.begin(), point.begin() + std::ptrdiff_t(rank));
-      to.push_back({sparse.field, sparse.stage, std::int64_t(count), places.data(), p.weights.data(), p.series.data(),
-                    p.series_count});
-    }
-  };
-  translate(system.injections_, injections_);
-  translate(system.recordings_, recordings_);
+  for (const Update& update : system.updates_) add(system, update);
+  for (const Sparse& sparse : system.injections_) injections_.push_back(described(system, sparse));
+  for (const Sparse& sparse : system.recordings_) recordings_.push_back(described(system, sparse));
   desc_.struct_size = sizeof desc_;
   desc_.op = TESSERA_OP_SYSTEM;
   desc_.dtype = tessera_dtype(system.dtype_);
-  desc_.rank = std::int32_t(rank);
+  desc_.rank = std::int32_t(system.extents_.size());
   std::copy(system.extents_.begin(), system.extents_.end(), desc_.extents);
   desc_.steps = steps;
   desc_.fields = fields_.data(), desc_.field_size = sizeof(tessera_field);
