@@ -6,7 +6,6 @@
 #include <tessera/tessera.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -22,7 +21,7 @@ constexpr std::int64_t kSponge = 60;                                  // points
 constexpr std::int64_t kSourceZ = 80, kSourceX = 120, kReceivers = 40, kSpacing = 5;
 constexpr double kPeak = 15.0;  // Hz, the strongest frequency of the source
 
-/// Ricker's wavelet: the second derivative of a bell.
+/// Ricker's wavelet.
 double ricker(double t) {
   const double x = std::pow(std::numbers::pi * kPeak * (t - 1.2 / kPeak), 2);
   return (1.0 - 2.0 * x) * std::exp(-x);
@@ -89,8 +88,8 @@ Shot shoot(const Wave& wave, tessera::SystemPlan& plan, std::int64_t executions)
   return shot;
 }
 
-/// When the direct wave is largest at a distance: of the solution in an endless medium,
-///     u(r, t) = integral of s(t - r cosh(a) / c) da / (2 pi c^2)    (Courant and Hilbert II, III.5)
+/// When the direct wave is largest at a distance r. In an endless plane it is, by the Green function of the plane,
+///     u(r, t) = integral of s(t - r cosh(a) / c) da / (2 pi c^2), a >= 0
 double arrival(double distance) {
   constexpr double kSlice = 1e-3;
   std::pair<double, double> largest{0.0, 0.0};  // value, time
