@@ -20,7 +20,8 @@ std::vector<Backend> open_backends(Report& report) {
     try {
       std::printf("backend %s: %s (%s)\n", info.name.c_str(), info.devices.front().name.c_str(),
                   info.build_info.c_str());
-      backends.push_back({info.name, tessera::Context(info.name), info.gemm_algorithms, info.stencil_algorithms});
+      backends.push_back({info.name, tessera::Context(info.name), info.gemm_algorithms, info.stencil_algorithms,
+                          info.system_algorithms});
     } catch (const tessera::Error& error) {
       report.failed("backend " + info.name + ": " + error.what());
     }

@@ -19,6 +19,7 @@ struct Backend {
   tessera::Context context;
   std::vector<std::string> gemm_algorithms;
   std::vector<std::string> stencil_algorithms;
+  std::vector<std::string> system_algorithms;
 };
 
 /// Prints a line for each backend found and makes a context on each that is usable. A backend that

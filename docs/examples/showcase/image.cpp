@@ -82,7 +82,7 @@ void write_png(const std::filesystem::path& file, const Image& image, std::int64
                           mix(pixel(row + 1, column), pixel(row + 1, column + 1), right), down);
       for (const float part : {c.red, c.green, c.blue}) rgb.samples.push_back(std::byte(std::lround(255.0f * part)));
     }
-  tessera::npy::OutputFile output(file);
+  tessera::npy::OutputFile output(file, {".png"});
   output.write_contents(tessera::png::encode(file, rgb));
   output.commit();
 }

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrix products and stencils on real data, with every algorithm of every backend that is usable here. Each result is
-// compared with a reference in a wider type; the exit code is 1 when one disagrees. Writes pictures of the data.
+// Matrix products and stencils on real data, and systems of fields, with every algorithm of every backend that is
+// usable here. Each result is compared with a reference; the exit code is 1 when one disagrees. Writes pictures.
 
 #include "backends.hpp"
 #include "cases.hpp"
 #include "data.hpp"
 #include "image.hpp"
 #include "report.hpp"
+#include "systems.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -90,8 +91,8 @@ StencilCase<T> stencil_case(std::string name, const Field& field, const tessera:
 
 class Showcase {
  public:
-  Showcase(std::vector<Backend> backends, const Inputs& inputs, Report& report)
-      : backends_(std::move(backends)), inputs_(inputs), report_(report) {}
+  Showcase(std::vector<Backend>& backends, const Inputs& inputs, Report& report)
+      : backends_(backends), inputs_(inputs), report_(report) {}
 
   template <class T>
   void run_all() {
@@ -164,7 +165,7 @@ class Showcase {
       if (ratio <= 1.0) gallery_.try_emplace(c.name, std::move(done.result));
   }
 
-  std::vector<Backend> backends_;
+  std::vector<Backend>& backends_;
   const Inputs& inputs_;
   Report& report_;
   Gallery gallery_;
@@ -199,15 +200,19 @@ int run_showcase(const Options& options) {
   inputs.directions = principal_directions(inputs.digits, 8);
   std::printf(
       "\nDigits: X is %lld x %lld; gram X X^T, covariance X^T X, projection X V, square 2048 x 2048 random.\n"
-      "Terrain: %lld x %lld; heat 200 steps of order 8, slope d/dx of order 8. Operands in device memory.\n\n",
+      "Terrain: %lld x %lld; heat 200 steps of order 8, slope d/dx of order 8.\n"
+      "Systems of fields: a shot through layers, Gray-Scott's reaction, a cavity. Operands in device memory.\n\n",
       (long long)inputs.digits.rows, (long long)inputs.digits.columns, (long long)inputs.terrain.rows,
       (long long)inputs.terrain.columns);
   report.heading();
-  Showcase showcase(std::move(backends), inputs, report);
+  Showcase showcase(backends, inputs, report);
   showcase.run_all<float>();
   showcase.run_all<double>();
   write_images(options, inputs, showcase.gallery());
-  std::printf("\nPictures: terrain.png, heat.png, derivative.png, gram.png in %s\n", options.output.c_str());
+  run_systems(backends, report, options.output);
+  std::printf(
+      "\nPictures: terrain.png, heat.png, derivative.png, gram.png, shot.png, seismogram.png, reaction.png in %s\n",
+      options.output.c_str());
   return report.finish();
 }
 
