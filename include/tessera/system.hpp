@@ -280,6 +280,7 @@ class StencilSystem {
   class Description {
    public:
     Description(const StencilSystem& system, std::int64_t steps);
+    Description(StencilSystem&&, std::int64_t) = delete;
     Description(const Description&) = delete;
     Description& operator=(const Description&) = delete;
     const tessera_system_desc* get() const { return &desc_; }
@@ -327,6 +328,14 @@ class StencilSystem {
       if (!corner->empty() && corner->size() != rank)
         throw Error(ErrorCode::invalid_argument,
                     "a corner of " + std::to_string(corner->size()) + " axes: the system has " + std::to_string(rank));
+    for (std::size_t axis = 0; axis < rank && !(options.low.empty() && options.high.empty()); ++axis) {
+      const std::int64_t low = options.low.empty() ? 0 : options.low[axis];
+      const std::int64_t high = options.high.empty() ? extents_[axis] : options.high[axis];
+      if (low >= high)
+        throw Error(ErrorCode::invalid_argument, "low, high of axis " + std::to_string(axis) + " = " +
+                                                     std::to_string(low) + ", " + std::to_string(high) +
+                                                     ": a box has a point; leave an empty one out");
+    }
     updates_.push_back({field, options, value});
   }
 

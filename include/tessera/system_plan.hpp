@@ -98,7 +98,7 @@ class SystemPlan : public Plan {
         if (level >= fields_[index].levels)
           refuse(fields_[index].name, " has " + std::to_string(fields_[index].levels) + " levels, " +
                                           std::to_string(given.levels_.size()) + " arrays are given");
-        const std::string name = fields_[index].name + (level == 0 ? "" : "[-" + std::to_string(level) + "]");
+        const auto name = [&] { return fields_[index].name + (level == 0 ? "" : "[-" + std::to_string(level) + "]"); };
         operands.push_back(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level),
                                    given.levels_[level], fields_[index].written, true));
       }
@@ -146,38 +146,39 @@ class SystemPlan : public Plan {
     throw Error(ErrorCode::invalid_argument, name + what);
   }
 
-  void add(std::vector<tessera_operand>& operands, const std::string& list, std::int32_t role,
+  void add(std::vector<tessera_operand>& operands, const char* list, std::int32_t role,
            const std::vector<SystemArray>& series, bool written, std::int64_t first_step) const {
     const std::vector<std::int64_t>& widths = widths_[written ? 1 : 0];
     if (series.size() != widths.size())
       refuse(list, ": " + std::to_string(series.size()) + " arrays are given, the system has " +
                        std::to_string(widths.size()));
     for (std::size_t i = 0; i < series.size(); ++i) {
-      const std::string name = list + "[" + std::to_string(i) + "]";
+      const auto name = [&] { return list + ("[" + std::to_string(i) + "]"); };
       const std::int64_t size = series[i].size_, width = widths[i];
-      if (size >= 0 && width > 0 && size / width < steps_ + (first_step > 0 ? first_step : 0))
-        refuse(name, " has " + std::to_string(size / width) + " rows of " + std::to_string(width) +
-                         ": the plan makes " + std::to_string(steps_) + " steps from row " +
-                         std::to_string(first_step) + " on");
+      if (size >= 0 && width > 0 && (first_step > 0 ? first_step : 0) > size / width - steps_)
+        refuse(name(), " has " + std::to_string(size / width) + " rows of " + std::to_string(width) +
+                           ": the plan makes " + std::to_string(steps_) + " steps from row " +
+                           std::to_string(first_step) + " on");
       operands.push_back(checked(name, role + std::int32_t(i), series[i], written, false));
     }
   }
 
-  tessera_operand checked(const std::string& name, tessera_role role, const SystemArray& array, bool written,
+  template <class Name>
+  tessera_operand checked(const Name& name, tessera_role role, const SystemArray& array, bool written,
                           bool sized) const {
-    if (written && !array.writable_) refuse(name, " is const: an execution writes it");
+    if (written && !array.writable_) refuse(name(), " is const: an execution writes it");
     if (array.size_ >= 0 && !array.on_device_ && !takes_host_memory())
-      refuse(name,
+      refuse(name(),
              " is a range, which is host memory; this plan takes device operands: pass buffers or their "
              "pointers, or make the plan with PlanOptions::operands = Memory::host");
     if (array.on_device_ && !takes_device_memory())
-      refuse(name,
+      refuse(name(),
              " is a buffer, which is device memory; this plan takes host operands: make the plan with "
              "PlanOptions::operands = Memory::device");
     if (array.size_ >= 0 && sized) {
       const std::int64_t wanted = operand_range(Role(role)).second;
       if (wanted > array.size_)
-        refuse(name, " has " + std::to_string(array.size_) + " elements; the plan needs " + std::to_string(wanted));
+        refuse(name(), " has " + std::to_string(array.size_) + " elements; the plan needs " + std::to_string(wanted));
     }
     return {array.data_, tessera_dtype(array.dtype_), role};
   }

@@ -101,21 +101,33 @@ void SystemOperands::skip_rows(std::int64_t first_step) {
 }
 
 void SystemOperands::check_overlap() {
-  const auto same = [this](const std::vector<void*>& pointers) {
-    return std::equal(pointers.begin(), pointers.end(), operands_.begin(),
+  const auto fields = std::size_t(std::count_if(
+      operands_.begin(), operands_.end(), [](const tessera_operand& o) { return o.role < TESSERA_ROLE_INJECTED; }));
+  for (std::size_t i = fields; i < operands_.size(); ++i)  // their rows differ from execution to execution
+    for (std::size_t j = 0; j < i; ++j) require_apart(i, j);
+  const auto same = [&](const std::vector<void*>& pointers) {
+    return std::equal(pointers.begin(), pointers.begin() + std::ptrdiff_t(fields), operands_.begin(),
                       [](void* pointer, const tessera_operand& operand) { return pointer == operand.data; });
   };
   if (std::any_of(apart_.begin(), apart_.end(), same)) return;
-  for (std::size_t i = 0; i < operands_.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      const Operand &a = problem_.operands[i], &b = problem_.operands[j];
-      if ((a.written || b.written) && share_element(a, operands_[i].data, b, operands_[j].data))
-        invalid(b.name, "an array that overlaps " + std::string(a.name),
-                "they must not share an element; blocks of one parent array are fine");
-    }
+  for (std::size_t i = 0; i < fields; ++i)
+    for (std::size_t j = 0; j < i; ++j) require_apart(i, j);
   std::vector<void*>& cleared = apart_[next_];
-  for (std::size_t i = 0; i < operands_.size(); ++i) cleared[i] = operands_[i].data;
+  for (std::size_t i = 0; i < fields; ++i) cleared[i] = operands_[i].data;
   next_ = (next_ + 1) % kRemembered;
+}
+
+void SystemOperands::require_apart(std::size_t i, std::size_t j) const {
+  const Operand &a = problem_.operands[i], &b = problem_.operands[j];
+  if (!a.written && !b.written) return;
+  const auto begin = [this](std::size_t k) { return reinterpret_cast<std::uintptr_t>(operands_[k].data); };
+  const auto end = [&](std::size_t k, const Operand& o) {
+    return begin(k) + std::uintptr_t(o.layout.reach() + 1) * std::uintptr_t(element_size(o.dtype));
+  };
+  if (end(i, a) <= begin(j) || end(j, b) <= begin(i)) return;
+  if (share_element(a, operands_[i].data, b, operands_[j].data))
+    invalid(b.name, "an array that overlaps " + std::string(a.name),
+            "they must not share an element; blocks of one parent array are fine");
 }
 
 }  // namespace tessera::core

@@ -28,6 +28,7 @@ class SystemOperands {
   void check(std::size_t place, const tessera_operand& given) const;
   void skip_rows(std::int64_t first_step);
   void check_overlap();
+  void require_apart(std::size_t i, std::size_t j) const;
 
   const Problem& problem_;
   std::vector<tessera_operand> operands_;

@@ -23,6 +23,8 @@ std::string indexed(const std::string& name, std::int64_t index) { return name +
 template <class T>
 std::vector<T> read_list(const std::string& name, const T* list, std::uint64_t size, std::int64_t count) {
   at_least(name + "_count", count, 0);
+  constexpr std::int64_t kMost = 1 << 20;
+  if (count > kMost) invalid(name + "_count", count, "must be at most " + std::to_string(kMost));
   if (count == 0) return {};
   if (list == nullptr) invalid(name + "s", "null", "must point to " + std::to_string(count));
   plugin::check_size(size, sizeof(T), sizeof(T), ("the " + name + "s").c_str(), (name + "_size").c_str());
@@ -48,6 +50,8 @@ class Reader {
   void read(const tessera_system_desc& d);
 
  private:
+  void read_updates(const tessera_system_desc& d);
+  void read_all_points(const tessera_system_desc& d);
   void read_field(const tessera_field& f, const std::string& where);
   Layout layout_of(const tessera_field& f, const System::Field& field, const std::string& where) const;
   void read_boundary(const tessera_field& f, System::Field& field, const std::string& where) const;
@@ -85,6 +89,14 @@ void Reader::read(const tessera_system_desc& d) {
     invalid("field_count", d.field_count, "must be at most " + std::to_string(TESSERA_MAX_FIELDS));
   const auto fields = read_list("field", d.fields, d.field_size, d.field_count);
   for (std::size_t i = 0; i < fields.size(); ++i) read_field(fields[i], indexed("fields", std::int64_t(i)));
+  read_updates(d);
+  read_all_points(d);
+}
+
+void Reader::read_updates(const tessera_system_desc& d) {
+  at_least("update_count", d.update_count, 1);
+  constexpr std::int64_t kMost = 4096;  // each is compared with the others
+  if (d.update_count > kMost) invalid("update_count", d.update_count, "must be at most " + std::to_string(kMost));
   const auto updates = read_list("update", d.updates, d.update_size, d.update_count);
   for (std::size_t i = 0; i < updates.size(); ++i) {  // which stage makes which field, before who reads it
     const std::string where = indexed("updates", std::int64_t(i));
@@ -104,6 +116,9 @@ void Reader::read(const tessera_system_desc& d) {
   for (std::size_t i = 0; i < updates.size(); ++i) read_update(updates[i], indexed("updates", std::int64_t(i)));
   std::stable_sort(s_.updates.begin(), s_.updates.end(),
                    [](const System::Update& a, const System::Update& b) { return a.stage < b.stage; });
+}
+
+void Reader::read_all_points(const tessera_system_desc& d) {
   for (const auto& [name, count] :
        {std::pair("injection_count", d.injection_count), std::pair("recording_count", d.recording_count)})
     if (count > TESSERA_MAX_POINT_SETS)

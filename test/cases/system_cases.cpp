@@ -209,71 +209,94 @@ void three_levels(Builder& b) {
 }
 
 /// Fields, offsets, levels, maps, groups, boxes and stages by chance.
-SystemCase random_system(int number) {
-  const std::string name = "random system " + std::to_string(number);
-  Random random(name);
-  const auto chance = [&](int of) { return random.integer(1, of) == 1; };
-  const int rank = int(random.integer(1, 3));
-  Integers extents;
-  for (int axis = 0; axis < rank; ++axis) extents.push_back(random.integer(1, rank == 1 ? 200 : rank == 2 ? 40 : 17));
-  constexpr std::array kModes{Boundary::fixed,   Boundary::constant, Boundary::periodic,
-                              Boundary::nearest, Boundary::reflect,  Boundary::mirror};
-  const DType dtype = WideTypes::kDTypes[random.integer(0, 1)];
-  StencilSystem system(extents, dtype);
-  std::vector<SystemField> fields;
-  std::vector<int> levels;
-  const int states = int(random.integer(1, 3)), arrays = int(random.integer(0, 2));
-  for (int f = 0; f < states + arrays; ++f) {
+class RandomSystem {
+ public:
+  explicit RandomSystem(const std::string& name) : random_(name), extents_(some_extents()), system_(extents_, type()) {
+    states_ = int(random_.integer(1, 3));
+    const int arrays = int(random_.integer(0, 2));
+    for (int f = 0; f < states_ + arrays; ++f) add_field(f);
+    for (int f = 0; f < states_; ++f) update(f);
+  }
+  SystemCase made(const std::string& name) { return {name, std::move(system_), random_.integer(1, 5)}; }
+
+ private:
+  bool chance(int of) { return random_.integer(1, of) == 1; }
+  DType type() { return WideTypes::kDTypes[random_.integer(0, 1)]; }
+  Integers some_extents() {
+    constexpr std::array<std::int64_t, 3> kMost{200, 40, 17};
+    Integers extents(std::vector<std::int64_t>(std::size_t(random_.integer(1, 3))));
+    for (std::int64_t& extent : extents) extent = random_.integer(1, kMost[extents.size() - 1]);
+    return extents;
+  }
+
+  void add_field(int f) {
+    constexpr std::array kModes{Boundary::fixed,   Boundary::constant, Boundary::periodic,
+                                Boundary::nearest, Boundary::reflect,  Boundary::mirror};
     std::vector<BoundaryAxis> sides;
-    for (int axis = 0; axis < rank; ++axis) {
-      const auto low = kModes[std::size_t(random.integer(0, 5))], high = kModes[std::size_t(random.integer(0, 5))];
+    for (std::size_t axis = 0; axis < extents_.size(); ++axis) {
+      const auto low = kModes[std::size_t(random_.integer(0, 5))], high = kModes[std::size_t(random_.integer(0, 5))];
       const bool periodic = low == Boundary::periodic || high == Boundary::periodic;
       const auto side = [&](Boundary mode) { return BoundarySide{periodic ? Boundary::periodic : mode, 0.25}; };
       sides.push_back({side(low), side(high)});
     }
-    FieldOptions options{.levels = int(random.integer(1, 3)), .boundary = Boundaries(sides)};
-    if (chance(4)) options.dtype = dtype == DType::f64 ? DType::f32 : chance(2) ? DType::bf16 : DType::f16;
-    const std::string field_name = "f" + std::to_string(f);
-    fields.push_back(f < states ? system.state(field_name, options) : system.array(field_name, options));
-    levels.push_back(f < states ? options.levels : 1);
+    FieldOptions options{.levels = int(random_.integer(1, 3)), .boundary = Boundaries(sides)};
+    if (chance(4)) options.dtype = NarrowTypes::kDTypes[random_.integer(0, 1)];
+    const std::string name = "f" + std::to_string(f);
+    fields_.push_back(f < states_ ? system_.state(name, options) : system_.array(name, options));
+    levels_.push_back(f < states_ ? options.levels : 1);
   }
-  const auto value = [&](int stage, bool pointwise) {
-    const auto f = std::size_t(random.integer(0, std::int64_t(fields.size()) - 1));
-    // State s is made in stage s.
-    const bool made = int(f) < states && int(f) < stage && chance(2);
-    SystemField field = fields[f][made ? 1 : -int(random.integer(0, levels[f] - 1))];
-    Integers offset;
-    for (int axis = 0; axis < rank; ++axis) offset.push_back(pointwise || chance(2) ? 0 : random.integer(-3, 3));
+
+  /// A field, as an update of that stage may read it. State s is made in stage s.
+  SystemField value(int stage, bool pointwise) {
+    const auto f = std::size_t(random_.integer(0, std::int64_t(fields_.size()) - 1));
+    const bool made = int(f) < states_ && int(f) < stage && chance(2);
+    SystemField field = fields_[f][made ? 1 : -int(random_.integer(0, levels_[f] - 1))];
+    Integers offset = zeros(extents_);
+    for (std::int64_t& distance : offset) distance = pointwise || chance(2) ? 0 : random_.integer(-3, 3);
     field = field.at(offset);
     return chance(4) ? abs(field) : chance(6) ? positive_part(field) : chance(6) ? negative_part(field) : field;
-  };
-  for (int f = 0; f < states; ++f) {
-    const auto expression = [&] {
-      Expression sum = 0.1;
-      for (int group = int(random.integer(1, 3)); group > 0; --group) {
-        Expression terms = 0.05 * value(f, false);
-        for (int term = int(random.integer(0, 11)); term > 0; --term) {
-          Expression product = 0.05 * random.uniform() * value(f, false);
-          if (chance(3)) product *= value(f, false);
-          if (chance(5)) product *= value(f, false);
-          terms += product;
-        }
-        for (int factor = int(random.integer(0, 2)); factor > 0; --factor) terms *= value(f, true);
-        sum += terms;
-      }
-      return sum;
-    };
-    if (chance(3) && extents[0] > 1) {  // two boxes, and a gap between them where there is room
-      Integers low = zeros(extents), high = extents;
-      high[0] = extents[0] / 2;
-      system.update(fields[std::size_t(f)], {.stage = f, .low = low, .high = high}) = expression();
-      low[0] = high[0] + (extents[0] > 3 ? 1 : 0), high[0] = extents[0];
-      system.update(fields[std::size_t(f)], {.stage = f, .low = low, .high = high}) = expression();
-    } else {
-      system.update(fields[std::size_t(f)], {.stage = f}) = expression();
-    }
   }
-  return {name, std::move(system), random.integer(1, 5)};
+  Expression expression(int stage) {
+    Expression sum = 0.1;
+    for (int group = int(random_.integer(1, 3)); group > 0; --group) {
+      Expression terms = 0.05 * value(stage, false);
+      for (int term = int(random_.integer(0, 11)); term > 0; --term) {
+        Expression product = 0.05 * random_.uniform() * value(stage, false);
+        if (chance(3)) product *= value(stage, false);
+        if (chance(5)) product *= value(stage, false);
+        terms += product;
+      }
+      for (int factor = int(random_.integer(0, 2)); factor > 0; --factor) terms *= value(stage, true);
+      sum += terms;
+    }
+    return sum;
+  }
+
+  /// Of the whole domain, or of two boxes with a gap between them where there is room.
+  void update(int f) {
+    const SystemField& field = fields_[std::size_t(f)];
+    if (!chance(3) || extents_[0] < 2) {
+      system_.update(field, {.stage = f}) = expression(f);
+      return;
+    }
+    Integers low = zeros(extents_), high = extents_;
+    high[0] = extents_[0] / 2;
+    system_.update(field, {.stage = f, .low = low, .high = high}) = expression(f);
+    low[0] = high[0] + (extents_[0] > 3 ? 1 : 0), high[0] = extents_[0];
+    system_.update(field, {.stage = f, .low = low, .high = high}) = expression(f);
+  }
+
+  Random random_;
+  Integers extents_;
+  StencilSystem system_;
+  int states_ = 0;
+  std::vector<SystemField> fields_;
+  std::vector<int> levels_;
+};
+
+SystemCase random_system(int number) {
+  const std::string name = "random system " + std::to_string(number);
+  return RandomSystem(name).made(name);
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ find . \( -path ./build -o -path ./.deps \) -prune -o \
   rule "nothing is compiled with fast-math" || true
 
 # Element types. What is of one type may know it: its traits, its instantiations (*_f32*), the cores of products, whose
-# instructions are of a type, load_if and streaming_access, which are inline PTX, and what converts 16 bits to f32 and back.
+# instructions are of a type, load_if and streaming_access, which are inline PTX, and what converts 16 bits to f32 and
+# back.
 number='(DType::f[0-9]+|TESSERA_F[0-9]+)\b'
 { find_lines "[!=]= *(tessera::)?$number|\? *(tessera::)?$number|\bbool f(32|64)\b" backends include lib perf test
   find_lines 'is_same(_v)?<[^>]*\b(float|double)\b' backends lib perf test; } |

@@ -120,6 +120,10 @@ TEST_CASE("a system that is wrong is refused with what, where and the bound", "[
         [](Wave& w) { w.fields[0].boundary[0][1] = TESSERA_BOUNDARY_PERIODIC; });
   check("fields[0].strides = these: points overlap",
         [](Wave& w) { w.fields[0].strides[0] = w.fields[0].strides[1] = 1; });
+}
+
+TEST_CASE("an update that is wrong is refused with what, where and the bound", "[system]") {
+  const auto check = [](const std::string& message, auto&& spoil) { CHECK_THAT(refusal(spoil), StartsWith(message)); };
   check("updates[0].field = 3: must lie in [0, 3)", [](Wave& w) { w.updates[0].field = 3; });
   check("updates[0].field = 'c2': is only read", [](Wave& w) { w.updates[0].field = kC2; });
   check("updates = none of 'u': a state has an update", [](Wave& w) { w.updates.clear(); });

@@ -25,10 +25,8 @@ class RowsPlan final : public SystemStepsPlan<T> {
     for (auto first = updates.begin(); first != updates.end();) {
       const auto last = std::find_if(first, updates.end(), [&](const auto& u) { return u.stage != first->stage; });
       for (int share = 0; share < this->threads(); ++share) {
-        auto row = std::make_unique<SystemRow<T>>(this->problem(), std::span<const SystemProblem::Update>(first, last),
-                                                  this->levels());
-        row->warm();
-        rows_[first->stage].push_back(std::move(row));
+        rows_[first->stage].push_back(std::make_unique<SystemRow<T>>(
+            this->problem(), std::span<const SystemProblem::Update>(first, last), this->levels()));
       }
       first = last;
     }

@@ -5,20 +5,12 @@
 /// Injections and recordings of a system, entry by entry.
 #pragma once
 
+#include <tessera/plugin/system_points.hpp>
 #include <tessera/plugin/system_problem.hpp>
 
 #include <cstdint>
-#include <vector>
 
 namespace tessera::cpu {
-
-/// Entries in the list's order for each series, for recordings.
-inline std::vector<std::vector<plugin::SystemProblem::Points::Entry>> by_series(
-    const plugin::SystemProblem::Points& points) {
-  std::vector<std::vector<plugin::SystemProblem::Points::Entry>> lists(std::size_t(points.series_count));
-  for (const auto& entry : points.entries) lists[std::size_t(entry.series)].push_back(entry);
-  return lists;
-}
 
 /// field[p] += weight * series[i], in the list's order.
 template <class T>
@@ -33,16 +25,18 @@ void inject(const plugin::SystemProblem& problem, const plugin::SystemProblem::P
   });
 }
 
-/// The sum of weight * field[p] over a series' entries, in the list's order.
+/// The sum of weight * field[p] over the entries of a series, in the list's order.
 template <class T>
-T recorded(const plugin::SystemProblem& problem, int which,
-           const std::vector<plugin::SystemProblem::Points::Entry>& entries, const void* level) {
+T recorded(const plugin::SystemProblem& problem, int which, const plugin::PointLists& lists, std::int64_t series,
+           const void* level) {
   const plugin::SystemProblem::Field& field = problem.fields[std::size_t(which)];
   return plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
     T sum = T(0);
-    for (const auto& [p, weight, i] : entries)
+    for (std::int64_t e = lists.first[std::size_t(series)]; e < lists.first[std::size_t(series) + 1]; ++e) {
+      const auto& [p, weight, i] = lists.entries[std::size_t(e)];
       sum += T(weight) * T(plugin::Scalar<S>(static_cast<const S*>(
                              level)[p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2]]));
+    }
     return sum;
   });
 }

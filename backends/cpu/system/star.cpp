@@ -75,8 +75,8 @@ class StarPlan final : public SystemStepsPlan<T> {
   }
 
   /// Brings the row of the next plane that no plane before has needed: processors foresee the lines of a row, not those
-  /// of the next plane. Inlined, since
-  /// g++ leaves out calls of functions that only prefetch.
+  /// of the next
+  /// plane. Inlined, since g++ leaves out calls of functions that only prefetch.
   [[gnu::always_inline]] void fetch_next_plane(const StarRow<T>& all, std::int64_t first) const {
     constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(T));
     const auto fetch = [&](const T* array, std::int64_t planes) {

@@ -27,10 +27,11 @@ class SystemStepsPlan : public plugin::Plan {
  public:
   SystemStepsPlan(const Machine& machine, const SystemProblem& problem)
       : problem_(problem), levels_(problem_), threads_(system_threads(machine, problem)) {
-    const std::int64_t rows = std::min(block_rows(machine, problem), problem.extents[1]);
-    block_rows_ = std::max<std::int64_t>(rows, 1);
+    constexpr std::int64_t kUnits = 4;  // of each thread, at least
+    const std::int64_t shared = problem.extents[0] * problem.extents[1] / (kUnits * threads_);
+    block_rows_ = std::max<std::int64_t>(std::min({block_rows(machine, problem), problem.extents[1], shared}), 1);
     for (const int stage : problem_.stages) add(stage);
-    for (const auto& recording : problem_.recordings) series_.push_back(by_series(recording));
+    for (const auto& recording : problem_.recordings) series_.push_back(plugin::lists_of_series(recording));
   }
 
   std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
@@ -107,7 +108,7 @@ class SystemStepsPlan : public plugin::Plan {
       T* const row = e.operand<T>(points.operand) + number * points.series_count;
       const void* const level = levels_.at(points.field, 1, number);
       for (std::int64_t i = team.begin(points.series_count); i < team.end(points.series_count); ++i)
-        row[i] = recorded<T>(problem_, points.field, series_[r][std::size_t(i)], level);
+        row[i] = recorded<T>(problem_, points.field, series_[r], i, level);
     }
   }
 
@@ -132,7 +133,7 @@ class SystemStepsPlan : public plugin::Plan {
   int threads_;
   std::int64_t block_rows_;
   std::vector<Phase> phases_;
-  std::vector<std::vector<std::vector<SystemProblem::Points::Entry>>> series_;  ///< of each recording
+  std::vector<plugin::PointLists> series_;  ///< of each recording
 };
 
 }  // namespace tessera::cpu

@@ -31,22 +31,20 @@ class SystemRow {
   SystemRow(const SystemProblem& problem, std::span<const SystemProblem::Update> stage,
             const plugin::SystemLevels& levels)
       : p_(problem), stage_(stage), levels_(levels), n_(problem.extents[2]) {
-    std::size_t lines = 0;
-    for (const SystemProblem::Update& update : stage) {
+    for (const SystemProblem::Update& update : stage)
       if (std::find(made_.begin(), made_.end(), update.field) == made_.end()) made_.push_back(update.field);
-      for (const SystemProblem::Group& group : update.groups) {
-        lines += group.factors.size();
-        for (const SystemProblem::Term& term : group.terms)
-          for (const SystemProblem::Factor& f : term.factors)
-            margin_ = std::max(margin_, std::max(f.offset[2], -f.offset[2])), ++lines;
-      }
-    }
     for (const SystemProblem::Field& field : problem.fields)
       same_.push_back(field.dtype == problem.dtype && field.strides[2] == 1);
     arrays_.resize(problem.fields.size());
     sums_.assign(made_.size(), std::vector<T>(std::size_t(n_)));
     terms_.resize(std::size_t(n_));
-    buffers_.reserve(lines), lines_.reserve(lines);
+    for (const SystemProblem::Update& update : stage)
+      for (const SystemProblem::Group& group : update.groups) {
+        for (const Factor& f : group.factors) provide(f);
+        for (const SystemProblem::Term& term : group.terms)
+          for (const Factor& f : term.factors) provide(f);
+      }
+    for (std::size_t b = 0; b < lines_.size(); ++b) buffers_.emplace_back(std::size_t(n_ + 2 * margin_));
   }
 
   /// Finds the arrays of a step. Comes before its first row.
@@ -71,14 +69,19 @@ class SystemRow {
     for (std::size_t m = 0; m < made_.size(); ++m) store(made_[m], sums_[m].data());
   }
 
-  /// Takes the memory that step() needs, which then allocates nothing.
-  void warm() {
-    for (std::size_t b = buffers_.size(); b < buffers_.capacity(); ++b)
-      buffers_.emplace_back(std::size_t(n_ + 2 * margin_));
-  }
-
  private:
   using Factor = SystemProblem::Factor;
+
+  /// Sees to it that there is a buffer for the values of a factor, where they may not be read where they are.
+  void provide(const Factor& f) {
+    const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
+    margin_ = std::max({margin_, f.offset[2], -f.offset[2]});
+    bool leaves = false;
+    for (std::size_t axis = 0; axis < f.offset.size(); ++axis)
+      leaves |= f.offset[axis] != 0 && field.mode[axis][f.offset[axis] < 0 ? 0 : 1] != TESSERA_BOUNDARY_FIXED;
+    const bool direct = same_[std::size_t(f.field)] != 0 && f.map == TESSERA_MAP_IDENTITY && !leaves;
+    if (!direct && find(f) == lines_.end()) lines_.push_back(line_of(f, nullptr));
+  }
 
   /// Whether the update computes points of the row.
   bool reaches(const SystemProblem::Update& u) const {
@@ -179,15 +182,11 @@ class SystemRow {
                         begin + f.offset[2] >= 0 && end + f.offset[2] <= n_;
     if (inside && same_[std::size_t(f.field)] && f.map == TESSERA_MAP_IDENTITY)
       return row_of<const T>(f.field, f.level, at) + f.offset[2];
-    const auto same = [&](const Line& known) {
-      return known.field == f.field && known.level == f.level && known.map == f.map && known.offset[0] == f.offset[0] &&
-             known.offset[1] == f.offset[1];
-    };
-    auto known = std::find_if(lines_.begin(), lines_.end(), same);
+    auto known = find(f);
     if (known == lines_.end()) {
       T* const buffer = buffers_[lines_.size()].data();
       fill(f, at, buffer);
-      lines_.push_back({f.field, f.level, f.map, {f.offset[0], f.offset[1]}, buffer + margin_});
+      lines_.push_back(line_of(f, buffer + margin_));
       known = lines_.end() - 1;
     }
     return known->values + f.offset[2];
@@ -249,6 +248,15 @@ class SystemRow {
     std::array<std::int64_t, 2> offset;
     const T* values;
   };
+  static Line line_of(const Factor& f, const T* values) {
+    return {f.field, f.level, f.map, {f.offset[0], f.offset[1]}, values};
+  }
+  typename std::vector<Line>::iterator find(const Factor& f) {
+    return std::find_if(lines_.begin(), lines_.end(), [&f](const Line& known) {
+      return known.field == f.field && known.level == f.level && known.map == f.map && known.offset[0] == f.offset[0] &&
+             known.offset[1] == f.offset[1];
+    });
+  }
 
   const SystemProblem& p_;
   std::span<const SystemProblem::Update> stage_;

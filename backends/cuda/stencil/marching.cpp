@@ -33,6 +33,10 @@ class MarchingPlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
+    const auto& extents = problem_.domain.extents;
+    const StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, nullptr, nullptr, {}, {}};
+    for (int i = 0; i < 2; ++i)
+      planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
@@ -50,7 +54,7 @@ class MarchingPlan final : public plugin::Plan {
     StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, out, in, {}, {}};
     const bool aligned = is_aligned(a, 0);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
-    a.planes = streaming_planes(kernel, a, context_.machine().multiprocessors, star_.radius);
+    a.planes = planes_[aligned ? 1 : 0];
     kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
   }
 
@@ -59,6 +63,7 @@ class MarchingPlan final : public plugin::Plan {
   plugin::StarSystem star_;
   StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
   StreamingTensors tensors_[2];
+  int planes_[2];  ///< that a block makes
 };
 
 std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& p, const plugin::Parameters&) {

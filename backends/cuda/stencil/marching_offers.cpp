@@ -3,6 +3,8 @@
 
 #include "marching_offers.hpp"
 
+#include "../system/streaming_offers.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -64,10 +66,7 @@ std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
     for (const auto mode : sides)
       if (mode != TESSERA_BOUNDARY_FIXED) return "takes fixed sides";
   if (p.in_strides != p.packed_strides() || p.out_strides != p.packed_strides()) return "takes packed arrays";
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  if (p.domain.extents[0] * p.domain.extents[1] >= kMost || p.domain.extents[2] >= kMost / 2)
-    return "takes planes and rows below 2^31";
-  return machine.major < 9 ? "needs compute capability 9.0" : "";
+  return why_not_streaming(machine, p.domain.extents);
 }
 
 void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,

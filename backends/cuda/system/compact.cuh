@@ -52,7 +52,7 @@ bool make_compact(const Program<T>& program, const NearBoundary<T>& near, const 
                   std::int64_t bytes, CompactLaunch<T>& a) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   if (program.records.size() > std::size_t(kCompactRecords) || program.boxes.size() > std::size_t(kCompactBoxes) ||
-      program.arrays.size() > std::size_t(kCompactArrays) || bytes >= kMost)
+      program.arrays.size() > std::size_t(kCompactArrays) || bytes >= kMost || !program.alike)
     return false;
   for (std::size_t r = 0; r < program.records.size(); ++r) {
     const Record<T>& record = program.records[r];

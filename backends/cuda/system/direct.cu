@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Every system: each value an ordinary load, each stage a launch or some.
+/// Systems of all kinds: each value an ordinary load, each stage a launch or some.
 #include "compact.cuh"
 
 #include "../launch.cuh"
@@ -163,7 +163,12 @@ class DirectPlan final : public plugin::Plan {
   std::vector<Stage> stages_;
 };
 
-std::string why_unsupported(const SystemProblem& p, const Machine&) { return why_no_launches(p); }
+std::string why_unsupported(const SystemProblem& p, const Machine&) {
+  constexpr double kLeastPoints = 32.0;  // of a block of one row, which is all that rows of a point leave
+  const double blocks = double(p.extents[0]) * double(p.extents[1]) * (double(p.extents[2]) / kLeastPoints + 1.0);
+  if (blocks / 4.0 > double(kMaxGridX)) return "takes up to 2^31 blocks";
+  return why_no_launches(p);
+}
 
 void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
            plugin::OfferList& offers) {

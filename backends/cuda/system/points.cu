@@ -6,6 +6,8 @@
 #include "../launch.cuh"
 #include "program.cuh"
 
+#include <tessera/plugin/system_points.hpp>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -108,16 +110,24 @@ struct Lists {
 
 Lists lists_of(const SystemProblem& problem, const SystemProblem::Points& points, bool by_point) {
   const SystemProblem::Field& field = problem.fields[std::size_t(points.field)];
-  std::map<std::int64_t, std::vector<SparseEntry>> lists;
-  if (!by_point)
-    for (std::int64_t i = 0; i < points.series_count; ++i) lists[i];
-  for (const auto& [p, weight, series] : points.entries) {
-    const std::int64_t element = p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2];
-    const std::int64_t byte = element * std::int64_t(plugin::size_of(field.dtype));
-    lists[by_point ? byte : series].push_back({byte, series, weight});
-  }
+  const auto entry_of = [&field](const SystemProblem::Points::Entry& e) {
+    const std::int64_t element =
+        e.point[0] * field.strides[0] + e.point[1] * field.strides[1] + e.point[2] * field.strides[2];
+    return SparseEntry{element * std::int64_t(plugin::size_of(field.dtype)), e.series, e.weight};
+  };
   Lists all;
-  for (const auto& [key, list] : lists) all.add(list);
+  if (!by_point) {
+    plugin::PointLists sorted = plugin::lists_of_series(points);
+    for (const auto& entry : sorted.entries) all.entries.push_back(entry_of(entry));
+    all.first = std::move(sorted.first);
+    return all;
+  }
+  std::map<std::int64_t, std::vector<SparseEntry>> lists;
+  for (const auto& entry : points.entries) {
+    const SparseEntry made = entry_of(entry);
+    lists[made.byte].push_back(made);
+  }
+  for (const auto& [byte, list] : lists) all.add(list);
   return all;
 }
 

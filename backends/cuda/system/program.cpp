@@ -60,7 +60,8 @@ std::string why_no_launches(const SystemProblem& problem) {
     for (const std::vector<int>& fields : launches_of(problem, stage))
       if (fields.size() > std::size_t(kMostMade))
         return "stage " + std::to_string(stage) + " overwrites " + std::to_string(fields.size()) +
-               " fields that read each other; " + std::to_string(kMostMade) + " is the most";
+               " states that read each other's oldest levels; " + std::to_string(kMostMade) +
+               " is the most: let the next level of one go apart";
   return {};
 }
 

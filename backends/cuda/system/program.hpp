@@ -96,6 +96,7 @@ struct Program {
   std::vector<MadeField> made;
   std::vector<ArrayOf> arrays;
   bool same_type = true;  ///< all values are stored as T
+  bool alike = true;      ///< the fields that are made have the strides that most have
   bool plain = true;      ///< and read as they are
 };
 

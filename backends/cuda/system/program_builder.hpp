@@ -40,6 +40,7 @@ class ProgramBuilder {
       if (update.stage == stage && update.field == field) add(update);
     made.last_box = std::int32_t(program_.boxes.size());
     take_type(p_.fields[std::size_t(field)].dtype);
+    program_.alike &= place_of(p_.fields[std::size_t(field)]) == Place::common;
     program_.made.push_back(made);
   }
 

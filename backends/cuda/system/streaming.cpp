@@ -45,6 +45,10 @@ class StreamingPlan final : public plugin::Plan {
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
     prepare_levels(context);
+    StreamingArrays<T> a{};
+    a.nx = int(problem_.extents[2]), a.ny = int(problem_.extents[1]), a.nz = int(problem_.extents[0]);
+    for (int i = 0; i < 2; ++i)
+      planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
   }
 
   std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
@@ -79,7 +83,7 @@ class StreamingPlan final : public plugin::Plan {
       if (star_.profiles[2 - axis] >= 0) a.profiles[axis] = at(star_.profiles[2 - axis]);
     const bool aligned = is_aligned(a, streams);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
-    a.planes = streaming_planes(kernel, a, context_.machine().multiprocessors, star_.radius);
+    a.planes = planes_[aligned ? 1 : 0];
     kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
   }
 
@@ -90,13 +94,15 @@ class StreamingPlan final : public plugin::Plan {
   SystemPoints points_;
   StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
   StreamingTensors tensors_[2];
+  int planes_[2];  ///< that a block makes
 };
 
 std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
   std::string why;
   const auto star = star_of(p, why);
   if (!star) return why;
-  if (machine.major < 9) return "needs compute capability 9.0";
+  const std::int64_t extents[3] = {p.extents[0], p.extents[1], p.extents[2]};
+  if (why = cuda::why_not_streaming(machine, extents); !why.empty()) return why;
   const bool built = plugin::with_types<plugin::WideTypes>(
       p.dtype, [&]<class T>(std::type_identity<T>) { return kernel_for<T>(*star, true).run != nullptr; });
   return built ? "" : "this build has no code for compute capability 9.0a";

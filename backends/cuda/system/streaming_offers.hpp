@@ -5,10 +5,26 @@
 /// How "streaming" cuts a domain.
 #pragma once
 
+#include "../launch_limits.hpp"
+#include "../machine.hpp"
+
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 namespace tessera::cuda {
+
+/// Why the kernels cannot run there, or not on a domain of so many planes, rows and points a row; "" where they can.
+inline std::string why_not_streaming(const Machine& machine, const std::int64_t (&extents)[3]) {
+  if (machine.major != 9 || machine.minor != 0)
+    return "needs a device of compute capability 9.0, whose instructions no other has";
+  constexpr std::int64_t kRows = 32, kLeastPlanes = 16, kMost = std::int64_t{1} << 31;
+  if (extents[0] > kLeastPlanes * kMaxGridYz || extents[1] > kRows * kMaxGridYz || extents[2] >= kMost / 2 ||
+      extents[0] * extents[1] >= kMost)
+    return "takes up to " + std::to_string(kLeastPlanes * kMaxGridYz) + " planes of up to " +
+           std::to_string(kRows * kMaxGridYz) + " rows, and 2^31 rows in all";
+  return {};
+}
 
 /// Planes that a block makes, where `tiles` columns cover a plane and `slots` blocks run at once: the fewest times of a
 /// plane on the busiest multiprocessor, where a block costs `fixed` of them besides its planes. Never many: blocks in

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 namespace tessera::plugin {
@@ -56,6 +57,8 @@ tessera_status guard(tessera_error* error, Body&& body) noexcept {
     return report(error, e.status(), e.what(), e.flags());
   } catch (const std::bad_alloc&) {
     return report(error, TESSERA_OUT_OF_MEMORY, "host memory is exhausted");
+  } catch (const std::length_error&) {
+    return report(error, TESSERA_OUT_OF_MEMORY, "no host memory is as large");
   } catch (const std::exception& e) {
     return report(error, TESSERA_INTERNAL, e.what());
   } catch (...) {

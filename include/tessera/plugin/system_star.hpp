@@ -86,6 +86,7 @@ class StarFinder {
     std::copy(profiles_.begin(), profiles_.end(), star_.profiles.begin());
     take_parts();
     check_fields();
+    check_coefficients();
     return star_;
   }
 
@@ -204,6 +205,18 @@ class StarFinder {
       throw NoStar{"takes two arrays where another value of the point itself is added"};
   }
 
+  /// Sums of coefficients, which nobody has checked.
+  void check_coefficients() const {
+    const auto check = [this](double coefficient) {
+      const bool finite = with_types<WideTypes>(
+          p_.dtype, [&]<class T>(std::type_identity<T>) { return T(coefficient) - T(coefficient) == T(0); });
+      if (!finite) throw NoStar{"takes coefficients whose sums are finite"};
+    };
+    check(star_.centre[0]), check(star_.centre[1]), check(star_.other_coefficient);
+    for (const auto& taps : star_.taps)
+      for (const double tap : taps) check(tap);
+  }
+
   void check_fields() const {
     const Index3 packed{p_.extents[1] * p_.extents[2], p_.extents[2], 1};
     for (const int index : {star_.made, star_.u.field, star_.other.field, star_.array, star_.damping})
@@ -217,9 +230,6 @@ class StarFinder {
         if (mode != TESSERA_BOUNDARY_FIXED) throw NoStar{"takes fixed sides"};
     if (star_.u != StarValue{star_.made, 0})
       throw NoStar{"takes a star of the newest level of the state that it makes"};
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;
-    if (p_.extents[0] * p_.extents[1] >= kMost || p_.extents[2] >= kMost / 2)
-      throw NoStar{"takes planes and rows below 2^31"};
   }
 
   const SystemProblem& p_;
