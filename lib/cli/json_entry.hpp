@@ -7,8 +7,6 @@
 
 #include <tessera/error.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -20,19 +18,29 @@
 
 namespace tessera::cli {
 
-/// Objects keep the order of the file.
-using Json = nlohmann::ordered_json;
+/// A value of a JSON file. Objects keep the order of the file.
+struct JsonValue {
+  enum class Kind { null, boolean, whole, number, text, list, object };
 
-/// The text as JSON. Throws std::invalid_argument where it is not, and where an object has a key twice.
-Json parse_json(std::string_view text);
+  Kind kind = Kind::null;
+  std::string key;   ///< in the object that it is a part of
+  std::string text;  ///< the text itself; of a number as the file or a message spells it
+  std::int64_t whole = 0;
+  double number = 0.0;  ///< of whole numbers, too
+  std::vector<JsonValue> parts;
+};
+
+/// The text as JSON. Throws std::invalid_argument where it is not, where an object has a key twice, and where values
+/// are nested more than 32 deep.
+JsonValue parse_json(std::string_view text);
 
 /// A value and its place, "updates[0].stage"; "" is the whole file. Mistakes are std::invalid_argument, which begins
 /// with the place.
 class JsonEntry {
  public:
-  JsonEntry(const Json& value, std::string place) : value_(&value), place_(std::move(place)) {}
+  JsonEntry(const JsonValue& value, std::string place) : value_(&value), place_(std::move(place)) {}
 
-  bool is_list() const { return value_->is_array(); }
+  bool is_list() const { return value_->kind == JsonValue::Kind::list; }
   std::string text() const;
   double number() const;
   std::int64_t whole(std::int64_t low, std::int64_t high) const;
@@ -63,7 +71,7 @@ class JsonEntry {
   [[noreturn]] void unexpected(const std::string& expected) const;
   std::string inner(const std::string& name) const { return place_.empty() ? name : place_ + "." + name; }
 
-  const Json* value_;
+  const JsonValue* value_;
   std::string place_;
 };
 

@@ -10,16 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace tessera::cli {
 
-std::string read_text(const std::filesystem::path& file, const std::string& what) {
-  constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 28;  // bytes; a tap takes some 50
+std::string read_text(const std::filesystem::path& file, const std::string& what, std::uint64_t most) {
   npy::RegularFile reader(file);
-  if (reader.left() > kMaxFile)
+  if (reader.left() > most)
     throw npy::Error(file, "has " + std::to_string(reader.left()) + " bytes; " + what +
-                               " are read from files of at most " + std::to_string(kMaxFile));
+                               " are read from files of at most " + std::to_string(most));
   std::string text(std::size_t(reader.left()), '\0');
   reader.read(text.data(), text.size());
   return text;

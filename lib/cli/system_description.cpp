@@ -18,7 +18,8 @@
 namespace tessera::cli {
 namespace {
 
-constexpr std::size_t kMostTaps = 4096;  // an expression of many terms is slow to make
+constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 26;  // bytes; a point takes some 60
+constexpr std::size_t kMostTaps = 4096;                     // an expression of many terms is slow to make
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 /// What an expression may name must not be anything else there.
@@ -176,7 +177,7 @@ class Reader {
 
 SystemDescription::SystemDescription(const std::filesystem::path& file) : file_(file) {
   try {
-    json_ = std::make_shared<const Json>(parse_json(read_text(file, "descriptions")));
+    json_ = std::make_shared<const JsonValue>(parse_json(read_text(file, "descriptions", kMaxFile)));
     const JsonEntry root(*json_, "");
     root.require_keys({"dtype", "extents", "fields", "taps", "updates", "injections", "recordings"});
     if (const auto dtype = root.find("dtype"))

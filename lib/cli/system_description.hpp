@@ -7,8 +7,6 @@
 
 #include <tessera/system.hpp>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,8 @@
 #include <vector>
 
 namespace tessera::cli {
+
+struct JsonValue;
 
 /// A field as it is described.
 struct DescribedField {
@@ -48,7 +48,7 @@ class SystemDescription {
 
  private:
   std::filesystem::path file_;
-  std::shared_ptr<const nlohmann::ordered_json> json_;
+  std::shared_ptr<const JsonValue> json_;
   DType dtype_ = DType::f32;
   Integers extents_;
   std::vector<DescribedField> fields_;

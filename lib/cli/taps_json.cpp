@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kForm = "expected [{\"offset\": [dy, dx], \"coefficient\": c}, ...]";
+constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 28;  // bytes; a tap takes some 50
 
 /// Takes taps from the parser's events. Only their form is ever stored, so depth and size of anything else cost
 /// nothing.
@@ -120,7 +121,7 @@ class TapReader : public nlohmann::json_sax<json> {
 }  // namespace
 
 Taps read_taps(const std::filesystem::path& file, int rank) {
-  const std::string text = read_text(file, "taps");
+  const std::string text = read_text(file, "taps", kMaxFile);
   TapReader reader(rank, text);
   try {
     json::sax_parse(text, &reader);

@@ -5,6 +5,7 @@
 
 #include "npy_file.hpp"
 #include "program.hpp"
+#include "taps_spec.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -17,8 +18,6 @@ using namespace tessera;
 using Catch::Matchers::Matches;
 
 namespace {
-
-using Arguments = std::vector<std::string>;
 
 /// The backend that both sides run on.
 std::string need_cpu() {
@@ -43,17 +42,17 @@ class Workplace {
  public:
   std::string path(const std::string& name) const { return folder_.path() / name; }
 
-  /// With "@" before a file's name replaced by the folder.
-  Outcome run(const std::string& json, const Arguments& arguments) const {
+  /// Arguments with spaces between them, and "@" before a file's name replaced by the folder.
+  Outcome run(const std::string& json, const std::string& arguments) const {
     write_file(path("system.json"), json);
-    Arguments all{"system", path("system.json")};
-    for (std::string argument : arguments) {
+    std::vector<std::string> all{"system", path("system.json")};
+    for (std::string argument : cli::split(arguments, ' ')) {
       for (std::size_t at; (at = argument.find('@')) != std::string::npos;) argument.replace(at, 1, path(""));
       all.push_back(argument);
     }
     return tessera_run(all);
   }
-  std::string check_runs(const std::string& json, const Arguments& arguments) const {
+  std::string check_runs(const std::string& json, const std::string& arguments) const {
     CAPTURE(arguments);
     const Outcome outcome = run(json, arguments);
     CHECK(outcome.errors == "");
@@ -72,6 +71,18 @@ const std::string kExact = R"json({"dtype": "f64",
   "injections": [{"field": "u", "series": 2, "points": [{"at": [1, 2], "series": 0}, {"at": [3, 3], "series": 1}]}],
   "recordings": [{"field": "u", "points": [{"at": [0, 0]}]},
                  {"field": "u", "points": [{"at": [1, 1], "weight": 2}]}]})json";
+
+/// Pressure and velocity in two stages.
+const std::string kStages = R"json({
+    "fields": {
+      "p": {"kind": "state", "boundary": ["periodic", "constant:0.5/nearest"], "next": "apart"},
+      "v": {"kind": "state", "dtype": "f16"},
+      "k": {"kind": "array", "dtype": "bf16", "boundary": "mirror"}},
+    "taps": {"ahead": [[1, 0, 0.5], [0, 0, -0.5]], "behind": [[0, 0, 0.5], [-1, 0, -0.5]]},
+    "updates": [
+      {"field": "v", "low": [0, 0], "high": [4, 7], "value": "v - reciprocal(k) * ahead(p)"},
+      {"field": "v", "low": [5, 0], "value": ["0.5 * v", "- abs(k) * ahead(p)"]},
+      {"field": "p", "stage": 1, "value": "p - 0.25 * (k(0,1) * behind(v[+1])) + derivative(p, 1, 2, 4) / 64"}]})json";
 
 }  // namespace
 
@@ -101,16 +112,11 @@ TEST_CASE("the wave among the examples is the wave of the C++ API", "[system]") 
   plan.execute({{u, now, before}, {c, c2}, {z, sz}, {x, sx}}, {.injected = {source}, .recorded = {recorded}});
 
   const std::string output =
-      w.check_runs(read_file(std::string(TESSERA_EXAMPLE_DATA) + "/wave.json"), {"--field",    "u=@now.npy,@before.npy",
-                                                                                 "--field",    "c2=@c2.npy",
-                                                                                 "--field",    "sz=@sz.npy",
-                                                                                 "--field",    "sx=@sx.npy",
-                                                                                 "--injected", "@source.npy",
-                                                                                 "--recorded", "@recorded.npy",
-                                                                                 "--steps",    "25",
-                                                                                 "--backend",  cpu,
-                                                                                 "-o",         "u=@u.npy",
-                                                                                 "-o",         "u[-1]=@u1.npy"});
+      w.check_runs(read_file(std::string(TESSERA_EXAMPLE_DATA) + "/wave.json"),
+                   "--field u=@now.npy,@before.npy --field c2=@c2.npy --field sz=@sz.npy --field "
+                   "sx=@sx.npy --injected @source.npy --recorded @recorded.npy --steps 25 -o u=@u.npy -o "
+                   "u[-1]=@u1.npy --backend " +
+                       cpu);
   CHECK_THAT(output, Matches("system f32 60x80 .* ms \\(.*\\), .* GPoint/s, .* GB/s\n"));
   const std::vector<float>* levels[] = {&now, &before};
   CHECK(read_npy<float>(w.path("u.npy"), shape) == *levels[plan.newest(u)]);
@@ -121,16 +127,6 @@ TEST_CASE("the wave among the examples is the wave of the C++ API", "[system]") 
 
 TEST_CASE("stages, boxes, taps, maps, boundaries and storage of 16 bits", "[system]") {
   const std::string cpu = need_cpu();
-  const std::string json = R"json({
-    "fields": {
-      "p": {"kind": "state", "boundary": ["periodic", "constant:0.5/nearest"], "next": "apart"},
-      "v": {"kind": "state", "dtype": "f16"},
-      "k": {"kind": "array", "dtype": "bf16", "boundary": "mirror"}},
-    "taps": {"ahead": [[1, 0, 0.5], [0, 0, -0.5]], "behind": [[0, 0, 0.5], [-1, 0, -0.5]]},
-    "updates": [
-      {"field": "v", "low": [0, 0], "high": [4, 7], "value": "v - reciprocal(k) * ahead(p)"},
-      {"field": "v", "low": [5, 0], "value": ["0.5 * v", "- abs(k) * ahead(p)"]},
-      {"field": "p", "stage": 1, "value": "p - 0.25 * (k(0,1) * behind(v[+1])) + derivative(p, 1, 2, 4) / 64"}]})json";
   const Shape shape{9, 7};
   auto p = numbers<float>(63, -1, 1, 1);
   auto v = numbers<float16>(63, -1, 1, 2);
@@ -155,8 +151,10 @@ TEST_CASE("stages, boxes, taps, maps, boundaries and storage of 16 bits", "[syst
   plan.execute({{pf, p}, {vf, v}, {kf, k}});
 
   const std::string output =
-      w.check_runs(json, {"--field", "p=@p.npy", "--field", "v=@v.npy", "--field", "k=@k.npy", "--steps", "3",
-                          "--backend", cpu, "--output", "v=@v.npy", "-o", "p=@p_out.npy"});
+      w.check_runs(kStages,
+                   "--field p=@p.npy --field v=@v.npy --field k=@k.npy --steps 3 --output v=@v.npy -o "
+                   "p=@p_out.npy --backend " +
+                       cpu);
   CHECK(output.find("k: read as") == std::string::npos);  // its bits are those of the type
   CHECK(read_npy<float>(w.path("p_out.npy"), shape) == p);
   const auto written = read_npy<float16>(w.path("v.npy"), shape);  // over the input
@@ -170,18 +168,14 @@ TEST_CASE("an execution goes on where another ended", "[system]") {
   std::vector<double> source(20);
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = double((i * 5) % 7) - 3;
   write_npy(w.path("source.npy"), source, {10, 2});
-  const Arguments common{"--injected", "@source.npy"};
-  const auto run = [&](Arguments arguments) {
-    arguments.insert(arguments.end(), common.begin(), common.end());
-    w.check_runs(kExact, arguments);
-  };
+  const auto run = [&](const std::string& arguments) { w.check_runs(kExact, "--injected @source.npy " + arguments); };
   write_npy(w.path("zero.npy"), std::vector<double>(30, 0.0), {6, 5});
-  run({"--field", "u=@zero.npy,zeros", "--steps", "10", "--recorded", "@a.npy", "--recorded", "@b.npy", "-o",
-       "u=@all.npy", "-o", "u[-1]=@all1.npy"});
-  run({"--field", "u=@zero.npy,@zero.npy", "--steps", "3", "--recorded", "@a1.npy", "--recorded", "@b1.npy", "-o",
-       "u=@now.npy", "-o", "u[-1]=@before.npy"});
-  run({"--field", "u[-1]=@before.npy", "--field", "u=@now.npy", "--steps", "7", "--first-step", "3", "--recorded",
-       "@a2.npy", "--recorded", "@b2.npy", "-o", "u[0]=@end.npy", "-o", "u[-1]=@end1.npy"});
+  run("--field u=@zero.npy,zeros --steps 10 --recorded @a.npy --recorded @b.npy -o "
+      "u=@all.npy -o u[-1]=@all1.npy");
+  run("--field u=@zero.npy,@zero.npy --steps 3 --recorded @a1.npy --recorded @b1.npy -o "
+      "u=@now.npy -o u[-1]=@before.npy");
+  run("--field u[-1]=@before.npy --field u=@now.npy --steps 7 --first-step 3 --recorded "
+      "@a2.npy --recorded @b2.npy -o u[0]=@end.npy -o u[-1]=@end1.npy");
   const auto all = read_npy<double>(w.path("all.npy"), {6, 5});
   CHECK(all.size() == 30);
   CHECK(all == read_npy<double>(w.path("end.npy"), {6, 5}));
@@ -202,11 +196,10 @@ TEST_CASE("what is injected is recorded at the same point", "[system]") {
     "recordings": [{"field": "u", "series": 2, "points": [{"at": [2], "weight": 4, "series": 1}]}]})";
   const Workplace w;
   write_npy<std::int16_t>(w.path("source.npy"), {3, -5, 7, 9}, {4});  // one series, whole numbers
-  const std::string output = w.check_runs(json, {"--field", "u=zeros", "--injected", "@source.npy", "--recorded",
-                                                 "@r.npy", "--steps", "3", "-o", "u=@u.npy"});
+  w.check_runs(json, "--field u=zeros --injected @source.npy --recorded @r.npy --steps 3 -o u=@u.npy");
   CHECK(read_npy<float>(w.path("r.npy"), {3, 2}) == std::vector<float>{0, 6, 0, -10, 0, 14});
   CHECK(read_npy<float>(w.path("u.npy"), {5}) == std::vector<float>{0, 0, 3.5f, 0, 0});
-  w.check_runs(json, {"--field", "u=zeros", "--injected", "@source.npy", "--recorded", "@r.npy", "--steps", "0"});
+  w.check_runs(json, "--field u=zeros --injected @source.npy --recorded @r.npy --steps 0");
   CHECK(read_file(w.path("r.npy")) == npy_header(npy_dictionary("<f4", false, {0, 2})));
 }
 
@@ -217,7 +210,7 @@ TEST_CASE("numbers of another type are rounded, and it is said", "[system]") {
   const Workplace w;
   write_npy<double>(w.path("u.npy"), {0.1, 2, 3, 4, 5, 6}, {2, 3});
   write_npy<std::uint8_t>(w.path("a.npy"), {2, 3, 4, 5, 6, 7}, {2, 3}, true);
-  const std::string output = w.check_runs(json, {"--field", "u=@u.npy", "--field", "a=@a.npy", "-o", "u=@out.npy"});
+  const std::string output = w.check_runs(json, "--field u=@u.npy --field a=@a.npy -o u=@out.npy");
   CHECK_THAT(output, Matches("system .*\nu: read as 2 x 3 <f8, kept as f32\na: read as 2 x 3 \\|u1, kept as f32\n"));
   CHECK(read_npy<float>(w.path("out.npy"), {2, 3}) == std::vector<float>{2 * 0.1f, 6, 12, 20, 30, 42});
 }
