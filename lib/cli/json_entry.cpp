@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using Kind = JsonValue::Kind;
 
-/// Makes a value from the parser's events: the library's own values take memory when they are destroyed, which must not
+/// Makes a value from the parser's events. nlohmann's own values take memory when they are destroyed, which must not
 /// fail.
 class Builder : public nlohmann::json_sax<json> {
  public:
