@@ -25,6 +25,7 @@ using Run = std::function<void()>;
 void add_info(CLI::App& app, Run& run);
 void add_gemm(CLI::App& app, Run& run);
 void add_stencil(CLI::App& app, Run& run);
+void add_system(CLI::App& app, Run& run);
 void add_tune(CLI::App& app, Run& run);
 void add_wisdom(CLI::App& app, Run& run);
 
@@ -61,10 +62,11 @@ struct Choice {
     command.add_option("--algorithm", algorithm, "name[:key=value,...] as 'tessera info' lists them")
         ->type_name("NAME");
   }
-  template <class PlanType, class Desc>
-  PlanType plan(const Desc& desc) const {
+  /// Of a descriptor; of a system and its steps.
+  template <class PlanType, class... Desc>
+  PlanType plan(const Desc&... desc) const {
     const PlanOptions options{.algorithm = algorithm};
-    return backend.empty() ? PlanType(desc, options) : PlanType(Context(backend), desc, options);
+    return backend.empty() ? PlanType(desc..., options) : PlanType(Context(backend), desc..., options);
   }
 };
 

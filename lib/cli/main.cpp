@@ -45,8 +45,9 @@ int fail(const char* message) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Matrix products and stencils on files, on the backends that are found when the program runs.",
-               "tessera");
+  CLI::App app(
+      "Matrix products, stencils and systems of fields on files, on the backends that are found when the program runs.",
+      "tessera");
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 the command line is wrong. A failed run leaves the output file as it was.");
   app.set_version_flag("--version", std::string("tessera ") + tessera_version());
@@ -56,6 +57,7 @@ int run(int argc, char** argv) {
   tessera::cli::add_info(app, command);
   tessera::cli::add_gemm(app, command);
   tessera::cli::add_stencil(app, command);
+  tessera::cli::add_system(app, command);
   tessera::cli::add_tune(app, command);
   tessera::cli::add_wisdom(app, command);
   try {

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Manual pages from what the program says of itself, so it must run here.
-set(commands info gemm stencil tune "tune gemm" "tune stencil" wisdom "wisdom list" "wisdom check" "wisdom merge")
+set(commands info gemm stencil system tune "tune gemm" "tune stencil" wisdom "wisdom list" "wisdom check"
+  "wisdom merge")
 
 find_program(TESSERA_AWK NAMES awk mawk gawk)
 mark_as_advanced(TESSERA_AWK)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The line that gemm and stencil print.
+/// The line that gemm, stencil and system print.
 #pragma once
 
 #include "commands.hpp"

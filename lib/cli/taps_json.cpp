@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "clip.hpp"
-#include "regular_file.hpp"
+#include "json_text.hpp"
+#include "npy.hpp"
 #include "taps_spec.hpp"
 
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ class TapReader : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return number(double(value), std::to_string(value), true); }
   bool number_unsigned(number_unsigned_t value) override { return number(double(value), std::to_string(value), true); }
   bool number_float(number_float_t value, const string_t& text) override { return number(value, text, false); }
-  bool string(string_t& value) override { return scalar(quoted(value)); }
+  bool string(string_t& value) override { return scalar(in_quotes(value)); }
   bool binary(binary_t&) override { fail(kForm); }
 
   bool start_array(std::size_t) override {
@@ -57,7 +58,7 @@ class TapReader : public nlohmann::json_sax<json> {
   bool key(string_t& name) override {
     bool* const seen = name == "offset" ? &has_offset_ : name == "coefficient" ? &has_coefficient_ : nullptr;
     if (seen == nullptr || *seen)
-      fail_entry("key " + quoted(name) + (seen == nullptr ? " is unknown; " : " is there twice; ") + kForm);
+      fail_entry("key " + in_quotes(name) + (seen == nullptr ? " is unknown; " : " is there twice; ") + kForm);
     *seen = true;
     return go_to(seen == &has_offset_ ? Place::offset : Place::coefficient);
   }
@@ -68,8 +69,8 @@ class TapReader : public nlohmann::json_sax<json> {
   /// `position`: bytes read, the last of which is the one that does not fit.
   bool parse_error(std::size_t position, const std::string&, const json::exception& error) override {
     const bool too_large = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
-    fail((too_large ? "has a number beyond the range of double at " : "is not JSON at ") + place_of(position) + "; " +
-         kForm);
+    fail((too_large ? "has a number beyond the range of double at " : "is not JSON at ") + place_in(text_, position) +
+         "; " + kForm);
   }
 
  private:
@@ -78,16 +79,6 @@ class TapReader : public nlohmann::json_sax<json> {
   bool go_to(Place place) {
     place_ = place;
     return true;
-  }
-  /// As JSON writes it, in ASCII: a message shows nothing that a terminal would obey.
-  static std::string quoted(const std::string& value) { return json(npy::clip(value)).dump(-1, ' ', true); }
-  /// "line 2, column 7", counted in bytes from 1; "its end".
-  std::string place_of(std::size_t position) const {
-    if (position > text_.size()) return "its end";
-    const std::string_view before = text_.substr(0, position > 0 ? position - 1 : 0);
-    const std::size_t start = before.rfind('\n') + 1;  // 0 where there is none
-    return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
-           std::to_string(before.size() - start + 1);
   }
   [[noreturn]] static void fail(const std::string& why) { throw std::runtime_error(why); }
   [[noreturn]] void fail_entry(const std::string& why) const {
@@ -127,20 +118,10 @@ class TapReader : public nlohmann::json_sax<json> {
   bool has_offset_ = false, has_coefficient_ = false;
 };
 
-std::string read_text(const std::filesystem::path& name) {
-  npy::RegularFile file(name);
-  if (file.left() > kMaxFile)
-    throw npy::Error(name, "has " + std::to_string(file.left()) + " bytes; taps are read from files of at most " +
-                               std::to_string(kMaxFile));
-  std::string text(std::size_t(file.left()), '\0');
-  file.read(text.data(), text.size());
-  return text;
-}
-
 }  // namespace
 
 Taps read_taps(const std::filesystem::path& file, int rank) {
-  const std::string text = read_text(file);
+  const std::string text = read_text(file, "taps", kMaxFile);
   TapReader reader(rank, text);
   try {
     json::sax_parse(text, &reader);

@@ -341,7 +341,7 @@ TEST_CASE("a word that is no subcommand is named beside those there are", "[fail
   const auto says = [&](const Arguments& arguments, const std::string& text) {
     const Outcome outcome = w.run(arguments);
     CHECK(outcome.exit_code == 2);
-    CHECK_THAT(outcome.errors, ContainsSubstring(text) && ContainsSubstring("there are info, gemm, stencil"));
+    CHECK_THAT(outcome.errors, ContainsSubstring(text) && ContainsSubstring("there are info, gemm, stencil, system"));
   };
   says({"bench"}, "there is no subcommand 'bench'");
   says({"bench", "--size", "8"}, "there is no subcommand 'bench'");

@@ -23,8 +23,8 @@ using Environment = std::map<std::string, std::optional<std::string>>;
 /// With the environment's choice of a backend, but none of algorithms, and no further lines on stderr.
 inline Outcome tessera_run(std::vector<std::string> arguments, Environment environment = {}) {
   arguments.insert(arguments.begin(), TESSERA_PROGRAM);
-  for (const char* name :
-       {"TESSERA_VERBOSE", "TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_GEMM_COMPUTE"})
+  for (const char* name : {"TESSERA_VERBOSE", "TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM",
+                           "TESSERA_SYSTEM_ALGORITHM", "TESSERA_GEMM_COMPUTE"})
     environment.try_emplace(name, std::nullopt);
   return run(arguments, environment);
 }
