@@ -94,7 +94,6 @@ void Reader::read(const tessera_system_desc& d) {
 }
 
 void Reader::read_updates(const tessera_system_desc& d) {
-  at_least("update_count", d.update_count, 1);
   constexpr std::int64_t kMost = 4096;  // each is compared with the others
   if (d.update_count > kMost) invalid("update_count", d.update_count, "must be at most " + std::to_string(kMost));
   const auto updates = read_list("update", d.updates, d.update_size, d.update_count);
@@ -113,6 +112,7 @@ void Reader::read_updates(const tessera_system_desc& d) {
   for (const System::Field& field : s_.fields)
     if (field.kind == TESSERA_FIELD_STATE && field.stage < 0)
       invalid("updates", "none of '" + field.name + "'", "a state has an update; make it an array if it never changes");
+  if (updates.empty()) invalid("updates", "none", "a system has a state and its update");
   for (std::size_t i = 0; i < updates.size(); ++i) read_update(updates[i], indexed("updates", std::int64_t(i)));
   std::stable_sort(s_.updates.begin(), s_.updates.end(),
                    [](const System::Update& a, const System::Update& b) { return a.stage < b.stage; });

@@ -208,6 +208,48 @@ void three_levels(Builder& b) {
   b.system.inject(v, b.points(2), 3);
 }
 
+/// A star of each form that fast algorithms take, with the extents, the type and the levels that its number says.
+SystemCase star_case(int form, int radius, int number) {
+  constexpr std::array<std::int64_t, 6> kRows{132, 33, 71, 5, 64, 130}, kPlanes{3, 35, 11, 9, 40, 18};
+  const auto pick = [number](const auto& list) { return list[std::size_t(number) % list.size()]; };
+  const DType dtype = WideTypes::kDTypes[number % 2];
+  const Integers extents{pick(kPlanes), 9 + 3 * radius, pick(kRows)};
+  StencilSystem system(extents, dtype);
+  const auto u =
+      system.state("u", {.levels = 2 + number % 2, .next = number % 3 == 0 ? NextLevel::apart : NextLevel::automatic});
+  const auto star = u.under(0.05 * taps::laplacian(3, 2 * radius) + Taps(3, {{{1, 0, 0}, 0.02}}));
+  const auto a = system.array("a"), b = system.array("b"), s = system.profile("s", number % 3);
+  const Expression both = 1.5 * u - 0.7 * u[-1];
+  const Expression forms[] = {star, star + 0.3 * u[-1], 0.9 * u + a * star, both + a * star, b * both + a * star};
+  system.update(u) = number % 4 == 3 ? forms[form] : s * forms[form];
+  return {"star of form " + std::to_string(form) + ", radius " + std::to_string(radius), std::move(system), 3,
+          radius == 4};
+}
+
+/// Arrays whose strides differ: each store and each load by its own.
+SystemCase different_strides(bool first_packed) {
+  StencilSystem system({4, 5, 8});
+  const auto packed = system.state("p", {.levels = 2}),
+             wide = system.state("q", {.levels = 2, .strides = {100, 12, 1}});
+  const auto &first = first_packed ? packed : wide, &second = first_packed ? wide : packed;
+  system.update(first) = 0.5 * first + 0.1 * first.at({0, 1, 0});
+  system.update(second) = 0.25 * second + 0.1 * second[-1];
+  return {std::string("strides that differ, ") + (first_packed ? "packed first" : "packed last"), std::move(system), 3};
+}
+
+/// States that read in one stage what others overwrite in it.
+SystemCase entangled(int states) {
+  StencilSystem system({5, 6, 40});
+  std::vector<SystemField> fields;
+  for (int f = 0; f < states; ++f) fields.push_back(system.state("f" + std::to_string(f), {.levels = 1 + f % 2}));
+  for (int f = 0; f < states; ++f) {
+    const SystemField& other = fields[std::size_t((f + 1) % states)];
+    system.update(fields[std::size_t(f)]) =
+        0.6 * fields[std::size_t(f)] + 0.3 * other[(f + 1) % states % 2 == 0 ? 0 : -1];
+  }
+  return {std::to_string(states) + " states that read each other", std::move(system), 3};
+}
+
 /// Fields, offsets, levels, maps, groups, boxes and stages by chance.
 class RandomSystem {
  public:
@@ -344,6 +386,11 @@ std::vector<SystemCase> system_cases(int random) {
   add({14, 41}, {f32, DType::f16, BoundarySide{Boundary::constant, 0.5}}, ", 2D f16 constant", false);
   add({7, 9, 20}, {f64, f32, Boundary::fixed}, ", 3D f32 in f64", false);
   add({3, 2, 5}, {f32, f32, Boundary::periodic}, ", smaller than the reach", true);
+  for (int form = 0, number = 0; form < 5; ++form)
+    for (int radius = 1; radius <= 4; ++radius)
+      for (int i = 0; i < 2; ++i) cases.push_back(star_case(form, radius, number++));
+  for (const bool first : {true, false}) cases.push_back(different_strides(first));
+  for (const int states : {2, 5, 8}) cases.push_back(entangled(states));
   for (int i = 0; i < random; ++i) cases.push_back(random_system(i));
   return cases;
 }
