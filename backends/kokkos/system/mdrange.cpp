@@ -95,7 +95,8 @@ class MdrangePlan final : public plugin::Plan {
     for (std::size_t a = 0; a < stage.arrays.size(); ++a)
       item.arrays[a] = levels_.at(stage.arrays[a].field, stage.arrays[a].level, step);
     const std::int64_t runs = (problem_.extents[2] + kRun - 1) / kRun;
-    Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {runs, problem_.extents[1], problem_.extents[0]}), item);
+    Kokkos::parallel_for(
+        "tessera", range<ArgumentRange>(space, {0, 0, 0}, {runs, problem_.extents[1], problem_.extents[0]}), item);
   }
 
   void bring_back(const Space& space, int field) const {

@@ -31,6 +31,12 @@ struct RunOfPoints {
   }
 };
 
+/// Where points read.
+struct Reads {
+  bool inside;   ///< inside the domain
+  int together;  ///< so many points behind each other read a row at places behind each other
+};
+
 /// A Program's lists, and the places of all fields.
 template <class T>
 struct StageLists {
@@ -72,57 +78,85 @@ struct StageItem {
     }
   }
 
-  /// The values in a box: some before its inner part, some in it, and some behind it.
+  /// The values in a box: of points that may read beyond the row's begin, of those between, and of those that may read
+  /// beyond its end.
   KOKKOS_INLINE_FUNCTION void make(const BoxRecord& box, const RunOfPoints& points, T* values) const {
     const std::int64_t first = points.at[2];
     const std::int64_t begin = std::max(box.low[2], first), end = std::min(box.high[2], first + points.count);
     if (begin >= end) return;
-    const bool inner = points.row_in(box.inner_low, box.inner_high);
-    const std::int64_t inner_begin = inner ? std::clamp(box.inner_low[2], begin, end) : end;
-    const std::int64_t cuts[] = {begin, inner_begin, std::clamp(box.inner_high[2], inner_begin, end), end};
+    if constexpr (kRun == 1) {
+      evaluate(box.groups, points, {points.all_in(box.inner_low, box.inner_high), 1}, values);
+      return;
+    }
+    const std::int64_t between = std::clamp(box.inner_low[2], begin, end);
+    const std::int64_t cuts[] = {begin, between, std::clamp(box.inner_high[2], between, end), end};
     for (int part = 0; part < 3; ++part) {
-      if (cuts[part] == cuts[part + 1]) continue;
-      const RunOfPoints some{{points.at[0], points.at[1], cuts[part]}, int(cuts[part + 1] - cuts[part])};
-      evaluate(box.groups, some, part == 1, values + (cuts[part] - first));
+      const int count = int(cuts[part + 1] - cuts[part]);
+      if (count == 0) continue;
+      const bool in_row = part == 1;
+      const Reads reads{in_row && points.row_in(box.inner_low, box.inner_high), in_row ? count : 1};
+      evaluate(box.groups, {{points.at[0], points.at[1], cuts[part]}, count}, reads, values + (cuts[part] - first));
     }
   }
 
-  /// The sum of groups. `inner`: nothing is read outside the domain.
-  KOKKOS_INLINE_FUNCTION void evaluate(const Entries& groups, const RunOfPoints& points, bool inner, T* total) const {
+  /// The sum of groups.
+  KOKKOS_INLINE_FUNCTION void evaluate(const Entries& groups, const RunOfPoints& points, const Reads& reads,
+                                       T* total) const {
     const int n = points.size();
     for (int v = 0; v < n; ++v) total[v] = T(0);
     for (int g = groups.first; g < groups.last; ++g) {
       const GroupRecord& group = lists.groups[g];
-      T sum[kRun];
+      T sum[kRun], product[kRun];
       for (int v = 0; v < n; ++v) sum[v] = T(0);
       for (int t = group.terms.first; t < group.terms.last; ++t) {
-        T product[kRun];
-        for (int v = 0; v < n; ++v) product[v] = lists.terms[t].coefficient;
-        multiply(lists.terms[t].factors, points, inner, product);
-        for (int v = 0; v < n; ++v) sum[v] += product[v];
+        multiply(lists.terms[t].factors, points, reads, product);
+        const T coefficient = lists.terms[t].coefficient;
+        for (int v = 0; v < n; ++v) sum[v] += coefficient * product[v];
       }
-      multiply(group.factors, points, inner, sum);
-      for (int v = 0; v < n; ++v) total[v] += sum[v];
+      multiply(group.factors, points, reads, product);
+      for (int v = 0; v < n; ++v) total[v] += product[v] * sum[v];
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void multiply(const Entries& factors, const RunOfPoints& points, bool inner,
+  /// The product of factors; 1 where there are none.
+  KOKKOS_INLINE_FUNCTION void multiply(const Entries& factors, const RunOfPoints& points, const Reads& reads,
                                        T* product) const {
     const int n = points.size();
-    for (int f = factors.first; f < factors.last; ++f) {
-      const FactorRecord& factor = lists.factors[f];
-      const FieldPlace& place = lists.fields[factor.field];
+    if (factors.first < factors.last)
+      read(lists.factors[factors.first], points, reads, product);
+    else
+      for (int v = 0; v < n; ++v) product[v] = T(1);
+    for (int f = factors.first + 1; f < factors.last; ++f) {
       T value[kRun];
-      if (inner)
-        read(arrays[factor.array], place, place.at(points.at) + factor.distance, n, value);
-      else
-        read_outside(factor, place, points, value);
-      if (factor.map != TESSERA_MAP_IDENTITY)
-        for (int v = 0; v < n; ++v) value[v] = mapped_value(factor.map, value[v]);
+      read(lists.factors[f], points, reads, value);
       for (int v = 0; v < n; ++v) product[v] *= value[v];
     }
   }
 
+  /// A factor's values.
+  KOKKOS_INLINE_FUNCTION void read(const FactorRecord& factor, const RunOfPoints& points, const Reads& reads,
+                                   T* values) const {
+    const FieldPlace& place = lists.fields[factor.field];
+    const void* const array = arrays[factor.array];
+    const auto& offset = factor.offset;
+    const int n = points.size();
+    if (reads.inside) {
+      read(array, place, place.at(points.at) + factor.distance, n, values);
+    } else {
+      for (int v = 0; v < n; v += reads.together) {
+        const plugin::Sample s =
+            place.domain.sample(points.at[0] + offset[0], points.at[1] + offset[1], points.at[2] + v + offset[2]);
+        if (s.constant)
+          for (int w = v; w < v + reads.together; ++w) values[w] = T(s.value);
+        else
+          read(array, place, place.at(s.index), reads.together, values + v);
+      }
+    }
+    if (factor.map != TESSERA_MAP_IDENTITY)
+      for (int v = 0; v < n; ++v) values[v] = mapped_value(factor.map, values[v]);
+  }
+
+  /// Elements as they are.
   KOKKOS_INLINE_FUNCTION void read(const void* array, const FieldPlace& place, std::int64_t first, int n,
                                    T* values) const {
     const std::int64_t next = place.strides[2];
@@ -133,17 +167,6 @@ struct StageItem {
       else
         for (int v = 0; v < n; ++v) values[v] = T(widened(from[v * next]));
     });
-  }
-
-  /// Values some of which lie outside the domain, through the boundary modes.
-  KOKKOS_INLINE_FUNCTION void read_outside(const FactorRecord& factor, const FieldPlace& place,
-                                           const RunOfPoints& points, T* values) const {
-    const auto& [x0, x1, x2] = points.at;
-    for (int v = 0; v < points.size(); ++v) {
-      const plugin::Sample s =
-          place.domain.sample(x0 + factor.offset[0], x1 + factor.offset[1], x2 + v + factor.offset[2]);
-      values[v] = s.constant ? T(s.value) : load_value<T>(arrays[factor.array], place.at(s.index), place.dtype);
-    }
   }
 
   KOKKOS_INLINE_FUNCTION void store(const MadeField& made, const RunOfPoints& points, const T* values) const {
