@@ -18,11 +18,11 @@ using Range = RangeWith<>;
 using ArgumentRange = RangeWith<Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>;
 using RangeIndex = Kokkos::Array<std::int64_t, 3>;
 
-/// Items from `begin` to `end`. A tile is a block of threads, warps along the memory, or what a thread does before it
-/// asks for more work.
+/// Items from `begin` to `end`, of so many points of a row each. A tile is a block of threads, warps along the memory,
+/// or what a thread does before it asks for more work.
 template <class R = Range>
-R range(const Space& space, const RangeIndex& begin, const RangeIndex& end) {
-  return R(space, begin, end, kOnHost ? RangeIndex{512, 8, 1} : RangeIndex{32, 8, 1});
+R range(const Space& space, const RangeIndex& begin, const RangeIndex& end, int points = 1) {
+  return R(space, begin, end, kOnHost ? RangeIndex{512 / points, 8, 1} : RangeIndex{32, 8, 1});
 }
 
 }  // namespace tessera::kokkos

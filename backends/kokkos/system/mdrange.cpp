@@ -7,8 +7,8 @@
 #include "../range.hpp"
 #include "list.hpp"
 #include "model.hpp"
-#include "run_of_points.hpp"
 #include "sparse_points.hpp"
+#include "stage_item.hpp"
 
 #include <memory>
 
@@ -95,8 +95,8 @@ class MdrangePlan final : public plugin::Plan {
     for (std::size_t a = 0; a < stage.arrays.size(); ++a)
       item.arrays[a] = levels_.at(stage.arrays[a].field, stage.arrays[a].level, step);
     const std::int64_t runs = (problem_.extents[2] + kRun - 1) / kRun;
-    Kokkos::parallel_for(
-        "tessera", range<ArgumentRange>(space, {0, 0, 0}, {runs, problem_.extents[1], problem_.extents[0]}), item);
+    const auto over = range<ArgumentRange>(space, {0, 0, 0}, {runs, problem_.extents[1], problem_.extents[0]}, kRun);
+    Kokkos::parallel_for("tessera", over, item);
   }
 
   void bring_back(const Space& space, int field) const {

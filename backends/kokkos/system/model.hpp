@@ -23,6 +23,7 @@ struct SystemWork {
   double launches = 0.0;  ///< of kernels
 
   explicit SystemWork(const plugin::SystemProblem& p) {
+    constexpr int kWritten = 2;                 // in place of a level
     std::set<std::tuple<int, int, int>> moved;  // stage, field, level
     for (const plugin::SystemProblem::Update& update : p.updates) {
       const double points = double(update.high[0] - update.low[0]) * double(update.high[1] - update.low[1]) *
@@ -32,7 +33,6 @@ struct SystemWork {
         if (p.fields[std::size_t(f.field)].kind != TESSERA_FIELD_PROFILE)
           moved.insert({update.stage, f.field, f.level});
       };
-      constexpr int kWritten = 2;  // a level that nobody reads in the stage
       moved.insert({update.stage, update.field, kWritten});
       for (const plugin::SystemProblem::Group& group : update.groups) {
         for (const plugin::SystemProblem::Factor& f : group.factors) see(f);
@@ -40,8 +40,11 @@ struct SystemWork {
           for (const plugin::SystemProblem::Factor& f : term.factors) see(f);
       }
     }
-    for (const auto& [stage, field, level] : moved)
-      bytes += p.points() * double(plugin::size_of(p.fields[std::size_t(field)].dtype));
+    for (const auto& [stage, field, level] : moved) {
+      const plugin::SystemProblem::Field& f = p.fields[std::size_t(field)];
+      const bool twice = kOnHost && level == kWritten && f.apart;  // a host's write is a read, too
+      bytes += p.points() * double(plugin::size_of(f.dtype)) * (twice ? 2.0 : 1.0);
+    }
     launches = double(p.stages.size() + p.injections.size() + p.recordings.size());
   }
 };

@@ -18,6 +18,8 @@
 
 namespace tessera::kokkos {
 
+using plugin::SystemProblem;
+
 struct PointEntry {
   std::int64_t place;  ///< element of the field
   std::int64_t series;
