@@ -109,13 +109,29 @@ struct StageItem {
       T sum[kRun], product[kRun];
       for (int v = 0; v < n; ++v) sum[v] = T(0);
       for (int t = group.terms.first; t < group.terms.last; ++t) {
-        multiply(lists.terms[t].factors, points, reads, product);
-        const T coefficient = lists.terms[t].coefficient;
-        for (int v = 0; v < n; ++v) sum[v] += coefficient * product[v];
+        const TermRecord<T>& term = lists.terms[t];
+        const T* values = row_of(term, points, reads);
+        if (values == nullptr) {
+          multiply(term.factors, points, reads, product);
+          values = product;
+        }
+        const T coefficient = term.coefficient;
+        for (int v = 0; v < n; ++v) sum[v] += coefficient * values[v];
       }
       multiply(group.factors, points, reads, product);
       for (int v = 0; v < n; ++v) total[v] += product[v] * sum[v];
     }
+  }
+
+  /// Where a term's values are as they are needed: those of one factor, of type T and side by side; else null.
+  KOKKOS_INLINE_FUNCTION const T* row_of(const TermRecord<T>& term, const RunOfPoints& points,
+                                         const Reads& reads) const {
+    if (kRun == 1 || !reads.inside || term.factors.last - term.factors.first != 1) return nullptr;
+    const FactorRecord& factor = lists.factors[term.factors.first];
+    const FieldPlace& place = lists.fields[factor.field];
+    const bool plain =
+        place.dtype == tessera_dtype(kDType<T>) && place.strides[2] == 1 && factor.map == TESSERA_MAP_IDENTITY;
+    return plain ? static_cast<const T*>(arrays[factor.array]) + place.at(points.at) + factor.distance : nullptr;
   }
 
   /// The product of factors; 1 where there are none.
