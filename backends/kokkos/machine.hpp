@@ -33,7 +33,7 @@ inline constexpr double kHostSeconds = 20e-6;  ///< that operands in host memory
 /// Time for an element of D in small tiles, that in large ones being 1.
 inline constexpr double kSmallTileCost = 1.5;
 #else
-inline constexpr Costs kCosts{0.25, 0.06, 0.15, 0.08, 5e-6, 0.28e-9};
+inline constexpr Costs kCosts{0.25, 0.06, 0.15, 0.08, 5e-6, 0.18e-9};
 #endif
 
 struct Machine {
@@ -60,7 +60,7 @@ struct Machine {
     return costs.launch + device.overhead(n) + std::max(multiply_adds, bytes / (n * device.bandwidth(n))) / share;
   }
   /// Of a step of a system, which reads so many values. Half of what one takes grows with its size; measured on one
-  /// processor, where values of f32 take 0.2 to 0.45 ns.
+  /// processor, where values of f32 take 0.15 to 0.25 ns.
   double system_step_seconds(double values, double bytes, double launches, tessera_dtype dtype) const {
     const int n = device.threads;
     const double wide = 0.5 + double(scalar_bytes(dtype)) / 8.0;

@@ -31,12 +31,6 @@ struct RunOfPoints {
   }
 };
 
-/// Where points read.
-struct Reads {
-  bool inside;   ///< inside the domain
-  int together;  ///< so many points behind each other read a row at places behind each other
-};
-
 /// A Program's lists, and the places of all fields.
 template <class T>
 struct StageLists {
@@ -78,30 +72,17 @@ struct StageItem {
     }
   }
 
-  /// The values in a box: of points that may read beyond the row's begin, of those between, and of those that may read
-  /// beyond its end.
+  /// The values in a box.
   KOKKOS_INLINE_FUNCTION void make(const BoxRecord& box, const RunOfPoints& points, T* values) const {
     const std::int64_t first = points.at[2];
     const std::int64_t begin = std::max(box.low[2], first), end = std::min(box.high[2], first + points.count);
     if (begin >= end) return;
-    if constexpr (kRun == 1) {
-      evaluate(box.groups, points, {points.all_in(box.inner_low, box.inner_high), 1}, values);
-      return;
-    }
-    const std::int64_t between = std::clamp(box.inner_low[2], begin, end);
-    const std::int64_t cuts[] = {begin, between, std::clamp(box.inner_high[2], between, end), end};
-    for (int part = 0; part < 3; ++part) {
-      const int count = int(cuts[part + 1] - cuts[part]);
-      if (count == 0) continue;
-      const bool in_row = part == 1;
-      const Reads reads{in_row && points.row_in(box.inner_low, box.inner_high), in_row ? count : 1};
-      evaluate(box.groups, {{points.at[0], points.at[1], cuts[part]}, count}, reads, values + (cuts[part] - first));
-    }
+    const RunOfPoints some{{points.at[0], points.at[1], begin}, int(end - begin)};
+    evaluate(box.groups, some, some.all_in(box.inner_low, box.inner_high), values + (begin - first));
   }
 
-  /// The sum of groups.
-  KOKKOS_INLINE_FUNCTION void evaluate(const Entries& groups, const RunOfPoints& points, const Reads& reads,
-                                       T* total) const {
+  /// The sum of groups. `inside`: nothing is read outside the domain.
+  KOKKOS_INLINE_FUNCTION void evaluate(const Entries& groups, const RunOfPoints& points, bool inside, T* total) const {
     const int n = points.size();
     for (int v = 0; v < n; ++v) total[v] = T(0);
     for (int g = groups.first; g < groups.last; ++g) {
@@ -110,23 +91,22 @@ struct StageItem {
       for (int v = 0; v < n; ++v) sum[v] = T(0);
       for (int t = group.terms.first; t < group.terms.last; ++t) {
         const TermRecord<T>& term = lists.terms[t];
-        const T* values = row_of(term, points, reads);
+        const T* values = row_of(term, points, inside);
         if (values == nullptr) {
-          multiply(term.factors, points, reads, product);
+          multiply(term.factors, points, inside, product);
           values = product;
         }
         const T coefficient = term.coefficient;
         for (int v = 0; v < n; ++v) sum[v] += coefficient * values[v];
       }
-      multiply(group.factors, points, reads, product);
+      multiply(group.factors, points, inside, product);
       for (int v = 0; v < n; ++v) total[v] += product[v] * sum[v];
     }
   }
 
   /// Where a term's values are as they are needed: those of one factor, of type T and side by side; else null.
-  KOKKOS_INLINE_FUNCTION const T* row_of(const TermRecord<T>& term, const RunOfPoints& points,
-                                         const Reads& reads) const {
-    if (kRun == 1 || !reads.inside || term.factors.last - term.factors.first != 1) return nullptr;
+  KOKKOS_INLINE_FUNCTION const T* row_of(const TermRecord<T>& term, const RunOfPoints& points, bool inside) const {
+    if (kRun == 1 || !inside || term.factors.last - term.factors.first != 1) return nullptr;
     const FactorRecord& factor = lists.factors[term.factors.first];
     const FieldPlace& place = lists.fields[factor.field];
     const bool plain =
@@ -135,39 +115,30 @@ struct StageItem {
   }
 
   /// The product of factors; 1 where there are none.
-  KOKKOS_INLINE_FUNCTION void multiply(const Entries& factors, const RunOfPoints& points, const Reads& reads,
+  KOKKOS_INLINE_FUNCTION void multiply(const Entries& factors, const RunOfPoints& points, bool inside,
                                        T* product) const {
     const int n = points.size();
     if (factors.first < factors.last)
-      read(lists.factors[factors.first], points, reads, product);
+      read(lists.factors[factors.first], points, inside, product);
     else
       for (int v = 0; v < n; ++v) product[v] = T(1);
     for (int f = factors.first + 1; f < factors.last; ++f) {
       T value[kRun];
-      read(lists.factors[f], points, reads, value);
+      read(lists.factors[f], points, inside, value);
       for (int v = 0; v < n; ++v) product[v] *= value[v];
     }
   }
 
   /// A factor's values.
-  KOKKOS_INLINE_FUNCTION void read(const FactorRecord& factor, const RunOfPoints& points, const Reads& reads,
+  KOKKOS_INLINE_FUNCTION void read(const FactorRecord& factor, const RunOfPoints& points, bool inside,
                                    T* values) const {
     const FieldPlace& place = lists.fields[factor.field];
     const void* const array = arrays[factor.array];
-    const auto& offset = factor.offset;
     const int n = points.size();
-    if (reads.inside) {
+    if (inside)
       read(array, place, place.at(points.at) + factor.distance, n, values);
-    } else {
-      for (int v = 0; v < n; v += reads.together) {
-        const plugin::Sample s =
-            place.domain.sample(points.at[0] + offset[0], points.at[1] + offset[1], points.at[2] + v + offset[2]);
-        if (s.constant)
-          for (int w = v; w < v + reads.together; ++w) values[w] = T(s.value);
-        else
-          read(array, place, place.at(s.index), reads.together, values + v);
-      }
-    }
+    else
+      read_anywhere(array, place, factor.offset, points, values);
     if (factor.map != TESSERA_MAP_IDENTITY)
       for (int v = 0; v < n; ++v) values[v] = mapped_value(factor.map, values[v]);
   }
@@ -183,6 +154,22 @@ struct StageItem {
       else
         for (int v = 0; v < n; ++v) values[v] = T(widened(from[v * next]));
     });
+  }
+
+  /// Elements some of which may lie outside the domain, through the boundary modes. Those between the row's ends come
+  /// from one row.
+  KOKKOS_INLINE_FUNCTION void read_anywhere(const void* array, const FieldPlace& place, const std::int32_t (&offset)[3],
+                                            const RunOfPoints& points, T* values) const {
+    const std::int64_t first = points.at[2] + offset[2], row_end = place.domain.extents[2];
+    for (int v = 0, together = 1; v < points.size(); v += together) {
+      const std::int64_t x = first + v;
+      if (kRun > 1) together = x < 0 || x >= row_end ? 1 : int(std::min<std::int64_t>(points.count - v, row_end - x));
+      const plugin::Sample s = place.domain.sample(points.at[0] + offset[0], points.at[1] + offset[1], x);
+      if (s.constant)
+        for (int w = v; w < v + together; ++w) values[w] = T(s.value);
+      else
+        read(array, place, place.at(s.index), together, values + v);
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void store(const MadeField& made, const RunOfPoints& points, const T* values) const {
