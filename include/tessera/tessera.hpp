@@ -14,6 +14,7 @@
 #include <tessera/context.hpp>
 #include <tessera/dtype.hpp>
 #include <tessera/error.hpp>
+#include <tessera/expression.hpp>
 #include <tessera/gemm.hpp>
 #include <tessera/integer.hpp>
 #include <tessera/plan_cache.hpp>

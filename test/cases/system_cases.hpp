@@ -31,7 +31,11 @@ struct SystemStyle {
 /// The systems that the documentation names, on these extents where they have that rank.
 std::vector<SystemCase> known_systems(const Integers& extents, const SystemStyle& style, const std::string& suffix);
 
-/// Known systems in many styles, and `random` others. The same for the same seed.
+/// Systems of the forms that fast algorithms take, in sizes and types of all kinds, systems that are hard in other
+/// ways, and `random` ones by chance.
+std::vector<SystemCase> special_systems(int random);
+
+/// Known systems in many styles, and special_systems(). The same for the same seed.
 std::vector<SystemCase> system_cases(int random = 40);
 
 }  // namespace tessera::test

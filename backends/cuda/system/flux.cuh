@@ -78,7 +78,8 @@ class FluxColumn {
     for (int v = 0; v < N; ++v) f.v[v] = flow(low.u.v[v], low.k.v[v], high.u.v[v], high.k.v[v]);
     return f;
   }
-  static __device__ __forceinline__ void add_axis(Points& sum, T low_weight, const Points& low, T high_weight, const Points& high) {
+  static __device__ __forceinline__ void add_axis(Points& sum, T low_weight, const Points& low, T high_weight,
+                                                  const Points& high) {
 #pragma unroll
     for (int v = 0; v < N; ++v) sum.v[v] = fma(high_weight, high.v[v], fma(-low_weight, low.v[v], sum.v[v]));
   }
@@ -100,7 +101,8 @@ class FluxColumn {
     }
     add_axis(sum, a_.low_weight[2], low, a_.high_weight[2], high);
   }
-  __device__ __forceinline__ void make_plane(const Pair (&column)[kAhead + 2][kRows], Points (&through)[kRows], int z) const {
+  __device__ __forceinline__ void make_plane(const Pair (&column)[kAhead + 2][kRows], Points (&through)[kRows],
+                                             int z) const {
     Points face[kRows + 1];
     const Pair before = load(row(z, y_ - 1)), behind = load(row(z, y_ + kRows));
     face[0] = flow_between(before, column[0][0]);

@@ -3,11 +3,13 @@
 
 #include "model.hpp"
 
+#include "../launch_limits.hpp"
 #include "program.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string>
 #include <tuple>
 
 namespace tessera::cuda {
@@ -56,6 +58,22 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
   const double moving = compulsory_bytes(p) / machine.memory_rate;
   return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));
+}
+
+std::string why_not_in_rows(const SystemProblem& p) {
+  constexpr std::int64_t kRows = 8, kMostPoints = std::int64_t{1} << 30;
+  if (p.extents[0] > kMaxGridYz || p.extents[1] > kRows * kMaxGridYz || p.extents[1] * p.extents[2] > kMostPoints)
+    return "takes up to " + std::to_string(kMaxGridYz) + " planes of up to 2^30 points";
+  return {};
+}
+
+double rows_at_rate_seconds(const Machine& machine, const SystemProblem& p, double rate) {
+  constexpr double kUnaligned = 0.87, kBegin = 3e-6;
+  constexpr std::int64_t kVectorBytes = 16;
+  const bool aligned = p.extents[2] * std::int64_t(plugin::size_of(p.dtype)) % kVectorBytes == 0;
+  const double moving = compulsory_bytes(p) / (machine.memory_rate * rate * (aligned ? 1.0 : kUnaligned));
+  const double launches = double(p.stages.size() + p.injections.size() + p.recordings.size());
+  return double(p.steps) * (launches_seconds(machine, launches) + kBegin + moving);
 }
 
 }  // namespace tessera::cuda

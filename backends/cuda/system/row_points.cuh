@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 namespace tessera::cuda {
 
@@ -20,6 +21,15 @@ struct RowPoints {
   static constexpr int kPoints = kAligned ? int(16 / sizeof(T)) : 4, kGap = kAligned ? 1 : 32;
   T v[kPoints];
 };
+
+/// Whether rows of so many points begin at multiples of 16 bytes in all arrays.
+template <class T>
+bool rows_are_aligned(std::int64_t points, std::initializer_list<const void*> arrays) {
+  constexpr std::uintptr_t kBytes = 16;
+  bool aligned = std::uintptr_t(points) * sizeof(T) % kBytes == 0;
+  for (const void* array : arrays) aligned &= reinterpret_cast<std::uintptr_t>(array) % kBytes == 0;
+  return aligned;
+}
 
 /// The thread's points along x. Places that do not exist are read at the last one that does.
 template <class T, bool kAligned>

@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stages of staggered systems: up to six fields are made in place, each from itself at the point and one-dimensional
-// differences of other fields:
-//   next = own * m + sum over groups of A * (sum over the group's differences D),   A = scale, scale * array, scale * (1 / array)
-//   D = sum over t of c[t] * f[p + (first + t) e_axis],   2 R taps, first = -R (behind) or -R + 1 (ahead)
-// Order: D from the lowest tap on (the first one a product, then multiply-adds), sums of D in order of the list, total
-// from group to group by multiply-adds, at last own * m added by one more.
+/// @file
+/// Stages of staggered systems: up to six fields are made in place, each from itself at the point and one-dimensional
+/// differences of other fields:
+///   next = own * m + sum over groups of A * (sum over the group's differences D),
+///   A = scale, scale * array, or scale * (1 / array),
+///   D = sum over t of c[t] * f[p + (first + t) e_axis], 2 R taps, first = -R (behind) or -R + 1 (ahead).
+/// Order: D from the lowest tap on, sums of D in the order of the list, from group to group, at last own * m.
 #pragma once
 
 #include "row_points.cuh"
+#include "staggered.hpp"
 
 namespace tessera::cuda {
 
@@ -22,7 +24,7 @@ struct StageDifference {
 template <class T>
 struct StageGroup {
   T scale;
-  signed char factor;  ///< -1: none
+  signed char factor;        ///< -1: none
   signed char first, count;  ///< of `list`
 };
 template <class T>
@@ -40,13 +42,13 @@ struct StageFactor {
 template <class T, int R>
 struct StageStep {
   int nx, ny, nz, plane;  ///< plane = nx * ny
-  int tiles_x, panel;  ///< tiles of a row; rows of tiles in a panel
+  int tiles_x, panel;     ///< tiles of a row; rows of tiles in a panel
   int made_count, difference_count, factor_count;
-  StageMade<T> made[6];
-  StageGroup<T> groups[12];
-  StageFactor<T> factors[4];
-  StageDifference<T, R> differences[12];
-  signed char list[24];
+  StageMade<T> made[kMostStageMade];
+  StageGroup<T> groups[kMostStageGroups];
+  StageFactor<T> factors[kMostStageFactors];
+  StageDifference<T, R> differences[kMostStageDifferences];
+  signed char list[kMostStageList];
 };
 static_assert(sizeof(StageStep<double, 2>) <= 4096, "kernel arguments");
 
@@ -73,7 +75,8 @@ struct StagePlace {
 
 /// A factor at the thread's points.
 template <class T, int R, bool kAligned>
-__device__ __forceinline__ RowPoints<T, kAligned> stage_factor(const StageFactor<T>& f, const StagePlace<T, R, kAligned>& p) {
+__device__ __forceinline__ RowPoints<T, kAligned> stage_factor(const StageFactor<T>& f,
+                                                               const StagePlace<T, R, kAligned>& p) {
   RowPoints<T, kAligned> value = p.x.load(f.array + p.row);
   if (f.reciprocal)
 #pragma unroll
@@ -96,7 +99,8 @@ struct StageTaps {
   static_assert(!kAligned || R <= N, "a vector holds what is read beside another");
   Points at[2 * R];
 
-  __device__ __forceinline__ void load(const StageStep<T, R>& s, const StageDifference<T, R>& d, const StagePlace<T, R, kAligned>& p) {
+  __device__ __forceinline__ void load(const StageStep<T, R>& s, const StageDifference<T, R>& d,
+                                       const StagePlace<T, R, kAligned>& p) {
     const bool along = d.axis == 2;
     const int lowest = (d.axis == 0 ? p.z : p.y) + d.first, count = d.axis == 0 ? s.nz : s.ny;
     const bool inside = d.axis < 2 && lowest >= 0 && lowest + 2 * R <= count;
@@ -106,7 +110,12 @@ struct StageTaps {
     for (int t = 0; t < 2 * R; ++t) {
       if constexpr (kAligned) {
         const int before = p.x.x >= N ? -N : 0, behind = p.x.x + N < s.nx ? N : 0;
-        const int beside = R == 1 ? (t == 0 ? 0 : d.first == -R ? before : behind) : t == 0 ? before : t == 2 ? behind : 0;
+        const int beside = R == 1   ? (t == 0          ? 0
+                                       : d.first == -R ? before
+                                                       : behind)
+                           : t == 0 ? before
+                           : t == 2 ? behind
+                                    : 0;
         at[t] = p.x.load(from + (along ? beside : t * step));
       } else {
         at[t] = p.x.load_beside(from + t * step, along ? d.first + t : 0);
@@ -152,7 +161,8 @@ struct StageTaps {
 enum StageCopies { kNone, kFactors, kAll };
 
 __device__ __forceinline__ void copy_16(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
 }
 
 /// A thread's differences and factors wait in shared memory, each taken once, for the fields that are made of them.
@@ -162,7 +172,8 @@ class StageMaker {
   static constexpr bool kCopiesFactors = kAligned && kCopies != kNone, kCopiesOwn = kAligned && kCopies == kAll;
 
  public:
-  __device__ __forceinline__ StageMaker(const StageStep<T, R>& s, const StagePlace<T, R, kAligned>& p, unsigned char* memory)
+  __device__ __forceinline__ StageMaker(const StageStep<T, R>& s, const StagePlace<T, R, kAligned>& p,
+                                        unsigned char* memory)
       : s_(s), p_(p), threads_(int(blockDim.x * blockDim.y * blockDim.z)) {
     const int thread = int((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
     stash_ = reinterpret_cast<Points*>(memory) + thread;
@@ -173,13 +184,18 @@ class StageMaker {
 #pragma unroll 1
     for (int i = 0; i < s_.difference_count; i += kBatch) {
       const int left = s_.difference_count - i;
-      if (left >= kBatch) take<kBatch>(i);
-      else if (kBatch == 3 && left == 2) take<2>(i);
-      else take<1>(i);
+      if (left >= kBatch)
+        take<kBatch>(i);
+      else if (kBatch == 3 && left == 2)
+        take<2>(i);
+      else
+        take<1>(i);
     }
     if constexpr (kCopiesFactors) finish_copies();
-    if (s_.made_count > 3) make<6>();
-    else make<3>();
+    if (s_.made_count > 3)
+      make<6>();
+    else
+      make<3>();
   }
 
  private:
@@ -190,8 +206,10 @@ class StageMaker {
   __device__ __forceinline__ void take_factors() const {
 #pragma unroll 1
     for (int f = 0; f < s_.factor_count; ++f) {
-      if constexpr (kCopiesFactors) copy_16(&factor_slot(f), s_.factors[f].array + p_.row + p_.x.x);
-      else factor_slot(f) = stage_factor<T, R, kAligned>(s_.factors[f], p_);
+      if constexpr (kCopiesFactors)
+        copy_16(&factor_slot(f), s_.factors[f].array + p_.row + p_.x.x);
+      else
+        factor_slot(f) = stage_factor<T, R, kAligned>(s_.factors[f], p_);
     }
   }
   __device__ __forceinline__ void copy_own() const {
