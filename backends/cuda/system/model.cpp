@@ -56,7 +56,8 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   constexpr double kLanes = 128.0;  // of a multiprocessor
   const double cycles = kCycles + kCyclesOfByte * double(plugin::size_of(p.dtype));
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
-  const double moving = compulsory_bytes(p) / machine.memory_rate;
+  constexpr double kRate = 0.6;  // of a copy, at best
+  const double moving = compulsory_bytes(p) / (kRate * machine.memory_rate);
   return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));
 }
 
