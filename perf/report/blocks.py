@@ -11,7 +11,7 @@ import figures as of
 import formatting as text
 import noise
 
-GPU_GEMM, GPU_STENCIL = "h100-gemm", "h100-stencil"
+GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = "h100-gemm", "h100-stencil", "h100-system"
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
 CONTENTION = "epyc-2-threads-contention"
 FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
@@ -90,6 +90,20 @@ def h100_steps() -> str:
                  [[chosen.title, *_by_dtype(of.sweeps, of.times, GPU_STENCIL, found, chosen),
                    *_by_dtype(of.ratios, of.times, found, chosen), of.algorithms(found, chosen)]
                   for chosen in of.GPU_STEPS])
+
+
+def h100_systems() -> str:
+    """A line a case that is measured out of the cache, in the order of the file."""
+    rows = []
+    for many in (False, True):
+        for group in of.groups(GPU_SYSTEM, "system", many, "cold"):
+            row, ratio = group.automatic, noise.quoted_ratio(group, group.automatic) if group.best_peer else None
+            share = text.NONE if many or not row.ceiling else of.percents([row.ceiling])
+            rows.append([f"`{group.case}`", group.dtype, f"{row.rate:.3g}", share,
+                         of.times([ratio]) if ratio else text.NONE, f"`{row.subject.name}`"])
+    context = of.baseline(GPU_SYSTEM).context
+    return table(["case", "type", "10⁹ points/s", "of a copy", "beside the kernel", "chosen"], rows) + \
+        f"\n\n{machine(GPU_SYSTEM)}, commit {context['commit'][:8]}."
 
 
 def _xeon(op: str) -> list[list[of.Group]]:
@@ -219,8 +233,8 @@ def readme() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm,
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
-    "h100-steps": h100_steps, "overheads": overheads, "choice": choice, "peers": peers, "xeon-gemm": xeon_gemm,
-    "xeon-stencils": xeon_stencils, "contention": contention}
+    "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
+    "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:

@@ -26,7 +26,7 @@ class HostMemory : public Device {
   std::size_t free_bytes() const override { return 0; }
   void* allocate(std::size_t) override { return nullptr; }
   void release(void*) override {}
-  void fill(void*, DType, std::int64_t, std::uint64_t) override {}
+  void fill(void*, DType, std::int64_t, std::uint64_t, Range) override {}
   void poison(void*, std::size_t) override {}
   std::int64_t count_nan(const void*, DType, std::int64_t) override { return 0; }
   void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {

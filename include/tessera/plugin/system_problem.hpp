@@ -119,7 +119,7 @@ struct SystemProblem {
   void add(const tessera_field& f, int lead) {
     Field field{f.kind,
                 f.dtype != 0 ? f.dtype : dtype,
-                std::max(f.levels, 1),
+                (std::max)(f.levels, 1),
                 f.axis + lead,
                 f.next == TESSERA_NEXT_APART,
                 {0, 0, 0},
@@ -179,8 +179,8 @@ struct SystemProblem {
     for (std::size_t axis = 0; axis < std::size_t(kAxes); ++axis) {
       const auto& mode = fields[std::size_t(f.field)].mode[axis];
       auto& frozen = update.frozen[axis];
-      if (mode[0] == TESSERA_BOUNDARY_FIXED) frozen[0] = std::max(frozen[0], -f.offset[axis]);
-      if (mode[1] == TESSERA_BOUNDARY_FIXED) frozen[1] = std::max(frozen[1], f.offset[axis]);
+      if (mode[0] == TESSERA_BOUNDARY_FIXED) frozen[0] = (std::max)(frozen[0], -f.offset[axis]);
+      if (mode[1] == TESSERA_BOUNDARY_FIXED) frozen[1] = (std::max)(frozen[1], f.offset[axis]);
     }
   }
 

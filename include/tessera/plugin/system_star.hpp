@@ -175,7 +175,7 @@ class StarFinder {
       }
       if (StarValue{where.first.first, where.first.second} != star_.u) throw NoStar{"takes one state at neighbours"};
       for (const std::int64_t x : where.second)
-        radius = std::max(radius, int(std::min<std::int64_t>(x < 0 ? -x : x, 99)));
+        radius = (std::max)(radius, int(std::min<std::int64_t>(x < 0 ? -x : x, 99)));
       offsets.insert(where.second);
     }
     if (radius > kMostStarRadius) throw NoStar{"takes stars of radius 1 to 4"};
