@@ -89,8 +89,9 @@ class SystemPlan : public Plan {
 
   /// Makes the steps. Each field once, in any order, and each series. Host operands: complete on return. Device
   /// operands: queued on the context's stream.
+  /// Takes no memory, so that a program that keeps its lists takes none either.
   void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
-    std::vector<tessera_operand> operands;
+    Operands operands;
     for (const FieldArrays& given : fields)
       for (std::size_t level = 0; level < given.levels_.size(); ++level) {
         const auto index = std::size_t(given.field_);
@@ -99,12 +100,12 @@ class SystemPlan : public Plan {
           refuse(fields_[index].name, " has " + std::to_string(fields_[index].levels) + " levels, " +
                                           std::to_string(given.levels_.size()) + " arrays are given");
         const auto name = [&] { return fields_[index].name + (level == 0 ? "" : "[-" + std::to_string(level) + "]"); };
-        operands.push_back(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level),
-                                   given.levels_[level], fields_[index].written, true));
+        operands.add(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level), given.levels_[level],
+                             fields_[index].written, true));
       }
     add(operands, "injections", TESSERA_ROLE_INJECTED, series.injected, false, series.first_step);
     add(operands, "recordings", TESSERA_ROLE_RECORDED, series.recorded, true, series.first_step);
-    run(operands.data(), operands.size(), nullptr, 0, series.first_step);
+    run(operands.list, operands.count, nullptr, 0, series.first_step);
   }
 
   /// Which of a state's arrays, counted as execute() takes them, holds the newest level after an execution; an
@@ -122,6 +123,16 @@ class SystemPlan : public Plan {
     std::string name;
     std::size_t levels;
     bool written;
+  };
+
+  /// As many as a system has, and one, which is too many.
+  struct Operands {
+    static constexpr std::size_t kMost = TESSERA_MAX_FIELDS * TESSERA_MAX_LEVELS + 2 * TESSERA_MAX_POINT_SETS + 1;
+    tessera_operand list[kMost];
+    std::size_t count = 0;
+    void add(const tessera_operand& operand) {
+      if (count < kMost) list[count++] = operand;
+    }
   };
 
   SystemPlan(const Context* context, const StencilSystem& system, Integer steps, const PlanOptions& options)
@@ -146,8 +157,8 @@ class SystemPlan : public Plan {
     throw Error(ErrorCode::invalid_argument, name + what);
   }
 
-  void add(std::vector<tessera_operand>& operands, const char* list, std::int32_t role,
-           const std::vector<SystemArray>& series, bool written, std::int64_t first_step) const {
+  void add(Operands& operands, const char* list, std::int32_t role, const std::vector<SystemArray>& series,
+           bool written, std::int64_t first_step) const {
     const std::vector<std::int64_t>& widths = widths_[written ? 1 : 0];
     if (series.size() != widths.size())
       refuse(list, ": " + std::to_string(series.size()) + " arrays are given, the system has " +
@@ -159,7 +170,7 @@ class SystemPlan : public Plan {
         refuse(name(), " has " + std::to_string(size / width) + " rows of " + std::to_string(width) +
                            ": the plan makes " + std::to_string(steps_) + " steps from row " +
                            std::to_string(first_step) + " on");
-      operands.push_back(checked(name, role + std::int32_t(i), series[i], written, false));
+      operands.add(checked(name, role + std::int32_t(i), series[i], written, false));
     }
   }
 
