@@ -272,6 +272,18 @@ void add_whole_lines(List& list) {
     }
 }
 
+/// Stars in volumes whose sides keep their values, in several tiles: rows that are aligned and that begin anywhere.
+void add_volumes_with_fixed_sides(List& list) {
+  for (int radius = 1; radius <= 4; ++radius)
+    for (const Extents& extents : {Extents{40, 35, 67 + radius}, Extents{21, 70, 136}})
+      for (const std::int64_t steps : {1, 3})
+        list.push_back(
+            {"fixed sides star" + std::to_string(radius) + " " + text(extents) + " " + std::to_string(steps) + " steps",
+             {.extents = extents, .taps = star(3, radius, Weights::contracting), .steps = steps},
+             StencilData::random,
+             steps == 3});
+}
+
 void add_special_values(List& list) {
   for (int rank = 1; rank <= 3; ++rank)
     for (std::size_t m = 0; m + 1 < kModeCount; ++m) {
@@ -342,6 +354,7 @@ std::vector<StencilCase> stencil_cases() {
   add_strides(list);
   add_whole_vectors(list);
   add_whole_lines(list);
+  add_volumes_with_fixed_sides(list);
   add_special_values(list);
   add_large(list);
   add_many_steps(list);
