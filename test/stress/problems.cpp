@@ -3,6 +3,8 @@
 
 #include "problems.hpp"
 
+#include "systems.hpp"
+
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -169,6 +171,9 @@ std::vector<Problem> make_problems(const std::string& backend, unsigned seed) {
       });
       add_all(info.stencil_algorithms, [&]<class T>(std::type_identity<T>, const PlanOptions& options) {
         return stencil_problem<T>(backend, options, random);
+      });
+      add_all(info.system_algorithms, [&]<class T>(std::type_identity<T>, const PlanOptions& options) {
+        return system_problem<T>(backend, options, random);
       });
     }
   if (problems.empty()) throw std::runtime_error("there is no backend " + backend);
