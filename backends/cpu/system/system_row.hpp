@@ -10,6 +10,7 @@
 #include "line_sums.hpp"
 
 #include <tessera/plugin/system_levels.hpp>
+#include <tessera/plugin/system_map.hpp>
 #include <tessera/plugin/system_problem.hpp>
 
 #include <algorithm>
@@ -146,7 +147,8 @@ class SystemRow {
     const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
     const std::int64_t x = at_[std::size_t(field.axis)] * field.strides[std::size_t(field.axis)];
     return plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
-      return mapped(f.map, T(plugin::Scalar<S>(static_cast<const S*>(arrays_[std::size_t(f.field)][1])[x])));
+      return plugin::mapped_value(f.map,
+                                  T(plugin::Scalar<S>(static_cast<const S*>(arrays_[std::size_t(f.field)][1])[x])));
     });
   }
 
@@ -200,7 +202,7 @@ class SystemRow {
       if (at[axis] >= 0 && at[axis] < n) continue;
       const std::size_t side = at[axis] < 0 ? 0 : 1;
       if (field.mode[axis][side] != TESSERA_BOUNDARY_CONSTANT) continue;
-      std::fill_n(buffer, n_ + 2 * margin_, mapped(f.map, T(field.value[axis][side])));
+      std::fill_n(buffer, n_ + 2 * margin_, plugin::mapped_value(f.map, T(field.value[axis][side])));
       return;
     }
     for (std::size_t axis = 0; axis < 2; ++axis)
@@ -209,7 +211,8 @@ class SystemRow {
     T* const values = buffer + margin_;
     plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
       const S* const row = row_of<const S>(f.field, f.level, at);
-      for (std::int64_t k = 0; k < n_; ++k) values[k] = mapped(f.map, T(plugin::Scalar<S>(row[k * field.strides[2]])));
+      for (std::int64_t k = 0; k < n_; ++k)
+        values[k] = plugin::mapped_value(f.map, T(plugin::Scalar<S>(row[k * field.strides[2]])));
       fill_ends(f, field, row, values);
     });
   }
@@ -218,27 +221,12 @@ class SystemRow {
   void fill_ends(const Factor& f, const SystemProblem::Field& field, const S* row, T* values) const {
     const auto outside = [&](std::int64_t k) {
       const std::size_t side = k < 0 ? 0 : 1;
-      if (field.mode[2][side] == TESSERA_BOUNDARY_CONSTANT) return mapped(f.map, T(field.value[2][side]));
+      if (field.mode[2][side] == TESSERA_BOUNDARY_CONSTANT) return plugin::mapped_value(f.map, T(field.value[2][side]));
       if (field.mode[2][side] == TESSERA_BOUNDARY_FIXED) return T(0);  // points that would read it keep their values
-      return mapped(f.map,
-                    T(plugin::Scalar<S>(row[plugin::Domain::mapped(field.mode[2][side], n_, k) * field.strides[2]])));
+      return plugin::mapped_value(
+          f.map, T(plugin::Scalar<S>(row[plugin::Domain::mapped(field.mode[2][side], n_, k) * field.strides[2]])));
     };
     for (std::int64_t k = 0; k < margin_; ++k) values[-1 - k] = outside(-1 - k), values[n_ + k] = outside(n_ + k);
-  }
-
-  static T mapped(tessera_map map, T x) {
-    switch (map) {
-      case TESSERA_MAP_ABS:
-        return x < T(0) ? -x : x;
-      case TESSERA_MAP_POSITIVE_PART:
-        return x < T(0) ? T(0) : x;
-      case TESSERA_MAP_NEGATIVE_PART:
-        return x > T(0) ? T(0) : x;
-      case TESSERA_MAP_RECIPROCAL:
-        return T(1) / x;
-      default:
-        return x;
-    }
   }
 
   /// A row in a buffer.

@@ -108,7 +108,7 @@ __device__ __forceinline__ void read(const CompactLaunch<T>& a, const CompactRec
   }
   if (record.map != TESSERA_MAP_IDENTITY) {
 #pragma unroll
-    for (int v = 0; v < kPoints; ++v) value[v] = mapped_value(record.map, value[v]);
+    for (int v = 0; v < kPoints; ++v) value[v] = plugin::mapped_value(record.map, value[v]);
   }
 }
 

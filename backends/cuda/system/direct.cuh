@@ -70,7 +70,7 @@ __device__ __forceinline__ void read(const DirectLaunch<T>& a, const Record<T>& 
     if constexpr (kPlain)
       value[v] = *reinterpret_cast<const T*>(from + places.index[v] * next);
     else
-      value[v] = mapped_value(record.map, load_value<T>(from + places.index[v] * next, record.dtype));
+      value[v] = plugin::mapped_value(record.map, load_value<T>(from + places.index[v] * next, record.dtype));
 }
 
 /// An update at points none of whose values lies outside. Some records are read before the first one's value is taken,

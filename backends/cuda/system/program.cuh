@@ -8,6 +8,8 @@
 #include "../convert.cuh"
 #include "program.hpp"
 
+#include <tessera/plugin/system_map.hpp>
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -52,22 +54,6 @@ __device__ __forceinline__ void store_value(char* at, std::int32_t dtype, T valu
   detail::with_element(tessera::ElementTypes(), dtype, [&]<class S>(std::type_identity<S>) {
     *reinterpret_cast<S*>(at) = rounded<S>(Scalar<S>(value));
   });
-}
-
-template <class T>
-__device__ __forceinline__ T mapped_value(std::uint8_t map, T x) {
-  switch (map) {
-    case TESSERA_MAP_ABS:
-      return x < T(0) ? -x : x;
-    case TESSERA_MAP_POSITIVE_PART:
-      return x < T(0) ? T(0) : x;
-    case TESSERA_MAP_NEGATIVE_PART:
-      return x > T(0) ? T(0) : x;
-    case TESSERA_MAP_RECIPROCAL:
-      return T(1) / x;
-    default:
-      return x;
-  }
 }
 
 /// A group's sum and an update's, of some points of a thread.
@@ -119,7 +105,8 @@ __device__ __noinline__ T value_near_boundary(const FieldPlace& field, const cha
   for (int axis = 0; axis < 3; ++axis) {
     if (at[axis] >= 0 && at[axis] < extents[axis]) continue;
     const int side = at[axis] < 0 ? 0 : 1;
-    if (field.mode[axis][side] == TESSERA_BOUNDARY_CONSTANT) return mapped_value(map, T(field.value[axis][side]));
+    if (field.mode[axis][side] == TESSERA_BOUNDARY_CONSTANT)
+      return plugin::mapped_value(map, T(field.value[axis][side]));
   }
   std::int64_t byte = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -127,7 +114,7 @@ __device__ __noinline__ T value_near_boundary(const FieldPlace& field, const cha
     if (x < 0 || x >= extents[axis]) x = plugin::Domain::mapped(field.mode[axis][x < 0 ? 0 : 1], extents[axis], x);
     byte += x * field.strides[axis];
   }
-  return mapped_value(map, load_value<T>(array + byte, field.dtype));
+  return plugin::mapped_value(map, load_value<T>(array + byte, field.dtype));
 }
 
 }  // namespace tessera::cuda

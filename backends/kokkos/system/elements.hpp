@@ -7,8 +7,6 @@
 
 #include "../convert.hpp"
 
-#include <tessera/plugin/system_problem.hpp>
-
 #include <cstdint>
 #include <type_traits>
 
@@ -44,23 +42,6 @@ template <class T>
 KOKKOS_INLINE_FUNCTION void store_value(void* array, std::int64_t place, tessera_dtype dtype, T value) {
   with_element_type(
       dtype, [&]<class S>(std::type_identity<S>) { static_cast<S*>(array)[place] = rounded<S>(Scalar<S>(value)); });
-}
-
-/// A value that was read, through its map. NaN stays NaN.
-template <class T>
-KOKKOS_INLINE_FUNCTION T mapped_value(tessera_map map, T x) {
-  switch (map) {
-    case TESSERA_MAP_ABS:
-      return x < T(0) ? -x : x;
-    case TESSERA_MAP_POSITIVE_PART:
-      return x < T(0) ? T(0) : x;
-    case TESSERA_MAP_NEGATIVE_PART:
-      return x > T(0) ? T(0) : x;
-    case TESSERA_MAP_RECIPROCAL:
-      return T(1) / x;
-    default:
-      return x;
-  }
 }
 
 }  // namespace tessera::kokkos

@@ -9,6 +9,8 @@
 #include "elements.hpp"
 #include "program.hpp"
 
+#include <tessera/plugin/system_map.hpp>
+
 #include <algorithm>
 
 namespace tessera::kokkos {
@@ -140,7 +142,7 @@ struct StageItem {
     else
       read_anywhere(array, place, factor.offset, points, values);
     if (factor.map != TESSERA_MAP_IDENTITY)
-      for (int v = 0; v < n; ++v) values[v] = mapped_value(factor.map, values[v]);
+      for (int v = 0; v < n; ++v) values[v] = plugin::mapped_value(factor.map, values[v]);
   }
 
   /// Elements as they are.
