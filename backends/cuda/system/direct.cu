@@ -7,8 +7,8 @@
 
 #include "../launch.cuh"
 #include "model.hpp"
-#include "points.hpp"
 #include "program_builder.hpp"
+#include "steps_plan.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -21,40 +21,28 @@ namespace {
 using plugin::SystemProblem;
 
 template <class T>
-class DirectPlan final : public plugin::Plan {
+class DirectPlan final : public SystemStepsPlan {
  public:
   DirectPlan(Context& context, const SystemProblem& problem)
-      : context_(context),
-        problem_(problem),
-        levels_(problem_),
-        points_(context, problem_),
-        fields_(table_of(places_of(problem_))) {
-    for (const int stage : problem_.stages) {
+      : SystemStepsPlan(context, problem), fields_(table_of(places_of(problem))) {
+    for (const int stage : problem.stages) {
       Stage& made = stages_.emplace_back();
       made.number = stage;
-      for (const std::vector<int>& fields : launches_of(problem_, stage))
+      for (const std::vector<int>& fields : launches_of(problem, stage))
         made.launches.push_back(launch_of(stage, fields));
     }
     const DeviceGuard guard(context.device());
     for (const Stage& stage : stages_)
       for (const Launch& one : stage.launches) prepare(one.kernel), prepare(one.compact_kernel);
-    prepare_levels(context);
-  }
-
-  std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
-
-  void execute(const plugin::Execution& execution) override {
-    const DeviceGuard guard(context_.device());
-    levels_.take(execution);
-    for (std::int64_t step = 0; step < problem_.steps; ++step)
-      for (Stage& stage : stages_) {
-        for (Launch& one : stage.launches) one.run(levels_, step, context_.stream());
-        points_.run(stage.number, step, execution, levels_);
-      }
-    bring_levels_back(context_, problem_, levels_);
   }
 
  private:
+  void make(int stage, std::int64_t step) override {
+    for (Stage& one : stages_)
+      if (one.number == stage)
+        for (Launch& launch : one.launches) launch.run(levels(), step, context().stream());
+  }
+
   struct Launch {
     dim3 grid, block;
     std::vector<ArrayOf> arrays;
@@ -81,33 +69,33 @@ class DirectPlan final : public plugin::Plan {
 
   template <class Item>
   std::unique_ptr<DeviceTable> table_of(const std::vector<Item>& items) {
-    return std::make_unique<DeviceTable>(context_, items.data(), items.size() * sizeof(Item));
+    return std::make_unique<DeviceTable>(context(), items.data(), items.size() * sizeof(Item));
   }
 
   Launch launch_of(int stage, const std::vector<int>& fields) {
-    const Program<T> program = program_of<T>(problem_, stage, fields);
+    const Program<T> program = program_of<T>(problem(), stage, fields);
     Launch made{};
     made.block = block_shape();
     made.arrays = program.arrays;
     made.records = table_of(program.records), made.offsets = table_of(program.offsets);
     made.boxes = table_of(program.boxes);
     NearBoundary<T> near{};
-    std::copy_n(problem_.extents.begin(), 3, near.extents);
+    std::copy_n(problem().extents.begin(), 3, near.extents);
     near.records = made.records->template as<const Record<T>>();
     near.offsets = made.offsets->template as<const RecordOffset>();
     near.boxes = made.boxes->template as<const UpdateBox>();
     near.fields = fields_->as<const FieldPlace>();
-    const SystemProblem::Field& common = problem_.fields[std::size_t(problem_.updates.front().field)];
+    const SystemProblem::Field& common = problem().fields[std::size_t(problem().updates.front().field)];
     std::int64_t strides[3];
     const auto element = std::int64_t(plugin::size_of(common.dtype));
     for (std::size_t axis = 0; axis < 3; ++axis) strides[axis] = common.strides[axis] * element;
-    const std::int64_t across = tiles(problem_.extents[2], made.block.x * kDirectPoints<T>);
-    const std::int64_t rows = tiles(problem_.extents[1], made.block.y);
-    made.grid = dim3(unsigned(across * rows * tiles(problem_.extents[0], made.block.z)));
+    const std::int64_t across = tiles(problem().extents[2], made.block.x * kDirectPoints<T>);
+    const std::int64_t rows = tiles(problem().extents[1], made.block.y);
+    made.grid = dim3(unsigned(across * rows * tiles(problem().extents[0], made.block.z)));
     made.kernel = kernel_for(program);
     made.compact_kernel = compact_kernel_for(program.made.size());
     auto compact = std::make_unique<CompactLaunch<T>>();
-    if (make_compact(program, near, strides, common.span(problem_.extents) * element, *compact)) {
+    if (make_compact(program, near, strides, common.span(problem().extents) * element, *compact)) {
       compact->tiles[0] = int(across), compact->tiles[1] = int(rows);
       made.compact = std::move(compact);
       return made;
@@ -127,7 +115,7 @@ class DirectPlan final : public plugin::Plan {
 
   /// Threads along the axes that there are. Cubes share most of what their points read.
   dim3 block_shape() const {
-    const auto& n = problem_.extents;
+    const auto& n = problem().extents;
     const auto room = [](std::int64_t extent, unsigned most) {
       unsigned size = 1;
       while (size < most && std::int64_t(size) < extent) size *= 2;
@@ -155,10 +143,6 @@ class DirectPlan final : public plugin::Plan {
                        : system_compact_kernel<T, kMostMade>;
   }
 
-  Context& context_;
-  SystemProblem problem_;
-  plugin::SystemLevels levels_;
-  SystemPoints points_;
   std::unique_ptr<DeviceTable> fields_;
   std::vector<Stage> stages_;
 };

@@ -8,7 +8,7 @@
 #include "../launch.cuh"
 #include "flux.hpp"
 #include "model.hpp"
-#include "points.hpp"
+#include "steps_plan.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -57,55 +57,38 @@ struct FluxKernel {
 };
 
 template <class T>
-class FluxPlan final : public plugin::Plan {
+class FluxPlan final : public SystemStepsPlan {
  public:
   FluxPlan(Context& context, const SystemProblem& problem, const FluxSystem& flux)
-      : context_(context), problem_(problem), flux_(flux), levels_(problem_), points_(context, problem_) {
+      : SystemStepsPlan(context, problem), flux_(flux) {
     const DeviceGuard guard(context.device());
     prepare(FluxKernel<T, true>::kernel), prepare(FluxKernel<T, false>::kernel);
-    prepare_levels(context);
     FluxStep<T>& a = step_;
-    a.nx = int(problem_.extents[2]), a.ny = int(problem_.extents[1]), a.nz = int(problem_.extents[0]);
+    a.nx = int(problem.extents[2]), a.ny = int(problem.extents[1]), a.nz = int(problem.extents[0]);
     for (int axis = 0; axis < 3; ++axis) {
       a.low_weight[axis] = T(flux.weight[axis][0]), a.high_weight[axis] = T(flux.weight[axis][1]);
-      a.low[axis] = 1, a.high[axis] = int(problem_.extents[std::size_t(axis)]) - 1;
+      a.low[axis] = 1, a.high[axis] = int(problem.extents[std::size_t(axis)]) - 1;
     }
     planes_[0] = FluxKernel<T, false>::planes(a, context.machine().multiprocessors);
     planes_[1] = FluxKernel<T, true>::planes(a, context.machine().multiprocessors);
   }
 
-  std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
-
-  void execute(const plugin::Execution& execution) override {
-    const DeviceGuard guard(context_.device());
-    levels_.take(execution);
-    for (std::int64_t step = 0; step < problem_.steps; ++step)
-      for (const int stage : problem_.stages) {
-        if (stage == problem_.updates.front().stage) make(step);
-        points_.run(stage, step, execution, levels_);
-      }
-    bring_levels_back(context_, problem_, levels_);
-  }
-
  private:
-  void make(std::int64_t step) {
+  void make(int stage, std::int64_t step) override {
+    if (stage != problem().updates.front().stage) return;
     FluxStep<T> a = step_;
-    a.u = static_cast<const T*>(levels_.at(flux_.u, 0, step));
-    a.k = static_cast<const T*>(levels_.at(flux_.k, 0, step));
-    a.next = static_cast<T*>(levels_.at(flux_.u, 1, step));
+    a.u = static_cast<const T*>(levels().at(flux_.u, 0, step));
+    a.k = static_cast<const T*>(levels().at(flux_.k, 0, step));
+    a.next = static_cast<T*>(levels().at(flux_.u, 1, step));
     const bool aligned = rows_are_aligned<T>(a.nx, {a.u, a.k, a.next});
     a.planes = planes_[aligned ? 1 : 0];
     if (aligned)
-      FluxKernel<T, true>::run(a, context_.stream());
+      FluxKernel<T, true>::run(a, context().stream());
     else
-      FluxKernel<T, false>::run(a, context_.stream());
+      FluxKernel<T, false>::run(a, context().stream());
   }
 
-  Context& context_;
-  SystemProblem problem_;
   FluxSystem flux_;
-  plugin::SystemLevels levels_;
-  SystemPoints points_;
   FluxStep<T> step_{};
   int planes_[2];
 };

@@ -7,7 +7,7 @@
 
 #include "../launch.cuh"
 #include "model.hpp"
-#include "points.hpp"
+#include "steps_plan.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -146,36 +146,26 @@ class StageLaunch {
 };
 
 template <class T>
-class StaggeredPlan final : public plugin::Plan {
+class StaggeredPlan final : public SystemStepsPlan {
  public:
   StaggeredPlan(Context& context, const SystemProblem& problem, const std::vector<StaggeredStage>& stages)
-      : context_(context), problem_(problem), levels_(problem_), points_(context, problem_) {
+      : SystemStepsPlan(context, problem) {
     const DeviceGuard guard(context.device());
     for (const StaggeredStage& stage : stages) {
       if (stage.radius == 1)
-        launches_.push_back({stage.stage, std::make_unique<StageLaunch<T, 1>>(stage, problem_), nullptr});
+        launches_.push_back({stage.stage, std::make_unique<StageLaunch<T, 1>>(stage, problem), nullptr});
       else
-        launches_.push_back({stage.stage, nullptr, std::make_unique<StageLaunch<T, 2>>(stage, problem_)});
+        launches_.push_back({stage.stage, nullptr, std::make_unique<StageLaunch<T, 2>>(stage, problem)});
       launches_.back().prepare(context.machine().shared_per_block);
     }
-    prepare_levels(context);
-  }
-
-  std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
-
-  void execute(const plugin::Execution& execution) override {
-    const DeviceGuard guard(context_.device());
-    levels_.take(execution);
-    for (std::int64_t step = 0; step < problem_.steps; ++step)
-      for (const int stage : problem_.stages) {
-        for (Launch& one : launches_)
-          if (one.stage == stage) one.run(levels_, step, context_.stream());
-        points_.run(stage, step, execution, levels_);
-      }
-    bring_levels_back(context_, problem_, levels_);
   }
 
  private:
+  void make(int stage, std::int64_t step) override {
+    for (Launch& one : launches_)
+      if (one.stage == stage) one.run(levels(), step, context().stream());
+  }
+
   /// A stage of one of both radii.
   struct Launch {
     int stage;
@@ -196,10 +186,6 @@ class StaggeredPlan final : public plugin::Plan {
     }
   };
 
-  Context& context_;
-  SystemProblem problem_;
-  plugin::SystemLevels levels_;
-  SystemPoints points_;
   std::vector<Launch> launches_;
 };
 

@@ -7,7 +7,7 @@
 #include "../context.hpp"
 #include "../error.hpp"
 #include "model.hpp"
-#include "points.hpp"
+#include "steps_plan.hpp"
 #include "streaming_kernels.hpp"
 #include "streaming_offers.hpp"
 
@@ -32,48 +32,32 @@ StreamingKernel<T> kernel_for(const StarSystem& star, bool aligned) {
 }
 
 template <class T>
-class StreamingPlan final : public plugin::Plan {
+class StreamingPlan final : public SystemStepsPlan {
  public:
   StreamingPlan(Context& context, const SystemProblem& problem, const StarSystem& star)
-      : context_(context),
-        problem_(problem),
+      : SystemStepsPlan(context, problem),
         star_(star),
-        levels_(problem_),
-        points_(context, problem_),
         kernels_{kernel_for<T>(star, false), kernel_for<T>(star, true)} {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
-    prepare_levels(context);
     StreamingArrays<T> a{};
-    a.nx = int(problem_.extents[2]), a.ny = int(problem_.extents[1]), a.nz = int(problem_.extents[0]);
+    a.nx = int(problem.extents[2]), a.ny = int(problem.extents[1]), a.nz = int(problem.extents[0]);
     for (int i = 0; i < 2; ++i)
       planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
   }
 
-  std::uint64_t workspace_bytes() const override { return levels_.workspace_bytes(); }
-
-  void execute(const plugin::Execution& execution) override {
-    const DeviceGuard guard(context_.device());
-    levels_.take(execution);
-    for (std::int64_t step = 0; step < problem_.steps; ++step)
-      for (const int stage : problem_.stages) {
-        if (stage == problem_.updates.front().stage) make(step);
-        points_.run(stage, step, execution, levels_);
-      }
-    bring_levels_back(context_, problem_, levels_);
-  }
-
  private:
   const T* at(const StarValue& value, std::int64_t step) const {
-    return static_cast<const T*>(levels_.at(value.field, value.level, step));
+    return static_cast<const T*>(levels().at(value.field, value.level, step));
   }
-  const T* at(int field) const { return static_cast<const T*>(levels_.at(field, 0, 0)); }
+  const T* at(int field) const { return static_cast<const T*>(levels().at(field, 0, 0)); }
 
-  void make(std::int64_t step) {
+  void make(int stage, std::int64_t step) override {
+    if (stage != problem().updates.front().stage) return;
     StreamingArrays<T> a{};
-    a.nx = int(problem_.extents[2]), a.ny = int(problem_.extents[1]), a.nz = int(problem_.extents[0]);
-    a.next = static_cast<T*>(levels_.at(star_.made, 1, step));
+    a.nx = int(problem().extents[2]), a.ny = int(problem().extents[1]), a.nz = int(problem().extents[0]);
+    a.next = static_cast<T*>(levels().at(star_.made, 1, step));
     a.u = at(star_.u, step);
     int streams = 0;
     if (has_other(star_.form)) a.streams[streams++] = at(star_.other, step);
@@ -84,14 +68,10 @@ class StreamingPlan final : public plugin::Plan {
     const bool aligned = is_aligned(a, streams);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
     a.planes = planes_[aligned ? 1 : 0];
-    kernel.run(star_, a, tensors_[aligned ? 1 : 0], context_.stream());
+    kernel.run(star_, a, tensors_[aligned ? 1 : 0], context().stream());
   }
 
-  Context& context_;
-  SystemProblem problem_;
   StarSystem star_;
-  plugin::SystemLevels levels_;
-  SystemPoints points_;
   StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
   StreamingTensors tensors_[2];
   int planes_[2];  ///< that a block makes
