@@ -36,12 +36,6 @@ bool same(double a, double b) {
   return std::abs(a - b) <= kRoundings * std::max(std::abs(a), std::abs(b));
 }
 
-bool fixed(const SystemProblem::Field& field) {
-  return std::all_of(field.mode.begin(), field.mode.end(), [](const auto& sides) {
-    return std::all_of(sides.begin(), sides.end(), [](tessera_boundary m) { return m == TESSERA_BOUNDARY_FIXED; });
-  });
-}
-
 /// "" where every term is k u or u.
 std::string take_terms(const SystemProblem& p, FluxSystem& flux, Products& products) {
   for (const auto& group : p.updates.front().groups)
@@ -88,11 +82,10 @@ std::string find_flux(const SystemProblem& p, FluxSystem& flux) {
   constexpr std::size_t kProducts = 19;  // with k here: 7; with a neighbour's: 2 of each
   if (products.by_places.size() != kProducts || !same(products.at(kHere, kHere), -sum) || products.own != 1.0)
     return other;
-  const Index3 packed{p.extents[1] * p.extents[2], p.extents[2], 1};
   for (const int index : {flux.u, flux.k}) {
     const SystemProblem::Field& field = p.fields[std::size_t(index)];
-    if (field.strides != packed || field.dtype != p.dtype) return "takes packed fields of the system's type";
-    if (!fixed(field)) return "takes fixed sides";
+    if (!p.is_packed(field)) return "takes packed fields of the system's type";
+    if (!field.has_fixed_sides()) return "takes fixed sides";
   }
   return {};
 }

@@ -78,8 +78,7 @@ class StageReader {
   }
 
   void check_field(const SystemProblem::Field& f) const {
-    const Index3 packed{p_.extents[1] * p_.extents[2], p_.extents[2], 1};
-    if (f.strides != packed || f.dtype != p_.dtype) throw NotStaggered{"takes packed fields of the system's type"};
+    if (!p_.is_packed(f)) throw NotStaggered{"takes packed fields of the system's type"};
   }
 
   void add(const SystemProblem::Update& update) {

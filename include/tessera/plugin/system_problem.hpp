@@ -30,6 +30,11 @@ struct SystemProblem {
     int first_operand;  ///< place of its newest level among the operands; older ones come behind it
 
     bool state() const { return kind == TESSERA_FIELD_STATE; }
+    bool has_fixed_sides() const {
+      return std::all_of(mode.begin(), mode.end(), [](const auto& sides) {
+        return std::all_of(sides.begin(), sides.end(), [](tessera_boundary m) { return m == TESSERA_BOUNDARY_FIXED; });
+      });
+    }
     /// Arrays that take turns.
     int arrays() const { return levels + (apart ? 1 : 0); }
     /// Elements from its first point to behind its last.
@@ -102,6 +107,10 @@ struct SystemProblem {
     stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
   }
 
+  /// Whether an array or a state has the system's type and no gaps.
+  bool is_packed(const Field& f) const {
+    return f.strides == Index3{extents[1] * extents[2], extents[2], 1} && f.dtype == dtype;
+  }
   /// Points of the domain.
   double points() const { return double(extents[0]) * double(extents[1]) * double(extents[2]); }
   /// Where the arrays of the workspace begin, in bytes, for each field; the last entry is the size of all.

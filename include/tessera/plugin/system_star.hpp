@@ -218,16 +218,12 @@ class StarFinder {
   }
 
   void check_fields() const {
-    const Index3 packed{p_.extents[1] * p_.extents[2], p_.extents[2], 1};
     for (const int index : {star_.made, star_.u.field, star_.other.field, star_.array, star_.damping})
-      if (index >= 0 && (field(index).strides != packed || field(index).dtype != p_.dtype))
-        throw NoStar{"takes packed fields of the system's type"};
+      if (index >= 0 && !p_.is_packed(field(index))) throw NoStar{"takes packed fields of the system's type"};
     for (const int index : star_.profiles)
       if (index >= 0 && (field(index).strides[std::size_t(field(index).axis)] != 1 || field(index).dtype != p_.dtype))
         throw NoStar{"takes packed profiles of the system's type"};
-    for (const auto& sides : field(star_.u.field).mode)
-      for (const tessera_boundary mode : sides)
-        if (mode != TESSERA_BOUNDARY_FIXED) throw NoStar{"takes fixed sides"};
+    if (!field(star_.u.field).has_fixed_sides()) throw NoStar{"takes fixed sides"};
     if (star_.u != StarValue{star_.made, 0})
       throw NoStar{"takes a star of the newest level of the state that it makes"};
   }
