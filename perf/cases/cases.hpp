@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::perf {
@@ -56,6 +57,18 @@ T required(const std::optional<T>& found, const std::string& what, const std::st
 /// The kinds of these names, separated by spaces: "f32 bf16->f32". Throws std::runtime_error where there is no such
 /// one.
 std::vector<Kind> kinds_named(const std::string& names);
+
+/// A case of a row of a table, whose shape is still to come: the name, and when it is measured.
+template <class Row>
+Case listed(const Row& row, Op op, std::string name) {
+  Case c;
+  c.problem.op = op;
+  c.problem.name = std::move(name);
+  c.size = row.size;
+  c.quick = row.quick;
+  c.kinds = kinds_named(row.kinds);
+  return c;
+}
 
 /// Matrices whose rows are `padding` elements longer than need be.
 GemmShape padded_shape(std::int64_t m, std::int64_t n, std::int64_t k, bool trans_a, bool trans_b,

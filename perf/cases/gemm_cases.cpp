@@ -146,13 +146,8 @@ std::vector<Case> gemm_cases() {
     GemmShape g = padded_shape(row.m, row.n, row.k, row.transposes[0] == 'T', row.transposes[1] == 'T', row.padding);
     g.batch = row.batch;
     if (row.activation != TESSERA_ACTIVATION_NONE) add_epilogue(g, row.activation);
-    Case c;
-    c.problem.op = Op::gemm;
-    c.problem.name = name_of(g);
+    Case c = listed(row, Op::gemm, name_of(g));
     c.problem.gemm = g;
-    c.size = row.size;
-    c.quick = row.quick;
-    c.kinds = kinds_named(row.kinds);
     cases.push_back(c);
   }
   return cases;

@@ -130,13 +130,8 @@ std::vector<Case> stencil_cases() {
     for (int axis = 3 - row.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
     s.boundary = row.periodic ? Boundary::periodic : Boundary::fixed;
     s.steps = row.steps;
-    Case c;
-    c.problem.op = Op::stencil;
-    c.problem.name = name_of(s);
+    Case c = listed(row, Op::stencil, name_of(s));
     c.problem.stencil = s;
-    c.size = row.size;
-    c.quick = row.quick;
-    c.kinds = kinds_named(row.kinds);
     cases.push_back(c);
   }
   return cases;

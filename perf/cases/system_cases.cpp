@@ -83,13 +83,8 @@ std::vector<Case> system_cases() {
     s.rank = row.model == Model::gray_scott ? 2 : 3;
     for (int axis = 3 - s.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
     s.steps = row.steps;
-    Case c;
-    c.problem.op = Op::system;
-    c.problem.name = name_of(s);
+    Case c = listed(row, Op::system, name_of(s));
     c.problem.system = s;
-    c.size = row.size;
-    c.quick = row.quick;
-    c.kinds = kinds_named(row.kinds);
     cases.push_back(c);
   }
   return cases;
