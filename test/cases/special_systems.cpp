@@ -5,6 +5,7 @@
 
 #include "random.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -31,6 +32,47 @@ SystemCase star_case(int form, int radius, int number) {
   system.update(u) = number % 4 == 3 ? forms[form] : s * forms[form];
   return {"star of form " + std::to_string(form) + ", radius " + std::to_string(radius), std::move(system), 3,
           radius == 4};
+}
+
+/// Points at corners, on edges and faces, and around places where tiles of 64 by 64 or 64 by 32 points meet, some of
+/// them twice.
+SeriesPoints scattered(const Integers& extents, std::int64_t series, Random& random) {
+  SeriesPoints points{{}, {}, {}, series};
+  for (int i = 0; i < 24; ++i) {
+    std::array<std::int64_t, TESSERA_MAX_RANK> place{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::array<std::int64_t, 6> there{0, extents[axis] - 1, 25, 29, random.integer(52, 63), extents[axis] / 2};
+      place[axis] = std::min(there[std::size_t(random.integer(0, 5))], extents[axis] - 1);
+    }
+    for (int twice = 0; twice <= i % 2; ++twice) {
+      points.points.push_back(place);
+      points.weights.push_back(random.uniform());
+      points.series.push_back(random.integer(0, series - 1));
+    }
+  }
+  return points;
+}
+
+/// A wave of order 2 on domains of one tile and of several, in so many steps, with points in their overlap.
+SystemCase wave_in_passes(int number) {
+  constexpr std::array<std::int64_t, 8> kPlanes{7, 40, 5, 12, 6, 9, 36, 3}, kMiddle{70, 36, 11, 130, 64, 33, 121, 66},
+      kRows{132, 33, 64, 7, 200, 130, 58, 57}, kSteps{4, 7, 2, 5, 9, 3, 8, 11};
+  const std::string name = "wave in passes, " + std::to_string(number);
+  Random random(name);
+  const auto pick = [number](const auto& list) { return list[std::size_t(number % 8)]; };
+  const Integers extents{pick(kPlanes), pick(kMiddle), pick(kRows)};
+  const bool medium = number % 3 != 1, sponge = number % 4 < 2;
+  StencilSystem system(extents, WideTypes::kDTypes[(number + number / 8) % 2]);
+  const auto u = system.state("u", {.levels = 2, .next = number % 5 == 4 ? NextLevel::apart : NextLevel::automatic});
+  const auto star = u.under(0.05 * taps::laplacian(3, 2) + Taps(3, {{{1, 0, 0}, 0.02}, {{0, -1, 0}, 0.01}}));
+  Expression next = 1.9 * u - 0.95 * u[-1] + (medium ? system.array("a") * star : 1 * star);
+  if (sponge)
+    for (int axis = 0; axis < 3; ++axis)
+      if (axis != number % 3) next *= system.profile("s" + std::to_string(axis), axis);
+  system.update(u) = next;
+  for (int set = 0; set < number % 3; ++set) system.inject(u, scattered(extents, 3, random));
+  for (int set = 0; set < number % 4; ++set) system.record(u, scattered(extents, 5, random));
+  return {name, std::move(system), pick(kSteps), number < 8};
 }
 
 /// Arrays whose strides differ: each store and each load by its own.
@@ -216,6 +258,7 @@ std::vector<SystemCase> special_systems(int random) {
   for (int form = 0, number = 0; form < 5; ++form)
     for (int radius = 1; radius <= 4; ++radius)
       for (int i = 0; i < 2; ++i) cases.push_back(star_case(form, radius, number++));
+  for (int number = 0; number < 16; ++number) cases.push_back(wave_in_passes(number));
   for (const bool first : {true, false}) cases.push_back(different_strides(first));
   for (const int states : {2, 5, 8}) cases.push_back(entangled(states));
   for (int number = 0; number < 6; ++number) cases.push_back(elastic_in_3d(number)), cases.push_back(faces(number));

@@ -276,12 +276,12 @@ void add_whole_lines(List& list) {
 void add_volumes_with_fixed_sides(List& list) {
   for (int radius = 1; radius <= 4; ++radius)
     for (const Extents& extents : {Extents{40, 35, 67 + radius}, Extents{21, 70, 136}})
-      for (const std::int64_t steps : {1, 3})
+      for (const std::int64_t steps : {1, 3, 7})
         list.push_back(
             {"fixed sides star" + std::to_string(radius) + " " + text(extents) + " " + std::to_string(steps) + " steps",
              {.extents = extents, .taps = star(3, radius, Weights::contracting), .steps = steps},
              StencilData::random,
-             steps == 3});
+             steps != 1});
 }
 
 void add_special_values(List& list) {

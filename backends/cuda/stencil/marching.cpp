@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Sweeps of a volume by a star on Hopper, by the kernels that step systems: bulk copies fill a ring of planes.
+/// Sweeps of a volume by a star on Hopper, by the kernels that step systems: one step a sweep, where bulk copies fill a
+/// ring of planes, or several.
 
 #include "../context.hpp"
 #include "../system/streaming_kernels.hpp"
 #include "../system/streaming_offers.hpp"
+#include "../system/temporal.hpp"
 #include "marching_offers.hpp"
+#include "temporal/temporal.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -34,7 +37,7 @@ class MarchingPlan final : public plugin::Plan {
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
     const auto& extents = problem_.domain.extents;
-    const StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, nullptr, nullptr, {}, {}};
+    const StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, nullptr, nullptr, {}, {}, {}};
     for (int i = 0; i < 2; ++i)
       planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
   }
@@ -51,7 +54,7 @@ class MarchingPlan final : public plugin::Plan {
  private:
   void sweep(const T* in, T* out) {
     const auto& extents = problem_.domain.extents;
-    StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, out, in, {}, {}};
+    StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, out, in, {}, {}, {}};
     const bool aligned = is_aligned(a, 0);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
     a.planes = planes_[aligned ? 1 : 0];
@@ -66,9 +69,53 @@ class MarchingPlan final : public plugin::Plan {
   int planes_[2];  ///< that a block makes
 };
 
-std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& p, const plugin::Parameters&) {
+/// Several steps a sweep.
+template <class T>
+class DeepMarchingPlan final : public plugin::Plan {
+ public:
+  DeepMarchingPlan(Context& context, const StencilProblem& problem, int depth)
+      : context_(context), problem_(problem), passes_(problem.steps, depth), pass_(pass_of(problem)) {
+    problem_.steps = passes_.count();
+    pass_.layout = wave_layout<T>(problem.domain.extents, depth, context.machine());
+    const DeviceGuard guard(context.device());
+    for (const bool aligned : {false, true}) {
+      kernels_[aligned ? 1 : 0] = wave_kernel<T>(StarForm::heat, aligned, false);
+      kernels_[aligned ? 1 : 0].prepare(context.machine().shared_per_block);
+    }
+  }
+
+  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& e) override {
+    const DeviceGuard guard(context_.device());
+    std::int64_t sweep = 0;
+    plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
+                           [&](const T* in, const plugin::Index3&, T* out, const plugin::Index3&) {
+                             WavePass<T> pass = pass_;
+                             pass.u = in, pass.newest = out;
+                             pass.depth = int(passes_.depth(sweep++));
+                             kernels_[is_aligned(pass) ? 1 : 0].run(pass, context_.stream());
+                           });
+  }
+
+ private:
+  static WavePass<T> pass_of(const StencilProblem& problem) {
+    return wave_pass<T>(marching_star(problem), problem.domain.extents);
+  }
+
+  Context& context_;
+  StencilProblem problem_;  ///< a step for each sweep
+  TemporalPasses passes_;
+  WavePass<T> pass_;
+  WaveKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
+};
+
+std::unique_ptr<plugin::Plan> make(Context& context, const StencilProblem& p, const plugin::Parameters& parameters) {
+  const int depth = int(parameters.at("depth"));
   return plugin::with_types<plugin::WideTypes>(p.dtype,
                                                [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
+                                                 if (depth > 1)
+                                                   return std::make_unique<DeepMarchingPlan<T>>(context, p, depth);
                                                  return std::make_unique<MarchingPlan<T>>(context, p);
                                                });
 }

@@ -3,7 +3,8 @@
 
 #include "marching_offers.hpp"
 
-#include "../system/streaming_offers.hpp"
+#include "../system/temporal_layout.hpp"
+#include "temporal/temporal.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -50,6 +51,21 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, int radius
   return kBegin + kBeginOfRadius * radius + 2.0 * double(p.points()) * double(size) / rate;
 }
 
+/// Of several steps.
+double pass_seconds(const StencilProblem& p, const Machine& machine, int depth) {
+  constexpr double kLaunch = 2.5e-6;
+  return kLaunch + plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+           const double bytes = 2.0 * double(p.points()) * double(sizeof(T));
+           return wave_pass_seconds<T>(plugin::StarForm::heat, p.domain.extents, depth, bytes, machine);
+         });
+}
+
+std::uint64_t sweep_workspace(const StencilProblem& p, std::int64_t sweeps) {
+  StencilProblem problem = p;
+  problem.steps = sweeps;
+  return problem.sweep_workspace();
+}
+
 }  // namespace
 
 StarSystem marching_star(const StencilProblem& problem) {
@@ -69,10 +85,15 @@ std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
   return why_not_streaming(machine, p.domain.extents);
 }
 
-void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
-                    plugin::OfferList& offers) {
-  const double sweep = sweep_seconds(p, machine, marching_star(p).radius);
-  offers.add({{}, double(p.steps) * sweep, p.sweep_workspace()});
+void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                    std::uint64_t, plugin::OfferList& offers) {
+  const int radius = marching_star(p).radius;
+  const std::int64_t deepest = radius == 1 ? kWaveDepth : 1;
+  for (const std::int64_t depth : given.in_range("depth", useful_depths(p.steps, deepest), 1, deepest)) {
+    const TemporalPasses passes(p.steps, depth);
+    const double sweep = depth == 1 ? sweep_seconds(p, machine, radius) : pass_seconds(p, machine, int(depth));
+    offers.add({{{"depth", depth}}, double(passes.count()) * sweep, sweep_workspace(p, passes.count())});
+  }
 }
 
 }  // namespace tessera::cuda

@@ -6,6 +6,7 @@
 
 #include "../context.hpp"
 #include "../error.hpp"
+#include "meeting_counters.hpp"
 #include "model.hpp"
 #include "steps_plan.hpp"
 #include "streaming_kernels.hpp"
@@ -43,8 +44,11 @@ class StreamingPlan final : public SystemStepsPlan {
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
     StreamingArrays<T> a{};
     a.nx = int(problem.extents[2]), a.ny = int(problem.extents[1]), a.nz = int(problem.extents[0]);
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
       planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
+      if (streams_of(star.form) > 1)  // otherwise halos stay in the second-level cache by themselves
+        meetings_[i] = MeetingCounters(context, streaming_blocks(kernels_[i], a, planes_[i]), planes_[i]);
+    }
   }
 
  private:
@@ -68,6 +72,7 @@ class StreamingPlan final : public SystemStepsPlan {
     const bool aligned = is_aligned(a, streams);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
     a.planes = planes_[aligned ? 1 : 0];
+    a.meetings = meetings_[aligned ? 1 : 0].meetings();
     kernel.run(star_, a, tensors_[aligned ? 1 : 0], context().stream());
   }
 
@@ -75,6 +80,7 @@ class StreamingPlan final : public SystemStepsPlan {
   StreamingKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
   StreamingTensors tensors_[2];
   int planes_[2];  ///< that a block makes
+  MeetingCounters meetings_[2];
 };
 
 std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
@@ -90,12 +96,14 @@ std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
 
 /// Not fitted: what was measured on an H100 in domains of 256^3 to 768^3.
 double streaming_seconds(const SystemProblem& p, const Machine& machine) {
-  constexpr double kAligned = 0.95, kUnaligned = 0.82;
+  constexpr double kAligned = 0.95, kUnaligned = 0.82, kCached = 3.0;
   constexpr std::int64_t kVectorBytes = 16;
   const bool aligned = p.extents[2] * std::int64_t(plugin::size_of(p.dtype)) % kVectorBytes == 0;
-  const double moving = compulsory_bytes(p) / (machine.memory_rate * (aligned ? kAligned : kUnaligned));
+  const double bytes = compulsory_bytes(p);
+  const double rate = machine.memory_rate * (bytes < 0.8 * double(machine.l2_bytes) ? kCached : 1.0);
+  const double moving = bytes / (rate * (aligned ? kAligned : kUnaligned));
   const double launches = 1.0 + double(p.injections.size() + p.recordings.size());
-  constexpr double kFill = 6e-6;  // until the rings are full, and at the end
+  constexpr double kFill = 4e-6;  // until the rings are full, and at the end
   return double(p.steps) * (launches_seconds(machine, launches) + kFill + moving);
 }
 

@@ -79,8 +79,8 @@ template <class Layout>
 void run_streaming(const StarSystem& star, const StreamingArrays<typename Layout::T>& a, StreamingTensors& tensors,
                    cudaStream_t stream) {
   using T = typename Layout::T;
-  StreamingStep<T, Layout::kRadius> step{a.nx, a.ny, a.nz, a.planes, a.next, a.u, {}, {}, {}, T(star.other_coefficient),
-                                         {},   {},   {}};
+  StreamingStep<T, Layout::kRadius> step{
+      a.nx, a.ny, a.nz, a.planes, a.next, a.u, {}, {}, {}, T(star.other_coefficient), {}, {}, {}, a.meetings};
   for (int i = 0; i < 3; ++i) step.streams[i] = a.streams[i], step.profiles[i] = a.profiles[i];
   for (int i = 0; i < 2; ++i) step.centre[i] = T(star.centre[i]);
   for (int i = 0; i < 2 * Layout::kRadius; ++i)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../tensor_map.hpp"
+#include "meetings.hpp"
 
 #include <cuda_runtime_api.h>
 #include <tessera/plugin/system_star.hpp>
@@ -26,6 +27,7 @@ struct StreamingArrays {
   const T* u;
   const T* streams[3];
   const T* profiles[3];  ///< along x, y, z
+  Meetings meetings;
 };
 
 /// Whether rows of all arrays begin at multiples of 16 bytes.

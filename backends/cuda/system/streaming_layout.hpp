@@ -5,6 +5,8 @@
 /// The tiles of the algorithm "streaming": what a block holds, and what its kernels are told.
 #pragma once
 
+#include "meetings.hpp"
+
 #include <cuda.h>
 #include <tessera/plugin/system_star.hpp>
 
@@ -81,6 +83,7 @@ struct StreamingStep {
   const T* profiles[3];  ///< along x, y, z; null: 1
   T centre[2], other;
   T x[2 * kRadius], y[2 * kRadius], z[2 * kRadius];  ///< offsets -kRadius to -1, 1 to kRadius
+  Meetings meetings;
 };
 
 /// Tensors of u and of the streams.

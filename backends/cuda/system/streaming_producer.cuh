@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../bulk_copy.cuh"
+#include "block_meetings.cuh"
 #include "streaming_layout.hpp"
 
 namespace tessera::cuda {
@@ -23,7 +24,10 @@ struct StreamingProducer {
   __device__ void run(int first, int steps) const {
     int stage = 0, slot = Layout::kRadius;
     std::uint32_t parity = 1;
+    BlockMeetings meetings(step.meetings, int((blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x),
+                           int(gridDim.x * gridDim.y * gridDim.z));
     for (int k = 0; k < steps; ++k) {
+      meetings.meet(k);
       const std::uint32_t full = shared + std::uint32_t(stage) * 16, empty = full + 8;
       barrier_wait(empty, parity);
       barrier_expect(full, unsigned(Layout::kPlaneBytes * (k == 0 ? Layout::kRadius + 1 : 1) +
@@ -37,6 +41,7 @@ struct StreamingProducer {
       if (++slot == Layout::kSlots) slot = 0;
       if (++stage == Layout::kDepth) stage = 0, parity ^= 1;
     }
+    meetings.end(steps - 1);
   }
 
   __device__ void load_plane(int slot, int z, std::uint32_t full) const {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera::cuda {
 
@@ -95,6 +96,9 @@ class TemporalPasses {
  private:
   std::int64_t steps_, count_;
 };
+
+/// The depths that a pass of the steps can have, up to the deepest. Others make the same passes as one of these.
+std::vector<std::int64_t> useful_depths(std::int64_t steps, std::int64_t deepest);
 
 inline constexpr int kTile15dStages = 8;  ///< rows of a tile's input in flight, and the one that is read
 inline constexpr int kTile25dStages = 4;  ///< planes likewise

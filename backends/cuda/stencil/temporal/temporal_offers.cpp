@@ -64,16 +64,6 @@ std::uint64_t workspace(const StencilProblem& p, int depth) {
   return passes.sweep_workspace();
 }
 
-/// The depths that a pass of the steps can have, up to the deepest. Others make the same passes as one of these.
-std::vector<std::int64_t> useful_depths(std::int64_t steps, std::int64_t deepest) {
-  std::vector<std::int64_t> depths(std::size_t(std::clamp<std::int64_t>(steps, 1, deepest)));
-  std::iota(depths.begin(), depths.end(), 1);
-  std::erase_if(depths, [&](std::int64_t depth) {
-    return steps > 0 && plugin::ceil_div(steps, plugin::ceil_div(steps, depth)) != depth;
-  });
-  return depths;
-}
-
 /// The depths of least time of a line, of which there are hundreds.
 void offer_line(const StencilProblem& p, const TemporalTaps& taps, const Machine& machine,
                 const plugin::GivenParameters& given, plugin::OfferList& offers) {
@@ -103,6 +93,15 @@ std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
   };
   with_shape<double>(LineShapes{}, p, note) || with_shape<double>(Known{}, p, note);
   return taps;
+}
+
+std::vector<std::int64_t> useful_depths(std::int64_t steps, std::int64_t deepest) {
+  std::vector<std::int64_t> depths(std::size_t(std::clamp<std::int64_t>(steps, 1, deepest)));
+  std::iota(depths.begin(), depths.end(), 1);
+  std::erase_if(depths, [&](std::int64_t depth) {
+    return steps > 0 && plugin::ceil_div(steps, plugin::ceil_div(steps, depth)) != depth;
+  });
+  return depths;
 }
 
 std::string why_not_fused(const StencilProblem& p) {
