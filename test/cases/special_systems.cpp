@@ -53,18 +53,22 @@ SeriesPoints scattered(const Integers& extents, std::int64_t series, Random& ran
   return points;
 }
 
-/// A wave of order 2 on domains of one tile and of several, in so many steps, with points in their overlap.
+/// A wave on domains of one tile and of several, in so many steps, with points in their overlap. From number 16 on with
+/// radius 2 and 3, smaller.
 SystemCase wave_in_passes(int number) {
   constexpr std::array<std::int64_t, 8> kPlanes{7, 40, 5, 12, 6, 9, 36, 3}, kMiddle{70, 36, 11, 130, 64, 33, 121, 66},
       kRows{132, 33, 64, 7, 200, 130, 58, 57}, kSteps{4, 7, 2, 5, 9, 3, 8, 11};
   const std::string name = "wave in passes, " + std::to_string(number);
   Random random(name);
   const auto pick = [number](const auto& list) { return list[std::size_t(number % 8)]; };
-  const Integers extents{pick(kPlanes), pick(kMiddle), pick(kRows)};
+  const std::int64_t most = number < 16 ? 200 : 70;
+  const Integers extents{std::min(pick(kPlanes), most / 5), std::min(pick(kMiddle), most),
+                         std::min(pick(kRows), 2 * most)};
   const bool medium = number % 3 != 1, sponge = number % 4 < 2;
+  const int radius = number < 16 ? 1 : 2 + number / 2 % 2;
   StencilSystem system(extents, WideTypes::kDTypes[(number + number / 8) % 2]);
   const auto u = system.state("u", {.levels = 2, .next = number % 5 == 4 ? NextLevel::apart : NextLevel::automatic});
-  const auto star = u.under(0.05 * taps::laplacian(3, 2) + Taps(3, {{{1, 0, 0}, 0.02}, {{0, -1, 0}, 0.01}}));
+  const auto star = u.under(0.05 * taps::laplacian(3, 2 * radius) + Taps(3, {{{1, 0, 0}, 0.02}, {{0, -1, 0}, 0.01}}));
   Expression next = 1.9 * u - 0.95 * u[-1] + (medium ? system.array("a") * star : 1 * star);
   if (sponge)
     for (int axis = 0; axis < 3; ++axis)
@@ -72,7 +76,7 @@ SystemCase wave_in_passes(int number) {
   system.update(u) = next;
   for (int set = 0; set < number % 3; ++set) system.inject(u, scattered(extents, 3, random));
   for (int set = 0; set < number % 4; ++set) system.record(u, scattered(extents, 5, random));
-  return {name, std::move(system), pick(kSteps), number < 8};
+  return {name, std::move(system), std::min(pick(kSteps), most / 10), number < 8 || number % 4 == 0};
 }
 
 /// Arrays whose strides differ: each store and each load by its own.
@@ -258,7 +262,7 @@ std::vector<SystemCase> special_systems(int random) {
   for (int form = 0, number = 0; form < 5; ++form)
     for (int radius = 1; radius <= 4; ++radius)
       for (int i = 0; i < 2; ++i) cases.push_back(star_case(form, radius, number++));
-  for (int number = 0; number < 16; ++number) cases.push_back(wave_in_passes(number));
+  for (int number = 0; number < 24; ++number) cases.push_back(wave_in_passes(number));
   for (const bool first : {true, false}) cases.push_back(different_strides(first));
   for (const int states : {2, 5, 8}) cases.push_back(entangled(states));
   for (int number = 0; number < 6; ++number) cases.push_back(elastic_in_3d(number)), cases.push_back(faces(number));

@@ -59,12 +59,14 @@ TEST_CASE("a point is listed for the tiles that hold it") {
 
 TEST_CASE("rows of tiles begin at multiples of 16 bytes") {
   const cuda::Machine machine = cuda::machine_of(cuda::kH100);
-  for (int depth = 1; depth <= cuda::kWaveDepth; ++depth) {
-    const std::array<std::int64_t, 3> extents{100, 200, 300};
-    CHECK(cuda::wave_layout<float>(extents, depth, machine).x.stride % 4 == 0);
-    CHECK(cuda::wave_layout<double>(extents, depth, machine).x.stride % 2 == 0);
-    CHECK(cuda::wave_layout<float>(extents, depth, machine).y.halo == depth);
-  }
+  const std::array<std::int64_t, 3> extents{100, 200, 300};
+  for (int radius = 1; radius <= 3; ++radius)
+    for (int depth = 1; depth <= cuda::wave_depth<float>(radius); ++depth) {
+      CAPTURE(radius, depth);
+      CHECK(cuda::wave_layout<float>(extents, radius, depth, machine).x.stride % 4 == 0);
+      CHECK(cuda::wave_layout<double>(extents, radius, depth, machine).x.stride % 2 == 0);
+      CHECK(cuda::wave_layout<float>(extents, radius, depth, machine).y.halo == radius * depth);
+    }
 }
 
 }  // namespace tessera::test

@@ -76,10 +76,11 @@ class DeepMarchingPlan final : public plugin::Plan {
   DeepMarchingPlan(Context& context, const StencilProblem& problem, int depth)
       : context_(context), problem_(problem), passes_(problem.steps, depth), pass_(pass_of(problem)) {
     problem_.steps = passes_.count();
-    pass_.layout = wave_layout<T>(problem.domain.extents, depth, context.machine());
+    const int radius = marching_star(problem).radius;
+    pass_.layout = wave_layout<T>(problem.domain.extents, radius, depth, context.machine());
     const DeviceGuard guard(context.device());
     for (const bool aligned : {false, true}) {
-      kernels_[aligned ? 1 : 0] = wave_kernel<T>(StarForm::heat, aligned, false);
+      kernels_[aligned ? 1 : 0] = wave_kernel<T>(radius, StarForm::heat, aligned, false);
       kernels_[aligned ? 1 : 0].prepare(context.machine().shared_per_block);
     }
   }

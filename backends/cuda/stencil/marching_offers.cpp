@@ -52,11 +52,11 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, int radius
 }
 
 /// Of several steps.
-double pass_seconds(const StencilProblem& p, const Machine& machine, int depth) {
+double pass_seconds(const StencilProblem& p, const Machine& machine, const StarSystem& star, int depth) {
   constexpr double kLaunch = 2.5e-6;
   return kLaunch + plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
            const double bytes = 2.0 * double(p.points()) * double(sizeof(T));
-           return wave_pass_seconds<T>(plugin::StarForm::heat, p.domain.extents, depth, bytes, machine);
+           return wave_pass_seconds<T>(star, p.domain.extents, depth, bytes, machine);
          });
 }
 
@@ -87,11 +87,14 @@ std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
 
 void offer_marching(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                     std::uint64_t, plugin::OfferList& offers) {
-  const int radius = marching_star(p).radius;
-  const std::int64_t deepest = radius == 1 ? kWaveDepth : 1;
+  const StarSystem star = marching_star(p);
+  const std::int64_t deepest =
+      std::max(1, plugin::with_types<plugin::WideTypes>(
+                      p.dtype, [&]<class T>(std::type_identity<T>) { return wave_depth<T>(star.radius); }));
   for (const std::int64_t depth : given.in_range("depth", useful_depths(p.steps, deepest), 1, deepest)) {
     const TemporalPasses passes(p.steps, depth);
-    const double sweep = depth == 1 ? sweep_seconds(p, machine, radius) : pass_seconds(p, machine, int(depth));
+    const double sweep =
+        depth == 1 ? sweep_seconds(p, machine, star.radius) : pass_seconds(p, machine, star, int(depth));
     offers.add({{{"depth", depth}}, double(passes.count()) * sweep, sweep_workspace(p, passes.count())});
   }
 }

@@ -35,6 +35,7 @@ class BlockMeetings {
     reach(meeting);
     if (meeting == 0) return;
     constexpr int kTries = 64;  // some 50 microseconds
+#pragma unroll 1
     for (int tries = 0; tries < kTries; ++tries) {
       int there;
       asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(there) : "l"(counters_ + meeting - 1) : "memory");

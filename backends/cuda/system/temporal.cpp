@@ -64,16 +64,16 @@ class TemporalWavePlan final : public plugin::Plan {
         problem_(problem),
         star_(star),
         passes_(problem.steps, depth),
-        layout_(wave_layout<T>(problem.extents, passes_.deepest(), context.machine())),
+        layout_(wave_layout<T>(problem.extents, star.radius, passes_.deepest(), context.machine())),
         workspace_(problem, star.form, passes_.deepest()),
         points_(context, problem, layout_) {
     const bool profiles = std::any_of(star.profiles.begin(), star.profiles.end(), [](int field) { return field >= 0; });
     // Where less is read, or rows are not aligned, halos stay in the second-level cache by themselves.
     if (has_other(star.form) && has_array(star.form))
-      meetings_ = MeetingCounters(context, layout_.blocks(), layout_.planes + 2 * passes_.deepest());
+      meetings_ = MeetingCounters(context, layout_.blocks(), layout_.planes + 2 * star.radius * passes_.deepest());
     const DeviceGuard guard(context.device());
     for (const bool aligned : {false, true}) {
-      kernels_[aligned ? 1 : 0] = wave_kernel<T>(star.form, aligned, profiles);
+      kernels_[aligned ? 1 : 0] = wave_kernel<T>(star.radius, star.form, aligned, profiles);
       kernels_[aligned ? 1 : 0].prepare(context.machine().shared_per_block);
     }
   }
@@ -147,9 +147,14 @@ class TemporalWavePlan final : public plugin::Plan {
   WaveKernel<T> kernels_[2];  ///< for rows that are not aligned, and that are
 };
 
+int deepest_of(const SystemProblem& p, const StarSystem& star) {
+  return plugin::with_types<plugin::WideTypes>(
+      p.dtype, [&]<class T>(std::type_identity<T>) { return wave_depth<T>(star.radius); });
+}
+
 std::string why_not_in_passes(const SystemProblem& p, const StarSystem& star) {
   if (star.form == StarForm::wave_damped) return "takes no damping array";
-  if (star.radius != 1) return "takes stars of radius 1";
+  if (deepest_of(p, star) == 0) return "takes stars of radius 1 to 3, in f64 1 and 2";
   const int levels = p.fields[std::size_t(star.made)].levels;
   if (has_other(star.form) && (star.other != plugin::StarValue{star.made, -1} || levels != 2))
     return "takes a state of two levels, and the level before the newest one beside the star";
@@ -172,39 +177,41 @@ std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
   if (why = why_not_in_passes(p, *star); !why.empty()) return why;
   const std::int64_t extents[3] = {p.extents[0], p.extents[1], p.extents[2]};
   if (why = why_not_streaming(machine, extents); !why.empty()) return why;
-  const bool built = plugin::with_types<plugin::WideTypes>(
-      p.dtype, [&]<class T>(std::type_identity<T>) { return wave_kernel<T>(star->form, true, true).run != nullptr; });
+  const bool built = plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+    return wave_kernel<T>(star->radius, star->form, true, true).run != nullptr;
+  });
   return built ? "" : "this build has no code for compute capability 9.0a";
 }
 
 /// Depths that passes of the steps can have. Others make the same passes as one of these.
-std::vector<std::int64_t> useful_depths(std::int64_t steps) {
+std::vector<std::int64_t> useful_depths(std::int64_t steps, int deepest) {
   std::vector<std::int64_t> depths;
-  for (int depth = 1; depth <= kWaveDepth; ++depth)
+  for (int depth = 1; depth <= deepest; ++depth)
     if (WavePasses(steps, depth).deepest() == depth) depths.push_back(depth);
   return depths;
 }
 
-double pass_seconds(const SystemProblem& p, StarForm form, int depth, const Machine& machine) {
+double pass_seconds(const SystemProblem& p, const StarSystem& star, int depth, const Machine& machine) {
   const double level = p.points() * double(plugin::size_of(p.dtype));
-  const double bytes = compulsory_bytes(p) + (has_other(form) ? level : 0.0);  // a wave writes two levels
+  const double bytes = compulsory_bytes(p) + (has_other(star.form) ? level : 0.0);  // a wave writes two levels
   const double launches = 1.0 + double(p.recordings.size());
   return launches_seconds(machine, launches) +
          plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
-           return wave_pass_seconds<T>(form, p.extents, depth, bytes, machine);
+           return wave_pass_seconds<T>(star, p.extents, depth, bytes, machine);
          });
 }
 
 void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
            plugin::OfferList& offers) {
   std::string why;
-  const StarForm form = star_of(p, why)->form;
-  for (const std::int64_t depth : given.in_range("depth", useful_depths(p.steps), 1, kWaveDepth)) {
+  const StarSystem star = *star_of(p, why);
+  const int most = deepest_of(p, star);
+  for (const std::int64_t depth : given.in_range("depth", useful_depths(p.steps, most), 1, most)) {
     const WavePasses passes(p.steps, depth);
     const int deepest = passes.deepest();
     offers.add({{{"depth", depth}},
-                double(passes.count) * pass_seconds(p, form, deepest, machine),
-                WaveWorkspace(p, form, deepest).end});
+                double(passes.count) * pass_seconds(p, star, deepest, machine),
+                WaveWorkspace(p, star.form, deepest).end});
   }
 }
 

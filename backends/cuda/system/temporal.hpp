@@ -31,15 +31,16 @@ template <class T>
 struct WavePass {
   WaveLayout layout;
   int nx, ny, nz;
-  std::ptrdiff_t plane;     ///< nx * ny
-  int depth;                ///< steps
-  const T *u, *v, *a;       ///< the newest level, the one before it, the array, those that the form has
-  T *newest, *previous;     ///< the levels that the pass makes: none of the above; null: not the one before
-  const T* profiles[3];     ///< along x, y, z; null: 1
-  T front, centre, other;   ///< of u in front of the star and in it, of v
-  T x[2], y[2], z[2];       ///< at offsets -1, 1
-  const WavePoint* points;  ///< by tile, by plane
-  const int* first;         ///< for each tile: where those of plane 0, 1, ... begin, and where they end; or null
+  std::ptrdiff_t plane;    ///< nx * ny
+  int depth;               ///< steps
+  const T *u, *v, *a;      ///< the newest level, the one before it, the array, those that the form has
+  T *newest, *previous;    ///< the levels that the pass makes: none of the above; null: not the one before
+  const T* profiles[3];    ///< along x, y, z; null: 1
+  T front, centre, other;  ///< of u in front of the star and in it, of v
+  T x[2 * plugin::kMostStarRadius], y[2 * plugin::kMostStarRadius],
+      z[2 * plugin::kMostStarRadius];  ///< as in StarSystem
+  const WavePoint* points;             ///< by tile, by plane
+  const int* first;  ///< for each tile: where those of plane 0, 1, ... begin, and where they end; or null
   struct Series {
     const T* data;  ///< of the pass's first step
     std::int64_t count;
@@ -56,7 +57,7 @@ WavePass<T> wave_pass(const StarSystem& star, std::span<const std::int64_t, 3> e
   pass.nx = int(extents[2]), pass.ny = int(extents[1]), pass.nz = int(extents[0]);
   pass.plane = std::ptrdiff_t(pass.nx) * pass.ny;
   pass.front = T(star.centre[0]), pass.centre = T(star.centre[1]), pass.other = T(star.other_coefficient);
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2 * star.radius; ++i)
     pass.z[i] = T(star.taps[0][i]), pass.y[i] = T(star.taps[1][i]), pass.x[i] = T(star.taps[2][i]);
   return pass;
 }
@@ -77,15 +78,22 @@ struct WaveKernel {
   void (*run)(const WavePass<T>& pass, cudaStream_t stream) = nullptr;
 };
 
-template <class T>
+/// Those of a type and a radius: instantiated in files of their own.
+template <class T, int kRadius>
 WaveKernel<T> wave_kernel_of(StarForm form, bool aligned, bool profiles);
 
 /// None where the plugin has no code for Hopper.
 template <class T>
-WaveKernel<T> wave_kernel([[maybe_unused]] StarForm form, [[maybe_unused]] bool aligned,
+WaveKernel<T> wave_kernel([[maybe_unused]] int radius, [[maybe_unused]] StarForm form, [[maybe_unused]] bool aligned,
                           [[maybe_unused]] bool profiles) {
 #if defined(TESSERA_CUDA_SM90A)
-  return wave_kernel_of<T>(form, aligned, profiles);
+  if (wave_depth<T>(radius) == 0) return {};
+  return with_wave_radius(radius, [&](auto r) -> WaveKernel<T> {
+    if constexpr (wave_depth<T>(r) > 0)
+      return wave_kernel_of<T, r>(form, aligned, profiles);
+    else
+      return {};
+  });
 #else
   return {};
 #endif

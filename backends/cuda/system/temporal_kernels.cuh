@@ -20,26 +20,26 @@ WaveKernel<typename Block::T> wave_block() {
           }};
 }
 
-template <class T, StarForm kForm>
+template <class T, int kRadius, StarForm kForm>
 WaveKernel<T> wave_form(bool aligned, bool profiles) {
-  if (aligned)
-    return profiles ? wave_block<WaveBlock<T, kForm, true, true>>() : wave_block<WaveBlock<T, kForm, true, false>>();
-  return profiles ? wave_block<WaveBlock<T, kForm, false, true>>() : wave_block<WaveBlock<T, kForm, false, false>>();
+  if (!aligned) return wave_block<WaveBlock<T, kRadius, kForm, false, true>>();
+  return profiles ? wave_block<WaveBlock<T, kRadius, kForm, true, true>>()
+                  : wave_block<WaveBlock<T, kRadius, kForm, true, false>>();
 }
 
 }  // namespace detail
 
-template <class T>
+template <class T, int kRadius>
 WaveKernel<T> wave_kernel_of(StarForm form, bool aligned, bool profiles) {
   switch (form) {
     case StarForm::heat:
-      return detail::wave_form<T, StarForm::heat>(aligned, profiles);
+      return detail::wave_form<T, kRadius, StarForm::heat>(aligned, profiles);
     case StarForm::wave:
-      return detail::wave_form<T, StarForm::wave>(aligned, profiles);
+      return detail::wave_form<T, kRadius, StarForm::wave>(aligned, profiles);
     case StarForm::heat_medium:
-      return detail::wave_form<T, StarForm::heat_medium>(aligned, profiles);
+      return detail::wave_form<T, kRadius, StarForm::heat_medium>(aligned, profiles);
     default:
-      return detail::wave_form<T, StarForm::wave_medium>(aligned, profiles);
+      return detail::wave_form<T, kRadius, StarForm::wave_medium>(aligned, profiles);
   }
 }
 

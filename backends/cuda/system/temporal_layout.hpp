@@ -15,21 +15,41 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace tessera::cuda {
 
 using plugin::StarForm;
 using plugin::StarSystem;
 
-inline constexpr int kWaveDepth = 4;  ///< steps of the deepest pass
-
-/// What a block computes of each plane: kX by kY points, two rows of 16 bytes a thread.
+/// Steps of the deepest pass; 0: there are no kernels, since a step a pass is faster.
 template <class T>
+constexpr int wave_depth(int radius) {
+  if (sizeof(T) == 8) return radius == 1 ? 4 : radius == 2 ? 2 : 0;
+  return radius == 1 ? 4 : radius == 2 ? 3 : radius == 3 ? 2 : 0;
+}
+
+/// What a block computes of each plane: kX by kY points, two rows of 16 bytes a thread. Far stars in f32 need the
+/// registers of four more warps.
+template <class T, int kRadius>
 struct WaveTile {
   static constexpr int kVector = 16 / int(sizeof(T)), kX = 64, kLanes = kX / kVector;
-  static constexpr int kRows = 2, kThreads = 512, kY = kThreads / kLanes * kRows;
+  static constexpr int kRows = 2, kThreads = sizeof(T) == 4 && kRadius > 1 ? 384 : 512, kY = kThreads / kLanes * kRows;
   static constexpr int kPlaneBytes = kX * kY * int(sizeof(T)), kPitch = kX * int(sizeof(T));
 };
+
+/// Calls body(std::integral_constant<int, radius>), where there are kernels.
+template <class Body>
+auto with_wave_radius(int radius, Body&& body) {
+  switch (radius) {
+    case 1:
+      return body(std::integral_constant<int, 1>());
+    case 2:
+      return body(std::integral_constant<int, 2>());
+    default:
+      return body(std::integral_constant<int, 3>());
+  }
+}
 
 /// Tiles along an axis: of `size` points, `halo` of which are computed for nothing at each end inside of the domain.
 /// The first one begins at 0, each other one `stride` behind the one before it.
@@ -56,15 +76,17 @@ struct WaveLayout {
   int blocks() const { return tiles * chunks; }
 };
 
+/// Of passes of so many steps of a star.
 template <class T>
-WaveLayout wave_layout(std::span<const std::int64_t, 3> extents, int depth, const Machine& machine) {
-  using Tile = WaveTile<T>;
-  const int halo_x = (depth + Tile::kVector - 1) / Tile::kVector * Tile::kVector;
+WaveLayout wave_layout(std::span<const std::int64_t, 3> extents, int radius, int depth, const Machine& machine) {
+  constexpr int kVector = WaveTile<T, 1>::kVector, kX = WaveTile<T, 1>::kX;
+  const int tile_y = with_wave_radius(radius, [](auto r) { return WaveTile<T, r>::kY; }), halo = radius * depth;
   WaveLayout layout{};
-  layout.x = {int(extents[2]), Tile::kX, halo_x}, layout.y = {int(extents[1]), Tile::kY, depth};
+  layout.x = {int(extents[2]), kX, (halo + kVector - 1) / kVector * kVector};
+  layout.y = {int(extents[1]), tile_y, halo};
   layout.tiles = layout.x.tiles * layout.y.tiles;
   const int nz = int(extents[0]);
-  layout.planes = planes_of_march(layout.tiles, nz, machine.multiprocessors, 2 * depth + 2);
+  layout.planes = planes_of_march(layout.tiles, nz, machine.multiprocessors, 2 * halo + 2);
   layout.chunks = (nz + layout.planes - 1) / layout.planes;
   return layout;
 }
@@ -72,18 +94,19 @@ WaveLayout wave_layout(std::span<const std::int64_t, 3> extents, int depth, cons
 /// Seconds of a pass of so many steps that moves so many bytes, without its launch. Not fitted: what an H100 showed in
 /// domains of 64^3 to 768^3. A block has its plane as soon as it has made the last one, or as memory brings it.
 template <class T>
-double wave_pass_seconds(StarForm form, std::span<const std::int64_t, 3> extents, int depth, double bytes,
+double wave_pass_seconds(const StarSystem& star, std::span<const std::int64_t, 3> extents, int depth, double bytes,
                          const Machine& machine) {
-  // Of f32: a plane, the square of a pass's steps, another array.
-  constexpr double kPlane = 0.96e-6, kSteps = 0.0675e-6, kArray = 0.18e-6;
+  // Of f32: a plane, the square of a pass's steps, the same by radius, another array.
+  constexpr double kPlane = 0.96e-6, kSteps = 0.0675e-6, kReach = 0.1e-6, kArray = 0.18e-6;
   constexpr double kWide = 0.88, kUnaligned = 2.6e-6, kRate = 0.84;  // f64, rows that are not aligned
-  const WaveLayout layout = wave_layout<T>(extents, depth, machine);
-  const bool aligned = extents[2] % WaveTile<T>::kVector == 0;
+  const WaveLayout layout = wave_layout<T>(extents, star.radius, depth, machine);
+  const bool aligned = extents[2] % WaveTile<T, 1>::kVector == 0;
   const double type = sizeof(T) == 8 ? kWide : 1.0;
-  const double plane =
-      type * (kPlane + kSteps * depth * depth + kArray * streams_of(form)) + (aligned ? 0.0 : kUnaligned);
+  const double steps = kSteps * depth * depth + kReach * (star.radius - 1) * depth;
+  const double plane = type * (kPlane + steps + kArray * streams_of(star.form)) + (aligned ? 0.0 : kUnaligned);
   const double rounds = std::ceil(double(layout.blocks()) / machine.multiprocessors);
-  return std::max(rounds * (layout.planes + 2 * depth) * plane, bytes / (kRate * machine.memory_rate));
+  const double iterations = layout.planes + 2.0 * star.radius * depth;
+  return std::max(rounds * iterations * plane, bytes / (kRate * machine.memory_rate));
 }
 
 }  // namespace tessera::cuda

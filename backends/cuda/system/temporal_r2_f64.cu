@@ -5,6 +5,6 @@
 
 namespace tessera::cuda {
 
-template WaveKernel<float> wave_kernel_of<float>(StarForm, bool, bool);
+template WaveKernel<double> wave_kernel_of<double, 2>(StarForm, bool, bool);
 
 }  // namespace tessera::cuda

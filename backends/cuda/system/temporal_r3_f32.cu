@@ -5,6 +5,6 @@
 
 namespace tessera::cuda {
 
-template WaveKernel<double> wave_kernel_of<double>(StarForm, bool, bool);
+template WaveKernel<float> wave_kernel_of<float, 3>(StarForm, bool, bool);
 
 }  // namespace tessera::cuda

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "temporal_kernels.cuh"
+
+namespace tessera::cuda {
+
+template WaveKernel<double> wave_kernel_of<double, 1>(StarForm, bool, bool);
+
+}  // namespace tessera::cuda
