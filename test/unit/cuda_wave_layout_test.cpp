@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,23 @@ TEST_CASE("tiles of several steps store each point of an axis once") {
         CAPTURE(size, halo, extent);
         REQUIRE(std::string(wrong_with(cuda::WaveAxis(extent, size, halo), extent)).empty());
       }
+}
+
+TEST_CASE("passes have steps to make, and end where the caller looks") {
+  for (std::int64_t steps = 0; steps <= 100; ++steps)
+    for (int depth = 1; depth <= 4; ++depth) {
+      CAPTURE(steps, depth);
+      const cuda::WavePasses passes(steps, depth);
+      std::int64_t made = 0;
+      for (std::int64_t pass = 0; pass < passes.count; ++pass) {
+        REQUIRE(passes.begin(pass) == made);
+        REQUIRE(passes.depth(pass) >= 1);
+        REQUIRE(passes.depth(pass) <= std::min(passes.deepest(), depth));
+        made += passes.depth(pass);
+      }
+      REQUIRE(made == steps);
+      REQUIRE((passes.count % 2 == 0 || passes.count == steps));
+    }
 }
 
 TEST_CASE("a point is listed for the tiles that hold it") {

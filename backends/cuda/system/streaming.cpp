@@ -94,8 +94,8 @@ std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
   return built ? "" : "this build has no code for compute capability 9.0a";
 }
 
-/// Not fitted: what was measured on an H100 in domains of 256^3 to 768^3.
-double streaming_seconds(const SystemProblem& p, const Machine& machine) {
+/// Not fitted: what was measured on an H100 in domains of 64^3 to 768^3.
+double streaming_seconds(const SystemProblem& p, const StarSystem& star, const Machine& machine) {
   constexpr double kAligned = 0.95, kUnaligned = 0.82, kCached = 3.0;
   constexpr std::int64_t kVectorBytes = 16;
   const bool aligned = p.extents[2] * std::int64_t(plugin::size_of(p.dtype)) % kVectorBytes == 0;
@@ -103,13 +103,15 @@ double streaming_seconds(const SystemProblem& p, const Machine& machine) {
   const double rate = machine.memory_rate * (bytes < 0.8 * double(machine.l2_bytes) ? kCached : 1.0);
   const double moving = bytes / (rate * (aligned ? kAligned : kUnaligned));
   const double launches = 1.0 + double(p.injections.size() + p.recordings.size());
-  constexpr double kFill = 4e-6;  // until the rings are full, and at the end
-  return double(p.steps) * (launches_seconds(machine, launches) + kFill + moving);
+  constexpr double kBegin = 4.6e-6, kBeginOfRadius = 0.9e-6;  // until the rings are full, and at the end
+  const double fill = kBegin + kBeginOfRadius * star.radius;
+  return double(p.steps) * (launches_seconds(machine, launches) + fill + moving);
 }
 
 void offer(const SystemProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
            plugin::OfferList& offers) {
-  offers.add({{}, streaming_seconds(p, machine), p.workspace_offsets().back()});
+  std::string why;
+  offers.add({{}, streaming_seconds(p, *star_of(p, why), machine), p.workspace_offsets().back()});
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, const plugin::Parameters&) {

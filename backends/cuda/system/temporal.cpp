@@ -29,19 +29,6 @@ namespace {
 using plugin::star_of;
 using plugin::SystemProblem;
 
-/// An even number of passes, about as many steps each, so that the last one ends in the caller's arrays; one of a
-/// single step, whose result is copied there.
-struct WavePasses {
-  std::int64_t steps, count;
-
-  WavePasses(std::int64_t all, std::int64_t depth)
-      : steps(all), count(all == 1 ? 1 : (all + 2 * depth - 1) / (2 * depth) * 2) {}
-  /// The first step of a pass.
-  std::int64_t begin(std::int64_t pass) const { return pass * (steps / count) + std::min(pass, steps % count); }
-  int depth(std::int64_t pass) const { return int(begin(pass + 1) - begin(pass)); }
-  int deepest() const { return count == 0 ? 1 : depth(0); }
-};
-
 /// Where the arrays of a plan's workspace begin: the newest level, the one before it, what is recorded; the end of all.
 struct WaveWorkspace {
   std::uint64_t newest = 0, previous, recorded, end;
@@ -102,9 +89,7 @@ class TemporalWavePlan final : public plugin::Plan {
       kernels_[aligned ? 1 : 0].run(pass, context_.stream());
       points_.sum(pass, execution, passes_.begin(i));
     }
-    if (passes_.count % 2 != 0)  // the level before the newest one is the given one, and is in its place
-      TESSERA_CUDA_CHECK(cudaMemcpyAsync(final.newest, made.newest, std::size_t(problem_.points()) * sizeof(T),
-                                         cudaMemcpyDeviceToDevice, context_.stream()));
+    if (passes_.count % 2 != 0) bring_back(made.newest, given.newest, final);
   }
 
  private:
@@ -112,6 +97,16 @@ class TemporalWavePlan final : public plugin::Plan {
     T *newest, *previous;
   };
 
+  /// After an odd number of passes, of a step each: the newest level is the plan's own, the one before it was read
+  /// last.
+  void bring_back(const T* newest, const T* read, const Levels& final) const {
+    const auto copy = [this](T* to, const T* from) {
+      TESSERA_CUDA_CHECK(cudaMemcpyAsync(to, from, std::size_t(problem_.points()) * sizeof(T), cudaMemcpyDeviceToDevice,
+                                         context_.stream()));
+    };
+    if (final.previous != nullptr && final.previous != read) copy(final.previous, read);
+    copy(final.newest, newest);
+  }
   T* operand(const plugin::Execution& execution, int index) const {
     return execution.operand<T>(problem_.fields[std::size_t(star_.made)].first_operand + index);
   }

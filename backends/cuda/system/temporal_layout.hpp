@@ -29,6 +29,20 @@ constexpr int wave_depth(int radius) {
   return radius == 1 ? 4 : radius == 2 ? 3 : radius == 3 ? 2 : 0;
 }
 
+/// Passes of at least a step and at most so many, about as many steps each: an even number of them, so that the last
+/// one ends in the caller's arrays, or all of a single step.
+struct WavePasses {
+  std::int64_t steps, count;
+
+  WavePasses(std::int64_t all, std::int64_t depth) : steps(all), count((all + depth - 1) / depth) {
+    if (count % 2 != 0 && count < steps) ++count;
+  }
+  /// The first step of a pass.
+  std::int64_t begin(std::int64_t pass) const { return pass * (steps / count) + (std::min)(pass, steps % count); }
+  int depth(std::int64_t pass) const { return int(begin(pass + 1) - begin(pass)); }
+  int deepest() const { return count == 0 ? 1 : depth(0); }
+};
+
 /// What a block computes of each plane: kX by kY points, two rows of 16 bytes a thread. Far stars in f32 need the
 /// registers of four more warps.
 template <class T, int kRadius>
