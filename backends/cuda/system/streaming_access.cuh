@@ -13,6 +13,9 @@ namespace tessera::cuda {
 
 namespace detail {
 
+__device__ __forceinline__ void load_shared(int& value, std::uint32_t from) {
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(value) : "r"(from));
+}
 __device__ __forceinline__ void load_shared(float& value, std::uint32_t from) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(from));
 }

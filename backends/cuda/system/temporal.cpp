@@ -87,7 +87,7 @@ class TemporalWavePlan final : public plugin::Plan {
       const bool aligned = is_aligned(pass);
       pass.meetings = aligned ? meetings_.meetings() : Meetings{};
       kernels_[aligned ? 1 : 0].run(pass, context_.stream());
-      points_.sum(pass, execution, passes_.begin(i));
+      points_.sum(pass.recorded, pass.depth, execution, passes_.begin(i));
     }
     if (passes_.count % 2 != 0) bring_back(made.newest, given.newest, final);
   }

@@ -170,9 +170,7 @@ class WaveMarch {
   }
   __device__ __forceinline__ int start(int z) const {
     int value;
-    asm volatile("ld.shared.s32 %0, [%1];"
-                 : "=r"(value)
-                 : "r"(shared_ + Block::kFirstStart + std::uint32_t(z & (Block::kNumbers - 1)) * 4));
+    detail::load_shared(value, shared_ + Block::kFirstStart + std::uint32_t(z & (Block::kNumbers - 1)) * 4);
     return value;
   }
   __device__ __forceinline__ T along(int z) const {

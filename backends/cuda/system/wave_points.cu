@@ -93,7 +93,7 @@ struct WavePoints::Sums {
 };
 
 WavePoints::WavePoints(Context& context, const SystemProblem& problem, const WaveLayout& layout)
-    : context_(context), recorded_(recorded_in_step(problem)) {
+    : context_(context), dtype_(problem.dtype), recorded_(recorded_in_step(problem)) {
   TileLists lists(problem, layout);
   for (const SystemProblem::Points& points : problem.injections) {
     for (const auto& entry : points.entries) lists.add(entry, int(injections_.size()), entry.series);
@@ -120,33 +120,18 @@ WavePoints::WavePoints(Context& context, const SystemProblem& problem, const Wav
 
 WavePoints::~WavePoints() = default;
 
-template <class T>
-void WavePoints::tell(WavePass<T>& pass, const plugin::Execution& execution, std::int64_t step) const {
-  if (points_ == nullptr) return;
-  pass.points = points_->as<const WavePoint>();
-  pass.first = first_->as<const int>();
-  pass.recordings = recorded_;
-  for (std::size_t set = 0; set < injections_.size(); ++set) {
-    const Series& series = injections_[set];
-    pass.series[set] = {execution.operand<T>(series.operand) + step * series.count, series.count};
-  }
-}
-
-template <class T>
-void WavePoints::sum(const WavePass<T>& pass, const plugin::Execution& execution, std::int64_t step) const {
+void WavePoints::sum(const void* recorded, int steps, const plugin::Execution& execution,
+                     std::int64_t first_step) const {
   for (const Sums& sums : recordings_) {
     if (sums.series.count == 0) continue;
-    const dim3 grid(unsigned((sums.series.count + kThreads - 1) / kThreads), unsigned(pass.depth));
-    launch(system_wave_sum_kernel<T>, grid, kThreads, 0, context_.stream(),
-           sums.weights == nullptr ? nullptr : sums.weights->as<const double>(), sums.first->as<const std::int64_t>(),
-           sums.series.count, static_cast<const T*>(pass.recorded + sums.begin), recorded_,
-           execution.operand<T>(sums.series.operand) + step * sums.series.count);
+    const dim3 grid(unsigned((sums.series.count + kThreads - 1) / kThreads), unsigned(steps));
+    plugin::with_types<plugin::WideTypes>(dtype_, [&]<class T>(std::type_identity<T>) {
+      launch(system_wave_sum_kernel<T>, grid, kThreads, 0, context_.stream(),
+             sums.weights == nullptr ? nullptr : sums.weights->as<const double>(), sums.first->as<const std::int64_t>(),
+             sums.series.count, static_cast<const T*>(recorded) + sums.begin, recorded_,
+             execution.operand<T>(sums.series.operand) + first_step * sums.series.count);
+    });
   }
 }
-
-template void WavePoints::tell(WavePass<float>&, const plugin::Execution&, std::int64_t) const;
-template void WavePoints::tell(WavePass<double>&, const plugin::Execution&, std::int64_t) const;
-template void WavePoints::sum(const WavePass<float>&, const plugin::Execution&, std::int64_t) const;
-template void WavePoints::sum(const WavePass<double>&, const plugin::Execution&, std::int64_t) const;
 
 }  // namespace tessera::cuda

@@ -12,6 +12,7 @@
 #include <tessera/plugin/plan.hpp>
 #include <tessera/plugin/system_problem.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -28,10 +29,18 @@ class WavePoints {
 
   /// Fills in the lists and the series of a pass that begins with a step of that number.
   template <class T>
-  void tell(WavePass<T>& pass, const plugin::Execution& execution, std::int64_t step) const;
-  /// Queues the sums of what a pass has recorded.
-  template <class T>
-  void sum(const WavePass<T>& pass, const plugin::Execution& execution, std::int64_t step) const;
+  void tell(WavePass<T>& pass, const plugin::Execution& execution, std::int64_t step) const {
+    if (points_ == nullptr) return;
+    pass.points = points_->as<const WavePoint>();
+    pass.first = first_->as<const int>();
+    pass.recordings = recorded_;
+    for (std::size_t set = 0; set < injections_.size(); ++set) {
+      const Series& series = injections_[set];
+      pass.series[set] = {execution.operand<T>(series.operand) + step * series.count, series.count};
+    }
+  }
+  /// Queues the sums of what a pass of so many steps has recorded.
+  void sum(const void* recorded, int steps, const plugin::Execution& execution, std::int64_t first_step) const;
 
  private:
   struct Series {
@@ -40,6 +49,7 @@ class WavePoints {
   };
   struct Sums;
   Context& context_;
+  tessera_dtype dtype_;
   std::vector<Series> injections_;
   std::vector<Sums> recordings_;
   std::int64_t recorded_;
