@@ -74,13 +74,14 @@ template <class T>
 class DeepMarchingPlan final : public plugin::Plan {
  public:
   DeepMarchingPlan(Context& context, const StencilProblem& problem, int depth)
-      : context_(context), problem_(problem), passes_(problem.steps, depth), pass_(pass_of(problem)) {
+      : context_(context), problem_(problem), passes_(problem.steps, depth) {
     problem_.steps = passes_.count();
-    const int radius = marching_star(problem).radius;
-    pass_.layout = wave_layout<T>(problem.domain.extents, radius, depth, context.machine());
+    const plugin::StarSystem star = marching_star(problem);
+    pass_ = wave_pass<T>(star, problem.domain.extents);
+    pass_.layout = wave_layout<T>(problem.domain.extents, star.radius, depth, context.machine());
     const DeviceGuard guard(context.device());
     for (const bool aligned : {false, true}) {
-      kernels_[aligned ? 1 : 0] = wave_kernel<T>(radius, StarForm::heat, aligned, false);
+      kernels_[aligned ? 1 : 0] = wave_kernel<T>(star.radius, star.form, aligned, false);
       kernels_[aligned ? 1 : 0].prepare(context.machine().shared_per_block);
     }
   }
@@ -100,10 +101,6 @@ class DeepMarchingPlan final : public plugin::Plan {
   }
 
  private:
-  static WavePass<T> pass_of(const StencilProblem& problem) {
-    return wave_pass<T>(marching_star(problem), problem.domain.extents);
-  }
-
   Context& context_;
   StencilProblem problem_;  ///< a step for each sweep
   TemporalPasses passes_;

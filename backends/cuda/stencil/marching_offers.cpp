@@ -3,6 +3,7 @@
 
 #include "marching_offers.hpp"
 
+#include "../system/model.hpp"
 #include "../system/temporal_layout.hpp"
 #include "temporal/temporal.hpp"
 
@@ -53,8 +54,8 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, int radius
 
 /// Of several steps.
 double pass_seconds(const StencilProblem& p, const Machine& machine, const StarSystem& star, int depth) {
-  constexpr double kLaunch = 2.5e-6;
-  return kLaunch + plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
+  return launches_seconds(machine, 1.0) +
+         plugin::with_types<plugin::WideTypes>(p.dtype, [&]<class T>(std::type_identity<T>) {
            const double bytes = 2.0 * double(p.points()) * double(sizeof(T));
            return wave_pass_seconds<T>(star, p.domain.extents, depth, bytes, machine);
          });

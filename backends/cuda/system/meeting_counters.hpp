@@ -8,6 +8,8 @@
 #include "../context.hpp"
 #include "meetings.hpp"
 
+#include <tessera/plugin/math.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +26,7 @@ class MeetingCounters {
     const int multiprocessors = context.machine().multiprocessors;
     if (iterations < kLong || blocks < 2) return;
     meetings_ = {nullptr, iterations / kMeetingIterations + 1, multiprocessors};
-    const std::int64_t rounds = (blocks + multiprocessors - 1) / multiprocessors;
+    const std::int64_t rounds = plugin::ceil_div<std::int64_t>(blocks, multiprocessors);
     const std::vector<int> zeros(std::size_t(1 + rounds * meetings_.count), 0);
     table_ = std::make_unique<DeviceTable>(context, zeros.data(), zeros.size() * sizeof(int));
     meetings_.counters = table_->as<int>();

@@ -13,6 +13,7 @@
 #include "streaming_offers.hpp"
 #include "wave_points.hpp"
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
@@ -35,11 +36,10 @@ struct WaveWorkspace {
 
   WaveWorkspace(const SystemProblem& p, StarForm form, int depth) {
     constexpr std::uint64_t kAlignment = 256;
-    const auto rounded = [](std::uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
     const std::uint64_t size = plugin::size_of(p.dtype);
-    previous = rounded(std::uint64_t(p.extents[0] * p.extents[1] * p.extents[2]) * size);
+    previous = plugin::round_up(std::uint64_t(p.extents[0] * p.extents[1] * p.extents[2]) * size, kAlignment);
     recorded = previous * (has_other(form) ? 2 : 1);
-    end = recorded + rounded(std::uint64_t(depth) * std::uint64_t(recorded_in_step(p)) * size);
+    end = recorded + plugin::round_up(std::uint64_t(depth) * std::uint64_t(recorded_in_step(p)) * size, kAlignment);
   }
 };
 
@@ -131,6 +131,7 @@ class TemporalWavePlan final : public plugin::Plan {
       if (star_.profiles[2 - axis] >= 0) pass.profiles[axis] = at(star_.profiles[2 - axis]);
     return pass;
   }
+
   Context& context_;
   SystemProblem problem_;
   StarSystem star_;

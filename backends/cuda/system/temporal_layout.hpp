@@ -9,6 +9,7 @@
 #include "../machine.hpp"
 #include "streaming_offers.hpp"
 
+#include <tessera/plugin/math.hpp>
 #include <tessera/plugin/system_star.hpp>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ constexpr int wave_depth(int radius) {
 struct WavePasses {
   std::int64_t steps, count;
 
-  WavePasses(std::int64_t all, std::int64_t depth) : steps(all), count((all + depth - 1) / depth) {
+  WavePasses(std::int64_t all, std::int64_t depth) : steps(all), count(plugin::ceil_div(all, depth)) {
     if (count % 2 != 0 && count < steps) ++count;
   }
   /// The first step of a pass.
@@ -75,7 +76,7 @@ struct WaveAxis {
       : size(tile),
         halo(overlap),
         stride(tile - 2 * overlap),
-        tiles(points <= tile ? 1 : (points - tile + stride - 1) / stride + 1) {}
+        tiles(points <= tile ? 1 : plugin::ceil_div(points - tile, stride) + 1) {}
   /// The first and the last tile that have a point.
   int first_with(int point) const { return point < size ? 0 : (point - size) / stride + 1; }
   int last_with(int point) const { return (std::min)(point / stride, tiles - 1); }
@@ -96,12 +97,12 @@ WaveLayout wave_layout(std::span<const std::int64_t, 3> extents, int radius, int
   constexpr int kVector = WaveTile<T, 1>::kVector, kX = WaveTile<T, 1>::kX;
   const int tile_y = with_wave_radius(radius, [](auto r) { return WaveTile<T, r>::kY; }), halo = radius * depth;
   WaveLayout layout{};
-  layout.x = {int(extents[2]), kX, (halo + kVector - 1) / kVector * kVector};
+  layout.x = {int(extents[2]), kX, plugin::round_up(halo, kVector)};
   layout.y = {int(extents[1]), tile_y, halo};
   layout.tiles = layout.x.tiles * layout.y.tiles;
   const int nz = int(extents[0]);
   layout.planes = planes_of_march(layout.tiles, nz, machine.multiprocessors, 2 * halo + 2);
-  layout.chunks = (nz + layout.planes - 1) / layout.planes;
+  layout.chunks = plugin::ceil_div(nz, layout.planes);
   return layout;
 }
 
