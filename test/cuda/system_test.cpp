@@ -84,11 +84,11 @@ class Run {
 };
 
 /// With kernels for the radius.
-std::vector<std::string> wave_algorithms(DType dtype, int radius) {
+template <class T>
+std::vector<std::string> wave_algorithms(int radius) {
+  constexpr std::array kDeepest = sizeof(T) == 8 ? std::array{4, 2, 0, 0} : std::array{4, 3, 2, 0};
   std::vector<std::string> names{"streaming"};
-  const int deepest = dtype == DType::f64 ? std::array{4, 2, 0, 0}[std::size_t(radius - 1)]
-                                          : std::array{4, 3, 2, 0}[std::size_t(radius - 1)];
-  for (int depth = 1; depth <= deepest; ++depth)
+  for (int depth = 1; depth <= kDeepest[std::size_t(radius - 1)]; ++depth)
     if (depth != 3) names.push_back("temporal:depth=" + std::to_string(depth));  // 4 steps: 2 passes of 2
   return names;
 }
@@ -99,11 +99,10 @@ TEMPLATE_TEST_CASE("waves in marches whose blocks meet have the bits of single p
   Context context = open_cuda();
   require_hopper();
   const int radius = GENERATE(1, 2, 3, 4);
-  const DType dtype = kDType<TestType>;
-  const StencilSystem system = integer_wave(dtype, radius);
+  const StencilSystem system = integer_wave(kDType<TestType>, radius);
   Run<TestType> run(context);
   const std::vector<TestType> expected = run(system, "direct");
-  for (const std::string& algorithm : wave_algorithms(dtype, radius))
+  for (const std::string& algorithm : wave_algorithms<TestType>(radius))
     for (int again = 0; again < 2; ++again) {  // the counters of the meetings are in order after the first run
       CAPTURE(radius, algorithm, again);
       REQUIRE(run(system, algorithm) == expected);

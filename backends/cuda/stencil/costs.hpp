@@ -28,6 +28,17 @@ struct DirectCosts {
   double boundary_latency;  ///< seconds of a tap of the last such warp, for which the sweep waits
 };
 
+/// register_tile.
+struct RegisterTileCosts {
+  double launch;   ///< seconds
+  double memory;   ///< of the time that a copy takes
+  double thread;   ///< of a thread beside its loads and taps
+  double load;     ///< of a thread's load
+  double tap;      ///< of a multiply-add
+  double latency;  ///< seconds of a thread's load, for which the sweep waits
+  double overlap;  ///< the part of the shorter of computing and memory that the longer one does not hide
+};
+
 /// shared_constant or shared_ldg.
 struct TileCosts {
   double cell;      ///< of a cell of a tile, to load it
@@ -109,6 +120,7 @@ struct PersistentCosts {
 /// Those of an element type.
 struct StencilTypeCosts {
   DirectCosts direct;
+  RegisterTileCosts register_tile;
   TileCosts constant_tile, ldg_tile;
   StreamingTileCosts streaming_tile;
   StreamingListCosts streaming_list;

@@ -21,6 +21,13 @@ inline constexpr StencilCosts kStencilCostsH100{
                        .frozen_warp = 27.84,
                        .boundary_tap = 29.67,
                        .boundary_latency = 6.11e-07},
+            .register_tile = {.launch = 3.411e-06,
+                              .memory = 1.028,
+                              .thread = 0.5992,
+                              .load = 0.01019,
+                              .tap = 0.01891,
+                              .latency = 2.267e-09,
+                              .overlap = 0.3373},
             .constant_tile =
                 {.cell = 0.8031, .line = 0.01484, .boundary = 1.41, .latency = 662.4, .point = 0.6, .tap = 0.0468},
             .ldg_tile =
@@ -90,6 +97,13 @@ inline constexpr StencilCosts kStencilCostsH100{
                        .frozen_warp = 20.44,
                        .boundary_tap = 29.39,
                        .boundary_latency = 6.212e-07},
+            .register_tile = {.launch = 3.252e-06,
+                              .memory = 1.012,
+                              .thread = 0.7042,
+                              .load = 0.02539,
+                              .tap = 0.04464,
+                              .latency = 2.416e-08,
+                              .overlap = 0.0961},
             .constant_tile = {.cell = 0.7296,
                               .line = 0.005935,
                               .boundary = 1.456,
@@ -167,6 +181,13 @@ inline constexpr StencilCosts kStencilCostsH100{
                    .frozen_warp = 25.06,
                    .boundary_tap = 29.94,
                    .boundary_latency = 5.903e-07},
+        .register_tile = {.launch = 3e-06,
+                          .memory = 0.8,
+                          .thread = 0.3,
+                          .load = 0.02,
+                          .tap = 0.02,
+                          .latency = 1e-08,
+                          .overlap = 0.3},  // it takes no such types
         .constant_tile =
             {.cell = 0.6783, .line = 0.02429, .boundary = 1.485, .latency = 662.4, .point = 0.5397, .tap = 0.04834},
         .ldg_tile =

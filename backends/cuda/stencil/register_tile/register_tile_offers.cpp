@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../../launch_limits.hpp"
+#include "register_tile.hpp"
+
+#include <tessera/plugin/math.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::StencilProblem;
+
+constexpr unsigned kWarp = 32, kWide = 64;  ///< threads of a block along rows
+
+bool has_fixed_sides(const StencilProblem& p) {
+  for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
+    for (const std::int32_t mode : p.domain.mode[axis])
+      if (mode != TESSERA_BOUNDARY_FIXED) return false;
+  return true;
+}
+
+/// Whether the places of all points of an array of those strides, and their distances, are 32-bit numbers.
+bool spans_few(const StencilProblem& p, const plugin::Index3& strides) {
+  double span = 0.0;
+  for (std::size_t axis = 0; axis < plugin::kAxes; ++axis)
+    span += double(p.domain.extents[axis]) * std::abs(double(strides[axis]));
+  return span < double(std::numeric_limits<std::int32_t>::max());
+}
+
+/// Loads of a thread.
+template <class Shape, int kRows>
+constexpr int loads_of_thread() {
+  int loads = 0;
+  for (int z = -Shape::reach(0); z <= Shape::reach(0); ++z)
+    for (int y = -Shape::reach(1); y < kRows + Shape::reach(1); ++y)
+      for (int x = -Shape::reach(2); x <= Shape::reach(2); ++x) loads += reads_point<Shape, kRows>(z, y, x);
+  return loads;
+}
+
+int loads_of_thread(const StencilProblem& p, int rows) {
+  int loads = 0;
+  with_shape<double>(RegisterTileShapes{}, p, [&]<class Shape>(Shape, const auto&) {
+    if constexpr (Shape::kRank == 1)
+      loads = rows * Shape::kCount;
+    else
+      loads = rows == 1   ? loads_of_thread<Shape, 1>()
+              : rows == 2 ? loads_of_thread<Shape, 2>()
+                          : loads_of_thread<Shape, 4>();
+  });
+  return loads;
+}
+
+/// A sweep waits for its launch and for the loads of a thread, and then either for memory or for the multiprocessors,
+/// which load and add.
+double sweep_seconds(const StencilProblem& p, const Machine& machine, int rows) {
+  const RegisterTileCosts& costs = type_costs(machine, p.dtype).register_tile;
+  const RegisterTileGrid grid = register_tile_grid(p, rows);
+  const double threads = double(grid.blocks[0]) * grid.blocks[1] * grid.blocks[2] * kRegisterTileThreads;
+  const double loads = loads_of_thread(p, rows), taps = double(p.taps.size()) * rows;
+  const double filled = std::min(1.0, threads / kRegisterTileThreads / machine.multiprocessors);
+  const double work = all_cycles(machine, threads * (costs.thread + costs.load * loads + costs.tap * taps) / filled);
+  return costs.launch + loads * costs.latency +
+         overlapped(costs.memory * copy_seconds(p, machine), work, costs.overlap);
+}
+
+}  // namespace
+
+RegisterTileGrid register_tile_grid(const StencilProblem& p, int rows) {
+  const auto& extents = p.domain.extents;
+  const auto blocks = [](std::int64_t points, unsigned size) {
+    return unsigned(plugin::ceil_div<std::int64_t>(points, size));
+  };
+  const unsigned all = kRegisterTileThreads;
+  if (p.rank == 1) return {{1, 1, blocks(extents[2], all * unsigned(rows))}, {1, 1, all}};
+  const unsigned x = blocks(extents[2], kWarp) % 2 == 0 ? kWide : kWarp, y = all / x;
+  return {{unsigned(extents[0]), blocks(extents[1], y * unsigned(rows)), blocks(extents[2], x)}, {1, y, x}};
+}
+
+std::string why_not_register_tile(const StencilProblem& p, const Machine&) {
+  bool has_kernel = false;
+  with_shape<double>(RegisterTileShapes{}, p, [&](auto, const auto&) { has_kernel = true; });
+  if (!has_kernel) return "takes stars of radius 1 to 4, and boxes of radius 1 in 2D and 3D, each tap once";
+  if (!has_fixed_sides(p)) return "takes fixed sides";
+  if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
+  for (const plugin::Index3& strides : {p.in_strides, p.out_strides, p.packed_strides()})
+    if (!spans_few(p, strides)) return "takes arrays that span fewer than 2^31 elements";
+  const RegisterTileGrid grid = register_tile_grid(p, 1);
+  return std::max(grid.blocks[0], grid.blocks[1]) > unsigned(kMaxGridYz) ? "takes up to 65535 planes, of 262140 rows"
+                                                                         : "";
+}
+
+void offer_register_tile(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                         std::uint64_t, plugin::OfferList& offers) {
+  const std::vector<std::int64_t> all(std::begin(kRegisterTileRows), std::end(kRegisterTileRows));
+  for (const std::int64_t rows : given.one_of("rows", all, all))
+    offer_sweeps(p, {{"rows", rows}}, sweep_seconds(p, machine, int(rows)), offers);
+}
+
+}  // namespace tessera::cuda
