@@ -81,7 +81,7 @@ GPU_STEPS = (
     Set("2D star, radius 1, 8192², 12 steps", r"2d_star_r1_8192\^2_fixed_steps12"),
     Set("2D star r 2, 2D box r 1", r"2d_(star_r2|box_r1)_16384\^2_fixed_steps\d+"),
     Set("2D box, radius 2 (25 points), 16384²", r"2d_box_r2_16384\^2_fixed_steps\d+"),
-    Set("3D star, radius 1, 512³", r"3d_star_r1_512\^3_(fixed|periodic)_steps\d+"),
+    Set("7 points, 512³", r"3d_star_r1_512\^3_(fixed|periodic)_steps\d+"),
     Set("3D box, radius 1, 512³", r"3d_box_r1_512\^3_fixed_steps\d+"),
     Set("2D star, radius 1, 1024²", r"2d_star_r1_1024\^2_fixed_steps\d+"),
     Set("3D star, radius 1, 128³", r"3d_star_r1_128\^3_fixed_steps\d+"),

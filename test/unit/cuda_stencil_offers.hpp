@@ -10,7 +10,9 @@
 #include <tessera/plugin/algorithm.hpp>
 
 #include <direct/direct_offers.hpp>
+#include <marching_offers.hpp>
 #include <persistent/persistent.hpp>
+#include <register_tile/register_tile.hpp>
 #include <streaming/streaming_offers.hpp>
 #include <temporal/temporal.hpp>
 #include <tile/tile.hpp>
@@ -33,13 +35,16 @@ struct StencilAlgorithm {
   std::string (*why_unsupported)(const plugin::StencilProblem&, const cuda::Machine&);
   void (*offer)(const plugin::StencilProblem&, const cuda::Machine&, const plugin::GivenParameters&, std::uint64_t,
                 plugin::OfferList&);
+  bool narrow = true;  ///< whether it takes types of 16 bits
 };
 
 /// In the order of their ranks.
 inline constexpr StencilAlgorithm kStencilAlgorithms[] = {
     {"streaming", cuda::why_not_streaming, cuda::offer_streaming},
+    {"marching", cuda::why_not_marching, cuda::offer_marching, false},
     {"temporal", cuda::why_not_temporal, cuda::offer_temporal},
     {"persistent", cuda::why_not_persistent, cuda::offer_persistent},
+    {"register_tile", cuda::why_not_register_tile, cuda::offer_register_tile, false},
     {"restrict", plugin::supports_all<plugin::StencilProblem, cuda::Machine>, cuda::offer_direct},
     {"shared_constant", cuda::why_no_tile, cuda::offer_shared_constant},
     {"shared_ldg", cuda::why_no_tile, cuda::offer_shared_ldg},
@@ -56,12 +61,15 @@ inline plugin::GivenParameters given(std::initializer_list<plugin::Parameters::E
   return {parameters.data(), sizeof(tessera_parameter), parameters.size()};
 }
 
+inline bool is_narrow(tessera_dtype dtype) { return plugin::size_of(dtype) < sizeof(float); }
+
 /// The offers of an algorithm; none where it does not support the problem.
 inline plugin::OfferList offers(std::string_view name, const plugin::StencilProblem& problem,
                                 const plugin::GivenParameters& parameters = {}, const cuda::Machine& machine = h100()) {
   plugin::OfferList list;
   for (const StencilAlgorithm& algorithm : kStencilAlgorithms)
-    if (algorithm.name == name && algorithm.why_unsupported(problem, machine).empty())
+    if (algorithm.name == name && (algorithm.narrow || !is_narrow(problem.dtype)) &&
+        algorithm.why_unsupported(problem, machine).empty())
       algorithm.offer(problem, machine, parameters, 0, list);
   return list;
 }
