@@ -153,6 +153,18 @@ TEST_CASE("small domains of which no boundary moves take one short launch") {
   CHECK(single(kF64, test::star(3, 1, kWeights), kFixed, 40) == "register_tile");
 }
 
+TEST_CASE("register_tile says what it does not take") {
+  const auto why = [](const plugin::StencilProblem& p) { return cuda::why_not_register_tile(p, test::h100()); };
+  const Taps line = test::star(1, 4, kWeights);
+  CHECK(why(problem(kF32, line, kFixed, 1 << 30)) == "");
+  CHECK(why(problem(kF32, line, kFixed, (1 << 30) + 1)) == "takes arrays that span up to 2^30 elements");
+  CHECK(why(problem(kF32, kPlane, kPeriodic, 100)) == "takes fixed sides");
+  CHECK(why(problem(kF32, kList, kFixed, 100)).find("takes stars of radius 1 to 4") == 0);
+  plugin::StencilProblem thin = problem(kF64, kVolume, kFixed, 9);
+  thin.domain.extents[0] = 65536;
+  CHECK(why(thin) == "takes up to 65535 planes, of 262140 rows");
+}
+
 TEST_CASE("lists of some taps stream, those of many in small planes and in volumes take a tile in shared memory") {
   CHECK(single(kF64, kFew, kPeriodic, 4096) == "streaming");
   CHECK(single(kF32, kList, kPeriodic, 4096) == "streaming");

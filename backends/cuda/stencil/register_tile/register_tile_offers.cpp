@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <limits>
 #include <vector>
 
 namespace tessera::cuda {
@@ -27,12 +26,13 @@ bool has_fixed_sides(const StencilProblem& p) {
   return true;
 }
 
-/// Whether the places of all points of an array of those strides, and their distances, are 32-bit numbers.
+/// Whether the places of all points of an array of those strides are 32-bit numbers, and those of idle threads behind
+/// it.
 bool spans_few(const StencilProblem& p, const plugin::Index3& strides) {
-  double span = 0.0;
+  double span = 1.0;
   for (std::size_t axis = 0; axis < plugin::kAxes; ++axis)
-    span += double(p.domain.extents[axis]) * std::abs(double(strides[axis]));
-  return span < double(std::numeric_limits<std::int32_t>::max());
+    span += double(p.domain.extents[axis] - 1) * std::abs(double(strides[axis]));
+  return span <= double(std::int64_t{1} << 30);
 }
 
 /// Loads of a thread.
@@ -106,7 +106,7 @@ std::string why_not_register_tile(const StencilProblem& p, const Machine&) {
   if (!has_fixed_sides(p)) return "takes fixed sides";
   if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
   for (const plugin::Index3& strides : {p.in_strides, p.out_strides, p.packed_strides()})
-    if (!spans_few(p, strides)) return "takes arrays that span fewer than 2^31 elements";
+    if (!spans_few(p, strides)) return "takes arrays that span up to 2^30 elements";
   const RegisterTileGrid grid = register_tile_grid(p, 1);
   return std::max(grid.blocks[0], grid.blocks[1]) > unsigned(kMaxGridYz) ? "takes up to 65535 planes, of 262140 rows"
                                                                          : "";
