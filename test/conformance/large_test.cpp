@@ -74,13 +74,43 @@ auto plan_if_taken(const Subject& subject, const std::string& algorithm, Make&& 
   }
 }
 
+/// Compares windows of an array with what each element must be.
+template <class Expected>
+void check_windows(const Buffer<float>& array, Expected&& expected) {
+  constexpr std::int64_t kWidth = 4096;
+  std::vector<float> got(kWidth);
+  for (const std::int64_t first : windows(array.size(), kWidth)) {
+    array.download(got, first);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < kWidth; ++i) wrong += got[std::size_t(i)] != expected(first + i);
+    INFO("elements from " << first << " on");
+    CHECK(wrong == 0);
+  }
+}
+
+/// Point i after a step of a periodic line, or of a volume with fixed sides and taps of radius 1.
+float stencil_point(const StencilDesc& desc, std::int64_t i) {
+  const Integers& n = desc.extents;
+  const bool is_line = n.size() == 1;
+  const auto is_inside = [](std::int64_t at, std::int64_t extent) { return at > 0 && at + 1 < extent; };
+  if (!is_line && !(is_inside(i / n[2] / n[1], n[0]) && is_inside(i / n[2] % n[1], n[1]) && is_inside(i % n[2], n[2])))
+    return value_at(i);
+  float sum = 0.0f;
+  for (const Tap& tap : desc.taps) {
+    const auto& o = tap.offset;
+    const std::int64_t from = is_line ? (i + o[0] + n[0]) % n[0] : i + (o[0] * n[1] + o[1]) * n[2] + o[2];
+    sum += float(tap.coefficient) * value_at(from);
+  }
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE("a stencil on more than 2^31 points", "[.large]") {
   Subject subject;
   if (on_a_host(subject.context())) SKIP("only on a device with memory of its own; [sparse] covers the host");
   skip_without_memory(subject);
-  constexpr std::int64_t rows = 1291, columns = 1293, n = 1290 * rows * columns, width = 4096;
+  constexpr std::int64_t rows = 1291, columns = 1293, n = 1290 * rows * columns;
   const StencilDesc periodic{.extents = {n}, .taps = line(1, 0, 3, Weights::integer), .boundary = Boundary::periodic};
   const StencilDesc volume{.extents = {1290, rows, columns}, .taps = star(3, 1, Weights::integer)};
   Buffer<float> in(subject.context(), n), out(subject.context(), n);
@@ -89,36 +119,14 @@ TEST_CASE("a stencil on more than 2^31 points", "[.large]") {
   int taken = 0;
   for (const std::string& name : subject.tested(TESSERA_OP_STENCIL)) {
     INFO("algorithm " << name);
-    const auto problem = plan_if_taken(subject, name, [&] {
+    const auto desc = plan_if_taken(subject, name, [&] {
       return first_taken(subject.context(), name, {periodic, volume});
     });
-    if (!problem) continue;
+    if (!desc) continue;
     ++taken;
-    const StencilDesc& desc = *problem;
-    StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
+    StencilPlan plan(subject.context(), *desc, {.operands = Memory::device, .algorithm = name});
     plan.execute(in.data(), out.data());
-    const auto expected_at = [&](std::int64_t i) {
-      const bool is_line = desc.extents.size() == 1;
-      const auto is_inside = [](std::int64_t at, std::int64_t extent) { return at > 0 && at + 1 < extent; };
-      if (!is_line && !(is_inside(i / columns / rows, 1290) && is_inside(i / columns % rows, rows) &&
-                        is_inside(i % columns, columns)))
-        return value_at(i);
-      float sum = 0.0f;
-      for (const Tap& tap : desc.taps) {
-        const auto& o = tap.offset;
-        const std::int64_t from = is_line ? (i + o[0] + n) % n : i + (o[0] * rows + o[1]) * columns + o[2];
-        sum += float(tap.coefficient) * value_at(from);
-      }
-      return sum;
-    };
-    std::vector<float> got(width);
-    for (const std::int64_t first : windows(n, width)) {
-      out.download(got, first);
-      std::int64_t wrong = 0;
-      for (std::int64_t i = 0; i < width; ++i) wrong += got[std::size_t(i)] != expected_at(first + i);
-      INFO("points from " << first << " on");
-      CHECK(wrong == 0);
-    }
+    check_windows(out, [&](std::int64_t i) { return stencil_point(*desc, i); });
   }
   CHECK(taken > 0);
 }
@@ -127,7 +135,7 @@ TEST_CASE("a product of more than 2^31 elements", "[.large]") {
   Subject subject;
   if (on_a_host(subject.context())) SKIP("only on a device with memory of its own; [sparse] covers the host");
   skip_without_memory(subject);
-  constexpr std::int64_t n = 46400, k = 3, width = 4096;
+  constexpr std::int64_t n = 46400, k = 3;
   Buffer<float> a(subject.context(), n * k), b(subject.context(), k * n), c(subject.context(), n * n);
   upload(a, value_at);
   upload(b, [](std::int64_t i) { return value_at(i + 7); });
@@ -141,18 +149,11 @@ TEST_CASE("a product of more than 2^31 elements", "[.large]") {
     if (!plan) continue;
     ++taken;
     plan->execute(1.0f, a.data(), b.data(), 0.0f, c.data());
-    std::vector<float> got(width);
-    for (const std::int64_t first : windows(n * n, width)) {
-      c.download(got, first);
-      std::int64_t wrong = 0;
-      for (std::int64_t i = first; i < first + width; ++i) {
-        float expected = 0.0f;
-        for (std::int64_t p = 0; p < k; ++p) expected += value_at(i / n * k + p) * value_at(p * n + i % n + 7);
-        wrong += got[std::size_t(i - first)] != expected;
-      }
-      INFO("elements from " << first << " on");
-      CHECK(wrong == 0);
-    }
+    check_windows(c, [&](std::int64_t i) {
+      float expected = 0.0f;
+      for (std::int64_t p = 0; p < k; ++p) expected += value_at(i / n * k + p) * value_at(p * n + i % n + 7);
+      return expected;
+    });
   }
   CHECK(taken > 0);
 }
