@@ -111,14 +111,15 @@ WaveLayout wave_layout(std::span<const std::int64_t, 3> extents, int radius, int
 template <class T>
 double wave_pass_seconds(const StarSystem& star, std::span<const std::int64_t, 3> extents, int depth, double bytes,
                          const Machine& machine) {
-  // Of f32: a plane, the square of a pass's steps, the same by radius, another array.
-  constexpr double kPlane = 0.96e-6, kSteps = 0.0675e-6, kReach = 0.1e-6, kArray = 0.18e-6;
-  constexpr double kWide = 0.88, kUnaligned = 2.6e-6, kRate = 0.84;  // f64, rows that are not aligned
+  // A plane, the square of a pass's steps, the same by radius, another array; rows that are not aligned.
+  constexpr bool kDouble = sizeof(T) == 8;
+  constexpr double kPlane = kDouble ? 1.13e-6 : 0.96e-6, kSteps = kDouble ? 0.043e-6 : 0.0675e-6;
+  constexpr double kReach = kDouble ? 0.088e-6 : 0.1e-6, kArray = kDouble ? 0.158e-6 : 0.18e-6;
+  constexpr double kUnaligned = 2.6e-6, kRate = 0.84;
   const WaveLayout layout = wave_layout<T>(extents, star.radius, depth, machine);
   const bool aligned = extents[2] % WaveTile<T, 1>::kVector == 0;
-  const double type = sizeof(T) == 8 ? kWide : 1.0;
   const double steps = kSteps * depth * depth + kReach * (star.radius - 1) * depth;
-  const double plane = type * (kPlane + steps + kArray * streams_of(star.form)) + (aligned ? 0.0 : kUnaligned);
+  const double plane = kPlane + steps + kArray * streams_of(star.form) + (aligned ? 0.0 : kUnaligned);
   const double rounds = std::ceil(double(layout.blocks()) / machine.multiprocessors);
   const double iterations = layout.planes + 2.0 * star.radius * depth;
   return std::max(rounds * iterations * plane, bytes / (kRate * machine.memory_rate));
