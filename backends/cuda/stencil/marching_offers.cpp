@@ -5,6 +5,7 @@
 
 #include "../system/model.hpp"
 #include "../system/temporal_layout.hpp"
+#include "model.hpp"
 #include "temporal/temporal.hpp"
 
 #include <algorithm>
@@ -79,9 +80,7 @@ std::string why_not_marching(const StencilProblem& p, const Machine& machine) {
   if (p.rank != 3) return "takes three axes";
   StarSystem star{};
   if (std::string why = find_star(p, star); !why.empty()) return why;
-  for (const auto& sides : p.domain.mode)
-    for (const auto mode : sides)
-      if (mode != TESSERA_BOUNDARY_FIXED) return "takes fixed sides";
+  if (!has_fixed_sides(p)) return "takes fixed sides";
   if (p.in_strides != p.packed_strides() || p.out_strides != p.packed_strides()) return "takes packed arrays";
   return why_not_streaming(machine, p.domain.extents);
 }

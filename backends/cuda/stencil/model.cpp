@@ -33,6 +33,13 @@ bool rows_aligned(const StencilProblem& p) {
   return aligned(p.in_strides) && aligned(p.out_strides) && (p.steps == 1 || aligned(p.packed_strides()));
 }
 
+bool has_fixed_sides(const StencilProblem& p) {
+  for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
+    for (const std::int32_t mode : p.domain.mode[axis])
+      if (mode != TESSERA_BOUNDARY_FIXED) return false;
+  return true;
+}
+
 BoundaryWarps boundary_warps(const StencilProblem& p) {
   constexpr double kWarp = 32.0;
   const auto plain = [&](int axis) { return double(p.domain.plain_end(axis) - p.domain.plain_begin(axis)); };

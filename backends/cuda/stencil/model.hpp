@@ -52,6 +52,9 @@ double copy_seconds(const plugin::StencilProblem& p, const Machine& machine);
 /// Whether rows of all arrays of the steps begin on multiples of 16 bytes, as far as the strides tell.
 bool rows_aligned(const plugin::StencilProblem& p);
 
+/// Whether points near every side keep their values.
+bool has_fixed_sides(const plugin::StencilProblem& p);
+
 /// Warps along axis 2 of a sweep by rows that have points near the boundary, and whether these are computed from what a
 /// mode puts outside, or keep their values.
 struct BoundaryWarps {

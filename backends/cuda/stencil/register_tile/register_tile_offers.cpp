@@ -19,13 +19,6 @@ using plugin::StencilProblem;
 
 constexpr unsigned kWarp = 32, kWide = 64;  ///< threads of a block along rows
 
-bool has_fixed_sides(const StencilProblem& p) {
-  for (int axis = plugin::kAxes - p.rank; axis < plugin::kAxes; ++axis)
-    for (const std::int32_t mode : p.domain.mode[axis])
-      if (mode != TESSERA_BOUNDARY_FIXED) return false;
-  return true;
-}
-
 /// Whether the places of all points of an array of those strides are 32-bit numbers, and those of idle threads behind
 /// it.
 bool spans_few(const StencilProblem& p, const plugin::Index3& strides) {
