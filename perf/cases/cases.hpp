@@ -35,7 +35,8 @@ std::vector<Case> system_cases();
 
 /// Names as cases have them, in the order of the numbers.
 inline constexpr const char* kPatterns[] = {"star", "box", "derivative"};
-inline constexpr const char* kModels[] = {"wave", "diffusion", "maxwell", "elastic", "gray_scott"};
+inline constexpr const char* kModels[] = {"wave",       "diffusion", "maxwell",   "elastic",
+                                          "gray_scott", "burgers",   "allen_cahn"};
 inline constexpr const char* kActivations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};
 
 /// Every kind that there is; those of stencils are of one type alone.

@@ -54,6 +54,9 @@ constexpr Row kRows[] = {
   {Model::maxwell, 192, host},
   {Model::elastic, 192, host},
   {Model::gray_scott, 4096, any, true},
+  {Model::burgers, 4096, any, true},
+  {Model::allen_cahn, 384, gpu, true},
+  {Model::allen_cahn, 192, host},
   // domains that a cache holds
   wave(8, true, true, 64, any, true),
   wave(8, false, false, 64, any),
@@ -61,6 +64,9 @@ constexpr Row kRows[] = {
   {Model::diffusion, 64, any, true},
   {Model::maxwell, 64, any, true},
   {Model::elastic, 64, any, true},
+  {Model::gray_scott, 512, any, true},
+  {Model::burgers, 512, any},
+  {Model::allen_cahn, 64, any},
   // many steps
   wave(8, true, true, 512, gpu, true, 24),
   wave(2, true, false, 512, gpu, true, 100),
@@ -80,7 +86,7 @@ std::vector<Case> system_cases() {
     s.order = row.order;
     s.varying = row.varying;
     s.sponge = row.sponge;
-    s.rank = row.model == Model::gray_scott ? 2 : 3;
+    s.rank = row.model == Model::gray_scott || row.model == Model::burgers ? 2 : 3;
     for (int axis = 3 - s.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
     s.steps = row.steps;
     Case c = listed(row, Op::system, name_of(s));

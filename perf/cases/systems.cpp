@@ -26,11 +26,15 @@ class Builder {
   void maxwell();
   void elastic();
   void gray_scott();
+  void burgers();
+  void allen_cahn();
 
   StencilSystem system;
 
  private:
-  SystemField state(const std::string& name, int levels = 1) { return system.state(name, {.levels = levels}); }
+  SystemField state(const std::string& name, int levels = 1, Boundary boundary = Boundary::fixed) {
+    return system.state(name, {.levels = levels, .boundary = boundary});
+  }
   Integers unit(int axis, std::int64_t distance = 1) const {
     std::vector<std::int64_t> offset(std::size_t(shape_.rank), 0);
     offset[std::size_t(axis)] = distance;
@@ -130,6 +134,26 @@ void Builder::gray_scott() {
   system.update(v) = 0.08 * v.under(laplacian) + v + u * v * v - 0.08 * v;
 }
 
+/// Two velocities that carry each other, upwind.
+void Builder::burgers() {
+  const std::array<SystemField, 2> velocities{state("v", 2), state("u", 2)};
+  const Taps laplacian = taps::laplacian(shape_.rank);
+  for (const SystemField& f : velocities) {
+    Expression next = f + 0.05 * f.under(laplacian);
+    for (int axis = 0; axis < 2; ++axis) {
+      const SystemField& along = velocities[std::size_t(axis)];
+      next += -0.1 * positive_part(along) * backward(f, axis) - 0.1 * negative_part(along) * forward(f, axis);
+    }
+    system.update(f) = next;
+  }
+}
+
+/// Two phases, which part.
+void Builder::allen_cahn() {
+  const auto u = state("u", 2, Boundary::periodic);
+  system.update(u) = u + 0.1 * u.under(taps::laplacian(shape_.rank)) + 0.1 * (u - u * u * u);
+}
+
 /// All steps are stable, and no value becomes a denormal number in some thousand steps.
 Range range_of(const SystemShape& shape, std::string_view field) {
   if (shape.model == Model::gray_scott) return field == "u" ? Range{0.25, 0x1p-3} : Range{0.5, 0x1p-3};
@@ -210,6 +234,12 @@ StencilSystem system_of(const SystemShape& shape, DType dtype) {
       break;
     case Model::gray_scott:
       builder.gray_scott();
+      break;
+    case Model::burgers:
+      builder.burgers();
+      break;
+    case Model::allen_cahn:
+      builder.allen_cahn();
       break;
   }
   return std::move(builder.system);

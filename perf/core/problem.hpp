@@ -65,9 +65,10 @@ struct StencilShape {
   std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }
 };
 
-enum class Model { wave, diffusion, maxwell, elastic, gray_scott };
+enum class Model { wave, diffusion, maxwell, elastic, gray_scott, burgers, allen_cahn };
 
-/// Fields that are stepped together on a packed domain, as StencilShape has it; all sides are fixed.
+/// Fields that are stepped together on a packed domain, as StencilShape has it; all sides are fixed, but periodic for
+/// Allen and Cahn's equation.
 struct SystemShape {
   Model model = Model::wave;
   int order = 8;         ///< of the wave's laplacian

@@ -20,6 +20,22 @@ namespace {
 
 using plugin::SystemProblem;
 
+std::int64_t tiles(std::int64_t extent, unsigned size) { return (extent + size - 1) / std::int64_t(size); }
+
+/// Threads along the axes that there are. Cubes share most of what their points read.
+dim3 block_shape(const plugin::Index3& extents) {
+  constexpr unsigned kRow = 32;
+  const unsigned z = extents[0] == 1 ? 1 : 2;
+  if (extents[1] == 1) return dim3(kDirectBlock / z, 1, z);
+  return dim3(kRow, kDirectBlock / kRow / z, z);
+}
+
+/// Blocks along x, y and z that cover the domain.
+plugin::Index3 blocks_of(const plugin::Index3& extents, int points) {
+  const dim3 block = block_shape(extents);
+  return {tiles(extents[0], block.z), tiles(extents[1], block.y), tiles(extents[2], block.x * unsigned(points))};
+}
+
 template <class T>
 class DirectPlan final : public SystemStepsPlan {
  public:
@@ -52,14 +68,23 @@ class DirectPlan final : public SystemStepsPlan {
     std::unique_ptr<DirectLaunch<T>> arguments;
     void (*compact_kernel)(CompactLaunch<T>);
     std::unique_ptr<CompactLaunch<T>> compact;
+    std::vector<CompactSource> sources;
+    std::vector<MadeField> made;
 
     void run(const plugin::SystemLevels& levels, std::int64_t step, cudaStream_t stream) {
-      void** const targets = compact != nullptr ? compact->arrays : arguments->arrays;
-      for (std::size_t i = 0; i < arrays.size(); ++i) targets[i] = levels.at(arrays[i].field, arrays[i].level, step);
-      if (compact != nullptr)
-        launch(compact_kernel, grid, block, 0, stream, *compact);
-      else
+      const auto at = [&](int array) {
+        return levels.at(arrays[std::size_t(array)].field, arrays[std::size_t(array)].level, step);
+      };
+      if (compact == nullptr) {
+        for (std::size_t i = 0; i < arrays.size(); ++i) arguments->arrays[i] = at(int(i));
         launch(kernel, grid, block, 0, stream, *arguments);
+        return;
+      }
+      for (std::size_t r = 0; r < sources.size(); ++r)
+        compact->records[r].from = static_cast<const char*>(at(sources[r].array)) + sources[r].distance;
+      for (std::size_t f = 0; f < made.size(); ++f)
+        compact->made[f].target = at(made[f].target), compact->made[f].source = at(made[f].source);
+      launch(compact_kernel, grid, block, 0, stream, *compact);
     }
   };
   struct Stage {
@@ -75,7 +100,7 @@ class DirectPlan final : public SystemStepsPlan {
   Launch launch_of(int stage, const std::vector<int>& fields) {
     const Program<T> program = program_of<T>(problem(), stage, fields);
     Launch made{};
-    made.block = block_shape();
+    made.block = block_shape(problem().extents);
     made.arrays = program.arrays;
     made.records = table_of(program.records), made.offsets = table_of(program.offsets);
     made.boxes = table_of(program.boxes);
@@ -89,41 +114,35 @@ class DirectPlan final : public SystemStepsPlan {
     std::int64_t strides[3];
     const auto element = std::int64_t(plugin::size_of(common.dtype));
     for (std::size_t axis = 0; axis < 3; ++axis) strides[axis] = common.strides[axis] * element;
-    const std::int64_t across = tiles(problem().extents[2], made.block.x * kDirectPoints<T>);
-    const std::int64_t rows = tiles(problem().extents[1], made.block.y);
-    made.grid = dim3(unsigned(across * rows * tiles(problem().extents[0], made.block.z)));
+    const plugin::Index3 blocks = blocks_of(problem().extents, kDirectPoints<T>);
+    made.grid = dim3(unsigned(blocks[0] * blocks[1] * blocks[2]));
     made.kernel = kernel_for(program);
     made.compact_kernel = compact_kernel_for(program.made.size());
     auto compact = std::make_unique<CompactLaunch<T>>();
-    if (make_compact(program, near, strides, common.span(problem().extents) * element, *compact)) {
-      compact->tiles[0] = int(across), compact->tiles[1] = int(rows);
+    CompactBuilder<T> builder(program, *compact);
+    if (builder.build(near, strides, common.span(problem().extents) * element)) {
+      made.sources = builder.sources(), made.made = program.made;
+      compact->tiles[0] = int(blocks[2]), compact->tiles[1] = int(blocks[1]);
+      compact->inner_blocks = int(made.grid.x);
+      made.grid.x += unsigned(tiles(compact->shell_points, kDirectBlock));
       made.compact = std::move(compact);
       return made;
     }
-    made.arguments = std::make_unique<DirectLaunch<T>>();
-    DirectLaunch<T>& a = *made.arguments;
-    a.near = near;
-    a.tiles[0] = across, a.tiles[1] = rows;
-    std::copy_n(strides, 3, a.strides);
-    a.point_step = made.block.x * strides[2];
-    a.made_count = int(program.made.size());
-    std::copy(program.made.begin(), program.made.end(), a.made);
+    made.arguments = arguments_of(program, near, strides, made);
     return made;
   }
 
-  static std::int64_t tiles(std::int64_t extent, unsigned size) { return (extent + size - 1) / std::int64_t(size); }
-
-  /// Threads along the axes that there are. Cubes share most of what their points read.
-  dim3 block_shape() const {
-    const auto& n = problem().extents;
-    const auto room = [](std::int64_t extent, unsigned most) {
-      unsigned size = 1;
-      while (size < most && std::int64_t(size) < extent) size *= 2;
-      return size;
-    };
-    const unsigned z = room(n[0], 4), y = room(n[1], kDirectBlock / 32 / z);
-    const unsigned x = n[1] == 1 ? 256 : 32;
-    return dim3(x, x == 256 ? 1 : y, x == 256 ? 1 : z);
+  static std::unique_ptr<DirectLaunch<T>> arguments_of(const Program<T>& program, const NearBoundary<T>& near,
+                                                       const std::int64_t (&strides)[3], const Launch& launch) {
+    auto a = std::make_unique<DirectLaunch<T>>();
+    const plugin::Index3 blocks = blocks_of({near.extents[0], near.extents[1], near.extents[2]}, kDirectPoints<T>);
+    a->near = near;
+    a->tiles[0] = blocks[2], a->tiles[1] = blocks[1];
+    std::copy_n(strides, 3, a->strides);
+    a->point_step = launch.block.x * strides[2];
+    a->made_count = int(program.made.size());
+    std::copy(program.made.begin(), program.made.end(), a->made);
+    return a;
   }
 
   static void (*kernel_for(const Program<T>& program))(DirectLaunch<T>) {
@@ -138,9 +157,7 @@ class DirectPlan final : public SystemStepsPlan {
   }
 
   static void (*compact_kernel_for(std::size_t made))(CompactLaunch<T>) {
-    return made <= 1   ? system_compact_kernel<T, 1>
-           : made <= 3 ? system_compact_kernel<T, 3>
-                       : system_compact_kernel<T, kMostMade>;
+    return made == 1 ? system_compact_kernel<T, 1> : system_compact_kernel<T, kMostMade>;
   }
 
   std::unique_ptr<DeviceTable> fields_;
@@ -148,9 +165,8 @@ class DirectPlan final : public SystemStepsPlan {
 };
 
 std::string why_unsupported(const SystemProblem& p, const Machine&) {
-  constexpr double kLeastPoints = 32.0;  // of a block of one row, which is all that rows of a point leave
-  const double blocks = double(p.extents[0]) * double(p.extents[1]) * (double(p.extents[2]) / kLeastPoints + 1.0);
-  if (blocks / 4.0 > double(kMaxGridX)) return "takes up to 2^31 blocks";
+  const plugin::Index3 blocks = blocks_of(p.extents, 2);
+  if (double(blocks[0]) * double(blocks[1]) * double(blocks[2]) > double(kMaxGridX)) return "takes up to 2^31 blocks";
   return why_no_launches(p);
 }
 

@@ -12,7 +12,7 @@ namespace tessera::cuda {
 /// Points of a thread. Between two of them lie as many points as a block has threads along a row.
 template <class T>
 inline constexpr int kDirectPoints = sizeof(T) == 4 ? 4 : 2;
-inline constexpr int kDirectBlock = 256;
+inline constexpr int kDirectBlock = 128;
 
 /// What points near a side of the domain, or of no box, are made from.
 template <class T>
@@ -168,7 +168,7 @@ __device__ __forceinline__ void make(const DirectLaunch<T>& a, const MadeField& 
 
 /// All fields of the launch at the points of a thread, which are stored when all of them have read.
 template <class T, int kFields, bool kPlain>
-__global__ void __launch_bounds__(kDirectBlock, 3) system_direct_kernel(const __grid_constant__ DirectLaunch<T> a) {
+__global__ void __launch_bounds__(kDirectBlock, 6) system_direct_kernel(const __grid_constant__ DirectLaunch<T> a) {
   constexpr int kPoints = kDirectPoints<T>;
   const std::int64_t block = blockIdx.x;
   const std::int64_t plane = block / a.tiles[0];

@@ -39,6 +39,27 @@ double launches_seconds(const Machine&, double launches) {
   return launches * kLaunch;
 }
 
+namespace {
+
+/// The part of the domain whose points may ask for values outside.
+double shell_part(const SystemProblem& p) {
+  double inner = 1.0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::int64_t reach[2] = {0, 0};
+    for (const SystemProblem::Update& update : p.updates)
+      for_each_factor(update, [&](const SystemProblem::Factor& f) {
+        for (const std::size_t side : {0, 1}) {
+          if (!asks_outside(p.fields[std::size_t(f.field)], axis, side) || update.frozen[axis][side] != 0) continue;
+          reach[side] = std::max(reach[side], side == 0 ? -f.offset[axis] : f.offset[axis]);
+        }
+      });
+    inner *= std::max(1.0 - double(reach[0] + reach[1]) / double(p.extents[axis]), 0.0);
+  }
+  return 1.0 - inner;
+}
+
+}  // namespace
+
 double direct_seconds(const Machine& machine, const SystemProblem& p) {
   double records = 0.0, launches = double(p.injections.size() + p.recordings.size());
   for (const SystemProblem::Update& update : p.updates) {
@@ -51,12 +72,12 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
     }
   }
   for (const int stage : p.stages) launches += double(launches_of(p, stage).size());
-  // Of a record and a point, as an H100 shows in domains of 384^3: most is latency.
-  constexpr double kCycles = 6.0, kCyclesOfByte = 3.5;
+  // Of a record and a point, as an H100 shows in domains of 384^3; near a side whose values are asked for, many more.
+  constexpr double kCycles = 3.0, kCyclesOfByte = 1.75, kShell = 12.0;
   constexpr double kLanes = 128.0;  // of a multiprocessor
-  const double cycles = kCycles + kCyclesOfByte * double(plugin::size_of(p.dtype));
+  const double cycles = (kCycles + kCyclesOfByte * double(plugin::size_of(p.dtype))) * (1.0 + kShell * shell_part(p));
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
-  constexpr double kRate = 0.6;  // of a copy, at best
+  constexpr double kRate = 0.8;  // of a copy, at best
   const double moving = compulsory_bytes(p) / (kRate * machine.memory_rate);
   return double(p.steps) * (launches_seconds(machine, launches) + std::max(computing, moving));
 }

@@ -116,6 +116,11 @@ void for_each_factor(const plugin::SystemProblem::Update& update, Body&& body) {
   }
 }
 
+/// Whether a value of the field beyond a side is another one, or a constant: a halo is an element like others.
+inline bool asks_outside(const plugin::SystemProblem::Field& field, std::size_t axis, std::size_t side) {
+  return field.mode[axis][side] != TESSERA_BOUNDARY_HALO;
+}
+
 /// Bytes of an element.
 inline std::int64_t element_bytes(const plugin::SystemProblem::Field& field) {
   return std::int64_t(plugin::size_of(field.dtype));

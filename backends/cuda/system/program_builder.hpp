@@ -58,9 +58,10 @@ class ProgramBuilder {
     UpdateBox box{};
     Index3 before{}, behind{};
     for_each_factor(update, [&](const SystemProblem::Factor& f) {
+      const SystemProblem::Field& field = p_.fields[std::size_t(f.field)];
       for (std::size_t a = 0; a < 3; ++a) {
-        before[a] = std::max(before[a], -f.offset[a]);
-        behind[a] = std::max(behind[a], f.offset[a]);
+        if (asks_outside(field, a, 0)) before[a] = std::max(before[a], -f.offset[a]);
+        if (asks_outside(field, a, 1)) behind[a] = std::max(behind[a], f.offset[a]);
       }
     });
     for (std::size_t a = 0; a < 3; ++a) {
