@@ -67,15 +67,16 @@ long double SystemStep::before(int field, int level, const Place& at) const {
   return element(operands_.at({field, level}), profile ? at[std::size_t(f.axis)] : index_of(at));
 }
 
-/// None where a fixed side is crossed: all sides of these systems are.
+/// None where a fixed side is crossed. The other sides of these systems are periodic.
 std::optional<Bounded> SystemStep::read(const tessera_factor& factor, const Place& at) {
   Place from = at;
   for (std::size_t axis = 0; axis < std::size_t(desc().rank); ++axis) {
     from[axis] += factor.offset[axis];
     if (from[axis] >= 0 && from[axis] < extents_[axis]) continue;
-    if (desc().fields[factor.field].boundary[axis][from[axis] < 0 ? 0 : 1] != TESSERA_BOUNDARY_FIXED)
-      throw std::logic_error("the suite's systems have fixed sides");
-    return {};
+    const tessera_boundary mode = desc().fields[factor.field].boundary[axis][from[axis] < 0 ? 0 : 1];
+    if (mode == TESSERA_BOUNDARY_FIXED) return {};
+    if (mode != TESSERA_BOUNDARY_PERIODIC) throw std::logic_error("the suite's systems are fixed or periodic");
+    from[axis] = (from[axis] % extents_[axis] + extents_[axis]) % extents_[axis];
   }
   if (factor.level < 1) return Bounded{mapped(factor.map, before(factor.field, factor.level, from)), 0};
   if (factor.map != TESSERA_MAP_IDENTITY) throw std::logic_error("the suite's systems map what is given alone");
