@@ -79,7 +79,7 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
   constexpr double kRate = 0.8;  // of a copy, at best
   const double moving = compulsory_bytes(p) / (kRate * machine.memory_rate);
-  constexpr double kLatency = 0.22e-6;  // of a record, in domains of which each multiprocessor has a few blocks
+  constexpr double kLatency = 0.26e-6;  // of a record, in domains of which each multiprocessor has a few blocks
   const double step = std::max({computing, moving, records * kLatency});
   return double(p.steps) * (launches_seconds(machine, launches) + step);
 }
