@@ -7,6 +7,7 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -61,14 +62,16 @@ double shell_part(const SystemProblem& p) {
 }  // namespace
 
 double direct_seconds(const Machine& machine, const SystemProblem& p) {
-  double records = 0.0, launches = double(p.injections.size() + p.recordings.size());
+  double records = 0.0, batches = 0.0, launches = 0.0;
   for (const SystemProblem::Update& update : p.updates) {
     const double part = double(update.high[0] - update.low[0]) * double(update.high[1] - update.low[1]) *
                         double(update.high[2] - update.low[2]) / p.points();
     for (const SystemProblem::Group& group : update.groups) {
-      records += part * (1.0 + double(group.factors.size()));
+      double values = 0.0;
       for (const SystemProblem::Term& term : group.terms)
-        records += part * double(std::max<std::size_t>(term.factors.size(), 1));
+        values += double(std::max<std::size_t>(term.factors.size(), 1));
+      records += part * (1.0 + double(group.factors.size()) + values);
+      batches += part * (double(group.factors.size()) + std::ceil(values / 4.0));
     }
   }
   for (const int stage : p.stages) launches += double(launches_of(p, stage).size());
@@ -79,9 +82,12 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   const double computing = p.points() * records * cycles / (kLanes * machine.cycles_per_second());
   constexpr double kRate = 0.8;  // of a copy, at best
   const double moving = compulsory_bytes(p) / (kRate * machine.memory_rate);
-  constexpr double kLatency = 0.26e-6;  // of a record, in domains of which each multiprocessor has a few blocks
-  const double step = std::max({computing, moving, records * kLatency});
-  return double(p.steps) * (launches_seconds(machine, launches) + step);
+  // Of values that are read together, in domains of which each multiprocessor has a few blocks; and of a launch that
+  // waits for another one's values.
+  constexpr double kBatch = 0.4e-6, kNext = 2e-6;
+  const double step = std::max({computing, moving, batches * kBatch + (launches - 1.0) * kNext});
+  const double points = double(p.injections.size() + p.recordings.size());
+  return double(p.steps) * (launches_seconds(machine, launches + points) + step);
 }
 
 std::string why_not_in_rows(const SystemProblem& p) {
