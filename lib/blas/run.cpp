@@ -19,7 +19,8 @@ constexpr std::int64_t kLargestKept = 128 * 1024;
 
 /// What went wrong with a product.
 struct Failure {
-  char message[512] = "";
+  Failure() { message[0] = '\0'; }  // the rest is not worth the time
+  char message[512];
   tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message, sizeof message};
   bool started = false;  ///< C may have been written
 };
