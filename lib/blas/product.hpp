@@ -11,8 +11,8 @@
 ///
 /// run() takes the plan from a small table of the calling thread, else from the core's plan cache. Where Tessera cannot
 /// do a product (no backend, no memory, operands that overlap), BLAS has no way to say so: the next sgemm_ or dgemm_
-/// that the dynamic linker finds does it, and TESSERA_VERBOSE=1 tells why. Where there is none, or where C may be half
-/// written, a message goes to stderr and the program is aborted.
+/// that the dynamic linker finds, or that a loaded library has, does it, and TESSERA_VERBOSE=1 tells why. Where there
+/// is none, or where C may be half written, a message goes to stderr and the program is aborted.
 #pragma once
 
 #include <cstdint>

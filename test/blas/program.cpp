@@ -3,7 +3,8 @@
 
 /// A program without a BLAS: what is preloaded is its BLAS. program_test.cpp runs it.
 ///   program none           uses no BLAS
-///   program product        a product through each entry point; prints the sum of what came out
+///   program product [FILE] a product through each entry point; prints the sum of what came out. FILE is loaded first,
+///                          for the program alone
 ///   program bad_argument   dgemm_ and cblas_dgemm with a negative m
 
 #include "entries.hpp"
@@ -44,6 +45,7 @@ double products() {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "none";
+  if (argc > 2 && dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
   if (what == "product") std::cout << products<float>() + products<double>() << "\n";
   if (what == "bad_argument")
     for (const Entry<double>& entry : entries<double>('d'))

@@ -54,6 +54,14 @@ TEST_CASE("what Tessera cannot compute the next BLAS does", "[blas]") {
   REQUIRE(o.errors.empty());
 }
 
+TEST_CASE("a BLAS that was loaded for its caller alone is found as well", "[blas]") {
+  const Outcome o = run({TESSERA_BLAS_PROGRAM, "product", TESSERA_NEXT_BLAS},
+                        {{"LD_PRELOAD", kBlas}, {"TESSERA_BACKEND", "no_such"}});
+  REQUIRE(o.exit_code == 0);
+  REQUIRE(count(o.output, "next dgemm_\n") == 37);
+  REQUIRE_THAT(o.output, Catch::Matchers::EndsWith(kSum));
+}
+
 TEST_CASE("without another BLAS the program is aborted, with the reason", "[blas]") {
   const Outcome o = program("product", {{"LD_PRELOAD", kBlas}, {"TESSERA_BACKEND", "no_such"}});
   REQUIRE(o.signal == SIGABRT);
