@@ -59,7 +59,7 @@ std::uint64_t PlanTable::hash(const Shape& s) {
   };
   const std::uint64_t sum = mixed(s.m, s.lda, s.stride_a, kOdd) + mixed(s.n, s.ldb, s.stride_b, kOdd * 3) +
                             mixed(s.k, s.ldc, s.stride_c, kOdd * 7) + mixed(s.batch, s.dtype, 0, kOdd * 11) +
-                            mixed(s.trans_a, s.trans_b * 2, 0, kOdd * 13);
+                            mixed(s.trans_a, 0, s.trans_b, kOdd * 13);
   return sum >> 32;
 }
 

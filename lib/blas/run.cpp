@@ -14,8 +14,8 @@ namespace tessera::blas {
 namespace {
 
 /// A thread's table holds small products alone: for others the plan cache costs nothing beside the work, and it bounds
-/// the memory of plans.
-constexpr std::int64_t kLargestKept = 128 * 1024;
+/// the memory of plans. In bytes, of the operands and of the workspace.
+constexpr std::int64_t kLargestKept = std::int64_t{1} << 17;
 
 /// What went wrong with a product.
 struct Failure {

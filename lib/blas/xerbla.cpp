@@ -59,7 +59,7 @@ void forget_row_major() {
 
 template <class Int>
 void report(const Routine& routine, Argument bad) {
-  const Int position = Int(routine.positions.of(bad) + (routine.c_interface ? 1 : 0));
+  const Int position = Int(routine.positions.of(bad)) + (routine.c_interface ? 1 : 0);
   if (routine.c_interface)
     if (const auto cblas = cblas_xerbla_for(Int{})) {
       forget_row_major();

@@ -180,6 +180,21 @@ TEMPLATE_TEST_CASE("batches that no plan has are done one after another", "[blas
   }
 }
 
+TEMPLATE_TEST_CASE("integers of 64 bits are read as such", "[blas]", float, double) {
+  using T = TestType;
+  for (const Entry<T>& entry : entries<T>(kLetter<T>)) {
+    if (!entry.wide) continue;
+    INFO(entry.name);
+    const T a = 3, b = 5;
+    T c = 0;
+    Group<T> g;  // one column each, so that nobody follows the distances
+    g.a = {&a}, g.b = {&b}, g.c = {&c};
+    g.lda = g.ldb = g.ldc = std::int64_t{1} << 40;
+    entry({kColumnMajor, {g}, 1});
+    REQUIRE(c == T(15));
+  }
+}
+
 TEMPLATE_TEST_CASE("matrices that are not read may be anything", "[blas]", float, double) {
   using T = TestType;
   for (const Entry<T>& entry : entries<T>(kLetter<T>)) {

@@ -5,6 +5,7 @@
 ///   program none           uses no BLAS
 ///   program product [FILE] a product through each entry point; prints the sum of what came out. FILE is loaded first,
 ///                          for the program alone
+///   program overlap        dgemm_ into its own A
 ///   program bad_argument   dgemm_ and cblas_dgemm with a negative m
 
 #include "entries.hpp"
@@ -41,12 +42,26 @@ double products() {
   return sum;
 }
 
+double overlap() {
+  for (const Entry<double>& entry : entries<double>('d'))
+    if (entry.name == "dgemm_") {
+      const double b = 5;
+      double a = 3;
+      Group<double> g;
+      g.a = {&a}, g.b = {&b}, g.c = {&a};
+      entry({kColumnMajor, {g}, 1});
+      return a;
+    }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "none";
   if (argc > 2 && dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) == nullptr) return 1;
   if (what == "product") std::cout << products<float>() + products<double>() << "\n";
+  if (what == "overlap") std::cout << overlap() << "\n";
   if (what == "bad_argument")
     for (const Entry<double>& entry : entries<double>('d'))
       if (entry.name == "dgemm_" || entry.name == "cblas_dgemm") std::cout << product(entry, -1) << "\n";

@@ -54,6 +54,12 @@ TEST_CASE("what Tessera cannot compute the next BLAS does", "[blas]") {
   REQUIRE(o.errors.empty());
 }
 
+TEST_CASE("a product into one of its operands goes to the next BLAS", "[blas]") {
+  const Outcome o = program("overlap", {{"LD_PRELOAD", kBoth}, {"TESSERA_VERBOSE", "1"}});
+  REQUIRE(o.output == "next dgemm_\n15\n");
+  REQUIRE_THAT(o.errors, ContainsSubstring("they must not share an element"));
+}
+
 TEST_CASE("a BLAS that was loaded for its caller alone is found as well", "[blas]") {
   const Outcome o = run({TESSERA_BLAS_PROGRAM, "product", TESSERA_NEXT_BLAS},
                         {{"LD_PRELOAD", kBlas}, {"TESSERA_BACKEND", "no_such"}});
