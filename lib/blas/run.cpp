@@ -120,19 +120,15 @@ bool run_plan(const Product<T>& p, Failure& failure) {
   return done;
 }
 
-/// Whether a plan has such batches: others are done one after another, as the definition says.
-template <class T>
-bool regular(const Product<T>& p) {
-  return p.stride_a >= 0 && p.stride_b >= 0 && p.stride_c / p.ldc >= p.n;
-}
-
 }  // namespace
 
+/// Batches that no plan has, by their strides or since one product reads what another writes, are done one after
+/// another.
 template <class T>
 void run(const Product<T>& product) noexcept {
   if (product.does_nothing()) return;
   Failure failure;
-  if ((product.batch == 1 || regular(product)) && run_plan(product, failure)) return;
+  if (run_plan(product, failure)) return;
   const bool lost = failure.started && product.beta != T(0);
   if (product.batch == 1 || lost) return forward(product, failure.message, lost);
   for (std::int64_t i = 0; i < product.batch; ++i) run(product.single(i));

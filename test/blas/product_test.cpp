@@ -116,6 +116,15 @@ Group<T> group_of(Random& random, const GemmDesc& d, T alpha, T beta) {
   return g;
 }
 
+/// In another order: products of a group are independent.
+template <class T>
+void shuffle(Random& random, Group<T>& g) {
+  for (std::size_t i = g.c.size(); i > 1; --i) {
+    const auto j = std::size_t(random.integer(0, std::int64_t(i) - 1));
+    std::swap(g.a[i - 1], g.a[j]), std::swap(g.b[i - 1], g.b[j]), std::swap(g.c[i - 1], g.c[j]);
+  }
+}
+
 /// One random call of an entry point; returns the number of wrong elements.
 template <class T>
 int trial(const Entry<T>& entry, Random& random) {
@@ -136,6 +145,7 @@ int trial(const Entry<T>& entry, Random& random) {
       operands.emplace_back(random, d, alpha, beta);
       operands.back().append_to(call.groups.back());
     }
+    if (apart || (entry.form == Form::grouped && random.integer(0, 3) == 0)) shuffle(random, call.groups.back());
     if (entry.form == Form::strided && size == 0) {  // pointers that nobody follows
       call.groups.back().a.push_back(nullptr), call.groups.back().b.push_back(nullptr);
       call.groups.back().c.push_back(nullptr);

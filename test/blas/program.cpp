@@ -17,18 +17,19 @@ namespace {
 
 using namespace tessera::test;
 
-/// 2 x 2 of ones, twice for batches.
+/// m x 2 by 2 x 2, twice for batches.
 template <class T>
 double product(const Entry<T>& entry, std::int64_t m) {
-  const std::vector<T> ones(8, T(1));
+  const std::vector<T> a = {1, 2, 3, 4, 1, 2, 3, 4};
   std::vector<T> c(8, T(1));
   Group<T> g;
+  g.trans_a = 'T';
   g.m = m, g.n = g.k = g.lda = g.ldb = g.ldc = 2;
   g.alpha = 3, g.beta = 4;
   g.stride_a = g.stride_b = g.stride_c = 4;
   g.size = entry.form == Form::single ? 1 : 2;
   for (std::int64_t i = 0; i < g.size; ++i)
-    g.a.push_back(ones.data() + 4 * i), g.b.push_back(ones.data() + 4 * i), g.c.push_back(c.data() + 4 * i);
+    g.a.push_back(a.data() + 4 * i), g.b.push_back(a.data() + 4 * i), g.c.push_back(c.data() + 4 * i);
   entry({kColumnMajor, {g}, 1});
   double sum = 0;
   for (std::int64_t i = 0; i < 4 * g.size; ++i) sum += double(c[std::size_t(i)]);
