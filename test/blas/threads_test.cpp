@@ -88,7 +88,11 @@ void parallel_region() {
 void forked() {
   const Products products(dgemm_);
   products.check_all();
-  in_child("a child", [&] { products.check_all(); });
+  in_child("a child", [&] {
+    products.check(Products::kCount - 2);  // of which this thread had a plan
+    require(tessera::plan_cache::info().made == 1, "a plan of the parent was used");
+    products.check_all();
+  });
   in_threads(2, [&](int) { products.check_all(); });
   in_child("a child of a process with threads", [&] {
     products.check_all();
