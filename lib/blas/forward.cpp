@@ -82,10 +82,10 @@ NextGemm<T> next_gemm(const Product<T>& p) {
   const std::int64_t largest = std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc});
   const bool large = largest > std::numeric_limits<std::int32_t>::max();
   std::atomic<void*>& known = large ? wide : any;
-  if (known == nullptr) try {
-      known = find(std::span(Names<T>::kAll).subspan(large ? 2 : 0));
-    } catch (const std::bad_alloc&) {  // as if there were none
-    }
+  try {
+    if (known == nullptr) known = find(std::span(Names<T>::kAll).subspan(large ? 2 : 0));
+  } catch (const std::bad_alloc&) {  // as if there were none
+  }
   return reinterpret_cast<NextGemm<T>>(known.load());
 }
 
