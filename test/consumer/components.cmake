@@ -12,9 +12,9 @@ function(install_to prefix result)
 endfunction()
 
 # What a component must have (files whose names match) and may not (all others).
-set(tessera_runtime "lib[^/]*/([^/]+/)?libtessera\\.so\\.[0-9.]+;share/doc/tessera/LICENSE")
+set(tessera_runtime "lib[^/]*/([^/]+/)?libtessera(_blas)?\\.so\\.[0-9.]+;share/doc/tessera/LICENSE")
 set(tessera_development "include/tessera/.*\\.h(pp)?" ".*/cmake/tessera/.*" ".*/pkgconfig/tessera\\.pc"
-  ".*/libtessera\\.(so|a)")
+  ".*/libtessera(_blas)?\\.(so|a)")
 set(tessera_tools "bin/tessera;share/man/man1/tessera.*\\.1")
 if(LIBRARY MATCHES "\\.a$")
   set(tessera_runtime "share/doc/tessera/LICENSE")

@@ -5,6 +5,7 @@
 The text stands once in its file. Where that no longer holds, run.py refuses: mend the entry with the code.
 """
 
+from blas_mutants import BLAS_MUTANTS
 from cpu_gemm_mutants import CPU_GEMM_MUTANTS
 
 MUTANTS = [
@@ -373,4 +374,5 @@ MUTANTS = [
      "if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->clear();",
      "if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->state();"),
     *CPU_GEMM_MUTANTS,
+    *BLAS_MUTANTS,
 ]

@@ -34,6 +34,8 @@ def stages(path, variant):
     essential = rf"^conformance\.cpu-{variant}$"
     if path.startswith("lib/cli/"):
         return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
+    if path.startswith("lib/blas/"):
+        return ["lib/all", "test/blas/all", f"tessera_backend_cpu-{variant}"], [r"^blas\."]
     if path.startswith("backends/cuda/"):
         return (["tessera-cuda-choice-test", "tessera-cuda-stencil-test"],
                 [r"^unit\.cuda_choice$", r"^unit\.cuda_stencil_choice$"])

@@ -23,7 +23,7 @@ find_lines() {
   grep -rnE --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' --include='*.cu' --include='*.cuh' \
     --include='*.ipp' -- "$pattern" "$@" | grep -vE '^[^:]*:[0-9]+: *(//|\*|/\*)' || true
 }
-core() { find lib -path lib/cli -prune -o \( -name '*.cpp' -o -name '*.hpp' \) -print; }
+core() { find lib \( -path lib/cli -o -path lib/blas \) -prune -o \( -name '*.cpp' -o -name '*.hpp' \) -print; }
 
 mapfile -t core_files < <(core)
 [[ ${#core_files[@]} -gt 10 ]] || { echo "FAILED: the core was not found" >&2; exit 1; }
@@ -42,8 +42,9 @@ find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,d
 { find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch
   find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
   find_lines '^ *# *include *"(api|plan|dispatch|problem)/' lib/wisdom
-  find_lines '^ *# *include *"api/' lib/plan; find_lines '^ *# *include *"(api|plan|problem|dispatch)/' lib/cli; } |
-  rule "api knows plan, wisdom and dispatch, plan the last two and problem, these nobody; the program is a user" || true
+  find_lines '^ *# *include *"api/' lib/plan
+  find_lines '^ *# *include *"(api|plan|problem|dispatch|wisdom)/' lib/cli lib/blas; } |
+  rule "api knows plan, wisdom, dispatch, plan the last two and problem, these nobody; cli and blas are users" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |
@@ -55,8 +56,9 @@ find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | 
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
   grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
   grep -v '^backends/cpu/machine\.cpp:.*"OMP_NUM_THREADS"' |
-  rule "the environment is read in environment.cpp alone, but for OpenMP's size of stacks and number of threads" || true
-find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" backends include |
+  grep -v '^lib/blas/forward\.cpp:.*"TESSERA_VERBOSE"' |
+  rule "the environment is read in environment.cpp alone, but for OpenMP's and where BLAS goes to the next one" || true
+find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" lib/blas backends include |
   rule "the library installs no signal handler" || true
 find_lines '^ *# *pragma omp parallel' backends | grep -vE '^backends/cpu/(crew|parallel)\.cpp:' |
   rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
@@ -84,6 +86,7 @@ find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
+  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' |
   rule "libraries are opened in loader.cpp alone, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }

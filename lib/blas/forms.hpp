@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What the entry points of all names have in common.
+#pragma once
+
+#include "arguments.hpp"
+#include "product.hpp"
+
+#include <cstdint>
+
+namespace tessera::blas {
+
+/// CblasRowMajor and CblasColMajor.
+inline constexpr int kRowMajor = 101, kColumnMajor = 102;
+
+/// One product, or a batch of matrices at equal distances.
+template <class Int, class T>
+void product(const Routine& routine, int layout, Op a, Op b, Product<T> p) {
+  Argument bad = Argument::none;
+  if (layout != kRowMajor && layout != kColumnMajor)
+    bad = Argument::layout;
+  else
+    bad = prepare(layout == kRowMajor, a, b, p);
+  if (bad == Argument::none && p.batch < 0) bad = Argument::count;
+  if (bad != Argument::none) return report<Int>(routine, bad);
+  run(p);
+}
+
+/// The arguments of a batch in groups. Matrices come by pointers, those of one group after another; all else once a
+/// group. Transposes are letters or C's numbers.
+template <class T, class Int, class Letter>
+struct Groups {
+  const Letter *trans_a, *trans_b;
+  const Int *m, *n, *k;
+  const T* alpha;
+  const T* const* a;
+  const Int* lda;
+  const T* const* b;
+  const Int* ldb;
+  const T* beta;
+  T* const* c;
+  const Int* ldc;
+  Int count;
+  const Int* size;
+
+  Product<T> product(Int g) const {
+    Product<T> p;
+    p.m = m[g], p.n = n[g], p.k = k[g];
+    p.alpha = alpha[g], p.beta = beta[g];
+    p.lda = lda[g], p.ldb = ldb[g], p.ldc = ldc[g];
+    return p;
+  }
+  Op op_a(Int g) const { return op_of(trans_a[g]); }
+  Op op_b(Int g) const { return op_of(trans_b[g]); }
+};
+
+/// Elements from each pointer to the next, where that is one number and not negative; else -1.
+template <class T>
+std::int64_t distance_of(T* const* pointers, std::int64_t count) {
+  const auto address = [&](std::int64_t i) { return std::int64_t(reinterpret_cast<std::uintptr_t>(pointers[i])); };
+  const std::int64_t bytes = address(1) - address(0);
+  if (bytes < 0 || bytes % std::int64_t(sizeof(T)) != 0) return -1;
+  for (std::int64_t i = 2; i < count; ++i)
+    if (address(i) - address(i - 1) != bytes) return -1;
+  return bytes / std::int64_t(sizeof(T));
+}
+
+/// The products of a group. Matrices at equal distances are one batch, if they are a few: two always have a distance,
+/// which would be another one each time.
+template <class T>
+void run_group(Product<T> p, const T* const* a, const T* const* b, T* const* c, std::int64_t size) {
+  constexpr std::int64_t kFew = 4;
+  if (size >= kFew) {
+    p.stride_a = distance_of(a, size), p.stride_b = distance_of(b, size), p.stride_c = distance_of(c, size);
+    if (p.stride_a >= 0 && p.stride_b >= 0 && p.stride_c > 0) {
+      p.a = a[0], p.b = b[0], p.c = c[0], p.batch = size;
+      return run(p);
+    }
+    p.stride_a = p.stride_b = p.stride_c = 0;
+  }
+  for (std::int64_t i = 0; i < size; ++i) {
+    p.a = a[i], p.b = b[i], p.c = c[i];
+    run(p);
+  }
+}
+
+/// The first bad argument of all groups.
+template <class T, class Int, class Letter>
+Argument first_bad(bool row_major, const Groups<T, Int, Letter>& groups) {
+  if (groups.count < 0) return Argument::count;
+  for (Int g = 0; g < groups.count; ++g) {
+    Product<T> p = groups.product(g);
+    const Argument bad = prepare(row_major, groups.op_a(g), groups.op_b(g), p);
+    if (bad != Argument::none) return bad;
+    if (groups.size[g] < 0) return Argument::group_size;
+  }
+  return Argument::none;
+}
+
+/// A batch in groups. Nothing is computed where an argument of any group is bad.
+template <class T, class Int, class Letter>
+void grouped(const Routine& routine, int layout, const Groups<T, Int, Letter>& groups) {
+  const bool row_major = layout == kRowMajor;
+  const bool known = row_major || layout == kColumnMajor;
+  const Argument bad = known ? first_bad(row_major, groups) : Argument::layout;
+  if (bad != Argument::none) return report<Int>(routine, bad);
+  std::int64_t done = 0;
+  for (Int g = 0; g < groups.count; ++g) {
+    Product<T> p = groups.product(g);
+    prepare(row_major, groups.op_a(g), groups.op_b(g), p);
+    const T *const *first = groups.a + done, *const *second = groups.b + done;
+    if (row_major) std::swap(first, second);
+    run_group(p, first, second, groups.c + done, groups.size[g]);
+    done += groups.size[g];
+  }
+}
+
+}  // namespace tessera::blas

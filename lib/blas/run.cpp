@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "forward.hpp"
+#include "plan_table.hpp"
+#include "product.hpp"
+
+#include <tessera/tessera.h>
+#include <tessera/dtype.hpp>
+
+#include <iterator>
+
+namespace tessera::blas {
+namespace {
+
+/// A thread's table holds small products alone: for others the plan cache costs nothing beside the work, and it bounds
+/// the memory of plans. In bytes, of the operands and of the workspace.
+constexpr std::int64_t kLargestKept = std::int64_t{1} << 17;
+
+/// What went wrong with a product.
+struct Failure {
+  Failure() { message[0] = '\0'; }  // the rest is not worth the time
+  char message[512];
+  tessera_error error{sizeof(tessera_error), TESSERA_OK, 0, message, sizeof message};
+  bool started = false;  ///< C may have been written
+};
+
+template <class T>
+Shape shape_of(const Product<T>& p) {
+  const bool many = p.batch > 1;
+  return {tessera_dtype(kDType<T>),
+          p.trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE,
+          p.trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE,
+          p.m,
+          p.n,
+          p.k,
+          p.lda,
+          p.ldb,
+          p.ldc,
+          p.batch,
+          many ? p.stride_a : TESSERA_PACKED,
+          many ? p.stride_b : TESSERA_PACKED,
+          many ? p.stride_c : TESSERA_PACKED};
+}
+
+tessera_gemm_desc descriptor_of(const Shape& s) {
+  tessera_gemm_desc d = tessera_packed_gemm(s.dtype, s.m, s.n, s.k);
+  d.order = TESSERA_COLUMN_MAJOR;
+  d.trans_a = s.trans_a, d.trans_b = s.trans_b;
+  d.lda = s.lda, d.ldb = s.ldb, d.ldc = s.ldc;
+  d.batch = s.batch;
+  d.stride_a = s.stride_a, d.stride_b = s.stride_b, d.stride_c = s.stride_c;
+  return d;
+}
+
+/// Matrices that are not read are left out: BLAS lets them be anything.
+template <class T>
+bool execute(tessera_plan* plan, const Product<T>& p, Failure& failure) {
+  constexpr tessera_dtype kType = tessera_dtype(kDType<T>);
+  const bool read = p.reads_inputs();
+  const tessera_operand operands[] = {{const_cast<T*>(read ? p.a : nullptr), kType, TESSERA_ROLE_A},
+                                      {const_cast<T*>(read ? p.b : nullptr), kType, TESSERA_ROLE_B},
+                                      {p.c, kType, TESSERA_ROLE_C}};
+  const tessera_scalar scalars[] = {{kType, 0, double(p.alpha), 0.0}, {kType, 0, double(p.beta), 0.0}};
+  const tessera_execution execution = {sizeof execution,
+                                       operands,
+                                       sizeof *operands,
+                                       std::size(operands),
+                                       scalars,
+                                       sizeof *scalars,
+                                       std::size(scalars),
+                                       nullptr,
+                                       0,
+                                       0};
+  const tessera_status status = tessera_plan_execute(plan, &execution, &failure.error);
+  failure.started = status == TESSERA_DEVICE_ERROR || status == TESSERA_INTERNAL;
+  return status == TESSERA_OK;
+}
+
+/// Elements of an operand, as far as they count here.
+std::int64_t footprint(std::int64_t lines, std::int64_t ld) {
+  return lines > kLargestKept || ld > kLargestKept ? kLargestKept : lines * ld;
+}
+
+template <class T>
+bool small(const Product<T>& p) {
+  if (p.batch > kLargestKept) return false;
+  const std::int64_t elements =
+      footprint(p.trans_a ? p.m : p.k, p.lda) + footprint(p.trans_b ? p.k : p.n, p.ldb) + footprint(p.n, p.ldc);
+  return p.batch * elements * std::int64_t(sizeof(T)) <= kLargestKept;
+}
+
+bool has_small_workspace(const tessera_plan* plan) {
+  tessera_plan_info info{};
+  info.struct_size = sizeof info;
+  return tessera_get_plan_info(plan, &info, nullptr) == TESSERA_OK && info.workspace_bytes <= kLargestKept;
+}
+
+/// By a plan that the thread has, else by one of the plan cache, which the thread then has where that is small.
+template <class T>
+bool run_plan(const Product<T>& p, Failure& failure) {
+  const Shape shape = shape_of(p);
+  PlanTable* const table = PlanTable::of_thread();
+  const bool kept = table != nullptr && small(p);
+  if (kept)
+    if (tessera_plan* const plan = table->find(shape)) {
+      if (execute(plan, p, failure)) return true;
+      table->remove(plan);
+      return false;
+    }
+  const tessera_gemm_desc desc = descriptor_of(shape);
+  tessera_plan* plan = nullptr;
+  const auto* const any = reinterpret_cast<const tessera_desc*>(&desc);
+  if (tessera_plan_borrow(nullptr, any, nullptr, &plan, &failure.error) != TESSERA_OK) return false;
+  const bool done = execute(plan, p, failure);
+  if (done && kept && has_small_workspace(plan))
+    table->add(shape, plan);
+  else
+    tessera_plan_destroy(plan);
+  return done;
+}
+
+}  // namespace
+
+/// Batches that no plan has, by their strides or since one product reads what another writes, are done one after
+/// another.
+template <class T>
+void run(const Product<T>& product) noexcept {
+  if (product.does_nothing()) return;
+  Failure failure;
+  if (run_plan(product, failure)) return;
+  const bool lost = failure.started && product.beta != T(0);
+  if (product.batch == 1 || lost) return forward(product, failure.message, lost);
+  for (std::int64_t i = 0; i < product.batch; ++i) run(product.single(i));
+}
+
+template void run<float>(const Product<float>&) noexcept;
+template void run<double>(const Product<double>&) noexcept;
+
+}  // namespace tessera::blas
