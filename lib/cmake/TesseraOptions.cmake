@@ -20,6 +20,7 @@ option(TESSERA_BUILD_PERF "Build the perf suite; needs Google Benchmark" OFF)
 option(TESSERA_BUILD_EXAMPLES "Build the examples, the showcase among them" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BUILD_CLI "Build the command line program" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_BUILD_BLAS "Build libtessera_blas, where libtessera is shared" ${PROJECT_IS_TOP_LEVEL})
+option(TESSERA_BUILD_PYTHON "Build the Python package; needs nanobind and NumPy" OFF)
 option(TESSERA_INSTALL "Generate install rules" ${PROJECT_IS_TOP_LEVEL})
 option(TESSERA_WARNINGS_AS_ERRORS "Turn warnings into errors" OFF)
 

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "arrays.hpp"
+
+#include "numpy_arrays.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace tessera::python {
+namespace {
+
+std::string with_name(const char* name, const std::string& what) { return std::string(name) + ": " + what; }
+
+/// The functions in C of an object's type; null where it has none. Types that were asked stay alive.
+const dlpack::Exchange* exchange_of(nb::handle object) {
+  static std::unordered_map<PyTypeObject*, const dlpack::Exchange*> known;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  PyTypeObject* const type = Py_TYPE(object.ptr());
+  if (const auto found = known.find(type); found != known.end()) return found->second;
+  const dlpack::Exchange* api = nullptr;
+  const nb::object capsule =
+      nb::getattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dlpack_c_exchange_api__", nb::none());
+  if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+    api = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  while (api != nullptr && api->version.major != 1) api = api->previous;
+  if (api != nullptr && api->tensor_of_object == nullptr) api = nullptr;
+  Py_INCREF(type);
+  known.emplace(type, api);
+  return api;
+}
+
+DType dtype_of(const dlpack::DataType& type, const char* name) {
+  if (type.lanes == 1 && type.code == dlpack::kFloat) {
+    if (type.bits == 16) return DType::f16;
+    if (type.bits == 32) return DType::f32;
+    if (type.bits == 64) return DType::f64;
+  }
+  if (type.lanes == 1 && type.code == dlpack::kBfloat && type.bits == 16) return DType::bf16;
+  throw nb::type_error(with_name(name, "elements of another type than float16, bfloat16, float32 and float64").c_str());
+}
+
+/// Fills in what a tensor says.
+void take(Array& array, const dlpack::Tensor& tensor, const char* name) {
+  if (tensor.ndim > kMostAxes)
+    throw nb::value_error(with_name(name, std::to_string(tensor.ndim) + " axes; 16 is the most").c_str());
+  array.dtype = dtype_of(tensor.dtype, name);
+  array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  array.rank = tensor.ndim;
+  std::int64_t packed = 1;
+  for (int axis = tensor.ndim - 1; axis >= 0; --axis) {
+    array.shape[std::size_t(axis)] = tensor.shape[axis];
+    array.strides[std::size_t(axis)] = tensor.strides != nullptr ? tensor.strides[axis] : packed;
+    packed *= std::max<std::int64_t>(tensor.shape[axis], 1);
+  }
+  const std::int32_t device = tensor.device.type;
+  if (device == dlpack::kCuda || device == dlpack::kCudaManaged)
+    array.device = tensor.device.id;
+  else if (device != dlpack::kCpu && device != dlpack::kCudaHost)
+    throw nb::type_error(
+        with_name(name, "memory of DLPack's device type " + std::to_string(device) + "; must be the host's or CUDA's")
+            .c_str());
+}
+
+/// The capsule of an object's __dlpack__. Of memory of a device: as far as the stream that its framework works on now
+/// has come. The array is used on that stream.
+nb::object capsule_of(nb::handle object) {
+  const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  nb::dict arguments;
+  if (nb::cast<int>(device[0]) == dlpack::kCuda) arguments["stream"] = -1;  // no wait
+  nb::dict versioned = nb::borrow<nb::dict>(arguments.attr("copy")());
+  versioned["max_version"] = nb::make_tuple(1, 3);
+  try {
+    return object.attr("__dlpack__")(**versioned);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return object.attr("__dlpack__")(**arguments);
+}
+
+Array through_dlpack(nb::handle object, const char* name) {
+  Array array;
+  array.source = Array::Source::dlpack;
+  array.object = nb::borrow(object);
+  array.keeper = capsule_of(object);
+  PyObject* const capsule = array.keeper.ptr();
+  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+    const auto* managed =
+        static_cast<const dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+    array.readonly = (managed->flags & dlpack::kReadOnly) != 0;
+    take(array, managed->tensor, name);
+  } else {
+    const auto* managed = static_cast<const dlpack::Managed*>(PyCapsule_GetPointer(capsule, "dltensor"));
+    if (managed == nullptr) throw nb::python_error();
+    take(array, managed->tensor, name);
+  }
+  return array;
+}
+
+/// Whether an object's type belongs to a package.
+bool is_from(nb::handle object, std::string_view package) {
+  const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+  return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
+}
+
+bool is_jax(nb::handle object) { return is_from(object, "jax") || is_from(object, "jaxlib"); }
+
+Array found(nb::handle object, const char* name, bool writes) {
+  if (numpy::is_array(object)) return numpy::array_of(object, name, writes);
+  if (const dlpack::Exchange* api = exchange_of(object)) {
+    Array array;
+    dlpack::Tensor tensor{};
+    if (api->tensor_of_object(object.ptr(), &tensor) != 0) throw nb::python_error();
+    array.source = Array::Source::exchange;
+    array.exchange = api;
+    array.object = nb::borrow(object);
+    take(array, tensor, name);
+    return array;
+  }
+  if (nb::hasattr(object, "__dlpack__")) return through_dlpack(object, name);
+  if (PyObject_CheckBuffer(object.ptr())) return numpy::array_of(numpy::over_buffer(object), name, writes);
+  const std::string type = Py_TYPE(object.ptr())->tp_name;
+  throw nb::type_error(
+      with_name(name, "a " + type + "; must be an array: of NumPy, or with __dlpack__ or the buffer protocol").c_str());
+}
+
+Array acquired(nb::handle object, const char* name, bool writes) {
+  Array array = found(object, name, writes);
+  array.pack_if_empty();
+  return array;
+}
+
+/// A framework's stream now, as a number.
+void* stream_number(const nb::object& stream, const char* attribute) {
+  return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr(attribute)));
+}
+
+}  // namespace
+
+void Array::pack_if_empty() {
+  if (size() != 0) return;
+  std::int64_t packed = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    strides[std::size_t(axis)] = packed;
+    packed *= std::max<std::int64_t>(shape[std::size_t(axis)], 1);
+  }
+}
+
+std::int64_t Array::size() const {
+  std::int64_t count = 1;
+  for (int axis = 0; axis < rank; ++axis) count *= shape[std::size_t(axis)];
+  return count;
+}
+
+Array array_of(nb::handle object, const char* name) { return acquired(object, name, false); }
+
+Array output_of(nb::handle object, const char* name) {
+  if (!numpy::is_array(object) && is_jax(object))
+    throw nb::type_error(with_name(name, "arrays of JAX never change; leave it out and take the result").c_str());
+  Array array = acquired(object, name, true);
+  if (array.readonly) throw nb::value_error(with_name(name, "the array is read-only").c_str());
+  return array;
+}
+
+Array contiguous(const Array& array, const char* name) {
+  if (array.source == Array::Source::numpy) return numpy::copy_of(array);
+  if (nb::hasattr(array.object, "contiguous")) return array_of(array.object.attr("contiguous")(), name);
+  return array_of(array.object.attr("copy")(), name);
+}
+
+Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType dtype) {
+  if (like.source == Array::Source::numpy) return numpy::empty(shape, dtype);
+  if (like.exchange != nullptr) {
+    Axes extents{};
+    std::copy(shape.begin(), shape.end(), extents.begin());
+    const auto bits = std::uint8_t(8 * size_of(dtype));
+    const std::uint8_t code = dtype == DType::bf16 ? dlpack::kBfloat : dlpack::kFloat;
+    const dlpack::Device device{like.on_device() ? dlpack::kCuda : dlpack::kCpu, std::max(like.device, 0)};
+    dlpack::Tensor prototype{nullptr, device, int(shape.size()), {code, bits, 1}, extents.data(), nullptr, 0};
+    dlpack::ManagedVersioned* managed = nullptr;
+    std::string failure;
+    const auto set_error = [](void* text, const char*, const char* message) {
+      *static_cast<std::string*>(text) = message;
+    };
+    if (like.exchange->allocate(&prototype, &managed, &failure, set_error) != 0) throw std::bad_alloc();
+    void* object = nullptr;
+    if (like.exchange->object_of_managed(managed, &object) != 0) throw nb::python_error();
+    return acquired(nb::steal(static_cast<PyObject*>(object)), "result", true);
+  }
+  nb::list axes;
+  for (const std::int64_t extent : shape) axes.append(extent);
+  const nb::tuple extents(axes);
+  if (nb::hasattr(like.object, "new_empty"))  // a PyTorch without functions in C
+    return acquired(like.object.attr("new_empty")(
+                        extents, nb::arg("dtype") = nb::module_::import_("torch").attr(dtype_name(dtype))),
+                    "result", true);
+  if (is_jax(like.object) && !like.on_device()) return numpy::empty(shape, dtype);
+  if (is_jax(like.object))
+    throw nb::type_error("results on a device are not made for JAX: give arrays of PyTorch or CuPy, or `out` of them");
+  const nb::object space =
+      nb::hasattr(like.object, "__array_namespace__")
+          ? nb::object(like.object.attr("__array_namespace__")())
+          : nb::object(nb::module_::import_(nb::cast<std::string>(like.object.type().attr("__module__")).c_str()));
+  return acquired(space.attr("empty")(extents, nb::arg("dtype") = nb::str(dtype_name(dtype))), "result", true);
+}
+
+nb::object finished(const Array& array, const Array& like) {
+  if (like.source == Array::Source::dlpack && is_jax(like.object) && array.source == Array::Source::numpy)
+    return nb::module_::import_("jax.numpy").attr("asarray")(array.object);
+  return array.object;
+}
+
+void* current_stream(const Array& array) {
+  if (array.exchange != nullptr) {
+    void* stream = nullptr;
+    if (array.exchange->current_stream(dlpack::kCuda, array.device, &stream) != 0) throw nb::python_error();
+    return stream;
+  }
+  if (is_from(array.object, "cupy"))
+    return stream_number(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")(), "ptr");
+  if (is_from(array.object, "torch"))
+    return stream_number(nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.device),
+                         "cuda_stream");
+  return nullptr;
+}
+
+const char* dtype_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float32";
+    case DType::f64:
+      return "float64";
+    case DType::f16:
+      return "float16";
+    case DType::bf16:
+      return "bfloat16";
+  }
+  return "?";
+}
+
+DType dtype_named(nb::handle object, const char* name) {
+  std::string text;
+  if (PyUnicode_Check(object.ptr()))
+    text = nb::cast<std::string>(object);
+  else if (nb::hasattr(object, "name"))  // numpy.dtype
+    text = nb::cast<std::string>(object.attr("name"));
+  else if (nb::hasattr(object, "__name__"))  // numpy.float32
+    text = nb::cast<std::string>(object.attr("__name__"));
+  else
+    text = nb::cast<std::string>(nb::str(object));  // torch.float32
+  if (text.starts_with("torch.")) text.erase(0, 6);
+  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+    if (text == dtype_name(dtype)) return dtype;
+  throw nb::value_error(with_name(name, "'" + text + "'; must be float16, bfloat16, float32 or float64").c_str());
+}
+
+std::string text_of(std::span<const std::int64_t> shape) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace tessera::python

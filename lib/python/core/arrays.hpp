@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Arrays of NumPy, PyTorch, CuPy, JAX and others: what they hold is read and written where it is.
+#pragma once
+
+#include "dlpack.hpp"
+
+#include <tessera/tessera.hpp>
+
+// The same casts in every file: those of a type must not differ within a program.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tessera::python {
+
+namespace nb = nanobind;
+
+/// Most axes of an array.
+inline constexpr int kMostAxes = 16;
+using Axes = std::array<std::int64_t, kMostAxes>;
+
+/// An array that a caller gave, or that is made for him.
+struct Array {
+  enum class Source {
+    numpy,
+    exchange,  ///< a type with functions in C: PyTorch
+    dlpack     ///< one with __dlpack__
+  };
+
+  nb::object object;  ///< what the caller has, or a copy of it
+  nb::object keeper;  ///< keeps the memory, where that is not the object
+  Source source = Source::numpy;
+  const dlpack::Exchange* exchange = nullptr;
+  void* data = nullptr;
+  DType dtype = DType::f32;
+  int rank = 0;
+  Axes shape{}, strides{};  ///< elements
+  int device = -1;          ///< of CUDA; -1: the host's memory
+  bool readonly = false;
+
+  bool on_device() const { return device >= 0; }
+  std::int64_t size() const;
+  /// Arrays without elements have any strides: those of C order are as good.
+  void pack_if_empty();
+  std::span<const std::int64_t> extents() const { return {shape.data(), std::size_t(rank)}; }
+};
+
+/// Finds the types of NumPy. Throws where it is not installed.
+void import_numpy();
+
+/// The memory of an object. `name` is the argument's. Throws TypeError where it is no array of f16, bf16, f32 or f64.
+Array array_of(nb::handle object, const char* name);
+/// One to write to. Throws ValueError where it is read-only, TypeError where it is one of JAX, which never change.
+Array output_of(nb::handle object, const char* name);
+/// A copy in C order, of the same kind.
+Array contiguous(const Array& array, const char* name);
+/// A new array of the kind of `like`, on its device, in C order.
+Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType dtype);
+/// What the caller gets for an array of empty_like: of JAX it is another object.
+nb::object finished(const Array& array, const Array& like);
+
+/// The CUDA stream on which the framework that an array comes from works now.
+void* current_stream(const Array& array);
+
+/// "float32".
+const char* dtype_name(DType dtype);
+/// From a name, or an object like numpy.float32 or torch.float32.
+DType dtype_named(nb::handle object, const char* name);
+/// "(3, 4)".
+std::string text_of(std::span<const std::int64_t> shape);
+
+}  // namespace tessera::python

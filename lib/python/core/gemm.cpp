@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "matrices.hpp"
+#include "module.hpp"
+
+#include <algorithm>
+
+namespace tessera::python {
+namespace {
+
+/// What a call asks for beside its operands.
+struct Wishes {
+  nb::handle bias, activation, compute, dtype, backend, algorithm, effort, stream;
+  double alpha, beta;
+};
+
+/// One call of matmul.
+class Product {
+ public:
+  Product(nb::handle a, nb::handle b, nb::handle out, const Wishes& wishes)
+      : wishes_(wishes), a_(array_of(a, "a")), b_(array_of(b, "b")) {
+    if (a_.rank == 0 || b_.rank == 0)
+      throw nb::value_error(
+          (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; matmul takes arrays").c_str());
+    if (a_.dtype != b_.dtype)
+      throw nb::type_error((std::string("a is of ") + dtype_name(a_.dtype) + ", b of " + dtype_name(b_.dtype) +
+                            ": must be of one type; convert one of them")
+                               .c_str());
+    require_same_memory(a_, "a", b_, "b");
+    find_shapes();
+    find_output(out);
+    find_bias();
+  }
+
+  nb::object run() {
+    const Matrix a = matrix(a_, vector_a_ ? 1 : m_, k_, vector_a_, false, "a");
+    const Matrix b = matrix(b_, k_, vector_b_ ? 1 : n_, false, vector_b_, "b");
+    std::optional<Matrix> c = matrix_of_output(out_);
+    if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
+    if (written_ && wishes_.beta != 0.0)
+      throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
+    describe(a, b, *c);
+    execute();
+    if (written_) out_.object.attr("__setitem__")(nb::ellipsis(), written_->object);
+    return finished(out_, a_);
+  }
+
+ private:
+  void find_shapes() {
+    vector_a_ = a_.rank == 1, vector_b_ = b_.rank == 1;
+    const auto last = [](const Array& x, int from_end) { return x.shape[std::size_t(x.rank - from_end)]; };
+    m_ = vector_a_ ? 1 : last(a_, 2), k_ = last(a_, 1);
+    n_ = vector_b_ ? 1 : last(b_, 1);
+    const std::int64_t k_of_b = vector_b_ ? last(b_, 1) : last(b_, 2);
+    if (k_ != k_of_b)
+      throw nb::value_error(("a of shape " + text_of(a_.extents()) + " and b of shape " + text_of(b_.extents()) +
+                             ": a has " + std::to_string(k_) + " columns, b " + std::to_string(k_of_b) +
+                             " rows; they must agree")
+                                .c_str());
+    batch_ = broadcast(a_, batch_axes(a_), b_, batch_axes(b_));
+  }
+
+  static int batch_axes(const Array& x) { return std::max(x.rank - 2, 0); }
+
+  void find_output(nb::handle out) {
+    std::vector<std::int64_t> shape = batch_;
+    if (!vector_a_) shape.push_back(m_);
+    if (!vector_b_) shape.push_back(n_);
+    const DType dtype = wishes_.dtype.is_none() ? a_.dtype : dtype_named(wishes_.dtype, "dtype");
+    if (out.is_none()) {
+      if (wishes_.beta != 0.0) throw nb::value_error("beta: only with `out`, which it is multiplied with");
+      out_ = empty_like(a_, shape, dtype);
+      return;
+    }
+    out_ = output_of(out, "out");
+    require_same_memory(a_, "a", out_, "out");
+    if (!std::ranges::equal(out_.extents(), shape))
+      throw nb::value_error(
+          ("out has shape " + text_of(out_.extents()) + ", the product has " + text_of(shape)).c_str());
+    if (!wishes_.dtype.is_none() && out_.dtype != dtype)
+      throw nb::type_error(
+          (std::string("out is of ") + dtype_name(out_.dtype) + ", dtype is " + dtype_name(dtype)).c_str());
+  }
+
+  void find_bias() {
+    if (wishes_.bias.is_none()) return;
+    Array bias = array_of(wishes_.bias, "bias");
+    require_same_memory(a_, "a", bias, "bias");
+    const auto extents = bias.extents();
+    const bool column = (bias.rank == 1 && extents[0] == n_) || (bias.rank == 2 && extents[0] == 1 && extents[1] == n_);
+    const bool row = bias.rank == 2 && extents[0] == m_ && extents[1] == 1;
+    if (!column && !row)
+      throw nb::value_error(("bias has shape " + text_of(extents) + "; must be (" + std::to_string(n_) +
+                             ",), added to each row, or (" + std::to_string(m_) + ", 1), added to each column")
+                                .c_str());
+    const std::int64_t stride = bias.strides[std::size_t(column ? bias.rank - 1 : 0)];
+    if (stride < 1) bias = contiguous(bias, "bias");
+    per_row_ = !column;
+    bias_ = std::move(bias);
+  }
+
+  /// The last axes of an operand; a copy of it where they are no matrix to the library.
+  static Matrix matrix(Array& x, std::int64_t rows, std::int64_t columns, bool row_vector, bool column_vector,
+                       const char* name) {
+    for (int attempt = 0;; ++attempt) {
+      const auto stride = [&](int from_end) { return x.strides[std::size_t(x.rank - from_end)]; };
+      const std::optional<Matrix> found = row_vector      ? matrix_of(1, columns, columns, stride(1))
+                                          : column_vector ? matrix_of(rows, 1, stride(1), rows)
+                                                          : matrix_of(rows, columns, stride(2), stride(1));
+      bool batch = true;  // the library takes strides of 0 and more
+      for (int axis = 0; axis < batch_axes(x); ++axis) batch &= x.strides[std::size_t(axis)] >= 0;
+      if (found && batch) return *found;
+      if (attempt == 1) throw nb::value_error((std::string(name) + ": its copy is not contiguous").c_str());
+      x = contiguous(x, name);
+    }
+  }
+
+  std::optional<Matrix> matrix_of_output(const Array& out) const {
+    const auto stride = [&](int from_end) { return out.strides[std::size_t(out.rank - from_end)]; };
+    for (int axis = 0; axis < int(batch_.size()); ++axis)
+      if (out.strides[std::size_t(axis)] < 0) return std::nullopt;
+    if (vector_a_ && vector_b_) return matrix_of(1, 1, 1, 1);
+    if (vector_a_) return matrix_of(1, n_, n_, stride(1));
+    if (vector_b_) return matrix_of(m_, 1, stride(1), m_);
+    return matrix_of(m_, n_, stride(2), stride(1));
+  }
+
+  const Array& result() const { return written_ ? *written_ : out_; }
+
+  void describe(const Matrix& a, const Matrix& b, const Matrix& c) {
+    std::vector<BatchAxis> axes;
+    for (std::size_t axis = 0; axis < batch_.size(); ++axis)
+      axes.push_back({batch_[axis],
+                      {batch_stride(a_, batch_axes(a_), axis, batch_.size()),
+                       batch_stride(b_, batch_axes(b_), axis, batch_.size()), result().strides[axis]}});
+    loops_ = joined(axes);
+    desc_ = tessera_packed_gemm(tessera_dtype(a_.dtype), m_, n_, k_);
+    desc_.dtype_d = tessera_dtype(result().dtype);
+    desc_.compute = tessera_compute(compute_named(wishes_.compute));
+    desc_.activation = tessera_activation(activation_named(wishes_.activation));
+    desc_.order = tessera_order(c.order);
+    desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
+    desc_.trans_b = b.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
+    desc_.lda = a.leading, desc_.ldb = b.leading, desc_.ldc = c.leading;
+    if (bias_) {
+      desc_.bias = per_row_ ? TESSERA_BIAS_PER_ROW : TESSERA_BIAS_PER_COLUMN;
+      desc_.dtype_bias = tessera_dtype(bias_->dtype);
+      desc_.bias_increment = std::max<std::int64_t>(bias_->strides[std::size_t(per_row_ ? 0 : bias_->rank - 1)], 1);
+    }
+    take_inner_batch(a, c);
+  }
+
+  /// The innermost axis of the batch is the library's, or becomes rows of one product where b is the same for all.
+  void take_inner_batch(const Matrix& a, const Matrix& c) {
+    if (loops_.empty()) return;
+    const BatchAxis inner = loops_.back();
+    loops_.pop_back();
+    const bool one = inner.strides[1] == 0 && a.order == Order::row_major && c.order == Order::row_major &&
+                     inner.strides[0] == m_ * a.leading && inner.strides[2] == m_ * c.leading && !per_row_;
+    if (one) {
+      desc_.m = m_ * inner.count;
+      return;
+    }
+    desc_.batch = inner.count;
+    desc_.stride_a = inner.strides[0], desc_.stride_b = inner.strides[1], desc_.stride_c = inner.strides[2];
+  }
+
+  void execute() {
+    const Place place = place_of(a_, wishes_.backend, wishes_.stream);
+    BorrowedPlan plan(place, &desc_, options_of(place.memory, wishes_.algorithm, wishes_.effort));
+    constexpr double kShort = 32.0 * 32.0 * 32.0;  // below that the lock is not worth giving up
+    if (double(desc_.m) * double(desc_.n) * double(desc_.k) * double(desc_.batch) < kShort && loops_.empty())
+      run_from(plan, 0, {0, 0, 0});
+    else
+      unlocked([&] { run_from(plan, 0, {0, 0, 0}); });
+  }
+
+  void run_from(BorrowedPlan& plan, std::size_t loop, std::array<std::int64_t, 3> at) const {
+    if (loop < loops_.size()) {
+      for (std::int64_t i = 0; i < loops_[loop].count; ++i) {
+        run_from(plan, loop + 1, at);
+        for (std::size_t x = 0; x < 3; ++x) at[x] += loops_[loop].strides[x];
+      }
+      return;
+    }
+    const auto operand = [&](const Array& x, tessera_role role, std::int64_t offset) {
+      return tessera_operand{static_cast<char*>(x.data) + offset * std::int64_t(size_of(x.dtype)),
+                             tessera_dtype(x.dtype), role};
+    };
+    tessera_operand operands[4] = {operand(a_, TESSERA_ROLE_A, at[0]), operand(b_, TESSERA_ROLE_B, at[1]),
+                                   operand(result(), TESSERA_ROLE_C, at[2])};
+    if (bias_) operands[3] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
+    const tessera_dtype type = result().dtype == DType::f64 ? TESSERA_F64 : TESSERA_F32;
+    const tessera_scalar scalars[] = {{type, 0, wishes_.alpha, 0.0}, {type, 0, wishes_.beta, 0.0}};
+    plan.execute(operands, bias_ ? 4 : 3, scalars, 2);
+  }
+
+  const Wishes& wishes_;
+  Array a_, b_, out_;
+  std::optional<Array> bias_, written_;  ///< written_: what is written in place of an output with gaps
+  bool vector_a_ = false, vector_b_ = false, per_row_ = false;
+  std::int64_t m_ = 0, n_ = 0, k_ = 0;
+  std::vector<std::int64_t> batch_;
+  std::vector<BatchAxis> loops_;  ///< outside the library's batch
+  tessera_gemm_desc desc_{};
+};
+
+nb::object matmul(nb::handle a, nb::handle b, nb::handle out, nb::handle bias, nb::handle activation, double alpha,
+                  double beta, nb::handle compute, nb::handle dtype, nb::handle backend, nb::handle algorithm,
+                  nb::handle effort, nb::handle stream) {
+  const Wishes wishes{bias, activation, compute, dtype, backend, algorithm, effort, stream, alpha, beta};
+  return Product(a, b, out, wishes).run();
+}
+
+constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias), as numpy.matmul has it.
+
+a, b: arrays of float16, bfloat16, float32 or float64, both of one type and in one memory: NumPy, PyTorch, CuPy, JAX,
+anything with DLPack or the buffer protocol. Vectors and batches by NumPy's rules. Operands whose rows and columns both
+have gaps are copied, others are used where they are.
+out: where the result goes, of the product's shape; None: a new array of a's kind. It may not share memory with a or b.
+bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
+activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
+compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
+dtype: of the result: that of a and b, or float32 where they have 16 bits.
+backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
+algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.
+stream: of CUDA, for arrays on a device: a number or a stream object; None: the one that PyTorch or CuPy works on now.
+The work is queued there; with host arrays it is done on return.
+
+Raises ValueError, TypeError, MemoryError, or RuntimeError where no backend can do it.)";
+
+}  // namespace
+
+void define_gemm(nb::module_& module) {
+  using namespace nb::literals;
+  module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
+             "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0, "compute"_a = nb::none(),
+             "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(),
+             "stream"_a = nb::none(), kMatmul);
+  define_gemm_plan(module);
+}
+
+}  // namespace tessera::python

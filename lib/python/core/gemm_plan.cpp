@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "matrices.hpp"
+#include "plans.hpp"
+
+#include <algorithm>
+
+namespace tessera::python {
+namespace {
+
+/// A product that is made once. Matrices are packed, in C order.
+class ProductPlan : public KeptPlan {
+ public:
+  struct Form {
+    std::int64_t m, n, k, batch;
+    DType dtype, dtype_out;
+    bool trans_a, trans_b;
+    int bias;  ///< tessera_bias
+  };
+
+  ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
+      : KeptPlan(std::move(place), &desc, options), form_(form) {}
+
+  nb::object multiply(nb::handle a, nb::handle b, nb::handle out, double alpha, double beta, nb::handle bias) {
+    const Form& f = form_;
+    const Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
+    const Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);
+    if (out.is_none() && beta != 0.0) throw nb::value_error("beta: only with `out`, which it is multiplied with");
+    const Array result = out.is_none() ? empty_like(left, shape(f.m, f.n), f.dtype_out)
+                                       : matrix(output_of(out, "out"), "out", f.m, f.n, f.dtype_out);
+    std::vector<tessera_operand> operands{operand_of(left, TESSERA_ROLE_A), operand_of(right, TESSERA_ROLE_B),
+                                          operand_of(result, TESSERA_ROLE_C)};
+    if (bias.is_none() != (f.bias == TESSERA_BIAS_NONE))
+      throw nb::value_error(bias.is_none() ? "bias: the plan was made with one"
+                                           : "bias: the plan was made without one");
+    Array vector;
+    if (!bias.is_none()) {
+      vector = array_of(bias, "bias");
+      require_memory(vector, "bias");
+      const std::int64_t values = f.bias == TESSERA_BIAS_PER_ROW ? f.m : f.n;
+      if (vector.rank != 1 || vector.shape[0] != values || vector.dtype != f.dtype_out ||
+          (values > 1 && vector.strides[0] != 1))
+        throw nb::value_error(
+            ("bias: must have shape (" + std::to_string(values) + ",), without gaps, of " + dtype_name(f.dtype_out))
+                .c_str());
+      operands.push_back(operand_of(vector, TESSERA_ROLE_BIAS));
+    }
+    const tessera_dtype type = f.dtype_out == DType::f64 ? TESSERA_F64 : TESSERA_F32;
+    execute(operands, {{type, 0, alpha, 0.0}, {type, 0, beta, 0.0}});
+    return finished(result, left);
+  }
+
+ private:
+  std::vector<std::int64_t> shape(std::int64_t rows, std::int64_t columns) const {
+    if (form_.batch == 1) return {rows, columns};
+    return {form_.batch, rows, columns};
+  }
+
+  Array matrix(Array array, const char* name, std::int64_t rows, std::int64_t columns, DType dtype) const {
+    require_memory(array, name);
+    const std::vector<std::int64_t> wanted = shape(rows, columns);
+    if (!std::ranges::equal(array.extents(), wanted))
+      throw nb::value_error(
+          (std::string(name) + " has shape " + text_of(array.extents()) + "; the plan takes " + text_of(wanted))
+              .c_str());
+    if (array.dtype != dtype)
+      throw nb::type_error(
+          (std::string(name) + " is of " + dtype_name(array.dtype) + "; the plan takes " + dtype_name(dtype)).c_str());
+    std::int64_t packed = 1;
+    for (int axis = array.rank - 1; axis >= 0; --axis) {
+      const auto i = std::size_t(axis);
+      if (array.shape[i] > 1 && array.strides[i] != packed)
+        throw nb::value_error(
+            (std::string(name) + " is not in C order; a plan takes what is: matmul takes views").c_str());
+      packed *= std::max<std::int64_t>(array.shape[i], 1);
+    }
+    return array;
+  }
+
+  Form form_;
+};
+
+int bias_named(nb::handle object) {
+  if (object.is_none()) return TESSERA_BIAS_NONE;
+  const std::string text = nb::cast<std::string>(nb::str(object));
+  if (text == "row") return TESSERA_BIAS_PER_ROW;
+  if (text == "column") return TESSERA_BIAS_PER_COLUMN;
+  throw nb::value_error(("bias = '" + text + "': must be 'row', a value for each, 'column', or None").c_str());
+}
+
+void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, nb::handle dtype,
+               nb::handle out_dtype, std::int64_t batch, bool trans_a, bool trans_b, nb::handle bias,
+               nb::handle activation, nb::handle compute, nb::handle backend, nb::handle memory, nb::handle algorithm,
+               nb::handle effort, nb::handle stream) {
+  ProductPlan::Form form{m, n, k, batch, dtype_named(dtype, "dtype"), DType::f32, trans_a, trans_b, bias_named(bias)};
+  form.dtype_out = out_dtype.is_none() ? form.dtype : dtype_named(out_dtype, "out_dtype");
+  tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
+  desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
+  if (form.bias == TESSERA_BIAS_NONE) desc.dtype_bias = 0;
+  desc.batch = batch;
+  desc.trans_a = trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  desc.trans_b = trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  desc.bias = form.bias;
+  desc.activation = tessera_activation(activation_named(activation));
+  desc.compute = tessera_compute(compute_named(compute));
+  const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
+  new (self) ProductPlan(place, desc, form, options_of(place.memory, algorithm, effort));
+}
+
+}  // namespace
+
+void define_gemm_plan(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<ProductPlan> plan(
+      module, "GemmPlan",
+      "A product out = activation(alpha * op(a) @ op(b) + beta * out + bias) that is made once and "
+      "executed many times, by one thread at a time. Matrices are in C order; op(x) is x or its "
+      "transpose. Arrays of a batch have it as their first axis.");
+  plan.def("__init__", construct, "m"_a, "n"_a, "k"_a, nb::kw_only(), "dtype"_a = "float32", "out_dtype"_a = nb::none(),
+           "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(), "activation"_a = nb::none(),
+           "compute"_a = nb::none(), "backend"_a = nb::none(), "memory"_a = "host", "algorithm"_a = nb::none(),
+           "effort"_a = nb::none(), "stream"_a = nb::none(),
+           "bias: 'row' (m values, one to each row), 'column' (n values) or None. memory: 'host' or 'device'. The rest "
+           "as for matmul.");
+  plan.def("execute", &ProductPlan::multiply, "a"_a, "b"_a, nb::kw_only(), "out"_a = nb::none(), "alpha"_a = 1.0,
+           "beta"_a = 0.0, "bias"_a = nb::none(),
+           "Returns out, or a new array of a's kind. With memory='device' the work is queued on the plan's stream.");
+  define_plan(plan);
+}
+
+Memory memory_named(nb::handle object) {
+  const std::string text = nb::cast<std::string>(nb::str(object));
+  if (text == "host") return Memory::host;
+  if (text == "device") return Memory::device;
+  throw nb::value_error(("memory = '" + text + "': must be 'host' or 'device'").c_str());
+}
+
+}  // namespace tessera::python

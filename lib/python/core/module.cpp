@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "module.hpp"
+
+#include <cstddef>
+#include <exception>
+
+namespace tessera::python {
+namespace {
+
+/// The exception of Python for an error of the library.
+PyObject* exception_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return PyExc_ValueError;
+    case ErrorCode::out_of_memory:
+      return PyExc_MemoryError;
+    case ErrorCode::unsupported:
+    case ErrorCode::backend_unavailable:
+    case ErrorCode::device_error:
+    case ErrorCode::internal:
+      break;
+  }
+  return PyExc_RuntimeError;
+}
+
+template <class Value>
+struct Named {
+  const char* name;
+  Value value;
+};
+
+template <class Value, std::size_t kCount>
+Value named(nb::handle object, const char* argument, const Named<Value> (&list)[kCount]) {
+  const std::string text = PyUnicode_Check(object.ptr()) ? nb::cast<std::string>(object) : "";
+  std::string all;
+  for (const auto& [name, value] : list) {
+    if (text == name) return value;
+    all += std::string(all.empty() ? "" : ", ") + name;
+  }
+  throw nb::value_error(
+      (std::string(argument) + " = " + nb::cast<std::string>(nb::repr(object)) + ": must be one of " + all).c_str());
+}
+
+bool is_sequence(nb::handle object) {
+  return PySequence_Check(object.ptr()) != 0 && PyUnicode_Check(object.ptr()) == 0;
+}
+
+Boundary mode_named(nb::handle object) {
+  const std::string text = PyUnicode_Check(object.ptr()) ? nb::cast<std::string>(object) : "";
+  std::string all;
+  for (const Boundary mode : kBoundaries) {
+    if (mode == Boundary::halo) continue;  // needs an array beyond the domain
+    if (text == name_of(mode)) return mode;
+    all += std::string(all.empty() ? "" : ", ") + name_of(mode);
+  }
+  throw nb::value_error(("boundary = " + nb::cast<std::string>(nb::repr(object)) + ": must be one of " + all +
+                         ", ('constant', value), a pair of sides, or a sequence with an entry for each axis")
+                            .c_str());
+}
+
+/// ("constant", 20.0)
+bool is_constant(nb::handle object) {
+  return is_sequence(object) && nb::len(object) == 2 && PyUnicode_Check(nb::object(object[0]).ptr()) != 0 &&
+         PyNumber_Check(nb::object(object[1]).ptr()) != 0;
+}
+
+BoundarySide side_of(nb::handle object) {
+  if (is_constant(object)) {
+    const Boundary mode = mode_named(nb::object(object[0]));
+    if (mode != Boundary::constant)
+      throw nb::value_error(("boundary: '" + std::string(name_of(mode)) + "' takes no value; 'constant' does").c_str());
+    return {mode, nb::cast<double>(nb::object(object[1]))};
+  }
+  return mode_named(object);
+}
+
+BoundaryAxis axis_of(nb::handle object) {
+  if (is_sequence(object) && !is_constant(object) && nb::len(object) == 2)
+    return {side_of(nb::object(object[0])), side_of(nb::object(object[1]))};
+  return side_of(object);
+}
+
+}  // namespace
+
+Boundaries boundaries_of(nb::handle object, int rank) {
+  if (!is_sequence(object) || is_constant(object)) return Boundaries(side_of(object));
+  if (std::size_t(rank) != nb::len(object))
+    throw nb::value_error(("boundary: " + std::to_string(nb::len(object)) + " entries for " + std::to_string(rank) +
+                           (rank == 1 ? " axis" : " axes") + "; the two sides of one axis are a pair within the list")
+                              .c_str());
+  std::vector<BoundaryAxis> axes;
+  for (nb::handle entry : object) axes.push_back(axis_of(entry));
+  return Boundaries(std::move(axes));
+}
+
+Compute compute_named(nb::handle object) {
+  static constexpr Named<Compute> kNames[] = {
+      {"strict", Compute::strict}, {"bf16x6", Compute::bf16x6}, {"f16x3", Compute::f16x3}, {"tf32", Compute::tf32}};
+  return object.is_none() ? Compute::environment : named(object, "compute", kNames);
+}
+
+Activation activation_named(nb::handle object) {
+  static constexpr Named<Activation> kNames[] = {{"relu", Activation::relu},           {"gelu", Activation::gelu},
+                                                 {"gelu_tanh", Activation::gelu_tanh}, {"silu", Activation::silu},
+                                                 {"sigmoid", Activation::sigmoid},     {"tanh", Activation::tanh}};
+  return object.is_none() ? Activation::none : named(object, "activation", kNames);
+}
+
+Effort effort_named(nb::handle object) {
+  static constexpr Named<Effort> kNames[] = {{"estimate", Effort::estimate}, {"measure", Effort::measure}};
+  return object.is_none() ? Effort::automatic : named(object, "effort", kNames);
+}
+
+PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort) {
+  PlanOptions options;
+  options.operands = memory;
+  options.effort = effort_named(effort);
+  if (!algorithm.is_none()) options.algorithm = nb::cast<std::string>(algorithm);
+  return options;
+}
+
+BorrowedPlan::BorrowedPlan(const Place& place, const void* desc, const PlanOptions& options) {
+  const tessera_plan_options c = tessera::detail::c_options(options);
+  tessera::detail::call(tessera_plan_borrow, place.get(), static_cast<const tessera_desc*>(desc), &c, &plan_);
+}
+
+void BorrowedPlan::execute(const tessera_operand* operands, std::uint64_t count, const tessera_scalar* scalars,
+                           std::uint64_t scalar_count) {
+  const tessera_execution execution{sizeof execution,       operands,     sizeof *operands, count, scalars,
+                                    sizeof(tessera_scalar), scalar_count, nullptr,          0,     0};
+  tessera::detail::call(tessera_plan_execute, plan_, &execution);
+}
+
+void define_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const Error& error) {
+      PyErr_SetString(exception_of(error.code()), error.what());
+    }
+  });
+}
+
+}  // namespace tessera::python
+
+NB_MODULE(_core, module) {
+  using namespace tessera::python;
+  import_numpy();
+  define_errors();
+  define_info(module);
+  define_gemm(module);
+  define_stencil(module);
+  define_system(module);
+}

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "numpy_arrays.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <cstring>
+
+namespace tessera::python {
+
+void import_numpy() {
+  if (_import_array() < 0) throw nb::python_error();
+}
+
+namespace numpy {
+namespace {
+
+PyArrayObject* raw(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
+
+/// NumPy's description of bfloat16, which the package ml_dtypes adds; null where it is not there.
+PyArray_Descr* bfloat16() {
+  static PyArray_Descr* known = nullptr;
+  if (known != nullptr) return known;
+  nb::object type;
+  try {
+    type = nb::module_::import_("ml_dtypes").attr("bfloat16");
+  } catch (nb::python_error&) {
+    return nullptr;
+  }
+  if (PyArray_DescrConverter(type.ptr(), &known) == NPY_FAIL) throw nb::python_error();
+  return known;
+}
+
+/// Whether the elements are of bfloat16, by the type's name: whoever made them has it.
+bool holds_bfloat16(const PyArray_Descr* descr) {
+  return PyTypeNum_ISUSERDEF(descr->type_num) && std::strcmp(descr->typeobj->tp_name, "ml_dtypes.bfloat16") == 0;
+}
+
+bool dtype_of(PyArrayObject* array, DType& dtype) {
+  switch (PyArray_TYPE(array)) {
+    case NPY_FLOAT:
+      dtype = DType::f32;
+      return true;
+    case NPY_DOUBLE:
+      dtype = DType::f64;
+      return true;
+    case NPY_HALF:
+      dtype = DType::f16;
+      return true;
+    default:
+      dtype = DType::bf16;
+      return holds_bfloat16(PyArray_DESCR(array));
+  }
+}
+
+PyArray_Descr* descr_of(DType dtype) {
+  if (dtype != DType::bf16)
+    return PyArray_DescrFromType(dtype == DType::f32 ? NPY_FLOAT : dtype == DType::f64 ? NPY_DOUBLE : NPY_HALF);
+  PyArray_Descr* const descr = bfloat16();
+  if (descr == nullptr) throw nb::type_error("bfloat16 in NumPy needs the package ml_dtypes: pip install ml_dtypes");
+  Py_INCREF(descr);
+  return descr;
+}
+
+}  // namespace
+
+bool is_array(nb::handle object) { return PyArray_Check(object.ptr()); }
+
+nb::object over_buffer(nb::handle object) {
+  PyObject* const array = PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr);
+  if (array == nullptr) throw nb::python_error();
+  return nb::steal(array);
+}
+
+Array array_of(nb::handle object, const char* name, bool writes) {
+  PyArrayObject* const array = raw(object);
+  Array result;
+  const auto refuse = [&](const std::string& what) { return std::string(name) + ": " + what; };
+  if (!dtype_of(array, result.dtype)) {
+    const std::string type = nb::cast<std::string>(nb::str(nb::object(object.attr("dtype"))));
+    throw nb::type_error(
+        refuse("elements of " + type + "; must be float16, bfloat16, float32 or float64: convert by astype").c_str());
+  }
+  if (PyArray_NDIM(array) > kMostAxes)
+    throw nb::value_error(refuse(std::to_string(PyArray_NDIM(array)) + " axes; 16 is the most").c_str());
+  const npy_intp item = PyArray_ITEMSIZE(array);
+  bool whole = PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) whole &= PyArray_STRIDE(array, axis) % item == 0;
+  if (!whole && writes)
+    throw nb::value_error(refuse("elements that are not aligned or in the other byte order cannot be written").c_str());
+  if (!whole) {
+    PyObject* const copy = PyArray_FromArray(array, descr_of(result.dtype),
+                                             NPY_ARRAY_CARRAY | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_ENSURECOPY);
+    if (copy == nullptr) throw nb::python_error();
+    return array_of(nb::steal(copy), name, writes);
+  }
+  result.object = nb::borrow(object);
+  result.data = PyArray_DATA(array);
+  result.rank = PyArray_NDIM(array);
+  for (int axis = 0; axis < result.rank; ++axis) {
+    result.shape[std::size_t(axis)] = PyArray_DIM(array, axis);
+    result.strides[std::size_t(axis)] = PyArray_STRIDE(array, axis) / item;
+  }
+  result.pack_if_empty();
+  result.readonly = !PyArray_ISWRITEABLE(array);
+  return result;
+}
+
+Array copy_of(const Array& array) {
+  PyObject* const copy = PyArray_NewCopy(raw(array.object), NPY_CORDER);
+  if (copy == nullptr) throw nb::python_error();
+  return array_of(nb::steal(copy), "copy", false);
+}
+
+Array empty(std::span<const std::int64_t> shape, DType dtype) {
+  npy_intp dims[kMostAxes];
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) dims[axis] = shape[axis];
+  PyObject* const made = PyArray_Empty(int(shape.size()), dims, descr_of(dtype), 0);
+  if (made == nullptr) throw nb::python_error();
+  return array_of(nb::steal(made), "result", true);
+}
+
+}  // namespace numpy
+}  // namespace tessera::python

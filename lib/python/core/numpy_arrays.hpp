@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Arrays of NumPy, by its C interface.
+#pragma once
+
+#include "arrays.hpp"
+
+namespace tessera::python::numpy {
+
+bool is_array(nb::handle object);
+/// NumPy's array over the memory of an object that has the buffer protocol.
+nb::object over_buffer(nb::handle object);
+/// Of a NumPy array. Where its elements are not aligned or in the other byte order it is a copy, unless `writes`.
+Array array_of(nb::handle object, const char* name, bool writes);
+Array copy_of(const Array& array);
+Array empty(std::span<const std::int64_t> shape, DType dtype);
+
+}  // namespace tessera::python::numpy

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plans.hpp"
+
+#include <nanobind/operators.h>
+
+#include <algorithm>
+
+namespace tessera::python {
+namespace {
+
+/// Of a domain of one to three axes. A copy where the library cannot go through the array as it is.
+Array domain(Array array, const char* name, bool writes) {
+  if (array.rank < 1 || array.rank > TESSERA_MAX_RANK)
+    throw nb::value_error(
+        (std::string(name) + " has " + std::to_string(array.rank) + " axes; must have 1, 2 or 3").c_str());
+  bool plain = true;
+  for (int axis = 0; axis < array.rank; ++axis)
+    plain &= array.shape[std::size_t(axis)] <= 1 || array.strides[std::size_t(axis)] > 0;
+  if (!plain && writes)
+    throw nb::value_error((std::string(name) + " has strides of 0 or less, which cannot be written").c_str());
+  return plain ? array : contiguous(array, name);
+}
+
+/// Strides as the library takes them: of axes of one point any.
+void set_strides(std::int64_t (&strides)[TESSERA_MAX_RANK], const Array& array) {
+  std::int64_t packed = 1;
+  for (int axis = array.rank - 1; axis >= 0; --axis) {
+    const auto i = std::size_t(axis);
+    strides[axis] = array.shape[i] > 1 ? array.strides[i] : packed;
+    packed = std::max(packed, strides[axis] * std::max<std::int64_t>(array.shape[i], 1));
+  }
+}
+
+tessera_stencil_desc described(std::span<const std::int64_t> extents, DType dtype, const Taps& taps,
+                               const Boundaries& boundary, std::int64_t steps) {
+  const int rank = int(extents.size());
+  if (taps.rank() != rank)
+    throw nb::value_error(("taps have rank " + std::to_string(taps.rank()) + ", the array has " + std::to_string(rank) +
+                           (rank == 1 ? " axis" : " axes"))
+                              .c_str());
+  tessera_stencil_desc desc =
+      tessera_packed_stencil(tessera_dtype(dtype), rank, extents.data(),
+                             reinterpret_cast<const tessera_tap*>(taps.data()), std::int64_t(taps.size()));
+  for (int axis = 0; axis < rank; ++axis) {
+    const BoundaryAxis& sides = boundary[std::size_t(axis)];
+    desc.boundary[axis][0] = tessera_boundary(sides.low.mode),
+    desc.boundary[axis][1] = tessera_boundary(sides.high.mode);
+    desc.boundary_value[axis][0] = sides.low.value, desc.boundary_value[axis][1] = sides.high.value;
+  }
+  desc.steps = steps;
+  return desc;
+}
+
+void require_same_shape(const Array& in, const Array& out) {
+  if (!std::ranges::equal(in.extents(), out.extents()))
+    throw nb::value_error(("out has shape " + text_of(out.extents()) + ", the input " + text_of(in.extents())).c_str());
+  if (in.dtype != out.dtype)
+    throw nb::type_error(
+        (std::string("out is of ") + dtype_name(out.dtype) + ", the input of " + dtype_name(in.dtype)).c_str());
+}
+
+nb::object stencil(nb::handle input, const Taps& taps, nb::handle boundary, std::int64_t steps, nb::handle output,
+                   nb::handle backend, nb::handle algorithm, nb::handle effort, nb::handle stream) {
+  const Array in = domain(array_of(input, "input"), "input", false);
+  const Array out =
+      output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out"), "out", true);
+  require_same_memory(in, "input", out, "out");
+  require_same_shape(in, out);
+  tessera_stencil_desc desc = described(in.extents(), in.dtype, taps, boundaries_of(boundary, in.rank), steps);
+  set_strides(desc.in_strides, in), set_strides(desc.out_strides, out);
+  const Place place = place_of(in, backend, stream);
+  BorrowedPlan plan(place, &desc, options_of(place.memory, algorithm, effort));
+  const tessera_operand operands[] = {{in.data, tessera_dtype(in.dtype), TESSERA_ROLE_IN},
+                                      {out.data, tessera_dtype(out.dtype), TESSERA_ROLE_OUT}};
+  constexpr double kShort = 4096.0;  // below that the lock is not worth giving up
+  if (double(in.size()) * double(taps.size()) * double(steps) < kShort)
+    plan.execute(operands, 2);
+  else
+    unlocked([&] { plan.execute(operands, 2); });
+  return finished(out, in);
+}
+
+/// A stencil that is made once. Arrays are in C order.
+class SweepPlan : public KeptPlan {
+ public:
+  SweepPlan(Place place, const tessera_stencil_desc& desc, const PlanOptions& options)
+      : KeptPlan(std::move(place), &desc, options),
+        dtype_(DType(desc.dtype)),
+        extents_(desc.extents, desc.extents + desc.rank) {}
+
+  nb::object sweep(nb::handle input, nb::handle output) {
+    const Array in = checked(array_of(input, "input"), "input");
+    const Array out =
+        output.is_none() ? empty_like(in, in.extents(), in.dtype) : checked(output_of(output, "out"), "out");
+    execute({operand_of(in, TESSERA_ROLE_IN), operand_of(out, TESSERA_ROLE_OUT)}, {});
+    return finished(out, in);
+  }
+
+ private:
+  Array checked(Array array, const char* name) const {
+    require_memory(array, name);
+    std::int64_t packed = 1;
+    bool fits = std::ranges::equal(array.extents(), extents_) && array.dtype == dtype_;
+    for (int axis = array.rank - 1; fits && axis >= 0; --axis) {
+      const auto i = std::size_t(axis);
+      fits = array.shape[i] <= 1 || array.strides[i] == packed;
+      packed *= std::max<std::int64_t>(array.shape[i], 1);
+    }
+    if (!fits)
+      throw nb::value_error((std::string(name) + " has shape " + text_of(array.extents()) + " of " +
+                             dtype_name(array.dtype) + "; the plan takes " + text_of(extents_) + " of " +
+                             dtype_name(dtype_) + " in C order")
+                                .c_str());
+    return array;
+  }
+
+  DType dtype_;
+  std::vector<std::int64_t> extents_;
+};
+
+void construct(SweepPlan* self, const std::vector<std::int64_t>& extents, const Taps& taps, nb::handle dtype,
+               nb::handle boundary, std::int64_t steps, nb::handle backend, nb::handle memory, nb::handle algorithm,
+               nb::handle effort, nb::handle stream) {
+  if (extents.empty() || extents.size() > TESSERA_MAX_RANK)
+    throw nb::value_error(("extents has " + std::to_string(extents.size()) + " axes; must have 1, 2 or 3").c_str());
+  const tessera_stencil_desc desc =
+      described(extents, dtype_named(dtype, "dtype"), taps, boundaries_of(boundary, int(extents.size())), steps);
+  const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
+  new (self) SweepPlan(place, desc, options_of(place.memory, algorithm, effort));
+}
+
+using Offset = std::vector<std::int64_t>;
+
+std::array<std::int64_t, TESSERA_MAX_RANK> padded(const Offset& offset, int rank) {
+  if (int(offset.size()) != rank)
+    throw nb::value_error(
+        ("an offset of " + std::to_string(offset.size()) + " axes; the taps have " + std::to_string(rank)).c_str());
+  std::array<std::int64_t, TESSERA_MAX_RANK> full{};
+  std::copy(offset.begin(), offset.end(), full.begin());
+  return full;
+}
+
+/// [((offset along each axis), coefficient), ...]
+nb::list items_of(const Taps& taps) {
+  nb::list items;
+  for (const Tap& tap : taps) {
+    nb::list offset;
+    for (int axis = 0; axis < taps.rank(); ++axis) offset.append(tap.offset[std::size_t(axis)]);
+    items.append(nb::make_tuple(nb::tuple(offset), tap.coefficient));
+  }
+  return items;
+}
+
+Taps taps_from_dense(nb::handle weights) {
+  const Array array = array_of(weights, "weights");
+  if (array.on_device() || array.dtype != DType::f64)
+    throw nb::type_error("weights: must be float64, in the host's memory");
+  const Array packed = contiguous(array, "weights");
+  const auto* const values = static_cast<const double*>(packed.data);
+  return taps::from_dense(std::span<const double>(values, std::size_t(packed.size())), packed.extents());
+}
+
+void define_taps(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<Taps>(
+      module, "Taps",
+      "A stencil's offsets and coefficients: out[p] = sum of coefficient * in[p + offset]. Taps can be added, "
+      "subtracted and scaled.")
+      .def(nb::init<int>(), "rank"_a)
+      .def(
+          "add",
+          [](Taps& self, const Offset& offset, double coefficient) {
+            self.add(padded(offset, self.rank()), coefficient);
+          },
+          "offset"_a, "coefficient"_a, "Adds a term; one of the same offset grows by the coefficient.")
+      .def_prop_ro("rank", &Taps::rank)
+      .def("__len__", &Taps::size)
+      .def("__iter__", [](const Taps& self) { return nb::iter(items_of(self)); })
+      .def("__repr__",
+           [](const Taps& self) {
+             return "Taps(" + std::to_string(self.rank()) + ", " + nb::cast<std::string>(nb::repr(items_of(self))) +
+                    ")";
+           })
+      .def(nb::self + nb::self)
+      .def(nb::self - nb::self)
+      .def(double() * nb::self)
+      .def(nb::self * double())
+      .def("__neg__", [](const Taps& self) { return -1.0 * self; });
+  nb::module_ taps = module.def_submodule("taps", "Named taps.");
+  taps.def("identity", &taps::identity, "rank"_a, "The field itself.");
+  taps.def("derivative", &taps::derivative, "rank"_a, "axis"_a, "order"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
+           "Central difference of the order-th derivative (1 to 8) along an axis, of accuracy 2, 4, 6 or 8.");
+  taps.def("laplacian", &taps::laplacian, "rank"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
+           "Sum of the second derivatives along all axes, of accuracy 2, 4, 6 or 8.");
+  taps.def("box", &taps::box, "rank"_a, "radius"_a, "Mean over the (2 radius + 1)^rank points around a point.");
+  taps.def("from_dense", taps_from_dense, "weights"_a,
+           "From an array of float64 whose centre (extent // 2 on each axis) is offset 0: correlation, not flipped.");
+}
+
+constexpr const char* kStencil = R"(out[p] = sum over taps of coefficient * input[p + offset], applied `steps` times.
+
+input: an array of one to three axes; see matmul for kinds and types.
+boundary: what is read outside: 'fixed' (the point keeps its value), 'periodic', 'nearest', 'reflect', 'mirror',
+'constant' or ('constant', value), for all axes; a sequence with an entry for each axis; an entry may be a pair
+(low side, high side).
+out: where the result goes, not the input itself; None: a new array of the input's kind.
+backend, algorithm, effort, stream: as for matmul.)";
+
+}  // namespace
+
+void define_stencil(nb::module_& module) {
+  using namespace nb::literals;
+  define_taps(module);
+  module.def("stencil", stencil, "input"_a.none(), "taps"_a, nb::kw_only(), "boundary"_a = "fixed", "steps"_a = 1,
+             "out"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(),
+             "stream"_a = nb::none(), kStencil);
+  nb::class_<SweepPlan> plan(
+      module, "StencilPlan",
+      "A stencil that is made once and executed many times, by one thread at a time. Arrays are in C "
+      "order.");
+  plan.def("__init__", construct, "extents"_a, "taps"_a, nb::kw_only(), "dtype"_a = "float32", "boundary"_a = "fixed",
+           "steps"_a = 1, "backend"_a = nb::none(), "memory"_a = "host", "algorithm"_a = nb::none(),
+           "effort"_a = nb::none(), "stream"_a = nb::none(), "memory: 'host' or 'device'. The rest as for stencil.");
+  plan.def("execute", &SweepPlan::sweep, "input"_a, nb::kw_only(), "out"_a = nb::none(),
+           "Returns out, or a new array. With memory='device' the work is queued on the plan's stream.");
+  define_plan(plan);
+}
+
+}  // namespace tessera::python

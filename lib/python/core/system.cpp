@@ -1,0 +1,299 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plans.hpp"
+
+#include <nanobind/operators.h>
+
+#include <algorithm>
+#include <string>
+
+namespace tessera::python {
+namespace {
+
+using Offset = std::vector<std::int64_t>;
+
+Integers integers(const Offset& values) { return Integers(values.begin(), values.end()); }
+
+FieldOptions field_options(int levels, nb::handle boundary, nb::handle dtype, int rank) {
+  FieldOptions options;
+  options.levels = levels;
+  options.boundary = boundaries_of(boundary, rank);
+  if (!dtype.is_none()) options.dtype = dtype_named(dtype, "dtype");
+  return options;
+}
+
+/// A system with what the names of its fields are.
+class System {
+ public:
+  System(const Offset& extents, nb::handle dtype)
+      : system_(integers(extents), dtype_named(dtype, "dtype")), extents_(extents) {}
+
+  struct Field {
+    std::string name;
+    DType dtype;
+    int levels;  ///< 0: only read
+    int axis;    ///< of a profile; -1: of another field
+    std::size_t index;
+  };
+
+  SystemField state(const std::string& name, int levels, nb::handle boundary, nb::handle dtype) {
+    const SystemField made = system_.state(name, field_options(levels, boundary, dtype, rank()));
+    return known(made, {name, type(dtype), levels, -1, 0});
+  }
+  SystemField array(const std::string& name, nb::handle boundary, nb::handle dtype) {
+    return known(system_.array(name, field_options(1, boundary, dtype, rank())), {name, type(dtype), 0, -1, 0});
+  }
+  SystemField profile(const std::string& name, int axis, nb::handle dtype) {
+    if (axis < 0 || axis >= rank())
+      throw nb::value_error(
+          ("axis = " + std::to_string(axis) + ": must lie in [0, " + std::to_string(rank()) + ")").c_str());
+    return known(system_.profile(name, axis, field_options(1, nb::str("fixed"), dtype, rank())),
+                 {name, type(dtype), 0, axis, 0});
+  }
+  SystemField field(const std::string& name) const { return system_.field(name); }
+
+  void update(const SystemField& field, const Expression& value, int stage, const Offset& low, const Offset& high) {
+    UpdateOptions options;
+    options.stage = stage, options.low = integers(low), options.high = integers(high);
+    system_.update(field, options) = value;
+  }
+  void inject(const SystemField& field, nb::handle points, nb::handle weights, nb::handle series, int stage) {
+    widths_in_.push_back(0);
+    system_.inject(field, entries(points, weights, series, widths_in_.back()), stage);
+  }
+  void record(const SystemField& field, nb::handle points, nb::handle weights, nb::handle series, int stage) {
+    widths_out_.push_back(0);
+    system_.record(field, entries(points, weights, series, widths_out_.back()), stage);
+  }
+
+  const StencilSystem& get() const { return system_; }
+  int rank() const { return int(extents_.size()); }
+  const Offset& extents() const { return extents_; }
+  const std::vector<Field>& fields() const { return fields_; }
+  const std::vector<std::int64_t>& widths(bool out) const { return out ? widths_out_ : widths_in_; }
+
+ private:
+  DType type(nb::handle dtype) const { return dtype.is_none() ? system_.dtype() : dtype_named(dtype, "dtype"); }
+  SystemField known(SystemField made, Field field) {
+    field.index = std::size_t(made.index());
+    fields_.push_back(std::move(field));
+    return made;
+  }
+
+  /// weights: None for 1; series: None for the number of the entry.
+  SeriesPoints entries(nb::handle points, nb::handle weights, nb::handle series, std::int64_t& width) const {
+    SeriesPoints result;
+    for (nb::handle point : points) {
+      const auto place = nb::cast<Offset>(nb::list(point));
+      if (int(place.size()) != rank())
+        throw nb::value_error(
+            ("a point of " + std::to_string(place.size()) + " axes; the system has " + std::to_string(rank())).c_str());
+      std::array<std::int64_t, TESSERA_MAX_RANK> full{};
+      std::copy(place.begin(), place.end(), full.begin());
+      result.points.push_back(full);
+    }
+    const std::size_t count = result.points.size();
+    result.weights =
+        weights.is_none() ? std::vector<double>(count, 1.0) : nb::cast<std::vector<double>>(nb::list(weights));
+    if (series.is_none())
+      for (std::size_t i = 0; i < count; ++i) result.series.push_back(std::int64_t(i));
+    else
+      result.series = nb::cast<std::vector<std::int64_t>>(nb::list(series));
+    for (const std::int64_t i : result.series) width = std::max(width, i + 1);
+    result.series_count = width;
+    return result;
+  }
+
+  StencilSystem system_;
+  Offset extents_;
+  std::vector<Field> fields_;
+  std::vector<std::int64_t> widths_in_, widths_out_;
+};
+
+/// Steps of a system.
+class StepsPlan : public KeptPlan {
+ public:
+  StepsPlan(Place place, const System& system, const StencilSystem::Description& description, std::int64_t steps,
+            const PlanOptions& options)
+      : KeptPlan(std::move(place), description.get(), options),
+        fields_(system.fields()),
+        extents_(system.extents()),
+        widths_{system.widths(false), system.widths(true)},
+        dtype_(system.get().dtype()),
+        steps_(steps) {}
+
+  /// Makes the steps, and leaves the arrays of each state in `fields` with the newest first.
+  void step(nb::dict fields, nb::handle injected, nb::handle recorded, std::int64_t first_step) {
+    std::vector<tessera_operand> operands;
+    std::vector<Array> arrays;  // keep what they refer to
+    for (const System::Field& field : fields_) add(operands, arrays, fields, field);
+    add_series(operands, arrays, injected, false, first_step);
+    add_series(operands, arrays, recorded, true, first_step);
+    if (nb::len(fields) != fields_.size())
+      throw nb::value_error("fields: there is a name in it that the system does not have");
+    execute(operands, {}, first_step);
+    for (const System::Field& field : fields_)
+      if (field.levels > 1) turn(fields, field);
+  }
+
+ private:
+  void add(std::vector<tessera_operand>& operands, std::vector<Array>& arrays, const nb::dict& fields,
+           const System::Field& field) const {
+    if (!fields.contains(field.name.c_str()))
+      throw nb::value_error(("fields: there are no arrays for '" + field.name + "'").c_str());
+    const nb::object given = fields[field.name.c_str()];
+    const bool list = PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
+    const std::size_t levels = std::size_t(std::max(field.levels, 1)), count = list ? nb::len(given) : 1;
+    if (count != levels || (levels > 1 && !PyList_Check(given.ptr())))
+      throw nb::value_error(
+          ("fields: '" + field.name + "' wants " +
+           (levels > 1 ? "a list of " + std::to_string(levels) + " arrays, the newest first" : "an array"))
+              .c_str());
+    for (std::size_t level = 0; level < levels; ++level) {
+      const nb::object one = list ? nb::object(given[level]) : given;
+      Array array = field.levels > 0 ? output_of(one, field.name.c_str()) : array_of(one, field.name.c_str());
+      check(array, field.name, shape_of(field), field.dtype);
+      operands.push_back(operand_of(array, TESSERA_ROLE_FIELD + 4 * int(field.index) + int(level)));
+      arrays.push_back(std::move(array));
+    }
+  }
+
+  std::vector<std::int64_t> shape_of(const System::Field& field) const {
+    if (field.axis < 0) return extents_;
+    return {extents_[std::size_t(field.axis)]};
+  }
+
+  void add_series(std::vector<tessera_operand>& operands, std::vector<Array>& arrays, nb::handle given, bool out,
+                  std::int64_t first_step) const {
+    const std::vector<std::int64_t>& widths = widths_[out ? 1 : 0];
+    const char* const name = out ? "recorded" : "injected";
+    const std::size_t count = given.is_none() ? 0 : nb::len(given);
+    if (count != widths.size())
+      throw nb::value_error((std::string(name) + ": " + std::to_string(count) + " arrays; the system has " +
+                             std::to_string(widths.size()))
+                                .c_str());
+    for (std::size_t i = 0; i < count; ++i) {
+      const nb::object one = given[i];
+      Array array = out ? output_of(one, name) : array_of(one, name);
+      const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
+      check(array, name, {std::max(rows, first_step + steps_), widths[i]}, dtype_);
+      operands.push_back(operand_of(array, (out ? TESSERA_ROLE_RECORDED : TESSERA_ROLE_INJECTED) + int(i)));
+      arrays.push_back(std::move(array));
+    }
+  }
+
+  void check(const Array& array, const std::string& name, const std::vector<std::int64_t>& shape, DType dtype) const {
+    require_memory(array, name.c_str());
+    std::int64_t packed = 1;
+    bool fits = std::ranges::equal(array.extents(), shape) && array.dtype == dtype;
+    for (int axis = array.rank - 1; fits && axis >= 0; --axis) {
+      const auto i = std::size_t(axis);
+      fits = array.shape[i] <= 1 || array.strides[i] == packed;
+      packed *= std::max<std::int64_t>(array.shape[i], 1);
+    }
+    if (!fits)
+      throw nb::value_error((name + " has shape " + text_of(array.extents()) + " of " + dtype_name(array.dtype) +
+                             "; the plan takes " + text_of(shape) + " of " + dtype_name(dtype) + " in C order")
+                                .c_str());
+  }
+
+  /// The library leaves levels in other arrays than they were in.
+  void turn(nb::dict& fields, const System::Field& field) const {
+    nb::list given = nb::borrow<nb::list>(fields[field.name.c_str()]);
+    nb::list turned;
+    for (int level = 0; level < field.levels; ++level) {
+      tessera_role role = 0;
+      tessera::detail::call(tessera_plan_level_after, get(), std::int32_t(field.index), std::int32_t(-level), &role);
+      turned.append(given[std::size_t(role - TESSERA_ROLE_FIELD) % 4]);
+    }
+    for (std::size_t level = 0; level < std::size_t(field.levels); ++level) given[level] = turned[level];
+  }
+
+  std::vector<System::Field> fields_;
+  std::vector<std::int64_t> extents_, widths_[2];
+  DType dtype_;
+  std::int64_t steps_;
+};
+
+void construct(StepsPlan* self, const System& system, std::int64_t steps, nb::handle backend, nb::handle memory,
+               nb::handle algorithm, nb::handle effort, nb::handle stream) {
+  const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
+  const StencilSystem::Description description(system.get(), steps);
+  new (self) StepsPlan(place, system, description, steps, options_of(place.memory, algorithm, effort));
+}
+
+void define_expressions(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<Expression>(module, "Expression", "A sum of products of fields and numbers.")
+      .def(nb::init<double>(), "value"_a)
+      .def("__init__", [](Expression* self, const SystemField& field) { new (self) Expression(Expression(field)); })
+      .def(nb::self + nb::self)
+      .def(nb::self - nb::self)
+      .def(nb::self * nb::self)
+      .def("__radd__", [](const Expression& a, const Expression& b) { return b + a; })
+      .def("__rsub__", [](const Expression& a, const Expression& b) { return b - a; })
+      .def("__rmul__", [](const Expression& a, const Expression& b) { return b * a; })
+      .def(-nb::self);
+  nb::implicitly_convertible<double, Expression>();
+  nb::implicitly_convertible<SystemField, Expression>();
+  nb::class_<SystemField>(module, "SystemField", "A field as expressions read it: at a level of time and an offset.")
+      .def("__getitem__", &SystemField::operator[], "level"_a,
+           "u[1] is made by an earlier stage, u[-1] is the one before u.")
+      .def(
+          "at", [](const SystemField& self, const Offset& offset) { return self.at(integers(offset)); }, "offset"_a,
+          "The value at a neighbour, an offset for each axis.")
+      .def("under", &SystemField::under, "taps"_a, "sum of coefficient * field at offset.")
+      .def("__add__", [](const SystemField& a, const Expression& b) { return Expression(a) + b; })
+      .def("__sub__", [](const SystemField& a, const Expression& b) { return Expression(a) - b; })
+      .def("__mul__", [](const SystemField& a, const Expression& b) { return Expression(a) * b; })
+      .def("__radd__", [](const SystemField& a, const Expression& b) { return b + Expression(a); })
+      .def("__rsub__", [](const SystemField& a, const Expression& b) { return b - Expression(a); })
+      .def("__rmul__", [](const SystemField& a, const Expression& b) { return b * Expression(a); })
+      .def("__neg__", [](const SystemField& a) { return -Expression(a); })
+      .def("__abs__", [](const SystemField& a) { return a.through(TESSERA_MAP_ABS); });
+  module.def("positive_part", &positive_part, "field"_a, "max(field, 0).");
+  module.def("negative_part", &negative_part, "field"_a, "min(field, 0).");
+  module.def("reciprocal", &reciprocal, "field"_a, "1 / field.");
+}
+
+void define_systems(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<System>(module, "StencilSystem", "Fields on one grid that are stepped together, by expressions.")
+      .def(
+          "__init__", [](System* self, const Offset& extents, nb::handle dtype) { new (self) System(extents, dtype); },
+          "extents"_a, "dtype"_a = "float32")
+      .def("state", &System::state, "name"_a, nb::kw_only(), "levels"_a = 1, "boundary"_a = "fixed",
+           "dtype"_a = nb::none(), "Values that each step makes anew; 1 to 3 levels of time.")
+      .def("array", &System::array, "name"_a, nb::kw_only(), "boundary"_a = "fixed", "dtype"_a = nb::none(),
+           "A value for each point, which is only read.")
+      .def("profile", &System::profile, "name"_a, "axis"_a, nb::kw_only(), "dtype"_a = nb::none(),
+           "A value for each place along an axis, which is only read.")
+      .def("field", &System::field, "name"_a)
+      .def("update", &System::update, "field"_a, "value"_a, nb::kw_only(), "stage"_a = 0, "low"_a = Offset(),
+           "high"_a = Offset(),
+           "What the next level of a state is, in the box from low to before high; all where empty.")
+      .def("inject", &System::inject, "field"_a, "points"_a, nb::kw_only(), "weights"_a = nb::none(),
+           "series"_a = nb::none(), "stage"_a = 0,
+           "Adds weight * series[step, i] at points after a stage. series: the column of each point.")
+      .def("record", &System::record, "field"_a, "points"_a, nb::kw_only(), "weights"_a = nb::none(),
+           "series"_a = nb::none(), "stage"_a = 0, "Sums weight * value at points into series[step, i].");
+  nb::class_<StepsPlan> plan(module, "SystemPlan", "Steps of a system, made once and executed many times.");
+  plan.def("__init__", construct, "system"_a, "steps"_a, nb::kw_only(), "backend"_a = nb::none(), "memory"_a = "host",
+           "algorithm"_a = nb::none(), "effort"_a = nb::none(), "stream"_a = nb::none());
+  plan.def("execute", &StepsPlan::step, "fields"_a, nb::kw_only(), "injected"_a = nb::none(), "recorded"_a = nb::none(),
+           "first_step"_a = 0,
+           "fields: a dict with the array of each field, in C order; of a state of several levels a list of them, the "
+           "newest first, which is put in that order again afterwards. injected, recorded: a list of arrays of shape "
+           "(steps, series), in the order of inject() and record().");
+  define_plan(plan);
+}
+
+}  // namespace
+
+void define_system(nb::module_& module) {
+  define_expressions(module);
+  define_systems(module);
+}
+
+}  // namespace tessera::python

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+
+import numpy as np
+import pytest
+from conftest import unit
+
+import tessera
+
+MODES = {"periodic": "wrap", "nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "constant": "constant"}
+
+
+def expected(array, taps, mode, value=0.0):
+    """One step in higher precision by numpy.pad, and the documented bound."""
+    reach = 3
+    wide = array.astype(np.longdouble)
+    options = {"constant_values": value} if mode == "constant" else {}
+    padded = np.pad(wide, reach, mode=MODES[mode], **options)
+    total, size = np.zeros_like(wide), np.zeros_like(wide)
+    for offset, coefficient in taps:
+        part = padded[tuple(slice(reach + o, reach + o + n) for o, n in zip(offset, array.shape))]
+        rounded = np.longdouble(array.dtype.type(coefficient))
+        total, size = total + rounded * part, size + abs(rounded * part)
+    return total, (len(taps) + 2) * unit(array.dtype) * size
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(17,), (9, 12), (6, 7, 8), (4, 1, 5)])
+@pytest.mark.parametrize("mode", list(MODES))
+def test_modes(rng, dtype, shape, mode):
+    if min(shape) < 4 and mode in ("mirror", "reflect", "periodic"):
+        pytest.skip("numpy.pad goes round a short axis in another way")
+    array = rng.uniform(-1, 1, shape).astype(dtype)
+    taps = tessera.taps.identity(len(shape)) + 0.1 * tessera.taps.laplacian(len(shape), 4)
+    boundary = ("constant", 0.5) if mode == "constant" else mode
+    result = tessera.stencil(array, taps, boundary=boundary)
+    exact, bound = expected(array, taps, mode, 0.5)
+    assert (abs(result - exact) <= bound).all()
+
+
+def test_views_and_out(rng):
+    taps = tessera.taps.laplacian(2)
+    frame = rng.uniform(-1, 1, (20, 30))
+    for view in (frame[2:9, 3:13], frame[::2, ::3], frame.T, frame[::-1], frame[:, ::-1]):
+        exact, bound = expected(np.ascontiguousarray(view), taps, "nearest")
+        assert (abs(tessera.stencil(view, taps, boundary="nearest") - exact) <= bound).all()
+        whole = np.full((view.shape[0], 2 * view.shape[1]), 7.0)
+        target = whole[:, ::2]
+        assert tessera.stencil(view, taps, boundary="nearest", out=target) is target
+        assert (abs(target - exact) <= bound).all()
+        assert (whole[:, 1::2] == 7.0).all(), "written beside the output"
+
+
+def test_boundary_per_axis_and_side(rng):
+    array = rng.uniform(-1, 1, (6, 7))
+    taps = tessera.taps.box(2, 1)
+    mixed = tessera.stencil(array, taps, boundary=("periodic", ("nearest", ("constant", 2.0))))
+    exact, bound = expected(np.pad(array, ((0, 0), (0, 0))), taps, "nearest")
+    padded = np.pad(np.pad(array, ((1, 1), (0, 0)), mode="wrap"), ((0, 0), (1, 0)), mode="edge")
+    padded = np.pad(padded, ((0, 0), (0, 1)), constant_values=2.0)
+    mean = sum(padded[i : i + 6, j : j + 7] for i in range(3) for j in range(3)) / 9
+    np.testing.assert_allclose(mixed, mean, rtol=0, atol=11 * 2.0**-53 * 2)
+    assert exact.shape == bound.shape
+
+
+def test_steps_are_steps(rng):
+    array = rng.uniform(-1, 1, (30, 40)).astype(np.float32)
+    taps = tessera.taps.identity(2) + 0.1 * tessera.taps.laplacian(2)
+    one = array
+    for _ in range(5):
+        one = tessera.stencil(one, taps, boundary="reflect")
+    five = tessera.stencil(array, taps, boundary="reflect", steps=5)
+    np.testing.assert_allclose(five, one, rtol=0, atol=5 * 7 * 2.0**-24 * 2)
+    plan = tessera.StencilPlan((30, 40), taps, boundary="reflect", steps=5)
+    assert (plan.execute(array) == five).all() and "steps=5" in str(plan)
+
+
+def test_taps():
+    taps = tessera.Taps(2)
+    taps.add((0, 1), 2.0)
+    taps.add((0, 1), 1.0)
+    assert list(taps) == [((0, 1), 3.0)] and len(taps) == 1 and taps.rank == 2
+    assert list(-taps * 2 - taps) == [((0, 1), -9.0)]
+    dense = tessera.taps.from_dense(np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]]))
+    assert list(dense) == [((-1, 0), 1.0), ((0, -1), 2.0), ((0, 1), 3.0)]
+    with pytest.raises(ValueError, match="offset"):
+        taps.add((0, 1, 2), 1.0)
+    with pytest.raises(ValueError, match="accuracy"):
+        tessera.taps.laplacian(2, 3)
+
+
+@pytest.mark.parametrize(
+    "error, text, call",
+    [
+        (ValueError, "axes", lambda x, t: tessera.stencil(np.ones((2, 2, 2, 2)), t)),
+        (ValueError, "rank 2", lambda x, t: tessera.stencil(np.ones(3), t)),
+        (ValueError, "boundary", lambda x, t: tessera.stencil(x, t, boundary="wrap")),
+        (ValueError, "entries", lambda x, t: tessera.stencil(x, t, boundary=["periodic"])),
+        (ValueError, "no value", lambda x, t: tessera.stencil(x, t, boundary=("nearest", 1.0))),
+        (ValueError, "steps", lambda x, t: tessera.stencil(x, t, steps=-1)),
+        (ValueError, "shape", lambda x, t: tessera.stencil(x, t, out=np.ones((3, 3)))),
+        (TypeError, "out is of", lambda x, t: tessera.stencil(x, t, out=np.ones((4, 5), np.float32))),
+        (ValueError, "share", lambda x, t: tessera.stencil(x, t, out=x)),
+        (TypeError, "int64", lambda x, t: tessera.stencil(x.astype(np.int64), t)),
+    ],
+)
+def test_errors(error, text, call):
+    with pytest.raises(error, match=text):
+        call(np.ones((4, 5)), tessera.taps.laplacian(2))
