@@ -3,6 +3,8 @@
 
 #include "arrays.hpp"
 
+#include "device_memory.hpp"
+#include "module.hpp"
 #include "numpy_arrays.hpp"
 
 #include <algorithm>
@@ -67,12 +69,29 @@ void take(Array& array, const dlpack::Tensor& tensor, const char* name) {
             .c_str());
 }
 
-/// The capsule of an object's __dlpack__. Of memory of a device: as far as the stream that its framework works on now
-/// has come. The array is used on that stream.
-nb::object capsule_of(nb::handle object) {
+/// Whether an object's type belongs to a package.
+bool is_from(nb::handle object, std::string_view package) {
+  const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+  return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
+}
+
+bool is_jax(nb::handle object) { return is_from(object, "jax") || is_from(object, "jaxlib"); }
+
+/// What __dlpack__ is told of the stream where the array will be used: that it is the framework's own, or which it is.
+std::intptr_t stream_argument(nb::handle object, nb::handle stream) {
+  constexpr std::intptr_t kOwn = -1, kDefault = 1;
+  if (stream.is_valid() && !stream.is_none()) {
+    const auto number = reinterpret_cast<std::intptr_t>(stream_of(stream));
+    return number == 0 ? kDefault : number;
+  }
+  return is_from(object, "cupy") ? kOwn : kDefault;
+}
+
+/// The capsule of an object's __dlpack__.
+nb::object capsule_of(nb::handle object, nb::handle stream) {
   const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
   nb::dict arguments;
-  if (nb::cast<int>(device[0]) == dlpack::kCuda) arguments["stream"] = -1;  // no wait
+  if (nb::cast<int>(device[0]) == dlpack::kCuda) arguments["stream"] = stream_argument(object, stream);
   nb::dict versioned = nb::borrow<nb::dict>(arguments.attr("copy")());
   versioned["max_version"] = nb::make_tuple(1, 3);
   try {
@@ -83,11 +102,11 @@ nb::object capsule_of(nb::handle object) {
   return object.attr("__dlpack__")(**arguments);
 }
 
-Array through_dlpack(nb::handle object, const char* name) {
+Array through_dlpack(nb::handle object, const char* name, nb::handle stream) {
   Array array;
   array.source = Array::Source::dlpack;
   array.object = nb::borrow(object);
-  array.keeper = capsule_of(object);
+  array.keeper = capsule_of(object, stream);
   PyObject* const capsule = array.keeper.ptr();
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     const auto* managed =
@@ -102,15 +121,7 @@ Array through_dlpack(nb::handle object, const char* name) {
   return array;
 }
 
-/// Whether an object's type belongs to a package.
-bool is_from(nb::handle object, std::string_view package) {
-  const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
-  return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
-}
-
-bool is_jax(nb::handle object) { return is_from(object, "jax") || is_from(object, "jaxlib"); }
-
-Array found(nb::handle object, const char* name, bool writes) {
+Array found(nb::handle object, const char* name, bool writes, nb::handle stream) {
   if (numpy::is_array(object)) return numpy::array_of(object, name, writes);
   if (const dlpack::Exchange* api = exchange_of(object)) {
     Array array;
@@ -122,16 +133,32 @@ Array found(nb::handle object, const char* name, bool writes) {
     take(array, tensor, name);
     return array;
   }
-  if (nb::hasattr(object, "__dlpack__")) return through_dlpack(object, name);
+  if (nb::hasattr(object, "__dlpack__")) return through_dlpack(object, name, stream);
   if (PyObject_CheckBuffer(object.ptr())) return numpy::array_of(numpy::over_buffer(object), name, writes);
   const std::string type = Py_TYPE(object.ptr())->tp_name;
   throw nb::type_error(
       with_name(name, "a " + type + "; must be an array: of NumPy, or with __dlpack__ or the buffer protocol").c_str());
 }
 
-Array acquired(nb::handle object, const char* name, bool writes) {
-  Array array = found(object, name, writes);
+Array acquired(nb::handle object, const char* name, bool writes, nb::handle stream = {}) {
+  Array array = found(object, name, writes, stream);
   array.pack_if_empty();
+  return array;
+}
+
+/// For JAX, whose own arrays nobody may write.
+Array empty_memory(const Array& like, std::span<const std::int64_t> shape, DType dtype) {
+  const Place place = place_of(like, nb::none(), nb::none());
+  Array array;
+  array.source = Array::Source::dlpack;
+  array.object = nb::cast(DeviceMemory(place.context, shape, dtype, like.device));
+  array.data = nb::cast<DeviceMemory&>(array.object).data();
+  array.dtype = dtype, array.device = like.device, array.rank = int(shape.size());
+  std::int64_t packed = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    array.shape[axis] = shape[axis], array.strides[axis] = packed;
+    packed *= std::max<std::int64_t>(shape[axis], 1);
+  }
   return array;
 }
 
@@ -157,12 +184,12 @@ std::int64_t Array::size() const {
   return count;
 }
 
-Array array_of(nb::handle object, const char* name) { return acquired(object, name, false); }
+Array array_of(nb::handle object, const char* name, nb::handle stream) { return acquired(object, name, false, stream); }
 
-Array output_of(nb::handle object, const char* name) {
+Array output_of(nb::handle object, const char* name, nb::handle stream) {
   if (!numpy::is_array(object) && is_jax(object))
     throw nb::type_error(with_name(name, "arrays of JAX never change; leave it out and take the result").c_str());
-  Array array = acquired(object, name, true);
+  Array array = acquired(object, name, true, stream);
   if (array.readonly) throw nb::value_error(with_name(name, "the array is read-only").c_str());
   return array;
 }
@@ -199,9 +226,7 @@ Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType d
     return acquired(like.object.attr("new_empty")(
                         extents, nb::arg("dtype") = nb::module_::import_("torch").attr(dtype_name(dtype))),
                     "result", true);
-  if (is_jax(like.object) && !like.on_device()) return numpy::empty(shape, dtype);
-  if (is_jax(like.object))
-    throw nb::type_error("results on a device are not made for JAX: give arrays of PyTorch or CuPy, or `out` of them");
+  if (is_jax(like.object)) return like.on_device() ? empty_memory(like, shape, dtype) : numpy::empty(shape, dtype);
   const nb::object space =
       nb::hasattr(like.object, "__array_namespace__")
           ? nb::object(like.object.attr("__array_namespace__")())
@@ -209,10 +234,26 @@ Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType d
   return acquired(space.attr("empty")(extents, nb::arg("dtype") = nb::str(dtype_name(dtype))), "result", true);
 }
 
-nb::object finished(const Array& array, const Array& like) {
-  if (like.source == Array::Source::dlpack && is_jax(like.object) && array.source == Array::Source::numpy)
-    return nb::module_::import_("jax.numpy").attr("asarray")(array.object);
+nb::object finished(const Array& array, const Array& like, const Place& place) {
+  if (like.source != Array::Source::dlpack || array.object.is(like.object)) return array.object;
+  if (nb::isinstance<DeviceMemory>(array.object)) {
+    unlocked([&] { place.context->synchronize(); });  // JAX may read it on any stream
+    return nb::module_::import_("jax.dlpack").attr("from_dlpack")(array.object);
+  }
+  if (array.source == Array::Source::numpy && is_jax(like.object))
+    return nb::module_::import_("jax.numpy")
+        .attr("asarray")(array.object, nb::arg("device") = like.object.attr("device"));
   return array.object;
+}
+
+void* stream_of(nb::handle stream) {
+  if (PyLong_Check(stream.ptr())) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream));
+  for (const char* attribute : {"cuda_stream", "ptr"})
+    if (nb::hasattr(stream, attribute))
+      return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr(attribute)));
+  if (nb::hasattr(stream, "__cuda_stream__"))
+    return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr("__cuda_stream__")()[1]));
+  throw nb::type_error("stream: must be a number, or a stream of PyTorch, CuPy or cuda.core");
 }
 
 void* current_stream(const Array& array) {

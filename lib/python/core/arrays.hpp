@@ -53,21 +53,27 @@ struct Array {
   std::span<const std::int64_t> extents() const { return {shape.data(), std::size_t(rank)}; }
 };
 
+struct Place;
+
 /// Finds the types of NumPy. Throws where it is not installed.
 void import_numpy();
 
-/// The memory of an object. `name` is the argument's. Throws TypeError where it is no array of f16, bf16, f32 or f64.
-Array array_of(nb::handle object, const char* name);
+/// The memory of an object. `name` is the argument's; `stream`: where the array will be used, None (or null) for the
+/// framework's stream now. Throws TypeError where it is no array of f16, bf16, f32 or f64.
+Array array_of(nb::handle object, const char* name, nb::handle stream = {});
 /// One to write to. Throws ValueError where it is read-only, TypeError where it is one of JAX, which never change.
-Array output_of(nb::handle object, const char* name);
+Array output_of(nb::handle object, const char* name, nb::handle stream = {});
 /// A copy in C order, of the same kind.
 Array contiguous(const Array& array, const char* name);
 /// A new array of the kind of `like`, on its device, in C order.
 Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType dtype);
-/// What the caller gets for an array of empty_like: of JAX it is another object.
-nb::object finished(const Array& array, const Array& like);
+/// What the caller gets for an array of empty_like that was filled at that place: of JAX it is another object.
+nb::object finished(const Array& array, const Array& like, const Place& place);
 
-/// The CUDA stream on which the framework that an array comes from works now.
+/// The number of a stream: one itself, or that of an object that has `cuda_stream`, `ptr` or `__cuda_stream__`.
+void* stream_of(nb::handle stream);
+/// The CUDA stream on which the framework that an array comes from works now; null, the default stream, where that is
+/// not known.
 void* current_stream(const Array& array);
 
 /// "float32".

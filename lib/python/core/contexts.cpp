@@ -34,16 +34,6 @@ std::shared_ptr<Context> kept_context(const std::string& backend, std::optional<
   return made;
 }
 
-void* stream_of(nb::handle stream) {
-  if (PyLong_Check(stream.ptr())) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream));
-  for (const char* attribute : {"cuda_stream", "ptr"})
-    if (nb::hasattr(stream, attribute))
-      return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr(attribute)));
-  if (nb::hasattr(stream, "__cuda_stream__"))
-    return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr("__cuda_stream__")()[1]));
-  throw nb::type_error("stream: must be a number, or a stream of PyTorch, CuPy or cuda.core");
-}
-
 std::string backend_text(nb::handle backend) {
   if (backend.is_none()) return {};
   if (!PyUnicode_Check(backend.ptr())) throw nb::type_error("backend: must be a string such as 'cpu' or 'cuda:0'");

@@ -19,7 +19,7 @@ struct Wishes {
 class Product {
  public:
   Product(nb::handle a, nb::handle b, nb::handle out, const Wishes& wishes)
-      : wishes_(wishes), a_(array_of(a, "a")), b_(array_of(b, "b")) {
+      : wishes_(wishes), a_(array_of(a, "a", wishes.stream)), b_(array_of(b, "b", wishes.stream)) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; matmul takes arrays").c_str());
@@ -41,9 +41,10 @@ class Product {
     if (written_ && wishes_.beta != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
     describe(a, b, *c);
-    execute();
+    const Place place = place_of(a_, wishes_.backend, wishes_.stream);
+    execute(place);
     if (written_) out_.object.attr("__setitem__")(nb::ellipsis(), written_->object);
-    return finished(out_, a_);
+    return finished(out_, a_, place);
   }
 
  private:
@@ -73,7 +74,7 @@ class Product {
       out_ = empty_like(a_, shape, dtype);
       return;
     }
-    out_ = output_of(out, "out");
+    out_ = output_of(out, "out", wishes_.stream);
     require_same_memory(a_, "a", out_, "out");
     if (!std::ranges::equal(out_.extents(), shape))
       throw nb::value_error(
@@ -85,7 +86,7 @@ class Product {
 
   void find_bias() {
     if (wishes_.bias.is_none()) return;
-    Array bias = array_of(wishes_.bias, "bias");
+    Array bias = array_of(wishes_.bias, "bias", wishes_.stream);
     require_same_memory(a_, "a", bias, "bias");
     const auto extents = bias.extents();
     const bool column = (bias.rank == 1 && extents[0] == n_) || (bias.rank == 2 && extents[0] == 1 && extents[1] == n_);
@@ -166,8 +167,7 @@ class Product {
     desc_.stride_a = inner.strides[0], desc_.stride_b = inner.strides[1], desc_.stride_c = inner.strides[2];
   }
 
-  void execute() {
-    const Place place = place_of(a_, wishes_.backend, wishes_.stream);
+  void execute(const Place& place) {
     BorrowedPlan plan(place, &desc_, options_of(place.memory, wishes_.algorithm, wishes_.effort));
     constexpr double kShort = 32.0 * 32.0 * 32.0;  // below that the lock is not worth giving up
     if (double(desc_.m) * double(desc_.n) * double(desc_.k) * double(desc_.batch) < kShort && loops_.empty())

@@ -48,7 +48,7 @@ class ProductPlan : public KeptPlan {
     }
     const tessera_dtype type = f.dtype_out == DType::f64 ? TESSERA_F64 : TESSERA_F32;
     execute(operands, {{type, 0, alpha, 0.0}, {type, 0, beta, 0.0}});
-    return finished(result, left);
+    return finished(result, left, place());
   }
 
  private:

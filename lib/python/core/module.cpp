@@ -3,6 +3,8 @@
 
 #include "module.hpp"
 
+#include "device_memory.hpp"
+
 #include <cstddef>
 #include <exception>
 
@@ -149,6 +151,7 @@ NB_MODULE(_core, module) {
   using namespace tessera::python;
   import_numpy();
   define_errors();
+  define_device_memory(module);
   define_info(module);
   define_gemm(module);
   define_stencil(module);

@@ -63,9 +63,9 @@ void require_same_shape(const Array& in, const Array& out) {
 
 nb::object stencil(nb::handle input, const Taps& taps, nb::handle boundary, std::int64_t steps, nb::handle output,
                    nb::handle backend, nb::handle algorithm, nb::handle effort, nb::handle stream) {
-  const Array in = domain(array_of(input, "input"), "input", false);
+  const Array in = domain(array_of(input, "input", stream), "input", false);
   const Array out =
-      output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out"), "out", true);
+      output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out", stream), "out", true);
   require_same_memory(in, "input", out, "out");
   require_same_shape(in, out);
   tessera_stencil_desc desc = described(in.extents(), in.dtype, taps, boundaries_of(boundary, in.rank), steps);
@@ -79,7 +79,7 @@ nb::object stencil(nb::handle input, const Taps& taps, nb::handle boundary, std:
     plan.execute(operands, 2);
   else
     unlocked([&] { plan.execute(operands, 2); });
-  return finished(out, in);
+  return finished(out, in, place);
 }
 
 /// A stencil that is made once. Arrays are in C order.
@@ -95,7 +95,7 @@ class SweepPlan : public KeptPlan {
     const Array out =
         output.is_none() ? empty_like(in, in.extents(), in.dtype) : checked(output_of(output, "out"), "out");
     execute({operand_of(in, TESSERA_ROLE_IN), operand_of(out, TESSERA_ROLE_OUT)}, {});
-    return finished(out, in);
+    return finished(out, in, place());
   }
 
  private:
