@@ -296,6 +296,23 @@ prefer_formatter() {
   [[ -z "$(offered "$package")" ]] || (apt_install "$package") || true
 }
 
+# The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
+python_options=()
+prefer_python() {
+  local python="$deps/python/bin/python" tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes)
+  if [[ ! -x "$python" && -z "$why_no_install" && ! -e "$tried" ]]; then
+    say "installing with pip under .deps: ${modules[*]}"
+    (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
+      quietly "$python" -m pip install --quiet --disable-pip-version-check "${modules[@]}" ||
+      { rm -rf "$deps/python" && touch "$tried"; }
+  fi
+  if [[ -x "$python" ]]; then
+    python_options=(-DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python")
+  else
+    say "pip's packages were not to be had, so the Python package is not built"
+  fi
+}
+
 ensure_dependencies() {
   local row summary=""
   check_tools
@@ -371,7 +388,9 @@ main() {
     test | all)
       prefer_formatter
       set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
-    all) set -- -DTESSERA_BUILD_PERF=ON "$@" ;;&
+    all)
+      prefer_python
+      set -- -DTESSERA_BUILD_PERF=ON "${python_options[@]}" "$@" ;;&
     run | test | all) set -- -DTESSERA_BUILD_EXAMPLES=ON "$@" ;;
   esac
   configure_and_build "$@"

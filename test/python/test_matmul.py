@@ -126,7 +126,7 @@ def test_types_of_results(rng):
     "error, text, call",
     [
         (ValueError, "must agree", lambda x: tessera.matmul(x, np.ones((3, 3), np.float32))),
-        (ValueError, "broadcast", lambda x: tessera.matmul(np.ones((2, 4, 4), np.float32), np.ones((3, 4, 4), np.float32))),
+        (ValueError, "broadcast", lambda x: tessera.matmul(np.stack([x] * 2), np.stack([x] * 3))),
         (TypeError, "int64", lambda x: tessera.matmul(x.astype(np.int64), x)),
         (TypeError, "complex", lambda x: tessera.matmul(x.astype(complex), x)),
         (TypeError, "one type", lambda x: tessera.matmul(x, x.astype(np.float64))),

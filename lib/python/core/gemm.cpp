@@ -191,7 +191,7 @@ class Product {
     tessera_operand operands[4] = {operand(a_, TESSERA_ROLE_A, at[0]), operand(b_, TESSERA_ROLE_B, at[1]),
                                    operand(result(), TESSERA_ROLE_C, at[2])};
     if (bias_) operands[3] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
-    const tessera_dtype type = result().dtype == DType::f64 ? TESSERA_F64 : TESSERA_F32;
+    const tessera_dtype type = scalar_dtype(result().dtype);
     const tessera_scalar scalars[] = {{type, 0, wishes_.alpha, 0.0}, {type, 0, wishes_.beta, 0.0}};
     plan.execute(operands, bias_ ? 4 : 3, scalars, 2);
   }

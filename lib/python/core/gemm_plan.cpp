@@ -46,7 +46,7 @@ class ProductPlan : public KeptPlan {
                 .c_str());
       operands.push_back(operand_of(vector, TESSERA_ROLE_BIAS));
     }
-    const tessera_dtype type = f.dtype_out == DType::f64 ? TESSERA_F64 : TESSERA_F32;
+    const tessera_dtype type = scalar_dtype(f.dtype_out);
     execute(operands, {{type, 0, alpha, 0.0}, {type, 0, beta, 0.0}});
     return finished(result, left, place());
   }

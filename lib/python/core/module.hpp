@@ -26,6 +26,11 @@ Compute compute_named(nb::handle object);
 Effort effort_named(nb::handle object);
 PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort);
 
+/// The type of alpha and beta for results of a type.
+inline tessera_dtype scalar_dtype(DType dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+}
+
 /// Runs `work` without the lock of Python.
 template <class Work>
 void unlocked(Work&& work) {

@@ -19,6 +19,16 @@ namespace {
 
 PyArrayObject* raw(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
 
+/// NumPy's number of a type; it has none for bfloat16.
+template <class T>
+constexpr int kNumber = NPY_NOTYPE;
+template <>
+constexpr int kNumber<float> = NPY_FLOAT;
+template <>
+constexpr int kNumber<double> = NPY_DOUBLE;
+template <>
+constexpr int kNumber<float16> = NPY_HALF;
+
 /// NumPy's description of bfloat16, which the package ml_dtypes adds; null where it is not there.
 PyArray_Descr* bfloat16() {
   static PyArray_Descr* known = nullptr;
@@ -56,8 +66,8 @@ bool dtype_of(PyArrayObject* array, DType& dtype) {
 }
 
 PyArray_Descr* descr_of(DType dtype) {
-  if (dtype != DType::bf16)
-    return PyArray_DescrFromType(dtype == DType::f32 ? NPY_FLOAT : dtype == DType::f64 ? NPY_DOUBLE : NPY_HALF);
+  const int number = with_types(dtype, []<class T>(std::type_identity<T>) { return kNumber<T>; });
+  if (number != NPY_NOTYPE) return PyArray_DescrFromType(number);
   PyArray_Descr* const descr = bfloat16();
   if (descr == nullptr) throw nb::type_error("bfloat16 in NumPy needs the package ml_dtypes: pip install ml_dtypes");
   Py_INCREF(descr);

@@ -155,7 +155,7 @@ nb::list items_of(const Taps& taps) {
 
 Taps taps_from_dense(nb::handle weights) {
   const Array array = array_of(weights, "weights");
-  if (array.on_device() || array.dtype != DType::f64)
+  if (array.on_device() || array.dtype != kDType<double>)
     throw nb::type_error("weights: must be float64, in the host's memory");
   const Array packed = contiguous(array, "weights");
   const auto* const values = static_cast<const double*>(packed.data);

@@ -8,16 +8,26 @@ float32 is summed in float32, where SciPy sums in float64: (weights + 2) * 2**-2
 that a pass differs.
 """
 
-import functools
-import math
-import numbers
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ._core import Taps, stencil
+from ._filters import (
+    MOST_AXES,
+    as_array,
+    axes_of,
+    axis_of,
+    check_origin,
+    finish,
+    gaussian,
+    per_axis,
+    separable,
+    single_pass,
+    weighted,
+    weights_of,
+)
 
 __all__ = [
     "convolve",
@@ -33,20 +43,6 @@ __all__ = [
     "uniform_filter1d",
 ]
 
-_MODES = {
-    "reflect": "reflect",
-    "grid-mirror": "reflect",
-    "constant": "constant",
-    "grid-constant": "constant",
-    "nearest": "nearest",
-    "mirror": "mirror",
-    "wrap": "periodic",
-    "grid-wrap": "periodic",
-}
-_MOST_AXES = 3
-_MOST_FUSED = 27  # taps of one pass in place of a pass along each axis
-
-
 def correlate(
     input: Any,
     weights: Any,
@@ -58,7 +54,7 @@ def correlate(
     axes: int | Sequence[int] | None = None,
 ) -> Any:
     """Correlation with weights of as many axes as the input, or as `axes` names: in the order of the input's axes."""
-    return _weighted(input, _weights_of(weights), output, mode, cval, origin, axes, mirrored=False)
+    return weighted(input, weights_of(weights), output, mode, cval, origin, axes, mirrored=False)
 
 
 def convolve(
@@ -72,7 +68,7 @@ def convolve(
     axes: int | Sequence[int] | None = None,
 ) -> Any:
     """Convolution: correlation with mirrored weights."""
-    return _weighted(input, _weights_of(weights), output, mode, cval, origin, axes, mirrored=True)
+    return weighted(input, weights_of(weights), output, mode, cval, origin, axes, mirrored=True)
 
 
 def correlate1d(
@@ -85,12 +81,12 @@ def correlate1d(
     origin: int = 0,
 ) -> Any:
     """Correlation along one axis."""
-    array = _as_array(input)
-    weights = _weights_of(weights)
+    array = as_array(input)
+    weights = weights_of(weights)
     if weights.ndim != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
-    _check_origin(origin, weights.shape[0])
-    return _pass(array, (_axis_of(axis, array.ndim),), weights, [mode], cval, [origin], output)
+    check_origin(origin, weights.shape[0])
+    return single_pass(array, (axis_of(axis, array.ndim),), weights, [mode], cval, [origin], output)
 
 
 def convolve1d(
@@ -103,10 +99,10 @@ def convolve1d(
     origin: int = 0,
 ) -> Any:
     """Convolution along one axis."""
-    weights = _weights_of(weights)
+    weights = weights_of(weights)
     if weights.ndim != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
-    _check_origin(origin, weights.shape[0])
+    check_origin(origin, weights.shape[0])
     mirrored = -origin - (1 if weights.shape[0] % 2 == 0 else 0)
     return correlate1d(input, weights[::-1], axis, output, mode, cval, mirrored)
 
@@ -124,7 +120,7 @@ def gaussian_filter1d(
     radius: int | None = None,
 ) -> Any:
     """A Gaussian of standard deviation sigma, in points, or its derivative of that order, along one axis."""
-    weights = _gaussian(float(sigma), order, truncate, radius)
+    weights = gaussian(float(sigma), order, truncate, radius)
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
 
@@ -141,17 +137,17 @@ def gaussian_filter(
     axes: int | Sequence[int] | None = None,
 ) -> Any:
     """A Gaussian along each axis; one of sigma below 1e-15 is left out."""
-    array = _as_array(input)
-    axes = _axes_of(axes, array.ndim)
+    array = as_array(input)
+    axes = axes_of(axes, array.ndim)
     count = len(axes)
-    sigmas, orders = _per_axis(sigma, count, "sigma"), _per_axis(order, count, "order")
-    modes, radii = _per_axis(mode, count, "mode"), _per_axis(radius, count, "radius")
+    sigmas, orders = per_axis(sigma, count, "sigma"), per_axis(order, count, "order")
+    modes, radii = per_axis(mode, count, "mode"), per_axis(radius, count, "radius")
     filters = [
-        (axis, _gaussian(float(s), o, truncate, r), m, 0)
+        (axis, gaussian(float(s), o, truncate, r), m, 0)
         for axis, s, o, m, r in zip(axes, sigmas, orders, modes, radii)
         if s > 1e-15
     ]
-    return _separable(array, filters, cval, output)
+    return separable(array, filters, cval, output)
 
 
 def uniform_filter1d(
@@ -182,11 +178,11 @@ def uniform_filter(
     axes: int | Sequence[int] | None = None,
 ) -> Any:
     """The mean of a box."""
-    array = _as_array(input)
-    axes = _axes_of(axes, array.ndim)
+    array = as_array(input)
+    axes = axes_of(axes, array.ndim)
     count = len(axes)
-    sizes, origins = _per_axis(size, count, "size"), _per_axis(origin, count, "origin")
-    modes = _per_axis(mode, count, "mode")
+    sizes, origins = per_axis(size, count, "size"), per_axis(origin, count, "origin")
+    modes = per_axis(mode, count, "mode")
     filters = []
     for axis, extent, shift, one in zip(axes, sizes, origins, modes):
         extent = operator.index(extent)
@@ -194,7 +190,7 @@ def uniform_filter(
             if (extent // 2 + shift < 0) or (extent // 2 + shift >= extent):
                 raise ValueError("invalid origin")
             filters.append((axis, np.full(extent, 1.0 / extent), one, shift))
-    return _separable(array, filters, cval, output)
+    return separable(array, filters, cval, output)
 
 
 def sobel(
@@ -220,12 +216,12 @@ def laplace(
     axes: int | Sequence[int] | None = None,
 ) -> Any:
     """The sum of the second differences along the axes."""
-    array = _as_array(input)
-    axes = _axes_of(axes, array.ndim)
-    modes = _per_axis(mode, len(axes), "mode")
+    array = as_array(input)
+    axes = axes_of(axes, array.ndim)
+    modes = per_axis(mode, len(axes), "mode")
     if not axes:
-        return _finish(array, output, lambda part: part)
-    if len(axes) > _MOST_AXES:
+        return finish(array, output, lambda part: part)
+    if len(axes) > MOST_AXES:
         raise ValueError(f"laplace along {len(axes)} axes: three is the most; name them by axes")
     weights = np.zeros((3,) * len(axes))
     for index in range(len(axes)):
@@ -234,239 +230,13 @@ def laplace(
             at[index] = place
             weights[tuple(at)] = 1.0
         weights[(1,) * len(axes)] -= 2.0
-    return _pass(array, axes, weights, modes, cval, [0] * len(axes), output)
+    return single_pass(array, axes, weights, modes, cval, [0] * len(axes), output)
 
 
 def _gradient(input: Any, axis: int, output: Any, mode: Any, cval: float, smooth: list[float]) -> Any:
-    array = _as_array(input)
-    axis = _axis_of(axis, array.ndim)
-    modes = _per_axis(mode, array.ndim, "mode")
+    array = as_array(input)
+    axis = axis_of(axis, array.ndim)
+    modes = per_axis(mode, array.ndim, "mode")
     filters = [(axis, np.array([-1.0, 0.0, 1.0]), modes[axis], 0)]
     filters += [(other, np.array(smooth), modes[other], 0) for other in range(array.ndim) if other != axis]
-    return _separable(array, filters, cval, output)
-
-
-# --- Passes ---
-
-
-def _weighted(
-    input: Any, weights: np.ndarray, output: Any, mode: str, cval: float, origin: Any, axes: Any, mirrored: bool
-) -> Any:
-    array = _as_array(input)
-    given = _axes_of(axes, array.ndim)
-    if weights.ndim != len(given) or 0 in weights.shape:
-        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(given)})")
-    if not isinstance(mode, str):
-        raise RuntimeError("A sequence of modes is not supported")
-    ordered = sorted(given)
-    origins = _per_axis(origin, len(given), "origin")
-    if len(given) < array.ndim:  # else SciPy takes them in the order of the input's axes, whatever axes says
-        origins = [origins[given.index(axis)] for axis in ordered]
-    if mirrored:
-        weights = np.flip(weights)
-        origins = [-shift - (1 if extent % 2 == 0 else 0) for extent, shift in zip(weights.shape, origins)]
-    for extent, shift in zip(weights.shape, origins):
-        _check_origin(shift, extent)
-    return _pass(array, ordered, weights, [mode] * len(ordered), cval, origins, output)
-
-
-def _separable(array: Any, filters: list, cval: float, output: Any) -> Any:
-    """A filter along each of some axes: in one pass where there are few taps in all and it is the same."""
-    if not filters:
-        return _finish(array, output, lambda part: part)
-    names = [_mode_of(mode) for _, _, mode, _ in filters]
-    taps = math.prod(weights.shape[0] for _, weights, _, _ in filters)
-    # A constant beyond one axis is filtered along the others in one pass, and is not in several.
-    same = cval == 0.0 or "constant" not in names
-    if taps <= _MOST_FUSED and same and len(filters) <= _MOST_AXES:
-        ordered = sorted(filters, key=lambda entry: entry[0])
-        weights = functools.reduce(np.multiply.outer, (entry[1] for entry in ordered))
-        axes, _, modes, origins = zip(*ordered)
-        return _pass(array, axes, weights, modes, cval, origins, output)
-
-    def run(part: Any) -> Any:
-        for axis, weights, mode, origin in filters:
-            part = _sweep(part, (axis,), weights, [mode], cval, [origin])
-        return part
-
-    return _finish(array, output, run)
-
-
-def _pass(
-    array: Any, axes: Sequence[int], weights: np.ndarray, modes: Sequence[str], cval: float, origins: Any, output: Any
-) -> Any:
-    for mode in modes:
-        _mode_of(mode)
-    return _finish(array, output, lambda part: _sweep(part, axes, weights, modes, cval, origins))
-
-
-def _sweep(part: Any, axes: Sequence[int], weights: np.ndarray, modes: Any, cval: float, origins: Any) -> Any:
-    """One stencil on an array of any number of axes."""
-    if 0 in part.shape:
-        return part
-    shape, where = _collapsed(part, axes)
-    if len(axes) > _MOST_AXES:
-        raise ValueError(f"a filter along {len(axes)} axes at once: the library takes three axes")
-    if len(shape) > _MOST_AXES:
-        return _sweep_slices(part, axes, weights, modes, cval, origins)
-    taps = _taps_of(weights.tobytes(), weights.shape, tuple(int(o) for o in origins), tuple(where), len(shape))
-    boundary: list[Any] = ["nearest"] * len(shape)
-    for index, mode in zip(where, modes):
-        name = _MODES[mode]
-        boundary[index] = ("constant", float(cval)) if name == "constant" else name
-    if len(shape) == part.ndim:
-        return stencil(part, taps, boundary=boundary)
-    return stencil(part.reshape(shape), taps, boundary=boundary).reshape(part.shape)
-
-
-def _sweep_slices(part: Any, axes: Sequence[int], weights: np.ndarray, modes: Any, cval: float, origins: Any) -> Any:
-    """The same for each slice along the first axis that is not filtered."""
-    free = next(axis for axis in range(part.ndim) if axis not in axes)
-    left = [axis - (1 if axis > free else 0) for axis in axes]
-    result = np.empty_like(part)
-    for source, target in zip(np.moveaxis(part, free, 0), np.moveaxis(result, free, 0)):
-        target[...] = _sweep(source, left, weights, modes, cval, origins)
-    return result
-
-
-def _collapsed(part: Any, axes: Sequence[int]) -> tuple[tuple[int, ...], list[int]]:
-    """The shape with axes joined that are not filtered, where there are more than three; and where the others are."""
-    if part.ndim <= _MOST_AXES:
-        return tuple(part.shape), list(axes)
-    shape: list[int] = []
-    where = dict.fromkeys(axes, 0)
-    open_group = False
-    for axis, extent in enumerate(part.shape):
-        if axis in where:
-            where[axis] = len(shape)
-            shape.append(extent)
-            open_group = False
-        elif open_group:
-            shape[-1] *= extent
-        else:
-            shape.append(extent)
-            open_group = True
-    return tuple(shape), [where[axis] for axis in axes]
-
-
-@functools.lru_cache(maxsize=256)
-def _taps_of(
-    values: bytes, shape: tuple[int, ...], origins: tuple[int, ...], where: tuple[int, ...], rank: int
-) -> Taps:
-    weights = np.frombuffer(values).reshape(shape)
-    taps = Taps(rank)
-    for index in np.ndindex(*shape):
-        offset = [0] * rank
-        for axis, place, extent, origin in zip(where, index, shape, origins):
-            offset[axis] = place - extent // 2 - origin
-        taps.add(offset, float(weights[index]))
-    return taps
-
-
-def _finish(array: Any, output: Any, run: Any) -> Any:
-    """Runs a filter in a type that the library has, and puts the result where SciPy would."""
-    if not isinstance(array, np.ndarray):
-        result = run(array)
-        if output is None:
-            return result
-        output[...] = result
-        return output
-    target, dtype = _output_of(output, array)
-    if np.iscomplexobj(array):
-        result = _finish(array.real, None, run) + 1j * _finish(array.imag, None, run)
-        return _placed(result, target, dtype)
-    native = array.dtype if array.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return _placed(run(array.astype(native, copy=False)), target, dtype)
-
-
-def _placed(result: np.ndarray, target: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
-    if target is None:
-        return result.astype(dtype, copy=False)
-    target[...] = result.astype(dtype, copy=False)
-    return target
-
-
-def _output_of(output: Any, array: np.ndarray) -> tuple[np.ndarray | None, np.dtype]:
-    if output is None:
-        return None, array.dtype
-    if isinstance(output, (type, np.dtype, str)):
-        return None, np.dtype(output)
-    if not isinstance(output, np.ndarray):
-        raise TypeError(f"output: a {type(output).__name__}; must be an array or a type of elements")
-    if output.shape != array.shape:
-        raise RuntimeError("output shape not correct")
-    return output, output.dtype
-
-
-# --- Arguments ---
-
-
-def _as_array(input: Any) -> Any:
-    if isinstance(input, np.ndarray) or not hasattr(input, "__dlpack__"):
-        return np.asarray(input)
-    return input
-
-
-def _weights_of(weights: Any) -> np.ndarray:
-    array = np.asarray(weights)
-    if np.iscomplexobj(array):
-        raise TypeError("weights: complex numbers; must be real")
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
-
-
-def _per_axis(value: Any, count: int, name: str) -> list:
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
-        return [value] * count
-    values = list(value)
-    if len(values) != count:
-        raise RuntimeError(f"sequence argument must have length equal to input rank ({name})")
-    return values
-
-
-def _axis_of(axis: Any, rank: int) -> int:
-    axis = operator.index(axis)
-    if not -rank <= axis < rank:
-        raise np.exceptions.AxisError(axis, rank)
-    return axis % rank
-
-
-def _axes_of(axes: Any, rank: int) -> tuple[int, ...]:
-    if axes is None:
-        return tuple(range(rank))
-    if isinstance(axes, numbers.Integral):
-        axes = (axes,)
-    found = tuple(_axis_of(axis, rank) for axis in axes)
-    if len(set(found)) != len(found):
-        raise ValueError("axes must be unique")
-    return found
-
-
-def _mode_of(mode: Any) -> str:
-    if not isinstance(mode, str) or mode not in _MODES:
-        raise RuntimeError("boundary mode not supported")
-    return _MODES[mode]
-
-
-def _check_origin(origin: int, extent: int) -> None:
-    if not -(extent // 2) <= origin <= (extent - 1) // 2:
-        raise ValueError(
-            "Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2"
-        )
-
-
-@functools.lru_cache(maxsize=256)
-def _gaussian(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
-    """exp(-x^2 / (2 sigma^2)) over its sum, times the polynomial that its derivative of that order has."""
-    if order < 0:
-        raise ValueError("order must be non-negative")
-    extent = int(truncate * sigma + 0.5) if radius is None else radius
-    if not isinstance(extent, numbers.Integral) or extent < 0:
-        raise ValueError("Radius must be a nonnegative integer.")
-    x = np.arange(-extent, extent + 1)
-    phi = np.exp(-0.5 / (sigma * sigma) * x**2)
-    phi /= phi.sum()
-    # If the derivative is q(x) phi(x), the next one is (q'(x) - x q(x) / sigma^2) phi(x).
-    q = np.polynomial.Polynomial([1.0])
-    for _ in range(order):
-        q = q.deriv() - np.polynomial.Polynomial([0.0, 1.0 / (sigma * sigma)]) * q
-    return np.ascontiguousarray((q(x) * phi)[::-1])
+    return separable(array, filters, cval, output)
