@@ -13,6 +13,7 @@ set -euo pipefail
 repository="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 deps="$repository/.deps"
 prefix="$deps/prefix/usr"
+python="$deps/python/bin/python"
 build="$(realpath -m -- "${TESSERA_BUILD_DIR:-$repository/build/release}")"
 
 # Name, minimum version, package of Debian and Ubuntu, remark. Libraries have the names by which CMake finds them.
@@ -297,20 +298,14 @@ prefer_formatter() {
 }
 
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
-python_options=()
 prefer_python() {
-  local python="$deps/python/bin/python" tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes)
-  if [[ ! -x "$python" && -z "$why_no_install" && ! -e "$tried" ]]; then
-    say "installing with pip under .deps: ${modules[*]}"
-    (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
-      quietly "$python" -m pip install --quiet --disable-pip-version-check "${modules[@]}" ||
-      { rm -rf "$deps/python" && touch "$tried"; }
-  fi
-  if [[ -x "$python" ]]; then
-    python_options=(-DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python")
-  else
-    say "pip's packages were not to be had, so the Python package is not built"
-  fi
+  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes)
+  [[ ! -x "$python" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
+  say "installing with pip under .deps: ${modules[*]}"
+  (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
+    quietly "$python" -m pip install --disable-pip-version-check "${modules[@]}" && return
+  say "pip's packages were not to be had, so the Python package is not built"
+  rm -rf "$deps/python" && touch "$tried"
 }
 
 ensure_dependencies() {
@@ -390,7 +385,8 @@ main() {
       set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
     all)
       prefer_python
-      set -- -DTESSERA_BUILD_PERF=ON "${python_options[@]}" "$@" ;;&
+      [[ ! -x "$python" ]] || set -- -DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python" "$@"
+      set -- -DTESSERA_BUILD_PERF=ON "$@" ;;&
     run | test | all) set -- -DTESSERA_BUILD_EXAMPLES=ON "$@" ;;
   esac
   configure_and_build "$@"

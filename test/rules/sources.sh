@@ -24,7 +24,8 @@ find_lines() {
     --include='*.ipp' -- "$pattern" "$@" | grep -vE '^[^:]*:[0-9]+: *(//|\*|/\*)' || true
 }
 core() {
-  find lib \( -path lib/cli -o -path lib/blas -o -path lib/python \) -prune -o \( -name '*.cpp' -o -name '*.hpp' \) -print
+  find lib \( -path lib/cli -o -path lib/blas -o -path lib/python \) -prune \
+    -o \( -name '*.cpp' -o -name '*.hpp' \) -print
 }
 
 mapfile -t core_files < <(core)
@@ -46,7 +47,7 @@ find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,d
   find_lines '^ *# *include *"(api|plan|dispatch|problem)/' lib/wisdom
   find_lines '^ *# *include *"api/' lib/plan
   find_lines '^ *# *include *"(api|plan|problem|dispatch|wisdom)/' lib/cli lib/blas lib/python; } |
-  rule "api knows plan, wisdom, dispatch, plan the last two and problem, these nobody; cli, blas and python are users" || true
+  rule "api knows plan, wisdom, dispatch, plan the last two and problem, these nobody; the others are users" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |

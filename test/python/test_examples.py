@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of the pages run, and check themselves."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "python").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example(path, capsys):
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 2
+
+
+def test_info_program():
+    run = subprocess.run([sys.executable, "-m", "tessera", "info"], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("tessera ") and "cpu" in run.stdout
+    wrong = subprocess.run([sys.executable, "-m", "tessera"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "usage" in wrong.stderr
