@@ -84,7 +84,7 @@ double direct_seconds(const Machine& machine, const SystemProblem& p) {
   const double moving = compulsory_bytes(p) / (kRate * machine.memory_rate);
   // Of values that are read together, in domains of which each multiprocessor has a few blocks; and of a launch that
   // waits for another one's values.
-  constexpr double kBatch = 0.4e-6, kNext = 4e-6;
+  constexpr double kBatch = 0.4e-6, kNext = 6e-6;
   const double step = std::max({computing, moving, batches * kBatch + (launches - 1.0) * kNext});
   const double points = double(p.injections.size() + p.recordings.size());
   return double(p.steps) * (launches_seconds(machine, launches + points) + step);
