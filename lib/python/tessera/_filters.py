@@ -30,22 +30,38 @@ _MOST_FUSED = 27  # taps of one pass in place of a pass along each axis
 def weighted(
     input: Any, weights: np.ndarray, output: Any, mode: str, cval: float, origin: Any, axes: Any, mirrored: bool
 ) -> Any:
+    """Correlation, or convolution, with weights of several axes. The same filter is prepared once."""
     array = as_array(input)
-    given = axes_of(axes, array.ndim)
-    if weights.ndim != len(given) or 0 in weights.shape:
-        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(given)})")
     if not isinstance(mode, str):
         raise RuntimeError("A sequence of modes is not supported")
+    if not isinstance(origin, int):
+        origin = tuple(origin) if isinstance(origin, (Sequence, np.ndarray)) else origin
+    if axes is not None:
+        axes = tuple(axes) if isinstance(axes, (Sequence, np.ndarray)) else axes
+    sweep = _prepared(weights.tobytes(), weights.shape, mode, float(cval), origin, axes, array.ndim, mirrored)
+    return finish(array, output, sweep)
+
+
+@functools.lru_cache(maxsize=256)
+def _prepared(
+    values: bytes, extents: tuple, mode: str, cval: float, origin: Any, axes: Any, rank: int, mirrored: bool
+) -> Any:
+    weights = np.frombuffer(values).reshape(extents)
+    given = axes_of(axes, rank)
+    if weights.ndim != len(given) or 0 in extents:
+        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(given)})")
     ordered = sorted(given)
     origins = per_axis(origin, len(given), "origin")
-    if len(given) < array.ndim:  # else SciPy takes them in the order of the input's axes, whatever axes says
+    if len(given) < rank:  # else SciPy takes them in the order of the input's axes, whatever axes says
         origins = [origins[given.index(axis)] for axis in ordered]
     if mirrored:
         weights = np.flip(weights)
-        origins = [-shift - (1 if extent % 2 == 0 else 0) for extent, shift in zip(weights.shape, origins)]
-    for extent, shift in zip(weights.shape, origins):
+        origins = [-shift - (1 if extent % 2 == 0 else 0) for extent, shift in zip(extents, origins)]
+    for extent, shift in zip(extents, origins):
         check_origin(shift, extent)
-    return single_pass(array, ordered, weights, [mode] * len(ordered), cval, origins, output)
+    _mode_of(mode)
+    modes = [mode] * len(ordered)
+    return lambda part: _sweep(part, ordered, weights, modes, cval, origins)
 
 
 def separable(array: Any, filters: list, cval: float, output: Any) -> Any:
@@ -87,14 +103,24 @@ def _sweep(part: Any, axes: Sequence[int], weights: np.ndarray, modes: Any, cval
         raise ValueError(f"a filter along {len(axes)} axes at once: the library takes three axes")
     if len(shape) > MOST_AXES:
         return _sweep_slices(part, axes, weights, modes, cval, origins)
-    taps = _taps_of(weights.tobytes(), weights.shape, tuple(int(o) for o in origins), tuple(where), len(shape))
-    boundary: list[Any] = ["nearest"] * len(shape)
-    for index, mode in zip(where, modes):
-        name = _MODES[mode]
-        boundary[index] = ("constant", float(cval)) if name == "constant" else name
+    taps = _taps_of(weights.tobytes(), weights.shape, tuple(origins), tuple(where), len(shape))
+    boundary = _boundary_of(tuple(modes), float(cval), tuple(where), len(shape))
     if len(shape) == part.ndim:
         return stencil(part, taps, boundary=boundary)
     return stencil(part.reshape(shape), taps, boundary=boundary).reshape(part.shape)
+
+
+@functools.lru_cache(maxsize=256)
+def _boundary_of(modes: tuple[str, ...], cval: float, where: tuple[int, ...], rank: int) -> Any:
+    """What stencil() takes: one entry for all axes where they are alike, since that is told sooner."""
+    entries: list[Any] = [None] * rank
+    for axis, mode in zip(where, modes):
+        name = _MODES[mode]
+        entries[axis] = ("constant", cval) if name == "constant" else name
+    known = {entry for entry in entries if entry is not None}
+    if len(known) == 1:
+        return known.pop()
+    return [entry or "nearest" for entry in entries]
 
 
 def _sweep_slices(part: Any, axes: Sequence[int], weights: np.ndarray, modes: Any, cval: float, origins: Any) -> Any:
@@ -107,10 +133,10 @@ def _sweep_slices(part: Any, axes: Sequence[int], weights: np.ndarray, modes: An
     return result
 
 
-def _collapsed(part: Any, axes: Sequence[int]) -> tuple[tuple[int, ...], list[int]]:
+def _collapsed(part: Any, axes: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
     """The shape with axes joined that are not filtered, where there are more than three; and where the others are."""
     if part.ndim <= MOST_AXES:
-        return tuple(part.shape), list(axes)
+        return part.shape, axes
     shape: list[int] = []
     where = dict.fromkeys(axes, 0)
     open_group = False
@@ -136,7 +162,7 @@ def _taps_of(
     for index in np.ndindex(*shape):
         offset = [0] * rank
         for axis, place, extent, origin in zip(where, index, shape, origins):
-            offset[axis] = place - extent // 2 - origin
+            offset[axis] = place - extent // 2 - int(origin)
         taps.add(offset, float(weights[index]))
     return taps
 
@@ -150,17 +176,20 @@ def finish(array: Any, output: Any, run: Any) -> Any:
         output[...] = result
         return output
     target, dtype = _output_of(output, array)
-    if np.iscomplexobj(array):
+    if array.dtype.char in "fd":  # float32, float64
+        return _placed(run(array), target, dtype)
+    if array.dtype.kind == "c":
         result = finish(array.real, None, run) + 1j * finish(array.imag, None, run)
         return _placed(result, target, dtype)
-    native = array.dtype if array.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return _placed(run(array.astype(native, copy=False)), target, dtype)
+    return _placed(run(array.astype(np.float64)), target, dtype)
 
 
 def _placed(result: np.ndarray, target: np.ndarray | None, dtype: np.dtype) -> np.ndarray:
+    if result.dtype != dtype:
+        result = result.astype(dtype)
     if target is None:
-        return result.astype(dtype, copy=False)
-    target[...] = result.astype(dtype, copy=False)
+        return result
+    target[...] = result
     return target
 
 
@@ -187,13 +216,13 @@ def as_array(input: Any) -> Any:
 
 def weights_of(weights: Any) -> np.ndarray:
     array = np.asarray(weights)
-    if np.iscomplexobj(array):
+    if array.dtype.kind == "c":
         raise TypeError("weights: complex numbers; must be real")
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
+    return array if array.dtype.char == "d" else array.astype(np.float64)
 
 
 def per_axis(value: Any, count: int, name: str) -> list:
-    if isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray)):
+    if isinstance(value, (str, int, float)) or not isinstance(value, (Sequence, np.ndarray)):
         return [value] * count
     values = list(value)
     if len(values) != count:
