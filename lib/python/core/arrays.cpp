@@ -196,8 +196,10 @@ Array output_of(nb::handle object, const char* name, nb::handle stream) {
 
 Array contiguous(const Array& array, const char* name) {
   if (array.source == Array::Source::numpy) return numpy::copy_of(array);
-  if (nb::hasattr(array.object, "contiguous")) return array_of(array.object.attr("contiguous")(), name);
-  return array_of(array.object.attr("copy")(), name);
+  for (const char* const method : {"contiguous", "copy"})  // PyTorch, CuPy
+    if (nb::hasattr(array.object, method)) return array_of(array.object.attr(method)(), name);
+  if (!array.on_device()) return numpy::copy_of_memory(array);
+  throw nb::value_error(with_name(name, "rows and columns with gaps, on a device: give an array in C order").c_str());
 }
 
 Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType dtype) {
@@ -231,6 +233,10 @@ Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType d
       nb::hasattr(like.object, "__array_namespace__")
           ? nb::object(like.object.attr("__array_namespace__")())
           : nb::object(nb::module_::import_(nb::cast<std::string>(like.object.type().attr("__module__")).c_str()));
+  if (!nb::hasattr(space, "empty")) {  // an array of a kind of its own
+    if (!like.on_device()) return numpy::empty(shape, dtype);
+    throw nb::type_error("nobody knows how to make a result of these arrays' kind on a device: give `out`");
+  }
   return acquired(space.attr("empty")(extents, nb::arg("dtype") = nb::str(dtype_name(dtype))), "result", true);
 }
 

@@ -124,6 +124,21 @@ Array copy_of(const Array& array) {
   return array_of(nb::steal(copy), "copy", false);
 }
 
+Array copy_of_memory(const Array& array) {
+  npy_intp dims[kMostAxes], strides[kMostAxes];
+  for (std::size_t axis = 0; axis < std::size_t(array.rank); ++axis) {
+    dims[axis] = array.shape[axis];
+    strides[axis] = array.strides[axis] * npy_intp(size_of(array.dtype));
+  }
+  PyObject* const view =
+      PyArray_NewFromDescr(&PyArray_Type, descr_of(array.dtype), array.rank, dims, strides, array.data, 0, nullptr);
+  if (view == nullptr) throw nb::python_error();
+  const nb::object held = nb::steal(view);
+  PyObject* const copy = PyArray_NewCopy(raw(held), NPY_CORDER);
+  if (copy == nullptr) throw nb::python_error();
+  return array_of(nb::steal(copy), "copy", false);
+}
+
 Array empty(std::span<const std::int64_t> shape, DType dtype) {
   npy_intp dims[kMostAxes];
   for (std::size_t axis = 0; axis < shape.size(); ++axis) dims[axis] = shape[axis];

@@ -15,6 +15,8 @@ nb::object over_buffer(nb::handle object);
 /// Of a NumPy array. Where its elements are not aligned or in the other byte order it is a copy, unless `writes`.
 Array array_of(nb::handle object, const char* name, bool writes);
 Array copy_of(const Array& array);
+/// The same of an array on the host that is not NumPy's.
+Array copy_of_memory(const Array& array);
 Array empty(std::span<const std::int64_t> shape, DType dtype);
 
 }  // namespace tessera::python::numpy
