@@ -23,7 +23,7 @@ if [[ -z "$formatter" ]]; then
   exit $skipped
 fi
 
-mapfile -t files < <(find include lib backends perf test docs -type f \
+mapfile -t files < <(find include lib backends packaging perf test docs -type f \
   \( -name '*.c' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' -o -name '*.hpp' -o -name '*.ipp' \))
 [[ ${#files[@]} -gt 100 ]] || { echo "FAILED: the sources were not found" >&2; exit 1; }
 if "$formatter" --dry-run -Werror --assume-filename=lib/a.cpp <<<'int  a ;' 2>/dev/null; then

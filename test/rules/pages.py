@@ -30,7 +30,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^ *(```+)(\w*)")
 _FROM = re.compile(r"<!-- from (\S+) -->")
 _NAME = re.compile(r"\bTESSERA_[A-Z0-9_]*[A-Z0-9]\b")
-_PATH = re.compile(r"`((?:backends|docs|include|lib|perf|test)/[\w./-]+)`")
+_PATH = re.compile(r"`((?:backends|debian|docs|include|lib|packaging|perf|test)/[\w./-]+)`")
 _HEADING = re.compile(r"^### (\w+) `([a-z0-9_]+)`$", re.MULTILINE)
 _REGISTERED = re.compile(r"\bRegister<[^;{]*?\{\s*\{\s*\"([a-z0-9_]+)\"")
 

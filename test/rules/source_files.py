@@ -5,7 +5,7 @@
 import re
 from pathlib import Path
 
-FOLDERS = [".ci", "backends", "docs", "include", "lib", "perf", "test"]
+FOLDERS = [".ci", "backends", "docs", "include", "lib", "packaging", "perf", "test"]
 CXX = {".c", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".ipp"}
 DEVICE = {".cu", ".cuh"}
 OTHERS = {".cmake", ".py", ".sh"}

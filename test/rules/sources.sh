@@ -96,7 +96,8 @@ find backends -name '*.[ch]*' -type f -exec awk '
   at && FNR == at + 4 { print FILENAME ":" at ": " line; at = 0 }' {} + |
   rule "a backend swallows no exception: only guard() has a catch (...) that neither throws again nor keeps it" || true
 grep -rL 'SPDX-License-Identifier: Apache-2.0' --include='*.hpp' --include='*.cpp' --include='*.h' --include='*.c' \
-  --include='*.cu' --include='*.cuh' --include='*.cmake' --include='CMakeLists.txt' include lib backends test |
+  --include='*.cu' --include='*.cuh' --include='*.cmake' --include='*.py' --include='CMakeLists.txt' \
+  include lib backends packaging test |
   rule "every source file names its licence" || true
 
 # diff's status is 1 where there is something to print.
