@@ -6,12 +6,12 @@ from pathlib import Path
 
 from conan import ConanFile
 from conan.tools.build import can_run
-from conan.tools.cmake import CMake, cmake_layout
+from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 
 
 class TesseraTest(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
-    generators = "CMakeDeps", "CMakeToolchain"
+    generators = "CMakeDeps"
 
     def requirements(self):
         self.requires(self.tested_reference_str)
@@ -22,6 +22,11 @@ class TesseraTest(ConanFile):
     def layout(self):
         cmake_layout(self)
 
+    def generate(self):
+        toolchain = CMakeToolchain(self)
+        toolchain.user_presets_path = False  # nothing is written beside the sources
+        toolchain.generate()
+
     def build(self):
         cmake = CMake(self)
         cmake.configure()
@@ -30,4 +35,4 @@ class TesseraTest(ConanFile):
     def test(self):
         if can_run(self):
             backend = "with" if self.dependencies["tessera"].options.cpu else "without"
-            self.run(f"{Path(self.cpp.build.bindir) / 'program'} {backend}", env="conanrun")
+            self.run(f"{Path(self.build_folder, self.cpp.build.bindir, 'program')} {backend}", env="conanrun")

@@ -9,7 +9,7 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  std::printf("tessera %d\n", static_cast<int>(tessera_version()));
+  std::printf("tessera %s\n", tessera_version());
   if (argc < 2 || std::strcmp(argv[1], "with") != 0) return 0;
   const std::vector<float> a = {1, 2, 0, 1};  // 2 x 2, row by row
   std::vector<float> c(4);
