@@ -10,11 +10,9 @@ class Tessera(CMakePackage):
     """Matrix products, stencils and systems of fields through one plan interface, on backends for processors, Kokkos
     and CUDA that are plugins, chosen at run time."""
 
-    # No version has an archive yet: `spack dev-build tessera@0.2.0` builds the folder it is called in.
-    has_code = True
-
     license("Apache-2.0")
 
+    # No version has an archive yet: `spack dev-build tessera@0.2.0` builds the folder it is called in.
     version("0.2.0")
 
     variant("shared", default=True, description="Build libtessera as a shared library")
