@@ -54,12 +54,11 @@ void take(Array& array, const dlpack::Tensor& tensor, const char* name) {
   array.dtype = dtype_of(tensor.dtype, name);
   array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   array.rank = tensor.ndim;
-  std::int64_t packed = 1;
-  for (int axis = tensor.ndim - 1; axis >= 0; --axis) {
-    array.shape[std::size_t(axis)] = tensor.shape[axis];
-    array.strides[std::size_t(axis)] = tensor.strides != nullptr ? tensor.strides[axis] : packed;
-    packed *= std::max<std::int64_t>(tensor.shape[axis], 1);
-  }
+  std::copy_n(tensor.shape, tensor.ndim, array.shape.begin());
+  if (tensor.strides != nullptr)
+    std::copy_n(tensor.strides, tensor.ndim, array.strides.begin());
+  else
+    array.pack();
   const std::int32_t device = tensor.device.type;
   if (device == dlpack::kCuda || device == dlpack::kCudaManaged)
     array.device = tensor.device.id;
@@ -154,11 +153,8 @@ Array empty_memory(const Array& like, std::span<const std::int64_t> shape, DType
   array.object = nb::cast(DeviceMemory(place.context, shape, dtype, like.device));
   array.data = nb::cast<DeviceMemory&>(array.object).data();
   array.dtype = dtype, array.device = like.device, array.rank = int(shape.size());
-  std::int64_t packed = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    array.shape[axis] = shape[axis], array.strides[axis] = packed;
-    packed *= std::max<std::int64_t>(shape[axis], 1);
-  }
+  std::copy(shape.begin(), shape.end(), array.shape.begin());
+  array.pack();
   return array;
 }
 
@@ -169,8 +165,16 @@ void* stream_number(const nb::object& stream, const char* attribute) {
 
 }  // namespace
 
-void Array::pack_if_empty() {
-  if (size() != 0) return;
+bool Array::in_c_order() const {
+  std::int64_t packed = 1;
+  for (std::size_t axis = std::size_t(rank); axis-- > 0;) {
+    if (shape[axis] > 1 && strides[axis] != packed) return false;
+    packed *= std::max<std::int64_t>(shape[axis], 1);
+  }
+  return true;
+}
+
+void Array::pack() {
   std::int64_t packed = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
     strides[std::size_t(axis)] = packed;
@@ -207,10 +211,8 @@ Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType d
   if (like.exchange != nullptr) {
     Axes extents{};
     std::copy(shape.begin(), shape.end(), extents.begin());
-    const auto bits = std::uint8_t(8 * size_of(dtype));
-    const std::uint8_t code = dtype == DType::bf16 ? dlpack::kBfloat : dlpack::kFloat;
     const dlpack::Device device{like.on_device() ? dlpack::kCuda : dlpack::kCpu, std::max(like.device, 0)};
-    dlpack::Tensor prototype{nullptr, device, int(shape.size()), {code, bits, 1}, extents.data(), nullptr, 0};
+    dlpack::Tensor prototype{nullptr, device, int(shape.size()), dlpack_type(dtype), extents.data(), nullptr, 0};
     dlpack::ManagedVersioned* managed = nullptr;
     std::string failure;
     const auto set_error = [](void* text, const char*, const char* message) {
@@ -274,6 +276,11 @@ void* current_stream(const Array& array) {
     return stream_number(nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.device),
                          "cuda_stream");
   return nullptr;
+}
+
+dlpack::DataType dlpack_type(DType dtype) {
+  const dlpack::TypeCode code = dtype == DType::bf16 ? dlpack::kBfloat : dlpack::kFloat;
+  return {code, std::uint8_t(8 * size_of(dtype)), 1};
 }
 
 const char* dtype_name(DType dtype) {

@@ -48,8 +48,13 @@ struct Array {
 
   bool on_device() const { return device >= 0; }
   std::int64_t size() const;
+  bool in_c_order() const;
+  /// Gives it the strides of C order.
+  void pack();
   /// Arrays without elements have any strides: those of C order are as good.
-  void pack_if_empty();
+  void pack_if_empty() {
+    if (size() == 0) pack();
+  }
   std::span<const std::int64_t> extents() const { return {shape.data(), std::size_t(rank)}; }
 };
 
@@ -76,6 +81,7 @@ void* stream_of(nb::handle stream);
 /// not known.
 void* current_stream(const Array& array);
 
+dlpack::DataType dlpack_type(DType dtype);
 /// "float32".
 const char* dtype_name(DType dtype);
 /// From a name, or an object like numpy.float32 or torch.float32.

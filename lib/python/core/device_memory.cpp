@@ -35,11 +35,10 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Context> context, std::span<const std
 
 nb::capsule DeviceMemory::capsule() const {
   auto exported = std::make_unique<Exported>(Exported{{}, shape_, context_, buffer_});
-  const std::uint8_t code = dtype_ == DType::bf16 ? dlpack::kBfloat : dlpack::kFloat;
   exported->managed = {{buffer_->data(),
                         {dlpack::kCuda, device_},
                         int(shape_.size()),
-                        {code, std::uint8_t(8 * size_of(dtype_)), 1},
+                        dlpack_type(dtype_),
                         exported->shape.data(),
                         nullptr,
                         0},

@@ -67,14 +67,9 @@ class ProductPlan : public KeptPlan {
     if (array.dtype != dtype)
       throw nb::type_error(
           (std::string(name) + " is of " + dtype_name(array.dtype) + "; the plan takes " + dtype_name(dtype)).c_str());
-    std::int64_t packed = 1;
-    for (int axis = array.rank - 1; axis >= 0; --axis) {
-      const auto i = std::size_t(axis);
-      if (array.shape[i] > 1 && array.strides[i] != packed)
-        throw nb::value_error(
-            (std::string(name) + " is not in C order; a plan takes what is: matmul takes views").c_str());
-      packed *= std::max<std::int64_t>(array.shape[i], 1);
-    }
+    if (!array.in_c_order())
+      throw nb::value_error(
+          (std::string(name) + " is not in C order; a plan takes what is: matmul takes views").c_str());
     return array;
   }
 

@@ -7,6 +7,8 @@
 
 #include "module.hpp"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,6 @@ class KeptPlan : public Plan {
     unlocked([&] { run(operands.data(), operands.size(), scalars.data(), scalars.size(), first_step); });
   }
 
-  /// An operand. Throws where it is of another type or memory than the plan takes, or not of that shape and layout.
   static tessera_operand operand_of(const Array& array, tessera_role role) {
     return {array.data, tessera_dtype(array.dtype), role};
   }
@@ -36,6 +37,15 @@ class KeptPlan : public Plan {
         (std::string(name) + " is in memory of " + (array.on_device() ? "a device" : "the host") + "; the plan takes " +
          (array.on_device() ? "the host's: make it with memory='device'" : "a device's: make it with memory='host'"))
             .c_str());
+  }
+  /// Throws where an array is in another memory, or not of that shape and type in C order.
+  void require(const Array& array, const char* name, const std::vector<std::int64_t>& shape, DType dtype) const {
+    require_memory(array, name);
+    if (std::ranges::equal(array.extents(), shape) && array.dtype == dtype && array.in_c_order()) return;
+    throw nb::value_error((std::string(name) + " has shape " + text_of(array.extents()) + " of " +
+                           dtype_name(array.dtype) + "; the plan takes " + text_of(shape) + " of " + dtype_name(dtype) +
+                           " in C order")
+                              .c_str());
   }
 
  private:

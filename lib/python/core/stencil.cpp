@@ -100,19 +100,7 @@ class SweepPlan : public KeptPlan {
 
  private:
   Array checked(Array array, const char* name) const {
-    require_memory(array, name);
-    std::int64_t packed = 1;
-    bool fits = std::ranges::equal(array.extents(), extents_) && array.dtype == dtype_;
-    for (int axis = array.rank - 1; fits && axis >= 0; --axis) {
-      const auto i = std::size_t(axis);
-      fits = array.shape[i] <= 1 || array.strides[i] == packed;
-      packed *= std::max<std::int64_t>(array.shape[i], 1);
-    }
-    if (!fits)
-      throw nb::value_error((std::string(name) + " has shape " + text_of(array.extents()) + " of " +
-                             dtype_name(array.dtype) + "; the plan takes " + text_of(extents_) + " of " +
-                             dtype_name(dtype_) + " in C order")
-                                .c_str());
+    require(array, name, extents_, dtype_);
     return array;
   }
 

@@ -153,7 +153,7 @@ class StepsPlan : public KeptPlan {
     for (std::size_t level = 0; level < levels; ++level) {
       const nb::object one = list ? nb::object(given[level]) : given;
       Array array = field.levels > 0 ? output_of(one, field.name.c_str()) : array_of(one, field.name.c_str());
-      check(array, field.name, shape_of(field), field.dtype);
+      require(array, field.name.c_str(), shape_of(field), field.dtype);
       operands.push_back(operand_of(array, TESSERA_ROLE_FIELD + 4 * int(field.index) + int(level)));
       arrays.push_back(std::move(array));
     }
@@ -177,25 +177,10 @@ class StepsPlan : public KeptPlan {
       const nb::object one = given[i];
       Array array = out ? output_of(one, name) : array_of(one, name);
       const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
-      check(array, name, {std::max(rows, first_step + steps_), widths[i]}, dtype_);
+      require(array, name, {std::max(rows, first_step + steps_), widths[i]}, dtype_);
       operands.push_back(operand_of(array, (out ? TESSERA_ROLE_RECORDED : TESSERA_ROLE_INJECTED) + int(i)));
       arrays.push_back(std::move(array));
     }
-  }
-
-  void check(const Array& array, const std::string& name, const std::vector<std::int64_t>& shape, DType dtype) const {
-    require_memory(array, name.c_str());
-    std::int64_t packed = 1;
-    bool fits = std::ranges::equal(array.extents(), shape) && array.dtype == dtype;
-    for (int axis = array.rank - 1; fits && axis >= 0; --axis) {
-      const auto i = std::size_t(axis);
-      fits = array.shape[i] <= 1 || array.strides[i] == packed;
-      packed *= std::max<std::int64_t>(array.shape[i], 1);
-    }
-    if (!fits)
-      throw nb::value_error((name + " has shape " + text_of(array.extents()) + " of " + dtype_name(array.dtype) +
-                             "; the plan takes " + text_of(shape) + " of " + dtype_name(dtype) + " in C order")
-                                .c_str());
   }
 
   /// The library leaves levels in other arrays than they were in.
