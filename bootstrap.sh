@@ -300,7 +300,7 @@ prefer_formatter() {
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
 prefer_python() {
   local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes)
-  [[ ! -x "$python" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
+  [[ ! -x "$deps/python/bin/pytest" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
   say "installing with pip under .deps: ${modules[*]}"
   (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
     quietly "$python" -m pip install --disable-pip-version-check "${modules[@]}" && return
@@ -385,7 +385,7 @@ main() {
       set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
     all)
       prefer_python
-      [[ ! -x "$python" ]] || set -- -DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python" "$@"
+      [[ ! -x "$deps/python/bin/pytest" ]] || set -- -DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python" "$@"
       set -- -DTESSERA_BUILD_PERF=ON "$@" ;;&
     run | test | all) set -- -DTESSERA_BUILD_EXAMPLES=ON "$@" ;;
   esac
