@@ -61,13 +61,14 @@ struct Entry {
   std::string routine;  ///< what xerbla is told
   Form form = Form::single;
   bool c_interface = false, wide = false;
+  void* library = RTLD_DEFAULT;  ///< where the name is looked up
 
   void operator()(const Call<T>& call) const { wide ? with<std::int64_t>(call) : with<std::int32_t>(call); }
 
  private:
   template <class Function>
   Function as() const {
-    void* const found = dlsym(RTLD_DEFAULT, name.c_str());
+    void* const found = dlsym(library, name.c_str());
     if (found == nullptr) throw std::runtime_error("there is no " + name);
     return reinterpret_cast<Function>(found);
   }
