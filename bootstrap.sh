@@ -299,7 +299,7 @@ prefer_formatter() {
 
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
 prefer_python() {
-  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes)
+  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes pillow)
   [[ ! -x "$deps/python/bin/pytest" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
   say "installing with pip under .deps: ${modules[*]}"
   (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&

@@ -10,6 +10,7 @@ import chart
 import figures as of
 import formatting as text
 import noise
+import python_blocks
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = "h100-gemm", "h100-stencil", "h100-system"
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
@@ -234,7 +235,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm,
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
-    "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention}
+    "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
+    "python": python_blocks.python}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-OPS = {"gemm": "GEMM", "stencil": "Stencils", "system": "Systems", "overhead": "Overheads", "ceiling": "Ceilings"}
+OPS = {"gemm": "GEMM", "stencil": "Stencils", "system": "Systems", "overhead": "Overheads",
+       "python": "Python", "ceiling": "Ceilings"}
 RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "system": "point/s", "ceiling": "FLOP/s"}
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of the pages run, and check themselves."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -13,13 +14,18 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "python").g
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_example(path, capsys):
+def test_example(path, capsys, monkeypatch, tmp_path):
+    for module in ("PIL", "torch"):
+        if re.search(rf"^(import|from) {module}\b", path.read_text(encoding="utf-8"), re.M):
+            pytest.importorskip(module)
+    monkeypatch.setattr(sys, "argv", [path.name])
+    monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) >= 2
+    assert len(EXAMPLES) >= 4
 
 
 def test_info_program():
