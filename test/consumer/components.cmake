@@ -15,7 +15,8 @@ endfunction()
 set(tessera_runtime "lib[^/]*/([^/]+/)?libtessera(_blas)?\\.so\\.[0-9.]+;share/doc/tessera/LICENSE")
 set(tessera_development "include/tessera/.*\\.h(pp)?" ".*/cmake/tessera/.*" ".*/pkgconfig/tessera\\.pc"
   ".*/libtessera(_blas)?\\.(so|a)")
-set(tessera_python ".*/tessera/.*\\.py" ".*/tessera/_core\\..*so" ".*/tessera/_core\\.pyi" ".*/tessera/py\\.typed")
+set(tessera_python ".*/tessera/.*\\.py" ".*/tessera/_core\\..*so" ".*/tessera/_core\\.pyi" ".*/tessera/py\\.typed"
+  ".*/tessera-[0-9.]+\\.dist-info/METADATA")
 set(tessera_tools "bin/tessera;share/man/man1/tessera.*\\.1")
 if(LIBRARY MATCHES "\\.a$")
   set(tessera_runtime "share/doc/tessera/LICENSE")
