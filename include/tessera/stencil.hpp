@@ -137,6 +137,7 @@ class StencilPlan : public Plan {
   StencilPlan(Source source, const Context* context, const StencilDesc& desc, DType dtype, const PlanOptions& options)
       : Plan(source, context, Translated(desc, dtype).get(), options) {}
   friend struct detail::OneCall;
+  friend class DistributedStencilPlan;
 
   struct Translated {
     tessera_stencil_desc c{};

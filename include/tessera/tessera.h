@@ -79,6 +79,9 @@ typedef struct tessera_context_options {
 /** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */
 TESSERA_API tessera_status tessera_context_create(const tessera_context_options* options, tessera_context** context,
                                                   tessera_error* error);
+/** Another handle of the same context, to be destroyed on its own. */
+TESSERA_API tessera_status tessera_context_share(const tessera_context* context, tessera_context** same,
+                                                 tessera_error* error);
 /** Gives up the caller's hold on the context, and that of the plan cache; null is allowed. */
 TESSERA_API void tessera_context_destroy(tessera_context* context);
 /** Waits for all work of the context; failures of queued work surface here. */
@@ -89,6 +92,11 @@ TESSERA_API const char* tessera_context_backend(const tessera_context* context);
 TESSERA_API int32_t tessera_context_device(const tessera_context* context);
 /** The stream that the context's work is queued on (cudaStream_t for "cuda"). */
 TESSERA_API tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error);
+
+/** Copies a strided array between the host's memory and that of the context's device, behind all work queued before;
+ * complete on return. For a backend that computes on the host both are memory of the host. */
+TESSERA_API tessera_status tessera_context_copy(tessera_context* context, const tessera_copy* copy,
+                                                tessera_error* error);
 
 /* ---- Buffer: memory of a context's device -------------------------------------------------- */
 

@@ -7,6 +7,10 @@
 
 #include "check.hpp"
 
+#include <tessera/types.h>
+
+#include <string>
+
 namespace tessera::api {
 
 /// What is pointed to; throws plugin::Error (invalid_argument) that names it where it is nothing.
@@ -14,6 +18,27 @@ template <class T>
 T& existing(T* object, const char* name) {
   if (object == nullptr) core::invalid(name, "null", "must be an object that was created");
   return *object;
+}
+
+/// Whether there is something to copy; throws where the copy is none.
+inline bool check_copy(const tessera_copy& copy) {
+  core::one_of("direction", copy.direction, TESSERA_COPY_TO_DEVICE, TESSERA_COPY_TO_HOST, "to device (0), to host (1)");
+  if (copy.rank < 0 || copy.rank > TESSERA_COPY_MAX_RANK)
+    core::invalid("rank", copy.rank, "must lie in [0, " + std::to_string(TESSERA_COPY_MAX_RANK) + "]");
+  if (copy.element_size < 1 || copy.element_size > 16)
+    core::invalid("element_size", std::int64_t(copy.element_size), "must lie in [1, 16]");
+  bool empty = false;
+  for (int axis = 0; axis < copy.rank; ++axis) {
+    const std::string of_axis = "[" + std::to_string(axis) + "]";
+    core::at_least("extents" + of_axis, copy.extents[axis], 0);
+    core::at_least("target_strides" + of_axis, copy.target_strides[axis], 0);
+    core::at_least("source_strides" + of_axis, copy.source_strides[axis], 0);
+    empty = empty || copy.extents[axis] == 0;
+  }
+  if (empty) return false;
+  if (copy.target == nullptr) core::invalid("target", "null", "must be an array");
+  if (copy.source == nullptr) core::invalid("source", "null", "must be an array");
+  return true;
 }
 
 }  // namespace tessera::api

@@ -131,6 +131,13 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
   });
 }
 
+tessera_status tessera_context_share(const tessera_context* context, tessera_context** same, tessera_error* error) {
+  return guard(error, [&] {
+    existing(same, "same");
+    *same = new tessera_context{existing(context, "context").context};
+  });
+}
+
 void tessera_context_destroy(tessera_context* context) {
   core::PlanCache* const cache = core::PlanCache::if_used();
   if (cache != nullptr && context != nullptr) cache->drop(*context->context);
@@ -151,6 +158,15 @@ int32_t tessera_context_device(const tessera_context* context) {
 
 tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error) {
   return guard(error, [&] { existing(stream, "stream") = existing(context, "context").context->native_stream(); });
+}
+
+tessera_status tessera_context_copy(tessera_context* context, const tessera_copy* copy, tessera_error* error) {
+  return guard(error, [&] {
+    core::Context& c = *existing(context, "context").context;
+    const auto known = read_struct<tessera_copy>(copy, "the copy");
+    if (!api::check_copy(known)) return;
+    c.call(c.table().copy, c.handle(), &known);
+  });
 }
 
 // ---- Buffer

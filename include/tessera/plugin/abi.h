@@ -56,26 +56,6 @@ typedef struct tessera_backend_context_desc {
   int32_t threads; /**< CPU threads; 0: the backend's own default */
 } tessera_backend_context_desc;
 
-/** Directions of tessera_copy. */
-enum { TESSERA_COPY_TO_DEVICE = 0, TESSERA_COPY_TO_HOST = 1 };
-
-/** Most axes of a copied array. */
-#define TESSERA_COPY_MAX_RANK 4
-
-/** Copies a strided array between host and device memory. Elements between the rows of the target
- * are left alone. Strides in elements, 0 and more; an extent of 0 copies nothing. */
-typedef struct tessera_copy {
-  uint64_t struct_size;
-  int32_t direction;
-  int32_t rank;
-  uint64_t element_size;
-  void* target;
-  const void* source;
-  int64_t extents[TESSERA_COPY_MAX_RANK];
-  int64_t target_strides[TESSERA_COPY_MAX_RANK];
-  int64_t source_strides[TESSERA_COPY_MAX_RANK];
-} tessera_copy;
-
 /** One key=value of a forced algorithm. */
 typedef struct tessera_parameter {
   const char* key;

@@ -1,0 +1,126 @@
+/* SPDX-FileCopyrightText: The Tessera Authors
+ * SPDX-License-Identifier: Apache-2.0 */
+
+/** @file
+ * The C interface of libtessera_distributed: groups of ranks, and plans whose arrays are spread over them.
+ *
+ * A rank is a process or a thread. Functions marked "collective" are called by every rank of the group, in the same
+ * order; where one of them fails, the others fail, too, and none waits for ever. Else the rules of tessera/tessera.h
+ * hold. C++ programs use tessera/distributed.hpp, MPI programs tessera/mpi.hpp as well.
+ */
+#ifndef TESSERA_DISTRIBUTED_H
+#define TESSERA_DISTRIBUTED_H
+
+#include <tessera/tessera.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Groups of ranks --------------------------------------------------------------------- */
+
+/** How bytes travel between the ranks of a group, in host memory: what tessera/mpi.hpp fills with MPI. Messages from
+ * one rank to another with one tag arrive in the order in which they were sent. Used by one thread of a rank at a time.
+ * A function that fails returns a status and fills `error`; nobody uses the transport after that but by `destroy`. */
+typedef struct tessera_transport {
+  uint64_t struct_size;
+  void* state; /**< the first argument of all functions */
+  int32_t rank, size;
+  /** Collective: copies the root's bytes to all. */
+  tessera_status (*broadcast)(void* state, void* data, uint64_t bytes, int32_t root, tessera_error* error);
+  /** Collective: `all` gets `bytes` of each rank, in the order of ranks. */
+  tessera_status (*all_gather)(void* state, const void* mine, void* all, uint64_t bytes, tessera_error* error);
+  /** Begin to send and to receive. `data` stays as it is until `wait` has returned for what `request` is set to. */
+  tessera_status (*send)(void* state, const void* data, uint64_t bytes, int32_t peer, int32_t tag, void** request,
+                         tessera_error* error);
+  tessera_status (*receive)(void* state, void* data, uint64_t bytes, int32_t peer, int32_t tag, void** request,
+                            tessera_error* error);
+  /** Waits until a message has gone or come, and gives up the request. */
+  tessera_status (*wait)(void* state, void* request, tessera_error* error);
+  /** Gives up what the group holds; not collective. */
+  void (*destroy)(void* state);
+} tessera_transport;
+
+/** A rank's hold on a group of ranks. */
+typedef struct tessera_comm tessera_comm;
+
+/** A group over a transport, whose `destroy` is called once the group and all its plans are gone; also where this
+ * fails. The struct is copied. */
+TESSERA_API tessera_status tessera_comm_create(const tessera_transport* transport, tessera_comm** comm,
+                                               tessera_error* error);
+/** The group of this rank alone. */
+TESSERA_API tessera_status tessera_comm_self(tessera_comm** comm, tessera_error* error);
+/** A group of `count` ranks (1 to 1024) in this process, each for a thread: comms[r] is rank r. A rank that waits for
+ * one whose handle and plans were destroyed gets an error. */
+TESSERA_API tessera_status tessera_comm_threads(int32_t count, tessera_comm** comms, tessera_error* error);
+/** Null is allowed. */
+TESSERA_API void tessera_comm_destroy(tessera_comm* comm);
+TESSERA_API int32_t tessera_comm_rank(const tessera_comm* comm);
+TESSERA_API int32_t tessera_comm_size(const tessera_comm* comm);
+
+/* ---- Stencils --------------------------------------------------------------------------- */
+
+/** How a domain is cut; zero bytes mean that the library chooses. The ranks are a grid, numbered with the last axis
+ * fastest. */
+typedef struct tessera_decomposition {
+  uint64_t struct_size;
+  /** Ranks along each axis, whose product is the size of the group; 0 where it may be chosen. Axes are cut from the
+   * first on, which keeps messages contiguous. */
+  int32_t ranks[TESSERA_MAX_RANK];
+  /** Steps between two exchanges: halos are as many times as deep as the taps reach. 0: 1. */
+  int32_t depth;
+  /** Of each axis: the points of each rank along it, or null: as equal as can be. */
+  const int64_t* points[TESSERA_MAX_RANK];
+} tessera_decomposition;
+
+/** A rank's part of the domain, and the array that holds it with the points of its neighbours around it. Axes behind
+ * the descriptor's rank have one point. */
+typedef struct tessera_block {
+  uint64_t struct_size;
+  int64_t first[TESSERA_MAX_RANK];   /**< its first point, in the domain */
+  int64_t extents[TESSERA_MAX_RANK]; /**< its points */
+  int64_t low[TESSERA_MAX_RANK];     /**< points of the array before and behind them */
+  int64_t high[TESSERA_MAX_RANK];
+  int64_t strides[TESSERA_MAX_RANK]; /**< of the array, which is packed */
+  int64_t offset;                    /**< of the block's first point from the array's begin */
+  int64_t elements;                  /**< of the array */
+} tessera_block;
+
+/** A stencil on a domain that is spread over the ranks of a group. */
+typedef struct tessera_distributed_stencil tessera_distributed_stencil;
+
+/** Collective. The descriptor is that of the whole domain, without strides and halo sides, and the same on all ranks,
+ * as is the decomposition. Each rank brings its own context; all must be of one backend with one instruction set. Rank
+ * 0 chooses the algorithm. `decomposition` and `options` may be null; the options may not bring a workspace. Fails on
+ * all ranks where these differ or a block is thinner than its halo. */
+TESSERA_API tessera_status tessera_distributed_stencil_create(tessera_comm* comm, tessera_context* context,
+                                                              const tessera_stencil_desc* desc,
+                                                              const tessera_decomposition* decomposition,
+                                                              const tessera_plan_options* options,
+                                                              tessera_distributed_stencil** plan, tessera_error* error);
+/** Waits for the plan's work; not collective. Null is allowed. */
+TESSERA_API void tessera_distributed_stencil_destroy(tessera_distributed_stencil* plan);
+/** The block of a rank. */
+TESSERA_API tessera_status tessera_distributed_stencil_block(const tessera_distributed_stencil* plan, int32_t rank,
+                                                             tessera_block* block, tessera_error* error);
+/** Lives as long as the plan. */
+TESSERA_API const char* tessera_distributed_stencil_describe(const tessera_distributed_stencil* plan);
+/** Collective: the root's packed array of the whole domain, in host memory, to the blocks. `global` may be null on
+ * other ranks. `local` is memory like that of the plan's operands, and its points outside the block stay as they are.
+ */
+TESSERA_API tessera_status tessera_distributed_stencil_scatter(tessera_distributed_stencil* plan, int32_t root,
+                                                               const void* global, void* local, tessera_error* error);
+/** Collective: the blocks to the root's array. */
+TESSERA_API tessera_status tessera_distributed_stencil_gather(tessera_distributed_stencil* plan, int32_t root,
+                                                              const void* local, void* global, tessera_error* error);
+/** Collective. `in` and `out` are arrays as tessera_block tells, which share no element. The points around the block of
+ * both are written; the block of `in` is only read. Complete on return for operands of the host, else queued on the
+ * context's stream. */
+TESSERA_API tessera_status tessera_distributed_stencil_execute(tessera_distributed_stencil* plan, void* in, void* out,
+                                                               tessera_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

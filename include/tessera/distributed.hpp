@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Stencils on domains that are spread over the ranks of a group: processes, or threads of one. Link
+/// tessera::distributed. MPI programs include tessera/mpi.hpp as well.
+#pragma once
+
+#include <tessera/distributed.h>
+#include <tessera/stencil.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// A rank's hold on a group of ranks. Move-only; plans keep what they need of it alive. Used by one thread at a time.
+class Comm {
+ public:
+  /// Over a transport, which is taken over, also where this throws.
+  explicit Comm(const tessera_transport& transport) { make(tessera_comm_create, &transport); }
+  /// The group of this rank alone.
+  static Comm self() {
+    tessera_comm* made = nullptr;
+    detail::call(tessera_comm_self, &made);
+    return Comm(made);
+  }
+  /// A group of `count` ranks in this process, each for a thread: for several devices, and for tests. A rank that waits
+  /// for one whose Comm and plans are gone gets an Error.
+  static std::vector<Comm> threads(int count) {
+    std::vector<tessera_comm*> made(std::size_t(std::max(count, 1)), nullptr);
+    detail::call(tessera_comm_threads, std::int32_t(count), made.data());
+    std::vector<Comm> comms;
+    for (tessera_comm* comm : made) comms.push_back(Comm(comm));
+    return comms;
+  }
+
+  int rank() const { return tessera_comm_rank(get()); }
+  int size() const { return tessera_comm_size(get()); }
+  tessera_comm* get() const { return handle_.get(); }
+
+ private:
+  explicit Comm(tessera_comm* made) : handle_(made) {}
+  template <class Function, class... Arguments>
+  void make(Function function, Arguments... arguments) {
+    tessera_comm* made = nullptr;
+    detail::call(function, arguments..., &made);
+    handle_.reset(made);
+  }
+  struct Destroy {
+    void operator()(tessera_comm* comm) const { tessera_comm_destroy(comm); }
+  };
+  std::unique_ptr<tessera_comm, Destroy> handle_;
+};
+
+/// How a domain is cut. The ranks are a grid, numbered with the last axis fastest.
+struct Decomposition {
+  Integers ranks = {};  ///< along each axis; empty, or 0 at an axis: the library chooses
+  int depth = 1;        ///< steps between two exchanges: halos are as many times as deep as the taps reach
+  std::vector<Integers> points = {};  ///< of each axis: the points of each rank along it; empty: as equal as can be
+};
+
+/// A rank's part of the domain, and the array that holds it with the points of its neighbours around it. Each has as
+/// many entries as the domain has axes.
+struct Block {
+  std::vector<std::int64_t> first;      ///< its first point, in the domain
+  std::vector<std::int64_t> extents;    ///< its points
+  std::vector<std::int64_t> low, high;  ///< points of the array before and behind them
+  std::vector<std::int64_t> strides;    ///< of the array, which is packed
+  std::int64_t offset;                  ///< of the block's first point from the array's begin
+  std::int64_t elements;                ///< of the array
+};
+
+/// A stencil on a domain that is spread over the ranks of a group.
+/// The constructor, scatter, gather and execute are collective: every rank calls them, in the same order. Where one of
+/// them fails the others fail, too. Any number of ranks and any cut give the same bits, on one backend with one
+/// instruction set, where the descriptor asks for it by `sums`.
+class DistributedStencilPlan {
+ public:
+  /// The descriptor is that of the whole domain, without strides and halo sides, and the same on all ranks, as are the
+  /// decomposition and the options. Each rank brings its own context. A backend with memory of its own takes
+  /// PlanOptions::operands = Memory::device.
+  DistributedStencilPlan(const Comm& comm, const Context& context, const StencilDesc& desc,
+                         const Decomposition& decomposition = {}, const PlanOptions& options = {})
+      : rank_(comm.rank()), axes_(desc.extents.size()) {
+    const StencilPlan::Translated c(desc, desc.dtype);
+    const tessera_plan_options o = detail::c_options(options);
+    tessera_decomposition d{};
+    d.struct_size = sizeof d;
+    d.depth = decomposition.depth;
+    for (std::size_t axis = 0; axis < axes_ && axis < decomposition.ranks.size(); ++axis)
+      d.ranks[axis] = std::int32_t(std::int64_t(decomposition.ranks[axis]));
+    for (std::size_t axis = 0; axis < axes_ && axis < decomposition.points.size(); ++axis) {
+      if (decomposition.points[axis].empty()) continue;
+      d.points[axis] = decomposition.points[axis].data();
+      d.ranks[axis] = std::int32_t(decomposition.points[axis].size());
+    }
+    tessera_distributed_stencil* made = nullptr;
+    detail::call(tessera_distributed_stencil_create, comm.get(), context.get(), &c.c, &d, &o, &made);
+    handle_.reset(made);
+  }
+
+  /// The block of this rank, or of another one.
+  Block block() const { return block(rank_); }
+  Block block(int rank) const {
+    tessera_block b{};
+    b.struct_size = sizeof b;
+    detail::call(tessera_distributed_stencil_block, handle_.get(), std::int32_t(rank), &b);
+    const auto values = [this](const std::int64_t* of) { return std::vector<std::int64_t>(of, of + axes_); };
+    return {values(b.first), values(b.extents), values(b.low), values(b.high), values(b.strides), b.offset, b.elements};
+  }
+  /// One line: the plan of this rank's block, the block, and the ranks.
+  std::string describe() const { return tessera_distributed_stencil_describe(handle_.get()); }
+
+  /// The root's packed array of the whole domain, on the host, to the blocks; null on other ranks.
+  void scatter(int root, const void* global, void* local) {
+    detail::call(tessera_distributed_stencil_scatter, handle_.get(), std::int32_t(root), global, local);
+  }
+  /// The blocks to the root's array.
+  void gather(int root, const void* local, void* global) {
+    detail::call(tessera_distributed_stencil_gather, handle_.get(), std::int32_t(root), local, global);
+  }
+  /// `in` and `out` are arrays of block().elements, which share no element. The points around the block of both are
+  /// written; the block of `in` is only read. Complete on return for a backend that computes on the host, else queued
+  /// on the context's stream.
+  void execute(void* in, void* out) { detail::call(tessera_distributed_stencil_execute, handle_.get(), in, out); }
+
+ private:
+  struct Destroy {
+    void operator()(tessera_distributed_stencil* plan) const { tessera_distributed_stencil_destroy(plan); }
+  };
+  int rank_;
+  std::size_t axes_;
+  std::unique_ptr<tessera_distributed_stencil, Destroy> handle_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a distributed stencil does with arrays: blocks to and from a root, and steps.
+
+#include "check.hpp"
+#include "stencil.hpp"
+#include "together.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+namespace tessera::distributed {
+namespace {
+
+constexpr int kMoveTag = 64;  // beyond those of halos
+
+/// Copies a box between an array and packed bytes, both on the host. The root's array may be const.
+void copy_rows(const Array& array, const void* data, const Box& box, void* packed, bool out_of_array) {
+  const Array part{box, array.element};
+  const std::size_t row = std::size_t((box.high[2] - box.low[2]) * array.element);
+  auto* const whole = static_cast<unsigned char*>(const_cast<void*>(data));
+  auto* const dense = static_cast<unsigned char*>(packed);
+  for (std::int64_t i = box.low[0]; i < box.high[0]; ++i)
+    for (std::int64_t j = box.low[1]; j < box.high[1]; ++j) {
+      unsigned char* const here = whole + array.offset({i, j, box.low[2]}) * array.element;
+      unsigned char* const there = dense + part.offset({i, j, box.low[2]}) * array.element;
+      std::memcpy(out_of_array ? there : here, out_of_array ? here : there, row);
+    }
+}
+
+}  // namespace
+
+/// Collective: checks the arguments of scatter and gather and makes room for a block.
+void StencilPlan::begin_move(int root, const void* global, const void* local, const char* name) {
+  together(*comm_, [&] {
+    if (root < 0 || root >= comm_->size())
+      core::invalid("root", root, "must lie in [0, " + std::to_string(comm_->size()) + ")");
+    if (comm_->rank() == root && global == nullptr) core::invalid("global", "null", "must be an array on the root");
+    if (local == nullptr) core::invalid(name, "null", "must be an array");
+    std::int64_t bytes = 0;
+    for (int rank = 0; rank < comm_->size(); ++rank)
+      if (rank == comm_->rank() || comm_->rank() == root)
+        bytes = std::max(bytes, cut_->block(rank).points() * own_.element);
+    moved_.resize(std::size_t(bytes));
+  });
+}
+
+void StencilPlan::scatter(int root, const void* global, void* local) {
+  begin_move(root, global, local, "local");
+  const Array whole{{{}, domain_.extents}, own_.element};
+  const Box own = cut_->block(comm_->rank());
+  if (comm_->rank() != root) {
+    comm_->receive(moved_.data(), std::size_t(own.points() * own_.element), root, kMoveTag).wait();
+  } else {
+    for (int rank = 0; rank < comm_->size(); ++rank) {
+      const Box box = cut_->block(rank);
+      if (rank == root) continue;
+      copy_rows(whole, global, box, moved_.data(), true);
+      comm_->send(moved_.data(), std::size_t(box.points() * own_.element), rank, kMoveTag).wait();
+    }
+    copy_rows(whole, global, own, moved_.data(), true);
+  }
+  together(*comm_, [&] { unpack(copier_.get(), own_, local, own, moved_.data()); });
+}
+
+void StencilPlan::gather(int root, const void* local, void* global) {
+  begin_move(root, global, local, "local");
+  const Array whole{{{}, domain_.extents}, own_.element};
+  const Box own = cut_->block(comm_->rank());
+  together(*comm_, [&] {
+    call(tessera_context_synchronize, context_.get());
+    pack(copier_.get(), own_, const_cast<void*>(local), own, moved_.data());
+  });
+  if (comm_->rank() != root)
+    return comm_->send(moved_.data(), std::size_t(own.points() * own_.element), root, kMoveTag).wait();
+  copy_rows(whole, global, own, moved_.data(), false);
+  for (int rank = 0; rank < comm_->size(); ++rank) {
+    const Box box = cut_->block(rank);
+    if (rank == root) continue;
+    comm_->receive(moved_.data(), std::size_t(box.points() * own_.element), rank, kMoveTag).wait();
+    copy_rows(whole, global, box, moved_.data(), false);
+  }
+}
+
+template <class Body>
+void StencilPlan::attempt(Body&& body) {
+  try {
+    body();
+  } catch (...) {
+    if (!failure_) failure_ = std::current_exception();
+  }
+}
+
+void StencilPlan::run(const std::vector<Piece>& pieces, const void* in, void* out) {
+  if (failure_) return;
+  attempt([&] {
+    for (const Piece& piece : pieces) {
+      const auto at = [&](const void* array) {
+        return static_cast<unsigned char*>(const_cast<void*>(array)) + piece.offset;
+      };
+      const tessera_operand operands[] = {{at(in), desc_.dtype, TESSERA_ROLE_IN},
+                                          {at(out), desc_.dtype, TESSERA_ROLE_OUT}};
+      tessera_execution execution{};
+      execution.struct_size = sizeof execution;
+      execution.operands = operands, execution.operand_size = sizeof *operands, execution.operand_count = 2;
+      execution.scalar_size = sizeof(tessera_scalar);
+      call(tessera_plan_execute, piece.plan.get(), &execution);
+    }
+  });
+}
+
+void StencilPlan::step(const Stage& stage, bool exchanged, void* in, void* out) {
+  if (exchanged)
+    attempt([&] {
+      if (!on_host_ && !failure_) call(tessera_context_synchronize, context_.get());
+    });
+  if (exchanged) attempt([&] { exchange_->begin(copier_.get(), in, failure_ != nullptr); });
+  run(stage.before, in, out);
+  if (exchanged)
+    attempt([&] {
+      const int lost = exchange_->finish(copier_.get(), in, failure_ != nullptr);
+      if (lost >= 0)
+        throw Error(TESSERA_DEVICE_ERROR, "rank " + std::to_string(lost) + " has failed; its own error tells why");
+    });
+  run(stage.after, in, out);
+}
+
+void StencilPlan::execute(void* in, void* out) {
+  failure_ = nullptr;
+  attempt([&] {
+    if (in == nullptr) core::invalid("in", "null", "must be an array");
+    if (out == nullptr) core::invalid("out", "null", "must be an array");
+    if (in == out) core::invalid("out", "in", "must be another array: neighbours of a point are read after it");
+  });
+  const std::int64_t steps = std::max<std::int64_t>(desc_.steps, 1);
+  void* const scratch = scratch_ == nullptr ? nullptr : tessera_buffer_data(scratch_.get());
+  void* from = in;
+  for (std::int64_t done = 0; done < steps; ++done) {
+    const std::size_t stage = std::size_t(done) % stages_.size();
+    void* const to = (steps - 1 - done) % 2 == 0 ? out : scratch;
+    step(stages_[stage], stage == 0 && desc_.steps > 0 && !exchange_->empty(), from, to);
+    from = to;
+  }
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace tessera::distributed

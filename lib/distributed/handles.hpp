@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The objects of tessera/tessera.h with owners, and calls that throw what they report.
+#pragma once
+
+#include <tessera/tessera.h>
+#include <tessera/plugin/error.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tessera::distributed {
+
+using plugin::Error;
+
+/// Calls a C function with an error to fill and throws what it reports.
+template <class Function, class... Arguments>
+void call(Function function, Arguments... arguments) {
+  std::array<char, 4096> message;
+  message[0] = '\0';
+  tessera_error error{sizeof error, TESSERA_OK, 0, message.data(), message.size()};
+  const tessera_status status = function(arguments..., &error);
+  if (status != TESSERA_OK) throw Error(status, message.data());
+}
+
+template <class T, void (*kDestroy)(T*)>
+struct Destroy {
+  void operator()(T* object) const { kDestroy(object); }
+};
+using ContextHandle = std::unique_ptr<tessera_context, Destroy<tessera_context, tessera_context_destroy>>;
+using BufferHandle = std::unique_ptr<tessera_buffer, Destroy<tessera_buffer, tessera_buffer_destroy>>;
+using PlanHandle = std::unique_ptr<tessera_plan, Destroy<tessera_plan, tessera_plan_destroy>>;
+
+inline PlanHandle make_plan(tessera_context* context, const void* desc, const tessera_plan_options& options) {
+  tessera_plan* plan = nullptr;
+  call(tessera_plan_create, context, static_cast<const tessera_desc*>(desc), &options, &plan);
+  return PlanHandle(plan);
+}
+inline tessera_plan_info info_of(const tessera_plan* plan) {
+  tessera_plan_info info{};
+  info.struct_size = sizeof info;
+  call(tessera_get_plan_info, plan, &info);
+  return info;
+}
+inline BufferHandle make_buffer(tessera_context* context, std::int64_t bytes) {
+  tessera_buffer* buffer = nullptr;
+  call(tessera_buffer_create, context, bytes, &buffer);
+  return BufferHandle(buffer);
+}
+/// Another handle of the same context.
+inline ContextHandle share(const tessera_context* context) {
+  tessera_context* same = nullptr;
+  call(tessera_context_share, context, &same);
+  return ContextHandle(same);
+}
+/// Another context, with a stream of its own, on the same device.
+inline ContextHandle beside(const tessera_context* context) {
+  const std::string name =
+      std::string(tessera_context_backend(context)) + ":" + std::to_string(tessera_context_device(context));
+  tessera_context_options options{};
+  options.struct_size = sizeof options;
+  options.backend = name.c_str();
+  tessera_context* made = nullptr;
+  call(tessera_context_create, &options, &made);
+  return ContextHandle(made);
+}
+
+}  // namespace tessera::distributed

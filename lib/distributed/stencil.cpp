@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "stencil.hpp"
+
+#include "alike.hpp"
+#include "check.hpp"
+#include "together.hpp"
+
+#include <tessera/dtype.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace tessera::distributed {
+namespace {
+
+using core::invalid;
+
+std::string at(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
+
+/// `outer` without `inner`, in slabs.
+std::vector<Box> around(const Box& outer, const Box& inner) {
+  std::vector<Box> slabs;
+  Box rest = outer;
+  for (int axis = 0; axis < kAxes; ++axis) {
+    Box below = rest, above = rest;
+    below.high[axis] = inner.low[axis], above.low[axis] = inner.high[axis];
+    for (const Box& slab : {below, above})
+      if (!slab.empty()) slabs.push_back(slab);
+    rest.low[axis] = inner.low[axis], rest.high[axis] = inner.high[axis];
+  }
+  return slabs;
+}
+
+std::string text_of(const Index& values, int rank) {
+  std::string text;
+  for (int axis = 0; axis < rank; ++axis) text += (axis == 0 ? "" : "x") + std::to_string(values[std::size_t(axis)]);
+  return text;
+}
+
+}  // namespace
+
+StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, const tessera_stencil_desc& desc,
+                         const tessera_decomposition& wishes, const tessera_plan_options& options)
+    : comm_(std::move(comm)) {
+  together(*comm_, [&] {
+    if (context == nullptr) invalid("context", "null", "must be an object that was created");
+    if (options.workspace != nullptr) invalid("workspace", "not null", "must be null: each rank has several plans");
+    context_ = share(context);
+    read(desc);
+  });
+  const Outcome alike = outcome_of([&] { check_alike(wishes, options.algorithm); });
+  agree(*comm_, alike);
+  const Outcome backends = outcome_of([&] { check_backends(*comm_, context_.get()); });
+  agree(*comm_, backends);
+  together(*comm_, [&] {
+    cut_.emplace(domain_, comm_->size(), wishes);
+    own_ = array_of(comm_->rank());
+    make_stages(options);
+    describe();
+  });
+}
+
+void StencilPlan::read(const tessera_stencil_desc& desc) {
+  desc_ = desc;
+  if (desc.rank < 1 || desc.rank > kAxes) invalid("rank", desc.rank, "must be 1, 2 or 3");
+  if (desc.tap_count < 1) invalid("tap_count", desc.tap_count, "must be at least 1");
+  if (desc.taps == nullptr) invalid("taps", "null", "must point to " + std::to_string(desc.tap_count) + " taps");
+  if (desc.tap_size != sizeof(tessera_tap)) invalid("tap_size", std::int64_t(desc.tap_size), "must be that of a tap");
+  core::at_least("steps", desc.steps, 0);
+  taps_.assign(desc.taps, desc.taps + desc.tap_count);
+  desc_.taps = taps_.data();
+  for (int axis = 0; axis < desc.rank; ++axis) {
+    core::at_least(at("extents", axis), desc.extents[axis], 1, ": an empty domain cannot be cut");
+    domain_.extents[axis] = desc.extents[axis];
+    domain_.periodic[axis] = desc.boundary[axis][0] == TESSERA_BOUNDARY_PERIODIC;
+    if ((desc.boundary[axis][1] == TESSERA_BOUNDARY_PERIODIC) != domain_.periodic[axis])
+      invalid(at("boundary", axis), "periodic on one side", "must be periodic on both sides or on none");
+    for (const std::int64_t stride : {desc.in_strides[axis], desc.out_strides[axis]})
+      if (stride != TESSERA_PACKED)
+        invalid(at("strides", axis), stride, "must be packed: the plan lays out the blocks");
+    for (const tessera_boundary mode : desc.boundary[axis]) {
+      if (mode == TESSERA_BOUNDARY_HALO)
+        invalid(at("boundary", axis), mode, "must not be halo: ranks get theirs from each other");
+      if (mode == TESSERA_BOUNDARY_MIRROR) domain_.beyond[axis] = 1;
+    }
+    for (const tessera_tap& tap : taps_) {
+      domain_.low[axis] = std::max(domain_.low[axis], -tap.offset[axis]);
+      domain_.high[axis] = std::max(domain_.high[axis], std::int64_t(tap.offset[axis]));
+    }
+  }
+}
+
+void StencilPlan::check_alike(const tessera_decomposition& wishes, const char* algorithm) {
+  Alike alike;
+  alike.add("dtype", std::int64_t(desc_.dtype)), alike.add("rank", std::int64_t(desc_.rank));
+  alike.add("steps", desc_.steps), alike.add("compute", std::int64_t(desc_.compute));
+  for (int axis = 0; axis < desc_.rank; ++axis) {
+    alike.add(at("extents", axis), desc_.extents[axis]);
+    for (int side = 0; side < 2; ++side) {
+      alike.add(at("boundary", axis), std::int64_t(desc_.boundary[axis][side]));
+      alike.add(at("boundary_value", axis), desc_.boundary_value[axis][side]);
+    }
+    alike.add(at("ranks", axis), std::int64_t(wishes.ranks[axis]));
+    for (int rank = 0; rank < comm_->size(); ++rank)
+      alike.add(at("points", axis), wishes.points[axis] == nullptr || rank >= wishes.ranks[axis]
+                                        ? std::int64_t(0)
+                                        : wishes.points[axis][rank]);
+  }
+  alike.add("depth", std::int64_t(wishes.depth)), alike.add("tap_count", desc_.tap_count);
+  for (const tessera_tap& tap : taps_) {
+    for (int axis = 0; axis < desc_.rank; ++axis) alike.add("the offset of a tap", std::int64_t(tap.offset[axis]));
+    alike.add("the coefficient of a tap", tap.coefficient);
+  }
+  alike.add("algorithm", algorithm);
+  alike.check(*comm_);
+}
+
+Array StencilPlan::array_of(int rank) const {
+  Box box = cut_->block(rank);
+  const Index below = cut_->low(rank), above = cut_->high(rank);
+  for (int axis = 0; axis < kAxes; ++axis) box.low[axis] -= below[axis], box.high[axis] += above[axis];
+  return {box, std::int64_t(size_of(DType(desc_.dtype)))};
+}
+
+/// The points of a box whose steps read nothing from other ranks; empty where the rest would be no gain.
+Box StencilPlan::inside(const Box& outer) const {
+  Box box = intersection(outer, cut_->block(comm_->rank()));
+  for (int axis = 0; axis < kAxes; ++axis) {
+    if (!cut_->is_outer(comm_->rank(), axis, 0)) box.low[axis] += domain_.low[axis];
+    if (!cut_->is_outer(comm_->rank(), axis, 1)) box.high[axis] -= domain_.high[axis];
+    if (box.high[axis] - box.low[axis] < domain_.least(axis, 1)) return {};
+  }
+  return box;
+}
+
+StencilPlan::Piece StencilPlan::make_piece(const Box& box, const tessera_plan_options& options) const {
+  tessera_stencil_desc desc = desc_;
+  const Index extents = box.extents(), strides = own_.strides();
+  const Box block = cut_->block(comm_->rank());
+  desc.steps = std::min<std::int64_t>(desc_.steps, 1);
+  for (int axis = 0; axis < desc.rank; ++axis) {
+    desc.extents[axis] = extents[axis];
+    desc.in_strides[axis] = desc.out_strides[axis] = strides[axis];
+    const bool at_side[] = {box.low[axis] == block.low[axis], box.high[axis] == block.high[axis]};
+    for (int side = 0; side < 2; ++side)
+      if (!at_side[side] || !cut_->is_outer(comm_->rank(), axis, side))
+        desc.boundary[axis][side] = desc.steps == 0 ? TESSERA_BOUNDARY_FIXED : TESSERA_BOUNDARY_HALO;
+  }
+  return {own_.offset(box.low) * own_.element, make_plan(context_.get(), &desc, options)};
+}
+
+StencilPlan::Stage StencilPlan::make_stage(const Box& outer, bool exchanged,
+                                           const tessera_plan_options& options) const {
+  Stage stage;
+  const Box inner = exchanged ? inside(outer) : Box{};
+  if (inner.empty()) {
+    (exchanged ? stage.after : stage.before).push_back(make_piece(outer, options));
+    return stage;
+  }
+  stage.before.push_back(make_piece(inner, options));
+  for (const Box& slab : around(outer, inner)) stage.after.push_back(make_piece(slab, options));
+  return stage;
+}
+
+void StencilPlan::make_stages(const tessera_plan_options& options) {
+  tessera_plan_options each = options;
+  each.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
+  const int rank = comm_->rank(), depth = desc_.steps == 0 ? 1 : cut_->depth();
+  bool corners = depth > 1;
+  for (const tessera_tap& tap : taps_)
+    corners = corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
+  exchange_.emplace(comm_, *cut_, own_, corners);
+  for (int step = 0; step < depth; ++step) {
+    Box outer = cut_->block(rank);
+    for (int axis = 0; axis < kAxes; ++axis) {
+      if (!cut_->is_outer(rank, axis, 0)) outer.low[axis] -= (depth - 1 - step) * domain_.low[axis];
+      if (!cut_->is_outer(rank, axis, 1)) outer.high[axis] += (depth - 1 - step) * domain_.high[axis];
+    }
+    stages_.push_back(make_stage(outer, step == 0 && desc_.steps > 0 && !exchange_->empty(), each));
+  }
+  const Stage& first = stages_.front();
+  on_host_ = info_of((first.before.empty() ? first.after : first.before).front().plan.get()).host_memory != 0;
+  if (!on_host_ && options.operands == TESSERA_MEMORY_HOST)
+    invalid("operands", "host", "must be device: the halos of blocks on a device travel from there");
+  copier_ = on_host_ ? share(context_.get()) : beside(context_.get());
+  if (desc_.steps > 1) scratch_ = make_buffer(context_.get(), own_.bytes());
+}
+
+void StencilPlan::describe() {
+  const Stage& first = stages_.front();
+  const Index block = cut_->block(comm_->rank()).extents();
+  const auto& ranks = cut_->ranks();
+  description_ = info_of((first.before.empty() ? first.after : first.before).front().plan.get()).description;
+  description_ += " | block " + text_of(block, desc_.rank) + " of " + text_of(domain_.extents, desc_.rank) + ", rank " +
+                  std::to_string(comm_->rank()) + " of " + text_of({ranks[0], ranks[1], ranks[2]}, desc_.rank) +
+                  ", steps between exchanges " + std::to_string(cut_->depth());
+}
+
+tessera_block StencilPlan::block(int rank) const {
+  if (rank < 0 || rank >= comm_->size())
+    invalid("rank", rank, "must lie in [0, " + std::to_string(comm_->size()) + ")");
+  const Array array = array_of(rank);
+  const Box box = cut_->block(rank);
+  const Index extents = box.extents(), low = cut_->low(rank), high = cut_->high(rank), strides = array.strides();
+  tessera_block b{};
+  b.struct_size = sizeof b;
+  for (int axis = 0; axis < kAxes; ++axis) {
+    b.first[axis] = box.low[axis], b.extents[axis] = extents[axis], b.strides[axis] = strides[axis];
+    b.low[axis] = low[axis], b.high[axis] = high[axis];
+  }
+  b.offset = array.offset(box.low), b.elements = array.box.points();
+  return b;
+}
+
+}  // namespace tessera::distributed
