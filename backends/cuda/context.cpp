@@ -10,6 +10,16 @@
 #include <string>
 
 namespace tessera::cuda {
+namespace {
+
+/// On the current device.
+cudaError_t make_stream(cudaStream_t& stream, bool high_priority) {
+  int least = 0, greatest = 0;
+  if (high_priority) TESSERA_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  return cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high_priority ? greatest : 0);
+}
+
+}  // namespace
 
 Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device), owns_stream_(desc.wrap_stream == 0) {
   if (const std::string why = why_unusable(device_); !why.empty())
@@ -20,10 +30,9 @@ Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device
   TESSERA_CUDA_CHECK(cudaStreamCreateWithFlags(&setup_stream_, cudaStreamNonBlocking));
   if (!owns_stream_) {
     stream_ = static_cast<cudaStream_t>(desc.native_stream);
-  } else if (const cudaError_t error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
-             error != cudaSuccess) {
+  } else if (const cudaError_t error = make_stream(stream_, desc.high_priority != 0); error != cudaSuccess) {
     ignore(cudaStreamDestroy(setup_stream_));
-    fail(error, "cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)");
+    fail(error, "cudaStreamCreateWithPriority");
   }
 }
 
@@ -32,6 +41,7 @@ Context::~Context() {
   staging_.release();
   for (const cudaEvent_t event : timer_)
     if (event != nullptr) ignore(cudaEventDestroy(event));
+  if (reached_ != nullptr) ignore(cudaEventDestroy(reached_));
   ignore(cudaStreamDestroy(setup_stream_));
   if (owns_stream_) ignore(cudaStreamDestroy(stream_));
 }
@@ -71,6 +81,17 @@ void Context::synchronize() {
   const DeviceGuard guard(device_);
   require_no_capture("synchronize");
   TESSERA_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
+void Context::wait_for(Context& earlier) {
+  {
+    const DeviceGuard guard(earlier.device_);
+    if (earlier.reached_ == nullptr)
+      TESSERA_CUDA_CHECK(cudaEventCreateWithFlags(&earlier.reached_, cudaEventDisableTiming));
+    TESSERA_CUDA_CHECK(cudaEventRecord(earlier.reached_, earlier.stream_));
+  }
+  const DeviceGuard guard(device_);
+  TESSERA_CUDA_CHECK(cudaStreamWaitEvent(stream_, earlier.reached_, 0));
 }
 
 void Context::start_timer() {

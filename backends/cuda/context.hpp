@@ -34,6 +34,8 @@ class Context {
   /// Fills `bytes` of the device's memory with copies of the first `block`.
   void repeat(void* data, std::uint64_t block, std::uint64_t bytes);
   void synchronize();
+  /// What is queued from now on begins when what is queued on `earlier` by now has ended.
+  void wait_for(Context& earlier);
   /// Seconds that the device counts from start_timer() until what was queued before stop_timer() is done.
   void start_timer();
   double stop_timer();
@@ -50,7 +52,8 @@ class Context {
   bool owns_stream_;
   cudaStream_t stream_ = nullptr;
   cudaStream_t setup_stream_ = nullptr;
-  cudaEvent_t timer_[2] = {};  // start and stop, made when first needed
+  cudaEvent_t timer_[2] = {};      // start and stop, made when first needed
+  cudaEvent_t reached_ = nullptr;  // how far others wait for the stream to come, made when first needed
   Staging staging_;
 };
 

@@ -22,6 +22,8 @@ struct ContextOptions {
   /// CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else as many as the affinity mask
   /// and the control groups let the process use.
   int threads = 0;
+  /// Work on the stream that the context makes goes before that on others, where the device has priorities.
+  bool high_priority = false;
 };
 
 /// Where work runs. Move-only; plans and buffers keep what they need of it alive.
@@ -41,6 +43,9 @@ class Context {
 
   /// Waits for all queued work; failures of queued work are thrown here.
   void synchronize() { detail::call(tessera_context_synchronize, get()); }
+  /// What is queued from now on begins when what is queued on `earlier` by now has ended. Returns at once where the two
+  /// are of one backend that can, else when that is so.
+  void wait_for(Context& earlier) { detail::call(tessera_context_wait_for, get(), earlier.get()); }
   std::string backend() const { return tessera_context_backend(alive()); }
   int device() const { return tessera_context_device(alive()); }
   /// The stream work is queued on (cudaStream_t for "cuda"). Throws unsupported where the backend has none.
@@ -66,8 +71,12 @@ class Context {
     return backend;
   }
   Context(const ContextOptions& options, const char* backend) {
-    const tessera_context_options c{sizeof c, backend, options.native_stream.value_or(nullptr),
-                                    options.native_stream.has_value(), options.threads};
+    const tessera_context_options c{sizeof c,
+                                    backend,
+                                    options.native_stream.value_or(nullptr),
+                                    options.native_stream.has_value(),
+                                    options.threads,
+                                    options.high_priority};
     tessera_context* made = nullptr;
     detail::call(tessera_context_create, &c, &made);
     handle_.reset(made);

@@ -60,6 +60,14 @@ TESSERA_API int32_t tessera_comm_size(const tessera_comm* comm);
 
 /* ---- Stencils --------------------------------------------------------------------------- */
 
+/** What carries halos between ranks. */
+typedef int32_t tessera_halo_transport;
+enum {
+  TESSERA_HALO_DEFAULT = 0, /**< NCCL where the ranks have devices of their own and halos are contiguous, else host */
+  TESSERA_HALO_HOST = 1,    /**< the group's transport, through host memory */
+  TESSERA_HALO_NCCL = 2     /**< NCCL, or an error that says why not */
+};
+
 /** How a domain is cut; zero bytes mean that the library chooses. The ranks are a grid, numbered with the last axis
  * fastest. */
 typedef struct tessera_decomposition {
@@ -71,6 +79,7 @@ typedef struct tessera_decomposition {
   int32_t depth;
   /** Of each axis: the points of each rank along it, or null: as equal as can be. */
   const int64_t* points[TESSERA_MAX_RANK];
+  tessera_halo_transport halos;
 } tessera_decomposition;
 
 /** A rank's part of the domain, and the array that holds it with the points of its neighbours around it. Axes behind

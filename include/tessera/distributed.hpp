@@ -58,11 +58,19 @@ class Comm {
   std::unique_ptr<tessera_comm, Destroy> handle_;
 };
 
+/// What carries halos between ranks.
+enum class HaloTransport : tessera_halo_transport {
+  automatic = TESSERA_HALO_DEFAULT,  ///< NCCL where ranks have devices of their own and halos are contiguous, else host
+  host = TESSERA_HALO_HOST,          ///< the group's transport, through host memory
+  nccl = TESSERA_HALO_NCCL           ///< NCCL, or an error that says why not
+};
+
 /// How a domain is cut. The ranks are a grid, numbered with the last axis fastest.
 struct Decomposition {
   Integers ranks = {};  ///< along each axis; empty, or 0 at an axis: the library chooses
   int depth = 1;        ///< steps between two exchanges: halos are as many times as deep as the taps reach
   std::vector<Integers> points = {};  ///< of each axis: the points of each rank along it; empty: as equal as can be
+  HaloTransport halos = HaloTransport::automatic;
 };
 
 /// A rank's part of the domain, and the array that holds it with the points of its neighbours around it. Each has as
@@ -93,6 +101,7 @@ class DistributedStencilPlan {
     tessera_decomposition d{};
     d.struct_size = sizeof d;
     d.depth = decomposition.depth;
+    d.halos = tessera_halo_transport(decomposition.halos);
     for (std::size_t axis = 0; axis < axes_ && axis < decomposition.ranks.size(); ++axis)
       d.ranks[axis] = std::int32_t(std::int64_t(decomposition.ranks[axis]));
     for (std::size_t axis = 0; axis < axes_ && axis < decomposition.points.size(); ++axis) {

@@ -74,6 +74,8 @@ typedef struct tessera_context_options {
   void* native_stream; /* null without wrap_stream */
   int32_t wrap_stream;
   int32_t threads; /**< CPU threads; 0: TESSERA_NUM_THREADS, else OMP_NUM_THREADS, else those it may use */
+  /** Work on the stream that the context makes goes before that on others, where the device has priorities. */
+  int32_t high_priority;
 } tessera_context_options;
 
 /** `options` may be null. The context lives until it and all its plans and buffers are destroyed. */
@@ -86,6 +88,10 @@ TESSERA_API tessera_status tessera_context_share(const tessera_context* context,
 TESSERA_API void tessera_context_destroy(tessera_context* context);
 /** Waits for all work of the context; failures of queued work surface here. */
 TESSERA_API tessera_status tessera_context_synchronize(tessera_context* context, tessera_error* error);
+/** What is queued on the context from now on begins when what is queued on `earlier` by now has ended. Returns at once
+ * where the two are of one backend that can, else when that is so. */
+TESSERA_API tessera_status tessera_context_wait_for(tessera_context* context, tessera_context* earlier,
+                                                    tessera_error* error);
 /** The backend's name with its variant; lives as long as the context. */
 TESSERA_API const char* tessera_context_backend(const tessera_context* context);
 /** The number of its device in that backend. */

@@ -127,7 +127,7 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     question.threads = o.threads != 0 ? o.threads : core::environment_threads();
     const core::Dispatched place = core::dispatch(request, question);
     *context = new tessera_context{std::make_shared<core::Context>(*place.backend, place.device, o.native_stream,
-                                                                   o.wrap_stream != 0, question.threads)};
+                                                                   o.wrap_stream != 0, question.threads, o.high_priority != 0)};
   });
 }
 
@@ -158,6 +158,10 @@ int32_t tessera_context_device(const tessera_context* context) {
 
 tessera_status tessera_context_native_stream(tessera_context* context, void** stream, tessera_error* error) {
   return guard(error, [&] { existing(stream, "stream") = existing(context, "context").context->native_stream(); });
+}
+
+tessera_status tessera_context_wait_for(tessera_context* context, tessera_context* earlier, tessera_error* error) {
+  return guard(error, [&] { existing(context, "context").context->wait_for(*existing(earlier, "earlier").context); });
 }
 
 tessera_status tessera_context_copy(tessera_context* context, const tessera_copy* copy, tessera_error* error) {

@@ -29,6 +29,11 @@ struct Array {
     return elements;
   }
   std::int64_t bytes() const { return box.points() * element; }
+  /// Whether the points of a box, which has some, lie one after the other.
+  bool is_contiguous(const Box& part) const {
+    const std::int64_t last = offset({part.high[0] - 1, part.high[1] - 1, part.high[2] - 1});
+    return last - offset(part.low) + 1 == part.points();
+  }
 };
 
 /// The copy between the points of `box` in an array at `data` and packed ones.

@@ -20,6 +20,7 @@ namespace tessera::distributed {
 using plugin::Error;
 
 class Comm;
+class Nccl;
 
 /// A message on its way. Waited for at last by its destructor: nobody may reuse its memory before.
 class Request {
@@ -47,6 +48,14 @@ class Comm {
   ~Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
+
+  /// NCCL among the devices that the ranks used last, or why there is none.
+  struct Devices {
+    void* device = nullptr;
+    std::shared_ptr<Nccl> nccl;
+    std::string why_not;
+  };
+  Devices& devices() { return devices_; }
 
   int rank() const { return transport_.rank; }
   int size() const { return transport_.size; }
@@ -87,6 +96,7 @@ class Comm {
   }
 
   tessera_transport transport_;
+  Devices devices_;
   std::string broken_;  ///< why nobody can speak any more
 };
 

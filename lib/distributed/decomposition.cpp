@@ -24,7 +24,7 @@ double traffic(const Domain& domain, const std::array<int, kAxes>& ranks) {
     for (int other = 0; other < kAxes; ++other)
       if (other != axis) plane *= double(domain.extents[other]);
     const int cuts = ranks[axis] == 1 ? 0 : ranks[axis] - (domain.periodic[axis] ? 0 : 1);
-    points += plane * cuts * (1.0 + 0.25 * axis);  // what is cut later has to be gathered
+    points += plane * cuts * (1.0 + axis);  // what is cut later is not contiguous
   }
   return points;
 }

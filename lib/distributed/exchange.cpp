@@ -7,11 +7,9 @@
 
 namespace tessera::distributed {
 
-Exchange::Exchange(std::shared_ptr<Comm> comm, const Decomposition& cut, const Array& array, bool corners)
-    : comm_(std::move(comm)),
-      array_(array),
-      sent_(messages(cut.sent(comm_->rank(), corners))),
-      received_(messages(cut.received(comm_->rank(), corners))) {}
+Exchange::Exchange(std::shared_ptr<Comm> comm, const std::vector<Decomposition::Halo>& sent,
+                   const std::vector<Decomposition::Halo>& received, const Array& array)
+    : comm_(std::move(comm)), array_(array), sent_(messages(sent)), received_(messages(received)) {}
 
 std::vector<Exchange::Message> Exchange::messages(const std::vector<Decomposition::Halo>& halos) const {
   std::vector<Message> made;

@@ -19,9 +19,9 @@ namespace tessera::distributed {
 /// failed, so that a failure reaches the neighbours instead of silence.
 class Exchange {
  public:
-  Exchange(std::shared_ptr<Comm> comm, const Decomposition& cut, const Array& array, bool corners);
+  Exchange(std::shared_ptr<Comm> comm, const std::vector<Decomposition::Halo>& sent,
+           const std::vector<Decomposition::Halo>& received, const Array& array);
 
-  bool empty() const { return sent_.empty() && received_.empty(); }
   /// Packs what the neighbours need of the array and lets it go. With `failed` the messages say so alone.
   void begin(tessera_context* context, void* array, bool failed);
   /// Waits for what the neighbours send and writes it around the block; nothing once one has failed. Returns the first

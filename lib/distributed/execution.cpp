@@ -113,7 +113,8 @@ void StencilPlan::run(const std::vector<Piece>& pieces, const void* in, void* ou
   });
 }
 
-void StencilPlan::step(const Stage& stage, bool exchanged, void* in, void* out) {
+void StencilPlan::step(const Stage& stage, void* in, void* out) {
+  const bool exchanged = exchange_ != nullptr;
   if (exchanged)
     attempt([&] {
       if (!on_host_ && !failure_) call(tessera_context_synchronize, context_.get());
@@ -131,21 +132,54 @@ void StencilPlan::step(const Stage& stage, bool exchanged, void* in, void* out) 
 
 void StencilPlan::execute(void* in, void* out) {
   failure_ = nullptr;
-  attempt([&] {
+  const auto check = [&] {
     if (in == nullptr) core::invalid("in", "null", "must be an array");
     if (out == nullptr) core::invalid("out", "null", "must be an array");
     if (in == out) core::invalid("out", "in", "must be another array: neighbours of a point are read after it");
-  });
-  const std::int64_t steps = std::max<std::int64_t>(desc_.steps, 1);
-  void* const scratch = scratch_ == nullptr ? nullptr : tessera_buffer_data(scratch_.get());
+  };
+  if (nccl_ != nullptr) {  // whose messages cannot say that their sender has failed
+    together(*comm_, check);
+    return execute_on_device(in, out);
+  }
+  attempt(check);
   void* from = in;
-  for (std::int64_t done = 0; done < steps; ++done) {
-    const std::size_t stage = std::size_t(done) % stages_.size();
-    void* const to = (steps - 1 - done) % 2 == 0 ? out : scratch;
-    step(stages_[stage], stage == 0 && desc_.steps > 0 && !exchange_->empty(), from, to);
+  for (std::int64_t round = 0; round < rounds_; ++round) {
+    void* const to = target_of(round, out);
+    step(stage_of(round), from, to);
     from = to;
   }
   if (failure_) std::rethrow_exception(failure_);
+}
+
+std::vector<Nccl::Part> StencilPlan::parts(const std::vector<Decomposition::Halo>& halos, void* array) const {
+  std::vector<Nccl::Part> parts;
+  for (const Decomposition::Halo& halo : halos)
+    parts.push_back({static_cast<unsigned char*>(array) + own_.offset(halo.box.low) * own_.element,
+                     std::size_t(halo.box.points() * own_.element), halo.peer});
+  return parts;
+}
+
+/// The inner points are queued on the context's stream, halos and what follows them on the other one:
+///
+///     context   | inner points of round n           | of round n + 1 ...
+///     copier    | halos n | rim n, when the inner points of n - 1 are there | halos n + 1 | ...
+void StencilPlan::execute_on_device(void* in, void* out) {
+  tessera_context *const inner = context_.get(), *const behind = copier_.get();
+  // What is sent was made on the copier's stream, unless a halo is deeper than the rim that was made there.
+  const bool sends_rim = domain_.low == domain_.high;
+  void* from = in;
+  for (std::int64_t round = 0; round < rounds_; ++round) {
+    void* const to = target_of(round, out);
+    if (round > 0) call(tessera_context_wait_for, inner, behind);
+    if (round == 0 || !sends_rim) call(tessera_context_wait_for, behind, inner);
+    nccl_->exchange(stream_, parts(sent_, from), parts(received_, from));
+    call(tessera_context_wait_for, behind, inner);
+    run(stage_of(round).before, from, to);
+    run(stage_of(round).after, from, to);
+    if (failure_) std::rethrow_exception(failure_);
+    from = to;
+  }
+  call(tessera_context_wait_for, inner, behind);
 }
 
 }  // namespace tessera::distributed

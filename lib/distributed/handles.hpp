@@ -57,13 +57,14 @@ inline ContextHandle share(const tessera_context* context) {
   call(tessera_context_share, context, &same);
   return ContextHandle(same);
 }
-/// Another context, with a stream of its own, on the same device.
+/// Another context, with a stream of its own that goes first, on the same device.
 inline ContextHandle beside(const tessera_context* context) {
   const std::string name =
       std::string(tessera_context_backend(context)) + ":" + std::to_string(tessera_context_device(context));
   tessera_context_options options{};
   options.struct_size = sizeof options;
   options.backend = name.c_str();
+  options.high_priority = 1;
   tessera_context* made = nullptr;
   call(tessera_context_create, &options, &made);
   return ContextHandle(made);

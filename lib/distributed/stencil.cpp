@@ -56,12 +56,49 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
   agree(*comm_, alike);
   const Outcome backends = outcome_of([&] { check_backends(*comm_, context_.get()); });
   agree(*comm_, backends);
+  tessera_decomposition cut = wishes;
   together(*comm_, [&] {
-    cut_.emplace(domain_, comm_->size(), wishes);
-    own_ = array_of(comm_->rank());
+    core::one_of("halos", wishes.halos, TESSERA_HALO_DEFAULT, TESSERA_HALO_NCCL, "automatic (0), host (1), nccl (2)");
+    lay_out(cut);
+    look_at_context(options);
+  });
+  if (wishes.depth == 0) {
+    const Outcome chosen = outcome_of([&] { cut.depth = choose_depth(wishes, options); });
+    agree(*comm_, chosen);
+    comm_->broadcast(&cut.depth, sizeof cut.depth, 0);
+  }
+  together(*comm_, [&] { lay_out(cut); });
+  choose_transport(wishes.halos);
+  together(*comm_, [&] {
     make_stages(options);
     describe();
   });
+}
+
+/// The blocks, and what travels between them.
+void StencilPlan::lay_out(const tessera_decomposition& wishes) {
+  cut_.emplace(domain_, comm_->size(), wishes);
+  own_ = array_of(comm_->rank());
+  bool corners = cut_->depth() > 1;
+  for (const tessera_tap& tap : taps_)
+    corners = corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
+  sent_ = cut_->sent(comm_->rank(), corners), received_ = cut_->received(comm_->rank(), corners);
+  // In one order on both sides: messages between two ranks meet in it.
+  const auto by_tag = [](const Decomposition::Halo& a, const Decomposition::Halo& b) { return a.tag < b.tag; };
+  std::sort(sent_.begin(), sent_.end(), by_tag), std::sort(received_.begin(), received_.end(), by_tag);
+  depth_ = exchanges() ? std::min<std::int64_t>(cut_->depth(), desc_.steps) : desc_.steps;
+}
+
+/// Where the context computes.
+void StencilPlan::look_at_context(const tessera_plan_options& options) {
+  tessera_plan_options on_device = options;
+  on_device.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
+  const Box block = cut_->block(comm_->rank());
+  const std::int64_t steps = std::min<std::int64_t>(desc_.steps, 1);
+  on_host_ = info_of(make_piece(context_.get(), block, steps, on_device).plan.get()).host_memory != 0;
+  if (!on_host_ && options.operands == TESSERA_MEMORY_HOST)
+    invalid("operands", "host", "must be device: the halos of blocks on a device travel from there");
+  copier_ = on_host_ ? share(context_.get()) : beside(context_.get());
 }
 
 void StencilPlan::read(const tessera_stencil_desc& desc) {
@@ -126,9 +163,9 @@ Array StencilPlan::array_of(int rank) const {
   return {box, std::int64_t(size_of(DType(desc_.dtype)))};
 }
 
-/// The points of a box whose steps read nothing from other ranks; empty where the rest would be no gain.
-Box StencilPlan::inside(const Box& outer) const {
-  Box box = intersection(outer, cut_->block(comm_->rank()));
+/// The points of the block whose step reads nothing of other ranks; empty where the rest would be no gain.
+Box StencilPlan::inside() const {
+  Box box = cut_->block(comm_->rank());
   for (int axis = 0; axis < kAxes; ++axis) {
     if (!cut_->is_outer(comm_->rank(), axis, 0)) box.low[axis] += domain_.low[axis];
     if (!cut_->is_outer(comm_->rank(), axis, 1)) box.high[axis] -= domain_.high[axis];
@@ -137,57 +174,53 @@ Box StencilPlan::inside(const Box& outer) const {
   return box;
 }
 
-StencilPlan::Piece StencilPlan::make_piece(const Box& box, const tessera_plan_options& options) const {
+/// The descriptor of some steps of a box of the array. A side that is none of the domain's has its values in the array;
+/// after several steps only those points are right that are as many times as far from it as a step reads.
+tessera_stencil_desc StencilPlan::part(const Box& box, std::int64_t steps) const {
   tessera_stencil_desc desc = desc_;
   const Index extents = box.extents(), strides = own_.strides();
   const Box block = cut_->block(comm_->rank());
-  desc.steps = std::min<std::int64_t>(desc_.steps, 1);
+  desc.steps = steps;
   for (int axis = 0; axis < desc.rank; ++axis) {
     desc.extents[axis] = extents[axis];
     desc.in_strides[axis] = desc.out_strides[axis] = strides[axis];
     const bool at_side[] = {box.low[axis] == block.low[axis], box.high[axis] == block.high[axis]};
     for (int side = 0; side < 2; ++side)
       if (!at_side[side] || !cut_->is_outer(comm_->rank(), axis, side))
-        desc.boundary[axis][side] = desc.steps == 0 ? TESSERA_BOUNDARY_FIXED : TESSERA_BOUNDARY_HALO;
+        desc.boundary[axis][side] = steps == 1 ? TESSERA_BOUNDARY_HALO : TESSERA_BOUNDARY_FIXED;
   }
-  return {own_.offset(box.low) * own_.element, make_plan(context_.get(), &desc, options)};
+  return desc;
 }
 
-StencilPlan::Stage StencilPlan::make_stage(const Box& outer, bool exchanged,
+StencilPlan::Piece StencilPlan::make_piece(tessera_context* context, const Box& box, std::int64_t steps,
                                            const tessera_plan_options& options) const {
+  const tessera_stencil_desc desc = part(box, steps);
+  return {own_.offset(box.low) * own_.element, make_plan(context, &desc, options)};
+}
+
+StencilPlan::Stage StencilPlan::make_stage(std::int64_t steps, const tessera_plan_options& options) const {
   Stage stage;
-  const Box inner = exchanged ? inside(outer) : Box{};
-  if (inner.empty()) {
-    (exchanged ? stage.after : stage.before).push_back(make_piece(outer, options));
-    return stage;
+  // What follows halos that NCCL brings is queued behind them.
+  tessera_context* const behind = nccl_ != nullptr ? copier_.get() : context_.get();
+  const Box inner = exchanges() && steps == 1 ? inside() : Box{}, block = cut_->block(comm_->rank());
+  if (!exchanges()) {
+    stage.before.push_back(make_piece(context_.get(), block, steps, options));
+  } else if (inner.empty()) {
+    stage.after.push_back(make_piece(behind, steps == 1 ? block : own_.box, steps, options));
+  } else {
+    stage.before.push_back(make_piece(context_.get(), inner, steps, options));
+    for (const Box& slab : around(block, inner)) stage.after.push_back(make_piece(behind, slab, steps, options));
   }
-  stage.before.push_back(make_piece(inner, options));
-  for (const Box& slab : around(outer, inner)) stage.after.push_back(make_piece(slab, options));
   return stage;
 }
 
 void StencilPlan::make_stages(const tessera_plan_options& options) {
   tessera_plan_options each = options;
   each.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
-  const int rank = comm_->rank(), depth = desc_.steps == 0 ? 1 : cut_->depth();
-  bool corners = depth > 1;
-  for (const tessera_tap& tap : taps_)
-    corners = corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
-  exchange_.emplace(comm_, *cut_, own_, corners);
-  for (int step = 0; step < depth; ++step) {
-    Box outer = cut_->block(rank);
-    for (int axis = 0; axis < kAxes; ++axis) {
-      if (!cut_->is_outer(rank, axis, 0)) outer.low[axis] -= (depth - 1 - step) * domain_.low[axis];
-      if (!cut_->is_outer(rank, axis, 1)) outer.high[axis] += (depth - 1 - step) * domain_.high[axis];
-    }
-    stages_.push_back(make_stage(outer, step == 0 && desc_.steps > 0 && !exchange_->empty(), each));
-  }
-  const Stage& first = stages_.front();
-  on_host_ = info_of((first.before.empty() ? first.after : first.before).front().plan.get()).host_memory != 0;
-  if (!on_host_ && options.operands == TESSERA_MEMORY_HOST)
-    invalid("operands", "host", "must be device: the halos of blocks on a device travel from there");
-  copier_ = on_host_ ? share(context_.get()) : beside(context_.get());
-  if (desc_.steps > 1) scratch_ = make_buffer(context_.get(), own_.bytes());
+  stages_.push_back(make_stage(depth_, each));
+  rounds_ = depth_ == 0 ? 1 : (desc_.steps + depth_ - 1) / depth_;
+  if (depth_ > 0 && desc_.steps % depth_ != 0) stages_.push_back(make_stage(desc_.steps % depth_, each));
+  if (rounds_ > 1) scratch_ = make_buffer(context_.get(), own_.bytes());
 }
 
 void StencilPlan::describe() {
@@ -197,7 +230,8 @@ void StencilPlan::describe() {
   description_ = info_of((first.before.empty() ? first.after : first.before).front().plan.get()).description;
   description_ += " | block " + text_of(block, desc_.rank) + " of " + text_of(domain_.extents, desc_.rank) + ", rank " +
                   std::to_string(comm_->rank()) + " of " + text_of({ranks[0], ranks[1], ranks[2]}, desc_.rank) +
-                  ", steps between exchanges " + std::to_string(cut_->depth());
+                  ", steps between exchanges " + std::to_string(depth_);
+  if (comm_->size() > 1) description_ += ", halos " + transport_;
 }
 
 tessera_block StencilPlan::block(int rank) const {

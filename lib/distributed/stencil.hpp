@@ -10,6 +10,7 @@
 #include "decomposition.hpp"
 #include "exchange.hpp"
 #include "handles.hpp"
+#include "nccl.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -40,24 +41,41 @@ class StencilPlan {
     std::int64_t offset;  ///< bytes from the array's begin
     PlanHandle plan;
   };
-  /// One of the steps between two exchanges: what needs no halo goes first, and beside the exchange.
+  /// The steps from one exchange to the next: what needs no halo goes first, and beside the exchange.
   struct Stage {
     std::vector<Piece> before, after;
   };
 
+  /// Whether halos travel at all.
+  bool exchanges() const { return desc_.steps > 0 && !(sent_.empty() && received_.empty()); }
   Array array_of(int rank) const;
   void read(const tessera_stencil_desc& desc);
   void check_alike(const tessera_decomposition& wishes, const char* algorithm);
-  Box inside(const Box& outer) const;
-  Stage make_stage(const Box& outer, bool exchanged, const tessera_plan_options& options) const;
-  Piece make_piece(const Box& box, const tessera_plan_options& options) const;
+  Box inside() const;
+  tessera_stencil_desc part(const Box& box, std::int64_t steps) const;
+  void lay_out(const tessera_decomposition& wishes);
+  int choose_depth(tessera_decomposition wishes, const tessera_plan_options& options);
+  double seconds_of_round(const tessera_plan_options& options) const;
+  Stage make_stage(std::int64_t steps, const tessera_plan_options& options) const;
+  Piece make_piece(tessera_context* context, const Box& box, std::int64_t steps,
+                   const tessera_plan_options& options) const;
+  void look_at_context(const tessera_plan_options& options);
+  void choose_transport(tessera_halo_transport wanted);
+  std::string why_not_contiguous() const;
   void make_stages(const tessera_plan_options& options);
   void describe();
   /// Runs `body` unless something has failed before; what it throws is kept until the execution ends.
   template <class Body>
   void attempt(Body&& body);
   void run(const std::vector<Piece>& pieces, const void* in, void* out);
-  void step(const Stage& stage, bool exchanged, void* in, void* out);
+  void step(const Stage& stage, void* in, void* out);
+  /// The stage of a round, and the array that it writes.
+  const Stage& stage_of(std::int64_t round) const { return round + 1 == rounds_ ? stages_.back() : stages_.front(); }
+  void* target_of(std::int64_t round, void* out) const {
+    return (rounds_ - 1 - round) % 2 == 0 ? out : tessera_buffer_data(scratch_.get());
+  }
+  void execute_on_device(void* in, void* out);
+  std::vector<Nccl::Part> parts(const std::vector<Decomposition::Halo>& halos, void* array) const;
   void begin_move(int root, const void* global, const void* local, const char* name);
 
   std::shared_ptr<Comm> comm_;
@@ -69,8 +87,14 @@ class StencilPlan {
   ContextHandle context_;
   ContextHandle copier_;  ///< for halos: where a device has a memory of its own, one with a stream of its own
   bool on_host_ = true;
-  std::optional<Exchange> exchange_;
-  std::vector<Stage> stages_;
+  std::unique_ptr<Exchange> exchange_;  ///< one of the two carries the halos
+  std::shared_ptr<Nccl> nccl_;
+  void* stream_ = nullptr;  ///< the copier's, for NCCL
+  std::vector<Decomposition::Halo> sent_, received_;
+  std::string transport_;      ///< in words
+  std::int64_t depth_ = 1;     ///< steps from one exchange to the next
+  std::int64_t rounds_ = 1;    ///< of exchanges
+  std::vector<Stage> stages_;  ///< of all rounds, and where it has fewer steps of the last one
   BufferHandle scratch_;
   std::exception_ptr failure_;        ///< of this execution
   std::vector<unsigned char> moved_;  ///< a block on its way to or from the root

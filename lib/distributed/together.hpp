@@ -29,6 +29,15 @@ Outcome outcome_of(Body&& body) noexcept {
   return outcome;
 }
 
+/// Collective: "" where all went well, else what the first failure says.
+inline std::string first_failure(Comm& comm, const Outcome& mine) {
+  std::vector<Outcome> all(std::size_t(comm.size()));
+  comm.all_gather(&mine, all.data(), sizeof mine);
+  for (const Outcome& outcome : all)
+    if (outcome.status != TESSERA_OK) return outcome.message;
+  return {};
+}
+
 /// Collective: throws on all ranks what the first one that failed says, each its own failure.
 inline void agree(Comm& comm, const Outcome& mine) {
   std::vector<Outcome> all(std::size_t(comm.size()));

@@ -10,9 +10,10 @@
 
 namespace tessera::core {
 
-Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads)
+Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads,
+                 bool high_priority)
     : backend_(backend), table_(*backend.table()), name_(backend.full_name()), device_(device), threads_(threads) {
-  const tessera_backend_context_desc desc{sizeof desc, native_stream, wrap_stream, device, threads};
+  const tessera_backend_context_desc desc{sizeof desc, native_stream, wrap_stream, device, threads, high_priority};
   call(table_.context_create, &desc, &handle_);
 }
 
@@ -22,6 +23,13 @@ Context::~Context() {
 
 void Context::settle() noexcept {
   if (!dead()) table_.synchronize(handle_, nullptr);
+}
+
+void Context::wait_for(Context& earlier) {
+  const auto entry = optional(&tessera_backend::wait_for);
+  if (entry == nullptr || &earlier.table_ != &table_) return earlier.synchronize();
+  if (earlier.dead()) earlier.throw_dead();
+  call(entry, handle_, earlier.handle_);
 }
 
 void* Context::native_stream() {

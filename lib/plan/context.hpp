@@ -22,7 +22,8 @@ namespace tessera::core {
 /// every call says so.
 class Context {
  public:
-  Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads);
+  Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads,
+          bool high_priority = false);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -51,6 +52,8 @@ class Context {
   /// Whether a device fault has killed it.
   bool dead() const { return dead_.load(std::memory_order_acquire); }
   void synchronize() { call(table_.synchronize, handle_); }
+  /// What is queued from now on begins when what is queued on `earlier` by now has ended.
+  void wait_for(Context& earlier);
   /// Waits for what is queued, then times what `work` queues: by the device's clock, where the backend has one.
   template <class Work>
   double seconds_of(Work&& work) {

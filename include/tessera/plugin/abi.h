@@ -54,6 +54,7 @@ typedef struct tessera_backend_context_desc {
   int32_t wrap_stream;
   int32_t device;
   int32_t threads; /**< CPU threads; 0: the backend's own default */
+  int32_t high_priority; /**< the stream that it makes goes first where a device has priorities */
 } tessera_backend_context_desc;
 
 /** One key=value of a forced algorithm. */
@@ -152,6 +153,9 @@ typedef struct tessera_backend {
   tessera_status (*timer_stop)(tessera_backend_context* context, double* seconds, tessera_error* error);
   /** The CPU threads that plans of the context use at most: what was measured with others is not for it. */
   tessera_status (*threads)(tessera_backend_context* context, int32_t* threads, tessera_error* error);
+  /** What is queued on the context from now on begins when what is queued on `earlier`, another context of this
+   * backend, has ended. Returns at once. Null: nothing stays queued, or the core waits. */
+  tessera_status (*wait_for)(tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

@@ -56,7 +56,8 @@ class Table {
                                        buffer_repeat_entry(),
                                        timer_start_entry(),
                                        timer_stop_entry(),
-                                       threads_entry()};
+                                       threads_entry(),
+                                       wait_for_entry()};
     return &table;
   }
 
@@ -319,6 +320,14 @@ class Table {
     if constexpr (requires(Context & context) { context.machine().threads; })
       return [](tessera_backend_context* context, std::int32_t* threads, tessera_error* error) {
         return guard(error, [&] { *threads = unwrap(context).machine().threads; });
+      };
+    return nullptr;
+  }
+
+  static auto wait_for_entry() -> decltype(tessera_backend::wait_for) {
+    if constexpr (requires(Context & context) { context.wait_for(context); })
+      return [](tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error) {
+        return guard(error, [&] { unwrap(context).wait_for(unwrap(earlier)); });
       };
     return nullptr;
   }

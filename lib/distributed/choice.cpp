@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a distributed stencil chooses: steps between exchanges, and what carries the halos.
+
+#include "check.hpp"
+#include "stencil.hpp"
+#include "together.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace tessera::distributed {
+namespace {
+
+/// What an exchange takes: between devices of one host by NCCL, and between processes of one host.
+constexpr double kDeviceLatency = 12e-6, kDeviceRate = 150e9, kHostLatency = 20e-6, kHostRate = 3e9;
+
+}  // namespace
+
+/// On rank 0: as many steps between exchanges as take the least time each.
+int StencilPlan::choose_depth(tessera_decomposition wishes, const tessera_plan_options& options) {
+  int best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (const int depth : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16}) {
+    if (comm_->rank() != 0 || (depth > 1 && (!exchanges() || depth > desc_.steps))) break;
+    wishes.depth = depth;
+    if (outcome_of([&] { lay_out(wishes); }).status != TESSERA_OK) break;
+    const double seconds = seconds_of_round(options) / depth;
+    if (seconds < least) least = seconds, best = depth;
+  }
+  return best;
+}
+
+/// Predicted, from one exchange to the next.
+double StencilPlan::seconds_of_round(const tessera_plan_options& options) const {
+  double least = std::numeric_limits<double>::infinity();
+  const auto visit = [](void* data, const tessera_offer* offer) {
+    double& seconds = *static_cast<double*>(data);
+    seconds = std::min(seconds, offer->seconds);
+  };
+  tessera_plan_options on_device = options;
+  on_device.operands = TESSERA_MEMORY_DEVICE;
+  const tessera_stencil_desc desc = part(depth_ > 1 ? own_.box : cut_->block(comm_->rank()), depth_);
+  call(tessera_visit_offers, context_.get(), reinterpret_cast<const tessera_desc*>(&desc), &on_device,
+       static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&least));
+  std::int64_t bytes = 0;
+  for (const Decomposition::Halo& halo : received_) bytes += halo.box.points() * own_.element;
+  const double latency = on_host_ ? kHostLatency : kDeviceLatency;
+  const double halos = latency + double(bytes) / (on_host_ ? kHostRate : kDeviceRate);
+  // Single steps hide their halos behind the inner points, but are cut into several plans.
+  return depth_ == 1 ? std::max(least, halos) + latency / 2 : least + halos;
+}
+
+std::string StencilPlan::why_not_contiguous() const {
+  for (const auto* halos : {&sent_, &received_})
+    for (const Decomposition::Halo& halo : *halos)
+      if (!own_.is_contiguous(halo.box)) return "halos are not contiguous: cut the first axis alone";
+  return {};
+}
+
+/// Collective: NCCL, or the group's transport.
+void StencilPlan::choose_transport(tessera_halo_transport wanted) {
+  std::string why_not;
+  if (wanted != TESSERA_HALO_HOST && comm_->size() > 1) {
+    why_not = first_failure(*comm_, outcome_of([&] {
+      if (on_host_) throw Error(TESSERA_UNSUPPORTED, "the backend computes on the host");
+      if (const std::string why = why_not_contiguous(); !why.empty()) throw Error(TESSERA_UNSUPPORTED, why);
+    }));
+    if (why_not.empty()) nccl_ = Nccl::join(*comm_, copier_.get(), why_not);
+    if (nccl_ == nullptr && wanted == TESSERA_HALO_NCCL) throw Error(TESSERA_UNSUPPORTED, "halos = nccl: " + why_not);
+  }
+  if (nccl_ != nullptr) call(tessera_context_native_stream, copier_.get(), &stream_);
+  transport_ = nccl_ != nullptr ? "by NCCL" : "through the host";
+  if (!why_not.empty() && !on_host_) transport_ += " (" + why_not + ")";
+  if (nccl_ == nullptr && exchanges()) exchange_ = std::make_unique<Exchange>(comm_, sent_, received_, own_);
+}
+
+}  // namespace tessera::distributed

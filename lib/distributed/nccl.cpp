@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "nccl.hpp"
+
+#include "together.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <string>
+
+namespace tessera::distributed {
+namespace {
+
+/// As nccl.h has it.
+struct UniqueId {
+  char bytes[128];
+};
+constexpr int kBytes = 0;  // ncclInt8
+
+/// What is used of NCCL and of CUDA's driver, by name and as their headers declare it.
+struct Library {
+  int (*get_unique_id)(UniqueId*);
+  int (*comm_init_rank)(void**, int, UniqueId, int);
+  int (*comm_destroy)(void*);
+  int (*group_start)();
+  int (*group_end)();
+  int (*send)(const void*, std::size_t, int, int, void*, void*);
+  int (*receive)(void*, std::size_t, int, int, void*, void*);
+  const char* (*error_string)(int);
+  int (*stream_context)(void*, void**);
+  int (*push_context)(void*);
+  int (*pop_context)(void**);
+
+  /// Loaded once; throws where something is missing.
+  static const Library& get() {
+    static const Library library;
+    return library;
+  }
+
+  void check(int status, const char* what) const {
+    if (status != 0) throw Error(TESSERA_DEVICE_ERROR, std::string("NCCL: ") + what + ": " + error_string(status));
+  }
+
+ private:
+  Library() {
+    void* const nccl = open("libnccl.so.2");
+    find(nccl, "ncclGetUniqueId", get_unique_id), find(nccl, "ncclCommInitRank", comm_init_rank);
+    find(nccl, "ncclCommDestroy", comm_destroy), find(nccl, "ncclGroupStart", group_start);
+    find(nccl, "ncclGroupEnd", group_end), find(nccl, "ncclSend", send), find(nccl, "ncclRecv", receive);
+    find(nccl, "ncclGetErrorString", error_string);
+    void* const driver = open("libcuda.so.1");
+    find(driver, "cuStreamGetCtx", stream_context), find(driver, "cuCtxPushCurrent_v2", push_context);
+    find(driver, "cuCtxPopCurrent_v2", pop_context);
+  }
+  static void* open(const char* name) {
+    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    throw Error(TESSERA_UNSUPPORTED, dlerror());
+  }
+  template <class Function>
+  static void find(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    if (function == nullptr) throw Error(TESSERA_UNSUPPORTED, std::string("there is no ") + name);
+  }
+};
+
+/// Makes a device the calling thread's as long as this lives: NCCL asks for the current one.
+class Current {
+ public:
+  explicit Current(void* device_context) {
+    if (Library::get().push_context(device_context) != 0)
+      throw Error(TESSERA_DEVICE_ERROR, "the device cannot be made the current one");
+  }
+  ~Current() {
+    void* before = nullptr;
+    Library::get().pop_context(&before);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+};
+
+/// The device of a context's stream, as CUDA's driver has it.
+void* device_of(tessera_context* context) {
+  void *stream = nullptr, *device = nullptr;
+  call(tessera_context_native_stream, context, &stream);
+  if (Library::get().stream_context(stream, &device) != 0)
+    throw Error(TESSERA_UNSUPPORTED, "the context's stream is none of CUDA");
+  return device;
+}
+
+}  // namespace
+
+std::shared_ptr<Nccl> Nccl::join(Comm& comm, tessera_context* context, std::string& why_not) {
+  void* device = nullptr;
+  why_not = first_failure(comm, outcome_of([&] { device = device_of(context); }));
+  if (!why_not.empty()) return nullptr;
+  Comm::Devices& known = comm.devices();
+  const bool same = known.device == device;
+  std::vector<unsigned char> all(std::size_t(comm.size()));
+  comm.all_gather(&same, all.data(), sizeof same);
+  if (std::find(all.begin(), all.end(), 0) != all.end()) {
+    known = {};
+    known.nccl = start(comm, device, known.why_not);
+    known.device = device;
+  }
+  why_not = known.why_not;
+  return known.nccl;
+}
+
+std::shared_ptr<Nccl> Nccl::start(Comm& comm, void* device, std::string& why_not) {
+  std::shared_ptr<Nccl> made;
+  UniqueId id{};
+  const Outcome first = outcome_of([&] {
+    made.reset(new Nccl(device));
+    if (comm.rank() == 0) Library::get().check(Library::get().get_unique_id(&id), "an id");
+  });
+  why_not = first_failure(comm, first);
+  if (!why_not.empty()) return nullptr;
+  comm.broadcast(&id, sizeof id, 0);
+  why_not = first_failure(comm, outcome_of([&] {
+                            const Current current(device);
+                            const Library& library = Library::get();
+                            library.check(library.comm_init_rank(&made->handle_, comm.size(), id, comm.rank()),
+                                          "joining the group");
+                          }));
+  return why_not.empty() ? made : nullptr;
+}
+
+Nccl::~Nccl() {
+  if (handle_ == nullptr) return;
+  try {
+    const Current current(device_);
+    Library::get().comm_destroy(handle_);
+  } catch (const Error&) {  // the device is gone, and with it what was to be given up
+  }
+}
+
+void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vector<Part>& received) {
+  const Library& library = Library::get();
+  const Current current(device_);
+  library.check(library.group_start(), "a group of messages");
+  int failed = 0;
+  for (const Part& part : sent)
+    if (failed == 0) failed = library.send(part.data, part.bytes, kBytes, part.peer, handle_, stream);
+  for (const Part& part : received)
+    if (failed == 0) failed = library.receive(part.data, part.bytes, kBytes, part.peer, handle_, stream);
+  library.check(library.group_end(), "sending and receiving");
+  library.check(failed, "sending and receiving");
+}
+
+}  // namespace tessera::distributed
