@@ -11,6 +11,7 @@
 #include <tessera/taps.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <ranges>
 #include <span>
@@ -61,6 +62,12 @@ class Boundaries {
   std::vector<BoundaryAxis> axes_{BoundaryAxis{}};
 };
 
+/// In which order taps are added: see tessera_sums.
+enum class Sums : std::int32_t {
+  any = TESSERA_SUMS_ANY,          ///< each algorithm has its own
+  ordered = TESSERA_SUMS_ORDERED,  ///< one of the backend: the same bits whatever the algorithm and the box
+};
+
 /// A domain of 1, 2 or 3 axes, slowest first, and what is done to it. Numbers may come in any integral type.
 struct StencilDesc {
   Integers extents;
@@ -73,6 +80,7 @@ struct StencilDesc {
   Integers in_strides = {};
   Integers out_strides = {};
   Compute compute = Compute::strict;
+  Sums sums = Sums::any;
 };
 
 namespace detail {
@@ -174,6 +182,7 @@ class StencilPlan : public Plan {
       c.tap_size = sizeof(Tap);
       c.tap_count = std::int64_t(d.taps.size());
       c.steps = d.steps;
+      c.sums = tessera_sums(d.sums);
     }
     static std::string extents_have(std::size_t rank) {
       return "extents has " + std::to_string(rank) + (rank == 1 ? " axis" : " axes");

@@ -273,7 +273,9 @@ static inline tessera_stencil_desc tessera_packed_stencil(tessera_dtype dtype, i
                                 {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_FIXED},
                                 {TESSERA_BOUNDARY_FIXED, TESSERA_BOUNDARY_FIXED}},
                                {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}},
-                               1};
+                               1,
+                               TESSERA_SUMS_ANY,
+                               0};
   int32_t axis;
   for (axis = 0; axis < rank && axis < TESSERA_MAX_RANK; ++axis) desc.extents[axis] = extents[axis];
   return desc;

@@ -135,6 +135,22 @@ enum {
   TESSERA_BOUNDARY_HALO = 6      /**< the caller's array holds the ghost points; one step only */
 };
 
+/** In which order the taps of a stencil are added.
+ * - any: each algorithm has its own. Results differ within the bound of the error.
+ * - ordered: a backend has one order. It follows from the offsets of the taps, their number of axes and the element
+ *   type alone. What algorithm runs, with what parameters and threads, how long the axes are and what strides they
+ *   have does not matter. Each tap is one fused multiply-add where the instruction set has that (x86-64-v2 has not),
+ *   in the element type or, for 16 bits, in f32 with one rounding at the end of each step. So two plans of one backend
+ *   with one instruction set give the same bits for each point that reads the same values with the same taps, a plan
+ *   of several steps those of as many plans of one. A domain may be cut into boxes with halo sides.
+ *   The order is that of the offsets, compared axis by axis from the first on, the lowest first; but the cpu backend,
+ *   and kokkos on the processor, group taps that rows share, and add first what leaves into a constant side of an axis
+ *   but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the constant may
+ *   give other bits. NaN may differ in their payloads. Axes keep the caller's order: the last one should have the
+ *   smallest stride. */
+typedef int32_t tessera_sums;
+enum { TESSERA_SUMS_ANY = 0, TESSERA_SUMS_ORDERED = 1 };
+
 /* ---- Descriptors ------------------------------------------------------------------------- */
 
 /** What every descriptor begins with. */
@@ -201,6 +217,8 @@ typedef struct tessera_stencil_desc {
   tessera_boundary boundary[TESSERA_MAX_RANK][2]; /**< per axis: low side, high side */
   double boundary_value[TESSERA_MAX_RANK][2];     /**< read where the mode is constant */
   int64_t steps; /**< 0 copies the values: a zero may lose its sign, a NaN may have other bits */
+  tessera_sums sums;
+  int32_t reserved; /**< 0 */
 } tessera_stencil_desc;
 
 /* ---- Execution --------------------------------------------------------------------------- */

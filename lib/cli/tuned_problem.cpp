@@ -170,7 +170,8 @@ StencilDesc parse_stencil(const Members& m) {
           .steps = m.whole("steps"),
           .dtype = m.dtype("dtype"),
           .in_strides = m.wholes("in_strides", rank),
-          .out_strides = m.wholes("out_strides", rank)};
+          .out_strides = m.wholes("out_strides", rank),
+          .sums = m.has("sums") ? m.named<Sums>("sums", {{"any", Sums::any}, {"ordered", Sums::ordered}}) : Sums::any};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 // Their bytes are compared: no padding.
 static_assert(std::has_unique_object_representations_v<tessera_gemm_desc>);
 static_assert(sizeof(tessera_tap) == sizeof(std::int64_t[TESSERA_MAX_RANK]) + sizeof(double));
-static_assert(sizeof(tessera_stencil_desc) == sizeof(std::uint64_t[2]) + sizeof(std::int32_t[4]) +
+static_assert(sizeof(tessera_stencil_desc) == sizeof(std::uint64_t[2]) + sizeof(std::int32_t[6]) +
                                                   sizeof(std::int64_t[3 * TESSERA_MAX_RANK + 2]) +
                                                   sizeof(tessera_tap*) + sizeof(tessera_boundary[TESSERA_MAX_RANK][2]) +
                                                   sizeof(double[TESSERA_MAX_RANK][2]));

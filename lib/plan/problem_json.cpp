@@ -91,6 +91,7 @@ void add(Object& object, const tessera_stencil_desc& d) {
   object.raw("boundary_value",
              sides([&](std::int64_t axis, std::int64_t i) { return text_of(d.boundary_value[axis][i]); }));
   object.add("steps", d.steps);
+  if (d.sums == TESSERA_SUMS_ORDERED) object.add("sums", "ordered");
   object.raw("taps", list(d.tap_count, [&](std::int64_t t) {  // offsets, coefficient
                const tessera_tap& tap = d.taps[t];
                const auto part = [&](std::int64_t i) {

@@ -68,6 +68,7 @@ std::string text_of(const tessera_stencil_desc& d, const std::vector<tessera_tap
           std::to_string(taps.size()) + ":" + hash + " steps " + std::to_string(d.steps);
   for (int axis = 0; axis < d.rank; ++axis)
     for (int side = 0; side < 2; ++side) text += std::string(" ") + name_of(Boundary(d.boundary[axis][side]));
+  if (d.sums == TESSERA_SUMS_ORDERED) text += " ordered";
   return text;
 }
 

@@ -134,9 +134,12 @@ Layout grid_layout(const char* name, const tessera_stencil_desc& d, const std::v
 }
 
 /// The order of axes that puts the smallest in-stride last. Where a tap may leave across two constant sides of
-/// different values, the first axis of the caller decides, so there the axes stay as they are.
+/// different values, the first axis of the caller decides, so there the axes stay as they are. Backends derive the
+/// order of ordered sums from the axes that they see, so there they stay, too: boxes of a domain may have other
+/// strides.
 std::array<int, TESSERA_MAX_RANK> axis_order(const tessera_stencil_desc& d, const Layout& in) {
   std::array<int, TESSERA_MAX_RANK> order{0, 1, 2};
+  if (d.sums == TESSERA_SUMS_ORDERED) return order;
   bool several = false;
   const double* first = nullptr;
   for (int axis = 0; axis < d.rank; ++axis)
@@ -212,6 +215,7 @@ std::string describe(const tessera_stencil_desc& d, const std::vector<tessera_ta
   }
   return std::string("stencil ") + name_of(d.dtype) + " " + extents + " taps=" + std::to_string(taps.size()) +
          " boundary=" + boundary + " steps=" + std::to_string(d.steps) +
+         (d.sums == TESSERA_SUMS_ORDERED ? " ordered sums" : "") +
          (d.steps > 0 && all_points_fixed(d, taps) ? " (every point is fixed: a copy)" : "");
 }
 
@@ -220,6 +224,8 @@ void validate_fields(const tessera_stencil_desc& d) {
   one_of("compute", d.compute, TESSERA_COMPUTE_DEFAULT, TESSERA_COMPUTE_STRICT, "default (0), strict (1)");
   one_of("rank", d.rank, 1, TESSERA_MAX_RANK, "1, 2, 3");
   at_least("steps", d.steps, 0);
+  one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
+  one_of("reserved", d.reserved, 0, 0, "0");
   for (int axis = 0; axis < d.rank; ++axis) {
     at_least(indexed("extents", axis), d.extents[axis], 0);
     if (d.extents[axis] > kMaxExtent)

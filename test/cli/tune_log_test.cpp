@@ -118,6 +118,7 @@ TEST_CASE("stencils are said so that they can be read back", "[tune]") {
                                  .dtype = DType::f16,
                                  .in_strides = {1, 6},
                                  .out_strides = {7, 1}});
+  check<StencilPlan>(StencilDesc{.extents = {6, 7}, .taps = taps::laplacian(2), .sums = Sums::ordered});
   const double infinity = std::numeric_limits<double>::infinity();
   check<StencilPlan>(StencilDesc{
       .extents = {9}, .taps = taps::laplacian(1, 2 * 1), .boundary = BoundarySide(Boundary::constant, -infinity)});

@@ -121,6 +121,8 @@ TEST_CASE("mistakes in a log's problem name the member", "[tune]") {
     CHECK_FALSE(std::filesystem::exists(folder / "w"));
   };
   check("\"extents\": [8]", "\"extents\": [8, 8]", "member 'taps' of the problem is [-1,0.5]; expected a list of 3");
+  check("\"steps\": 1", "\"steps\": 1, \"sums\": \"sorted\"",
+        "member 'sums' of the problem is \"sorted\"; expected one of any, ordered");
   check("\"extents\": [8]", "\"extents\": []", "member 'extents' of the problem is []; expected a list of 1 to 3");
   check("\"extents\": [8]", "\"extents\": [1.5]", "member 'extents' of the problem is 1.5; expected a whole number");
   check("\"steps\": 1", "\"step\": 1", "the problem has no member 'steps'");

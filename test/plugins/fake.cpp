@@ -285,11 +285,13 @@ const Gemm kSpy{
     3};
 
 const Stencil kSweep{
-    {"sweep", supports_all<StencilProblem, FakeMachine>,
+    {"sweep",
+     supports_all<StencilProblem, FakeMachine>,
      [](const StencilProblem& p, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
        offers.add({{}, 1e3, p.sweep_workspace()});
      },
-     make_stencil},
+     make_stencil,
+     {.ordered = true}},
     0};
 
 const Register<FakeContext, SystemProblem> kPoints{

@@ -185,6 +185,7 @@ TEST_CASE("every algorithm offers something for every stencil that it supports")
     CAPTURE(algorithm.name);
     const std::string name = algorithm.name;
     CHECK(algorithm.features.narrow == (name != "marching" && name != "register_tile"));  // of f32 and f64
+    CHECK(algorithm.features.ordered == (name != "marching"));
   }
   for (const DType dtype : kDTypes)
     for (int i = 0; i < 100; ++i) {

@@ -156,6 +156,7 @@ TEST_CASE("every field that matters makes another plan of a stencil, and no othe
       [&](auto& d) { d.boundary = BoundaryAxis(constant(1.0), constant(3.0)); },
       [](auto& d) { d.steps = 3; },
       [](auto& d) { d.dtype = DType::f64; },
+      [](auto& d) { d.sums = Sums::ordered; },
       [](auto& d) {
         d.in_strides = {8, 1};
       },

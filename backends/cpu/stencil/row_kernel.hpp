@@ -5,6 +5,8 @@
 /// The inner loops of the algorithms that go row by row.
 #pragma once
 
+#include "../vector.hpp"
+
 #include <tessera/plugin/problem.hpp>
 
 #include <cstdint>
@@ -41,6 +43,14 @@ template <class T>
 void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
                            const T* newest);
 
+/// sum + factor * value by one multiply-add. Compilers that make vectors of such a loop multiply several taps at once
+/// and add the rounded products: other bits than those of the loops along rows.
+template <class S>
+[[gnu::always_inline]] inline void add_product(S& sum, S factor, S value) {
+  sum += factor * value;
+  keep_in_register(sum);
+}
+
 /// The same point by point, for any strides.
 template <class T>
 void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
@@ -48,7 +58,8 @@ void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, 
   using S = Scalar<T>;
   for (std::int64_t i = 0; i < n; ++i) {
     S sum = init;
-    for (std::int64_t t = 0; t < taps.count; ++t) sum += taps.coefficient[t] * S(in[taps.offset[t] + i * in_stride]);
+    for (std::int64_t t = 0; t < taps.count; ++t)
+      add_product(sum, taps.coefficient[t], S(in[taps.offset[t] + i * in_stride]));
     out[i * out_stride] = T(sum);
   }
 }

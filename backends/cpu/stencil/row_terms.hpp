@@ -108,12 +108,12 @@ template <class T>
     if (!outside.is_inside(index)) {
       const auto& entry = outside.at(index);
       if (entry.constant) {
-        sum += taps.coefficient[t] * entry.value;
+        add_product(sum, taps.coefficient[t], entry.value);
         continue;
       }
       from = steps_away(from, entry.shift, stride);
     }
-    sum += taps.coefficient[t] * Scalar<T>(point[from]);
+    add_product(sum, taps.coefficient[t], Scalar<T>(point[from]));
   }
   return T(sum);
 }

@@ -14,7 +14,7 @@ const plugin::Register<Context, plugin::StencilProblem> kRegistered{
      plugin::supports_all<plugin::StencilProblem, Machine>,
      offer_row_sweep<false>,
      make_row_sweep<false>,
-     {.narrow = true}},
+     {.narrow = true, .ordered = true}},
     1};
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string why_unsupported(const plugin::StencilProblem& problem, const Machine
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"streaming", why_unsupported, offer_row_sweep<true>, make_row_sweep<true>, {.narrow = true}}, 2};
+    {"streaming", why_unsupported, offer_row_sweep<true>, make_row_sweep<true>, {.narrow = true, .ordered = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -183,7 +183,8 @@ std::string why_unsupported(const StencilProblem& problem, const Machine&) {
   return {};
 }
 
-const plugin::Register<Context, StencilProblem> kRegistered{{"temporal", why_unsupported, offer, make}, 3};
+const plugin::Register<Context, StencilProblem> kRegistered{
+    {"temporal", why_unsupported, offer, make, {.ordered = true}}, 3};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -24,7 +24,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"team_tiled", why_not_team_tiled, offer_team_tiled, make, {.narrow = true}}, 1};
+    {"team_tiled", why_not_team_tiled, offer_team_tiled, make, {.narrow = true, .ordered = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::kokkos

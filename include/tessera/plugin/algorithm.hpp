@@ -22,6 +22,9 @@ namespace tessera::plugin {
 struct Features {
   bool narrow = false;    ///< elements of 16 bits, results of 16 or 32
   bool epilogue = false;  ///< bias and activation
+  /// Adds a stencil's taps in the one order of the backend, each by a fused multiply-add: see tessera_sums. All
+  /// algorithms of a backend that say so must give the same bits.
+  bool ordered = false;
 };
 
 /// Why an algorithm with these features cannot solve a product; "" where that is not the reason.
@@ -33,6 +36,7 @@ inline std::string missing_feature(const GemmProblem& p, const Features& feature
 /// The same for a stencil.
 inline std::string missing_feature(const StencilProblem& p, const Features& features) {
   if (!features.narrow && size_of(p.dtype) == 2) return std::string("takes f32 and f64, not ") + name_of(p.dtype);
+  if (!features.ordered && p.ordered) return "adds the taps in an order of its own";
   return {};
 }
 /// The same for a system, whose fields may be narrower than what it is computed in.

@@ -108,15 +108,18 @@ struct StencilProblem {
   int rank;  ///< of the caller's domain: axes [3 - rank, 3) are his
   Domain domain;
   Index3 in_strides, out_strides;  ///< elements
-  std::vector<Tap> taps;
+  std::vector<Tap> taps;           ///< one an offset, in the order of the offsets on the caller's axes
   std::int64_t steps;
+  bool ordered;  ///< Features::ordered is asked for; then the axes are the caller's
 
   explicit StencilProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_stencil_desc>(source, "the stencil descriptor");
     require_known(desc.dtype, desc.compute);
+    require_known("sums", desc.sums, TESSERA_SUMS_ORDERED);
     dtype = desc.dtype;
     rank = desc.rank;
     steps = desc.steps;
+    ordered = desc.sums == TESSERA_SUMS_ORDERED;
     const int lead = kAxes - rank;
     for (int axis = 0; axis < kAxes; ++axis) {
       const bool real = axis >= lead;

@@ -26,7 +26,7 @@ const plugin::Register<Context, plugin::StencilProblem> kRegistered{
      plugin::supports_all<plugin::StencilProblem, Machine>,
      offer_direct,
      make_direct<NaiveKernels>,
-     {.narrow = true}},
+     {.narrow = true, .ordered = true}},
     6};
 
 }  // namespace

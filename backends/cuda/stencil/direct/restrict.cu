@@ -28,7 +28,7 @@ const plugin::Register<Context, plugin::StencilProblem> kRegistered{
      plugin::supports_all<plugin::StencilProblem, Machine>,
      offer_direct,
      make_direct<RestrictKernels>,
-     {.narrow = true}},
+     {.narrow = true, .ordered = true}},
     3};
 
 }  // namespace

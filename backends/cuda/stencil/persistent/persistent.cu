@@ -81,7 +81,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"persistent", why_not_persistent, offer_persistent, make, {.narrow = true}}, 2};
+    {"persistent", why_not_persistent, offer_persistent, make, {.narrow = true, .ordered = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cuda

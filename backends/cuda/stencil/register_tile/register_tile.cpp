@@ -20,7 +20,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"register_tile", why_not_register_tile, offer_register_tile, make}, 2};
+    {"register_tile", why_not_register_tile, offer_register_tile, make, {.ordered = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -21,7 +21,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"streaming", why_not_streaming, offer_streaming, make, {.narrow = true}}, 0};
+    {"streaming", why_not_streaming, offer_streaming, make, {.narrow = true, .ordered = true}}, 0};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -114,7 +114,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"temporal", why_not_temporal, offer_temporal, make, {.narrow = true}}, 1};
+    {"temporal", why_not_temporal, offer_temporal, make, {.narrow = true, .ordered = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::cuda

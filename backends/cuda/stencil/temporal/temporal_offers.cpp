@@ -81,6 +81,16 @@ void offer_line(const StencilProblem& p, const TemporalTaps& taps, const Machine
   for (const auto& [seconds, depth] : times) offers.add({{{"depth", depth}}, seconds, workspace(p, int(depth))});
 }
 
+/// Of a point near a closed end of the axis along which tiles advance, what lies beyond that end is added when what it
+/// stands for arrives, or all at once where it is constant. In 1D the whole row is there.
+std::string why_not_in_order(const StencilProblem& p) {
+  const int axis = plugin::kAxes - p.rank;
+  if (!p.ordered || p.rank == 1 || periodic(p, axis)) return {};
+  for (const std::int32_t mode : p.domain.mode[axis])
+    if (mode != TESSERA_BOUNDARY_FIXED) return "adds what lies beyond the ends of axis 0 in an order of its own";
+  return {};
+}
+
 }  // namespace
 
 std::optional<TemporalTaps> temporal_taps(const StencilProblem& p) {
@@ -113,6 +123,7 @@ std::string why_not_fused(const StencilProblem& p) {
 
 std::string why_not_temporal(const StencilProblem& p, const Machine& machine) {
   if (const std::string why = why_not_fused(p); !why.empty()) return why;
+  if (const std::string why = why_not_in_order(p); !why.empty()) return why;
   const std::optional<TemporalTaps> taps = temporal_taps(p);
   const TemporalTuning tuning = taps ? temporal_tuning(p.dtype, *taps) : TemporalTuning{};
   if (tuning.depth == 0)

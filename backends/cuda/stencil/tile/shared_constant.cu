@@ -104,7 +104,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"shared_constant", why_no_tile, offer_shared_constant, make, {.narrow = true}}, 4};
+    {"shared_constant", why_no_tile, offer_shared_constant, make, {.narrow = true, .ordered = true}}, 4};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -58,7 +58,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProble
 }
 
 const plugin::Register<Context, plugin::StencilProblem> kRegistered{
-    {"shared_ldg", why_no_tile, offer_shared_ldg, make, {.narrow = true}}, 5};
+    {"shared_ldg", why_no_tile, offer_shared_ldg, make, {.narrow = true, .ordered = true}}, 5};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -62,7 +62,7 @@ std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, cons
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{
-    {"points", plugin::supports_all<StencilProblem, Machine>, offers, make}, 0};
+    {"points", plugin::supports_all<StencilProblem, Machine>, offers, make, {.ordered = true}}, 0};
 
 }  // namespace
 }  // namespace simple
