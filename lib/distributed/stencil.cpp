@@ -135,6 +135,7 @@ void StencilPlan::check_alike(const tessera_decomposition& wishes, const char* a
   Alike alike;
   alike.add("dtype", std::int64_t(desc_.dtype)), alike.add("rank", std::int64_t(desc_.rank));
   alike.add("steps", desc_.steps), alike.add("compute", std::int64_t(desc_.compute));
+  alike.add("sums", std::int64_t(desc_.sums));
   for (int axis = 0; axis < desc_.rank; ++axis) {
     alike.add(at("extents", axis), desc_.extents[axis]);
     for (int side = 0; side < 2; ++side) {
