@@ -255,6 +255,8 @@ TEMPLATE_TEST_CASE("ordered sums have the same bits by every algorithm and in bo
   const auto names = subject.tested(TESSERA_OP_STENCIL);
   std::vector<Tally> tallies(names.size());
   std::vector<StencilCase> cases = ordered_cases();
+  std::size_t index = 0;
+  std::erase_if(cases, [&](const auto&) { return index++ % std::max<std::size_t>(short_list(), 1) != 0; });
   const std::size_t sample = draw_sample(cases);
   for (std::size_t at = 0; at < sample; ++at) {
     INFO("repeat with TESSERA_TEST_SEED=" << seed());
