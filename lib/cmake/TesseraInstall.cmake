@@ -18,7 +18,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera DESTINATION ${CMAKE_INST
   COMPONENT tessera_development)
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_directory} COMPONENT tessera_development)
 
-# What find_package() looks for as a component, seen from the package's prefix.
+# What find_package() looks for as a component, seen from the package's prefix; tessera::mpi links tessera::distributed.
+set(has_distributed FALSE)
+if(TARGET tessera::distributed)
+  set(has_distributed TRUE)
+endif()
 set(plugin_directory ${CMAKE_INSTALL_FULL_LIBDIR}/tessera)
 set(program ${CMAKE_INSTALL_FULL_BINDIR}/tessera)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tesseraConfig.cmake.in

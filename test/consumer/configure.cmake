@@ -14,7 +14,8 @@ set(ENV{CXX} ${CXX})
 function(configure code pattern)
   file(REMOVE_RECURSE ${BUILD})
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR} -DEigen3_DIR=${EIGEN}
-    -DTESSERA_BACKEND_CUDA=OFF -DTESSERA_BACKEND_KOKKOS=OFF -DTESSERA_BUILD_CLI=OFF -DTESSERA_BUILD_EXAMPLES=OFF ${ARGN}
+    -DTESSERA_BACKEND_CUDA=OFF -DTESSERA_BACKEND_KOKKOS=OFF -DTESSERA_BUILD_CLI=OFF -DTESSERA_BUILD_EXAMPLES=OFF
+    -DTESSERA_BUILD_MPI=OFF ${ARGN}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   string(REGEX REPLACE "[ \n]+" " " output "${output}") # CMake breaks its lines
   if(NOT result EQUAL code OR NOT output MATCHES "${pattern}")
@@ -29,6 +30,9 @@ configure(1 "TESSERA_BACKEND_CPU is ON, but Eigen" -DCMAKE_DISABLE_FIND_PACKAGE_
 configure(0 "No backend of Tessera is built.*The cpu backend needs Eigen" -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON)
 configure(1 "TESSERA_BACKEND_CPU is ON, but Eigen"
   -DCMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON -DTESSERA_BACKEND_CPU=ON)
+configure(1 "TESSERA_BUILD_MPI is ON, but (MPI 3.0 or newer|libtessera_distributed)"
+  -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON -DTESSERA_BACKEND_CPU=OFF -DTESSERA_BUILD_MPI=ON)
+configure(0 "MPI: no: TESSERA_BUILD_MPI is OFF" -DTESSERA_BACKEND_CPU=OFF)
 if(EIGEN)
   foreach(variants v5 "v3,v4" "")
     configure(1 "TESSERA_CPU_VARIANTS is '${variants}'; it must be a list of v2, v3 and v4"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cxx17.sh CXX INCLUDE: each C++ header of the public API tells a C++17 compiler first what it needs, the one that
-# includes all of them nothing else. The C header needs nothing.
+# includes all of them nothing else. The C header needs nothing, and mpi.hpp has functions for C++17.
 set -euo pipefail
 cxx="$1" include="$2"
 
@@ -16,6 +16,7 @@ errors_of() {
 count=0
 for header in "$include"/tessera/*.hpp; do
   name="${header##*/}"
+  [[ "$name" != mpi.hpp ]] || continue
   errors="$(errors_of "$name")"
   [[ "${errors%%$'\n'*}" == *"need C++20"*"tessera/tessera.h"* ]] || fail "$name says first: ${errors%%$'\n'*}"
   [[ "$name" != tessera.hpp || "$errors" != *$'\n'* ]] || fail "$name says more: $errors"

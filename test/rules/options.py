@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """options.py REPOSITORY [CMAKECACHE]: docs/building.md lists every option of CMake that is Tessera's, and no other.
 
-Options are what the CMake files declare (option(), set(... CACHE)) and what stands in the cache of a build, but for
-advanced entries, which hold the places of programs that were found.
+Options are what the CMake files declare (option(), tessera_auto_option(), set(... CACHE)) and what stands in the cache
+of a build, but for advanced entries, which hold the places of programs that were found.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Iterator
 import source_files
 
 PAGE = "docs/building.md"
-_DECLARED = re.compile(r"^\s*(?:option\(|set\()\s*(TESSERA_[\w${}]+)\s([^)]*)", re.MULTILINE)
+_DECLARED = re.compile(r"^\s*(?:(?:tessera_auto_)?option\(|set\()\s*(TESSERA_[\w${}]+)\s([^)]*)", re.MULTILINE)
 _LISTED = re.compile(r"^\| `(TESSERA_\w+)` \|", re.MULTILINE)
 _CACHED = re.compile(r"^(TESSERA_\w+):(?!INTERNAL|STATIC)\w+=", re.MULTILINE)
 _ADVANCED = re.compile(r"^(TESSERA_\w+)-ADVANCED:INTERNAL=1", re.MULTILINE)

@@ -107,9 +107,9 @@ class Includes(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    FILES = {"a.cmake": "option(TESSERA_ONE \"one\" ON)\n"
+    FILES = {"a.cmake": "option(TESSERA_ONE \"one\" ON)\ntessera_auto_option(TESSERA_AUTO \"\" OFF)\n"
                         "  set(TESSERA_${x}_TWO 1 CACHE\n    STRING \"\")\nset(TESSERA_NOT 1)"}
-    PAGE = "| `TESSERA_ONE` | `ON` | |\n| `TESSERA_A_TWO` | `1` | |\n"
+    PAGE = "| `TESSERA_ONE` | `ON` | |\n| `TESSERA_AUTO` | | |\n| `TESSERA_A_TWO` | `1` | |\n"
 
     def found(self, page=PAGE, cache=""):
         return [breach.split(" ")[0 if breach.startswith("TESSERA") else 1]
@@ -118,6 +118,7 @@ class Options(unittest.TestCase):
     def test_what_is_not_listed(self):
         self.assertEqual(self.found(), [])
         self.assertEqual(self.found(self.PAGE.replace("TESSERA_ONE", "OTHER")), ["TESSERA_ONE"])
+        self.assertEqual(self.found(self.PAGE.replace("TESSERA_AUTO", "OTHER")), ["TESSERA_AUTO"])
         self.assertEqual(self.found(self.PAGE.replace("TESSERA_A_TWO", "OTHER")), ["TESSERA_${x}_TWO"])
 
     def test_what_is_in_the_cache_alone(self):

@@ -33,7 +33,10 @@ mapfile -t core_files < <(core)
 
 find_lines '^ *# *include' include |
   grep -vE '# *include <(tessera/[a-z0-9_/]+\.(h|hpp)|[a-z_]+|stdint\.h|stddef\.h)>' |
-  rule "a public header includes Tessera's headers and those of the standard library alone" || true
+  grep -v '^include/tessera/mpi\.hpp:[0-9]*:#include <mpi\.h>$' |
+  rule "a public header includes Tessera's headers and those of the standard library alone, mpi.hpp that of MPI" || true
+find_lines '^ *# *include.*\<mpi\.h\>' lib backends |
+  rule "MPI is known by tessera/mpi.hpp alone, which programs compile" || true
 find_lines '^ *# *include *[<"]tessera/' backends | grep -vE '<tessera/plugin/[a-z_]+\.(h|hpp)>' |
   rule "a backend includes tessera/plugin/ alone" || true
 find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '^(test/(unit|fuzz|plugins)|perf/fit)/' |
