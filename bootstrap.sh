@@ -289,12 +289,11 @@ prefer_kokkos() {
   [[ -n "${found[Kokkos]:-}" ]] || touch "$tried"
 }
 
-# The test of the sources' layout asks this version alone, and is skipped without it.
-prefer_formatter() {
-  local package=clang-format-14
-  [[ -z "$why_no_install" ]] && ! command -v "$package" >/dev/null || return 0
-  [[ -n "$(offered "$package")" ]] || refresh_package_lists
-  [[ -z "$(offered "$package")" ]] || (apt_install "$package") || true
+# prefer PROGRAM PACKAGE...: what some tests need, which are skipped without it.
+prefer() {
+  [[ -z "$why_no_install" ]] && ! command -v "$1" >/dev/null || return 0
+  [[ -n "$(offered "$2")" ]] || refresh_package_lists
+  [[ -z "$(offered "$2")" ]] || (apt_install "${@:2}") || true
 }
 
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
@@ -381,7 +380,8 @@ main() {
     test) set -- -DTESSERA_KOKKOS_VARIANTS=v2 "$@" ;;&
     build | run | all) set -- -UTESSERA_KOKKOS_VARIANTS "$@" ;;&
     test | all)
-      prefer_formatter
+      prefer clang-format-14 clang-format-14  # the test of the sources' layout asks this version alone
+      prefer mpicxx libopenmpi-dev openmpi-bin
       set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
     all)
       prefer_python

@@ -59,6 +59,7 @@ class TesseraConan(ConanFile):
         toolchain.cache_variables["TESSERA_BACKEND_KOKKOS"] = False
         toolchain.cache_variables["TESSERA_BUILD_CLI"] = bool(self.options.cli)
         toolchain.cache_variables["TESSERA_BUILD_EXAMPLES"] = False
+        toolchain.cache_variables["TESSERA_BUILD_MPI"] = False
         toolchain.cache_variables["TESSERA_CPU_VARIANTS"] = str(self.options.cpu_variants).replace(",", ";")
         toolchain.generate()
 

@@ -60,6 +60,7 @@ class Tessera(CMakePackage):
             self.define_from_variant("TESSERA_BACKEND_KOKKOS", "kokkos"),
             self.define_from_variant("TESSERA_BACKEND_CUDA", "cuda"),
             self.define("TESSERA_BUILD_EXAMPLES", False),
+            self.define("TESSERA_BUILD_MPI", False),
             self.define("TESSERA_CPU_VARIANTS", sorted(variants)),
         ]
         if self.spec.satisfies("+python"):
