@@ -21,11 +21,7 @@
 #include <tessera/distributed.h>
 #include <tessera/plugin/error.hpp>
 #if __cplusplus >= 202002L
-#include <tessera/error.hpp>
-#if __has_include(<tessera/distributed.hpp>)
 #include <tessera/distributed.hpp>
-#define TESSERA_MPI_HAS_COMM
-#endif
 #endif
 
 #include <cstddef>
@@ -304,10 +300,8 @@ inline tessera_transport transport(MPI_Comm communicator) {
   return made;
 }
 
-#ifdef TESSERA_MPI_HAS_COMM
 /// Collective. The ranks of a communicator, which is duplicated. Throws Error.
 inline Comm comm(MPI_Comm communicator) { return Comm(transport(communicator)); }
-#endif
 
 #else
 

@@ -103,6 +103,8 @@ void test_communicators() {
     MPI_Comm_rank(half, &expected);
     require(group.rank() == expected && group.size() == (size + 1 - rank % 2) / 2, "ranks of a part are wrong");
     test_collectives(group, {100});
+    const Comm comm = mpi::comm(half);
+    require(comm.rank() == expected && comm.size() == group.size(), "ranks of a Comm are wrong");
   }
   // The last rank of each half leads it.
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 == 0 ? size / 2 * 2 - 1 : (size - 1) / 2 * 2, 9, &pair);
