@@ -43,13 +43,16 @@ double StencilPlan::seconds_of_round(const tessera_plan_options& options) const 
   };
   tessera_plan_options on_device = options;
   on_device.operands = TESSERA_MEMORY_DEVICE;
-  const tessera_stencil_desc desc = part(depth_ > 1 ? own_.box : cut_->block(comm_->rank()), depth_);
+  const bool rims = has_rims(depth_);
+  const Box block = cut_->block(comm_->rank());
+  const tessera_stencil_desc desc = part(depth_ == 1 || rims ? block : own_.box, depth_);
   call(tessera_visit_offers, context_.get(), reinterpret_cast<const tessera_desc*>(&desc), &on_device,
        static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&least));
-  std::int64_t bytes = 0;
-  for (const Decomposition::Halo& halo : received_) bytes += halo.box.points() * own_.element;
+  std::int64_t points = 0;
+  for (const Decomposition::Halo& halo : received_) points += halo.box.points();
   const double latency = on_host_ ? kHostLatency : kDeviceLatency;
-  const double halos = latency + double(bytes) / (on_host_ ? kHostRate : kDeviceRate);
+  const double halos = latency + double(points * own_.element) / (on_host_ ? kHostRate : kDeviceRate);
+  if (rims) return std::max(halos, least * (1.0 + 3.0 * double(points) / double(block.points()))) + latency / 4;
   // Single steps hide their halos behind the inner points, but are cut into several plans.
   return depth_ == 1 ? std::max(least, halos) + latency / 2 : least + halos;
 }
@@ -75,7 +78,6 @@ void StencilPlan::choose_transport(tessera_halo_transport wanted) {
   if (nccl_ != nullptr) call(tessera_context_native_stream, copier_.get(), &stream_);
   transport_ = nccl_ != nullptr ? "by NCCL" : "through the host";
   if (!why_not.empty() && !on_host_) transport_ += " (" + why_not + ")";
-  if (nccl_ == nullptr && exchanges()) exchange_ = std::make_unique<Exchange>(comm_, sent_, received_, own_);
 }
 
 }  // namespace tessera::distributed

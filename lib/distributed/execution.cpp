@@ -86,30 +86,20 @@ void StencilPlan::gather(int root, const void* local, void* global) {
   }
 }
 
-template <class Body>
-void StencilPlan::attempt(Body&& body) {
-  try {
-    body();
-  } catch (...) {
-    if (!failure_) failure_ = std::current_exception();
-  }
+void StencilPlan::run_piece(const Piece& piece, const void* in, void* out) {
+  const tessera_operand operands[] = {{const_cast<void*>(in), desc_.dtype, TESSERA_ROLE_IN},
+                                      {out, desc_.dtype, TESSERA_ROLE_OUT}};
+  tessera_execution execution{};
+  execution.struct_size = sizeof execution;
+  execution.operands = operands, execution.operand_size = sizeof *operands, execution.operand_count = 2;
+  execution.scalar_size = sizeof(tessera_scalar);
+  call(tessera_plan_execute, piece.plan.get(), &execution);
 }
 
 void StencilPlan::run(const std::vector<Piece>& pieces, const void* in, void* out) {
   if (failure_) return;
   attempt([&] {
-    for (const Piece& piece : pieces) {
-      const auto at = [&](const void* array) {
-        return static_cast<unsigned char*>(const_cast<void*>(array)) + piece.offset;
-      };
-      const tessera_operand operands[] = {{at(in), desc_.dtype, TESSERA_ROLE_IN},
-                                          {at(out), desc_.dtype, TESSERA_ROLE_OUT}};
-      tessera_execution execution{};
-      execution.struct_size = sizeof execution;
-      execution.operands = operands, execution.operand_size = sizeof *operands, execution.operand_count = 2;
-      execution.scalar_size = sizeof(tessera_scalar);
-      call(tessera_plan_execute, piece.plan.get(), &execution);
-    }
+    for (const Piece& piece : pieces) run_piece(piece, at(in, piece.offset), at(out, piece.offset));
   });
 }
 
@@ -149,37 +139,6 @@ void StencilPlan::execute(void* in, void* out) {
     from = to;
   }
   if (failure_) std::rethrow_exception(failure_);
-}
-
-std::vector<Nccl::Part> StencilPlan::parts(const std::vector<Decomposition::Halo>& halos, void* array) const {
-  std::vector<Nccl::Part> parts;
-  for (const Decomposition::Halo& halo : halos)
-    parts.push_back({static_cast<unsigned char*>(array) + own_.offset(halo.box.low) * own_.element,
-                     std::size_t(halo.box.points() * own_.element), halo.peer});
-  return parts;
-}
-
-/// The inner points are queued on the context's stream, halos and what follows them on the other one:
-///
-///     context   | inner points of round n           | of round n + 1 ...
-///     copier    | halos n | rim n, when the inner points of n - 1 are there | halos n + 1 | ...
-void StencilPlan::execute_on_device(void* in, void* out) {
-  tessera_context *const inner = context_.get(), *const behind = copier_.get();
-  // What is sent was made on the copier's stream, unless a halo is deeper than the rim that was made there.
-  const bool sends_rim = domain_.low == domain_.high;
-  void* from = in;
-  for (std::int64_t round = 0; round < rounds_; ++round) {
-    void* const to = target_of(round, out);
-    if (round > 0) call(tessera_context_wait_for, inner, behind);
-    if (round == 0 || !sends_rim) call(tessera_context_wait_for, behind, inner);
-    nccl_->exchange(stream_, parts(sent_, from), parts(received_, from));
-    call(tessera_context_wait_for, behind, inner);
-    run(stage_of(round).before, from, to);
-    run(stage_of(round).after, from, to);
-    if (failure_) std::rethrow_exception(failure_);
-    from = to;
-  }
-  call(tessera_context_wait_for, inner, behind);
 }
 
 }  // namespace tessera::distributed

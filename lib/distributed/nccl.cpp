@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace tessera::distributed {
@@ -32,6 +33,7 @@ struct Library {
   int (*stream_context)(void*, void**);
   int (*push_context)(void*);
   int (*pop_context)(void**);
+  int (*copy)(std::uintptr_t, std::uintptr_t, std::size_t, void*);
 
   /// Loaded once; throws where something is missing.
   static const Library& get() {
@@ -52,7 +54,7 @@ struct Library {
     find(nccl, "ncclGetErrorString", error_string);
     void* const driver = open("libcuda.so.1");
     find(driver, "cuStreamGetCtx", stream_context), find(driver, "cuCtxPushCurrent_v2", push_context);
-    find(driver, "cuCtxPopCurrent_v2", pop_context);
+    find(driver, "cuCtxPopCurrent_v2", pop_context), find(driver, "cuMemcpyDtoDAsync_v2", copy);
   }
   static void* open(const char* name) {
     if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
@@ -147,6 +149,13 @@ void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vect
     if (failed == 0) failed = library.receive(part.data, part.bytes, kBytes, part.peer, handle_, stream);
   library.check(library.group_end(), "sending and receiving");
   library.check(failed, "sending and receiving");
+}
+
+void Nccl::copy(void* stream, void* target, const void* source, std::size_t bytes) {
+  const Current current(device_);
+  const auto to = reinterpret_cast<std::uintptr_t>(target), from = reinterpret_cast<std::uintptr_t>(source);
+  if (const int status = Library::get().copy(to, from, bytes, stream); status != 0)
+    throw Error(TESSERA_DEVICE_ERROR, "a copy within the device: error " + std::to_string(status) + " of its driver");
 }
 
 }  // namespace tessera::distributed

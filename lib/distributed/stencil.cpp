@@ -62,14 +62,16 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
     lay_out(cut);
     look_at_context(options);
   });
+  choose_transport(wishes.halos);
+  std::copy(cut_->ranks().begin(), cut_->ranks().end(), cut.ranks);
   if (wishes.depth == 0) {
-    const Outcome chosen = outcome_of([&] { cut.depth = choose_depth(wishes, options); });
+    const Outcome chosen = outcome_of([&] { cut.depth = choose_depth(cut, options); });
     agree(*comm_, chosen);
     comm_->broadcast(&cut.depth, sizeof cut.depth, 0);
   }
-  together(*comm_, [&] { lay_out(cut); });
-  choose_transport(wishes.halos);
   together(*comm_, [&] {
+    lay_out(cut);
+    if (nccl_ == nullptr && exchanges()) exchange_ = std::make_unique<Exchange>(comm_, sent_, received_, own_);
     make_stages(options);
     describe();
   });
@@ -200,6 +202,7 @@ StencilPlan::Piece StencilPlan::make_piece(tessera_context* context, const Box& 
 }
 
 StencilPlan::Stage StencilPlan::make_stage(std::int64_t steps, const tessera_plan_options& options) const {
+  if (has_rims(steps)) return make_rims(steps, options);
   Stage stage;
   // What follows halos that NCCL brings is queued behind them.
   tessera_context* const behind = nccl_ != nullptr ? copier_.get() : context_.get();
@@ -222,6 +225,10 @@ void StencilPlan::make_stages(const tessera_plan_options& options) {
   rounds_ = depth_ == 0 ? 1 : (desc_.steps + depth_ - 1) / depth_;
   if (depth_ > 0 && desc_.steps % depth_ != 0) stages_.push_back(make_stage(desc_.steps % depth_, each));
   if (rounds_ > 1) scratch_ = make_buffer(context_.get(), own_.bytes());
+  std::int64_t bytes = 0;
+  for (const Stage& stage : stages_)
+    for (const Rim& rim : stage.rims) bytes = std::max(bytes, rim.right + 2 * std::int64_t(rim.bytes));
+  if (bytes > 0) rims_ = make_buffer(context_.get(), bytes);
 }
 
 void StencilPlan::describe() {

@@ -41,9 +41,19 @@ class StencilPlan {
     std::int64_t offset;  ///< bytes from the array's begin
     PlanHandle plan;
   };
+  /// Points beside another rank whose several steps are made apart: what is at the ends of the box is wrong.
+  struct Rim {
+    Piece piece;          ///< from the array into memory of its own
+    std::int64_t made;    ///< bytes from that memory's begin to where the piece writes its first point
+    std::int64_t right;   ///< and to the points that are right
+    std::int64_t target;  ///< bytes from the array's begin to where these belong
+    std::size_t bytes;    ///< of them
+    int side;
+  };
   /// The steps from one exchange to the next: what needs no halo goes first, and beside the exchange.
   struct Stage {
     std::vector<Piece> before, after;
+    std::vector<Rim> rims;
   };
 
   /// Whether halos travel at all.
@@ -57,6 +67,8 @@ class StencilPlan {
   int choose_depth(tessera_decomposition wishes, const tessera_plan_options& options);
   double seconds_of_round(const tessera_plan_options& options) const;
   Stage make_stage(std::int64_t steps, const tessera_plan_options& options) const;
+  bool has_rims(std::int64_t steps) const;
+  Stage make_rims(std::int64_t steps, const tessera_plan_options& options) const;
   Piece make_piece(tessera_context* context, const Box& box, std::int64_t steps,
                    const tessera_plan_options& options) const;
   void look_at_context(const tessera_plan_options& options);
@@ -66,8 +78,15 @@ class StencilPlan {
   void describe();
   /// Runs `body` unless something has failed before; what it throws is kept until the execution ends.
   template <class Body>
-  void attempt(Body&& body);
+  void attempt(Body&& body) {
+    try {
+      body();
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
   void run(const std::vector<Piece>& pieces, const void* in, void* out);
+  void run_piece(const Piece& piece, const void* in, void* out);
   void step(const Stage& stage, void* in, void* out);
   /// The stage of a round, and the array that it writes.
   const Stage& stage_of(std::int64_t round) const { return round + 1 == rounds_ ? stages_.back() : stages_.front(); }
@@ -75,6 +94,7 @@ class StencilPlan {
     return (rounds_ - 1 - round) % 2 == 0 ? out : tessera_buffer_data(scratch_.get());
   }
   void execute_on_device(void* in, void* out);
+  void run_rims(const Stage& stage, const void* from, void* to);
   std::vector<Nccl::Part> parts(const std::vector<Decomposition::Halo>& halos, void* array) const;
   void begin_move(int root, const void* global, const void* local, const char* name);
 
@@ -95,7 +115,7 @@ class StencilPlan {
   std::int64_t depth_ = 1;     ///< steps from one exchange to the next
   std::int64_t rounds_ = 1;    ///< of exchanges
   std::vector<Stage> stages_;  ///< of all rounds, and where it has fewer steps of the last one
-  BufferHandle scratch_;
+  BufferHandle scratch_, rims_;
   std::exception_ptr failure_;        ///< of this execution
   std::vector<unsigned char> moved_;  ///< a block on its way to or from the root
   std::string description_;

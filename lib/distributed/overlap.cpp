@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Distributed stencils on devices: halos travel by NCCL beside the inner points, and the host waits for nothing.
+
+#include "stencil.hpp"
+
+#include <exception>
+
+namespace tessera::distributed {
+
+/// Whether several steps are cut into inner points and rims. Halos lie along the first axis; rims are worth it where
+/// they are a small part of the block.
+bool StencilPlan::has_rims(std::int64_t steps) const {
+  constexpr int kRims = 16;  // of which a block has room
+  const Index points = cut_->block(comm_->rank()).extents();
+  return nccl_ != nullptr && exchanges() && steps > 1 && domain_.low[0] == domain_.high[0] &&
+         points[0] >= kRims * steps * domain_.low[0];
+}
+
+/// The inner points take their steps from the block alone, which leaves as many wrong points beside other ranks as the
+/// steps read. Those are the rims, whose steps are made into memory of their own, three times as wide:
+///
+///     other rank | halo |            block             | halo | other rank
+///                       |wrong|     inner points  |wrong|
+///                |wrong |right|wrong|       |wrong|right|wrong |   rims
+///
+/// What is right of a rim goes to the neighbour from there, and into the block when the inner points are done.
+StencilPlan::Stage StencilPlan::make_rims(std::int64_t steps, const tessera_plan_options& options) const {
+  Stage stage;
+  const int rank = comm_->rank();
+  const Box block = cut_->block(rank);
+  stage.before.push_back(make_piece(context_.get(), block, steps, options));
+  const std::int64_t width = steps * domain_.low[0], plane = own_.strides()[0] * own_.element;
+  for (int side = 0; side < 2; ++side) {
+    if (cut_->is_outer(rank, 0, side)) continue;
+    Box right = block, box = block;
+    (side == 0 ? right.high : right.low)[0] = side == 0 ? block.low[0] + width : block.high[0] - width;
+    box.low[0] = right.low[0] - width, box.high[0] = right.high[0] + width;
+    Piece piece = make_piece(copier_.get(), box, steps, options);
+    const std::int64_t begin = side * 3 * depth_ * domain_.low[0] * plane, row = piece.offset % plane;
+    const std::int64_t target = own_.offset(right.low) * own_.element;
+    stage.rims.push_back({std::move(piece), begin + row, begin + width * plane + row, target,
+                          std::size_t(right.points() * own_.element), side});
+  }
+  return stage;
+}
+
+std::vector<Nccl::Part> StencilPlan::parts(const std::vector<Decomposition::Halo>& halos, void* array) const {
+  std::vector<Nccl::Part> parts;
+  for (const Decomposition::Halo& halo : halos)
+    parts.push_back({at(array, own_.offset(halo.box.low) * own_.element), std::size_t(halo.box.points() * own_.element),
+                     halo.peer});
+  return parts;
+}
+
+/// Behind the halos: the rims, and when the inner points are there, what is right of them into the array.
+void StencilPlan::run_rims(const Stage& stage, const void* from, void* to) {
+  void* const memory = tessera_buffer_data(rims_.get());
+  for (const Rim& rim : stage.rims) run_piece(rim.piece, at(from, rim.piece.offset), at(memory, rim.made));
+  call(tessera_context_wait_for, copier_.get(), context_.get());
+  for (const Rim& rim : stage.rims) nccl_->copy(stream_, at(to, rim.target), at(memory, rim.right), rim.bytes);
+}
+
+/// The inner points are queued on the context's stream, halos and what follows them on the copier's, which goes first:
+///
+///     context   | inner points of round n | of round n + 1 ...
+///     copier    | halos n | rims n | when the inner points are done: rims into the array | halos n + 1 | ...
+///
+/// Single steps write the rims in place, when the inner points of the round before, which read there, are done.
+void StencilPlan::execute_on_device(void* in, void* out) {
+  tessera_context *const inner = context_.get(), *const behind = copier_.get();
+  call(tessera_context_wait_for, behind, inner);
+  void* from = in;
+  for (std::int64_t round = 0; round < rounds_; ++round) {
+    const Stage& stage = stage_of(round);
+    void* const to = target_of(round, out);
+    // What is sent was made on the copier's stream, unless a halo is deeper than the rim that was made there.
+    if (round > 0) call(tessera_context_wait_for, inner, behind);
+    if (round > 0 && domain_.low != domain_.high) call(tessera_context_wait_for, behind, inner);
+    nccl_->exchange(stream_, parts(sent_, from), parts(received_, from));
+    if (stage.rims.empty()) call(tessera_context_wait_for, behind, inner);
+    run(stage.before, from, to);
+    run(stage.after, from, to);
+    if (!stage.rims.empty()) attempt([&] { run_rims(stage, from, to); });
+    if (failure_) std::rethrow_exception(failure_);
+    from = to;
+  }
+  call(tessera_context_wait_for, inner, behind);
+}
+
+}  // namespace tessera::distributed
