@@ -10,15 +10,6 @@
 
 namespace tessera::distributed {
 
-/// Whether several steps are cut into inner points and rims. Halos lie along the first axis; rims are worth it where
-/// they are a small part of the block.
-bool StencilPlan::has_rims(std::int64_t steps) const {
-  constexpr int kRims = 16;  // of which a block has room
-  const Index points = cut_->block(comm_->rank()).extents();
-  return nccl_ != nullptr && exchanges() && steps > 1 && domain_.low[0] == domain_.high[0] &&
-         points[0] >= kRims * steps * domain_.low[0];
-}
-
 /// The inner points take their steps from the block alone, which leaves as many wrong points beside other ranks as the
 /// steps read. Those are the rims, whose steps are made into memory of their own, three times as wide:
 ///

@@ -202,7 +202,7 @@ StencilPlan::Piece StencilPlan::make_piece(tessera_context* context, const Box& 
 }
 
 StencilPlan::Stage StencilPlan::make_stage(std::int64_t steps, const tessera_plan_options& options) const {
-  if (has_rims(steps)) return make_rims(steps, options);
+  if (has_rims(steps, options)) return make_rims(steps, options);
   Stage stage;
   // What follows halos that NCCL brings is queued behind them.
   tessera_context* const behind = nccl_ != nullptr ? copier_.get() : context_.get();

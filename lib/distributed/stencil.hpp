@@ -65,9 +65,12 @@ class StencilPlan {
   tessera_stencil_desc part(const Box& box, std::int64_t steps) const;
   void lay_out(const tessera_decomposition& wishes);
   int choose_depth(tessera_decomposition wishes, const tessera_plan_options& options);
+  double seconds_of(const Box& box, std::int64_t steps, const tessera_plan_options& options) const;
+  double seconds_of_halos() const;
   double seconds_of_round(const tessera_plan_options& options) const;
   Stage make_stage(std::int64_t steps, const tessera_plan_options& options) const;
-  bool has_rims(std::int64_t steps) const;
+  bool has_rims(std::int64_t steps, const tessera_plan_options& options) const;
+  double rim_share(std::int64_t steps) const;
   Stage make_rims(std::int64_t steps, const tessera_plan_options& options) const;
   Piece make_piece(tessera_context* context, const Box& box, std::int64_t steps,
                    const tessera_plan_options& options) const;
