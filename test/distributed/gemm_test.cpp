@@ -4,10 +4,8 @@
 /// Products of matrices that are spread over ranks, which are threads: random problems beside the reference, and what
 /// is refused. Each rank has a context of the environment's choice with one CPU thread.
 
-#include <tessera/distributed.hpp>
-#include <tessera/tessera.hpp>
-
 #include "random.hpp"
+#include "ranks.hpp"
 #include "reference.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -19,14 +17,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <limits>
 
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -35,30 +31,6 @@ namespace tessera::test {
 namespace {
 
 const PlanOptions kOnDevice{.operands = Memory::device};
-
-/// Runs `body` on each rank of a group and returns what each threw, "" for nothing.
-std::vector<std::string> on_ranks(int count, const std::function<void(const Comm&)>& body) {
-  std::vector<Comm> comms = Comm::threads(count);
-  std::vector<std::string> errors(comms.size());
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < comms.size(); ++rank)
-    threads.emplace_back([&body, &error = errors[rank], comm = std::move(comms[rank])] {
-      try {
-        body(comm);
-      } catch (const std::exception& failure) {
-        error = failure.what();
-        if (error.empty()) error = "an exception without a text";
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return errors;
-}
-
-Context one_thread() {
-  ContextOptions options;
-  options.threads = 1;
-  return Context(options);
-}
 
 /// A matrix of a problem: as the root has it, and how it is dealt.
 struct Matrix {

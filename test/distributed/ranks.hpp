@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Work of several ranks, each a thread.
+#pragma once
+
+#include <tessera/distributed.hpp>
+#include <tessera/tessera.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tessera::test {
+
+/// Runs `body` on each rank of a group and returns what each threw, "" for nothing. Catch2's assertions are for the
+/// main thread alone.
+inline std::vector<std::string> on_ranks(int count, const std::function<void(const Comm&)>& body) {
+  std::vector<Comm> comms = Comm::threads(count);
+  std::vector<std::string> errors(comms.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < comms.size(); ++rank)
+    threads.emplace_back([&body, &error = errors[rank], comm = std::move(comms[rank])] {
+      try {
+        body(comm);
+      } catch (const std::exception& failure) {
+        error = failure.what();
+        if (error.empty()) error = "an exception without a text";
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+/// A context of the environment's choice with one CPU thread.
+inline Context one_thread() {
+  ContextOptions options;
+  options.threads = 1;
+  return Context(options);
+}
+
+}  // namespace tessera::test
