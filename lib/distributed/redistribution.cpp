@@ -5,8 +5,8 @@
 
 #include "tags.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 namespace tessera::distributed {
@@ -18,38 +18,43 @@ std::int64_t length_of(const std::vector<Run>& runs) {
   return length;
 }
 
-/// Copies between the runs of an array, whose begin in it `kFirst` tells, and packed elements, row by row.
-template <std::int64_t Run::*kFirst, class T, class Copy>
-void for_each_run(const std::vector<Run>& rows, const std::vector<Run>& columns, T* array, std::int64_t row_stride,
-                  std::int64_t column_stride, Copy&& copy) {
+/// Rows that are copied together: columns of an array by columns are read or written by cache lines then.
+constexpr std::int64_t kBand = 16;
+
+/// Elements from one row to the next, and from one column.
+struct Strides {
+  std::int64_t row, column;
+};
+
+/// Calls copy(array element, packed element) for the runs of an array, whose begin in it `kFirst` tells, and packed
+/// rows.
+template <std::int64_t Run::*kFirst, class A, class P, class Copy>
+void for_each_pair(const std::vector<Run>& rows, const std::vector<Run>& columns, A* array, const Strides& strides,
+                   P* packed, Copy&& copy) {
+  const std::int64_t width = length_of(columns);
   for (const Run& row : rows)
-    for (std::int64_t i = row.*kFirst; i < row.*kFirst + row.length; ++i)
-      for (const Run& column : columns)
-        copy(array + i * row_stride + column.*kFirst * column_stride, column_stride, column.length);
+    for (std::int64_t done = 0; done < row.length; done += kBand) {
+      const std::int64_t height = std::min(kBand, row.length - done);
+      std::int64_t before = 0;
+      for (const Run& column : columns) {
+        A* const from = array + (row.*kFirst + done) * strides.row + column.*kFirst * strides.column;
+        P* const to = packed + before;
+        if (strides.column == 1) {
+          for (std::int64_t i = 0; i < height; ++i)
+            for (std::int64_t j = 0; j < column.length; ++j) copy(from[i * strides.row + j], to[i * width + j]);
+        } else {
+          for (std::int64_t j = 0; j < column.length; ++j)
+            for (std::int64_t i = 0; i < height; ++i)
+              copy(from[i * strides.row + j * strides.column], to[i * width + j]);
+        }
+        before += column.length;
+      }
+      packed += height * width;
+    }
 }
 
-template <class T>
-void pack_runs(const std::vector<Run>& rows, const std::vector<Run>& columns, const T* array, std::int64_t row_stride,
-               std::int64_t column_stride, T* packed) {
-  for_each_run<&Run::from>(rows, columns, array, row_stride, column_stride,
-                           [&](const T* from, std::int64_t stride, std::int64_t length) {
-                             for (std::int64_t j = 0; j < length; ++j) packed[j] = from[j * stride];
-                             packed += length;
-                           });
-}
-
-template <class T>
-void unpack_runs(const std::vector<Run>& rows, const std::vector<Run>& columns, T* array, std::int64_t row_stride,
-                 std::int64_t column_stride, const T* packed) {
-  for_each_run<&Run::to>(rows, columns, array, row_stride, column_stride,
-                         [&](T* to, std::int64_t stride, std::int64_t length) {
-                           for (std::int64_t j = 0; j < length; ++j) to[j * stride] = packed[j];
-                           packed += length;
-                         });
-}
-
-/// Elements from one row to the next, and from one column, of a rank's local array.
-std::pair<std::int64_t, std::int64_t> strides_of(const Spread& spread, int rank) {
+/// Those of a rank's local array.
+Strides strides_of(const Spread& spread, int rank) {
   if (spread.by_columns) return {1, spread.local_rows(rank)};
   return {spread.local_columns(rank), 1};
 }
@@ -83,11 +88,11 @@ Redistribution::Message Redistribution::make_message(int peer, int sender, int r
 }
 
 void Redistribution::pack(const void* source) {
-  const auto [row, column] = strides_of(from_, comm_->rank());
+  const Strides strides = strides_of(from_, comm_->rank());
   with_size(element_, [&]<class T>(T*) {
     for (Message& message : sent_)
-      pack_runs(message.rows, message.columns, static_cast<const T*>(source), row, column,
-                reinterpret_cast<T*>(message.bytes.data()));
+      for_each_pair<&Run::from>(message.rows, message.columns, static_cast<const T*>(source), strides,
+                                reinterpret_cast<T*>(message.bytes.data()), [](T own, T& packed) { packed = own; });
   });
 }
 
@@ -111,11 +116,11 @@ void Redistribution::exchange() {
 }
 
 void Redistribution::unpack(void* target) const {
-  const auto [row, column] = strides_of(to_, comm_->rank());
+  const Strides strides = strides_of(to_, comm_->rank());
   with_size(element_, [&]<class T>(T*) {
     for (const Message& message : received_)
-      unpack_runs(message.rows, message.columns, static_cast<T*>(target), row, column,
-                  reinterpret_cast<const T*>(message.bytes.data()));
+      for_each_pair<&Run::to>(message.rows, message.columns, static_cast<T*>(target), strides,
+                              reinterpret_cast<const T*>(message.bytes.data()), [](T& own, T packed) { own = packed; });
   });
 }
 

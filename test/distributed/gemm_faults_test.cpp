@@ -119,7 +119,7 @@ void check_entry(const std::string& entry, bool making) {
 
 }  // namespace
 
-TEST_CASE("A device that fails on one rank fails the product on all", "[gemm]") {
+TEST_CASE("A device that fails on one rank fails the product on all", "[gemm][faults]") {
   for (const char* entry : {"context_create", "plan_create", "buffer_allocate"}) check_entry(entry, true);
   for (const char* entry : {"plan_execute", "copy", "synchronize"}) check_entry(entry, false);
 }

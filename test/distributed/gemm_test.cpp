@@ -321,6 +321,24 @@ TEST_CASE("An execution that fails on one rank fails on all, and the next one wo
   for (const std::string& error : errors) CHECK(error == "");
 }
 
+TEST_CASE("A product follows work that is queued", "[gemm]") {
+  const auto errors = on_ranks(4, [&](const Comm& comm) {
+    const Context context = one_thread();
+    DistributedGemmPlan plan(comm, context, {.m = 8, .n = 8, .k = 8}, {}, {}, {}, kOnDevice);
+    const std::vector<float> ones(std::size_t(plan.local(Role::a).elements), 1.0f);
+    Buffer<float> a(context, ones.size()), b(context, ones.size()), c(context, ones.size());
+    a.upload(ones), b.upload(ones), c.upload(ones);
+    plan.execute(1, a.data(), b.data(), 0, c.data());
+    plan.execute(1, c.data(), b.data(), 0, a.data());
+    plan.execute(1, b.data(), a.data(), 0, c.data());
+    std::vector<float> values(ones.size());
+    c.download(values);
+    for (const float value : values)
+      if (value != 512.0f) throw std::runtime_error("the product of products is " + std::to_string(value));
+  });
+  for (const std::string& error : errors) CHECK(error == "");
+}
+
 TEST_CASE("A rank that has left fails the others", "[gemm]") {
   const auto errors = on_ranks(4, [&](const Comm& comm) {
     const Context context = one_thread();
