@@ -8,8 +8,6 @@
 #include "tags.hpp"
 #include "together.hpp"
 
-#include <tessera/dtype.hpp>
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -151,7 +149,9 @@ void GemmPlan::make_plans(const tessera_plan_options& options) {
     const std::pair key{panel.width, own ? slice.ld : panel.width};
     if (!plans_.contains(key)) plans_.emplace(key, make_panel_plan(key.first, key.second, each));
   }
-  if (size_of(DType(desc_.dtype_d)) == 2) sums_ = make_buffer(context_.get(), result_.elements(rank) * 4);
+  const tessera_dtype sum = scalar_of(desc_.dtype_d);
+  if (sum != desc_.dtype_d)
+    sums_ = make_buffer(context_.get(), result_.elements(rank) * std::int64_t(size_of(DType(sum))));
 }
 
 PlanHandle GemmPlan::make_panel_plan(std::int64_t width, std::int64_t lda, const tessera_plan_options& options) const {
@@ -159,7 +159,7 @@ PlanHandle GemmPlan::make_panel_plan(std::int64_t width, std::int64_t lda, const
   tessera_gemm_desc desc =
       tessera_packed_gemm(desc_.dtype, result_.local_rows(rank), result_.local_columns(rank), width);
   desc.lda = lda, desc.compute = desc_.compute;
-  desc.dtype_d = size_of(DType(desc_.dtype_d)) == 2 ? TESSERA_F32 : desc_.dtype_d;
+  desc.dtype_d = scalar_of(desc_.dtype_d);
   return make_plan(context_.get(), &desc, options);
 }
 

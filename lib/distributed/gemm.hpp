@@ -14,16 +14,24 @@
 #include "panel_ring.hpp"
 #include "redistribution.hpp"
 
+#include <tessera/dtype.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace tessera::distributed {
+
+/// The type of scalars, and of sums over panels, for results of a type.
+inline tessera_dtype scalar_of(tessera_dtype dtype) {
+  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
+}
 
 class GemmPlan {
  public:
@@ -78,7 +86,7 @@ class GemmPlan {
   ContextHandle copier_;  ///< where a device has a memory of its own: one with a stream of its own
   std::vector<Panel> panels_;
   Factor left_, right_;
-  BufferHandle sums_;                                                  ///< of f32, where C has 16 bits
+  BufferHandle sums_;                                                  ///< over panels, where C has a narrower type
   PlanHandle scale_;                                                   ///< C <- beta C
   std::map<std::pair<std::int64_t, std::int64_t>, PlanHandle> plans_;  ///< by the width and ld of the left panel
   std::string description_;

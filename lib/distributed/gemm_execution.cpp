@@ -9,8 +9,6 @@
 #include "gemm.hpp"
 #include "together.hpp"
 
-#include <tessera/dtype.hpp>
-
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -116,7 +114,8 @@ void GemmPlan::check_execution(double alpha, const void* const (&operands)[3], d
 }
 
 void GemmPlan::execute(double alpha, const void* a, const void* b, double beta, void* c) {
-  if (desc_.dtype != TESSERA_F64) alpha = double(float(alpha)), beta = double(float(beta));
+  with_types(desc_.dtype_d,
+             [&]<class T>(std::type_identity<T>) { alpha = double(Scalar<T>(alpha)), beta = double(Scalar<T>(beta)); });
   check_execution(alpha, {a, b, c}, beta);
   Attempts attempts;
   if (alpha == 0.0 || desc_.k == 0) {
@@ -173,8 +172,8 @@ void GemmPlan::multiply(double alpha, double beta, void* c, Attempts& attempts) 
 }
 
 void GemmPlan::run(tessera_plan* plan, double alpha, const void* a, const void* b, double beta, void* c) const {
-  const tessera_dtype result = plan != scale_.get() && sums_ != nullptr ? TESSERA_F32 : desc_.dtype_d;
-  const tessera_dtype scalar = desc_.dtype == TESSERA_F64 ? TESSERA_F64 : TESSERA_F32;
+  const tessera_dtype result = plan == scale_.get() ? desc_.dtype_d : scalar_of(desc_.dtype_d);
+  const tessera_dtype scalar = scalar_of(desc_.dtype_d);
   const tessera_operand operands[] = {{const_cast<void*>(a), desc_.dtype, TESSERA_ROLE_A},
                                       {const_cast<void*>(b), desc_.dtype, TESSERA_ROLE_B},
                                       {c, result, TESSERA_ROLE_C}};
