@@ -152,12 +152,13 @@ typedef struct tessera_distributed_gemm tessera_distributed_gemm;
  * bring a workspace.
  *
  * SUMMA (van de Geijn and Watts, 1997): panels of op(A)'s columns travel along the rows of the grid and those of
- * op(B)'s rows along its columns, while the panels before them are multiplied. A panel ends where a block ends: thin
- * blocks along k make many small products. For op(A) dealt by rows as C is, and op(B) by columns, nothing else
- * moves. Another one, and each that is transposed, is redistributed first, at each execution: it travels once more, and
- * the plan holds another copy of it. Sums are taken panel by panel in the order of k, so that their bits depend on the
- * grid and the blocks; C of 16 bits is rounded once, from sums of f32, in the memory of the host.
- * Error: (k + 4 + panels) u (|alpha| |A||B| + |beta| |C|), u as for GemmPlan in tessera/gemm.hpp. */
+ * op(B)'s rows along its columns, while the panels before them are multiplied. Nothing else moves where neither is
+ * transposed, A's rows are dealt as C's and B's columns as C's, and blocks along k are not thin: a panel ends where a
+ * block of A or B does, and should have 128 columns. Else one or both are redistributed first, at each execution: they
+ * travel once more, and the plan holds another copy of them. tessera_distributed_gemm_describe tells. Sums are taken
+ * panel by panel in the order of k, so that their bits depend on the grid and the blocks; C of 16 bits is rounded once,
+ * from sums of f32, in the memory of the host. Error: (k + 4 + panels) u (|alpha| |A||B| + |beta| |C|), u as for
+ * GemmPlan in tessera/gemm.hpp. */
 TESSERA_API tessera_status tessera_distributed_gemm_create(tessera_comm* comm, tessera_context* context,
                                                            const tessera_gemm_desc* desc, const tessera_layout* a,
                                                            const tessera_layout* b, const tessera_layout* c,

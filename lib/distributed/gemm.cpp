@@ -20,6 +20,8 @@ using core::invalid;
 /// Columns of A and rows of B in a panel, at most: on the host about as many as a core's caches hold, on a device
 /// enough to hide what a panel costs beside its product.
 constexpr std::int64_t kHostPanel = 256, kDevicePanel = 1024;
+/// Where panels are thinner than this on average, their products cost more than one redistribution.
+constexpr std::int64_t kThinPanel = 128;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
   throw Error(TESSERA_UNSUPPORTED, what + ": " + why);
@@ -123,11 +125,21 @@ void GemmPlan::spread(const std::array<tessera_layout, 3>& layouts) {
 /// Panels of the left factor have the rows that their rank has of the result, those of the right one its columns.
 void GemmPlan::align() {
   const Grid& grid = result_.grid;
-  left_.aligned = left_.stored, right_.aligned = right_.stored;
-  if (left_.stored.by_columns || left_.stored.grid != grid || left_.stored.rows != result_.rows)
-    left_.aligned = {result_.rows, make_cut(desc_.k, 0, grid.columns, 0), grid, false};
-  if (right_.stored.by_columns || right_.stored.grid != grid || right_.stored.columns != result_.columns)
-    right_.aligned = {make_cut(desc_.k, 0, grid.rows, 0), result_.columns, grid, false};
+  const Spread left{result_.rows, make_cut(desc_.k, 0, grid.columns, 0), grid, false};
+  const Spread right{make_cut(desc_.k, 0, grid.rows, 0), result_.columns, grid, false};
+  const auto fits = [&grid](const Spread& stored) { return !stored.by_columns && stored.grid == grid; };
+  left_.aligned = fits(left_.stored) && left_.stored.rows == result_.rows ? left_.stored : left;
+  right_.aligned = fits(right_.stored) && right_.stored.columns == result_.columns ? right_.stored : right;
+  const auto is_thin = [&] {
+    const auto panels = panels_of(left_.aligned.columns, right_.aligned.rows, desc_.k);
+    return std::int64_t(panels.size()) > desc_.k / kThinPanel + grid.rows + grid.columns;
+  };
+  if (!is_thin()) return;
+  if (left_.aligned.columns.block < right_.aligned.rows.block)
+    left_.aligned = left;
+  else
+    right_.aligned = right;
+  if (is_thin()) left_.aligned = left, right_.aligned = right;
 }
 
 void GemmPlan::make_plans(const tessera_plan_options& options) {

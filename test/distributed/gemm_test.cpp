@@ -71,7 +71,8 @@ std::int64_t draw_extent(Random& random, std::int64_t most) {
 std::int64_t draw_block(Random& random, std::int64_t extent) {
   const std::int64_t kind = random.integer(0, 5);
   if (kind < 2) return 0;
-  return random.integer(1, kind == 2 ? 2 * extent + 1 : kind == 3 ? 3 : 40);
+  if (kind == 2) return random.integer(100, 200);  // thinner ones along k are not multiplied as they are
+  return random.integer(1, kind == 3 ? 2 * extent + 1 : kind == 4 ? 3 : 40);
 }
 
 double draw_scalar(Random& random) {
@@ -109,6 +110,10 @@ Problem draw_problem(Random& random) {
   p.a = draw(m, k, p.desc.trans_a == Transpose::yes), p.b = draw(k, n, p.desc.trans_b == Transpose::yes);
   p.c = draw(m, n, false);
   if (told) p.c.layout.grid_rows = rows;  // somebody tells
+  if (random.integer(0, 1) == 0) {        // nothing is redistributed for C's sake
+    p.a.layout.block_rows = p.c.layout.block_rows, p.a.layout.source_row = p.c.layout.source_row;
+    p.b.layout.block_columns = p.c.layout.block_columns, p.b.layout.source_column = p.c.layout.source_column;
+  }
   p.alpha = draw_scalar(random), p.beta = draw_scalar(random);
   p.exact = random.integer(0, 1) == 1;
   if (p.exact) p.alpha = std::trunc(p.alpha), p.beta = std::trunc(p.beta);
