@@ -128,6 +128,76 @@ TESSERA_API tessera_status tessera_distributed_stencil_gather(tessera_distribute
 TESSERA_API tessera_status tessera_distributed_stencil_execute(tessera_distributed_stencil* plan, void* in, void* out,
                                                                tessera_error* error);
 
+/* ---- Matrix products --------------------------------------------------------------------- */
+
+/** How a matrix is dealt to a grid of ranks: in blocks, row by row and column by column in turn, as ScaLAPACK does. Row
+ * i is on row (source_row + i / block_rows) mod grid_rows of the grid, where it is row
+ * i / (block_rows * grid_rows) * block_rows + i mod block_rows of the local array; columns likewise. Zero bytes mean
+ * that the library chooses: a grid with least traffic, near to a square for a square result, and one block a rank. */
+typedef struct tessera_layout {
+  uint64_t struct_size;
+  /** The grid, whose product is the size of the group: the same for all matrices of a product; 0 where it may be chosen
+   * or another matrix tells. Rank r is at row r / grid_columns, column r mod grid_columns. */
+  int32_t grid_rows, grid_columns;
+  /** Rows and columns of a block of the stored matrix; 0: one block a rank, ceil(rows / grid_rows). */
+  int64_t block_rows, block_columns;
+  int32_t source_row, source_column; /**< where in the grid the first block is */
+} tessera_layout;
+
+/** A rank's part of a stored matrix: packed, in the order of the descriptor. */
+typedef struct tessera_local_matrix {
+  uint64_t struct_size;
+  int64_t rows, columns; /**< 0 where no block falls to the rank */
+  int64_t ld;            /**< columns (row-major) or rows (column-major), at least 1 */
+  int64_t elements;      /**< of the local array */
+} tessera_local_matrix;
+
+/** C <- alpha * op(A) * op(B) + beta * C on matrices that are spread over the ranks of a group. */
+typedef struct tessera_distributed_gemm tessera_distributed_gemm;
+
+/** Collective. The descriptor is that of the whole matrices, the same on all ranks, as are the layouts, which may be
+ * null. It has packed leading dimensions and a batch of 1; a bias or an activation is TESSERA_UNSUPPORTED. Each rank
+ * brings its own context; all must be of one backend with one instruction set. `options` may be null; they may not
+ * bring a workspace.
+ *
+ * SUMMA (van de Geijn and Watts, 1997): panels of op(A)'s columns travel along the rows of the grid and those of
+ * op(B)'s rows along its columns, while the panels before them are multiplied. Nothing else moves where neither is
+ * transposed, A's rows are dealt as C's and B's columns as C's, and blocks along k are not thin: a panel ends where a
+ * block of A or B does, and should have 128 columns. Else one or both are redistributed first, at each execution: they
+ * travel once more, and the plan holds another copy of them. tessera_distributed_gemm_describe tells. Sums are taken
+ * panel by panel in the order of k, so that their bits depend on the grid and the blocks; C of 16 bits is rounded once,
+ * from sums of f32, in the memory of the host. Error: (k + 4 + panels) u (|alpha| |A||B| + |beta| |C|), u as for
+ * GemmPlan in tessera/gemm.hpp. */
+TESSERA_API tessera_status tessera_distributed_gemm_create(tessera_comm* comm, tessera_context* context,
+                                                           const tessera_gemm_desc* desc, const tessera_layout* a,
+                                                           const tessera_layout* b, const tessera_layout* c,
+                                                           const tessera_plan_options* options,
+                                                           tessera_distributed_gemm** plan, tessera_error* error);
+/** Waits for the plan's work; not collective. Null is allowed. */
+TESSERA_API void tessera_distributed_gemm_destroy(tessera_distributed_gemm* plan);
+/** The part that a rank has of a matrix: TESSERA_ROLE_A, B or C. */
+TESSERA_API tessera_status tessera_distributed_gemm_local(const tessera_distributed_gemm* plan, tessera_role matrix,
+                                                          int32_t rank, tessera_local_matrix* local,
+                                                          tessera_error* error);
+/** Lives as long as the plan. */
+TESSERA_API const char* tessera_distributed_gemm_describe(const tessera_distributed_gemm* plan);
+/** Collective: the root's packed matrix, in host memory and in the order of the descriptor, to the local arrays.
+ * `global` may be null on other ranks, `local` where a rank has no elements. `local` is memory like that of the plan's
+ * operands. */
+TESSERA_API tessera_status tessera_distributed_gemm_scatter(tessera_distributed_gemm* plan, tessera_role matrix,
+                                                            int32_t root, const void* global, void* local,
+                                                            tessera_error* error);
+/** Collective: the local arrays to the root's matrix. */
+TESSERA_API tessera_status tessera_distributed_gemm_gather(tessera_distributed_gemm* plan, tessera_role matrix,
+                                                           int32_t root, const void* local, void* global,
+                                                           tessera_error* error);
+/** Collective, with the same alpha and beta on all ranks, which are rounded to the type of scalars. `c` shares no
+ * element with `a` and `b`. beta = 0 does not read C; alpha = 0 or k = 0 does not read A and B, which may be null then,
+ * as may the arrays of a rank without elements. After a failure C is not specified. Complete on return for operands of
+ * the host, else queued on the context's stream. */
+TESSERA_API tessera_status tessera_distributed_gemm_execute(tessera_distributed_gemm* plan, double alpha, const void* a,
+                                                            const void* b, double beta, void* c, tessera_error* error);
+
 #ifdef __cplusplus
 }
 #endif

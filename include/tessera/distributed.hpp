@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Stencils on domains that are spread over the ranks of a group: processes, or threads of one. Link
+/// Stencils and matrix products on arrays that are spread over the ranks of a group: processes, or threads of one. Link
 /// tessera::distributed. MPI programs include tessera/mpi.hpp as well.
 #pragma once
 
 #include <tessera/distributed.h>
+#include <tessera/gemm.hpp>
 #include <tessera/stencil.hpp>
 
 #include <algorithm>
@@ -146,6 +147,80 @@ class DistributedStencilPlan {
   int rank_;
   std::size_t axes_;
   std::unique_ptr<tessera_distributed_stencil, Destroy> handle_;
+};
+
+/// How a matrix is dealt to a grid of ranks, in blocks: see tessera_layout. Rank r is at row r / grid_columns, column
+/// r mod grid_columns of the grid.
+struct Layout {
+  int grid_rows = 0, grid_columns = 0;        ///< 0: as another matrix of the product, or the library chooses
+  Integer block_rows = 0, block_columns = 0;  ///< of the stored matrix; 0: one block a rank
+  int source_row = 0, source_column = 0;      ///< where in the grid the first block is
+};
+
+/// A rank's part of a stored matrix: packed, in the order of the descriptor.
+struct LocalMatrix {
+  std::int64_t rows, columns;  ///< 0 where no block falls to the rank
+  std::int64_t ld;             ///< columns (row-major) or rows (column-major), at least 1
+  std::int64_t elements;       ///< of the local array
+};
+
+/// C <- alpha op(A) op(B) + beta C on matrices that are spread over the ranks of a group.
+/// The constructor, scatter, gather and execute are collective: every rank calls them, in the same order. Where one of
+/// them fails the others fail, too. tessera_distributed_gemm_create tells what travels, and the bound of the error.
+class DistributedGemmPlan {
+ public:
+  /// The descriptor is that of the whole matrices, with packed leading dimensions and a batch of 1, and the same on all
+  /// ranks, as are the layouts and the options. Each rank brings its own context. A backend with memory of its own
+  /// takes PlanOptions::operands = Memory::device.
+  DistributedGemmPlan(const Comm& comm, const Context& context, const GemmDesc& desc, const Layout& a = {},
+                      const Layout& b = {}, const Layout& c = {}, const PlanOptions& options = {})
+      : rank_(comm.rank()) {
+    const GemmPlan::Translated d(desc);
+    const tessera_plan_options o = detail::c_options(options);
+    const tessera_layout layouts[] = {translated(a), translated(b), translated(c)};
+    tessera_distributed_gemm* made = nullptr;
+    detail::call(tessera_distributed_gemm_create, comm.get(), context.get(), &d.c, &layouts[0], &layouts[1],
+                 &layouts[2], &o, &made);
+    handle_.reset(made);
+  }
+
+  /// The part of A, B or C that this rank has, or another one.
+  LocalMatrix local(Role matrix) const { return local(matrix, rank_); }
+  LocalMatrix local(Role matrix, int rank) const {
+    tessera_local_matrix l{};
+    l.struct_size = sizeof l;
+    detail::call(tessera_distributed_gemm_local, handle_.get(), tessera_role(matrix), std::int32_t(rank), &l);
+    return {l.rows, l.columns, l.ld, l.elements};
+  }
+  /// One line: the plan of a panel, this rank's part of C, and the ranks.
+  std::string describe() const { return tessera_distributed_gemm_describe(handle_.get()); }
+
+  /// The root's packed matrix, on the host and in the descriptor's order, to the local arrays; null on other ranks.
+  void scatter(Role matrix, int root, const void* global, void* local) {
+    detail::call(tessera_distributed_gemm_scatter, handle_.get(), tessera_role(matrix), std::int32_t(root), global,
+                 local);
+  }
+  /// The local arrays to the root's matrix.
+  void gather(Role matrix, int root, const void* local, void* global) {
+    detail::call(tessera_distributed_gemm_gather, handle_.get(), tessera_role(matrix), std::int32_t(root), local,
+                 global);
+  }
+  /// The arrays are local ones of the descriptor's types. alpha and beta are the same on all ranks. Complete on return
+  /// for a backend that computes on the host, else queued on the context's stream.
+  void execute(double alpha, const void* a, const void* b, double beta, void* c) {
+    detail::call(tessera_distributed_gemm_execute, handle_.get(), alpha, a, b, beta, c);
+  }
+
+ private:
+  static tessera_layout translated(const Layout& layout) {
+    return {sizeof(tessera_layout), layout.grid_rows,  layout.grid_columns, layout.block_rows,
+            layout.block_columns,   layout.source_row, layout.source_column};
+  }
+  struct Destroy {
+    void operator()(tessera_distributed_gemm* plan) const { tessera_distributed_gemm_destroy(plan); }
+  };
+  int rank_;
+  std::unique_ptr<tessera_distributed_gemm, Destroy> handle_;
 };
 
 }  // namespace tessera

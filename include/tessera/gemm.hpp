@@ -175,6 +175,7 @@ class GemmPlan : public Plan {
 
  private:
   friend struct detail::OneProduct;
+  friend class DistributedGemmPlan;
   GemmPlan(CloneOf of, const GemmDesc& d) : Plan(of), desc_(d) {}
   GemmPlan(Source source, const Context* context, const GemmDesc& d, const PlanOptions& options)
       : Plan(source, context, Translated(d).get(), options), desc_(d) {}

@@ -126,8 +126,8 @@ tessera_status tessera_context_create(const tessera_context_options* options, te
     core::Question question;
     question.threads = o.threads != 0 ? o.threads : core::environment_threads();
     const core::Dispatched place = core::dispatch(request, question);
-    *context = new tessera_context{std::make_shared<core::Context>(*place.backend, place.device, o.native_stream,
-                                                                   o.wrap_stream != 0, question.threads, o.high_priority != 0)};
+    *context = new tessera_context{std::make_shared<core::Context>(
+        *place.backend, place.device, o.native_stream, o.wrap_stream != 0, question.threads, o.high_priority != 0)};
   });
 }
 

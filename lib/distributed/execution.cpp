@@ -4,6 +4,7 @@
 /// @file
 /// What a distributed stencil does with arrays: blocks to and from a root, and steps.
 
+#include "alike.hpp"
 #include "check.hpp"
 #include "stencil.hpp"
 #include "together.hpp"
@@ -47,6 +48,12 @@ void StencilPlan::begin_move(int root, const void* global, const void* local, co
         bytes = std::max(bytes, cut_->block(rank).points() * own_.element);
     moved_.resize(std::size_t(bytes));
   });
+  const Outcome alike = outcome_of([&] {
+    Alike arguments;
+    arguments.add("root", std::int64_t(root));
+    arguments.check(*comm_);
+  });
+  agree(*comm_, alike);
 }
 
 void StencilPlan::scatter(int root, const void* global, void* local) {

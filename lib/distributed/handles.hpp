@@ -51,6 +51,15 @@ inline BufferHandle make_buffer(tessera_context* context, std::int64_t bytes) {
   call(tessera_buffer_create, context, bytes, &buffer);
   return BufferHandle(buffer);
 }
+/// Copies bytes between the host and the context's device; complete on return.
+inline void copy_bytes(tessera_context* context, void* target, const void* source, std::int64_t bytes, int direction) {
+  tessera_copy copy{};
+  copy.struct_size = sizeof copy;
+  copy.direction = direction, copy.rank = 1, copy.element_size = 1;
+  copy.target = target, copy.source = source;
+  copy.extents[0] = bytes, copy.target_strides[0] = copy.source_strides[0] = 1;
+  call(tessera_context_copy, context, &copy);
+}
 /// Another handle of the same context.
 inline ContextHandle share(const tessera_context* context) {
   tessera_context* same = nullptr;

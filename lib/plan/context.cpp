@@ -10,8 +10,7 @@
 
 namespace tessera::core {
 
-Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads,
-                 bool high_priority)
+Context::Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads, bool high_priority)
     : backend_(backend), table_(*backend.table()), name_(backend.full_name()), device_(device), threads_(threads) {
   const tessera_backend_context_desc desc{sizeof desc, native_stream, wrap_stream, device, threads, high_priority};
   call(table_.context_create, &desc, &handle_);

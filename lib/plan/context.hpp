@@ -22,8 +22,7 @@ namespace tessera::core {
 /// every call says so.
 class Context {
  public:
-  Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads,
-          bool high_priority = false);
+  Context(Backend& backend, int device, void* native_stream, bool wrap_stream, int threads, bool high_priority = false);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -2,39 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Ranks that are threads, and what each of them throws.
+/// Work of several ranks, each a thread.
 #pragma once
 
 #include "required.hpp"
 
 #include <tessera/backends.hpp>
 #include <tessera/distributed.hpp>
+#include <tessera/tessera.hpp>
 
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
 
-/// Runs body(comm) on `count` threads and returns what each threw, "" for those that went well. A rank that throws gives
-/// up its Comm, as a program does that ends.
-template <class Body>
-std::vector<std::string> on_ranks(int count, Body&& body) {
+/// Runs `body` on each rank of a group and returns what each threw, "" for nothing. Catch2's assertions are for the
+/// main thread alone.
+inline std::vector<std::string> on_ranks(int count, const std::function<void(const Comm&)>& body) {
   std::vector<Comm> comms = Comm::threads(count);
-  std::vector<std::string> errors(static_cast<std::size_t>(count));
+  std::vector<std::string> errors(comms.size());
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank)
-    threads.emplace_back([&, rank] {
-      Comm comm = std::move(comms[std::size_t(rank)]);
+  for (std::size_t rank = 0; rank < comms.size(); ++rank)
+    threads.emplace_back([&body, &error = errors[rank], comm = std::move(comms[rank])] {
       try {
         body(comm);
-      } catch (const std::exception& error) {
-        errors[std::size_t(rank)] = error.what();
+      } catch (const std::exception& failure) {
+        error = failure.what();
+        if (error.empty()) error = "an exception without a text";
       }
     });
   for (std::thread& thread : threads) thread.join();
   return errors;
+}
+
+/// A context of the environment's choice with one CPU thread.
+inline Context one_thread() {
+  ContextOptions options;
+  options.threads = 1;
+  return Context(options);
 }
 
 /// The backends of this machine that are usable, or that must be.
@@ -48,6 +58,10 @@ inline std::vector<std::string> tested_backends() {
 }
 
 /// A context of one thread: there are as many ranks as the test wants.
-inline Context context_of(const std::string& backend) { return Context(backend, {.threads = 1}); }
+inline Context context_of(const std::string& backend) {
+  ContextOptions options;
+  options.threads = 1;
+  return Context(backend, options);
+}
 
 }  // namespace tessera::test

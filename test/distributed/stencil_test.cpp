@@ -225,6 +225,18 @@ TEST_CASE("an execution that fails on one rank fails on all, and the plans stay 
   CHECK_THAT(errors[0], ContainsSubstring("rank 1 has failed"));
 }
 
+TEST_CASE("ranks that name different roots all hear of it", "[stencil]") {
+  check_all(on_ranks(2,
+                     [](const Comm& comm) {
+                       const Context context = context_of(tested_backends().front());
+                       DistributedStencilPlan plan(comm, context, kHeat, {}, {.operands = Memory::device});
+                       Buffer<float> in(context, plan.block().elements);
+                       const std::vector<float> field(32 * 20);
+                       plan.scatter(comm.rank(), field.data(), in.data());
+                     }),
+            "root = 1: rank 0 has 0");
+}
+
 TEST_CASE("a rank that leaves is no reason to wait for ever", "[comm]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
     if (comm.rank() == 1) throw Error(ErrorCode::internal, "rank 1 ends");

@@ -94,6 +94,7 @@ struct FakeContext {
     const auto undo = [](char* m) { std::free(m); };
     std::unique_ptr<char, decltype(undo)> owned(memory, undo);
     std::memset(memory, 0xff, (bytes / 256 + 1) * 256);
+    const std::lock_guard lock(memory_);
     allocations_[memory] = bytes;
     owned.release();
     ++stats_.live_allocations, ++stats_.allocations, ++alive.allocations;
@@ -101,6 +102,7 @@ struct FakeContext {
   }
   void free(void* data) noexcept {
     char* const memory = reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(data) & ~kDeviceBit);
+    const std::lock_guard lock(memory_);
     if (allocations_.erase(memory) == 0) return;
     --stats_.live_allocations, --alive.allocations;
     std::free(memory);
@@ -111,6 +113,7 @@ struct FakeContext {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     if ((address & kDeviceBit) == 0) throw Error(TESSERA_DEVICE_ERROR, "a host pointer was given to the device");
     char* const memory = reinterpret_cast<char*>(address & ~kDeviceBit);
+    const std::lock_guard lock(memory_);
     auto after = allocations_.upper_bound(memory);
     if (after == allocations_.begin()) throw Error(TESSERA_DEVICE_ERROR, "illegal address");
     --after;
@@ -165,7 +168,9 @@ struct FakeContext {
   std::vector<std::function<void()>> queue_;
 
  private:
-  std::map<char*, std::uint64_t> allocations_;
+  // Of the device, whose contexts share its memory.
+  static inline std::mutex memory_;
+  static inline std::map<char*, std::uint64_t> allocations_;
 };
 
 }  // namespace tessera::test

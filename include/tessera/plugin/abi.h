@@ -53,7 +53,7 @@ typedef struct tessera_backend_context_desc {
   void* native_stream; /**< the caller's stream, when wrap_stream is set */
   int32_t wrap_stream;
   int32_t device;
-  int32_t threads; /**< CPU threads; 0: the backend's own default */
+  int32_t threads;       /**< CPU threads; 0: the backend's own default */
   int32_t high_priority; /**< the stream that it makes goes first where a device has priorities */
 } tessera_backend_context_desc;
 

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What a distributed product does with arrays: matrices to and from a root, and the product.
+
+#include "alike.hpp"
+#include "check.hpp"
+#include "gemm.hpp"
+#include "together.hpp"
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tessera::distributed {
+namespace {
+
+using core::invalid;
+
+/// C <- sums + beta C, rounded to C's type of 16 bits once.
+template <class T>
+void round_each(const float* sums, float beta, T* c, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) c[i] = T(beta == 0.0f ? sums[i] : sums[i] + beta * float(c[i]));
+}
+
+}  // namespace
+
+std::int64_t GemmPlan::element_of(tessera_role matrix) const {
+  return std::int64_t(size_of(DType(matrix == TESSERA_ROLE_C ? desc_.dtype_d : desc_.dtype)));
+}
+
+const Spread& GemmPlan::matrix(tessera_role role) const {
+  core::one_of("matrix", role, TESSERA_ROLE_A, TESSERA_ROLE_C, "A (1), B (2), C (3)");
+  return matrices_[std::size_t(role - TESSERA_ROLE_A)];
+}
+
+void GemmPlan::copy(void* target, const void* source, std::int64_t bytes, int direction) const {
+  if (bytes > 0) copy_bytes(context_.get(), target, source, bytes, direction);
+}
+
+/// A local array as the host can read it: itself, or a copy in `room`.
+const void* GemmPlan::on_host(const void* local, std::int64_t bytes, std::vector<unsigned char>& room) const {
+  if (copier_ == nullptr || bytes == 0) return local;
+  room.resize(std::size_t(bytes));
+  copy(room.data(), local, bytes, TESSERA_COPY_TO_HOST);
+  return room.data();
+}
+
+/// Collective: checks the arguments of scatter and gather, and makes room for the messages.
+Redistribution GemmPlan::begin_move(tessera_role role, int root, const void* global, const void* local, bool to_root) {
+  const Outcome alike = outcome_of([&] {
+    Alike same;
+    same.add("matrix", std::int64_t(role)), same.add("root", std::int64_t(root));
+    same.check(*comm_);
+  });
+  agree(*comm_, alike);
+  std::optional<Redistribution> move;
+  together(*comm_, [&] {
+    if (root < 0 || root >= comm_->size())
+      invalid("root", root, "must lie in [0, " + std::to_string(comm_->size()) + ")");
+    const Spread &spread = matrix(role), whole = whole_on(root, spread);
+    const std::int64_t element = element_of(role), own = spread.elements(comm_->rank());
+    if (whole.elements(comm_->rank()) > 0 && global == nullptr)
+      invalid("global", "null", "must be an array on the root");
+    if (own > 0 && local == nullptr) invalid("local", "null", "must be an array");
+    move.emplace(comm_, to_root ? spread : whole, to_root ? whole : spread, element);
+    std::vector<unsigned char> room;
+    move->pack(to_root ? on_host(local, own * element, room) : global);
+  });
+  return std::move(*move);
+}
+
+void GemmPlan::scatter(tessera_role role, int root, const void* global, void* local) {
+  Redistribution move = begin_move(role, root, global, local, false);
+  move.exchange();
+  together(*comm_, [&] { unpack(move, local, matrix(role).elements(comm_->rank()) * element_of(role)); });
+}
+
+void GemmPlan::gather(tessera_role role, int root, const void* local, void* global) {
+  Redistribution move = begin_move(role, root, global, local, true);
+  move.exchange();
+  move.unpack(global);
+}
+
+/// Writes what has come to a local array of so many bytes.
+void GemmPlan::unpack(const Redistribution& move, void* local, std::int64_t bytes) const {
+  if (copier_ == nullptr) return move.unpack(local);
+  std::vector<unsigned char> staged(std::size_t(bytes), 0);
+  move.unpack(staged.data());
+  copy(local, staged.data(), bytes, TESSERA_COPY_TO_DEVICE);
+}
+
+/// Collective: throws on all ranks where one has an operand too few or other scalars.
+void GemmPlan::check_execution(double alpha, const void* const (&operands)[3], double beta) const {
+  const Outcome alike = outcome_of([&] {
+    Alike scalars;
+    scalars.add("alpha", alpha), scalars.add("beta", beta);
+    scalars.check(*comm_);
+  });
+  agree(*comm_, alike);
+  together(*comm_, [&] {
+    for (std::size_t i = 0; i < matrices_.size(); ++i) {
+      const bool used = i == 2 || (alpha != 0.0 && desc_.k > 0);
+      if (used && operands[i] == nullptr && matrices_[i].elements(comm_->rank()) > 0)
+        invalid(kMatrixNames[i], "null", "must be this rank's array");
+      if (used && i < 2 && operands[i] != nullptr && operands[i] == operands[2])
+        invalid("c", kMatrixNames[i], "must be another array: the result may not overlap the factors");
+    }
+    call(tessera_context_synchronize, context_.get());  // copies and messages read what was queued before
+  });
+}
+
+void GemmPlan::execute(double alpha, const void* a, const void* b, double beta, void* c) {
+  with_types(desc_.dtype_d,
+             [&]<class T>(std::type_identity<T>) { alpha = double(Scalar<T>(alpha)), beta = double(Scalar<T>(beta)); });
+  check_execution(alpha, {a, b, c}, beta);
+  Attempts attempts;
+  if (alpha == 0.0 || desc_.k == 0) {
+    attempts.run([&] {
+      if (!is_empty()) run(scale_.get(), alpha, nullptr, nullptr, beta, c);
+    });
+  } else {
+    left_.ring->start(aligned(left_, swapped_ ? b : a, attempts));
+    right_.ring->start(aligned(right_, swapped_ ? a : b, attempts));
+    multiply(alpha, beta, c, attempts);
+  }
+  agree(*comm_, attempts.outcome());
+}
+
+/// The local array that panels are cut from.
+const void* GemmPlan::aligned(Factor& factor, const void* local, Attempts& attempts) {
+  if (!factor.move) return local;
+  const std::int64_t element = element_of(TESSERA_ROLE_A);
+  const int rank = comm_->rank();
+  void* const target = tessera_buffer_data(factor.moved.get());
+  attempts.run([&] {
+    std::vector<unsigned char> room;
+    factor.move->pack(on_host(local, factor.stored.elements(rank) * element, room));
+  });
+  factor.move->exchange();
+  attempts.run([&] { unpack(*factor.move, target, factor.aligned.elements(rank) * element); });
+  return target;
+}
+
+/// Multiplies panel by panel, while the next two come.
+void GemmPlan::multiply(double alpha, double beta, void* c, Attempts& attempts) {
+  const auto begin = [&](std::size_t panel) {
+    if (panel < panels_.size()) left_.ring->begin(panel, attempts), right_.ring->begin(panel, attempts);
+  };
+  const auto finish = [&](std::size_t panel) {
+    if (panel < panels_.size()) left_.ring->finish(panel, attempts), right_.ring->finish(panel, attempts);
+  };
+  void* const sums = sums_ == nullptr ? c : tessera_buffer_data(sums_.get());
+  begin(0), finish(0);
+  for (std::size_t panel = 0; panel < panels_.size(); ++panel) {
+    begin(panel + 1);
+    attempts.run([&] {
+      if (is_empty()) return;
+      // The product before this one reads what the next panels are written to.
+      if (copier_ != nullptr) call(tessera_context_synchronize, context_.get());
+      const double kept = panel > 0 ? 1.0 : sums_ == nullptr ? beta : 0.0;
+      const auto& plan = plans_.at({panels_[panel].width, left_.ring->ld(panel)});
+      run(plan.get(), alpha, left_.ring->data(panel), right_.ring->data(panel), kept, sums);
+    });
+    finish(panel + 1);
+  }
+  left_.ring->end(), right_.ring->end();
+  if (sums_ != nullptr) attempts.run([&] { round_sums(beta, c); });
+}
+
+void GemmPlan::run(tessera_plan* plan, double alpha, const void* a, const void* b, double beta, void* c) const {
+  const tessera_dtype result = plan == scale_.get() ? desc_.dtype_d : scalar_of(desc_.dtype_d);
+  const tessera_dtype scalar = scalar_of(desc_.dtype_d);
+  const tessera_operand operands[] = {{const_cast<void*>(a), desc_.dtype, TESSERA_ROLE_A},
+                                      {const_cast<void*>(b), desc_.dtype, TESSERA_ROLE_B},
+                                      {c, result, TESSERA_ROLE_C}};
+  const tessera_scalar scalars[] = {{scalar, 0, alpha, 0.0}, {scalar, 0, beta, 0.0}};
+  tessera_execution execution{};
+  execution.struct_size = sizeof execution;
+  execution.operands = operands, execution.operand_size = sizeof *operands, execution.operand_count = 3;
+  execution.scalars = scalars, execution.scalar_size = sizeof *scalars, execution.scalar_count = 2;
+  call(tessera_plan_execute, plan, &execution);
+}
+
+/// Through the host's memory, also where C is a device's.
+void GemmPlan::round_sums(double beta, void* c) const {
+  const std::int64_t count = result_.elements(comm_->rank());
+  std::vector<unsigned char> room, staged;
+  const auto* const sums = static_cast<const float*>(on_host(tessera_buffer_data(sums_.get()), count * 4, room));
+  void* target = c;
+  if (copier_ != nullptr) {
+    staged.resize(std::size_t(count * 2));
+    if (beta != 0.0) copy(staged.data(), c, count * 2, TESSERA_COPY_TO_HOST);
+    target = staged.data();
+  }
+  with_types<NarrowTypes>(desc_.dtype_d, [&]<class T>(std::type_identity<T>) {
+    round_each(sums, float(beta), static_cast<T*>(target), count);
+  });
+  if (copier_ != nullptr) copy(c, target, count * 2, TESSERA_COPY_TO_DEVICE);
+}
+
+}  // namespace tessera::distributed

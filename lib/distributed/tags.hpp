@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Tags of messages. Halos have those below 27, one for each direction.
+#pragma once
+
+namespace tessera::distributed {
+
+inline constexpr int kRedistributionTag = 65;  ///< of matrices
+inline constexpr int kPanelTags = 66;          ///< of A, and behind it of B
+
+}  // namespace tessera::distributed
