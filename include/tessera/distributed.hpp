@@ -34,7 +34,7 @@ class Comm {
   /// A group of `count` ranks in this process, each for a thread: for several devices, and for tests. A rank that waits
   /// for one whose Comm and plans are gone gets an Error.
   static std::vector<Comm> threads(int count) {
-    std::vector<tessera_comm*> made(std::size_t(std::max(count, 1)), nullptr);
+    std::vector<tessera_comm*> made(std::size_t((std::max)(count, 1)), nullptr);
     detail::call(tessera_comm_threads, std::int32_t(count), made.data());
     std::vector<Comm> comms;
     for (tessera_comm* comm : made) comms.push_back(Comm(comm));
