@@ -18,6 +18,7 @@ class Tessera(CMakePackage):
     variant("shared", default=True, description="Build libtessera as a shared library")
     variant("cli", default=True, description="Build the command line program")
     variant("blas", default=True, when="+shared", description="Build libtessera_blas")
+    variant("distributed", default=True, when="+shared", description="Build libtessera_distributed")
     variant("python", default=False, description="Build the Python package")
     variant("cpu", default=True, description="Build the backend for processors")
     variant("kokkos", default=False, description="Build the backend for Kokkos with OpenMP")
@@ -55,6 +56,7 @@ class Tessera(CMakePackage):
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define_from_variant("TESSERA_BUILD_CLI", "cli"),
             self.define_from_variant("TESSERA_BUILD_BLAS", "blas"),
+            self.define_from_variant("TESSERA_BUILD_DISTRIBUTED", "distributed"),
             self.define_from_variant("TESSERA_BUILD_PYTHON", "python"),
             self.define_from_variant("TESSERA_BACKEND_CPU", "cpu"),
             self.define_from_variant("TESSERA_BACKEND_KOKKOS", "kokkos"),

@@ -12,9 +12,9 @@ function(install_to prefix result)
 endfunction()
 
 # What a component must have (files whose names match) and may not (all others).
-set(tessera_runtime "lib[^/]*/([^/]+/)?libtessera(_blas)?\\.so\\.[0-9.]+;share/doc/tessera/LICENSE")
+set(tessera_runtime "lib[^/]*/([^/]+/)?libtessera(_blas|_distributed)?\\.so\\.[0-9.]+;share/doc/tessera/LICENSE")
 set(tessera_development "include/tessera/.*\\.h(pp)?" ".*/cmake/tessera/.*" ".*/pkgconfig/tessera\\.pc"
-  ".*/libtessera(_blas)?\\.(so|a)")
+  ".*/libtessera(_blas|_distributed)?\\.(so|a)")
 set(tessera_python ".*/tessera/.*\\.py" ".*/tessera/_core\\..*so" ".*/tessera/_core\\.pyi" ".*/tessera/py\\.typed"
   ".*/tessera-[0-9.]+\\.dist-info/METADATA")
 set(tessera_tools "bin/tessera;share/man/man1/tessera.*\\.1")

@@ -18,6 +18,7 @@ from typing import Iterator
 SHARES = [
     ("tessera_runtime", r".*/libtessera\.so\..*", "libtessera0.2"),
     ("tessera_runtime", r".*/libtessera_blas\.so\..*", "libtessera-blas0.2"),
+    ("tessera_runtime", r".*/libtessera_distributed\.so\..*", "libtessera-distributed0.2"),
     ("tessera_runtime", r".*/LICENSE", ""),
     ("tessera_development", ".*", "libtessera-dev"),
     ("tessera_tools", ".*", "tessera-bin"),
@@ -87,7 +88,7 @@ def files(staged: dict[str, list[str]], packages: dict[str, list[str]]) -> Itera
 
 def library_names(staged: dict[str, list[str]]) -> Iterator[str]:
     """The name of a library's package is that of its SONAME."""
-    for name in ("tessera", "tessera_blas"):
+    for name in ("tessera", "tessera_blas", "tessera_distributed"):
         versions = {found[1] for file in staged["tessera_runtime"]
                     if (found := re.search(rf"/lib{name}\.so\.(\d+\.\d+)$", file))}
         wanted = {f"lib{name.replace('_', '-')}{version}" for version in versions}
