@@ -24,7 +24,7 @@ find_lines() {
     --include='*.ipp' -- "$pattern" "$@" | grep -vE '^[^:]*:[0-9]+: *(//|\*|/\*)' || true
 }
 core() {
-  find lib \( -path lib/cli -o -path lib/blas -o -path lib/python \) -prune \
+  find lib \( -path lib/cli -o -path lib/blas -o -path lib/distributed -o -path lib/python \) -prune \
     -o \( -name '*.cpp' -o -name '*.hpp' \) -print
 }
 
@@ -42,29 +42,35 @@ find_lines '^ *# *include *[<"]tessera/' backends | grep -vE '<tessera/plugin/[a
 find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '^(test/(unit|fuzz|plugins)|perf/fit)/' |
   rule "tests and the perf suite use the public API, but for test/{unit,fuzz,plugins} and perf/fit" || true
 # From backends/<name>/<operation>/<room>/ two steps up lead to the backend's own folder.
-find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,plan,problem,wisdom} |
+find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,distributed,plan,problem} \
+  lib/wisdom |
   grep -vE '^backends/[a-z]+/[a-z]+/[a-z_]+/[^/:]+:[0-9]+: *# *include "\.\./\.\./[a-z_]+\.' |
   rule "no include path leaves a part of the repository" || true
 { find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch
   find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
   find_lines '^ *# *include *"(api|plan|dispatch|problem)/' lib/wisdom
   find_lines '^ *# *include *"api/' lib/plan
-  find_lines '^ *# *include *"(api|plan|problem|dispatch|wisdom)/' lib/cli lib/blas lib/python; } |
-  rule "api knows plan, wisdom, dispatch, plan the last two and problem, these nobody; the others are users" || true
+  find_lines '^ *# *include *"(api|plan|problem|dispatch|wisdom)/' lib/cli lib/blas lib/python
+  find_lines '^ *# *include *"(api|plan|problem|dispatch|wisdom)/' lib/distributed |
+    grep -v '"api/arguments\.hpp"'; } |
+  rule "api knows plan, wisdom, dispatch, plan the last two and problem, these nobody; the others are users, of which
+lib/distributed checks arguments as api does" || true
 find_lines '^ *# *include *[<"](Eigen|Kokkos|cuda|cublas|omp|hip|sycl)' "${core_files[@]}" |
   rule "the core includes no backend's libraries" || true
 find_lines '"(cpu|cuda|kokkos|eigen|openmp|hip|sycl)\b' "${core_files[@]}" | grep -v '# *include' |
   rule "the core names no backend" || true
 prints='printf|fprintf|puts|fputs|putchar|perror'
 ends='abort|exit|_exit|_Exit|quick_exit|terminate|assert'
-find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" | grep -v '^lib/plan/verbose\.cpp:' |
-  rule "the core prints in verbose.cpp alone and never ends the process" || true
+find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" lib/distributed |
+  grep -v '^lib/plan/verbose\.cpp:' |
+  rule "the core prints in verbose.cpp alone and never ends the process; lib/distributed neither" || true
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
   grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
   grep -v '^backends/cpu/machine\.cpp:.*"OMP_NUM_THREADS"' |
   grep -v '^lib/blas/forward\.cpp:.*"TESSERA_VERBOSE"' |
   rule "the environment is read in environment.cpp alone, but for OpenMP's and where BLAS goes to the next one" || true
-find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" lib/blas backends include |
+find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" lib/blas lib/distributed \
+  backends include |
   rule "the library installs no signal handler" || true
 find_lines '^ *# *pragma omp parallel' backends | grep -vE '^backends/cpu/(crew|parallel)\.cpp:' |
   rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
@@ -92,8 +98,8 @@ find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
-  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' |
-  rule "libraries are opened in loader.cpp alone, and never closed" || true
+  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/nccl\.cpp:.*dlopen' |
+  rule "libraries are opened in loader.cpp alone, NCCL in nccl.cpp, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }
   at && FNR == at + 4 { print FILENAME ":" at ": " line; at = 0 }' {} + |
