@@ -72,6 +72,7 @@ struct FakeContext {
     static std::atomic<std::int32_t> latest{0};
     stats_.threads = desc.threads;
     stats_.threads_of_the_one_before = latest.exchange(desc.threads);
+    stats_.high_priority = desc.high_priority;
     stats_.wrapped_stream = desc.wrap_stream ? desc.native_stream : nullptr;
   }
   ~FakeContext() { --alive.contexts; }
@@ -127,6 +128,13 @@ struct FakeContext {
     may_fail("synchronize");
     run_queue();
   }
+#if defined(TESSERA_FAKE_WAITS)
+  /// The other one must live until this one is waited for.
+  void wait_for(FakeContext& earlier) {
+    ++stats_.waits;
+    queue_.push_back([&earlier] { earlier.run_queue(); });
+  }
+#endif
   void run_queue() {
     std::vector<std::function<void()>> work;
     work.swap(queue_);
