@@ -3,15 +3,13 @@
 
 /// Distributed stencils have the bits of a plan of one rank, whatever the cut, and fail on all ranks or on none.
 
+#include "problems.hpp"
 #include "random.hpp"
 #include "ranks.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -22,109 +20,14 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-struct Problem {
-  StencilDesc desc;
-  Decomposition cut;
-  int ranks;
-  std::int64_t points;
-};
-
-Taps random_taps(Random& random, int axes, int radius) {
-  const bool star = random.integer(0, 1) == 0;
-  const auto reach = [&](int axis) { return axis >= 3 - axes ? radius : 0; };
-  Taps taps = 0.5 * taps::identity(axes);
-  for (int z = -reach(0); z <= reach(0); ++z)
-    for (int y = -reach(1); y <= reach(1); ++y)
-      for (int x = -reach(2); x <= reach(2); ++x) {
-        if ((star && (z != 0) + (y != 0) + (x != 0) > 1) || random.integer(0, 3) == 0) continue;
-        std::array<std::int64_t, 3> offset{z, y, x};
-        std::rotate(offset.begin(), offset.end() - axes, offset.end());  // the axes that there are come first
-        taps.add(offset, random.uniform() / 16);
-      }
-  return taps;
-}
-
-Boundaries random_boundary(Random& random, int axes) {
-  std::vector<BoundaryAxis> sides;
-  for (int axis = 0; axis < axes; ++axis) {
-    const Boundary low = kBoundaries[std::size_t(random.integer(0, 5))];
-    const Boundary high = kBoundaries[std::size_t(random.integer(0, 5))];
-    const bool periodic = low == Boundary::periodic || high == Boundary::periodic;
-    const BoundarySide around = Boundary::periodic;
-    sides.push_back(periodic ? BoundaryAxis(around) : BoundaryAxis({low, 0.5}, {high, 0.5}));
-  }
-  return Boundaries(std::move(sides));
-}
-
-/// Of any number of axes, cut by the library or at random places.
-Problem random_problem(Random& random) {
-  constexpr std::array<std::int64_t, 3> kLeast{40, 16, 10}, kMost{400, 60, 30};
-  const int axes = int(random.integer(1, 3));
-  Problem p{{}, {}, int(random.integer(1, 8)), 1};
-  std::vector<std::int64_t> extents;
-  for (int axis = 0; axis < axes; ++axis)
-    extents.push_back(random.integer(kLeast[std::size_t(axes - 1)], kMost[std::size_t(axes - 1)]));
-  for (const std::int64_t extent : extents) p.points *= extent;
-  p.desc.extents = Integers(extents);
-  p.desc.taps = random_taps(random, axes, int(random.integer(1, 3)));
-  p.desc.boundary = random_boundary(random, axes);
-  p.desc.steps = random.integer(0, 6);
-  p.desc.sums = Sums::ordered;
-  p.cut.depth = int(random.integer(0, 3));
-  if (random.integer(0, 2) == 0) {  // blocks of any size along the last axis
-    std::vector<std::int64_t> points(std::size_t(p.ranks), extents.back() / p.ranks);
-    points.back() += extents.back() % p.ranks;
-    for (int turn = 0; turn < 2 * p.ranks; ++turn) {
-      const std::int64_t moved = random.integer(0, 3);
-      std::int64_t& from = points[std::size_t(random.integer(0, p.ranks - 1))];
-      if (from <= moved + 3) continue;
-      from -= moved, points[std::size_t(random.integer(0, p.ranks - 1))] += moved;
-    }
-    p.cut.points.assign(std::size_t(axes), Integers{});
-    p.cut.points.back() = Integers(points);
-    p.cut.ranks = Integers(std::vector<std::int64_t>(std::size_t(axes), 1));
-  }
-  return p;
-}
-
-template <class T>
-std::vector<T> random_values(Random& random, std::int64_t count) {
-  std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& value : values) value = T(random.uniform());
-  return values;
-}
-
-/// Scatters, executes and gathers on one rank; arrays begin as NaN.
-template <class T>
-void run_rank(const Comm& comm, const std::string& backend, const Problem& p, const std::vector<T>& in,
-              std::vector<T>& out) {
-  const Context context = context_of(backend);
-  DistributedStencilPlan plan(comm, context, p.desc, p.cut, {.operands = Memory::device});
-  const std::int64_t elements = plan.block().elements;
-  Buffer<T> from(context, elements), to(context, elements);
-  const std::vector<T> nothing(std::size_t(elements), std::numeric_limits<T>::quiet_NaN());
-  from.upload(nothing), to.upload(nothing);
-  const int root = comm.size() - 1;
-  plan.scatter(0, comm.rank() == 0 ? in.data() : nullptr, from.data());
-  plan.execute(from.data(), to.data());
-  plan.gather(root, to.data(), comm.rank() == root ? out.data() : nullptr);
-}
-
-template <class T>
-std::vector<T> alone(const std::string& backend, const StencilDesc& desc, const std::vector<T>& in) {
-  std::vector<T> out(in.size());
-  StencilPlan(context_of(backend), desc).execute(in, out);
-  return out;
-}
-
 template <class T>
 void compare_with_one_rank(const std::string& backend, Problem p, Random& random) {
   p.desc.dtype = kDType<T>;
   const std::vector<T> in = random_values<T>(random, p.points);
-  const std::vector<T> wanted = alone(backend, p.desc, in);
+  const std::vector<T> wanted = alone(context_of(backend), p.desc, in);
   std::vector<T> out(in.size(), std::numeric_limits<T>::quiet_NaN());
   const std::vector<std::string> errors =
-      on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, backend, p, in, out); });
+      on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, context_of(backend), p, in, out); });
   if (!errors[0].empty()) {  // too thin for so many ranks
     for (const std::string& error : errors) CHECK_THAT(error, ContainsSubstring("halo"));
     return;
@@ -139,7 +42,7 @@ TEST_CASE("any number of ranks and any cut give the bits of one rank", "[stencil
   Random random("distributed stencils");
   for (const std::string& backend : tested_backends())
     for (int trial = 0; trial < 150; ++trial) {
-      const Problem p = random_problem(random);
+      const Problem p = random_problem(random, int(random.integer(1, 8)));
       INFO(backend << ", trial " << trial << ", " << p.ranks << " ranks, depth " << p.cut.depth << ", seed " << seed());
       if (trial % 3 == 0)
         compare_with_one_rank<double>(backend, p, random);

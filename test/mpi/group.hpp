@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A transport of MPI as the library calls it, and what ends all ranks where one finds a fault.
+/// A transport of MPI as the library calls it.
 #pragma once
+
+#include "world.hpp"
 
 #include <tessera/mpi.hpp>
 
@@ -12,9 +14,6 @@
 #include <string>
 
 namespace tessera::test {
-
-/// Ends all ranks where `holds` is false.
-void require(bool holds, const std::string& what);
 
 /// How a call ended.
 struct Result {

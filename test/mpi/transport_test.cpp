@@ -18,15 +18,6 @@
 
 namespace tessera::test {
 
-void require(bool holds, const std::string& what) {
-  if (holds) return;
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::printf("rank %d: FAILED: %s\n", rank, what.c_str());
-  std::fflush(stdout);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 Group::Group(MPI_Comm communicator, std::uint64_t largest_piece) {
   char message[512] = {};
   tessera_error error{sizeof error, TESSERA_OK, 0, message, sizeof message};
@@ -222,17 +213,6 @@ void test_all() {
   const Result result = group.wait(request);
   require(false, "a message of the rank that left: " + result.message);
   std::abort();
-}
-
-/// All ranks have the seed of rank 0.
-void share_seed() {
-  unsigned long long number = 0;
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) number = seed();
-  MPI_Bcast(&number, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-  setenv("TESSERA_TEST_SEED", std::to_string(number).c_str(), 1);
-  if (rank == 0) std::printf("TESSERA_TEST_SEED=%llu\n", number);
 }
 
 int run(int argc, char** argv, const std::string& scenario) {
