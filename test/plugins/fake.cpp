@@ -3,8 +3,9 @@
 
 /// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
 /// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
-/// With TESSERA_FAKE_FATAL the first execution kills the context, with TESSERA_FAKE_WAITS one waits for another. The environment's TESSERA_FAKE_DAMAGE says what
-/// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
+/// With TESSERA_FAKE_FATAL the first execution kills the context, with TESSERA_FAKE_WAITS the table has wait_for. The
+/// environment's TESSERA_FAKE_DAMAGE says what memory a product writes that is none of its own: "beside" the result, or
+/// "nowhere" that can be written.
 
 #include "fake_context.hpp"
 #include "fake_system.hpp"
