@@ -82,7 +82,14 @@ TEST_CASE("ranks that differ all hear of it", "[stencil]") {
   check_all(made_with([](StencilDesc& desc, Decomposition&, std::string&) { desc.taps = 2.0 * desc.taps; }), "tap");
   check_all(made_with([](StencilDesc&, Decomposition& cut, std::string&) { cut.depth = 2; }), "depth");
   check_all(made_with([](StencilDesc&, Decomposition& cut, std::string&) { cut.ranks = {1, 3}; }), "ranks");
-  check_all(made_with([](StencilDesc&, Decomposition&, std::string& backend) { backend = "none"; }), "none");
+}
+
+TEST_CASE("a rank without a backend leaves before there is a plan", "[stencil]") {
+  const std::vector<std::string> errors =
+      made_with([](StencilDesc&, Decomposition&, std::string& backend) { backend = "none"; });
+  CHECK_THAT(errors[1], ContainsSubstring("none"));
+  CHECK_THAT(errors[0], ContainsSubstring("has left"));
+  CHECK_THAT(errors[2], ContainsSubstring("has left"));
 }
 
 TEST_CASE("what cannot be cut is refused on all ranks", "[stencil]") {
