@@ -67,7 +67,7 @@ bool is_as_alone(const Comm& comm, Problem p, Random& random, const std::string&
 
 /// Every second problem has one mode on all sides, each in its turn; the sides of the others have any.
 void test_bits(const Comm& comm) {
-  constexpr int kTrials = 300, kModes = 6;  // a halo is not for domains
+  constexpr int kTrials = 200, kModes = 6;  // a halo is not for domains
   Random random("distributed stencils over MPI");
   int computed[kModes] = {}, in_axes[3] = {};
   for (int trial = 0; trial < kTrials; ++trial) {
