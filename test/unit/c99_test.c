@@ -33,7 +33,7 @@ static void multiply(tessera_context* context, tessera_error* error) {
                                  {(void*)b, TESSERA_F32, TESSERA_ROLE_B},
                                  {c, TESSERA_F32, TESSERA_ROLE_C}};
   tessera_scalar scalars[2] = {{TESSERA_F32, 0, 1.0, 0.0}, {TESSERA_F32, 0, 0.0, 0.0}};
-  tessera_execution e = {sizeof e, operands, sizeof operands[0], 3, scalars, sizeof scalars[0], 2, NULL, 0};
+  tessera_execution e = {sizeof e, operands, sizeof operands[0], 3, scalars, sizeof scalars[0], 2, NULL, 0, 0};
   expect(tessera_plan_execute(plan, &e, error) == TESSERA_OK, "execute", error);
   expect(c[0] == 19 && c[1] == 22 && c[2] == 43 && c[3] == 50, "the product", error);
   tessera_plan_info info;
