@@ -46,7 +46,7 @@ inline tessera_copy copy_between(const Array& array, void* data, const Box& box,
   const Array part{box, array.element};
   const Index strides = array.strides(), dense = part.strides(), extents = box.extents();
   const bool to_device = direction == TESSERA_COPY_TO_DEVICE;
-  void* const inside = static_cast<unsigned char*>(data) + array.offset(box.low) * array.element;
+  void* const inside = at(data, array.offset(box.low) * array.element);
   tessera_copy copy{};
   copy.struct_size = sizeof copy;
   copy.direction = direction, copy.rank = kAxes;

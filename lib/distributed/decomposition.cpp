@@ -31,13 +31,6 @@ double traffic(const Domain& domain, const std::array<int, kAxes>& ranks) {
 
 }  // namespace
 
-Box intersection(const Box& a, const Box& b) {
-  Box both;
-  for (int axis = 0; axis < kAxes; ++axis)
-    both.low[axis] = std::max(a.low[axis], b.low[axis]), both.high[axis] = std::min(a.high[axis], b.high[axis]);
-  return both;
-}
-
 Decomposition::Decomposition(const Domain& domain, int ranks, const tessera_decomposition& wishes)
     : domain_(domain), depth_(wishes.depth == 0 ? 1 : wishes.depth) {
   core::at_least("depth", wishes.depth, 0);

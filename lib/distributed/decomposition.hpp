@@ -29,8 +29,6 @@ struct Box {
   }
 };
 
-Box intersection(const Box& a, const Box& b);
-
 /// The domain, and how far a step reads: points before and behind the one that it computes.
 struct Domain {
   Index extents{1, 1, 1};

@@ -7,6 +7,7 @@
 #include "alike.hpp"
 #include "check.hpp"
 #include "stencil.hpp"
+#include "tags.hpp"
 #include "together.hpp"
 
 #include <algorithm>
@@ -16,8 +17,6 @@
 
 namespace tessera::distributed {
 namespace {
-
-constexpr int kMoveTag = 64;  // beyond those of halos
 
 /// Copies a box between an array and packed bytes, both on the host. The root's array may be const.
 void copy_rows(const Array& array, const void* data, const Box& box, void* packed, bool out_of_array) {
@@ -36,38 +35,37 @@ void copy_rows(const Array& array, const void* data, const Box& box, void* packe
 }  // namespace
 
 /// Collective: checks the arguments of scatter and gather and makes room for a block.
-void StencilPlan::begin_move(int root, const void* global, const void* local, const char* name) {
+void StencilPlan::begin_move(int root, const void* global, const void* local) {
   together(*comm_, [&] {
     if (root < 0 || root >= comm_->size())
       core::invalid("root", root, "must lie in [0, " + std::to_string(comm_->size()) + ")");
     if (comm_->rank() == root && global == nullptr) core::invalid("global", "null", "must be an array on the root");
-    if (local == nullptr) core::invalid(name, "null", "must be an array");
+    if (local == nullptr) core::invalid("local", "null", "must be an array");
     std::int64_t bytes = 0;
     for (int rank = 0; rank < comm_->size(); ++rank)
       if (rank == comm_->rank() || comm_->rank() == root)
         bytes = std::max(bytes, cut_->block(rank).points() * own_.element);
     moved_.resize(std::size_t(bytes));
   });
-  const Outcome alike = outcome_of([&] {
+  together(*comm_, [&] {
     Alike arguments;
     arguments.add("root", std::int64_t(root));
     arguments.check(*comm_);
   });
-  agree(*comm_, alike);
 }
 
 void StencilPlan::scatter(int root, const void* global, void* local) {
-  begin_move(root, global, local, "local");
+  begin_move(root, global, local);
   const Array whole{{{}, domain_.extents}, own_.element};
   const Box own = cut_->block(comm_->rank());
   if (comm_->rank() != root) {
-    comm_->receive(moved_.data(), std::size_t(own.points() * own_.element), root, kMoveTag).wait();
+    comm_->receive(moved_.data(), std::size_t(own.points() * own_.element), root, kBlockTag).wait();
   } else {
     for (int rank = 0; rank < comm_->size(); ++rank) {
       const Box box = cut_->block(rank);
       if (rank == root) continue;
       copy_rows(whole, global, box, moved_.data(), true);
-      comm_->send(moved_.data(), std::size_t(box.points() * own_.element), rank, kMoveTag).wait();
+      comm_->send(moved_.data(), std::size_t(box.points() * own_.element), rank, kBlockTag).wait();
     }
     copy_rows(whole, global, own, moved_.data(), true);
   }
@@ -75,7 +73,7 @@ void StencilPlan::scatter(int root, const void* global, void* local) {
 }
 
 void StencilPlan::gather(int root, const void* local, void* global) {
-  begin_move(root, global, local, "local");
+  begin_move(root, global, local);
   const Array whole{{{}, domain_.extents}, own_.element};
   const Box own = cut_->block(comm_->rank());
   together(*comm_, [&] {
@@ -83,12 +81,12 @@ void StencilPlan::gather(int root, const void* local, void* global) {
     pack(copier_.get(), own_, const_cast<void*>(local), own, moved_.data());
   });
   if (comm_->rank() != root)
-    return comm_->send(moved_.data(), std::size_t(own.points() * own_.element), root, kMoveTag).wait();
+    return comm_->send(moved_.data(), std::size_t(own.points() * own_.element), root, kBlockTag).wait();
   copy_rows(whole, global, own, moved_.data(), false);
   for (int rank = 0; rank < comm_->size(); ++rank) {
     const Box box = cut_->block(rank);
     if (rank == root) continue;
-    comm_->receive(moved_.data(), std::size_t(box.points() * own_.element), rank, kMoveTag).wait();
+    comm_->receive(moved_.data(), std::size_t(box.points() * own_.element), rank, kBlockTag).wait();
     copy_rows(whole, global, box, moved_.data(), false);
   }
 }

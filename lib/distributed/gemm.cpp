@@ -53,10 +53,8 @@ GemmPlan::GemmPlan(std::shared_ptr<Comm> comm, tessera_context* context, const t
     read(desc);
   });
   if (desc_.dtype_d == 0) desc_.dtype_d = desc_.dtype;
-  const Outcome alike = outcome_of([&] { check_alike(layouts, options); });
-  agree(*comm_, alike);
-  const Outcome backends = outcome_of([&] { check_backends(*comm_, context_.get()); });
-  agree(*comm_, backends);
+  together(*comm_, [&] { check_alike(layouts, options); });
+  together(*comm_, [&] { check_backends(*comm_, context_.get()); });
   together(*comm_, [&] {
     spread(layouts);
     make_plans(options);

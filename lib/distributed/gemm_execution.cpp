@@ -51,12 +51,11 @@ const void* GemmPlan::on_host(const void* local, std::int64_t bytes, std::vector
 
 /// Collective: checks the arguments of scatter and gather, and makes room for the messages.
 Redistribution GemmPlan::begin_move(tessera_role role, int root, const void* global, const void* local, bool to_root) {
-  const Outcome alike = outcome_of([&] {
+  together(*comm_, [&] {
     Alike same;
     same.add("matrix", std::int64_t(role)), same.add("root", std::int64_t(root));
     same.check(*comm_);
   });
-  agree(*comm_, alike);
   std::optional<Redistribution> move;
   together(*comm_, [&] {
     if (root < 0 || root >= comm_->size())
@@ -95,12 +94,11 @@ void GemmPlan::unpack(const Redistribution& move, void* local, std::int64_t byte
 
 /// Collective: throws on all ranks where one has an operand too few or other scalars.
 void GemmPlan::check_execution(double alpha, const void* const (&operands)[3], double beta) const {
-  const Outcome alike = outcome_of([&] {
+  together(*comm_, [&] {
     Alike scalars;
     scalars.add("alpha", alpha), scalars.add("beta", beta);
     scalars.check(*comm_);
   });
-  agree(*comm_, alike);
   together(*comm_, [&] {
     for (std::size_t i = 0; i < matrices_.size(); ++i) {
       const bool used = i == 2 || (alpha != 0.0 && desc_.k > 0);

@@ -17,7 +17,7 @@ namespace tessera::distributed {
 ///                       |wrong|     inner points  |wrong|
 ///                |wrong |right|wrong|       |wrong|right|wrong |   rims
 ///
-/// What is right of a rim goes to the neighbour from there, and into the block when the inner points are done.
+/// What is right of a rim goes into the block when the inner points are done, and from there to the neighbour.
 StencilPlan::Stage StencilPlan::make_rims(std::int64_t steps, const tessera_plan_options& options) const {
   Stage stage;
   const int rank = comm_->rank();
@@ -33,7 +33,7 @@ StencilPlan::Stage StencilPlan::make_rims(std::int64_t steps, const tessera_plan
     const std::int64_t begin = side * 3 * depth_ * domain_.low[0] * plane, row = piece.offset % plane;
     const std::int64_t target = own_.offset(right.low) * own_.element;
     stage.rims.push_back({std::move(piece), begin + row, begin + width * plane + row, target,
-                          std::size_t(right.points() * own_.element), side});
+                          std::size_t(right.points() * own_.element)});
   }
   return stage;
 }

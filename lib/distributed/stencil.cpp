@@ -52,10 +52,8 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
     context_ = share(context);
     read(desc);
   });
-  const Outcome alike = outcome_of([&] { check_alike(wishes, options.algorithm); });
-  agree(*comm_, alike);
-  const Outcome backends = outcome_of([&] { check_backends(*comm_, context_.get()); });
-  agree(*comm_, backends);
+  together(*comm_, [&] { check_alike(wishes, options.algorithm); });
+  together(*comm_, [&] { check_backends(*comm_, context_.get()); });
   tessera_decomposition cut = wishes;
   together(*comm_, [&] {
     core::one_of("halos", wishes.halos, TESSERA_HALO_DEFAULT, TESSERA_HALO_NCCL, "automatic (0), host (1), nccl (2)");
@@ -65,8 +63,7 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
   choose_transport(wishes.halos);
   std::copy(cut_->ranks().begin(), cut_->ranks().end(), cut.ranks);
   if (wishes.depth == 0) {
-    const Outcome chosen = outcome_of([&] { cut.depth = choose_depth(cut, options); });
-    agree(*comm_, chosen);
+    together(*comm_, [&] { cut.depth = choose_depth(cut, options); });
     comm_->broadcast(&cut.depth, sizeof cut.depth, 0);
   }
   together(*comm_, [&] {

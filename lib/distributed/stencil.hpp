@@ -48,7 +48,6 @@ class StencilPlan {
     std::int64_t right;   ///< and to the points that are right
     std::int64_t target;  ///< bytes from the array's begin to where these belong
     std::size_t bytes;    ///< of them
-    int side;
   };
   /// The steps from one exchange to the next: what needs no halo goes first, and beside the exchange.
   struct Stage {
@@ -99,7 +98,7 @@ class StencilPlan {
   void execute_on_device(void* in, void* out);
   void run_rims(const Stage& stage, const void* from, void* to);
   std::vector<Nccl::Part> parts(const std::vector<Decomposition::Halo>& halos, void* array) const;
-  void begin_move(int root, const void* global, const void* local, const char* name);
+  void begin_move(int root, const void* global, const void* local);
 
   std::shared_ptr<Comm> comm_;
   tessera_stencil_desc desc_{};

@@ -7,6 +7,7 @@
 
 namespace tessera::distributed {
 
+inline constexpr int kBlockTag = 64;           ///< of stencils' blocks to and from a root; halos have 0 to 26
 inline constexpr int kRedistributionTag = 65;  ///< of matrices
 inline constexpr int kPanelTags = 66;          ///< of A, and behind it of B
 

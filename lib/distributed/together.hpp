@@ -48,7 +48,8 @@ inline void agree(Comm& comm, const Outcome& mine) {
       throw Error(other.status, "rank " + std::to_string(rank) + ": " + other.message);
 }
 
-/// Collective: every rank runs `body`, which speaks to no other one, and fails where one of them does.
+/// Collective: every rank runs `body`, and fails where one of them does. Where the body speaks to others it does so on
+/// all ranks, however its own part goes.
 template <class Body>
 void together(Comm& comm, Body&& body) {
   agree(comm, outcome_of(body));
