@@ -51,13 +51,6 @@ bool HaloCarrier::empty() const {
   return std::all_of(halos_.begin(), halos_.end(), [](const Halos& h) { return h.empty(); });
 }
 
-double HaloCarrier::bytes() const {
-  double bytes = 0.0;
-  for (const Halos& one : halos_)
-    for (const Decomposition::Halo& halo : one.received) bytes += double(halo.box.points() * one.array.element);
-  return bytes;
-}
-
 void HaloCarrier::queue(const std::vector<void*>& arrays) {
   const auto parts = [&](std::vector<Decomposition::Halo> Halos::*list) {
     std::vector<Nccl::Part> made;

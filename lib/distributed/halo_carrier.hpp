@@ -30,7 +30,6 @@ class HaloCarrier {
   /// For halos: where the device has a memory of its own, one with a stream of its own that goes first.
   tessera_context* context() const { return copier_.get(); }
   const std::string& description() const { return text_; }
-  double bytes() const;  ///< that come in an exchange
 
   /// Queues an exchange by NCCL. `arrays` are those of the halos, in their order.
   void queue(const std::vector<void*>& arrays);
