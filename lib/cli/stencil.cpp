@@ -90,7 +90,8 @@ void run_stencil(const Arguments& arguments, const Parsed& parsed) {
                          .boundary = Boundaries(parsed.boundary),
                          .steps = arguments.steps,
                          .dtype = dtype,
-                         .in_strides = input.strides()};
+                         .in_strides = input.strides(),
+                         .sums = arguments.sums};
   const Target target = target_of(arguments.output, input, parsed.output_type);
   npy::OutputFile output(arguments.output, {".npy", ".png"});
   with_types(dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, desc, input, target, output); });
