@@ -15,8 +15,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -25,10 +27,16 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Strings = std::vector<std::string>;
+using Environment = std::map<std::string, std::optional<std::string>>;
 
 /// A folder with files, and programs that find them by name.
 class Workplace {
  public:
+  explicit Workplace(Environment environment = {{"TESSERA_BACKEND", "cpu"}}) : environment_(std::move(environment)) {
+    environment_["TESSERA_NUM_THREADS"] = "1";
+    for (const char* const name : {"TESSERA_VERBOSE", "TESSERA_STENCIL_ALGORITHM", "TESSERA_GEMM_ALGORITHM"})
+      environment_.try_emplace(name, std::nullopt);
+  }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   std::string bytes(const std::string& name) const { return read_file(path(name)); }
   bool same_files(const std::string& one, const std::string& other) const { return bytes(one) == bytes(other); }
@@ -51,13 +59,10 @@ class Workplace {
   }
   Outcome run_program(const std::string& program, const Strings& arguments) const {
     const Strings shell{"/bin/sh", "-c", "cd \"$0\" && exec timeout 60 \"$@\"", folder_.path().string(), program};
-    return run(all(shell, arguments), {{"TESSERA_BACKEND", "cpu"},
-                                       {"TESSERA_NUM_THREADS", "1"},
-                                       {"TESSERA_VERBOSE", std::nullopt},
-                                       {"TESSERA_STENCIL_ALGORITHM", std::nullopt},
-                                       {"TESSERA_GEMM_ALGORITHM", std::nullopt}});
+    return run(all(shell, arguments), environment_);
   }
   TemporaryDirectory folder_;
+  Environment environment_;
 };
 
 template <class T>
@@ -137,6 +142,22 @@ TEST_CASE("Channels of an image by ranks", "[stencil]") {
   REQUIRE(here.alone(alone).exit_code == 0);
   check_done(here.on_ranks(2, ranks), "channels");
   CHECK(here.same_files("ranks.png", "alone.png"));
+}
+
+TEST_CASE("Ranks of a host take a backend's devices in turn", "[stencil]") {
+  const Workplace here(
+      {{"TESSERA_BACKEND", "fake"}, {"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS}, {"TESSERA_VERBOSE", "1"}});
+  write_npy(here.path("field.npy"), draw<float>(40 * 31, -1000, 1000), {40, 31});
+  const Strings stencil{"stencil", "field.npy", "--named", "heat:4:0.1", "--sums", "ordered", "-o", "alone.npy"};
+  REQUIRE(here.alone(stencil).exit_code == 0);
+  Strings ranks = stencil;
+  ranks.back() = "ranks.npy";
+  const Outcome outcome = here.on_ranks(3, ranks);
+  REQUIRE(outcome.exit_code == 0);
+  CHECK_THAT(outcome.errors, ContainsSubstring("| device 0 |") && ContainsSubstring("| device 1 |"));
+  CHECK(here.same_files("ranks.npy", "alone.npy"));
+  ranks.insert(ranks.end(), {"--backend", "fake:1"});
+  CHECK_THAT(here.on_ranks(2, ranks).errors, !ContainsSubstring("| device 0 |"));
 }
 
 TEST_CASE("A product by ranks writes the file that one process writes", "[gemm]") {
