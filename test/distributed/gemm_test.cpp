@@ -50,12 +50,13 @@ struct Problem {
   double alpha = 1, beta = 0;
   bool exact = false;  ///< operands are small integers
   int root = 0, times = 1;
+  std::uint64_t limit = 0;  ///< of memory for what is gathered
 
   std::string text() const {
     std::ostringstream s;
     s << "seed " << seed() << ", " << ranks << " ranks, m n k " << desc.m << " " << desc.n << " " << desc.k
       << ", columns " << c.by_columns << ", trans " << int(desc.trans_a) << int(desc.trans_b) << ", alpha " << alpha
-      << ", beta " << beta << ", root " << root;
+      << ", beta " << beta << ", root " << root << ", limit " << limit;
     for (const Matrix* m : {&a, &b, &c})
       s << " | grid " << m->layout.grid_rows << "x" << m->layout.grid_columns << " blocks " << m->layout.block_rows
         << "x" << m->layout.block_columns << " from " << m->layout.source_row << "," << m->layout.source_column;
@@ -118,6 +119,7 @@ Problem draw_problem(Random& random) {
   p.exact = random.integer(0, 1) == 1;
   if (p.exact) p.alpha = std::trunc(p.alpha), p.beta = std::trunc(p.beta);
   p.root = int(random.integer(0, p.ranks - 1)), p.times = int(random.integer(1, 2));
+  if (random.integer(0, 2) == 0) p.limit = 1;
   return p;
 }
 
@@ -151,13 +153,13 @@ std::vector<T> expected_part(const Matrix& m, const Layout& told, int ranks, con
   return part;
 }
 
-/// Panels of the product, at most: where blocks end, and where a panel is as wide as can be.
+/// Panels of the product, at most: where blocks end, and where a panel is as wide as can be, or a range of k.
 std::int64_t most_panels(const Problem& p) {
   const std::int64_t k = p.desc.k;
   const auto blocks = [k](std::int64_t block) { return block == 0 ? 0 : k / block + 1; };
   return blocks(p.desc.trans_a == Transpose::yes ? p.a.layout.block_rows : p.a.layout.block_columns) +
          blocks(p.desc.trans_b == Transpose::yes ? p.b.layout.block_columns : p.b.layout.block_rows) + 2 * p.ranks +
-         k / 256 + 1;
+         k / 64 + 1;
 }
 
 template <class T>
@@ -189,8 +191,10 @@ void check_problem(Random& random, Problem p) {
   const std::vector<D> c = draw_values<D>(random, p, p.c, p.beta != 0);
   std::vector<D> computed(c.size(), number<D>(99));
   const auto errors = on_ranks(p.ranks, [&](const Comm& comm) {
-    const Context context = one_thread();
-    DistributedGemmPlan plan(comm, context, p.desc, p.a.layout, p.b.layout, p.c.layout, kOnDevice);
+    const Context context = one_thread(comm.rank());
+    PlanOptions options = kOnDevice;
+    options.workspace_limit = p.limit;
+    DistributedGemmPlan plan(comm, context, p.desc, p.a.layout, p.b.layout, p.c.layout, options);
     Buffer<T> mine_a = scattered(context, plan, p, Role::a, p.a, comm.rank(), a);
     Buffer<T> mine_b = scattered(context, plan, p, Role::b, p.b, comm.rank(), b);
     for (int time = 0; time < p.times; ++time) {
@@ -250,7 +254,7 @@ void check_all_fail(int ranks, int culprit, const std::string& part, const std::
 }
 
 void make(const Comm& comm, const GemmDesc& desc, const Layout& a = {}, const Layout& b = {}, const Layout& c = {}) {
-  const Context context = one_thread();
+  const Context context = one_thread(comm.rank());
   DistributedGemmPlan(comm, context, desc, a, b, c, kOnDevice);
 }
 
@@ -293,7 +297,7 @@ TEST_CASE("What is refused is named", "[gemm]") {
 TEST_CASE("An execution that fails on one rank fails on all, and the next one works", "[gemm]") {
   const GemmDesc desc{.m = 8, .n = 8, .k = 8};
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     DistributedGemmPlan plan(comm, context, desc, {}, {}, {}, kOnDevice);
     const std::vector<float> ones(std::size_t(plan.local(Role::a).elements), 1.0f);
     Buffer<float> a(context, ones.size()), b(context, ones.size()), c(context, ones.size());
@@ -328,7 +332,7 @@ TEST_CASE("An execution that fails on one rank fails on all, and the next one wo
 
 TEST_CASE("A product follows work that is queued", "[gemm]") {
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     DistributedGemmPlan plan(comm, context, {.m = 8, .n = 8, .k = 8}, {}, {}, {}, kOnDevice);
     const std::vector<float> ones(std::size_t(plan.local(Role::a).elements), 1.0f);
     Buffer<float> a(context, ones.size()), b(context, ones.size()), c(context, ones.size());
@@ -346,7 +350,7 @@ TEST_CASE("A product follows work that is queued", "[gemm]") {
 
 TEST_CASE("A rank that has left fails the others", "[gemm]") {
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     const GemmDesc desc{.m = 8, .n = 8, .k = 8};
     DistributedGemmPlan plan(comm, context, desc, {}, {}, {}, kOnDevice);
     if (comm.rank() == 3) return;

@@ -40,11 +40,17 @@ inline std::vector<std::string> on_ranks(int count, const std::function<void(con
   return errors;
 }
 
-/// A context of the environment's choice with one CPU thread.
-inline Context one_thread() {
+/// A rank's context of the environment's choice with one CPU thread: ranks have the backend's devices in turn.
+inline Context one_thread(int rank) {
   ContextOptions options;
   options.threads = 1;
-  return Context(options);
+  static const std::string backend = Context(options).backend();
+  static const std::size_t devices = [] {
+    for (const BackendInfo& info : backends())
+      if (backend == (info.variant.empty() ? info.name : info.name + "-" + info.variant)) return info.devices.size();
+    return std::size_t{1};
+  }();
+  return Context(backend + ":" + std::to_string(std::size_t(rank) % devices), options);
 }
 
 /// The backends of this machine that are usable, or that must be.
