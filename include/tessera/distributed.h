@@ -209,14 +209,20 @@ typedef struct tessera_distributed_gemm tessera_distributed_gemm;
  * brings its own context; all must be of one backend with one instruction set. `options` may be null; they may not
  * bring a workspace.
  *
- * SUMMA (van de Geijn and Watts, 1997): panels of op(A)'s columns travel along the rows of the grid and those of
- * op(B)'s rows along its columns, while the panels before them are multiplied. Nothing else moves where neither is
- * transposed, A's rows are dealt as C's and B's columns as C's, and blocks along k are not thin: a panel ends where a
- * block of A or B does, and should have 128 columns. Else one or both are redistributed first, at each execution: they
- * travel once more, and the plan holds another copy of them. tessera_distributed_gemm_describe tells. Sums are taken
- * panel by panel in the order of k, so that their bits depend on the grid and the blocks; C of 16 bits is rounded once,
- * from sums of f32, in the memory of the host. Error: (k + 4 + panels) u (|alpha| |A||B| + |beta| |C|), u as for
- * GemmPlan in tessera/gemm.hpp. */
+ * On the host, SUMMA (van de Geijn and Watts, 1997): panels of op(A)'s columns travel along the rows of the grid and
+ * those of op(B)'s rows along its columns, while the panels before them are multiplied. Nothing else moves where
+ * neither is transposed, A's rows are dealt as C's and B's columns as C's, and blocks along k are not thin: a panel
+ * ends where a block of A or B does, and should have 128 columns. Else one or both are redistributed first, at each
+ * execution: they travel once more, and the plan holds another copy of them. Sums are taken panel by panel in the order
+ * of k; C of 16 bits is rounded once, from sums of f32.
+ *
+ * On devices that reach each other, the rows of op(A) and columns of op(B) that a rank's part of C needs are gathered
+ * with all of k, and multiplied in one to three parts. The plan holds them. Where they take more than
+ * options.workspace_limit, or than a quarter of the device's memory where that is 0, k is cut into ranges, whose sums
+ * are taken as those of panels. tessera_distributed_gemm_describe tells.
+ *
+ * The bits depend on the grid and the blocks. Error: (k + 4 + panels) u (|alpha| |A||B| + |beta| |C|), u as for
+ * GemmPlan in tessera/gemm.hpp, where a range of k is a panel. */
 TESSERA_API tessera_status tessera_distributed_gemm_create(tessera_comm* comm, tessera_context* context,
                                                            const tessera_gemm_desc* desc, const tessera_layout* a,
                                                            const tessera_layout* b, const tessera_layout* c,

@@ -36,11 +36,6 @@ struct Array {
   }
 };
 
-/// So many bytes behind an array's begin.
-inline void* at(const void* array, std::int64_t bytes) {
-  return static_cast<unsigned char*>(const_cast<void*>(array)) + bytes;
-}
-
 /// The copy between the points of `box` in an array at `data` and packed ones.
 inline tessera_copy copy_between(const Array& array, void* data, const Box& box, void* packed, int direction) {
   const Array part{box, array.element};

@@ -5,6 +5,7 @@
 
 #include "alike.hpp"
 #include "check.hpp"
+#include "local_product.hpp"
 #include "tags.hpp"
 #include "together.hpp"
 
@@ -57,8 +58,19 @@ GemmPlan::GemmPlan(std::shared_ptr<Comm> comm, tessera_context* context, const t
   together(*comm_, [&] { check_backends(*comm_, context_.get()); });
   together(*comm_, [&] {
     spread(layouts);
-    make_plans(options);
-    make_rings();
+    look_at_context(options);
+  });
+  if (copier_ != nullptr) join_devices(options);
+  tessera_plan_options each = options;
+  each.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
+  together(*comm_, [&] {
+    if (carrier_ != nullptr) {
+      make_device_product(each);
+    } else {
+      make_plans(each);
+      make_rings();
+    }
+    make_moves();
     describe();
   });
 }
@@ -140,10 +152,11 @@ void GemmPlan::align() {
   if (is_thin()) left_.aligned = left, right_.aligned = right;
 }
 
-void GemmPlan::make_plans(const tessera_plan_options& options) {
+/// Where the context computes.
+void GemmPlan::look_at_context(const tessera_plan_options& options) {
   const int rank = comm_->rank();
   tessera_plan_options each = options;
-  each.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
+  each.operands = TESSERA_MEMORY_DEVICE;
   tessera_gemm_desc scale = tessera_packed_gemm(desc_.dtype, result_.local_rows(rank), result_.local_columns(rank), 0);
   scale.dtype_d = desc_.dtype_d, scale.compute = desc_.compute;
   scale_ = make_plan(context_.get(), &scale, each);
@@ -151,17 +164,24 @@ void GemmPlan::make_plans(const tessera_plan_options& options) {
   if (!on_host && options.operands == TESSERA_MEMORY_HOST)
     invalid("operands", "host", "must be device: the panels of matrices on a device travel from there");
   if (!on_host) copier_ = beside(context_.get());
-  panels_ = panels_of(left_.aligned.columns, right_.aligned.rows, on_host ? kHostPanel : kDevicePanel);
+}
+
+void GemmPlan::make_plans(const tessera_plan_options& options) {
+  const int rank = comm_->rank();
+  panels_ = panels_of(left_.aligned.columns, right_.aligned.rows, copier_ == nullptr ? kHostPanel : kDevicePanel);
   if (is_empty()) return;
   for (const Panel& panel : panels_) {
     const Slice slice = left_slice(left_.aligned, rank, panel);
     const bool own = slice.owner == left_.aligned.grid.column(rank);
     const std::pair key{panel.width, own ? slice.ld : panel.width};
-    if (!plans_.contains(key)) plans_.emplace(key, make_panel_plan(key.first, key.second, each));
+    if (!plans_.contains(key)) plans_.emplace(key, make_panel_plan(key.first, key.second, options));
   }
-  const tessera_dtype sum = scalar_of(desc_.dtype_d);
-  if (sum != desc_.dtype_d)
-    sums_ = make_buffer(context_.get(), result_.elements(rank) * std::int64_t(size_of(DType(sum))));
+  if (scalar_of(desc_.dtype_d) != desc_.dtype_d) make_sums();
+}
+
+void GemmPlan::make_sums() {
+  const std::int64_t element = std::int64_t(size_of(DType(scalar_of(desc_.dtype_d))));
+  if (!is_empty()) sums_ = make_buffer(context_.get(), result_.elements(comm_->rank()) * element);
 }
 
 PlanHandle GemmPlan::make_panel_plan(std::int64_t width, std::int64_t lda, const tessera_plan_options& options) const {
@@ -189,10 +209,14 @@ void GemmPlan::make_rings() {
                   grid.rank((row + grid.rows - 1) % grid.rows, column), kPanelTags + 1};
   left_.ring.emplace(comm_, along, std::move(left), element, context_.get(), copier_.get());
   right_.ring.emplace(comm_, down, std::move(right), element, context_.get(), copier_.get());
+}
+
+void GemmPlan::make_moves() {
+  const std::int64_t element = element_of(TESSERA_ROLE_A);
   for (Factor* factor : {&left_, &right_}) {
     if (factor->aligned == factor->stored) continue;
     factor->move.emplace(comm_, factor->stored, factor->aligned, element);
-    factor->moved = make_buffer(context_.get(), factor->aligned.elements(rank) * element);
+    factor->moved = make_buffer(context_.get(), factor->aligned.elements(comm_->rank()) * element);
   }
 }
 
@@ -202,10 +226,17 @@ void GemmPlan::describe() {
     return std::to_string(rows) + "x" + std::to_string(columns);
   };
   const Spread& c = matrices_[2];
-  description_ = info_of(plans_.empty() ? scale_.get() : plans_.begin()->second.get()).description;
+  const tessera_plan* plan = plans_.empty() ? scale_.get() : plans_.begin()->second.get();
+  if (product_ != nullptr && product_->plan() != nullptr) plan = product_->plan();
+  description_ = info_of(plan).description;
   description_ += " | C " + by(c.local_rows(rank), c.local_columns(rank)) + " of " + by(desc_.m, desc_.n) + ", rank " +
-                  std::to_string(rank) + " of " + by(c.grid.rows, c.grid.columns) + ", " +
-                  std::to_string(panels_.size()) + " panels of k = " + std::to_string(desc_.k);
+                  std::to_string(rank) + " of " + by(c.grid.rows, c.grid.columns) + ", ";
+  if (product_ != nullptr)
+    description_ += product_->description(swapped_ ? std::array{"B", "A"} : std::array{"A", "B"});
+  else
+    description_ += std::to_string(panels_.size()) + " panels of k = " + std::to_string(desc_.k);
+  if (product_ == nullptr && copier_ != nullptr && comm_->size() > 1)
+    description_ += " through the host (" + why_not_ + ")";
   if ((swapped_ ? right_ : left_).move) description_ += ", A redistributed";
   if ((swapped_ ? left_ : right_).move) description_ += ", B redistributed";
 }

@@ -3,18 +3,18 @@
 
 /// @file
 /// A product of matrices that are spread over a grid of ranks: SUMMA (van de Geijn and Watts, 1997), whose panels
-/// travel around rings. A column-major product is taken as the row-major one of the transposed matrices,
-/// C^T = op(B)^T op(A)^T; "left" and "right" are the factors of what is computed.
+/// travel around rings, or on devices that reach each other one product of all of k. A column-major product is taken as
+/// the row-major one of the transposed matrices, C^T = op(B)^T op(A)^T; "left" and "right" are the factors of what is
+/// computed.
 #pragma once
 
 #include "attempts.hpp"
 #include "block_cyclic.hpp"
 #include "comm.hpp"
+#include "device_product.hpp"
 #include "handles.hpp"
 #include "panel_ring.hpp"
 #include "redistribution.hpp"
-
-#include <tessera/dtype.hpp>
 
 #include <array>
 #include <cstdint>
@@ -22,16 +22,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace tessera::distributed {
-
-/// The type of scalars, and of sums over panels, for results of a type.
-inline tessera_dtype scalar_of(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return tessera_dtype(kDType<Scalar<T>>); });
-}
 
 class GemmPlan {
  public:
@@ -59,8 +53,14 @@ class GemmPlan {
   void check_alike(const std::array<tessera_layout, 3>& layouts, const tessera_plan_options& options) const;
   void spread(const std::array<tessera_layout, 3>& layouts);
   void align();
+  void look_at_context(const tessera_plan_options& options);
+  std::array<Gathering, kFactors> factors_of(bool aligned) const;
+  void join_devices(const tessera_plan_options& options);
+  void make_device_product(const tessera_plan_options& options);
   void make_plans(const tessera_plan_options& options);
   void make_rings();
+  void make_moves();
+  void make_sums();
   PlanHandle make_panel_plan(std::int64_t width, std::int64_t lda, const tessera_plan_options& options) const;
   void describe();
 
@@ -69,10 +69,11 @@ class GemmPlan {
   const Spread& matrix(tessera_role role) const;
   Redistribution begin_move(tessera_role role, int root, const void* global, const void* local, bool to_root);
   void unpack(const Redistribution& move, void* local, std::int64_t bytes) const;
+  void check_operands(double alpha, const void* const (&operands)[3]) const;
   void check_execution(double alpha, const void* const (&operands)[3], double beta) const;
   const void* aligned(Factor& factor, const void* local, Attempts& attempts);
   void multiply(double alpha, double beta, void* c, Attempts& attempts);
-  void run(tessera_plan* plan, double alpha, const void* a, const void* b, double beta, void* c) const;
+  void multiply_on_device(double alpha, const void* left, const void* right, double beta, void* c);
   void round_sums(double beta, void* c) const;
   const void* on_host(const void* local, std::int64_t bytes, std::vector<unsigned char>& room) const;
   void copy(void* target, const void* source, std::int64_t bytes, int direction) const;
@@ -83,7 +84,11 @@ class GemmPlan {
   std::array<Spread, 3> matrices_;  ///< A, B and C as the user has them
   Spread result_;                   ///< C or its transpose, by rows
   ContextHandle context_;
-  ContextHandle copier_;  ///< where a device has a memory of its own: one with a stream of its own
+  ContextHandle copier_;                    ///< where a device has a memory of its own: one with a stream of its own
+  std::unique_ptr<Carrier> carrier_;        ///< between devices, until the product has it
+  std::string why_not_;                     ///< there is none
+  DeviceLimits limits_;                     ///< of all devices
+  std::unique_ptr<DeviceProduct> product_;  ///< on devices; else panels
   std::vector<Panel> panels_;
   Factor left_, right_;
   BufferHandle sums_;                                                  ///< over panels, where C has a narrower type

@@ -7,10 +7,14 @@
 #include "alike.hpp"
 #include "check.hpp"
 #include "gemm.hpp"
+#include "local_product.hpp"
 #include "together.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -92,23 +96,41 @@ void GemmPlan::unpack(const Redistribution& move, void* local, std::int64_t byte
   copy(local, staged.data(), bytes, TESSERA_COPY_TO_DEVICE);
 }
 
-/// Collective: throws on all ranks where one has an operand too few or other scalars.
+/// Throws where this rank may not execute.
+void GemmPlan::check_operands(double alpha, const void* const (&operands)[3]) const {
+  for (std::size_t i = 0; i < matrices_.size(); ++i) {
+    const bool used = i == 2 || (alpha != 0.0 && desc_.k > 0);
+    if (used && operands[i] == nullptr && matrices_[i].elements(comm_->rank()) > 0)
+      invalid(kMatrixNames[i], "null", "must be this rank's array");
+    if (used && i < 2 && operands[i] != nullptr && operands[i] == operands[2])
+      invalid("c", kMatrixNames[i], "must be another array: the result may not overlap the factors");
+  }
+  // Copies and messages through the host read what was queued before.
+  if (product_ == nullptr) call(tessera_context_synchronize, context_.get());
+}
+
+/// Collective: throws on all ranks where one has an operand too few or other scalars. In one message: a small product
+/// takes no longer.
 void GemmPlan::check_execution(double alpha, const void* const (&operands)[3], double beta) const {
-  together(*comm_, [&] {
-    Alike scalars;
-    scalars.add("alpha", alpha), scalars.add("beta", beta);
-    scalars.check(*comm_);
-  });
-  together(*comm_, [&] {
-    for (std::size_t i = 0; i < matrices_.size(); ++i) {
-      const bool used = i == 2 || (alpha != 0.0 && desc_.k > 0);
-      if (used && operands[i] == nullptr && matrices_[i].elements(comm_->rank()) > 0)
-        invalid(kMatrixNames[i], "null", "must be this rank's array");
-      if (used && i < 2 && operands[i] != nullptr && operands[i] == operands[2])
-        invalid("c", kMatrixNames[i], "must be another array: the result may not overlap the factors");
-    }
-    call(tessera_context_synchronize, context_.get());  // copies and messages read what was queued before
-  });
+  struct Said {
+    double alpha, beta;
+    Outcome outcome;
+  } mine{alpha, beta, outcome_of([&] { check_operands(alpha, operands); })};
+  std::vector<Said> all(std::size_t(comm_->size()));
+  comm_->all_gather(&mine, all.data(), sizeof mine);
+  for (int rank = 0; rank < comm_->size(); ++rank) {
+    const Said &said = all[std::size_t(rank)], &first = all.front();
+    const std::string who = rank == comm_->rank() ? "" : "rank " + std::to_string(rank) + ": ";
+    for (const auto& [name, value, expected] :
+         {std::tuple{"alpha", said.alpha, first.alpha}, {"beta", said.beta, first.beta}})
+      if (std::bit_cast<std::int64_t>(value) != std::bit_cast<std::int64_t>(expected))
+        throw Error(TESSERA_INVALID_ARGUMENT, who + name + " = " + std::to_string(value) + ": rank 0 has " +
+                                                  std::to_string(expected) + "; all ranks must have the same");
+  }
+  if (mine.outcome.status != TESSERA_OK) throw Error(mine.outcome.status, mine.outcome.message);
+  for (int rank = 0; rank < comm_->size(); ++rank)
+    if (const Outcome& other = all[std::size_t(rank)].outcome; other.status != TESSERA_OK)
+      throw Error(other.status, "rank " + std::to_string(rank) + ": " + other.message);
 }
 
 void GemmPlan::execute(double alpha, const void* a, const void* b, double beta, void* c) {
@@ -118,8 +140,11 @@ void GemmPlan::execute(double alpha, const void* a, const void* b, double beta, 
   Attempts attempts;
   if (alpha == 0.0 || desc_.k == 0) {
     attempts.run([&] {
-      if (!is_empty()) run(scale_.get(), alpha, nullptr, nullptr, beta, c);
+      if (is_empty()) return;
+      run_product(scale_.get(), desc_.dtype, desc_.dtype_d, alpha, nullptr, nullptr, beta, c);
     });
+  } else if (product_ != nullptr) {
+    return multiply_on_device(alpha, swapped_ ? b : a, swapped_ ? a : b, beta, c);
   } else {
     left_.ring->start(aligned(left_, swapped_ ? b : a, attempts));
     right_.ring->start(aligned(right_, swapped_ ? a : b, attempts));
@@ -161,7 +186,8 @@ void GemmPlan::multiply(double alpha, double beta, void* c, Attempts& attempts) 
       if (copier_ != nullptr) call(tessera_context_synchronize, context_.get());
       const double kept = panel > 0 ? 1.0 : sums_ == nullptr ? beta : 0.0;
       const auto& plan = plans_.at({panels_[panel].width, left_.ring->ld(panel)});
-      run(plan.get(), alpha, left_.ring->data(panel), right_.ring->data(panel), kept, sums);
+      run_product(plan.get(), desc_.dtype, scalar_of(desc_.dtype_d), alpha, left_.ring->data(panel),
+                  right_.ring->data(panel), kept, sums);
     });
     finish(panel + 1);
   }
@@ -169,18 +195,15 @@ void GemmPlan::multiply(double alpha, double beta, void* c, Attempts& attempts) 
   if (sums_ != nullptr) attempts.run([&] { round_sums(beta, c); });
 }
 
-void GemmPlan::run(tessera_plan* plan, double alpha, const void* a, const void* b, double beta, void* c) const {
-  const tessera_dtype result = plan == scale_.get() ? desc_.dtype_d : scalar_of(desc_.dtype_d);
-  const tessera_dtype scalar = scalar_of(desc_.dtype_d);
-  const tessera_operand operands[] = {{const_cast<void*>(a), desc_.dtype, TESSERA_ROLE_A},
-                                      {const_cast<void*>(b), desc_.dtype, TESSERA_ROLE_B},
-                                      {c, result, TESSERA_ROLE_C}};
-  const tessera_scalar scalars[] = {{scalar, 0, alpha, 0.0}, {scalar, 0, beta, 0.0}};
-  tessera_execution execution{};
-  execution.struct_size = sizeof execution;
-  execution.operands = operands, execution.operand_size = sizeof *operands, execution.operand_count = 3;
-  execution.scalars = scalars, execution.scalar_size = sizeof *scalars, execution.scalar_count = 2;
-  call(tessera_plan_execute, plan, &execution);
+/// Sums over several ranges of k are rounded at last, as those over panels.
+void GemmPlan::multiply_on_device(double alpha, const void* left, const void* right, double beta, void* c) {
+  Attempts attempts;
+  const std::array<const void*, kFactors> factors{aligned(left_, left, attempts), aligned(right_, right, attempts)};
+  void* const sums = sums_ == nullptr ? c : tessera_buffer_data(sums_.get());
+  product_->execute(alpha, factors, sums_ == nullptr ? beta : 0.0, sums, attempts, [&] {
+    if (sums_ != nullptr) attempts.run([&] { round_sums(beta, c); });
+    agree(*comm_, attempts.outcome());
+  });
 }
 
 /// Through the host's memory, also where C is a device's.

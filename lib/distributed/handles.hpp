@@ -60,6 +60,10 @@ inline void copy_bytes(tessera_context* context, void* target, const void* sourc
   copy.extents[0] = bytes, copy.target_strides[0] = copy.source_strides[0] = 1;
   call(tessera_context_copy, context, &copy);
 }
+/// So many bytes behind an array's begin.
+inline void* at(const void* array, std::int64_t bytes) {
+  return static_cast<unsigned char*>(const_cast<void*>(array)) + bytes;
+}
 /// Another handle of the same context.
 inline ContextHandle share(const tessera_context* context) {
   tessera_context* same = nullptr;

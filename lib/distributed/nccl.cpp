@@ -3,12 +3,11 @@
 
 #include "nccl.hpp"
 
+#include "driver.hpp"
 #include "together.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <cstdint>
+#include <array>
 #include <string>
 
 namespace tessera::distributed {
@@ -20,7 +19,7 @@ struct UniqueId {
 };
 constexpr int kBytes = 0;  // ncclInt8
 
-/// What is used of NCCL and of CUDA's driver, by name and as their headers declare it.
+/// What is used of NCCL, by name and as nccl.h declares it.
 struct Library {
   int (*get_unique_id)(UniqueId*);
   int (*comm_init_rank)(void**, int, UniqueId, int);
@@ -30,10 +29,6 @@ struct Library {
   int (*send)(const void*, std::size_t, int, int, void*, void*);
   int (*receive)(void*, std::size_t, int, int, void*, void*);
   const char* (*error_string)(int);
-  int (*stream_context)(void*, void**);
-  int (*push_context)(void*);
-  int (*pop_context)(void**);
-  int (*copy)(std::uintptr_t, std::uintptr_t, std::size_t, void*);
 
   /// Loaded once; throws where something is missing.
   static const Library& get() {
@@ -47,55 +42,26 @@ struct Library {
 
  private:
   Library() {
-    void* const nccl = open("libnccl.so.2");
+    void* const nccl = open_library("libnccl.so.2");
     find(nccl, "ncclGetUniqueId", get_unique_id), find(nccl, "ncclCommInitRank", comm_init_rank);
     find(nccl, "ncclCommDestroy", comm_destroy), find(nccl, "ncclGroupStart", group_start);
     find(nccl, "ncclGroupEnd", group_end), find(nccl, "ncclSend", send), find(nccl, "ncclRecv", receive);
     find(nccl, "ncclGetErrorString", error_string);
-    void* const driver = open("libcuda.so.1");
-    find(driver, "cuStreamGetCtx", stream_context), find(driver, "cuCtxPushCurrent_v2", push_context);
-    find(driver, "cuCtxPopCurrent_v2", pop_context), find(driver, "cuMemcpyDtoDAsync_v2", copy);
-  }
-  static void* open(const char* name) {
-    if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    throw Error(TESSERA_UNSUPPORTED, dlerror());
   }
   template <class Function>
   static void find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr) throw Error(TESSERA_UNSUPPORTED, std::string("there is no ") + name);
+    function = reinterpret_cast<Function>(find_function(library, name));
   }
 };
-
-/// Makes a device the calling thread's as long as this lives: NCCL asks for the current one.
-class Current {
- public:
-  explicit Current(void* device_context) {
-    if (Library::get().push_context(device_context) != 0)
-      throw Error(TESSERA_DEVICE_ERROR, "the device cannot be made the current one");
-  }
-  ~Current() {
-    void* before = nullptr;
-    Library::get().pop_context(&before);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-};
-
-/// The device of a context's stream, as CUDA's driver has it.
-void* device_of(tessera_context* context) {
-  void *stream = nullptr, *device = nullptr;
-  call(tessera_context_native_stream, context, &stream);
-  if (Library::get().stream_context(stream, &device) != 0)
-    throw Error(TESSERA_UNSUPPORTED, "the context's stream is none of CUDA");
-  return device;
-}
 
 }  // namespace
 
 std::shared_ptr<Nccl> Nccl::join(Comm& comm, tessera_context* context, std::string& why_not) {
   void* device = nullptr;
-  why_not = first_failure(comm, outcome_of([&] { device = device_of(context); }));
+  why_not = first_failure(comm, outcome_of([&] {
+                            device = Driver::get().device_of(context);
+                            Library::get();
+                          }));
   if (!why_not.empty()) return nullptr;
   Comm::Devices& known = comm.devices();
   const bool same = known.device == device;
@@ -110,7 +76,22 @@ std::shared_ptr<Nccl> Nccl::join(Comm& comm, tessera_context* context, std::stri
   return known.nccl;
 }
 
+/// Collective: NCCL has one rank a device, and the ranks of other devices would wait for those that it refuses.
+std::string Nccl::shared_device(Comm& comm, void* device) {
+  std::array<unsigned char, 16> mine{};
+  if (std::string failure = first_failure(comm, outcome_of([&] { mine = Driver::get().identity_of(device); }));
+      !failure.empty())
+    return failure;
+  std::vector<std::array<unsigned char, 16>> all(std::size_t(comm.size()));
+  comm.all_gather(mine.data(), all.data(), sizeof mine);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i] == all[j]) return "ranks " + std::to_string(j) + " and " + std::to_string(i) + " have one device";
+  return {};
+}
+
 std::shared_ptr<Nccl> Nccl::start(Comm& comm, void* device, std::string& why_not) {
+  if (why_not = shared_device(comm, device); !why_not.empty()) return nullptr;
   std::shared_ptr<Nccl> made;
   UniqueId id{};
   const Outcome first = outcome_of([&] {
@@ -121,7 +102,7 @@ std::shared_ptr<Nccl> Nccl::start(Comm& comm, void* device, std::string& why_not
   if (!why_not.empty()) return nullptr;
   comm.broadcast(&id, sizeof id, 0);
   why_not = first_failure(comm, outcome_of([&] {
-                            const Current current(device);
+                            const CurrentDevice current(device);
                             const Library& library = Library::get();
                             library.check(library.comm_init_rank(&made->handle_, comm.size(), id, comm.rank()),
                                           "joining the group");
@@ -132,7 +113,7 @@ std::shared_ptr<Nccl> Nccl::start(Comm& comm, void* device, std::string& why_not
 Nccl::~Nccl() {
   if (handle_ == nullptr) return;
   try {
-    const Current current(device_);
+    const CurrentDevice current(device_);
     Library::get().comm_destroy(handle_);
   } catch (const Error&) {  // the device is gone, and with it what was to be given up
   }
@@ -140,7 +121,7 @@ Nccl::~Nccl() {
 
 void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vector<Part>& received) {
   const Library& library = Library::get();
-  const Current current(device_);
+  const CurrentDevice current(device_);
   library.check(library.group_start(), "a group of messages");
   int failed = 0;
   for (const Part& part : sent)
@@ -152,10 +133,7 @@ void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vect
 }
 
 void Nccl::copy(void* stream, void* target, const void* source, std::size_t bytes) {
-  const Current current(device_);
-  const auto to = reinterpret_cast<std::uintptr_t>(target), from = reinterpret_cast<std::uintptr_t>(source);
-  if (const int status = Library::get().copy(to, from, bytes, stream); status != 0)
-    throw Error(TESSERA_DEVICE_ERROR, "a copy within the device: error " + std::to_string(status) + " of its driver");
+  Driver::get().copy(device_, stream, {source, target, bytes, bytes, 1, bytes});
 }
 
 }  // namespace tessera::distributed

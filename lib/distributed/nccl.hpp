@@ -37,6 +37,7 @@ class Nccl {
 
  private:
   explicit Nccl(void* device) : device_(device) {}
+  static std::string shared_device(Comm& comm, void* device);
   static std::shared_ptr<Nccl> start(Comm& comm, void* device, std::string& why_not);
 
   void* device_;  ///< its context in CUDA's driver

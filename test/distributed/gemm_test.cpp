@@ -30,7 +30,8 @@ void check_problem(Random& random, Product p) {
   p.desc.dtype = kDType<T>, p.desc.dtype_d = kDType<D>;
   const Operands<T, D> operands(random, p);
   std::vector<D> computed(operands.c.size(), number<D>(99));
-  const auto errors = on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, one_thread(), p, operands, computed); });
+  const auto errors =
+      on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, one_thread(comm.rank()), p, operands, computed); });
   for (const std::string& error : errors) REQUIRE(error == "");
   REQUIRE(first_wrong(p, operands, computed) == "");
 }
@@ -72,7 +73,7 @@ void check_all_fail(int ranks, int culprit, const std::string& part, const std::
 }
 
 void make(const Comm& comm, const GemmDesc& desc, const Layout& a = {}, const Layout& b = {}, const Layout& c = {}) {
-  const Context context = one_thread();
+  const Context context = one_thread(comm.rank());
   DistributedGemmPlan(comm, context, desc, a, b, c, kOnDevice);
 }
 
@@ -115,7 +116,7 @@ TEST_CASE("What is refused is named", "[gemm]") {
 TEST_CASE("An execution that fails on one rank fails on all, and the next one works", "[gemm]") {
   const GemmDesc desc{.m = 8, .n = 8, .k = 8};
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     DistributedGemmPlan plan(comm, context, desc, {}, {}, {}, kOnDevice);
     const std::vector<float> ones(std::size_t(plan.local(Role::a).elements), 1.0f);
     Buffer<float> a(context, ones.size()), b(context, ones.size()), c(context, ones.size());
@@ -150,7 +151,7 @@ TEST_CASE("An execution that fails on one rank fails on all, and the next one wo
 
 TEST_CASE("A product follows work that is queued", "[gemm]") {
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     DistributedGemmPlan plan(comm, context, {.m = 8, .n = 8, .k = 8}, {}, {}, {}, kOnDevice);
     const std::vector<float> ones(std::size_t(plan.local(Role::a).elements), 1.0f);
     Buffer<float> a(context, ones.size()), b(context, ones.size()), c(context, ones.size());
@@ -168,7 +169,7 @@ TEST_CASE("A product follows work that is queued", "[gemm]") {
 
 TEST_CASE("A rank that has left fails the others", "[gemm]") {
   const auto errors = on_ranks(4, [&](const Comm& comm) {
-    const Context context = one_thread();
+    const Context context = one_thread(comm.rank());
     const GemmDesc desc{.m = 8, .n = 8, .k = 8};
     DistributedGemmPlan plan(comm, context, desc, {}, {}, {}, kOnDevice);
     if (comm.rank() == 3) return;

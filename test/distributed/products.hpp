@@ -44,12 +44,13 @@ struct Product {
   double alpha = 1, beta = 0;
   bool exact = false;  ///< operands are small integers
   int root = 0, times = 1;
+  std::uint64_t limit = 0;  ///< of memory for what is gathered
 
   std::string text() const {
     std::ostringstream s;
     s << "seed " << seed() << ", " << ranks << " ranks, m n k " << desc.m << " " << desc.n << " " << desc.k
       << ", columns " << c.by_columns << ", trans " << int(desc.trans_a) << int(desc.trans_b) << ", alpha " << alpha
-      << ", beta " << beta << ", root " << root;
+      << ", beta " << beta << ", root " << root << ", limit " << limit;
     for (const Matrix* m : {&a, &b, &c})
       s << " | grid " << m->layout.grid_rows << "x" << m->layout.grid_columns << " blocks " << m->layout.block_rows
         << "x" << m->layout.block_columns << " from " << m->layout.source_row << "," << m->layout.source_column;
@@ -113,6 +114,7 @@ inline Product draw_product(Random& random, int ranks) {
   p.exact = random.integer(0, 1) == 1;
   if (p.exact) p.alpha = std::trunc(p.alpha), p.beta = std::trunc(p.beta);
   p.root = int(random.integer(0, p.ranks - 1)), p.times = int(random.integer(1, 2));
+  if (random.integer(0, 2) == 0) p.limit = 1;
   return p;
 }
 
@@ -146,13 +148,13 @@ std::vector<T> expected_part(const Matrix& m, const Layout& told, int ranks, con
   return part;
 }
 
-/// Panels of the product, at most: where blocks end, and where a panel is as wide as can be.
+/// Panels of the product, at most: where blocks end, and where a panel is as wide as can be, or a range of k.
 inline std::int64_t most_panels(const Product& p) {
   const std::int64_t k = p.desc.k;
   const auto blocks = [k](std::int64_t block) { return block == 0 ? 0 : k / block + 1; };
   return blocks(p.desc.trans_a == Transpose::yes ? p.a.layout.block_rows : p.a.layout.block_columns) +
          blocks(p.desc.trans_b == Transpose::yes ? p.b.layout.block_columns : p.b.layout.block_rows) + 2 * p.ranks +
-         k / 256 + 1;
+         k / 64 + 1;
 }
 
 template <class T>
@@ -190,7 +192,9 @@ struct Operands {
 template <class T, class D>
 void run_rank(const Comm& comm, const Context& context, const Product& p, const Operands<T, D>& operands,
               std::vector<D>& computed) {
-  DistributedGemmPlan plan(comm, context, p.desc, p.a.layout, p.b.layout, p.c.layout, kOnDevice);
+  PlanOptions options = kOnDevice;
+  options.workspace_limit = p.limit;
+  DistributedGemmPlan plan(comm, context, p.desc, p.a.layout, p.b.layout, p.c.layout, options);
   Buffer<T> a = scattered(context, plan, p, Role::a, p.a, comm.rank(), operands.a);
   Buffer<T> b = scattered(context, plan, p, Role::b, p.b, comm.rank(), operands.b);
   for (int time = 0; time < p.times; ++time) {

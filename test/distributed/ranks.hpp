@@ -40,13 +40,6 @@ inline std::vector<std::string> on_ranks(int count, const std::function<void(con
   return errors;
 }
 
-/// A context of the environment's choice with one CPU thread.
-inline Context one_thread() {
-  ContextOptions options;
-  options.threads = 1;
-  return Context(options);
-}
-
 /// The backends of this machine that are usable, or that must be.
 inline std::vector<std::string> tested_backends() {
   std::vector<std::string> names;
@@ -70,6 +63,14 @@ inline Context context_of(const std::string& backend, int rank = 0) {
   options.threads = 1;
   const int devices = devices_of(backend);
   return Context(devices > 1 ? backend + ":" + std::to_string(rank % devices) : backend, options);
+}
+
+/// The same of the environment's choice.
+inline Context one_thread(int rank = 0) {
+  ContextOptions options;
+  options.threads = 1;
+  static const std::string backend = Context(options).backend();
+  return context_of(backend, rank);
 }
 
 }  // namespace tessera::test

@@ -98,8 +98,8 @@ find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
-  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/nccl\.cpp:.*dlopen' |
-  rule "libraries are opened in loader.cpp alone, NCCL in nccl.cpp, and never closed" || true
+  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/driver\.cpp:.*dlopen' |
+  rule "libraries are opened in loader.cpp alone, CUDA and NCCL in driver.cpp, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }
   at && FNR == at + 4 { print FILENAME ":" at ": " line; at = 0 }' {} + |
