@@ -3,8 +3,8 @@
 
 /// What lib/distributed needs of CUDA's driver, for the emulated device of test/plugins: each context is a device of
 /// its own, and copies are made at once. TESSERA_FAKE_DRIVER = foreign: it knows none of the devices; unlinked: they do
-/// not reach each other's memory; shared: nor that, and they are one; pools: their memory is not open to others. TESSERA_FAKE_FAULT = driver:n, the n-th
-/// call of those that may fail does.
+/// not reach each other's memory; shared: nor that, and they are one; pools: their memory is not open to others.
+/// TESSERA_FAKE_FAULT = driver:n, the n-th call of those that may fail does.
 
 #include "../../plugins/fake_context.hpp"
 
