@@ -14,6 +14,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace tessera::cpu {
@@ -41,6 +43,30 @@ inline Vector<T, kCount> load(const T* p) {
 template <class T, int kCount = kLanes<T>>
 inline void store(T* p, std::type_identity_t<Vector<T, kCount>> v) {
   std::memcpy(p, &v, sizeof v);
+}
+
+/// a * b + c, rounded once where the instruction set can. Where a compiler decides what it fuses, copies of the same
+/// code may have other bits.
+template <class T>
+[[gnu::always_inline]] inline Vector<T> multiply_add(Vector<T> a, Vector<T> b, Vector<T> c) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(_mm512_fmadd_ps(a, b, c));
+  else
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(__AVX2__) && defined(__FMA__)
+  if constexpr (sizeof(T) == 4)
+    return _mm256_fmadd_ps(a, b, c);
+  else
+    return _mm256_fmadd_pd(a, b, c);
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+  if constexpr (sizeof(T) == 4)
+    return vfmaq_f32(c, a, b);
+  else
+    return vfmaq_f64(c, a, b);
+#else
+  return a * b + c;
+#endif
 }
 
 /// What comparisons of vectors of T are made with.

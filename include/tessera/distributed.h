@@ -75,7 +75,8 @@ typedef struct tessera_decomposition {
   /** Ranks along each axis, whose product is the size of the group; 0 where it may be chosen. Axes are cut from the
    * first on, which keeps messages contiguous. */
   int32_t ranks[TESSERA_MAX_RANK];
-  /** Steps between two exchanges: halos are as many times as deep as the taps reach. 0: 1. */
+  /** Steps between two exchanges: halos are as many times as deep as a step reads. 0: the library
+   * chooses. */
   int32_t depth;
   /** Of each axis: the points of each rank along it, or null: as equal as can be. */
   const int64_t* points[TESSERA_MAX_RANK];
@@ -127,6 +128,54 @@ TESSERA_API tessera_status tessera_distributed_stencil_gather(tessera_distribute
  * context's stream. */
 TESSERA_API tessera_status tessera_distributed_stencil_execute(tessera_distributed_stencil* plan, void* in, void* out,
                                                                tessera_error* error);
+
+/* ---- Systems of fields ------------------------------------------------------------------ */
+
+/** A system of fields on a domain that is spread over the ranks of a group. */
+typedef struct tessera_distributed_system tessera_distributed_system;
+
+/** Collective. The descriptor is that of the whole domain, without strides, and the same on all ranks, as is the
+ * decomposition. Each rank brings its own context; all must be of one backend with one instruction set. All take one
+ * algorithm: the first that a plan of one rank would take and every rank's block is for, or that of the options. The
+ * result has the bits of a plan of one rank with that algorithm. `decomposition` and `options` may be null; the options
+ * may not bring a workspace. Fails on all ranks where these differ, a block is thinner than its halo, or an axis is cut
+ * along which some fields that are read beside the point are periodic and others are not. */
+TESSERA_API tessera_status tessera_distributed_system_create(tessera_comm* comm, tessera_context* context,
+                                                             const tessera_system_desc* desc,
+                                                             const tessera_decomposition* decomposition,
+                                                             const tessera_plan_options* options,
+                                                             tessera_distributed_system** plan, tessera_error* error);
+/** Waits for the plan's work; not collective. Null is allowed. */
+TESSERA_API void tessera_distributed_system_destroy(tessera_distributed_system* plan);
+/** The block of a rank, and the array that each level of a state and each array has. A profile's array has the places
+ * of that one along its axis: low + extents + high. */
+TESSERA_API tessera_status tessera_distributed_system_block(const tessera_distributed_system* plan, int32_t rank,
+                                                            tessera_block* block, tessera_error* error);
+/** Lives as long as the plan. */
+TESSERA_API const char* tessera_distributed_system_describe(const tessera_distributed_system* plan);
+/** As tessera_plan_level_after. */
+TESSERA_API tessera_status tessera_distributed_system_level_after(const tessera_distributed_system* plan, int32_t field,
+                                                                  int32_t level, tessera_role* role,
+                                                                  tessera_error* error);
+/** Collective: a field of the whole domain from the root's packed array, in host memory, to the ranks' arrays. `global`
+ * may be null on other ranks. Of a state the block is written, of an array and a profile also what lies around it. */
+TESSERA_API tessera_status tessera_distributed_system_scatter(tessera_distributed_system* plan, int32_t field,
+                                                              int32_t root, const void* global, void* local,
+                                                              tessera_error* error);
+/** Collective: the blocks of a state or an array to the root's array. */
+TESSERA_API tessera_status tessera_distributed_system_gather(tessera_distributed_system* plan, int32_t field,
+                                                             int32_t root, const void* local, void* global,
+                                                             tessera_error* error);
+/** Collective: brings what lies around the blocks of an array from the ranks that have it, for a program that has
+ * filled the blocks by itself. Executions do it for states, and read arrays as they are. */
+TESSERA_API tessera_status tessera_distributed_system_exchange(tessera_distributed_system* plan, int32_t field,
+                                                               void* local, tessera_error* error);
+/** Collective. Operands are those of a plan of one rank, with arrays as tessera_block tells, which share no element;
+ * series are those of the whole system: each rank gives what is injected, the same on all, and gets all that is
+ * recorded. What lies around the blocks of states is written. Complete on return for operands of the host and where the
+ * system records, else queued on the context's stream. */
+TESSERA_API tessera_status tessera_distributed_system_execute(tessera_distributed_system* plan,
+                                                              const tessera_execution* execution, tessera_error* error);
 
 /* ---- Matrix products --------------------------------------------------------------------- */
 

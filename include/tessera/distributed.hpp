@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Stencils and matrix products on arrays that are spread over the ranks of a group: processes, or threads of one. Link
-/// tessera::distributed. MPI programs include tessera/mpi.hpp as well.
+/// Stencils, systems of fields and matrix products on arrays that are spread over the ranks of a group: processes, or
+/// threads of one. Link tessera::distributed. MPI programs include tessera/mpi.hpp as well.
 #pragma once
 
 #include <tessera/distributed.h>
 #include <tessera/gemm.hpp>
 #include <tessera/stencil.hpp>
+#include <tessera/system_plan.hpp>
 
 #include <algorithm>
 #include <array>
@@ -69,7 +70,8 @@ enum class HaloTransport : tessera_halo_transport {
 /// How a domain is cut. The ranks are a grid, numbered with the last axis fastest.
 struct Decomposition {
   Integers ranks = {};  ///< along each axis; empty, or 0 at an axis: the library chooses
-  int depth = 1;        ///< steps between two exchanges: halos are as many times as deep as the taps reach
+  /// Steps between two exchanges: halos are as many times as deep as a step reads. 0: the library chooses.
+  int depth = 0;
   std::vector<Integers> points = {};  ///< of each axis: the points of each rank along it; empty: as equal as can be
   HaloTransport halos = HaloTransport::automatic;
 };
@@ -85,6 +87,36 @@ struct Block {
   std::int64_t elements;                ///< of the array
 };
 
+namespace detail {
+
+/// `decomposition` outlives it.
+inline tessera_decomposition c_decomposition(const Decomposition& decomposition, std::size_t axes) {
+  tessera_decomposition d{};
+  d.struct_size = sizeof d;
+  d.depth = decomposition.depth;
+  d.halos = tessera_halo_transport(decomposition.halos);
+  for (std::size_t axis = 0; axis < axes && axis < decomposition.ranks.size(); ++axis)
+    d.ranks[axis] = std::int32_t(std::int64_t(decomposition.ranks[axis]));
+  for (std::size_t axis = 0; axis < axes && axis < decomposition.points.size(); ++axis) {
+    if (decomposition.points[axis].empty()) continue;
+    d.points[axis] = decomposition.points[axis].data();
+    d.ranks[axis] = std::int32_t(decomposition.points[axis].size());
+  }
+  return d;
+}
+
+/// The block that a plan tells.
+template <class Function, class Plan>
+Block block_of(Function function, const Plan* plan, int rank, std::size_t axes) {
+  tessera_block b{};
+  b.struct_size = sizeof b;
+  call(function, plan, std::int32_t(rank), &b);
+  const auto values = [axes](const std::int64_t* of) { return std::vector<std::int64_t>(of, of + axes); };
+  return {values(b.first), values(b.extents), values(b.low), values(b.high), values(b.strides), b.offset, b.elements};
+}
+
+}  // namespace detail
+
 /// A stencil on a domain that is spread over the ranks of a group.
 /// The constructor, scatter, gather and execute are collective: every rank calls them, in the same order. Where one of
 /// them fails the others fail, too. Any number of ranks and any cut give the same bits, on one backend with one
@@ -99,17 +131,7 @@ class DistributedStencilPlan {
       : rank_(comm.rank()), axes_(desc.extents.size()) {
     const StencilPlan::Translated c(desc, desc.dtype);
     const tessera_plan_options o = detail::c_options(options);
-    tessera_decomposition d{};
-    d.struct_size = sizeof d;
-    d.depth = decomposition.depth;
-    d.halos = tessera_halo_transport(decomposition.halos);
-    for (std::size_t axis = 0; axis < axes_ && axis < decomposition.ranks.size(); ++axis)
-      d.ranks[axis] = std::int32_t(std::int64_t(decomposition.ranks[axis]));
-    for (std::size_t axis = 0; axis < axes_ && axis < decomposition.points.size(); ++axis) {
-      if (decomposition.points[axis].empty()) continue;
-      d.points[axis] = decomposition.points[axis].data();
-      d.ranks[axis] = std::int32_t(decomposition.points[axis].size());
-    }
+    const tessera_decomposition d = detail::c_decomposition(decomposition, axes_);
     tessera_distributed_stencil* made = nullptr;
     detail::call(tessera_distributed_stencil_create, comm.get(), context.get(), &c.c, &d, &o, &made);
     handle_.reset(made);
@@ -118,11 +140,7 @@ class DistributedStencilPlan {
   /// The block of this rank, or of another one.
   Block block() const { return block(rank_); }
   Block block(int rank) const {
-    tessera_block b{};
-    b.struct_size = sizeof b;
-    detail::call(tessera_distributed_stencil_block, handle_.get(), std::int32_t(rank), &b);
-    const auto values = [this](const std::int64_t* of) { return std::vector<std::int64_t>(of, of + axes_); };
-    return {values(b.first), values(b.extents), values(b.low), values(b.high), values(b.strides), b.offset, b.elements};
+    return detail::block_of(tessera_distributed_stencil_block, handle_.get(), rank, axes_);
   }
   /// One line: the plan of this rank's block, the block, and the ranks.
   std::string describe() const { return tessera_distributed_stencil_describe(handle_.get()); }
@@ -147,6 +165,84 @@ class DistributedStencilPlan {
   int rank_;
   std::size_t axes_;
   std::unique_ptr<tessera_distributed_stencil, Destroy> handle_;
+};
+
+/// A system of fields on a domain that is spread over the ranks of a group.
+/// The constructor, scatter, gather, exchange and execute are collective: every rank calls them, in the same order.
+/// Where one of them fails the others fail, too. Any number of ranks and any cut give the bits of a SystemPlan with the
+/// same algorithm, which describe() tells.
+class DistributedSystemPlan {
+ public:
+  /// The system is that of the whole domain, without strides, and the same on all ranks, as are the decomposition and
+  /// the options. Each rank brings its own context. A backend with memory of its own takes PlanOptions::operands =
+  /// Memory::device. See tessera_distributed_system_create.
+  DistributedSystemPlan(const Comm& comm, const Context& context, const StencilSystem& system, Integer steps,
+                        const Decomposition& decomposition = {}, const PlanOptions& options = {})
+      : rank_(comm.rank()), axes_(system.extents().size()) {
+    const StencilSystem::Description description(system, steps);
+    const tessera_plan_options o = detail::c_options(options);
+    const tessera_decomposition d = detail::c_decomposition(decomposition, axes_);
+    tessera_distributed_system* made = nullptr;
+    detail::call(tessera_distributed_system_create, comm.get(), context.get(), description.get(), &d, &o, &made);
+    handle_.reset(made);
+  }
+
+  /// The block of this rank, or of another one, and the array that each level of a state and each array has. The array
+  /// of a profile has low + extents + high places along its axis.
+  Block block() const { return block(rank_); }
+  Block block(int rank) const { return detail::block_of(tessera_distributed_system_block, handle_.get(), rank, axes_); }
+  /// One line: the plan of this rank's block, the block, and the ranks.
+  std::string describe() const { return tessera_distributed_system_describe(handle_.get()); }
+
+  /// A field of the whole domain from the root's packed array, on the host, to the ranks' arrays; null on other ranks.
+  /// Of a state the block is written, of an array and a profile also what lies around it.
+  void scatter(int root, const SystemField& field, const void* global, void* local) {
+    detail::call(tessera_distributed_system_scatter, handle_.get(), field.index(), std::int32_t(root), global, local);
+  }
+  /// The blocks of a state or an array to the root's array.
+  void gather(int root, const SystemField& field, const void* local, void* global) {
+    detail::call(tessera_distributed_system_gather, handle_.get(), field.index(), std::int32_t(root), local, global);
+  }
+  /// Brings what lies around the blocks of an array, for a program that has filled the blocks by itself.
+  void exchange(const SystemField& field, void* local) {
+    detail::call(tessera_distributed_system_exchange, handle_.get(), field.index(), local);
+  }
+
+  /// Makes the steps, as SystemPlan::execute. Arrays have block().elements; series are those of the whole system: each
+  /// rank gives what is injected, the same on all, and gets all that is recorded. Complete on return for a backend that
+  /// computes on the host and where the system records, else queued on the context's stream.
+  void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
+    std::vector<tessera_operand> operands;
+    for (const FieldArrays& given : fields)
+      for (std::size_t level = 0; level < given.levels_.size(); ++level)
+        operands.push_back(given.levels_[level].operand(TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level)));
+    for (std::size_t i = 0; i < series.injected.size(); ++i)
+      operands.push_back(series.injected[i].operand(TESSERA_ROLE_INJECTED + std::int32_t(i)));
+    for (std::size_t i = 0; i < series.recorded.size(); ++i)
+      operands.push_back(series.recorded[i].operand(TESSERA_ROLE_RECORDED + std::int32_t(i)));
+    tessera_execution e{};
+    e.struct_size = sizeof e;
+    e.operands = operands.data(), e.operand_size = sizeof(tessera_operand), e.operand_count = operands.size();
+    e.scalar_size = sizeof(tessera_scalar);
+    e.first_step = series.first_step;
+    detail::call(tessera_distributed_system_execute, handle_.get(), &e);
+  }
+
+  /// As SystemPlan's.
+  int newest(const SystemField& field) const { return place_after(field, 0); }
+  int place_after(const SystemField& field, int level) const {
+    tessera_role role = 0;
+    detail::call(tessera_distributed_system_level_after, handle_.get(), field.index(), std::int32_t(level), &role);
+    return int(role - TESSERA_ROLE_FIELD) % 4;
+  }
+
+ private:
+  struct Destroy {
+    void operator()(tessera_distributed_system* plan) const { tessera_distributed_system_destroy(plan); }
+  };
+  int rank_;
+  std::size_t axes_;
+  std::unique_ptr<tessera_distributed_system, Destroy> handle_;
 };
 
 /// How a matrix is dealt to a grid of ranks, in blocks: see tessera_layout. Rank r is at row r / grid_columns, column

@@ -138,6 +138,11 @@ typedef struct tessera_system_desc {
   const tessera_points* recordings;
   int64_t recording_count;
   uint64_t points_size; /**< sizeof(tessera_points) */
+  /** The points that a step makes; where all of high are 0, those of the domain. Elsewhere the array of the next level
+   * stays as it is. For parts of a step, each a plan of its own: at most 1 step, and all states go on in place. An
+   * algorithm that takes no box refuses it. */
+  int64_t low[TESSERA_MAX_RANK];
+  int64_t high[TESSERA_MAX_RANK]; /**< behind the last */
 } tessera_system_desc;
 
 #ifdef __cplusplus

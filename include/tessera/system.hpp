@@ -79,6 +79,7 @@ class StencilSystem {
   }
 
   DType dtype() const { return dtype_; }
+  const Integers& extents() const { return extents_; }
   /// The field of that name. Throws invalid_argument where there is none.
   SystemField field(std::string_view name) const {
     for (std::size_t i = 0; i < fields_.size(); ++i)
@@ -108,6 +109,15 @@ class StencilSystem {
   }
   void record(const SystemField& field, SeriesPoints points, int stage = 0) {
     recordings_.push_back({field.index(), stage, std::move(points)});
+  }
+  /// Steps make the points of a box alone, and the array of the next level stays as it is elsewhere: for parts of a
+  /// step, each a plan of its own. At most 1 step; all states go on in place.
+  void within(Integers low, Integers high) {
+    if (low.size() != extents_.size() || high.size() != extents_.size())
+      throw Error(ErrorCode::invalid_argument, "corners of " + std::to_string(low.size()) + " and " +
+                                                   std::to_string(high.size()) + " axes: the system has " +
+                                                   std::to_string(extents_.size()));
+    low_ = std::move(low), high_ = std::move(high);
   }
 
  private:
@@ -191,6 +201,7 @@ class StencilSystem {
   }
 
   Integers extents_;
+  Integers low_ = {}, high_ = {};  ///< of the box that is made; empty: the domain
   DType dtype_;
   std::vector<Named> fields_;
   std::vector<Update> updates_;
@@ -245,6 +256,8 @@ inline StencilSystem::Description::Description(const StencilSystem& system, std:
   desc_.rank = std::int32_t(system.extents_.size());
   std::copy(system.extents_.begin(), system.extents_.end(), desc_.extents);
   desc_.steps = steps;
+  std::copy(system.low_.begin(), system.low_.end(), desc_.low);
+  std::copy(system.high_.begin(), system.high_.end(), desc_.high);
   desc_.fields = fields_.data(), desc_.field_size = sizeof(tessera_field);
   desc_.field_count = std::int64_t(fields_.size());
   desc_.updates = updates_.data(), desc_.update_size = sizeof(tessera_update);

@@ -33,6 +33,9 @@ class SystemArray {
     }
   }
 
+  /// For a plan that takes it with that role.
+  tessera_operand operand(tessera_role role) const { return {data_, tessera_dtype(dtype_), role}; }
+
  private:
   friend class SystemPlan;
   void* data_ = nullptr;
@@ -51,6 +54,7 @@ class FieldArrays {
       : field_(field.index()), levels_(std::move(levels)) {}
 
  private:
+  friend class DistributedSystemPlan;
   friend class SystemPlan;
   std::int32_t field_;
   std::vector<SystemArray> levels_;

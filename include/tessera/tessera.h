@@ -206,6 +206,10 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
+/** Where the next level of a state goes, whose place in the list of fields is `field`: TESSERA_NEXT_IN_PLACE or
+ * TESSERA_NEXT_APART. Fails where the description is not valid. */
+TESSERA_API tessera_status tessera_system_next_level(const tessera_system_desc* desc, int32_t field,
+                                                     tessera_next_level* next, tessera_error* error);
 /** Of a plan of a system: where each execution leaves a level of a field, 0 or less, as the role of the operand that
  * then holds it. An execution that begins there is given that operand's array for the role of that level. */
 TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, int32_t field, int32_t level,

@@ -21,10 +21,12 @@ class Alike {
  public:
   void add(const std::string& name, std::int64_t value) { names_.push_back(name), values_.push_back(value); }
   void add(const std::string& name, double value) { add(name, std::bit_cast<std::int64_t>(value)); }
-  void add(const std::string& name, const char* text) {
-    std::int64_t hash = 0;
-    for (; text != nullptr && *text != '\0'; ++text) hash = hash * 1099511628211 + *text;
-    add(name, hash);
+  void add(const std::string& name, const char* text) { add_all(name, text, text == nullptr ? 0 : std::strlen(text)); }
+  /// A hash (FNV-1a) of all bytes.
+  void add_all(const std::string& name, const void* data, std::size_t bytes) {
+    std::uint64_t hash = 14695981039346656037u;
+    for (std::size_t i = 0; i < bytes; ++i) hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
+    add(name, std::int64_t(hash));
   }
 
   /// Collective over `comm`; throws where this rank differs, and names what and both values.
@@ -49,6 +51,18 @@ class Alike {
   std::vector<std::string> names_;
   std::vector<std::int64_t> values_;
 };
+
+/// How a domain is to be cut among so many ranks.
+inline void add_cut(Alike& alike, const tessera_decomposition& wishes, int ranks) {
+  for (int axis = 0; axis < TESSERA_MAX_RANK; ++axis) {
+    const std::string place = "[" + std::to_string(axis) + "]";
+    alike.add("ranks" + place, std::int64_t(wishes.ranks[axis]));
+    const std::int64_t* const points = wishes.points[axis];
+    for (int rank = 0; rank < ranks; ++rank)
+      alike.add("points" + place, points == nullptr || rank >= wishes.ranks[axis] ? std::int64_t(0) : points[rank]);
+  }
+  alike.add("depth", std::int64_t(wishes.depth));
+}
 
 /// Collective: throws unless all ranks' contexts are of one backend with one instruction set.
 inline void check_backends(Comm& comm, const tessera_context* context) {

@@ -9,14 +9,26 @@
 
 namespace tessera::distributed {
 
-/// Runs a rank's own work until some of it fails. The messages go on; what they carry has no meaning then.
+/// A rank's own work until some of it fails. The messages go on; what they carry has no meaning then.
 class Attempts {
  public:
+  /// Runs `body` unless something has failed before.
   template <class Body>
   void run(Body&& body) noexcept {
-    if (outcome_.status == TESSERA_OK) outcome_ = outcome_of(body);
+    if (!failed()) always(body);
   }
+  /// Runs what others wait for, whatever has failed before. The first failure is kept.
+  template <class Body>
+  void always(Body&& body) noexcept {
+    const Outcome outcome = outcome_of(body);
+    if (!failed()) outcome_ = outcome;
+  }
+  bool failed() const { return outcome_.status != TESSERA_OK; }
   const Outcome& outcome() const { return outcome_; }
+  /// Throws what has failed first.
+  void finish() const {
+    if (failed()) throw Error(outcome_.status, outcome_.message);
+  }
 
  private:
   Outcome outcome_;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What a distributed stencil chooses: steps between exchanges, and what carries the halos.
+/// What a distributed stencil chooses: steps between exchanges, and how they are cut.
 
-#include "check.hpp"
+#include "costs.hpp"
 #include "stencil.hpp"
 #include "together.hpp"
 
@@ -13,13 +13,6 @@
 #include <string>
 
 namespace tessera::distributed {
-namespace {
-
-/// What an exchange takes: between devices of one host by NCCL, and between processes of one host.
-constexpr double kDeviceLatency = 12e-6, kDeviceRate = 150e9, kHostLatency = 20e-6, kHostRate = 3e9;
-
-}  // namespace
-
 /// On rank 0: as many steps between exchanges as take the least time each; on a host, whose predictions err by a tenth,
 /// the most that come near it: exchanges are what others disturb.
 int StencilPlan::choose_depth(tessera_decomposition wishes, const tessera_plan_options& options) {
@@ -54,10 +47,9 @@ double StencilPlan::seconds_of(const Box& box, std::int64_t steps, const tessera
 
 /// Predicted, of an exchange.
 double StencilPlan::seconds_of_halos() const {
-  std::int64_t points = 0;
-  for (const Decomposition::Halo& halo : received_) points += halo.box.points();
-  return (on_host_ ? kHostLatency : kDeviceLatency) +
-         double(points * own_.element) / (on_host_ ? kHostRate : kDeviceRate);
+  double bytes = 0.0;
+  for (const Decomposition::Halo& halo : halos_.received) bytes += double(halo.box.points() * own_.element);
+  return halo_seconds(on_host_, bytes);
 }
 
 /// Predicted, from one exchange to the next.
@@ -66,8 +58,7 @@ double StencilPlan::seconds_of_round(const tessera_plan_options& options) const 
   const double halos = seconds_of_halos();
   if (has_rims(depth_, options)) return std::max(halos, rim_share(depth_) * seconds_of(block, depth_, options));
   // Single steps hide their halos behind the inner points, but are cut into several plans.
-  if (depth_ == 1)
-    return std::max(seconds_of(block, 1, options), halos) + (on_host_ ? kHostLatency : kDeviceLatency) / 2;
+  if (depth_ == 1) return std::max(seconds_of(block, 1, options), halos) + latency(on_host_) / 2;
   return seconds_of(own_.box, depth_, options) + halos;
 }
 
@@ -85,34 +76,11 @@ bool StencilPlan::has_rims(std::int64_t steps, const tessera_plan_options& optio
   constexpr int kRims = 16;  // of which a block has room
   constexpr double kLeastHalos = 30e-6;
   const Box block = cut_->block(comm_->rank());
-  if (nccl_ == nullptr || !exchanges() || steps < 2 || desc_.rank < 3 || domain_.low[0] != domain_.high[0] ||
+  if (!carrier_->by_nccl() || !exchanges() || steps < 2 || desc_.rank < 3 || domain_.low[0] != domain_.high[0] ||
       block.extents()[0] < kRims * steps * domain_.low[0])
     return false;
   const double halos = seconds_of_halos();
   return halos > kLeastHalos && halos > 2.0 * (rim_share(steps) - 1.0) * seconds_of(block, steps, options);
-}
-
-std::string StencilPlan::why_not_contiguous() const {
-  for (const auto* halos : {&sent_, &received_})
-    for (const Decomposition::Halo& halo : *halos)
-      if (!own_.is_contiguous(halo.box)) return "halos are not contiguous: cut the first axis alone";
-  return {};
-}
-
-/// Collective: NCCL, or the group's transport.
-void StencilPlan::choose_transport(tessera_halo_transport wanted) {
-  std::string why_not;
-  if (wanted != TESSERA_HALO_HOST && comm_->size() > 1) {
-    why_not = first_failure(*comm_, outcome_of([&] {
-      if (on_host_) throw Error(TESSERA_UNSUPPORTED, "the backend computes on the host");
-      if (const std::string why = why_not_contiguous(); !why.empty()) throw Error(TESSERA_UNSUPPORTED, why);
-    }));
-    if (why_not.empty()) nccl_ = Nccl::join(*comm_, copier_.get(), why_not);
-    if (nccl_ == nullptr && wanted == TESSERA_HALO_NCCL) throw Error(TESSERA_UNSUPPORTED, "halos = nccl: " + why_not);
-  }
-  if (nccl_ != nullptr) call(tessera_context_native_stream, copier_.get(), &stream_);
-  transport_ = nccl_ != nullptr ? "by NCCL" : "through the host";
-  if (!why_not.empty() && !on_host_) transport_ += " (" + why_not + ")";
 }
 
 }  // namespace tessera::distributed

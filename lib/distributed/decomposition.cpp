@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace tessera::distributed {
 namespace {
@@ -31,6 +32,19 @@ double traffic(const Domain& domain, const std::array<int, kAxes>& ranks) {
 
 }  // namespace
 
+std::vector<Box> around(const Box& outer, const Box& inner) {
+  std::vector<Box> slabs;
+  Box rest = outer;
+  for (int axis = 0; axis < kAxes; ++axis) {
+    Box below = rest, above = rest;
+    below.high[axis] = inner.low[axis], above.low[axis] = inner.high[axis];
+    for (const Box& slab : {below, above})
+      if (!slab.empty()) slabs.push_back(slab);
+    rest.low[axis] = inner.low[axis], rest.high[axis] = inner.high[axis];
+  }
+  return slabs;
+}
+
 Decomposition::Decomposition(const Domain& domain, int ranks, const tessera_decomposition& wishes)
     : domain_(domain), depth_(wishes.depth == 0 ? 1 : wishes.depth) {
   core::at_least("depth", wishes.depth, 0);
@@ -51,6 +65,7 @@ void Decomposition::choose_ranks(int ranks, const tessera_decomposition& wishes)
         const std::int64_t thinnest = domain_.extents[axis] / grid[axis];
         const bool wanted = wishes.ranks[axis] != 0 || wishes.points[axis] != nullptr;
         fits = fits && (wishes.ranks[axis] == 0 || wishes.ranks[axis] == grid[axis]);
+        fits = fits && (wanted || grid[axis] == 1 || !domain_.whole[axis]);
         if (!wanted && grid[axis] > 1)
           fits = fits && thinnest >= std::max<std::int64_t>(1, domain_.least(axis, depth_));
       }
@@ -138,34 +153,41 @@ void Decomposition::for_each_neighbour(int rank, bool corners, Visit&& visit) co
   }
 }
 
-std::vector<Decomposition::Halo> Decomposition::received(int rank, bool corners) const {
-  std::vector<Halo> halos;
-  const Box own = block(rank);
-  const Index below = low(rank), above = high(rank);
-  for_each_neighbour(rank, corners, [&](const std::array<int, kAxes>& step, int peer, int direction) {
-    Box box = own;
-    for (int axis = 0; axis < kAxes; ++axis) {
-      if (step[axis] < 0) box.high[axis] = own.low[axis], box.low[axis] = own.low[axis] - below[axis];
-      if (step[axis] > 0) box.low[axis] = own.high[axis], box.high[axis] = own.high[axis] + above[axis];
-    }
-    if (!box.empty()) halos.push_back({peer, 26 - direction, box});  // the sender's direction is the other one
-  });
+namespace {
+
+std::vector<Decomposition::Halo> sorted(std::vector<Decomposition::Halo> halos) {
+  std::sort(halos.begin(), halos.end(), [](const auto& a, const auto& b) { return a.tag < b.tag; });
   return halos;
 }
 
-std::vector<Decomposition::Halo> Decomposition::sent(int rank, bool corners) const {
+}  // namespace
+
+std::vector<Decomposition::Halo> Decomposition::received(int rank, const Reach& reach) const {
   std::vector<Halo> halos;
   const Box own = block(rank);
-  for_each_neighbour(rank, corners, [&](const std::array<int, kAxes>& step, int peer, int direction) {
+  for_each_neighbour(rank, reach.corners, [&](const std::array<int, kAxes>& step, int peer, int direction) {
     Box box = own;
-    const Index below = low(peer), above = high(peer);
     for (int axis = 0; axis < kAxes; ++axis) {
-      if (step[axis] < 0) box.high[axis] = own.low[axis] + above[axis];
-      if (step[axis] > 0) box.low[axis] = own.high[axis] - below[axis];
+      if (step[axis] < 0) box.high[axis] = own.low[axis], box.low[axis] = own.low[axis] - reach.low[axis];
+      if (step[axis] > 0) box.low[axis] = own.high[axis], box.high[axis] = own.high[axis] + reach.high[axis];
+    }
+    if (!box.empty()) halos.push_back({peer, 26 - direction, box});  // the sender's direction is the other one
+  });
+  return sorted(std::move(halos));
+}
+
+std::vector<Decomposition::Halo> Decomposition::sent(int rank, const Reach& reach) const {
+  std::vector<Halo> halos;
+  const Box own = block(rank);
+  for_each_neighbour(rank, reach.corners, [&](const std::array<int, kAxes>& step, int peer, int direction) {
+    Box box = own;
+    for (int axis = 0; axis < kAxes; ++axis) {
+      if (step[axis] < 0) box.high[axis] = own.low[axis] + reach.high[axis];
+      if (step[axis] > 0) box.low[axis] = own.high[axis] - reach.low[axis];
     }
     if (!box.empty()) halos.push_back({peer, direction, box});
   });
-  return halos;
+  return sorted(std::move(halos));
 }
 
 }  // namespace tessera::distributed

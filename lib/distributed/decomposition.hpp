@@ -29,6 +29,9 @@ struct Box {
   }
 };
 
+/// `outer` without `inner`, in slabs.
+std::vector<Box> around(const Box& outer, const Box& inner);
+
 /// The domain, and how far a step reads: points before and behind the one that it computes.
 struct Domain {
   Index extents{1, 1, 1};
@@ -36,9 +39,19 @@ struct Domain {
   std::array<bool, kAxes> periodic{};
   /// Points that the domain's sides look for beyond as many as a step reads: 1 where one is a mirror.
   Index beyond{};
+  /// Axes that may not be cut.
+  std::array<bool, kAxes> whole{};
 
   /// Least points of a block or a box that ends at a side of the domain and at another rank's points.
   std::int64_t least(int axis, int depth) const { return depth * std::max(low[axis], high[axis]) + beyond[axis]; }
+};
+
+/// How far around its block a rank needs an array.
+struct Reach {
+  Index low{}, high{};
+  bool corners = true;  ///< also beside edges and corners
+
+  bool empty() const { return low == Index{} && high == Index{}; }
 };
 
 /// Ranks in a grid, each with a block.
@@ -48,6 +61,7 @@ class Decomposition {
   Decomposition(const Domain& domain, int ranks, const tessera_decomposition& wishes);
 
   int depth() const { return depth_; }
+  int size() const { return ranks_[0] * ranks_[1] * ranks_[2]; }
   const std::array<int, kAxes>& ranks() const { return ranks_; }
   Box block(int rank) const;
   /// How far the array around a block reaches: `depth` steps before and behind it, where there is another rank.
@@ -63,8 +77,9 @@ class Decomposition {
     int tag;  ///< one for each direction
     Box box;
   };
-  std::vector<Halo> received(int rank, bool corners) const;
-  std::vector<Halo> sent(int rank, bool corners) const;
+  /// In the order of their tags, in which messages between two ranks meet. No farther than low() and high().
+  std::vector<Halo> received(int rank, const Reach& reach) const;
+  std::vector<Halo> sent(int rank, const Reach& reach) const;
 
  private:
   Index around(int rank, int side) const;

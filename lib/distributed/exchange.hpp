@@ -9,39 +9,50 @@
 #include "comm.hpp"
 #include "decomposition.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace tessera::distributed {
 
-/// What a rank sends and receives between two steps. Each message begins with a word that says whether its sender has
-/// failed, so that a failure reaches the neighbours instead of silence.
+/// What travels of an array, in the order of the tags.
+struct Halos {
+  Array array;
+  std::vector<Decomposition::Halo> sent, received;
+
+  bool empty() const { return sent.empty() && received.empty(); }
+};
+
+/// What a rank sends and receives between two steps: all that a neighbour needs of several arrays in one message. Each
+/// begins with a word that says whether its sender has failed, so that a failure reaches the neighbours instead of
+/// silence.
 class Exchange {
  public:
-  Exchange(std::shared_ptr<Comm> comm, const std::vector<Decomposition::Halo>& sent,
-           const std::vector<Decomposition::Halo>& received, const Array& array);
+  Exchange(std::shared_ptr<Comm> comm, const std::vector<Halos>& arrays);
 
-  /// Packs what the neighbours need of the array and lets it go. With `failed` the messages say so alone.
-  void begin(tessera_context* context, void* array, bool failed);
-  /// Waits for what the neighbours send and writes it around the block; nothing once one has failed. Returns the first
+  /// Packs what the neighbours need of the arrays and lets it go. With `failed` the messages say so alone.
+  void begin(tessera_context* context, const std::vector<void*>& arrays, bool failed);
+  /// Waits for what the neighbours send and writes it around the blocks; nothing once one has failed. Returns the first
   /// neighbour that has failed, or -1.
-  int finish(tessera_context* context, void* array, bool failed);
+  int finish(tessera_context* context, const std::vector<void*>& arrays, bool failed);
 
  private:
-  /// Before the points of a message, which are aligned as any type wants it.
-  static constexpr std::int64_t kHead = 64;
-  struct Message {
-    Decomposition::Halo halo;
-    std::vector<unsigned char> bytes;
-    Request request = {};
-
-    void* points() { return bytes.data() + kHead; }
+  struct Part {
+    std::size_t array;  ///< its place among them
+    Box box;
+    std::size_t begin;  ///< in the message
   };
-  std::vector<Message> messages(const std::vector<Decomposition::Halo>& halos) const;
+  struct Message {
+    int peer, tag;
+    std::vector<Part> parts = {};
+    std::vector<unsigned char> bytes = {};
+    Request request = {};
+  };
+  void add(std::vector<Message>& messages, std::size_t array, const Decomposition::Halo& halo);
 
   std::shared_ptr<Comm> comm_;
-  Array array_;
+  std::vector<Array> arrays_;
   std::vector<Message> sent_, received_;
 };
 

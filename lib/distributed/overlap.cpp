@@ -6,8 +6,6 @@
 
 #include "stencil.hpp"
 
-#include <exception>
-
 namespace tessera::distributed {
 
 /// The inner points take their steps from the block alone, which leaves as many wrong points beside other ranks as the
@@ -29,7 +27,7 @@ StencilPlan::Stage StencilPlan::make_rims(std::int64_t steps, const tessera_plan
     Box right = block, box = block;
     (side == 0 ? right.high : right.low)[0] = side == 0 ? block.low[0] + width : block.high[0] - width;
     box.low[0] = right.low[0] - width, box.high[0] = right.high[0] + width;
-    Piece piece = make_piece(copier_.get(), box, steps, options);
+    Piece piece = make_piece(carrier_->context(), box, steps, options);
     const std::int64_t begin = side * 3 * depth_ * domain_.low[0] * plane, row = piece.offset % plane;
     const std::int64_t target = own_.offset(right.low) * own_.element;
     stage.rims.push_back({std::move(piece), begin + row, begin + width * plane + row, target,
@@ -38,20 +36,12 @@ StencilPlan::Stage StencilPlan::make_rims(std::int64_t steps, const tessera_plan
   return stage;
 }
 
-std::vector<Nccl::Part> StencilPlan::parts(const std::vector<Decomposition::Halo>& halos, void* array) const {
-  std::vector<Nccl::Part> parts;
-  for (const Decomposition::Halo& halo : halos)
-    parts.push_back({at(array, own_.offset(halo.box.low) * own_.element), std::size_t(halo.box.points() * own_.element),
-                     halo.peer});
-  return parts;
-}
-
 /// Behind the halos: the rims, and when the inner points are there, what is right of them into the array.
 void StencilPlan::run_rims(const Stage& stage, const void* from, void* to) {
   void* const memory = tessera_buffer_data(rims_.get());
   for (const Rim& rim : stage.rims) run_piece(rim.piece, at(from, rim.piece.offset), at(memory, rim.made));
-  call(tessera_context_wait_for, copier_.get(), context_.get());
-  for (const Rim& rim : stage.rims) nccl_->copy(stream_, at(to, rim.target), at(memory, rim.right), rim.bytes);
+  call(tessera_context_wait_for, carrier_->context(), context_.get());
+  for (const Rim& rim : stage.rims) carrier_->copy(at(to, rim.target), at(memory, rim.right), rim.bytes);
 }
 
 /// The inner points are queued on the context's stream, halos and what follows them on the copier's, which goes first:
@@ -61,7 +51,7 @@ void StencilPlan::run_rims(const Stage& stage, const void* from, void* to) {
 ///
 /// Single steps write the rims in place, when the inner points of the round before, which read there, are done.
 void StencilPlan::execute_on_device(void* in, void* out) {
-  tessera_context *const inner = context_.get(), *const behind = copier_.get();
+  tessera_context *const inner = context_.get(), *const behind = carrier_->context();
   call(tessera_context_wait_for, behind, inner);
   void* from = in;
   for (std::int64_t round = 0; round < rounds_; ++round) {
@@ -70,12 +60,11 @@ void StencilPlan::execute_on_device(void* in, void* out) {
     // What is sent was made on the copier's stream, unless a halo is deeper than the rim that was made there.
     if (round > 0) call(tessera_context_wait_for, inner, behind);
     if (round > 0 && domain_.low != domain_.high) call(tessera_context_wait_for, behind, inner);
-    nccl_->exchange(stream_, parts(sent_, from), parts(received_, from));
+    carrier_->queue({from});
     if (stage.rims.empty()) call(tessera_context_wait_for, behind, inner);
     run(stage.before, from, to);
     run(stage.after, from, to);
-    if (!stage.rims.empty()) attempt([&] { run_rims(stage, from, to); });
-    if (failure_) std::rethrow_exception(failure_);
+    if (!stage.rims.empty()) run_rims(stage, from, to);
     from = to;
   }
   call(tessera_context_wait_for, inner, behind);

@@ -4,7 +4,9 @@
 #include "stencil.hpp"
 
 #include "alike.hpp"
+#include "blocks.hpp"
 #include "check.hpp"
+#include "text.hpp"
 #include "together.hpp"
 
 #include <tessera/dtype.hpp>
@@ -20,26 +22,6 @@ namespace {
 using core::invalid;
 
 std::string at(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
-
-/// `outer` without `inner`, in slabs.
-std::vector<Box> around(const Box& outer, const Box& inner) {
-  std::vector<Box> slabs;
-  Box rest = outer;
-  for (int axis = 0; axis < kAxes; ++axis) {
-    Box below = rest, above = rest;
-    below.high[axis] = inner.low[axis], above.low[axis] = inner.high[axis];
-    for (const Box& slab : {below, above})
-      if (!slab.empty()) slabs.push_back(slab);
-    rest.low[axis] = inner.low[axis], rest.high[axis] = inner.high[axis];
-  }
-  return slabs;
-}
-
-std::string text_of(const Index& values, int rank) {
-  std::string text;
-  for (int axis = 0; axis < rank; ++axis) text += (axis == 0 ? "" : "x") + std::to_string(values[std::size_t(axis)]);
-  return text;
-}
 
 }  // namespace
 
@@ -60,7 +42,7 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
     lay_out(cut);
     look_at_context(options);
   });
-  choose_transport(wishes.halos);
+  carrier_.emplace(comm_, context_.get(), on_host_, wishes.halos, std::vector<Halos>{halos_});
   std::copy(cut_->ranks().begin(), cut_->ranks().end(), cut.ranks);
   if (wishes.depth == 0) {
     together(*comm_, [&] { cut.depth = choose_depth(cut, options); });
@@ -68,7 +50,7 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
   }
   together(*comm_, [&] {
     lay_out(cut);
-    if (nccl_ == nullptr && exchanges()) exchange_ = std::make_unique<Exchange>(comm_, sent_, received_, own_);
+    carrier_->take(desc_.steps > 0 ? std::vector<Halos>{halos_} : std::vector<Halos>{});
     make_stages(options);
     describe();
   });
@@ -77,14 +59,12 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
 /// The blocks, and what travels between them.
 void StencilPlan::lay_out(const tessera_decomposition& wishes) {
   cut_.emplace(domain_, comm_->size(), wishes);
-  own_ = array_of(comm_->rank());
-  bool corners = cut_->depth() > 1;
+  own_ = array_of(*cut_, comm_->rank(), std::int64_t(size_of(DType(desc_.dtype))));
+  Reach reach{domain_.low, domain_.high, cut_->depth() > 1};
+  for (int axis = 0; axis < kAxes; ++axis) reach.low[axis] *= cut_->depth(), reach.high[axis] *= cut_->depth();
   for (const tessera_tap& tap : taps_)
-    corners = corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
-  sent_ = cut_->sent(comm_->rank(), corners), received_ = cut_->received(comm_->rank(), corners);
-  // In one order on both sides: messages between two ranks meet in it.
-  const auto by_tag = [](const Decomposition::Halo& a, const Decomposition::Halo& b) { return a.tag < b.tag; };
-  std::sort(sent_.begin(), sent_.end(), by_tag), std::sort(received_.begin(), received_.end(), by_tag);
+    reach.corners = reach.corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
+  halos_ = {own_, cut_->sent(comm_->rank(), reach), cut_->received(comm_->rank(), reach)};
   depth_ = exchanges() ? std::min<std::int64_t>(cut_->depth(), desc_.steps) : desc_.steps;
 }
 
@@ -97,7 +77,6 @@ void StencilPlan::look_at_context(const tessera_plan_options& options) {
   on_host_ = info_of(make_piece(context_.get(), block, steps, on_device).plan.get()).host_memory != 0;
   if (!on_host_ && options.operands == TESSERA_MEMORY_HOST)
     invalid("operands", "host", "must be device: the halos of blocks on a device travel from there");
-  copier_ = on_host_ ? share(context_.get()) : beside(context_.get());
 }
 
 void StencilPlan::read(const tessera_stencil_desc& desc) {
@@ -141,26 +120,15 @@ void StencilPlan::check_alike(const tessera_decomposition& wishes, const char* a
       alike.add(at("boundary", axis), std::int64_t(desc_.boundary[axis][side]));
       alike.add(at("boundary_value", axis), desc_.boundary_value[axis][side]);
     }
-    alike.add(at("ranks", axis), std::int64_t(wishes.ranks[axis]));
-    for (int rank = 0; rank < comm_->size(); ++rank)
-      alike.add(at("points", axis), wishes.points[axis] == nullptr || rank >= wishes.ranks[axis]
-                                        ? std::int64_t(0)
-                                        : wishes.points[axis][rank]);
   }
-  alike.add("depth", std::int64_t(wishes.depth)), alike.add("tap_count", desc_.tap_count);
+  add_cut(alike, wishes, comm_->size());
+  alike.add("tap_count", desc_.tap_count);
   for (const tessera_tap& tap : taps_) {
     for (int axis = 0; axis < desc_.rank; ++axis) alike.add("the offset of a tap", std::int64_t(tap.offset[axis]));
     alike.add("the coefficient of a tap", tap.coefficient);
   }
   alike.add("algorithm", algorithm);
   alike.check(*comm_);
-}
-
-Array StencilPlan::array_of(int rank) const {
-  Box box = cut_->block(rank);
-  const Index below = cut_->low(rank), above = cut_->high(rank);
-  for (int axis = 0; axis < kAxes; ++axis) box.low[axis] -= below[axis], box.high[axis] += above[axis];
-  return {box, std::int64_t(size_of(DType(desc_.dtype)))};
 }
 
 /// The points of the block whose step reads nothing of other ranks; empty where the rest would be no gain.
@@ -202,7 +170,7 @@ StencilPlan::Stage StencilPlan::make_stage(std::int64_t steps, const tessera_pla
   if (has_rims(steps, options)) return make_rims(steps, options);
   Stage stage;
   // What follows halos that NCCL brings is queued behind them.
-  tessera_context* const behind = nccl_ != nullptr ? copier_.get() : context_.get();
+  tessera_context* const behind = carrier_->by_nccl() ? carrier_->context() : context_.get();
   const Box inner = exchanges() && steps == 1 ? inside() : Box{}, block = cut_->block(comm_->rank());
   if (!exchanges()) {
     stage.before.push_back(make_piece(context_.get(), block, steps, options));
@@ -236,23 +204,9 @@ void StencilPlan::describe() {
   description_ += " | block " + text_of(block, desc_.rank) + " of " + text_of(domain_.extents, desc_.rank) + ", rank " +
                   std::to_string(comm_->rank()) + " of " + text_of({ranks[0], ranks[1], ranks[2]}, desc_.rank) +
                   ", steps between exchanges " + std::to_string(depth_);
-  if (comm_->size() > 1) description_ += ", halos " + transport_;
+  if (comm_->size() > 1) description_ += ", halos " + carrier_->description();
 }
 
-tessera_block StencilPlan::block(int rank) const {
-  if (rank < 0 || rank >= comm_->size())
-    invalid("rank", rank, "must lie in [0, " + std::to_string(comm_->size()) + ")");
-  const Array array = array_of(rank);
-  const Box box = cut_->block(rank);
-  const Index extents = box.extents(), low = cut_->low(rank), high = cut_->high(rank), strides = array.strides();
-  tessera_block b{};
-  b.struct_size = sizeof b;
-  for (int axis = 0; axis < kAxes; ++axis) {
-    b.first[axis] = box.low[axis], b.extents[axis] = extents[axis], b.strides[axis] = strides[axis];
-    b.low[axis] = low[axis], b.high[axis] = high[axis];
-  }
-  b.offset = array.offset(box.low), b.elements = array.box.points();
-  return b;
-}
+tessera_block StencilPlan::block(int rank) const { return block_of(*cut_, rank); }
 
 }  // namespace tessera::distributed

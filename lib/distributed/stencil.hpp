@@ -6,14 +6,13 @@
 #pragma once
 
 #include "arrays.hpp"
+#include "attempts.hpp"
+#include "carrier.hpp"
 #include "comm.hpp"
 #include "decomposition.hpp"
-#include "exchange.hpp"
 #include "handles.hpp"
-#include "nccl.hpp"
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +26,6 @@ class StencilPlan {
   StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, const tessera_stencil_desc& desc,
               const tessera_decomposition& wishes, const tessera_plan_options& options);
 
-  int ranks() const { return comm_->size(); }
   tessera_block block(int rank) const;
   const std::string& description() const { return description_; }
 
@@ -56,8 +54,7 @@ class StencilPlan {
   };
 
   /// Whether halos travel at all.
-  bool exchanges() const { return desc_.steps > 0 && !(sent_.empty() && received_.empty()); }
-  Array array_of(int rank) const;
+  bool exchanges() const { return desc_.steps > 0 && !halos_.empty(); }
   void read(const tessera_stencil_desc& desc);
   void check_alike(const tessera_decomposition& wishes, const char* algorithm);
   Box inside() const;
@@ -74,22 +71,11 @@ class StencilPlan {
   Piece make_piece(tessera_context* context, const Box& box, std::int64_t steps,
                    const tessera_plan_options& options) const;
   void look_at_context(const tessera_plan_options& options);
-  void choose_transport(tessera_halo_transport wanted);
-  std::string why_not_contiguous() const;
   void make_stages(const tessera_plan_options& options);
   void describe();
-  /// Runs `body` unless something has failed before; what it throws is kept until the execution ends.
-  template <class Body>
-  void attempt(Body&& body) {
-    try {
-      body();
-    } catch (...) {
-      if (!failure_) failure_ = std::current_exception();
-    }
-  }
-  void run(const std::vector<Piece>& pieces, const void* in, void* out);
-  void run_piece(const Piece& piece, const void* in, void* out);
-  void step(const Stage& stage, void* in, void* out);
+  void run(const std::vector<Piece>& pieces, const void* in, void* out) const;
+  void run_piece(const Piece& piece, const void* in, void* out) const;
+  void step(const Stage& stage, void* in, void* out, Attempts& attempts);
   /// The stage of a round, and the array that it writes.
   const Stage& stage_of(std::int64_t round) const { return round + 1 == rounds_ ? stages_.back() : stages_.front(); }
   void* target_of(std::int64_t round, void* out) const {
@@ -97,8 +83,6 @@ class StencilPlan {
   }
   void execute_on_device(void* in, void* out);
   void run_rims(const Stage& stage, const void* from, void* to);
-  std::vector<Nccl::Part> parts(const std::vector<Decomposition::Halo>& halos, void* array) const;
-  void begin_move(int root, const void* global, const void* local);
 
   std::shared_ptr<Comm> comm_;
   tessera_stencil_desc desc_{};
@@ -107,19 +91,13 @@ class StencilPlan {
   std::optional<Decomposition> cut_;
   Array own_{};
   ContextHandle context_;
-  ContextHandle copier_;  ///< for halos: where a device has a memory of its own, one with a stream of its own
   bool on_host_ = true;
-  std::unique_ptr<Exchange> exchange_;  ///< one of the two carries the halos
-  std::shared_ptr<Nccl> nccl_;
-  void* stream_ = nullptr;  ///< the copier's, for NCCL
-  std::vector<Decomposition::Halo> sent_, received_;
-  std::string transport_;      ///< in words
+  Halos halos_{};
+  std::optional<Carrier> carrier_;
   std::int64_t depth_ = 1;     ///< steps from one exchange to the next
   std::int64_t rounds_ = 1;    ///< of exchanges
   std::vector<Stage> stages_;  ///< of all rounds, and where it has fewer steps of the last one
   BufferHandle scratch_, rims_;
-  std::exception_ptr failure_;        ///< of this execution
-  std::vector<unsigned char> moved_;  ///< a block on its way to or from the root
   std::string description_;
 };
 

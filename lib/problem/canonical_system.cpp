@@ -32,6 +32,9 @@ CanonicalSystem::CanonicalSystem(System system) : system_(std::move(system)) {
   desc_.injections = injections_.data(), desc_.injection_count = std::int64_t(injections_.size());
   desc_.recordings = recordings_.data(), desc_.recording_count = std::int64_t(recordings_.size());
   desc_.points_size = sizeof(tessera_points);
+  if (system_.makes_all()) return;
+  std::copy_n(system_.low.begin(), system_.rank, desc_.low);
+  std::copy_n(system_.high.begin(), system_.rank, desc_.high);
 }
 
 void CanonicalSystem::describe(const System::Field& field) {

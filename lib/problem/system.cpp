@@ -50,6 +50,7 @@ class Reader {
   void read(const tessera_system_desc& d);
 
  private:
+  void read_made_box(const tessera_system_desc& d);
   void read_updates(const tessera_system_desc& d);
   void read_all_points(const tessera_system_desc& d);
   void read_field(const tessera_field& f, const std::string& where);
@@ -57,6 +58,7 @@ class Reader {
   void read_boundary(const tessera_field& f, System::Field& field, const std::string& where) const;
   void read_update(const tessera_update& u, const std::string& where);
   void read_box(const tessera_update& u, System::Update& update, const std::string& where) const;
+  void check_range(const std::string& prefix, int axis, std::int64_t low, std::int64_t high) const;
   void check_factors(const tessera_factor* factors, std::int64_t count, bool pointwise, int stage,
                      const std::string& where) const;
   void check_factor(const tessera_factor& f, bool pointwise, int stage, const std::string& where) const;
@@ -84,6 +86,7 @@ void Reader::read(const tessera_system_desc& d) {
     at_least(indexed("extents", axis), d.extents[axis], 1);
     s_.extents[std::size_t(axis)] = d.extents[axis];
   }
+  read_made_box(d);
   at_least("field_count", d.field_count, 1);
   if (d.field_count > TESSERA_MAX_FIELDS)
     invalid("field_count", d.field_count, "must be at most " + std::to_string(TESSERA_MAX_FIELDS));
@@ -91,6 +94,28 @@ void Reader::read(const tessera_system_desc& d) {
   for (std::size_t i = 0; i < fields.size(); ++i) read_field(fields[i], indexed("fields", std::int64_t(i)));
   read_updates(d);
   read_all_points(d);
+}
+
+void Reader::read_made_box(const tessera_system_desc& d) {
+  s_.low = {0, 0, 0}, s_.high = s_.extents;
+  if (std::all_of(d.high, d.high + d.rank, [](std::int64_t x) { return x == 0; })) {
+    if (std::any_of(d.low, d.low + d.rank, [](std::int64_t x) { return x != 0; }))
+      invalid("high", 0, "must be behind low, or both be 0 for the whole domain");
+    return;
+  }
+  for (int axis = 0; axis < d.rank; ++axis) {
+    check_range("", axis, d.low[axis], d.high[axis]);
+    s_.low[std::size_t(axis)] = d.low[axis], s_.high[std::size_t(axis)] = d.high[axis];
+  }
+  if (d.steps > 1) invalid("steps", d.steps, "must be at most 1 where a box is made: the next step reads around it");
+}
+
+/// Throws unless [low, high) is a part of the axis with a point.
+void Reader::check_range(const std::string& prefix, int axis, std::int64_t low, std::int64_t high) const {
+  const std::int64_t extent = s_.extents[std::size_t(axis)];
+  if (low >= 0 && low < high && high <= extent) return;
+  invalid(indexed(prefix + "low", axis) + ", high", std::to_string(low) + ", " + std::to_string(high),
+          "must be a range of [0, " + std::to_string(extent) + ") with a point");
 }
 
 void Reader::read_updates(const tessera_system_desc& d) {
@@ -212,11 +237,7 @@ void Reader::read_box(const tessera_update& u, System::Update& update, const std
                      std::all_of(u.high, u.high + s_.rank, [](auto x) { return x == 0; });
   update.low = {0, 0, 0}, update.high = s_.extents;
   for (int axis = 0; axis < s_.rank && !whole; ++axis) {
-    const std::int64_t extent = s_.extents[std::size_t(axis)];
-    if (u.low[axis] < 0 || u.low[axis] >= u.high[axis] || u.high[axis] > extent)
-      invalid(indexed(where + ".low", axis) + ", high",
-              std::to_string(u.low[axis]) + ", " + std::to_string(u.high[axis]),
-              "must be a range of [0, " + std::to_string(extent) + ") with a point");
+    check_range(where + ".", axis, u.low[axis], u.high[axis]);
     update.low[std::size_t(axis)] = u.low[axis], update.high[std::size_t(axis)] = u.high[axis];
   }
   for (const System::Update& other : s_.updates) {
@@ -316,9 +337,10 @@ System::Points Reader::read_points(const tessera_points& p, const std::string& w
     System::Place place{0, 0, 0};
     for (int axis = 0; axis < s_.rank; ++axis) {
       const std::int64_t x = place[std::size_t(axis)] = p.points[i * s_.rank + axis];
-      if (x < 0 || x >= s_.extents[std::size_t(axis)])
+      const std::int64_t low = s_.low[std::size_t(axis)], high = s_.high[std::size_t(axis)];
+      if (x < low || x >= high)
         invalid(indexed(where + ".points", i) + ", axis " + std::to_string(axis), x,
-                "must lie in [0, " + std::to_string(s_.extents[std::size_t(axis)]) + ")");
+                "must lie in [" + std::to_string(low) + ", " + std::to_string(high) + ")");
     }
     if (!finite_in(s_.dtype, p.weights[i]))
       invalid(indexed(where + ".weights", i), text_of(p.weights[i]), "must be finite");
@@ -336,8 +358,13 @@ std::string describe(const System& s) {
   std::string extents;
   for (int axis = 0; axis < s.rank; ++axis)
     extents += (axis == 0 ? "" : "x") + std::to_string(s.extents[std::size_t(axis)]);
-  return std::string("system ") + name_of(s.dtype) + " " + extents + " fields=" + std::to_string(s.fields.size()) +
-         " updates=" + std::to_string(s.updates.size()) + " steps=" + std::to_string(s.steps);
+  std::string box;
+  for (int axis = 0; axis < s.rank && !s.makes_all(); ++axis)
+    box += (axis == 0 ? " box=" : "x") + std::to_string(s.low[std::size_t(axis)]) + ".." +
+           std::to_string(s.high[std::size_t(axis)]);
+  return std::string("system ") + name_of(s.dtype) + " " + extents + box +
+         " fields=" + std::to_string(s.fields.size()) + " updates=" + std::to_string(s.updates.size()) +
+         " steps=" + std::to_string(s.steps);
 }
 
 }  // namespace
@@ -355,31 +382,12 @@ System validate_system(const tessera_system_desc* desc) {
               why + "; choose default or apart, or give '" + field.name + "' one level more");
     field.next = why.empty() ? TESSERA_NEXT_IN_PLACE : TESSERA_NEXT_APART;
   }
+  for (std::size_t i = 0; i < system.fields.size() && !system.makes_all(); ++i)
+    if (system.fields[i].next == TESSERA_NEXT_APART)
+      invalid(indexed("fields", std::int64_t(i)) + ".next", "apart",
+              "must be in place where a box is made: '" + system.fields[i].name + "' would change its array behind it");
   system.text = describe(system);
   return system;
-}
-
-std::string why_not_in_place(const System& system, int state) {
-  const System::Field& field = system.fields[std::size_t(state)];
-  const auto fault = [&](const System::Update& update, const tessera_factor& f) -> std::string {
-    if (f.field != state || f.level != field.oldest() || update.stage < field.stage) return {};
-    const std::string reader = "the update of '" + system.fields[std::size_t(update.field)].name + "' in stage " +
-                               std::to_string(update.stage) + " reads level " + std::to_string(f.level) + " of '" +
-                               field.name + "'";
-    if (std::any_of(f.offset, f.offset + TESSERA_MAX_RANK, [](auto x) { return x != 0; }))
-      return reader + " at neighbours, which are overwritten in the same step";
-    return update.stage > field.stage ? reader + ", which stage " + std::to_string(field.stage) + " has overwritten"
-                                      : "";
-  };
-  for (const System::Update& update : system.updates)
-    for (const System::Group& group : update.groups) {
-      for (const tessera_factor& f : group.factors)
-        if (std::string why = fault(update, f); !why.empty()) return why;
-      for (const tessera_term& term : group.terms)
-        for (std::int64_t i = 0; i < term.factor_count; ++i)
-          if (std::string why = fault(update, term.factors[i]); !why.empty()) return why;
-    }
-  return {};
 }
 
 }  // namespace tessera::core

@@ -54,10 +54,13 @@ struct System {
   int rank = 0;
   Place extents{};
   std::int64_t steps = 0;
+  Place low{}, high{};  ///< the points that a step makes
   std::vector<Field> fields;
   std::vector<Update> updates;  ///< by stages
   std::vector<Points> injections, recordings;
   std::string text;  ///< in a few words, for describe()
+
+  bool makes_all() const { return low == Place{} && high == extents; }
 };
 
 /// Throws plugin::Error (invalid_argument, unsupported) that names what is wrong, where, and the bound.

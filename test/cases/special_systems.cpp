@@ -34,6 +34,41 @@ SystemCase star_case(int form, int radius, int number) {
           radius == 4};
 }
 
+/// A star on some planes of its domain, or on a box of it.
+SystemCase star_in_a_box(int form, int radius, bool planes) {
+  SystemCase c = star_case(form, radius, 3 * (form + 5 * radius) + 1);  // which goes on in place
+  const Integers extents = c.system.extents();
+  Integers low{extents[0] / 3, 0, 0}, high{extents[0] - extents[0] / 4, extents[1], extents[2]};
+  if (!planes) low = {0, 2, 1}, high = {extents[0] - 1, extents[1], extents[2] - 2};
+  c.system.within(low, high);
+  c.name += planes ? ", on some planes" : ", in a box";
+  c.steps = 1;
+  return c;
+}
+
+/// Two fields of which each reads the other, in a box, with points in it.
+SystemCase pair_in_a_box(int axes, const SystemStyle& style) {
+  Integers extents(std::vector<std::int64_t>(std::size_t(axes), axes == 1 ? 150 : 17)), low = extents, high = extents;
+  for (std::int64_t& x : low) x = 1;
+  for (std::int64_t& x : high) x -= 3;
+  StencilSystem system(extents, style.dtype);
+  const FieldOptions options{.levels = 2, .boundary = style.boundary, .dtype = style.storage};
+  const auto u = system.state("u", options), v = system.state("v", options), a = system.array("a", options);
+  Integers ahead = zeros(extents), behind = zeros(extents);
+  ahead[0] = 2, behind[std::size_t(axes - 1)] = -1;
+  system.update(u) = 0.5 * u - 0.2 * u[-1] + 0.1 * a.at(ahead) * v.at(behind);
+  system.update(v) = 0.3 * v + 0.2 * u.at(ahead) - 0.1 * a * v[-1];
+  system.within(low, high);
+  SeriesPoints points{{}, {}, {}, 2};
+  for (int i = 0; i < 3; ++i) {
+    std::array<std::int64_t, TESSERA_MAX_RANK> place{};
+    for (int axis = 0; axis < axes; ++axis) place[std::size_t(axis)] = 1 + 3 * i;
+    points.points.push_back(place), points.weights.push_back(0.5 + i), points.series.push_back(i % 2);
+  }
+  system.inject(u, points), system.record(v, points);
+  return {"a pair in a box, " + std::to_string(axes) + "D", std::move(system), 1};
+}
+
 /// Points at corners, on edges and faces, and around places where tiles of 64 by 64 or 64 by 32 points meet, some of
 /// them twice.
 SeriesPoints scattered(const Integers& extents, std::int64_t series, Random& random) {
@@ -266,6 +301,12 @@ std::vector<SystemCase> special_systems(int random) {
   for (const bool first : {true, false}) cases.push_back(different_strides(first));
   for (const int states : {2, 5, 8}) cases.push_back(entangled(states));
   for (int number = 0; number < 6; ++number) cases.push_back(elastic_in_3d(number)), cases.push_back(faces(number));
+  for (int form = 0; form < 5; ++form)
+    for (int radius = 1; radius <= 4; ++radius)
+      for (const bool planes : {true, false}) cases.push_back(star_in_a_box(form, radius, planes));
+  cases.push_back(pair_in_a_box(1, {}));
+  cases.push_back(pair_in_a_box(2, {DType::f64, DType::f32, Boundary::periodic}));
+  cases.push_back(pair_in_a_box(3, {DType::f32, DType::bf16, Boundary::mirror}));
   for (int i = 0; i < random; ++i) cases.push_back(random_system(i));
   return cases;
 }

@@ -79,6 +79,10 @@ class Interpreter {
       : s_(system), fields_(fields), errors_(errors), next_(fields.size()), next_errors_(fields.size()) {
     extents_ = {1, 1, 1};
     std::copy_n(system.extents, system.rank, extents_.begin());
+    made_high_ = extents_;
+    if (std::any_of(system.high, system.high + system.rank, [](std::int64_t x) { return x != 0; }))
+      std::copy_n(system.low, system.rank, made_low_.begin()),
+          std::copy_n(system.high, system.rank, made_high_.begin());
     for (std::int64_t u = 0; u < s_.update_count; ++u) stages_.insert(s_.updates[u].stage);
     for (std::int64_t i = 0; i < s_.injection_count; ++i) stages_.insert(s_.injections[i].stage);
     for (std::int64_t i = 0; i < s_.recording_count; ++i) stages_.insert(s_.recordings[i].stage);
@@ -189,17 +193,28 @@ class Interpreter {
   void update(const tessera_update& u) {
     const auto which = std::size_t(u.field);
     if (next_[which].empty()) {
-      next_[which] = fields_[which][0];
-      if (errors_ != nullptr) next_errors_[which] = errors_->fields[which][0];
+      next_[which] = fields_[which].back();  // what the place of the next level holds
+      if (errors_ != nullptr) next_errors_[which] = errors_->fields[which].back();
+      for_each_point(made_low_, made_high_, [&](const Place& p) {
+        const std::size_t at = index(p);
+        next_[which][at] = fields_[which][0][at];
+        if (errors_ != nullptr) next_errors_[which][at] = errors_->fields[which][0][at];
+      });
     }
     Place low{0, 0, 0}, high = extents_;
     if (std::any_of(u.high, u.high + s_.rank, [](std::int64_t x) { return x != 0; }))
       for (int axis = 0; axis < s_.rank; ++axis)
         low[std::size_t(axis)] = u.low[axis], high[std::size_t(axis)] = u.high[axis];
+    for (std::size_t axis = 0; axis < low.size(); ++axis)
+      low[axis] = std::max(low[axis], made_low_[axis]), high[axis] = std::min(high[axis], made_high_[axis]);
+    for_each_point(low, high, [&](const Place& p) { store(which, index(p), evaluate(u, p)); });
+  }
+  template <class Visit>
+  static void for_each_point(const Place& low, const Place& high, Visit&& visit) {
     Place p{};
     for (p[0] = low[0]; p[0] < high[0]; ++p[0])
       for (p[1] = low[1]; p[1] < high[1]; ++p[1])
-        for (p[2] = low[2]; p[2] < high[2]; ++p[2]) store(which, index(p), evaluate(u, p));
+        for (p[2] = low[2]; p[2] < high[2]; ++p[2]) visit(p);
   }
   void store(std::size_t field, std::size_t at, const Number& x) {
     next_[field][at] = x.value;
@@ -246,7 +261,7 @@ class Interpreter {
   SystemErrors* errors_;
   long double unit_ = 0.0L, least_ = 0.0L;
   SystemValues::value_type next_, next_errors_;  ///< of each field that this step has updated
-  Place extents_;
+  Place extents_, made_low_{}, made_high_;
   std::set<std::int32_t> stages_;
 };
 

@@ -122,6 +122,29 @@ TEST_CASE("a system that is wrong is refused with what, where and the bound", "[
         [](Wave& w) { w.fields[0].strides[0] = w.fields[0].strides[1] = 1; });
 }
 
+TEST_CASE("a box that is made is checked", "[system]") {
+  const auto box = [](Wave& w) {
+    w.d.steps = 1, w.d.low[1] = 2, w.d.high[0] = 5, w.d.high[1] = 7;
+    w.places = {2, 3, 4, 6};
+  };
+  Wave good;
+  box(good);
+  const System system = good.validated();
+  CHECK_FALSE(system.makes_all());
+  CHECK(system.low == System::Place{0, 2, 0});
+  CHECK(system.text == "system f32 5x7 box=0..5x2..7 fields=3 updates=1 steps=1");
+  const auto check = [&](const std::string& message, auto&& spoil) {
+    CHECK_THAT(refusal([&](Wave& w) { box(w), spoil(w); }), StartsWith(message));
+  };
+  check("steps = 2: must be at most 1 where a box is made", [](Wave& w) { w.d.steps = 2; });
+  check("low[1], high = 2, 8: must be a range of [0, 7)", [](Wave& w) { w.d.high[1] = 8; });
+  check("low[0], high = 5, 5: must be a range of [0, 5)", [](Wave& w) { w.d.low[0] = 5; });
+  check("high = 0: must be behind low", [](Wave& w) { w.d.high[0] = w.d.high[1] = 0; });
+  check("injections[0].points[0], axis 1 = 1: must lie in [2, 7)", [](Wave& w) { w.places[1] = 1; });
+  check("fields[0].next = apart: must be in place where a box is made",
+        [](Wave& w) { w.fields[kU].next = TESSERA_NEXT_APART; });
+}
+
 TEST_CASE("an update that is wrong is refused with what, where and the bound", "[system]") {
   const auto check = [](const std::string& message, auto&& spoil) { CHECK_THAT(refusal(spoil), StartsWith(message)); };
   check("updates[0].field = 3: must lie in [0, 3)", [](Wave& w) { w.updates[0].field = 3; });

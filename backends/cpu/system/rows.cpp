@@ -55,7 +55,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, con
 }
 
 const plugin::Register<Context, SystemProblem> kRegistered{
-    {"rows", plugin::supports_all<SystemProblem, Machine>, offer, make, {.narrow = true}}, 2};
+    {"rows", plugin::supports_all<SystemProblem, Machine>, offer, make, {.narrow = true, .boxes = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -8,6 +8,7 @@
 #include <tessera/plugin/system_points.hpp>
 #include <tessera/plugin/system_problem.hpp>
 
+#include <cmath>
 #include <cstdint>
 
 namespace tessera::cpu {
@@ -25,7 +26,7 @@ void inject(const plugin::SystemProblem& problem, const plugin::SystemProblem::P
   });
 }
 
-/// The sum of weight * field[p] over the entries of a series, in the list's order.
+/// The sum of weight * field[p] over the entries of a series, in the list's order, each by a fused multiply-add.
 template <class T>
 T recorded(const plugin::SystemProblem& problem, int which, const plugin::PointLists& lists, std::int64_t series,
            const void* level) {
@@ -34,8 +35,8 @@ T recorded(const plugin::SystemProblem& problem, int which, const plugin::PointL
     T sum = T(0);
     for (std::int64_t e = lists.first[std::size_t(series)]; e < lists.first[std::size_t(series) + 1]; ++e) {
       const auto& [p, weight, i] = lists.entries[std::size_t(e)];
-      sum += T(weight) * T(plugin::Scalar<S>(static_cast<const S*>(
-                             level)[p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2]]));
+      const std::int64_t at = p[0] * field.strides[0] + p[1] * field.strides[1] + p[2] * field.strides[2];
+      sum = std::fma(T(weight), T(plugin::Scalar<S>(static_cast<const S*>(level)[at])), sum);
     }
     return sum;
   });

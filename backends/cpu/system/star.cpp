@@ -62,7 +62,7 @@ class StarPlan final : public SystemStepsPlan<T> {
       const std::int64_t first = (i * p.extents[1] + j) * p.extents[2];
       if (i + star_.radius + 1 < p.extents[0]) fetch_next_plane(all, first);
       if (!moves(i, p.extents[0]) || !moves(j, p.extents[1]) || p.extents[2] <= 2 * star_.radius) {
-        std::copy_n(all.u + first, p.extents[2], all.next + first);
+        std::copy(all.u + first + p.low[2], all.u + first + p.high[2], all.next + first + p.low[2]);
         return;
       }
       StarRow<T> row = all;
@@ -70,7 +70,7 @@ class StarPlan final : public SystemStepsPlan<T> {
       row.u += first, row.next += first;
       row.other = behind(all.other), row.array = behind(all.array), row.damping = behind(all.damping);
       row.scale = (along0 == nullptr ? T(1) : along0[i]) * (along1 == nullptr ? T(1) : along1[j]);
-      make_row_(row, 0, p.extents[2]);
+      make_row_(row, p.low[2], p.high[2]);
     });
   }
 
@@ -111,7 +111,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, con
                                                });
 }
 
-const plugin::Register<Context, SystemProblem> kRegistered{{"star", why_unsupported, offer, make}, 1};
+const plugin::Register<Context, SystemProblem> kRegistered{{"star", why_unsupported, offer, make, {.boxes = true}}, 1};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -30,13 +30,22 @@ struct PartOfVector {
   void put(T* to, Vector<T> value) const { part.store(to, value); }
 };
 
-/// The taps of an axis. Sums of the axes do not wait for each other.
+/// In all lanes.
+template <class T>
+[[gnu::always_inline]] inline Vector<T> spread(T value) {
+  return value - Vector<T>{};
+}
+
+/// The taps of an axis. Sums of the axes do not wait for each other. Points get the same bits wherever in a row they
+/// are.
 template <class T, int R, class Access>
 [[gnu::always_inline]] inline Vector<T> sum_along(const T* taps, const T* u, std::int64_t distance,
                                                   const Access& access) {
   Vector<T> sum = taps[0] * access.get(u - R * distance);
+  keep_in_register(sum);
 #pragma GCC unroll 8
-  for (int i = 1; i < 2 * R; ++i) sum += taps[i] * access.get(u + (i < R ? i - R : i - R + 1) * distance);
+  for (int i = 1; i < 2 * R; ++i)
+    sum = multiply_add<T>(spread(taps[i]), access.get(u + (i < R ? i - R : i - R + 1) * distance), sum);
   return sum;
 }
 
@@ -46,13 +55,19 @@ template <class T, int R, StarForm kForm, bool kProfile, bool kSide, class Acces
   constexpr bool kArray = plugin::has_array(kForm);
   const T* const u = r.u + k;
   const Vector<T> own = access.get(u);
-  const Vector<T> star = (r.centre[1] * own + sum_along<T, R>(r.taps[0], u, r.plane, access)) +
+  const Vector<T> star = multiply_add<T>(spread(r.centre[1]), own, sum_along<T, R>(r.taps[0], u, r.plane, access)) +
                          sum_along<T, R>(r.taps[2], u, 1, access) + sum_along<T, R>(r.taps[1], u, r.row, access);
   Vector<T> value = star;
   if constexpr (kArray) value = r.centre[0] * own;
-  if constexpr (plugin::has_other(kForm)) value += r.other_coefficient * access.get(r.other + k);
+  if constexpr (plugin::has_other(kForm)) {
+    keep_in_register(value);
+    value = multiply_add<T>(spread(r.other_coefficient), access.get(r.other + k), value);
+  }
   if constexpr (plugin::has_damping(kForm)) value *= access.get(r.damping + k);
-  if constexpr (kArray) value += access.get(r.array + k) * star;
+  if constexpr (kArray) {
+    keep_in_register(value);
+    value = multiply_add<T>(access.get(r.array + k), star, value);
+  }
   value *= r.scale;
   if constexpr (kProfile) value *= access.get(r.profile + k);
   if constexpr (kSide) {

@@ -68,11 +68,12 @@ class SystemStepsPlan : public plugin::Plan {
   /// Calls row(i, j) for a share of the rows, in blocks along the middle axis, each along the first.
   template <class Row>
   void for_each_row(Team team, Row&& row) const {
-    const std::int64_t planes = problem_.extents[0], rows = problem_.extents[1];
-    const std::int64_t units = (rows + block_rows_ - 1) / block_rows_ * planes;
+    const plugin::Index3 &low = problem_.low, &high = problem_.high;
+    const std::int64_t planes = high[0] - low[0];
+    const std::int64_t units = (high[1] - low[1] + block_rows_ - 1) / block_rows_ * planes;
     for (std::int64_t unit = team.begin(units); unit < team.end(units); ++unit) {
-      const std::int64_t first = unit / planes * block_rows_, i = unit % planes;
-      const std::int64_t last = std::min(first + block_rows_, rows);
+      const std::int64_t first = low[1] + unit / planes * block_rows_, i = low[0] + unit % planes;
+      const std::int64_t last = std::min(first + block_rows_, high[1]);
       for (std::int64_t j = first; j < last; ++j) row(i, j);
     }
   }

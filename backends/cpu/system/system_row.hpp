@@ -63,7 +63,8 @@ class SystemRow {
       keep(made_[m], sums_[m].data());
       for (const SystemProblem::Update& u : stage_) {
         if (u.field != made_[m] || !reaches(u)) continue;
-        const std::int64_t begin = std::max(u.low[2], u.frozen[2][0]), end = std::min(u.high[2], n_ - u.frozen[2][1]);
+        const std::int64_t begin = std::max({u.low[2], u.frozen[2][0], p_.low[2]}),
+                           end = std::min({u.high[2], n_ - u.frozen[2][1], p_.high[2]});
         if (begin < end) evaluate(u, begin, end, sums_[m].data());
       }
     }
@@ -157,7 +158,7 @@ class SystemRow {
     const SystemProblem::Field& field = p_.fields[std::size_t(which)];
     plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
       const S* const row = row_of<const S>(which, 0, at_);
-      for (std::int64_t k = 0; k < n_; ++k) sum[k] = T(plugin::Scalar<S>(row[k * field.strides[2]]));
+      for (std::int64_t k = p_.low[2]; k < p_.high[2]; ++k) sum[k] = T(plugin::Scalar<S>(row[k * field.strides[2]]));
     });
   }
   void store(int which, const T* sum) const {
@@ -165,9 +166,9 @@ class SystemRow {
     plugin::with_types(field.dtype, [&]<class S>(std::type_identity<S>) {
       S* const row = row_of<S>(which, 1, at_);
       if (field.strides[2] == 1)
-        for (std::int64_t k = 0; k < n_; ++k) row[k] = S(plugin::Scalar<S>(sum[k]));
+        for (std::int64_t k = p_.low[2]; k < p_.high[2]; ++k) row[k] = S(plugin::Scalar<S>(sum[k]));
       else
-        for (std::int64_t k = 0; k < n_; ++k) row[k * field.strides[2]] = S(plugin::Scalar<S>(sum[k]));
+        for (std::int64_t k = p_.low[2]; k < p_.high[2]; ++k) row[k * field.strides[2]] = S(plugin::Scalar<S>(sum[k]));
     });
   }
   template <class S>

@@ -36,8 +36,7 @@ class MarchingPlan final : public plugin::Plan {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
-    const auto& extents = problem_.domain.extents;
-    const StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, nullptr, nullptr, {}, {}, {}};
+    const StreamingArrays<T> a = sizes();
     for (int i = 0; i < 2; ++i)
       planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
   }
@@ -52,9 +51,15 @@ class MarchingPlan final : public plugin::Plan {
   }
 
  private:
-  void sweep(const T* in, T* out) {
+  StreamingArrays<T> sizes() const {
     const auto& extents = problem_.domain.extents;
-    StreamingArrays<T> a{int(extents[2]), int(extents[1]), int(extents[0]), 0, out, in, {}, {}, {}};
+    StreamingArrays<T> a{};
+    a.nx = int(extents[2]), a.ny = int(extents[1]), a.nz = a.last = int(extents[0]);
+    return a;
+  }
+  void sweep(const T* in, T* out) {
+    StreamingArrays<T> a = sizes();
+    a.next = out, a.u = in;
     const bool aligned = is_aligned(a, 0);
     const StreamingKernel<T>& kernel = kernels_[aligned ? 1 : 0];
     a.planes = planes_[aligned ? 1 : 0];

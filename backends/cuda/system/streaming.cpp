@@ -42,8 +42,7 @@ class StreamingPlan final : public SystemStepsPlan {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
     for (const StreamingKernel<T>& kernel : kernels_) kernel.prepare(context.machine().shared_per_block);
-    StreamingArrays<T> a{};
-    a.nx = int(problem.extents[2]), a.ny = int(problem.extents[1]), a.nz = int(problem.extents[0]);
+    const StreamingArrays<T> a = sizes_of(problem);
     for (int i = 0; i < 2; ++i) {
       planes_[i] = streaming_planes(kernels_[i], a, context.machine().multiprocessors, star_.radius);
       if (streams_of(star.form) > 1)  // otherwise halos stay in the second-level cache by themselves
@@ -52,6 +51,12 @@ class StreamingPlan final : public SystemStepsPlan {
   }
 
  private:
+  static StreamingArrays<T> sizes_of(const SystemProblem& p) {
+    StreamingArrays<T> a{};
+    a.nx = int(p.extents[2]), a.ny = int(p.extents[1]), a.nz = int(p.extents[0]);
+    a.first = int(p.low[0]), a.last = int(p.high[0]);
+    return a;
+  }
   const T* at(const StarValue& value, std::int64_t step) const {
     return static_cast<const T*>(levels().at(value.field, value.level, step));
   }
@@ -59,8 +64,7 @@ class StreamingPlan final : public SystemStepsPlan {
 
   void make(int stage, std::int64_t step) override {
     if (stage != problem().updates.front().stage) return;
-    StreamingArrays<T> a{};
-    a.nx = int(problem().extents[2]), a.ny = int(problem().extents[1]), a.nz = int(problem().extents[0]);
+    StreamingArrays<T> a = sizes_of(problem());
     a.next = static_cast<T*>(levels().at(star_.made, 1, step));
     a.u = at(star_.u, step);
     int streams = 0;
@@ -87,6 +91,8 @@ std::string why_unsupported(const SystemProblem& p, const Machine& machine) {
   std::string why;
   const auto star = star_of(p, why);
   if (!star) return why;
+  for (std::size_t axis = 1; axis < 3; ++axis)
+    if (p.low[axis] != 0 || p.high[axis] != p.extents[axis]) return "makes whole planes of the domain";
   const std::int64_t extents[3] = {p.extents[0], p.extents[1], p.extents[2]};
   if (why = cuda::why_not_streaming(machine, extents); !why.empty()) return why;
   const bool built = plugin::with_types<plugin::WideTypes>(
@@ -123,7 +129,8 @@ std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, con
                                                });
 }
 
-const plugin::Register<Context, SystemProblem> kRegistered{{"streaming", why_unsupported, offer, make}, 1};
+const plugin::Register<Context, SystemProblem> kRegistered{{"streaming", why_unsupported, offer, make, {.boxes = true}},
+                                                           1};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(Layout::kThreads, 1)
   }
   __syncthreads();
   const int x = int(blockIdx.x) * Layout::Tile::kX, y = int(blockIdx.y) * Layout::Tile::kY;
-  const int z = int(blockIdx.z) * step.planes, steps = min(step.planes, step.nz - z);
+  const int z = step.first + int(blockIdx.z) * step.planes, steps = min(step.planes, step.last - z);
   if (threadIdx.x >= Layout::kConsumers) {
     give_registers<Layout::kProducerRegisters>();
     if (threadIdx.x == Layout::kConsumers)
@@ -79,8 +79,9 @@ template <class Layout>
 void run_streaming(const StarSystem& star, const StreamingArrays<typename Layout::T>& a, StreamingTensors& tensors,
                    cudaStream_t stream) {
   using T = typename Layout::T;
-  StreamingStep<T, Layout::kRadius> step{
-      a.nx, a.ny, a.nz, a.planes, a.next, a.u, {}, {}, {}, T(star.other_coefficient), {}, {}, {}, a.meetings};
+  StreamingStep<T, Layout::kRadius> step{a.nx,   a.ny, a.nz, a.first,   a.last, a.planes,
+                                         a.next, a.u,  {},   {},        {},     T(star.other_coefficient),
+                                         {},     {},   {},   a.meetings};
   for (int i = 0; i < 3; ++i) step.streams[i] = a.streams[i], step.profiles[i] = a.profiles[i];
   for (int i = 0; i < 2; ++i) step.centre[i] = T(star.centre[i]);
   for (int i = 0; i < 2 * Layout::kRadius; ++i)
@@ -90,7 +91,7 @@ void run_streaming(const StarSystem& star, const StreamingArrays<typename Layout
   for (int s = 0; s < Layout::kStreams; ++s)
     take_maps<T>(maps.streams[s], tensors[1 + s], a.streams[s], a, Layout::kStreamWidth, Layout::kStreamBoxRows);
   const auto tiles = [](int points, int size) { return unsigned((points + size - 1) / size); };
-  const dim3 grid(tiles(a.nx, Layout::Tile::kX), tiles(a.ny, Layout::Tile::kY), tiles(a.nz, a.planes));
+  const dim3 grid(tiles(a.nx, Layout::Tile::kX), tiles(a.ny, Layout::Tile::kY), tiles(a.last - a.first, a.planes));
   launch(system_streaming_kernel<Layout>, grid, Layout::kThreads, Layout::kSharedBytes, stream, step, maps);
 }
 

@@ -22,7 +22,9 @@ using plugin::StarSystem;
 /// A step in terms that no kernel's template parameters stand in.
 template <class T>
 struct StreamingArrays {
-  int nx, ny, nz, planes;
+  int nx, ny, nz;
+  int first, last;  ///< planes that are made: [first, last)
+  int planes;       ///< of a block
   T* next;
   const T* u;
   const T* streams[3];

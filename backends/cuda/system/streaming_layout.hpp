@@ -76,8 +76,9 @@ struct StreamingLayout {
 template <class T, int kRadius>
 struct StreamingStep {
   int nx, ny, nz;
-  int planes;  ///< that a block makes
-  T* next;     ///< may be `other`
+  int first, last;  ///< planes that are made: [first, last)
+  int planes;       ///< that a block makes
+  T* next;          ///< may be `other`
   const T* u;
   const T* streams[3];   ///< the other state, the array, the damping, those that the form has
   const T* profiles[3];  ///< along x, y, z; null: 1

@@ -46,14 +46,15 @@ inline int planes_of_march(std::int64_t tiles, int nz, std::int64_t slots, int f
 template <class Kernel, class Arrays>
 int streaming_planes(const Kernel& kernel, const Arrays& a, int multiprocessors, int radius) {
   const auto tiles = [](int points, int size) { return std::int64_t((points + size - 1) / size); };
-  return planes_of_march(tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y), a.nz, multiprocessors, radius + 2);
+  return planes_of_march(tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y), a.last - a.first, multiprocessors,
+                         radius + 2);
 }
 
 /// Blocks of a launch that makes so many planes a block.
 template <class Kernel, class Arrays>
 std::int64_t streaming_blocks(const Kernel& kernel, const Arrays& a, int planes) {
   const auto tiles = [](int points, int size) { return std::int64_t((points + size - 1) / size); };
-  return tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y) * tiles(a.nz, planes);
+  return tiles(a.nx, kernel.tile_x) * tiles(a.ny, kernel.tile_y) * tiles(a.last - a.first, planes);
 }
 
 }  // namespace tessera::cuda

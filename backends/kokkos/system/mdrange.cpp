@@ -90,12 +90,13 @@ class MdrangePlan final : public plugin::Plan {
     StageItem<T, kMade, kArrays> item{};
     item.lists = {fields_.data(),      stage.made.data(),  stage.boxes.data(),
                   stage.groups.data(), stage.terms.data(), stage.factors.data()};
-    item.row = problem_.extents[2];
+    item.row_begin = problem_.low[2], item.row_end = problem_.high[2];
     item.made_count = stage.made_count;
     for (std::size_t a = 0; a < stage.arrays.size(); ++a)
       item.arrays[a] = levels_.at(stage.arrays[a].field, stage.arrays[a].level, step);
-    const std::int64_t runs = (problem_.extents[2] + kRun - 1) / kRun;
-    const auto over = range<ArgumentRange>(space, {0, 0, 0}, {runs, problem_.extents[1], problem_.extents[0]}, kRun);
+    const auto &low = problem_.low, &high = problem_.high;
+    const std::int64_t runs = (high[2] - low[2] + kRun - 1) / kRun;
+    const auto over = range<ArgumentRange>(space, {0, low[1], low[0]}, {runs, high[1], high[0]}, kRun);
     Kokkos::parallel_for("tessera", over, item);
   }
 
@@ -133,7 +134,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const SystemProblem& p, con
 }
 
 const plugin::Register<Context, SystemProblem> kRegistered{
-    {"mdrange", plugin::supports_all<SystemProblem, Machine>, offer, make, {.narrow = true}}, 2};
+    {"mdrange", plugin::supports_all<SystemProblem, Machine>, offer, make, {.narrow = true, .boxes = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::kokkos

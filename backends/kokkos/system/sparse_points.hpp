@@ -44,7 +44,7 @@ struct InjectItem {
   }
 };
 
-/// series[i] = the sum of weight * field[p].
+/// series[i] = the sum of weight * field[p], by fused multiply-adds.
 template <class T>
 struct RecordItem {
   const PointEntry* entries;
@@ -56,7 +56,7 @@ struct RecordItem {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t, std::int64_t) const {
     T sum = T(0);
     for (std::int64_t e = first[i]; e < first[i + 1]; ++e)
-      sum += T(entries[e].weight) * load_value<T>(field, entries[e].place, dtype);
+      sum = Kokkos::fma(T(entries[e].weight), load_value<T>(field, entries[e].place, dtype), sum);
     series[i] = sum;
   }
 };

@@ -25,6 +25,7 @@ struct Features {
   /// Adds a stencil's taps in the one order of the backend, each by a fused multiply-add: see tessera_sums. All
   /// algorithms of a backend that say so must give the same bits.
   bool ordered = false;
+  bool boxes = false;  ///< makes a box of a system's domain; why_unsupported may want more of it
 };
 
 /// Why an algorithm with these features cannot solve a product; "" where that is not the reason.
@@ -44,6 +45,7 @@ inline std::string missing_feature(const SystemProblem& p, const Features& featu
   for (const SystemProblem::Field& field : p.fields)
     if (!features.narrow && size_of(field.dtype) == 2)
       return std::string("takes fields of f32 and f64, not ") + name_of(field.dtype);
+  if (!features.boxes && !p.makes_all()) return "makes the whole domain, not a box of it";
   return {};
 }
 

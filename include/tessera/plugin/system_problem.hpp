@@ -81,6 +81,7 @@ struct SystemProblem {
   tessera_dtype dtype;
   int rank;
   Index3 extents;
+  Index3 low, high;  ///< the points that a step makes; others are not written
   std::int64_t steps;
   std::vector<Field> fields;
   std::vector<Update> updates;  ///< by stages
@@ -92,10 +93,15 @@ struct SystemProblem {
   explicit SystemProblem(const tessera_desc* source)
       : SystemProblem(read_struct<tessera_system_desc>(source, "the system descriptor")) {}
   explicit SystemProblem(const tessera_system_desc& d)
-      : dtype(d.dtype), rank(d.rank), extents{1, 1, 1}, steps(d.steps) {
+      : dtype(d.dtype), rank(d.rank), extents{1, 1, 1}, low{0, 0, 0}, high{1, 1, 1}, steps(d.steps) {
     require_known(dtype, TESSERA_COMPUTE_STRICT);
     const int lead = kAxes - rank;
-    for (int axis = lead; axis < kAxes; ++axis) extents[std::size_t(axis)] = d.extents[axis - lead];
+    const bool boxed = std::any_of(d.high, d.high + rank, [](std::int64_t x) { return x != 0; });
+    for (int axis = lead; axis < kAxes; ++axis) {
+      extents[std::size_t(axis)] = d.extents[axis - lead];
+      low[std::size_t(axis)] = d.low[axis - lead];
+      high[std::size_t(axis)] = boxed ? d.high[axis - lead] : d.extents[axis - lead];
+    }
     for (std::int64_t i = 0; i < d.field_count; ++i) add(d.fields[i], lead);
     for (std::int64_t i = 0; i < d.update_count; ++i) add(d.updates[i], lead);
     for (std::int64_t i = 0; i < d.injection_count; ++i) injections.push_back(points_of(d.injections[i], lead));
@@ -111,8 +117,9 @@ struct SystemProblem {
   bool is_packed(const Field& f) const {
     return f.strides == Index3{extents[1] * extents[2], extents[2], 1} && f.dtype == dtype;
   }
-  /// Points of the domain.
-  double points() const { return double(extents[0]) * double(extents[1]) * double(extents[2]); }
+  /// Points that a step makes.
+  double points() const { return double(high[0] - low[0]) * double(high[1] - low[1]) * double(high[2] - low[2]); }
+  bool makes_all() const { return low == Index3{0, 0, 0} && high == extents; }
   /// Where the arrays of the workspace begin, in bytes, for each field; the last entry is the size of all.
   std::vector<std::uint64_t> workspace_offsets() const {
     constexpr std::uint64_t kAlignment = 256;
