@@ -29,7 +29,7 @@ int device_count(const std::string& backend) {
 }
 
 int parse_scaling(int argc, char** argv, ScalingOptions& options) {
-  CLI::App app("Measures stencils and products over several ranks beside the plans of one.");
+  CLI::App app("Measures stencils, systems of fields and products over several ranks beside the plans of one.");
   app.add_option("--backend", options.backend, "cpu, cpu-v3, cuda ...; rank r has device r modulo their number");
   app.add_option("--ranks", options.ranks, "ranks (default: a rank for each device; 2 on the host); not under mpirun")
       ->check(CLI::Range(1, 4096));
@@ -71,7 +71,8 @@ std::vector<ScalingCase> chosen_cases(const ScalingOptions& options, bool on_dev
 
 void run_case(const Station& station, const ScalingCase& c) {
   if (station.recorder) std::fprintf(stderr, "%s\n", title_of(c, station.group.size()).c_str());
-  c.problem.op == Op::gemm ? run_product(station, c) : run_stencil(station, c);
+  if (c.problem.op == Op::gemm) return run_product(station, c);
+  c.problem.op == Op::system ? run_system(station, c) : run_stencil(station, c);
 }
 
 void add_facts(Facts& facts, const Station& station) {

@@ -35,6 +35,21 @@ constexpr StencilRow kStencils[] = {
   {strong, any, 3, 4, 64, 4, true},
 };
 
+struct WaveRow {
+  Scaling scaling;
+  Size size;
+  bool varying;  ///< the square of the speed is an array
+  std::int64_t extent, steps;
+  bool quick = false;
+};
+
+constexpr WaveRow kWaves[] = {
+    {weak, gpu, true, 512, 50},    {weak, gpu, false, 512, 50}, {weak, gpu, true, 256, 100},
+    {weak, gpu, false, 256, 100},  {strong, gpu, true, 768, 50}, {strong, gpu, false, 768, 50},
+    {weak, host, true, 256, 10},   {weak, host, false, 256, 10}, {strong, host, true, 256, 10},
+    {weak, any, true, 48, 4, true},
+};
+
 struct ProductRow {
   Size size;
   std::int64_t extent;
@@ -63,6 +78,16 @@ ScalingCase stencil_case(const StencilRow& row) {
   return {resolve(c, DType::f32), row.scaling, row.size, row.quick};
 }
 
+ScalingCase wave_case(const WaveRow& row) {
+  Case c;
+  c.problem.op = Op::system;
+  SystemShape& s = c.problem.system;
+  s.varying = row.varying, s.steps = row.steps;
+  s.extents = {row.extent, row.extent, row.extent};
+  c.problem.name = name_of(s);
+  return {resolve(c, DType::f32), row.scaling, row.size, row.quick};
+}
+
 ScalingCase product_case(const ProductRow& row, Kind kind) {
   Case c;
   c.problem.op = Op::gemm;
@@ -82,13 +107,17 @@ Problem ScalingCase::whole(int ranks) const {
   if (scaling == strong) return problem;
   Case c;
   c.problem = problem;
-  c.problem.stencil.extents[std::size_t(3 - problem.stencil.rank)] *= ranks;
+  if (problem.op == Op::system)
+    c.problem.system.extents.front() *= ranks;
+  else
+    c.problem.stencil.extents[std::size_t(3 - problem.stencil.rank)] *= ranks;
   return resolve(c, problem.kind);
 }
 
 std::vector<ScalingCase> scaling_cases() {
   std::vector<ScalingCase> cases;
   for (const StencilRow& row : kStencils) cases.push_back(stencil_case(row));
+  for (const WaveRow& row : kWaves) cases.push_back(wave_case(row));
   for (const ProductRow& row : kProducts)
     for (const Kind& kind : kinds_named(row.kinds)) cases.push_back(product_case(row, kind));
   return cases;

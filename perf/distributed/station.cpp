@@ -39,6 +39,12 @@ void Station::leave_out(const std::string& name, const std::string& reason) cons
   if (recorder) recorder->leave_out(name, reason);
 }
 
+Decomposition Station::cut(std::size_t axes) const {
+  std::vector<std::int64_t> ranks(axes, 1);
+  ranks.front() = group.size();
+  return {.ranks = ranks, .depth = options.depth};
+}
+
 std::shared_ptr<void> Station::allocate(std::size_t bytes) const {
   return {device->allocate(std::max<std::size_t>(bytes, 1)), [d = device.get()](void* memory) { d->release(memory); }};
 }

@@ -66,6 +66,8 @@ class Station {
   Memory memory() const { return device->native_stream() != nullptr ? Memory::device : Memory::host; }
   bool is_root() const { return group.rank() == 0; }
   void leave_out(const std::string& name, const std::string& reason) const;
+  /// The first of so many axes is cut.
+  Decomposition cut(std::size_t axes) const;
   /// Device memory that goes with the pointer.
   std::shared_ptr<void> allocate(std::size_t bytes) const;
 };
@@ -86,6 +88,7 @@ void contest(const Station& station, const std::string& title, std::vector<Subje
 
 /// Collective. The rows of a case.
 void run_stencil(const Station& station, const ScalingCase& c);
+void run_system(const Station& station, const ScalingCase& c);
 void run_product(const Station& station, const ScalingCase& c);
 /// Collective. What messages between the first two ranks take.
 void run_links(const Station& station);

@@ -91,8 +91,7 @@ class ScaledStencil {
 void ScaledStencil::make() {
   together(s_.group, [&] {
     plan_ = std::make_unique<DistributedStencilPlan>(s_.group.comm(), *s_.context, stencil_desc(whole_),
-                                                     Decomposition{.depth = s_.options.depth},
-                                                     PlanOptions{.operands = s_.memory()});
+                                                     s_.cut(extents_.size()), PlanOptions{.operands = s_.memory()});
   });
   together(s_.group, [&] {
     const Block block = plan_->block();

@@ -39,6 +39,8 @@ TEST_CASE("two ranks are measured beside one") {
   for (const char* subject : {"distributed", "one_rank", "at_once"}) CHECK(rows.contains(weak + subject));
   CHECK(rows[weak + "distributed"].at("halo_bytes").get<double>() >= 4.0 * 64 * 64);
   CHECK_THAT(rows[weak + "distributed"].at("label").get<std::string>(), ContainsSubstring("rank 0 of 2x1x1"));
+  const std::string wave = "distributed/weak_wave_o8_c2_48^3_steps4_ranks2/f32/cold/tessera:cpu:";
+  for (const char* subject : {"distributed", "one_rank", "at_once"}) CHECK(rows.contains(wave + subject));
   const std::string strong = "distributed/strong_gemm_256_blocks64_ranks2/f32/cold/tessera:cpu:";
   for (const char* subject : {"distributed", "one_rank"}) CHECK(rows.contains(strong + subject));
   CHECK(rows.contains("distributed/exchange_67108864/f32/cold/ceiling:host"));
