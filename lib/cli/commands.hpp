@@ -55,10 +55,8 @@ struct Choice {
   std::string backend;
   std::string algorithm;
 
-  void add_to(CLI::App& command) {
-    command
-        .add_option("--backend", backend, "cpu, cuda:1, ...; default: TESSERA_BACKEND, else the best for the problem")
-        ->type_name("NAME");
+  void add_to(CLI::App& command, const std::string& otherwise = "TESSERA_BACKEND, else the best for the problem") {
+    command.add_option("--backend", backend, "cpu, cuda:1, ...; default: " + otherwise)->type_name("NAME");
     command.add_option("--algorithm", algorithm, "name[:key=value,...] as 'tessera info' lists them")
         ->type_name("NAME");
   }

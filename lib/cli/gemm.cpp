@@ -2,305 +2,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "commands.hpp"
-#include "measure.hpp"
-#include "npy.hpp"
-#include "numbers.hpp"
-#include "png_image.hpp"
-#include "product_options.hpp"
+#include "gemm_job.hpp"
 
-#include <cstdio>
 #include <memory>
-#include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::cli {
 namespace {
 
-struct Arguments {
-  std::string a, b, output;
-  std::optional<std::string> c, bias;
-  std::optional<double> alpha, beta;
-  bool trans_a = false, trans_b = false;
-  std::optional<std::string> dtype, output_type;
-  Compute compute = Compute::environment;
-  Bias bias_axis = Bias::per_column;
-  Activation activation = Activation::none;
+struct Arguments : GemmArguments {
   Choice choice;
-};
-
-/// What the command line alone determines; mistakes in it are mistakes of usage.
-struct Types {
-  std::optional<DType> matrices, output;
-};
-
-Types parse(const Arguments& arguments) {
-  return usage([&] {
-    Types types;
-    if (arguments.dtype) types.matrices = parse_element_type(*arguments.dtype, "--dtype");
-    if (arguments.output_type) types.output = parse_element_type(*arguments.output_type, "--output-type");
-    return types;
-  });
-}
-
-/// Elements of `dtype`, or as they are.
-npy::Array read_array(const std::string& file, std::optional<DType> dtype) {
-  if (png::is_png(file)) throw npy::Error(file, "is a PNG image; the matrices of a product are read from .npy files");
-  return dtype ? npy::read_numbers(file, dtype) : npy::read(file);
-}
-
-void require_matrix(const npy::Array& matrix) {
-  if (matrix.shape.size() != 2)
-    throw npy::Error(matrix.file, "holds an array of " + npy::axes_text(matrix.shape.size()) + " (" +
-                                      matrix.describe() +
-                                      "); expected a matrix, which has 2: say what a vector is, with NumPy "
-                                      "array.reshape(-1, 1) for a column or array.reshape(1, -1) for a row");
-}
-
-npy::Array read_matrix(const std::string& file, std::optional<DType> dtype) {
-  npy::Array matrix = read_array(file, dtype);
-  require_matrix(matrix);
-  return matrix;
-}
-
-void require_type(const npy::Array& matrix, const npy::Array& like) {
-  if (matrix.dtype != like.dtype)
-    throw npy::Error(matrix.file, "holds " + matrix.describe() + ", but " +
-                                      npy::clip(like.file.native(), npy::kShownName) + " holds " + like.describe() +
-                                      ": the types must be the same");
-}
-
-/// Rows and columns of op(X).
-std::pair<std::int64_t, std::int64_t> shape_of(const npy::Array& x, bool transposed) {
-  return transposed ? std::pair(x.shape[1], x.shape[0]) : std::pair(x.shape[0], x.shape[1]);
-}
-
-/// A matrix in Fortran order is its transpose in C order, so no file needs to be copied into another order.
-Transpose transpose_of(const npy::Array& x, bool transposed) {
-  return transposed != x.fortran_order ? Transpose::yes : Transpose::no;
-}
-
-/// The elements of a matrix whose shape was checked, in C order.
-template <Element T>
-std::vector<T> in_c_order(const npy::Array& matrix) {
-  const T* const data = matrix.data<T>();
-  std::vector<T> result(data, data + matrix.size);
-  const std::int64_t rows = matrix.shape[0], columns = matrix.shape[1];
-  if (matrix.fortran_order)
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) result[std::size_t(i * columns + j)] = data[j * rows + i];
-  return result;
-}
-
-/// The type of alpha, beta and sums.
-DType scalar_of(DType dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
-}
-
-/// What is multiplied, and what it is added to.
-struct Operands {
-  npy::Array a, b;
-  std::optional<npy::Array> c0, bias;
 };
 
 /// A and B of type T, C0 and the output of type D.
 template <Element T, Element D>
-void multiply(const Arguments& arguments, const Operands& operands, const GemmDesc& desc, npy::OutputFile& output) {
+void multiply(const Choice& choice, GemmJob& job) {
   using S = Scalar<D>;
-  const S alpha = S(fitting("--alpha", arguments.alpha.value_or(1.0), kDType<S>));
-  const S beta = S(fitting("--beta", arguments.beta.value_or(operands.c0 ? 1.0 : 0.0), kDType<S>));
-  auto plan = arguments.choice.plan<GemmPlan>(desc);
+  const GemmDesc& desc = job.desc();
+  const GemmOperands& operands = job.operands();
+  auto plan = choice.plan<GemmPlan>(desc);
   const T *const a = operands.a.data<T>(), *const b = operands.b.data<T>();
-  const std::vector<D> c0 = operands.c0 ? in_c_order<D>(*operands.c0) : std::vector<D>();
+  const std::vector<D> c0 = job.c0<D>();
   std::vector<D> d(std::size_t(desc.m) * std::size_t(desc.n));
   const auto execute = [&](const auto&... bias) {
     if (c0.empty())
-      plan.execute(alpha, a, b, S(0), d.data(), bias...);
+      plan.execute(S(job.alpha()), a, b, S(0), d.data(), bias...);
     else
-      plan.execute(alpha, a, b, beta, c0.data(), d.data(), bias...);
+      plan.execute(S(job.alpha()), a, b, S(job.beta()), c0.data(), d.data(), bias...);
   };
-  const Timing timing =
-      measure([] {},
-              [&] {
-                operands.bias ? execute(bias(std::span(operands.bias->data<S>(), std::size_t(operands.bias->size))))
-                              : execute();
-              });
-  output.write(std::span<const D>(d), {desc.m, desc.n});
-
-  const double m = double(desc.m), n = double(desc.n), k = double(desc.k);
-  const double bytes = (m * k + k * n) * sizeof(T) + m * n * (c0.empty() || beta == S(0) ? 1.0 : 2.0) * sizeof(D);
-  report(report_stream(output), plan, timing, 2.0 * m * n * k, "GFLOP/s", bytes);
-}
-
-/// What became of the numbers on the way, a line; empty where elements were read and are written as they are.
-std::string said_of(const Operands& operands, DType output) {
-  std::string text;
-  bool as_they_are = output != DType::bf16;
-  const auto say = [&](const char* name, const npy::Array& array) {
-    text += (text.empty() ? "" : ", ") + std::string(name) + " read as " + array.describe();
-    as_they_are = as_they_are && array.stored == npy::stored_of(array.dtype);
+  const auto execute_all = [&] {
+    operands.bias ? execute(bias(std::span(operands.bias->data<S>(), std::size_t(operands.bias->size)))) : execute();
   };
-  say("A", operands.a), say("B", operands.b);
-  if (operands.c0) say("C0", *operands.c0);
-  if (operands.bias) say("the bias", *operands.bias);
-  if (as_they_are) return "";
-  return text + ", computed in " + name_of(operands.a.dtype) + ", written as " +
-         npy::file_name_of(npy::stored_of(output)) + "\n";
+  const Timing timing = measure([] {}, execute_all);
+  job.finish(d, plan.describe(), timing);
 }
 
-/// The type of the output, and so of C0.
-DType output_type(const Types& types, DType matrices) {
-  const DType chosen = types.output.value_or(matrices), scalar = scalar_of(matrices);
-  if (chosen == matrices || chosen == scalar) return chosen;
-  throw std::runtime_error(std::string("--output-type = ") + name_of(chosen) + ": the product of " + name_of(matrices) +
-                           " is written as " + name_of(matrices) +
-                           (scalar == matrices ? "" : std::string(" or ") + name_of(scalar)) +
-                           "; --dtype says what it is computed in");
-}
-
-/// C0 or a bias: the bits of bf16 and integers as A and B are, other numbers of a larger type not by way of it.
-npy::Array read_beside(const std::string& file, const Types& types, DType dtype) {
-  npy::Array array = read_array(file, types.matrices);
-  if (!types.matrices || array.dtype == dtype) return array;
-  if (npy::is_floating(array.stored) && size_of(array.stored) > size_of(array.dtype))
-    return npy::read_numbers(file, dtype);
-  return npy::converted(std::move(array), dtype);
-}
-
-npy::Array read_c0(const Arguments& arguments, const Types& types, DType output, std::int64_t m, std::int64_t n) {
-  npy::Array c0 = read_beside(*arguments.c, types, output);
-  require_matrix(c0);
-  if (c0.dtype != output)
-    throw npy::Error(
-        c0.file, "holds " + c0.describe() + "; the product is " + name_of(output) + ", and C0 must have the same type");
-  if (shape_of(c0, false) != std::pair(m, n))
-    throw npy::Error(c0.file, "holds " + c0.describe() + "; the product is " + std::to_string(m) + " x " +
-                                  std::to_string(n) + ", and C0 must have the same shape");
-  return c0;
-}
-
-/// As the type of alpha and beta, which holds all that a bias may be.
-npy::Array read_bias(const Arguments& arguments, const Types& types, DType matrices, DType output, std::int64_t m,
-                     std::int64_t n) {
-  const DType scalar = scalar_of(output);
-  npy::Array bias = read_beside(*arguments.bias, types, scalar);
-  if (bias.shape.size() != 1)
-    throw npy::Error(bias.file, "holds an array of " + npy::axes_text(bias.shape.size()) + " (" + bias.describe() +
-                                    "); expected a bias, a vector, which has 1: NumPy's array.ravel() makes one");
-  if (bias.dtype != matrices && bias.dtype != output && bias.dtype != scalar)
-    throw npy::Error(bias.file, "holds a bias of type " + std::string(name_of(bias.dtype)) + "; expected " +
-                                    name_of(matrices) + ", as A and B" +
-                                    (scalar == matrices ? "" : std::string(", or ") + name_of(scalar)));
-  const auto axis = [](bool row) { return std::string(row ? "row" : "column"); };
-  const bool row = arguments.bias_axis == Bias::per_row;
-  if (bias.size != (row ? m : n))
-    throw npy::Error(bias.file, "holds a bias of " + std::to_string(bias.size) + " values; --bias-axis " + axis(row) +
-                                    " adds one to each " + axis(row) + " of the product, which has " +
-                                    std::to_string(row ? m : n) +
-                                    (bias.size == (row ? n : m) ? ": --bias-axis " + axis(!row) + " fits" : ""));
-  return npy::converted(std::move(bias), scalar);
-}
-
-/// Checks the shapes that the files have and the command line says.
-GemmDesc describe(const Arguments& arguments, const npy::Array& a, const npy::Array& b) {
-  const auto [m, k] = shape_of(a, arguments.trans_a);
-  const auto [k_of_b, n] = shape_of(b, arguments.trans_b);
-  if (k != k_of_b)
-    throw npy::Error(b.file, "op(B) has " + std::to_string(k_of_b) + " rows (B is " + b.describe() +
-                                 "), but op(A) has " + std::to_string(k) + " columns (A, " +
-                                 npy::clip(a.file.native(), npy::kShownName) + ", is " + a.describe() +
-                                 "); they must agree: --trans-a and --trans-b transpose");
-  return {.m = m,
-          .n = n,
-          .k = k,
-          .dtype = a.dtype,
-          .trans_a = transpose_of(a, arguments.trans_a),
-          .trans_b = transpose_of(b, arguments.trans_b),
-          .compute = arguments.compute,
-          .activation = arguments.activation};
-}
-
-void run_gemm(const Arguments& arguments, const Types& types) {
-  Operands operands;
-  operands.a = read_matrix(arguments.a, types.matrices);
-  operands.b = read_matrix(arguments.b, types.matrices);
-  require_type(operands.b, operands.a);
-  GemmDesc desc = describe(arguments, operands.a, operands.b);
-  const DType type = output_type(types, desc.dtype);
-  desc.dtype_d = type;
-  if (arguments.c) operands.c0 = read_c0(arguments, types, type, desc.m, desc.n);
-  if (arguments.bias) {
-    operands.bias = read_bias(arguments, types, desc.dtype, type, desc.m, desc.n);
-    desc.bias = arguments.bias_axis;
-    desc.dtype_bias = operands.bias->dtype;
-  }
-  if (std::filesystem::path(arguments.output).extension() == ".png")
-    throw npy::Error(arguments.output, "cannot be written: a product is written as a .npy file, not as a PNG image");
-  npy::OutputFile output(arguments.output);
-  with_types(desc.dtype, [&]<class T>(std::type_identity<T>) {
-    type == desc.dtype ? multiply<T, T>(arguments, operands, desc, output)
-                       : multiply<T, Scalar<T>>(arguments, operands, desc, output);
+void run_gemm(const Arguments& arguments, const ParsedGemmArguments& parsed) {
+  GemmJob job(arguments, parsed);
+  with_types(job.desc().dtype, [&]<class T>(std::type_identity<T>) {
+    job.desc().dtype_d == kDType<T> ? multiply<T, T>(arguments.choice, job)
+                                    : multiply<T, Scalar<T>>(arguments.choice, job);
   });
-  std::FILE* const stream = report_stream(output);
-  std::fputs(said_of(operands, type).c_str(), stream);
-  check_printed(stream);
-  output.commit();
-}
-
-void add_types(CLI::App& command, Arguments& arguments) {
-  command
-      .add_option("--dtype", arguments.dtype,
-                  "what A and B are taken as: " + element_names() +
-                      " (default: as the files); with bf16 a file of uint16 holds its bits, since NumPy has no such "
-                      "type")
-      ->type_name("TYPE");
-  command
-      .add_option("--output-type", arguments.output_type,
-                  "of the product and of C0: that of A and B (default), or f32 where that is f16 or bf16; bf16 is "
-                  "written as uint16")
-      ->type_name("TYPE");
-  add_compute(command, arguments.compute);
-}
-
-void add_epilogue(CLI::App& command, Arguments& arguments) {
-  CLI::Option* const bias =
-      command.add_option("--bias", arguments.bias, "BIAS.npy: a vector, added to each row or column of the product")
-          ->type_name("FILE");
-  add_bias(command, "--bias-axis", arguments.bias_axis,
-           "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a network "
-           "(default)")
-      ->needs(bias);
-  add_activation(command, arguments.activation);
 }
 
 }  // namespace
 
 void add_gemm(CLI::App& app, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("gemm", "D <- activation(alpha op(A) op(B) + beta C0 + bias), on matrices in .npy files.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("A", arguments->a, "A.npy: m x k, " + npy::known_types() + ", C or Fortran order")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("B", arguments->b, "B.npy: k x n")->required()->type_name("FILE");
-  command->add_option("-o,--output", arguments->output, "D.npy: written in C order; may be a file that is read")
-      ->required()
-      ->type_name("FILE");
-  CLI::Option* c = command->add_option("--c", arguments->c, "C0.npy: m x n, added")->type_name("FILE");
-  add_number(*command, "--alpha", arguments->alpha, "default: 1");
-  add_number(*command, "--beta", arguments->beta, "default: 1")->needs(c);
-  command->add_flag("--trans-a", arguments->trans_a, "op(A) is the transpose of the array in A.npy");
-  command->add_flag("--trans-b", arguments->trans_b, "op(B) is the transpose of the array in B.npy");
+  CLI::App* const command = add_gemm_command(
+      app, "D <- activation(alpha op(A) op(B) + beta C0 + bias), on matrices in .npy files.", *arguments);
   add_epilogue(*command, *arguments);
-  add_types(*command, *arguments);
   arguments->choice.add_to(*command);
-  command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and D moved once, C0 where it is added). " +
-                  std::string(kMeasured));
   command->callback(
-      [arguments, &run] { run = [arguments, types = parse(*arguments)] { run_gemm(*arguments, types); }; });
+      [arguments, &run] { run = [arguments, parsed = parse(*arguments)] { run_gemm(*arguments, parsed); }; });
 }
 
 }  // namespace tessera::cli

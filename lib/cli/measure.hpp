@@ -8,12 +8,11 @@
 #include "commands.hpp"
 #include "npy.hpp"
 
-#include <tessera/plan.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,14 +30,16 @@ inline constexpr char kMeasured[] =
     "The plan is executed once and, where that takes less than 0.2 s, five times more: the time is their median.";
 
 /// Calls `execute` once and, where that was quick, kRuns times more; `prepare` precedes each call and is not timed.
-template <class Prepare, class Execute>
-Timing measure(Prepare&& prepare, Execute&& execute) {
+/// `longest` makes of this process's seconds those of all that execute together.
+template <class Prepare, class Execute, class Longest = std::identity>
+Timing measure(Prepare&& prepare, Execute&& execute, Longest&& longest = {}) {
   constexpr double kPatience = 1.0;  // seconds for all runs
   const auto timed = [&] {
     prepare();
     const auto start = std::chrono::steady_clock::now();
     execute();
-    return std::max(1e-9, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    return std::max(1e-9, longest(taken.count()));
   };
   const double first = timed();
   if (first * kRuns > kPatience) return {first, "a single execution"};
@@ -50,10 +51,10 @@ Timing measure(Prepare&& prepare, Execute&& execute) {
 
 /// "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s". `work` counts what `unit` names, `bytes` the compulsory traffic.
 /// Throws std::runtime_error where it cannot be printed.
-inline void report(std::FILE* stream, const Plan& plan, const Timing& timing, double work, const char* unit,
+inline void report(std::FILE* stream, const std::string& plan, const Timing& timing, double work, const char* unit,
                    double bytes) {
   const double giga = 1e9 * timing.seconds;
-  std::fprintf(stream, "%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.describe().c_str(), timing.seconds * 1e3,
+  std::fprintf(stream, "%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.c_str(), timing.seconds * 1e3,
                timing.kind.c_str(), work / giga, unit, bytes / giga);
   check_printed(stream);
 }

@@ -4,6 +4,7 @@
 #include "stencil_options.hpp"
 
 #include "commands.hpp"
+#include "named_value.hpp"
 #include "npy.hpp"
 #include "png_image.hpp"
 
@@ -43,6 +44,9 @@ void StencilOptions::add_to(CLI::App& command) {
   add_count(command, "--steps", steps, "applications, 0 and more (default: 1)");
   add_number(command, "--spacing", spacing, "distance of neighbouring points, for derivatives (default: 1)")
       ->excludes(file);
+  add_named_value<Sums>(command, "--sums", sums, {{"any", Sums::any}, {"ordered", Sums::ordered}},
+                        "any (default): the fastest algorithm adds the taps in its order; ordered: all add them in "
+                        "one order of the backend, and give the same bits");
 }
 
 ParsedStencil StencilOptions::parse() const {

@@ -28,6 +28,7 @@ struct StencilOptions {
   std::optional<std::string> named, origin;
   std::optional<double> value, spacing;
   std::int64_t steps = 1;
+  Sums sums = Sums::any;
 
   void add_to(CLI::App& command);
   /// Throws std::invalid_argument.

@@ -218,7 +218,7 @@ void run_system(const Arguments& arguments, const Parsed& parsed) {
   double points = double(arguments.steps);
   for (const std::int64_t extent : arrays.extents) points *= double(extent);
   std::FILE* const stream = outputs.report_stream();
-  report(stream, plan, timing, points, "GPoint/s", points * bytes_a_point(*d.get()));
+  report(stream, plan.describe(), timing, points, "GPoint/s", points * bytes_a_point(*d.get()));
   std::fputs(arrays.said.c_str(), stream);
   check_printed(stream);
   outputs.commit();

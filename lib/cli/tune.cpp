@@ -223,7 +223,8 @@ void add_grid(CLI::App& tune_command, Run& run) {
                                   .taps = g->taps(parsed, int(extents.size())),
                                   .boundary = Boundaries(parsed.boundary),
                                   .steps = g->steps,
-                                  .dtype = dtype}),
+                                  .dtype = dtype,
+                                  .sums = g->sums}),
            *g);
     };
   });

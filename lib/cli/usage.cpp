@@ -57,9 +57,10 @@ std::string nearest_option(const CLI::App& command, const std::string& word) {
 
 }  // namespace
 
-std::string usage_message(const CLI::App*, const CLI::Error& error) {
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   constexpr std::size_t kMaxText = 1024;  // bytes; of the command line, which may be long
-  return "tessera: error: " + npy::clip(error.what(), kMaxText) + "\nRun with --help for more information.\n";
+  return app->get_name() + ": error: " + npy::clip(error.what(), kMaxText) +
+         "\nRun with --help for more information.\n";
 }
 
 std::string subcommand_message(const CLI::App& app, int argc, char** argv) {

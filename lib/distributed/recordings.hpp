@@ -21,7 +21,6 @@ class Recordings {
   /// Collective. `boxes` are what this rank makes by a plan each.
   Recordings(Comm& comm, tessera_context* context, const SystemDescription& system, const std::vector<Box>& boxes);
 
-  const std::vector<Slot>& slots(std::size_t piece) const { return pieces_[piece].slots; }
   /// Where a piece records a set: rows of all steps.
   void* array(std::size_t piece, std::size_t set) const;
   /// Collective, behind an execution: writes all series on all ranks, from the first step's row on.

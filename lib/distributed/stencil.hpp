@@ -7,9 +7,9 @@
 
 #include "arrays.hpp"
 #include "attempts.hpp"
-#include "carrier.hpp"
 #include "comm.hpp"
 #include "decomposition.hpp"
+#include "halo_carrier.hpp"
 #include "handles.hpp"
 
 #include <cstdint>
@@ -93,7 +93,7 @@ class StencilPlan {
   ContextHandle context_;
   bool on_host_ = true;
   Halos halos_{};
-  std::optional<Carrier> carrier_;
+  std::optional<HaloCarrier> carrier_;
   std::int64_t depth_ = 1;     ///< steps from one exchange to the next
   std::int64_t rounds_ = 1;    ///< of exchanges
   std::vector<Stage> stages_;  ///< of all rounds, and where it has fewer steps of the last one

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "attempts.hpp"
-#include "carrier.hpp"
+#include "halo_carrier.hpp"
 #include "recordings.hpp"
 #include "system_description.hpp"
 
@@ -92,7 +92,7 @@ class SystemPlan {
   Array own_{};
   ContextHandle context_;
   bool on_host_ = true;
-  std::optional<Carrier> carrier_;
+  std::optional<HaloCarrier> carrier_;
   Way way_;
   std::int64_t rounds_ = 0;    ///< of exchanges
   std::vector<Stage> stages_;  ///< of all rounds, and where it has fewer steps of the last one

@@ -14,6 +14,7 @@
 
 using namespace tessera::test;
 using namespace tessera;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Matches;
 
 namespace {
@@ -155,6 +156,21 @@ TEST_CASE("named taps", "[stencil]") {
     row.arguments.insert(row.arguments.end(), {"--boundary", "nearest"});
     check(desc, integers<double>(shape), false, row.arguments);
   }
+}
+
+TEST_CASE("the order of sums", "[stencil]") {
+  need_backend();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "u.npy", out = folder.path() / "v.npy";
+  write_npy(file, integers<float>({6, 7}), {6, 7});
+  const auto with = [&](const std::string& sums) {
+    return tessera_run({"stencil", file, "-o", out, "--named", "heat:2:0.125", "--sums", sums});
+  };
+  CHECK_THAT(with("ordered").output, ContainsSubstring(" ordered"));
+  CHECK_THAT(with("any").output, !ContainsSubstring(" ordered"));
+  const Outcome outcome = with("fast");
+  CHECK(outcome.exit_code == 2);
+  CHECK_THAT(outcome.errors, ContainsSubstring("--sums: 'fast' is unknown; there are any|ordered"));
 }
 
 TEST_CASE("the output may be the input", "[stencil]") {

@@ -57,11 +57,19 @@ inline std::vector<std::string> tested_backends() {
   return names;
 }
 
-/// A context of one thread: there are as many ranks as the test wants.
-inline Context context_of(const std::string& backend) {
+/// How many devices a backend has.
+inline int devices_of(const std::string& backend) {
+  for (const BackendInfo& info : backends())
+    if (backend == (info.variant.empty() ? info.name : info.name + "-" + info.variant)) return int(info.devices.size());
+  return 0;
+}
+
+/// A rank's context of one thread: there are as many ranks as the test wants. They have the backend's devices in turn.
+inline Context context_of(const std::string& backend, int rank = 0) {
   ContextOptions options;
   options.threads = 1;
-  return Context(backend, options);
+  const int devices = devices_of(backend);
+  return Context(devices > 1 ? backend + ":" + std::to_string(rank % devices) : backend, options);
 }
 
 }  // namespace tessera::test

@@ -27,7 +27,7 @@ void compare_with_one_rank(const std::string& backend, Problem p, Random& random
   const std::vector<T> wanted = alone(context_of(backend), p.desc, in);
   std::vector<T> out(in.size(), std::numeric_limits<T>::quiet_NaN());
   const std::vector<std::string> errors =
-      on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, context_of(backend), p, in, out); });
+      on_ranks(p.ranks, [&](const Comm& comm) { run_rank(comm, context_of(backend, comm.rank()), p, in, out); });
   if (!errors[0].empty()) {  // too thin for so many ranks
     for (const std::string& error : errors) CHECK_THAT(error, ContainsSubstring("halo"));
     return;
@@ -63,7 +63,7 @@ std::vector<std::string> made_with(Change&& change) {
     Decomposition cut;
     std::string backend = tested_backends().front();
     if (comm.rank() == 1) change(desc, cut, backend);
-    const Context context = context_of(backend);
+    const Context context = context_of(backend, comm.rank());
     const DistributedStencilPlan plan(comm, context, desc, cut, {.operands = Memory::device});
   });
 }
@@ -95,7 +95,7 @@ TEST_CASE("a rank without a backend leaves before there is a plan", "[stencil]")
 TEST_CASE("what cannot be cut is refused on all ranks", "[stencil]") {
   const auto refused = [](const StencilDesc& desc, const Decomposition& cut) {
     return on_ranks(4, [&](const Comm& comm) {
-      const Context context = context_of(tested_backends().front());
+      const Context context = context_of(tested_backends().front(), comm.rank());
       const DistributedStencilPlan plan(comm, context, desc, cut, {.operands = Memory::device});
     });
   };
@@ -116,7 +116,7 @@ TEST_CASE("what cannot be cut is refused on all ranks", "[stencil]") {
 
 TEST_CASE("an execution that fails on one rank fails on all, and the plans stay usable", "[stencil]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
-    const Context context = context_of(tested_backends().front());
+    const Context context = context_of(tested_backends().front(), comm.rank());
     DistributedStencilPlan plan(comm, context, kHeat, {.ranks = {3, 1}, .depth = 1}, {.operands = Memory::device});
     Buffer<float> in(context, plan.block().elements), out(context, plan.block().elements);
     const std::vector<float> values(std::size_t(plan.block().elements), 1.0f);
@@ -138,7 +138,7 @@ TEST_CASE("an execution that fails on one rank fails on all, and the plans stay 
 TEST_CASE("ranks that name different roots all hear of it", "[stencil]") {
   check_all(on_ranks(2,
                      [](const Comm& comm) {
-                       const Context context = context_of(tested_backends().front());
+                       const Context context = context_of(tested_backends().front(), comm.rank());
                        DistributedStencilPlan plan(comm, context, kHeat, {}, {.operands = Memory::device});
                        Buffer<float> in(context, plan.block().elements);
                        const std::vector<float> field(32 * 20);
@@ -150,7 +150,7 @@ TEST_CASE("ranks that name different roots all hear of it", "[stencil]") {
 TEST_CASE("a rank that leaves is no reason to wait for ever", "[comm]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
     if (comm.rank() == 1) throw Error(ErrorCode::internal, "rank 1 ends");
-    const Context context = context_of(tested_backends().front());
+    const Context context = context_of(tested_backends().front(), comm.rank());
     const DistributedStencilPlan plan(comm, context, kHeat, {}, {.operands = Memory::device});
   });
   CHECK(errors[1] == "rank 1 ends");

@@ -213,7 +213,7 @@ void compare_with_one_rank(const std::string& backend, const std::string& algori
   const PlanOptions options{.operands = Memory::device, .algorithm = algorithm};
   std::vector<Values> made(std::size_t(ranks), Values{});
   const std::vector<std::string> errors = on_ranks(ranks, [&](const Comm& comm) {
-    made[std::size_t(comm.rank())] = trial.run(comm, context_of(backend), cut, options, ranks - 1);
+    made[std::size_t(comm.rank())] = trial.run(comm, context_of(backend, comm.rank()), cut, options, ranks - 1);
   });
   if (!errors[0].empty()) {
     INFO(errors[0]);
@@ -271,7 +271,8 @@ TEST_CASE("any number of ranks and any cut give the bits of one rank", "[system]
       if (!trial.is_packed() || c.name.find(", in a box") != std::string::npos ||
           c.name.find("on some planes") != std::string::npos || c.name.find("pair in a box") != std::string::npos)
         continue;
-      const int ranks = int(random.integer(1, 8));
+      const bool one_each = devices_of(backend) > 1 && random.integer(0, 1) == 0;  // which messages can travel between
+      const int ranks = one_each ? devices_of(backend) : int(random.integer(1, 8));
       Decomposition cut{.depth = int(random.integer(0, 3))};
       if (random.integer(0, 2) == 0) cut.ranks = {ranks};  // the first axis alone
       for (auto& [algorithm, count] : counts) {
@@ -306,7 +307,7 @@ struct Wave {
 std::vector<std::string> made_with(const Wave& other, const Decomposition& cut = {}) {
   return on_ranks(3, [&](const Comm& comm) {
     const Wave same;
-    const Context context = context_of(tested_backends().front());
+    const Context context = context_of(tested_backends().front(), comm.rank());
     const DistributedSystemPlan plan(comm, context, (comm.rank() == 1 ? other : same).system, 4, cut,
                                      {.operands = Memory::device});
   });
@@ -328,7 +329,7 @@ TEST_CASE("systems that cannot be cut are refused on all ranks", "[system]") {
   check_all(made_with(Wave(), {.ranks = {3}, .depth = 7}), "halo");
   const auto refused = [](const StencilSystem& system, const Decomposition& cut) {
     return on_ranks(2, [&](const Comm& comm) {
-      const Context context = context_of(tested_backends().front());
+      const Context context = context_of(tested_backends().front(), comm.rank());
       const DistributedSystemPlan plan(comm, context, system, 1, cut, {.operands = Memory::device});
     });
   };
@@ -352,7 +353,7 @@ TEST_CASE("systems that cannot be cut are refused on all ranks", "[system]") {
 TEST_CASE("an execution of a system that fails on one rank fails on all, and the plans stay usable", "[system]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
     const Wave wave;
-    const Context context = context_of(tested_backends().front());
+    const Context context = context_of(tested_backends().front(), comm.rank());
     DistributedSystemPlan plan(comm, context, wave.system, 4, {}, {.operands = Memory::device});
     const std::int64_t elements = plan.block().elements;
     Buffer<float> now(context, elements), before(context, elements), c2(context, elements), in(context, 4),

@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
@@ -26,17 +25,6 @@ namespace tessera::test {
 namespace {
 
 constexpr ContextOptions kOneThread{.threads = 1};
-
-/// "" where the body throws nothing.
-template <class Body>
-std::string thrown_by(Body&& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// On how many ranks it is so.
 int count(bool holds) {

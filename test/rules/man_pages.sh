@@ -6,6 +6,7 @@
 # it is there, has nothing against one.
 set -euo pipefail
 program="$1" folder="$2"
+name="$(basename -- "$program")"
 
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
@@ -22,10 +23,10 @@ check() {
     fail "$page: $(groff -man -Kutf8 -ww -z "$page" 2>&1)"
 }
 
-check tessera
+check "$name"
 count=0
 while IFS= read -r command; do
-  check "tessera-$command" "$command"
+  check "$name-$command" "$command"
   count=$((count + 1))
 done < <("$program" --help | sed -nE '/^Subcommands:$/,/^$/s/^  ([a-z]+) .*/\1/p')
 [[ $count -gt 1 ]] || fail "--help names $count subcommands"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "carrier.hpp"
+#include "halo_carrier.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,14 +19,14 @@ void refuse_gaps(const std::vector<Halos>& halos) {
 
 }  // namespace
 
-Carrier::Carrier(std::shared_ptr<Comm> comm, const tessera_context* context, bool on_host,
-                 tessera_halo_transport wanted, const std::vector<Halos>& halos)
+HaloCarrier::HaloCarrier(std::shared_ptr<Comm> comm, const tessera_context* context, bool on_host,
+                         tessera_halo_transport wanted, const std::vector<Halos>& halos)
     : comm_(std::move(comm)), copier_(on_host ? share(context) : beside(context)), on_host_(on_host), halos_(halos) {
   join(wanted);
 }
 
 /// Collective: NCCL, or the group's transport.
-void Carrier::join(tessera_halo_transport wanted) {
+void HaloCarrier::join(tessera_halo_transport wanted) {
   std::string why_not;
   if (wanted != TESSERA_HALO_HOST && comm_->size() > 1) {
     why_not = first_failure(*comm_, outcome_of([&] {
@@ -41,24 +41,17 @@ void Carrier::join(tessera_halo_transport wanted) {
   if (!why_not.empty() && !on_host_) text_ += " (" + why_not + ")";
 }
 
-void Carrier::take(const std::vector<Halos>& halos) {
+void HaloCarrier::take(const std::vector<Halos>& halos) {
   halos_ = halos;
   exchange_.reset();
   if (nccl_ == nullptr && !empty()) exchange_ = std::make_unique<Exchange>(comm_, halos_);
 }
 
-bool Carrier::empty() const {
+bool HaloCarrier::empty() const {
   return std::all_of(halos_.begin(), halos_.end(), [](const Halos& h) { return h.empty(); });
 }
 
-double Carrier::bytes() const {
-  double bytes = 0.0;
-  for (const Halos& one : halos_)
-    for (const Decomposition::Halo& halo : one.received) bytes += double(halo.box.points() * one.array.element);
-  return bytes;
-}
-
-void Carrier::queue(const std::vector<void*>& arrays) {
+void HaloCarrier::queue(const std::vector<void*>& arrays) {
   const auto parts = [&](std::vector<Decomposition::Halo> Halos::*list) {
     std::vector<Nccl::Part> made;
     for (std::size_t i = 0; i < halos_.size(); ++i)
@@ -72,13 +65,13 @@ void Carrier::queue(const std::vector<void*>& arrays) {
   nccl_->exchange(stream_, parts(&Halos::sent), parts(&Halos::received));
 }
 
-void Carrier::begin(tessera_context* context, const std::vector<void*>& arrays, Attempts& attempts) {
+void HaloCarrier::begin(tessera_context* context, const std::vector<void*>& arrays, Attempts& attempts) {
   if (exchange_ == nullptr) return;
   if (!on_host_) attempts.run([&] { call(tessera_context_synchronize, context); });
   attempts.always([&] { exchange_->begin(copier_.get(), arrays, attempts.failed()); });
 }
 
-void Carrier::finish(const std::vector<void*>& arrays, Attempts& attempts) {
+void HaloCarrier::finish(const std::vector<void*>& arrays, Attempts& attempts) {
   if (exchange_ == nullptr) return;
   attempts.always([&] {
     const int lost = exchange_->finish(copier_.get(), arrays, attempts.failed());

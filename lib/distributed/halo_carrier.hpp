@@ -15,12 +15,12 @@
 
 namespace tessera::distributed {
 
-class Carrier {
+class HaloCarrier {
  public:
   /// Collective. `context` is that of the computing, whose device has a memory of its own unless `on_host`. `halos` are
   /// the largest that will travel. Throws where NCCL is wanted and cannot carry them.
-  Carrier(std::shared_ptr<Comm> comm, const tessera_context* context, bool on_host, tessera_halo_transport wanted,
-          const std::vector<Halos>& halos);
+  HaloCarrier(std::shared_ptr<Comm> comm, const tessera_context* context, bool on_host, tessera_halo_transport wanted,
+              const std::vector<Halos>& halos);
 
   /// Takes other halos, which NCCL can carry where it could the first ones.
   void take(const std::vector<Halos>& halos);
@@ -30,7 +30,6 @@ class Carrier {
   /// For halos: where the device has a memory of its own, one with a stream of its own that goes first.
   tessera_context* context() const { return copier_.get(); }
   const std::string& description() const { return text_; }
-  double bytes() const;  ///< that come in an exchange
 
   /// Queues an exchange by NCCL. `arrays` are those of the halos, in their order.
   void queue(const std::vector<void*>& arrays);
