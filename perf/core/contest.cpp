@@ -108,7 +108,8 @@ void Contest::start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& 
   // small beside it.
   if (first < budget.seconds || entry.competitor->name().rfind("peer:", 0) == 0)
     first = fixture.device().time([&] { fixture.execute(entry.execute, 1, hot_); });
-  entry.measurement.emplace(fixture.device(), work(entry, fixture), first, floor, budget);
+  const auto clock = [&device = fixture.device()](const auto& executions) { return device.time(executions); };
+  entry.measurement.emplace(clock, work(entry, fixture), first, floor, budget);
 }
 
 void Contest::begin(Fixture& fixture, const Conditions& conditions) {

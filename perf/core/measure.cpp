@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace tessera::perf {
 
@@ -35,8 +36,8 @@ Statistics condense(const Passes& by_pass, std::int64_t batch) {
   return s;
 }
 
-Measurement::Measurement(Device& device, const Work& work, double first, double floor, const Budget& budget)
-    : device_(&device), passes_(budget.passes) {
+Measurement::Measurement(Clock clock, const Work& work, double first, double floor, const Budget& budget)
+    : clock_(std::move(clock)), passes_(budget.passes) {
   if (budget.exceeded_by(first)) {
     add(0, first, floor);
     return;
@@ -61,7 +62,7 @@ bool Measurement::wants_more(std::int64_t pass) const {
 }
 
 double Measurement::time_of(const Work& work, std::int64_t batch) {
-  const double seconds = device_->time([&] {
+  const double seconds = clock_([&] {
     for (std::int64_t i = 0; i < batch; ++i) work(done_ + i);
   });
   done_ += batch;

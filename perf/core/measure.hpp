@@ -37,10 +37,12 @@ struct Budget {
 class Measurement {
  public:
   using Work = std::function<void(std::int64_t i)>;  ///< the i-th execution
+  /// Seconds that the work takes, waited for: Device::time, or that of several devices at once.
+  using Clock = std::function<double(const std::function<void()>& work)>;
 
   /// `first` is the time of an execution. Finds how many executions make a sample, and how many samples the budget
   /// allows: one at least in each pass, unless the budget is exceeded; then `first` is the only sample.
-  Measurement(Device& device, const Work& work, double first, double floor, const Budget& budget);
+  Measurement(Clock clock, const Work& work, double first, double floor, const Budget& budget);
 
   /// Whether samples are due in that pass, counted from 0.
   bool wants_more(std::int64_t pass) const;
@@ -54,7 +56,7 @@ class Measurement {
   double time_of(const Work& work, std::int64_t batch);
   void add(std::int64_t pass, double seconds, double floor);
 
-  Device* device_;
+  Clock clock_;
   std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1, passes_ = 1, taken_ = 0;
   Passes seconds_, shares_;
 };

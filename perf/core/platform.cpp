@@ -194,7 +194,9 @@ bool has_stream(tessera::Context& context) {
   }
 }
 
-/// The part of the suite that measures where a context computes. A stream alone may be of any kind, and so may names;
+}  // namespace
+
+/// A stream alone may be of any kind, and so may names;
 /// a runtime knows its own memory.
 std::string platform_of(tessera::Context& context) {
   if (!has_stream(context)) return "host";  // whose operands every backend takes
@@ -207,6 +209,8 @@ std::string platform_of(tessera::Context& context) {
   }
   throw std::runtime_error(context.backend() + " computes on a device that the suite cannot measure: " + reason);
 }
+
+namespace {
 
 void add_library_peers(Platform& platform, Facts& facts, LeftOut& left_out) {
   struct Maker {

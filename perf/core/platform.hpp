@@ -46,6 +46,9 @@ std::vector<const Competitors*> all_competitors(const Platform& platform);
 /// What could not be had, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;
 
+/// The part of the suite that measures where a context computes, "host" or "cuda". Throws where there is none.
+std::string platform_of(tessera::Context& context);
+
 /// Opens a backend ("cpu", "cpu-v3", "cuda:1") on its platform; the first backend there opens the platform. Throws
 /// where the backend, or the suite's module for its device, is not available.
 void open_backend(Platforms& platforms, const std::string& backend, int threads, Facts& facts, LeftOut& left_out);

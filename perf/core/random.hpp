@@ -27,6 +27,11 @@ TESSERA_PERF_BOTH inline double random_value(std::uint64_t seed, std::uint64_t i
   return double(std::int64_t(z) >> 10) * 0x1p-53;
 }
 
+/// The seed with which element i is element `offset` + i of the given one.
+constexpr std::uint64_t shifted_seed(std::uint64_t seed, std::int64_t offset) {
+  return seed + std::uint64_t(offset) * 0x9e3779b97f4a7c15u;
+}
+
 /// An element of an operand.
 template <class T>
 TESSERA_PERF_BOTH inline T random_element(std::uint64_t seed, std::uint64_t index) {

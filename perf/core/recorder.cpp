@@ -57,6 +57,16 @@ void Recorder::leave_out(const std::string& name, const std::string& reason) {
   left_out_.push_back({{"name", name}, {"reason", reason}});
 }
 
+void Recorder::fail(const std::string& name, const std::string& platform, const std::string& reason) {
+  rows_.push_back({{"name", name},
+                   {"run_name", name},
+                   {"run_type", "iteration"},
+                   {"place", platform},
+                   {"error_occurred", true},
+                   {"error_message", reason}});
+  failed_ = true;
+}
+
 bool Recorder::ReportContext(const Context& context) {
   context_["executable"] = "tessera-perf";  // not where it lay, which says something of a machine
   context_["num_cpus"] = context.cpu_info.num_cpus;

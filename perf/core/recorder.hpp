@@ -28,6 +28,8 @@ class Recorder : public benchmark::BenchmarkReporter {
   void locate(const std::string& name, const std::string& platform) { platforms_[name] = platform; }
   /// Each pass's median of some of its values, for the row of that name.
   void passes(const std::string& name, nlohmann::ordered_json medians) { passes_[name] = std::move(medians); }
+  /// A row that says why it has no figures.
+  void fail(const std::string& name, const std::string& platform, const std::string& reason);
   bool failed() const { return failed_; }
   std::size_t size() const { return rows_.size(); }
   void write();  ///< the JSON, whole or not at all

@@ -164,6 +164,13 @@ void print_row(const Json& row, const Json* best_peer, bool ceiling, const char*
   std::fprintf(file, "\n");
 }
 
+const char* unit_of(const std::string& title) {
+  const auto has = [&title](const char* part) { return title.find(part) != std::string::npos; };
+  if (title.rfind("gemm/", 0) == 0 || has("_gemm_")) return "FLOP/s";
+  if (title.rfind("system/", 0) == 0 || has("_wave_")) return "point/s";
+  return has("/exchange_") ? "B/s" : "Stencil/s";
+}
+
 void print_group(const Group& group, std::FILE* file) {
   std::vector<const Json*> rows = group.rows;
   std::stable_sort(rows.begin(), rows.end(), [](const Json* a, const Json* b) {
@@ -176,11 +183,8 @@ void print_group(const Group& group, std::FILE* file) {
         (best_peer == nullptr || number(*row, "rate") > number(*best_peer, "rate")))
       best_peer = row;
   const bool ceiling = group.title.rfind("ceiling/", 0) == 0;
-  const char* const unit = group.title.rfind("gemm/", 0) == 0     ? "FLOP/s"
-                           : group.title.rfind("system/", 0) == 0 ? "point/s"
-                                                                  : "Stencil/s";
   std::fprintf(file, "\n%s\n", group.title.c_str());
-  for (const Json* row : rows) print_row(*row, best_peer, ceiling, unit, file);
+  for (const Json* row : rows) print_row(*row, best_peer, ceiling, unit_of(group.title), file);
 }
 
 }  // namespace

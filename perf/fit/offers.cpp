@@ -104,7 +104,8 @@ double time_one(Device& device, const Fixture& fixture, const Execute& execute, 
   const auto work = [&](std::int64_t i) { fixture.execute(execute, i, false); };
   device.time([&] { work(0); });  // the first one loads code and touches memory
   const double first = device.time([&] { work(1); });
-  Measurement measurement(device, work, first, 0.0, Budget{.seconds = budget, .sample = 2e-4});
+  const auto clock = [&device](const auto& executions) { return device.time(executions); };
+  Measurement measurement(clock, work, first, 0.0, Budget{.seconds = budget, .sample = 2e-4});
   while (measurement.wants_more(0)) measurement.sample(0, work, 0.0);
   return measurement.time().median;
 }

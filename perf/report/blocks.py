@@ -11,6 +11,7 @@ import figures as of
 import formatting as text
 import noise
 import python_blocks
+import scaling_blocks
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = "h100-gemm", "h100-stencil", "h100-system"
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
@@ -236,7 +237,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
-    "python": python_blocks.python}
+    "python": python_blocks.python, "scaling": scaling_blocks.measured}
 
 
 def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:

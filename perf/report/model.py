@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 OPS = {"gemm": "GEMM", "stencil": "Stencils", "system": "Systems", "overhead": "Overheads",
-       "python": "Python", "ceiling": "Ceilings"}
-RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "system": "point/s", "ceiling": "FLOP/s"}
+       "python": "Python", "distributed": "Distributed", "ceiling": "Ceilings"}
+# What rows of distributed plans say beside their time: points of a rank's block and of a halo, bytes of a halo, steps
+# of an execution and from one exchange to the next; bytes of a message.
+DISTRIBUTED_FIGURES = ("points", "halo_points", "halo_bytes", "steps", "depth", "bytes")
+RATE_UNITS = {"gemm": "FLOP/s", "stencil": "Stencil/s", "system": "point/s", "distributed": "op/s",
+              "ceiling": "FLOP/s"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Row:
     repetitions: int = 0
     error: str = ""
     place: str = ""  # where it ran, in a file of several places
+    figures: dict[str, float] = field(default_factory=dict)  # of distributed plans, see DISTRIBUTED_FIGURES
     automatic: bool = False  # what the backend chooses by itself
     passes: dict[str, list[float]] = field(
         default_factory=dict

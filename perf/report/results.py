@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable, NoReturn
 
-from model import OPS, Result, Row, Subject
+from model import DISTRIBUTED_FIGURES, OPS, Result, Row, Subject
 
 # Other names under which the same facts are found.
 ALIASES = {"cpu_model": "cpu", "gpu_name": "gpu", "gpu_model": "gpu", "git_commit": "commit", "git_dirty": "dirty"}
@@ -137,6 +137,7 @@ def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]
     if not seconds:
         return Row(*name, error="no time in the file", place=place)
     counters = {key: _median(middle, lambda entry, key=key: number(entry.get(key))) for key in COUNTERS}
+    figures = {key: value for key in DISTRIBUTED_FIGURES if (value := number(middle[0].get(key))) is not None}
     errors = [value for run in runs if (value := number(run.get("max_error"))) is not None]
     counters["max_error"] = max(errors, default=counters["max_error"])
     labels = [str(entry["label"]) for entry in (*middle, *runs) if entry.get("label")]
@@ -147,7 +148,7 @@ def _row(name: tuple[str, str, str, str, Subject], entries: list[dict[str, Any]]
         counters |= {"traffic": counters["rate"], "rate": None}
     return Row(*name, seconds=seconds, **counters, binds=labels[0] if labels else "", automatic=automatic, place=place,
                spread=_spread(runs, aggregates) if repetitions > 1 or aggregates else {}, repetitions=repetitions,
-               passes=_passes(middle), interval=tuple(ends) if all(ends) else None)
+               passes=_passes(middle), figures=figures, interval=tuple(ends) if all(ends) else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from blocks import BLOCKS, CHARTS
 from results import ResultError, fail, run
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("README.md", "docs/performance.md", "docs/comparison.md", "docs/systems.md", "docs/python.md")
+PAGES = ("README.md", "docs/performance.md", "docs/comparison.md", "docs/systems.md", "docs/python.md",
+         "docs/distributed.md")
 _BLOCK = re.compile(r"(?P<mark><!-- generated: (?P<name>[\w-]+), by perf/report/summary\.py -->\n).*?"
                     r"(?P<end><!-- end -->)", re.S)
 _MARK = re.compile(r"<!-- generated: ")

@@ -15,8 +15,8 @@
 
 namespace tessera::test {
 
-inline Outcome perf(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), TESSERA_PERF_PROGRAM);
+inline Outcome perf(std::vector<std::string> arguments, const char* program = TESSERA_PERF_PROGRAM) {
+  arguments.insert(arguments.begin(), program);
   return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
                          {"TESSERA_BACKEND", std::nullopt},
                          {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
