@@ -63,9 +63,11 @@ TESSERA_API int32_t tessera_comm_size(const tessera_comm* comm);
 /** What carries halos between ranks. */
 typedef int32_t tessera_halo_transport;
 enum {
-  TESSERA_HALO_DEFAULT = 0, /**< NCCL where the ranks have devices of their own and halos are contiguous, else host */
-  TESSERA_HALO_HOST = 1,    /**< the group's transport, through host memory */
-  TESSERA_HALO_NCCL = 2     /**< NCCL, or an error that says why not */
+  /** Where halos are contiguous: copies between the devices of one process that reach each other, or NCCL where each
+   * rank has a device of its own; else host. */
+  TESSERA_HALO_DEFAULT = 0,
+  TESSERA_HALO_HOST = 1, /**< the group's transport, through host memory */
+  TESSERA_HALO_NCCL = 2  /**< NCCL, or an error that says why not */
 };
 
 /** How a domain is cut; zero bytes mean that the library chooses. The ranks are a grid, numbered with the last axis

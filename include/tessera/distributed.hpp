@@ -62,9 +62,12 @@ class Comm {
 
 /// What carries halos between ranks.
 enum class HaloTransport : tessera_halo_transport {
-  automatic = TESSERA_HALO_DEFAULT,  ///< NCCL where ranks have devices of their own and halos are contiguous, else host
-  host = TESSERA_HALO_HOST,          ///< the group's transport, through host memory
-  nccl = TESSERA_HALO_NCCL           ///< NCCL, or an error that says why not
+  /// Where halos are contiguous: copies between devices of one process that reach each other, or NCCL where each rank
+  /// has
+  /// a device of its own; else host.
+  automatic = TESSERA_HALO_DEFAULT,
+  host = TESSERA_HALO_HOST,  ///< the group's transport, through host memory
+  nccl = TESSERA_HALO_NCCL   ///< NCCL, or an error that says why not
 };
 
 /// How a domain is cut. The ranks are a grid, numbered with the last axis fastest.

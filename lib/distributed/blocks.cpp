@@ -38,6 +38,15 @@ Array array_of(const Decomposition& cut, int rank, std::int64_t element) {
   return {box, element};
 }
 
+Halos halos_of(const Decomposition& cut, int rank, std::int64_t element, const Reach& reach) {
+  Halos halos{array_of(cut, rank, element), cut.sent(rank, reach), cut.received(rank, reach), {}};
+  for (const Decomposition::Halo& halo : halos.received)
+    for (const Decomposition::Halo& sent : cut.sent(halo.peer, reach))
+      if (sent.peer == rank && sent.tag == halo.tag)
+        halos.sources.push_back(array_of(cut, halo.peer, element).offset(sent.box.low) * element);
+  return halos;
+}
+
 tessera_block block_of(const Decomposition& cut, int rank) {
   if (rank < 0 || rank >= cut.size())
     core::invalid("rank", rank, "must lie in [0, " + std::to_string(cut.size()) + ")");

@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "comm.hpp"
 #include "decomposition.hpp"
+#include "exchange.hpp"
 
 #include <tessera/distributed.h>
 
@@ -18,7 +19,9 @@ namespace tessera::distributed {
 
 /// A rank's block with the points of its neighbours around it.
 Array array_of(const Decomposition& cut, int rank, std::int64_t element);
-/// The same for the public.
+/// What travels to and from it of a field.
+Halos halos_of(const Decomposition& cut, int rank, std::int64_t element, const Reach& reach);
+/// The block for the public.
 tessera_block block_of(const Decomposition& cut, int rank);
 
 /// Moves the blocks of a field between a root's array of the whole domain, in host memory, and those of the ranks.

@@ -76,7 +76,7 @@ bool StencilPlan::has_rims(std::int64_t steps, const tessera_plan_options& optio
   constexpr int kRims = 16;  // of which a block has room
   constexpr double kLeastHalos = 30e-6;
   const Box block = cut_->block(comm_->rank());
-  if (!carrier_->by_nccl() || !exchanges() || steps < 2 || desc_.rank < 3 || domain_.low[0] != domain_.high[0] ||
+  if (!carrier_->on_streams() || !exchanges() || steps < 2 || desc_.rank < 3 || domain_.low[0] != domain_.high[0] ||
       block.extents()[0] < kRims * steps * domain_.low[0])
     return false;
   const double halos = seconds_of_halos();

@@ -30,7 +30,7 @@ std::unique_ptr<Carrier> DirectCopies::join(const std::shared_ptr<Comm>& comm, t
                                             tessera_context* copier, std::string& why_not) {
   std::unique_ptr<DirectCopies> made;
   why_not = first_failure(*comm, outcome_of([&] { made.reset(new DirectCopies(comm, context, copier)); }));
-  if (why_not.empty()) why_not = made->reach_all();
+  if (why_not.empty()) why_not = why_no_reach(*comm, made->device_);
   if (why_not.empty()) why_not = made->share_marks();
   if (!why_not.empty()) made.reset();
   return made;
@@ -44,22 +44,21 @@ DirectCopies::DirectCopies(std::shared_ptr<Comm> comm, tessera_context* context,
       stream_(stream_of(context)),
       copies_(stream_of(copier)) {}
 
-/// Collective, as all that follows.
-std::string DirectCopies::reach_all() {
+std::string why_no_reach(Comm& comm, void* device) {
   struct Place {
     std::uint64_t process;
     void* device;
   };
-  const Place mine{process_token(), device_};
-  std::vector<Place> all(std::size_t(comm_->size()));
-  comm_->all_gather(&mine, all.data(), sizeof mine);
+  const Place mine{process_token(), device};
+  std::vector<Place> all(std::size_t(comm.size()));
+  comm.all_gather(&mine, all.data(), sizeof mine);
   for (const Place& place : all)
     if (place.process != all.front().process) return "ranks are of several processes";
-  return first_failure(*comm_, outcome_of([&] {
-    for (const Place& place : all)
-      if (!Driver::get().reaches(device_, place.device))
-        throw Error(TESSERA_UNSUPPORTED, "devices do not reach each other's memory");
-  }));
+  return first_failure(comm, outcome_of([&] {
+                         for (const Place& place : all)
+                           if (!Driver::get().reaches(device, place.device))
+                             throw Error(TESSERA_UNSUPPORTED, "devices do not reach each other's memory");
+                       }));
 }
 
 std::string DirectCopies::share_marks() {

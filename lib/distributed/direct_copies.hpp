@@ -16,6 +16,9 @@
 
 namespace tessera::distributed {
 
+/// Collective: "" where all ranks are of one process and their devices reach each other's memory, else why not.
+std::string why_no_reach(Comm& comm, void* device);
+
 class DirectCopies : public Carrier {
  public:
   static std::unique_ptr<Carrier> join(const std::shared_ptr<Comm>& comm, tessera_context* context,
@@ -38,7 +41,6 @@ class DirectCopies : public Carrier {
 
   DirectCopies(std::shared_ptr<Comm> comm, tessera_context* context, tessera_context* copier);
   std::string share_marks();
-  std::string reach_all();
   const void* opened(std::size_t factor, const void* array);
 
   std::shared_ptr<Comm> comm_;

@@ -20,6 +20,7 @@ namespace tessera::distributed {
 struct Halos {
   Array array;
   std::vector<Decomposition::Halo> sent, received;
+  std::vector<std::int64_t> sources;  ///< of what is received: bytes from the begin of the sender's array
 
   bool empty() const { return sent.empty() && received.empty(); }
 };

@@ -47,9 +47,10 @@ void StencilPlan::execute(void* in, void* out) {
     if (out == nullptr) core::invalid("out", "null", "must be an array");
     if (in == out) core::invalid("out", "in", "must be another array: neighbours of a point are read after it");
   };
-  if (carrier_->by_nccl()) {  // whose messages cannot say that their sender has failed
+  if (carrier_->on_streams()) {
     together(*comm_, check);
-    return execute_on_device(in, out);
+    if (carrier_->open({in, out, scratch_ == nullptr ? out : tessera_buffer_data(scratch_.get())}))
+      return execute_on_device(in, out);
   }
   Attempts attempts;
   attempts.run(check);

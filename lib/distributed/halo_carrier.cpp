@@ -19,26 +19,29 @@ void refuse_gaps(const std::vector<Halos>& halos) {
 
 }  // namespace
 
-HaloCarrier::HaloCarrier(std::shared_ptr<Comm> comm, const tessera_context* context, bool on_host,
+HaloCarrier::HaloCarrier(std::shared_ptr<Comm> comm, tessera_context* context, bool on_host,
                          tessera_halo_transport wanted, const std::vector<Halos>& halos)
     : comm_(std::move(comm)), copier_(on_host ? share(context) : beside(context)), on_host_(on_host), halos_(halos) {
-  join(wanted);
+  join(context, wanted);
 }
 
-/// Collective: NCCL, or the group's transport.
-void HaloCarrier::join(tessera_halo_transport wanted) {
-  std::string why_not;
+/// Collective: copies between devices, NCCL, or the group's transport.
+void HaloCarrier::join(tessera_context* context, tessera_halo_transport wanted) {
+  std::string why_not, why_no_copies;
   if (wanted != TESSERA_HALO_HOST && comm_->size() > 1) {
     why_not = first_failure(*comm_, outcome_of([&] {
       if (on_host_) throw Error(TESSERA_UNSUPPORTED, "the backend computes on the host");
       refuse_gaps(halos_);
     }));
-    if (why_not.empty()) nccl_ = Nccl::join(*comm_, copier_.get(), why_not);
+    if (why_not.empty() && wanted != TESSERA_HALO_NCCL)
+      copies_ = HaloCopies::join(comm_, context, copier_.get(), why_no_copies);
+    if (why_not.empty() && copies_ == nullptr) nccl_ = Nccl::join(*comm_, copier_.get(), why_not);
     if (nccl_ == nullptr && wanted == TESSERA_HALO_NCCL) throw Error(TESSERA_UNSUPPORTED, "halos = nccl: " + why_not);
   }
-  if (nccl_ != nullptr) call(tessera_context_native_stream, copier_.get(), &stream_);
-  text_ = nccl_ != nullptr ? "by NCCL" : "through the host";
-  if (!why_not.empty() && !on_host_) text_ += " (" + why_not + ")";
+  if (on_streams()) stream_ = stream_of(copier_.get());
+  text_ = copies_ != nullptr ? "by copies between devices" : nccl_ != nullptr ? "by NCCL" : "through the host";
+  if (!why_not.empty() && !on_host_)
+    text_ += " (" + why_not + (why_no_copies.empty() ? "" : "; " + why_no_copies) + ")";
 }
 
 void HaloCarrier::take(const std::vector<Halos>& halos) {
@@ -52,6 +55,7 @@ bool HaloCarrier::empty() const {
 }
 
 void HaloCarrier::queue(const std::vector<void*>& arrays) {
+  if (copies_ != nullptr) return copies_->queue(halos_, arrays);
   const auto parts = [&](std::vector<Decomposition::Halo> Halos::*list) {
     std::vector<Nccl::Part> made;
     for (std::size_t i = 0; i < halos_.size(); ++i)
@@ -63,6 +67,11 @@ void HaloCarrier::queue(const std::vector<void*>& arrays) {
     return made;
   };
   nccl_->exchange(stream_, parts(&Halos::sent), parts(&Halos::received));
+}
+
+void HaloCarrier::copy(void* target, const void* source, std::size_t bytes) {
+  const Driver& driver = Driver::get();
+  driver.copy(driver.device_of(copier_.get()), stream_, {source, target, bytes, bytes, 1, bytes});
 }
 
 void HaloCarrier::begin(tessera_context* context, const std::vector<void*>& arrays, Attempts& attempts) {

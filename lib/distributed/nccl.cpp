@@ -132,8 +132,4 @@ void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vect
   library.check(failed, "sending and receiving");
 }
 
-void Nccl::copy(void* stream, void* target, const void* source, std::size_t bytes) {
-  Driver::get().copy(device_, stream, {source, target, bytes, bytes, 1, bytes});
-}
-
 }  // namespace tessera::distributed

@@ -32,8 +32,6 @@ class Nccl {
   };
   /// Queues all of them together on a stream of the device.
   void exchange(void* stream, const std::vector<Part>& sent, const std::vector<Part>& received);
-  /// Queues a copy within the device's memory.
-  void copy(void* stream, void* target, const void* source, std::size_t bytes);
 
  private:
   explicit Nccl(void* device) : device_(device) {}

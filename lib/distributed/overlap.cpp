@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Distributed stencils on devices: halos travel by NCCL beside the inner points, and the host waits for nothing.
+/// Distributed stencils on devices: halos travel beside the inner points, and the host waits for nothing.
 
 #include "stencil.hpp"
 
@@ -44,30 +44,41 @@ void StencilPlan::run_rims(const Stage& stage, const void* from, void* to) {
   for (const Rim& rim : stage.rims) carrier_->copy(at(to, rim.target), at(memory, rim.right), rim.bytes);
 }
 
-/// The inner points are queued on the context's stream, halos and what follows them on the copier's, which goes first:
+/// The inner points are queued on the context's stream, halos and what follows them on the carrier's, which goes first:
 ///
 ///     context   | inner points of round n | of round n + 1 ...
-///     copier    | halos n | rims n | when the inner points are done: rims into the array | halos n + 1 | ...
+///     carrier   | halos n | rims n | when the inner points are done: rims into the array | halos n + 1 | ...
 ///
 /// Single steps write the rims in place, when the inner points of the round before, which read there, are done.
-void StencilPlan::execute_on_device(void* in, void* out) {
+void StencilPlan::queue_round(std::int64_t round, void* from, void* to) {
   tessera_context *const inner = context_.get(), *const behind = carrier_->context();
-  call(tessera_context_wait_for, behind, inner);
-  void* from = in;
-  for (std::int64_t round = 0; round < rounds_; ++round) {
-    const Stage& stage = stage_of(round);
-    void* const to = target_of(round, out);
-    // What is sent was made on the copier's stream, unless a halo is deeper than the rim that was made there.
-    if (round > 0) call(tessera_context_wait_for, inner, behind);
-    if (round > 0 && domain_.low != domain_.high) call(tessera_context_wait_for, behind, inner);
-    carrier_->queue({from});
-    if (stage.rims.empty()) call(tessera_context_wait_for, behind, inner);
-    run(stage.before, from, to);
-    run(stage.after, from, to);
-    if (!stage.rims.empty()) run_rims(stage, from, to);
-    from = to;
+  const Stage& stage = stage_of(round);
+  // What is sent was made on the carrier's stream, unless a halo is deeper than the rim that was made there.
+  if (round > 0) call(tessera_context_wait_for, inner, behind);
+  if (round > 0 && domain_.low != domain_.high) call(tessera_context_wait_for, behind, inner);
+  carrier_->queue({from});
+  if (round > 0) carrier_->wait_for_readers(1);  // of the array that is written now
+  if (stage.rims.empty()) call(tessera_context_wait_for, behind, inner);
+  run(stage.before, from, to);
+  run(stage.after, from, to);
+  if (!stage.rims.empty()) run_rims(stage, from, to);
+}
+
+void StencilPlan::execute_on_device(void* in, void* out) {
+  try {
+    call(tessera_context_wait_for, carrier_->context(), context_.get());
+    void* from = in;
+    for (std::int64_t round = 0; round < rounds_; ++round) {
+      void* const to = target_of(round, out);
+      queue_round(round, from, to);
+      from = to;
+    }
+    call(tessera_context_wait_for, context_.get(), carrier_->context());
+    carrier_->close();
+  } catch (...) {
+    carrier_->fail();
+    throw;
   }
-  call(tessera_context_wait_for, inner, behind);
 }
 
 }  // namespace tessera::distributed

@@ -64,7 +64,7 @@ void StencilPlan::lay_out(const tessera_decomposition& wishes) {
   for (int axis = 0; axis < kAxes; ++axis) reach.low[axis] *= cut_->depth(), reach.high[axis] *= cut_->depth();
   for (const tessera_tap& tap : taps_)
     reach.corners = reach.corners || (tap.offset[0] != 0) + (tap.offset[1] != 0) + (tap.offset[2] != 0) > 1;
-  halos_ = {own_, cut_->sent(comm_->rank(), reach), cut_->received(comm_->rank(), reach)};
+  halos_ = halos_of(*cut_, comm_->rank(), own_.element, reach);
   depth_ = exchanges() ? std::min<std::int64_t>(cut_->depth(), desc_.steps) : desc_.steps;
 }
 
@@ -170,7 +170,7 @@ StencilPlan::Stage StencilPlan::make_stage(std::int64_t steps, const tessera_pla
   if (has_rims(steps, options)) return make_rims(steps, options);
   Stage stage;
   // What follows halos that NCCL brings is queued behind them.
-  tessera_context* const behind = carrier_->by_nccl() ? carrier_->context() : context_.get();
+  tessera_context* const behind = carrier_->on_streams() ? carrier_->context() : context_.get();
   const Box inner = exchanges() && steps == 1 ? inside() : Box{}, block = cut_->block(comm_->rank());
   if (!exchanges()) {
     stage.before.push_back(make_piece(context_.get(), block, steps, options));

@@ -81,6 +81,7 @@ class StencilPlan {
   void* target_of(std::int64_t round, void* out) const {
     return (rounds_ - 1 - round) % 2 == 0 ? out : tessera_buffer_data(scratch_.get());
   }
+  void queue_round(std::int64_t round, void* from, void* to);
   void execute_on_device(void* in, void* out);
   void run_rims(const Stage& stage, const void* from, void* to);
 

@@ -70,17 +70,12 @@ void SystemPlan::lay_out(const tessera_decomposition& wishes) {
   own_ = array_of(*cut_, comm_->rank(), 1);
 }
 
-Halos SystemPlan::halos_of(std::size_t field, const Reach& reach) const {
-  return {array_of(*cut_, comm_->rank(), system_->element(field)), cut_->sent(comm_->rank(), reach),
-          cut_->received(comm_->rank(), reach)};
-}
-
 /// What travels before the steps of a round: of each level of each state what is read around the block.
 std::vector<Halos> SystemPlan::halos() const {
   std::vector<Halos> halos;
   for (std::size_t f = 0; f < system_->fields().size() && system_->desc().steps > 0; ++f)
     for (std::size_t level = 0; system_->fields()[f].kind == TESSERA_FIELD_STATE && level < system_->arrays(f); ++level)
-      halos.push_back(halos_of(f, system_->reach(f, level, cut_->depth())));
+      halos.push_back(halos_of(*cut_, comm_->rank(), system_->element(f), system_->reach(f, level, cut_->depth())));
   return halos;
 }
 
@@ -150,7 +145,7 @@ SystemPlan::Stage SystemPlan::make_stage(const Way& way, std::int64_t steps, con
     const bool first = comm_->size() == 1 || (list.size() > 1 && i == 0);
     LocalSystem local;
     system_->describe(local, *cut_, comm_->rank(), list[i], steps, system_->slots(way.parts == 0 ? block : list[i]));
-    tessera_context* const context = first || !carrier_->by_nccl() ? context_.get() : carrier_->context();
+    tessera_context* const context = first || !carrier_->on_streams() ? context_.get() : carrier_->context();
     (first ? stage.before : stage.after).push_back({make_plan(context, &local.desc, options), i});
   }
   const tessera_plan* const plan = (stage.before.empty() ? stage.after : stage.before).front().plan.get();

@@ -62,7 +62,6 @@ class SystemPlan {
 
   void lay_out(const tessera_decomposition& wishes);
   std::vector<Halos> halos() const;
-  Halos halos_of(std::size_t field, const Reach& reach) const;
   void look_at_context(const tessera_plan_options& options);
   Box inside() const;
   std::vector<Box> boxes(const Way& way) const;

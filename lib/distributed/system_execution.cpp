@@ -79,7 +79,7 @@ void SystemPlan::exchange(std::int32_t field, void* local) {
     if (local == nullptr) invalid("local", "null", "must be an array");
     call(tessera_context_synchronize, context_.get());
   });
-  Exchange once(comm_, {halos_of(f, system_->reach(f, 0, cut_->depth()))});
+  Exchange once(comm_, {halos_of(*cut_, comm_->rank(), system_->element(f), system_->reach(f, 0, cut_->depth()))});
   attempts.always([&] { once.begin(carrier_->context(), {local}, attempts.failed()); });
   attempts.always([&] { once.finish(carrier_->context(), {local}, attempts.failed()); });
   agree(*comm_, attempts.outcome());
@@ -159,8 +159,8 @@ void SystemPlan::turn(const Stage& stage, Arrays& arrays) {
 void SystemPlan::execute(const tessera_execution& execution, Attempts& attempts) {
   Arguments given;
   attempts.run([&] { given = arguments(execution); });
-  if (carrier_->by_nccl()) {  // whose messages cannot say that their sender has failed
-    agree(*comm_, attempts.outcome());
+  if (carrier_->on_streams()) agree(*comm_, attempts.outcome());
+  if (carrier_->on_streams() && carrier_->open(travelling(given.arrays))) {
     execute_on_device(given);
   } else {
     execute_by_host(given, attempts);
@@ -188,19 +188,27 @@ void SystemPlan::execute_by_host(Arguments& given, Attempts& attempts) {
 /// As of a stencil: inner points are queued on the context's stream, halos and what follows them on the carrier's.
 void SystemPlan::execute_on_device(Arguments& given) {
   tessera_context *const inner = context_.get(), *const behind = carrier_->context();
-  call(tessera_context_wait_for, behind, inner);
-  for (std::int64_t round = 0; round < rounds_; ++round) {
-    const Stage& stage = stage_of(round);
-    // What is sent was made on the carrier's stream, unless a halo is deeper than what was made there.
-    if (round > 0) call(tessera_context_wait_for, inner, behind);
-    if (round > 0 && system_->states().low != system_->states().high) call(tessera_context_wait_for, behind, inner);
-    carrier_->queue(travelling(given.arrays));
+  try {
     call(tessera_context_wait_for, behind, inner);
-    run(stage.before, given, round * stages_.front().steps);
-    run(stage.after, given, round * stages_.front().steps);
-    turn(stage, given.arrays);
+    for (std::int64_t round = 0; round < rounds_; ++round) {
+      const Stage& stage = stage_of(round);
+      // What is sent was made on the carrier's stream, unless a halo is deeper than what was made there.
+      if (round > 0) call(tessera_context_wait_for, inner, behind);
+      if (round > 0 && system_->states().low != system_->states().high) call(tessera_context_wait_for, behind, inner);
+      carrier_->queue(travelling(given.arrays));
+      // Parts of a step write arrays that were sent before, several steps also those that are sent now.
+      if (way_.parts == 0 || round > 0) carrier_->wait_for_readers(way_.parts != 0 ? 1 : 0);
+      call(tessera_context_wait_for, behind, inner);
+      run(stage.before, given, round * stages_.front().steps);
+      run(stage.after, given, round * stages_.front().steps);
+      turn(stage, given.arrays);
+    }
+    call(tessera_context_wait_for, inner, behind);
+    carrier_->close();
+  } catch (...) {
+    carrier_->fail();
+    throw;
   }
-  call(tessera_context_wait_for, inner, behind);
 }
 
 }  // namespace tessera::distributed

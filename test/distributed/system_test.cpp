@@ -208,7 +208,8 @@ struct Count {
   int run = 0, thin = 0, unsupported = 0;
 };
 
-void compare_with_one_rank(const std::string& backend, const std::string& algorithm, const Trial& trial,
+/// False where the domain is too thin for so many ranks.
+bool compare_with_one_rank(const std::string& backend, const std::string& algorithm, const Trial& trial,
                            const Decomposition& cut, int ranks, Count& count) {
   const PlanOptions options{.operands = Memory::device, .algorithm = algorithm};
   std::vector<Values> made(std::size_t(ranks), Values{});
@@ -222,7 +223,7 @@ void compare_with_one_rank(const std::string& backend, const std::string& algori
     const bool thin = says("halo") || says("cannot be cut") || says("a block has points");
     CHECK((thin || says(" takes ") || says(" makes ")));
     ++(thin ? count.thin : count.unsupported);
-    return;
+    return !thin;
   }
   for (const std::string& error : errors) CHECK(error.empty());
   const Values wanted = trial.alone(context_of(backend), {.operands = Memory::host, .algorithm = algorithm});
@@ -236,6 +237,7 @@ void compare_with_one_rank(const std::string& backend, const std::string& algori
     for (std::size_t set = 0; set < wanted.recorded.size(); ++set)
       CHECK(std::memcmp(rank.recorded[set].data(), wanted.recorded[set].data(), wanted.recorded[set].size()) == 0);
   ++count.run;
+  return true;
 }
 
 /// Cases on domains that have room for some ranks, one after the other in styles of all kinds.
@@ -275,10 +277,12 @@ TEST_CASE("any number of ranks and any cut give the bits of one rank", "[system]
       const int ranks = one_each ? devices_of(backend) : int(random.integer(1, 8));
       Decomposition cut{.depth = int(random.integer(0, 3))};
       if (random.integer(0, 2) == 0) cut.ranks = {ranks};  // the first axis alone
+      if (one_each && random.integer(0, 3) == 0) cut.halos = HaloTransport::nccl;
       for (auto& [algorithm, count] : counts) {
         INFO(backend << ", " << algorithm << ", " << c.name << ", " << ranks << " ranks, depth " << cut.depth
                      << ", seed " << seed());
-        compare_with_one_rank(backend, algorithm, trial, cut, ranks, count);
+        if (!compare_with_one_rank(backend, algorithm, trial, cut, ranks, count))
+          compare_with_one_rank(backend, algorithm, trial, {.depth = 1}, 2, count);
       }
     }
     for (const auto& [algorithm, count] : counts) {
@@ -373,7 +377,7 @@ TEST_CASE("an execution of a system that fails on one rank fails on all, and the
     throw Error(ErrorCode::internal, text);
   });
   CHECK_THAT(errors[2], ContainsSubstring("u = null"));
-  for (const int rank : {0, 1}) CHECK_THAT(errors[std::size_t(rank)], ContainsSubstring("rank 2 has failed"));
+  for (const int rank : {0, 1}) CHECK_THAT(errors[std::size_t(rank)], ContainsSubstring("rank 2"));
 }
 
 }  // namespace tessera::test
