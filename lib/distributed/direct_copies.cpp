@@ -3,7 +3,7 @@
 
 #include "direct_copies.hpp"
 
-#include "together.hpp"
+#include "of_all_ranks.hpp"
 
 #include <algorithm>
 #include <random>
@@ -31,7 +31,11 @@ std::unique_ptr<Carrier> DirectCopies::join(const std::shared_ptr<Comm>& comm, t
   std::unique_ptr<DirectCopies> made;
   why_not = first_failure(*comm, outcome_of([&] { made.reset(new DirectCopies(comm, context, copier)); }));
   if (why_not.empty()) why_not = why_no_reach(*comm, made->device_);
-  if (why_not.empty()) why_not = made->share_marks();
+  if (why_not.empty()) {
+    void* const device = made->device_;
+    made->marks_ = of_all_ranks<Marks>(
+        *comm, [device] { return std::make_shared<Marks>(device); }, why_not);
+  }
   if (!why_not.empty()) made.reset();
   return made;
 }
@@ -59,19 +63,6 @@ std::string why_no_reach(Comm& comm, void* device) {
                            if (!Driver::get().reaches(device, place.device))
                              throw Error(TESSERA_UNSUPPORTED, "devices do not reach each other's memory");
                        }));
-}
-
-std::string DirectCopies::share_marks() {
-  std::shared_ptr<Marks> mine;
-  const std::shared_ptr<Marks>* address = &mine;
-  std::string why = first_failure(*comm_, outcome_of([&] { mine = std::make_shared<Marks>(device_); }));
-  if (!why.empty()) return why;
-  std::vector<const std::shared_ptr<Marks>*> all(std::size_t(comm_->size()));
-  comm_->all_gather(&address, all.data(), sizeof address);
-  // What the addresses point to lives until all have come here.
-  return first_failure(*comm_, outcome_of([&] {
-    for (const std::shared_ptr<Marks>* marks : all) marks_.push_back(*marks);
-  }));
 }
 
 void DirectCopies::expect(std::vector<Messages> all, std::int64_t element) {

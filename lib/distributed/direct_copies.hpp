@@ -40,7 +40,6 @@ class DirectCopies : public Carrier {
   using Arrays = std::array<const void*, kFactors>;
 
   DirectCopies(std::shared_ptr<Comm> comm, tessera_context* context, tessera_context* copier);
-  std::string share_marks();
   const void* opened(std::size_t factor, const void* array);
 
   std::shared_ptr<Comm> comm_;

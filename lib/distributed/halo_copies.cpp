@@ -4,7 +4,7 @@
 #include "halo_copies.hpp"
 
 #include "direct_copies.hpp"
-#include "together.hpp"
+#include "of_all_ranks.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -40,23 +40,13 @@ std::unique_ptr<HaloCopies> HaloCopies::join(const std::shared_ptr<Comm>& comm, 
   std::unique_ptr<HaloCopies> made;
   why_not = first_failure(*comm, outcome_of([&] { made.reset(new HaloCopies(comm, context, copier)); }));
   if (why_not.empty()) why_not = why_no_reach(*comm, made->device_);
-  if (why_not.empty()) why_not = made->share_marks();
+  if (why_not.empty()) {
+    void* const device = made->device_;
+    made->marks_ = of_all_ranks<Marks>(
+        *comm, [device] { return std::make_shared<Marks>(device); }, why_not);
+  }
   if (!why_not.empty()) made.reset();
   return made;
-}
-
-/// Collective: every rank holds the marks of all. Returns why not.
-std::string HaloCopies::share_marks() {
-  std::shared_ptr<Marks> mine;
-  const std::shared_ptr<Marks>* address = &mine;
-  std::string why = first_failure(*comm_, outcome_of([&] { mine = std::make_shared<Marks>(device_); }));
-  if (!why.empty()) return why;
-  std::vector<const std::shared_ptr<Marks>*> all(std::size_t(comm_->size()));
-  comm_->all_gather(&address, all.data(), sizeof address);
-  // What the addresses point to lives until all have come here.
-  return first_failure(*comm_, outcome_of([&] {
-    for (const std::shared_ptr<Marks>* marks : all) marks_.push_back(*marks);
-  }));
 }
 
 bool HaloCopies::begin(const std::vector<void*>& arrays) {

@@ -50,7 +50,6 @@ class HaloCopies {
   };
 
   HaloCopies(std::shared_ptr<Comm> comm, tessera_context* context, tessera_context* copier);
-  std::string share_marks();
   void wait_until(const std::atomic<std::int64_t>& count, std::int64_t rounds, int rank) const;
   void copy(const Halos& halos, void* array);
   void hold_readers(std::int64_t rounds, void* stream);
