@@ -90,7 +90,7 @@ class MdrangePlan final : public plugin::Plan {
     StageItem<T, kMade, kArrays> item{};
     item.lists = {fields_.data(),      stage.made.data(),  stage.boxes.data(),
                   stage.groups.data(), stage.terms.data(), stage.factors.data()};
-    item.row_begin = problem_.low[2], item.row_end = problem_.high[2];
+    item.made_begin = problem_.low[2], item.made_end = problem_.high[2];
     item.made_count = stage.made_count;
     for (std::size_t a = 0; a < stage.arrays.size(); ++a)
       item.arrays[a] = levels_.at(stage.arrays[a].field, stage.arrays[a].level, step);

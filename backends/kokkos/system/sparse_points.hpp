@@ -12,6 +12,7 @@
 
 #include <tessera/plugin/system_levels.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -56,7 +57,7 @@ struct RecordItem {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, std::int64_t, std::int64_t) const {
     T sum = T(0);
     for (std::int64_t e = first[i]; e < first[i + 1]; ++e)
-      sum = Kokkos::fma(T(entries[e].weight), load_value<T>(field, entries[e].place, dtype), sum);
+      sum = std::fma(T(entries[e].weight), load_value<T>(field, entries[e].place, dtype), sum);
     series[i] = sum;
   }
 };

@@ -48,12 +48,12 @@ struct StageLists {
 template <class T, int kMade, int kArrays>
 struct StageItem {
   StageLists<T> lists;
-  std::int64_t row_begin, row_end;  ///< points that are made
+  std::int64_t made_begin, made_end;  ///< of a row
   std::int32_t made_count;
   void* arrays[kArrays];
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t run, std::int64_t j, std::int64_t i) const {
-    const std::int64_t first = row_begin + run * kRun, left = row_end - first;
+    const std::int64_t first = made_begin + run * kRun, left = made_end - first;
     const RunOfPoints points{{i, j, first}, left < kRun ? int(left) : kRun};
     T values[kMade][kRun];
     for (int m = 0; m < made_count; ++m) make(lists.made[m], points, values[m]);
