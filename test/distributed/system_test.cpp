@@ -240,6 +240,15 @@ bool compare_with_one_rank(const std::string& backend, const std::string& algori
   return true;
 }
 
+/// A state that changes in a corner alone, of which most ranks have nothing.
+SystemCase in_a_corner() {
+  StencilSystem system({60, 20});
+  const auto u = system.state("u"), corner = system.state("corner");
+  system.update(u) = 0.5 * u + 0.1 * u.at({1, 0}) + 0.1 * corner.at({-1, 1});
+  system.update(corner, {.stage = 1, .low = {2, 3}, .high = {6, 9}}) = 0.9 * corner + 0.05 * u[+1].at({0, 1});
+  return {"a state in a corner", std::move(system), 4};
+}
+
 /// Cases on domains that have room for some ranks, one after the other in styles of all kinds.
 std::vector<SystemCase> cut_cases() {
   std::vector<SystemCase> cases;
@@ -253,6 +262,7 @@ std::vector<SystemCase> cut_cases() {
   add({41, 12, 20}, {f32, f32, Boundary::mirror}, ", 3D mirror");
   add({33, 29, 12}, {f32, DType::bf16, Boundary::periodic}, ", 3D bf16 periodic");
   add({70, 41}, {f32, DType::f16, BoundarySide{Boundary::constant, 0.5}}, ", 2D f16 constant");
+  cases.push_back(in_a_corner());
   for (SystemCase& c : special_systems(60)) cases.push_back(std::move(c));
   return cases;
 }
@@ -276,7 +286,9 @@ TEST_CASE("any number of ranks and any cut give the bits of one rank", "[system]
       const bool one_each = devices_of(backend) > 1 && random.integer(0, 1) == 0;  // which messages can travel between
       const int ranks = one_each ? devices_of(backend) : int(random.integer(1, 8));
       Decomposition cut{.depth = int(random.integer(0, 3))};
-      if (random.integer(0, 2) == 0) cut.ranks = {ranks};  // the first axis alone
+      const std::int64_t way = random.integer(0, 3);
+      if (way == 0) cut.ranks = {ranks};  // the first axis alone
+      if (way == 1 && ranks % 2 == 0) cut.ranks = {2, ranks / 2}, cut.depth = int(random.integer(0, 1));
       if (one_each && random.integer(0, 3) == 0) cut.halos = HaloTransport::nccl;
       for (auto& [algorithm, count] : counts) {
         INFO(backend << ", " << algorithm << ", " << c.name << ", " << ranks << " ranks, depth " << cut.depth
