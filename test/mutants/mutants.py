@@ -7,6 +7,7 @@ The text stands once in its file. Where that no longer holds, run.py refuses: me
 
 from blas_mutants import BLAS_MUTANTS
 from cpu_gemm_mutants import CPU_GEMM_MUTANTS
+from distributed_mutants import DISTRIBUTED_MUTANTS
 from mpi_mutants import MPI_MUTANTS
 
 MUTANTS = [
@@ -389,5 +390,6 @@ MUTANTS = [
      "if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->state();"),
     *CPU_GEMM_MUTANTS,
     *BLAS_MUTANTS,
+    *DISTRIBUTED_MUTANTS,
     *MPI_MUTANTS,
 ]

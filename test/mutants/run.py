@@ -36,6 +36,8 @@ def stages(path, variant):
         return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
     if path.startswith("lib/blas/"):
         return ["lib/all", "test/blas/all", f"tessera_backend_cpu-{variant}"], [r"^blas\."]
+    if path.startswith("lib/distributed/"):
+        return ["lib/all", "test/distributed/all", f"tessera_backend_cpu-{variant}"], [r"^distributed\."]
     if path == "include/tessera/mpi.hpp":
         return ["test/mpi/all"], [r"^mpi\."]
     if path.startswith("backends/cuda/"):
