@@ -63,27 +63,30 @@ tessera_block block_of(const Decomposition& cut, int rank) {
   return b;
 }
 
+void check_move(Comm& comm, int root, const void* global, const void* local) {
+  together(comm, [&] {
+    if (root < 0 || root >= comm.size())
+      core::invalid("root", root, "must lie in [0, " + std::to_string(comm.size()) + ")");
+    if (comm.rank() == root && global == nullptr) core::invalid("global", "null", "must be an array on the root");
+    if (local == nullptr) core::invalid("local", "null", "must be an array");
+  });
+  together(comm, [&] {
+    Alike arguments;
+    arguments.add("root", std::int64_t(root));
+    arguments.check(comm);
+  });
+}
+
 BlockMove::BlockMove(Comm& comm, const Decomposition& cut, const Index& extents, std::int64_t element)
     : comm_(comm), cut_(cut), whole_{{{}, extents}, element}, own_(array_of(cut, comm.rank(), element)) {}
 
 /// Collective: checks the arguments and makes room for a block.
 void BlockMove::begin(int root, const void* global, const void* local) {
-  together(comm_, [&] {
-    if (root < 0 || root >= comm_.size())
-      core::invalid("root", root, "must lie in [0, " + std::to_string(comm_.size()) + ")");
-    if (comm_.rank() == root && global == nullptr) core::invalid("global", "null", "must be an array on the root");
-    if (local == nullptr) core::invalid("local", "null", "must be an array");
-    std::int64_t bytes = 0;
-    for (int rank = 0; rank < comm_.size(); ++rank)
-      if (rank == comm_.rank() || comm_.rank() == root)
-        bytes = std::max(bytes, cut_.block(rank).points() * own_.element);
-    moved_.resize(std::size_t(bytes));
-  });
-  together(comm_, [&] {
-    Alike arguments;
-    arguments.add("root", std::int64_t(root));
-    arguments.check(comm_);
-  });
+  check_move(comm_, root, global, local);
+  std::int64_t bytes = 0;
+  for (int rank = 0; rank < comm_.size(); ++rank)
+    if (rank == comm_.rank() || comm_.rank() == root) bytes = std::max(bytes, cut_.block(rank).points() * own_.element);
+  together(comm_, [&] { moved_.resize(std::size_t(bytes)); });
 }
 
 void BlockMove::scatter(int root, const void* global, void* local, tessera_context* copier) {

@@ -24,6 +24,9 @@ Halos halos_of(const Decomposition& cut, int rank, std::int64_t element, const R
 /// The block for the public.
 tessera_block block_of(const Decomposition& cut, int rank);
 
+/// Collective: throws on all ranks unless the arguments of a move from or to one rank are right, and the root the same.
+void check_move(Comm& comm, int root, const void* global, const void* local);
+
 /// Moves the blocks of a field between a root's array of the whole domain, in host memory, and those of the ranks.
 class BlockMove {
  public:

@@ -32,25 +32,14 @@ int StencilPlan::choose_depth(tessera_decomposition wishes, const tessera_plan_o
 
 /// Predicted, of so many steps of a box.
 double StencilPlan::seconds_of(const Box& box, std::int64_t steps, const tessera_plan_options& options) const {
-  double least = std::numeric_limits<double>::infinity();
-  const auto visit = [](void* data, const tessera_offer* offer) {
-    double& seconds = *static_cast<double*>(data);
-    seconds = std::min(seconds, offer->seconds);
-  };
   tessera_plan_options on_device = options;
   on_device.operands = TESSERA_MEMORY_DEVICE;
   const tessera_stencil_desc desc = part(box, steps);
-  call(tessera_visit_offers, context_.get(), reinterpret_cast<const tessera_desc*>(&desc), &on_device,
-       static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&least));
-  return least;
+  return least_seconds(context_.get(), &desc, on_device);
 }
 
 /// Predicted, of an exchange.
-double StencilPlan::seconds_of_halos() const {
-  double bytes = 0.0;
-  for (const Decomposition::Halo& halo : halos_.received) bytes += double(halo.box.points() * own_.element);
-  return halo_seconds(on_host_, bytes);
-}
+double StencilPlan::seconds_of_halos() const { return halo_seconds(on_host_, halos_.received_bytes()); }
 
 /// Predicted, from one exchange to the next.
 double StencilPlan::seconds_of_round(const tessera_plan_options& options) const {

@@ -3,8 +3,6 @@
 
 #include "direct_copies.hpp"
 
-#include "of_all_ranks.hpp"
-
 #include <algorithm>
 #include <random>
 
@@ -20,22 +18,19 @@ std::uint64_t process_token() {
   return token;
 }
 
-void add_once(std::vector<int>& ranks, int rank) {
-  if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) ranks.push_back(rank);
-}
-
 }  // namespace
+
+bool add_once(std::vector<int>& ranks, int rank) {
+  if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return false;
+  ranks.push_back(rank);
+  return true;
+}
 
 std::unique_ptr<Carrier> DirectCopies::join(const std::shared_ptr<Comm>& comm, tessera_context* context,
                                             tessera_context* copier, std::string& why_not) {
   std::unique_ptr<DirectCopies> made;
   why_not = first_failure(*comm, outcome_of([&] { made.reset(new DirectCopies(comm, context, copier)); }));
-  if (why_not.empty()) why_not = why_no_reach(*comm, made->device_);
-  if (why_not.empty()) {
-    void* const device = made->device_;
-    made->marks_ = of_all_ranks<Marks>(
-        *comm, [device] { return std::make_shared<Marks>(device); }, why_not);
-  }
+  if (why_not.empty()) made->marks_ = of_all_ranks<Marks>(*comm, made->device_, why_not);
   if (!why_not.empty()) made.reset();
   return made;
 }

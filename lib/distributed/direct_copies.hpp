@@ -6,6 +6,7 @@
 #pragma once
 
 #include "carrier.hpp"
+#include "together.hpp"
 
 #include <array>
 #include <cstdint>
@@ -18,6 +19,28 @@ namespace tessera::distributed {
 
 /// Collective: "" where all ranks are of one process and their devices reach each other's memory, else why not.
 std::string why_no_reach(Comm& comm, void* device);
+
+/// Collective over ranks as above: each makes an object on its device, and all hold those of all, in the order of
+/// ranks. None where there is no such way, and `why_not` says why.
+template <class Object>
+std::vector<std::shared_ptr<Object>> of_all_ranks(Comm& comm, void* device, std::string& why_not) {
+  std::vector<std::shared_ptr<Object>> all;
+  if (why_not = why_no_reach(comm, device); !why_not.empty()) return all;
+  std::shared_ptr<Object> mine;
+  const std::shared_ptr<Object>* const address = &mine;
+  why_not = first_failure(comm, outcome_of([&] { mine = std::make_shared<Object>(device); }));
+  if (!why_not.empty()) return all;
+  std::vector<const std::shared_ptr<Object>*> addresses(std::size_t(comm.size()));
+  comm.all_gather(&address, addresses.data(), sizeof address);
+  // What the addresses point to lives until all have come here.
+  why_not = first_failure(comm, outcome_of([&] {
+                            for (const std::shared_ptr<Object>* object : addresses) all.push_back(*object);
+                          }));
+  return all;
+}
+
+/// False where the rank is there already.
+bool add_once(std::vector<int>& ranks, int rank);
 
 class DirectCopies : public Carrier {
  public:

@@ -23,6 +23,11 @@ struct Halos {
   std::vector<std::int64_t> sources;  ///< of what is received: bytes from the begin of the sender's array
 
   bool empty() const { return sent.empty() && received.empty(); }
+  double received_bytes() const {
+    double bytes = 0.0;
+    for (const Decomposition::Halo& halo : received) bytes += double(halo.box.points() * array.element);
+    return bytes;
+  }
 };
 
 /// What a rank sends and receives between two steps: all that a neighbour needs of several arrays in one message. Each

@@ -48,9 +48,7 @@ GemmPlan::GemmPlan(std::shared_ptr<Comm> comm, tessera_context* context, const t
                    const std::array<tessera_layout, 3>& layouts, const tessera_plan_options& options)
     : comm_(std::move(comm)), desc_(desc) {
   together(*comm_, [&] {
-    if (context == nullptr) invalid("context", "null", "must be an object that was created");
-    if (options.workspace != nullptr) invalid("workspace", "not null", "must be null: each rank has several plans");
-    context_ = share(context);
+    context_ = taken(context, options);
     read(desc);
   });
   if (desc_.dtype_d == 0) desc_.dtype_d = desc_.dtype;

@@ -38,7 +38,7 @@ void HaloCarrier::join(tessera_context* context, tessera_halo_transport wanted) 
     if (why_not.empty() && copies_ == nullptr) nccl_ = Nccl::join(*comm_, copier_.get(), why_not);
     if (nccl_ == nullptr && wanted == TESSERA_HALO_NCCL) throw Error(TESSERA_UNSUPPORTED, "halos = nccl: " + why_not);
   }
-  if (on_streams()) stream_ = stream_of(copier_.get());
+  if (on_streams()) device_ = Driver::get().device_of(copier_.get()), stream_ = stream_of(copier_.get());
   text_ = copies_ != nullptr ? "by copies between devices" : nccl_ != nullptr ? "by NCCL" : "through the host";
   if (!why_not.empty() && !on_host_)
     text_ += " (" + why_not + (why_no_copies.empty() ? "" : "; " + why_no_copies) + ")";
@@ -70,8 +70,7 @@ void HaloCarrier::queue(const std::vector<void*>& arrays) {
 }
 
 void HaloCarrier::copy(void* target, const void* source, std::size_t bytes) {
-  const Driver& driver = Driver::get();
-  driver.copy(driver.device_of(copier_.get()), stream_, {source, target, bytes, bytes, 1, bytes});
+  Driver::get().copy(device_, stream_, {source, target, bytes, bytes, 1, bytes});
 }
 
 void HaloCarrier::begin(tessera_context* context, const std::vector<void*>& arrays, Attempts& attempts) {

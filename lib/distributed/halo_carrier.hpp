@@ -67,7 +67,7 @@ class HaloCarrier {
   bool on_host_;
   std::unique_ptr<HaloCopies> copies_;
   std::shared_ptr<Nccl> nccl_;
-  void* stream_ = nullptr;  ///< the copier's, where halos are queued
+  void *device_ = nullptr, *stream_ = nullptr;  ///< the copier's, where halos are queued
   std::vector<Halos> halos_;
   std::unique_ptr<Exchange> exchange_;
   std::string text_;

@@ -4,23 +4,12 @@
 #include "halo_copies.hpp"
 
 #include "direct_copies.hpp"
-#include "of_all_ranks.hpp"
 
 #include <algorithm>
 #include <thread>
 #include <utility>
 
 namespace tessera::distributed {
-namespace {
-
-/// False where the rank is there already.
-bool add_once(std::vector<int>& ranks, int rank) {
-  if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return false;
-  ranks.push_back(rank);
-  return true;
-}
-
-}  // namespace
 
 HaloCopies::Marks::Marks(void* device) {
   for (int i = 0; i < kRounds; ++i) {
@@ -39,12 +28,7 @@ std::unique_ptr<HaloCopies> HaloCopies::join(const std::shared_ptr<Comm>& comm, 
                                              tessera_context* copier, std::string& why_not) {
   std::unique_ptr<HaloCopies> made;
   why_not = first_failure(*comm, outcome_of([&] { made.reset(new HaloCopies(comm, context, copier)); }));
-  if (why_not.empty()) why_not = why_no_reach(*comm, made->device_);
-  if (why_not.empty()) {
-    void* const device = made->device_;
-    made->marks_ = of_all_ranks<Marks>(
-        *comm, [device] { return std::make_shared<Marks>(device); }, why_not);
-  }
+  if (why_not.empty()) made->marks_ = of_all_ranks<Marks>(*comm, made->device_, why_not);
   if (!why_not.empty()) made.reset();
   return made;
 }

@@ -5,11 +5,14 @@
 /// The objects of tessera/tessera.h with owners, and calls that throw what they report.
 #pragma once
 
+#include "check.hpp"
+
 #include <tessera/tessera.h>
 #include <tessera/plugin/error.hpp>
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -40,6 +43,17 @@ inline PlanHandle make_plan(tessera_context* context, const void* desc, const te
   call(tessera_plan_create, context, static_cast<const tessera_desc*>(desc), &options, &plan);
   return PlanHandle(plan);
 }
+/// Predicted of the fastest plan; endless where none is offered.
+inline double least_seconds(tessera_context* context, const void* desc, const tessera_plan_options& options) {
+  double least = std::numeric_limits<double>::infinity();
+  const auto visit = [](void* data, const tessera_offer* offer) {
+    double& seconds = *static_cast<double*>(data);
+    seconds = offer->seconds < seconds ? offer->seconds : seconds;
+  };
+  call(tessera_visit_offers, context, static_cast<const tessera_desc*>(desc), &options,
+       static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&least));
+  return least;
+}
 inline tessera_plan_info info_of(const tessera_plan* plan) {
   tessera_plan_info info{};
   info.struct_size = sizeof info;
@@ -69,6 +83,12 @@ inline ContextHandle share(const tessera_context* context) {
   tessera_context* same = nullptr;
   call(tessera_context_share, context, &same);
   return ContextHandle(same);
+}
+/// A hold on the context that a plan of ranks is made with, which brings no workspace.
+inline ContextHandle taken(const tessera_context* context, const tessera_plan_options& options) {
+  if (context == nullptr) core::invalid("context", "null", "must be an object that was created");
+  if (options.workspace != nullptr) core::invalid("workspace", "not null", "must be null: each rank has several plans");
+  return share(context);
 }
 /// Another context, with a stream of its own that goes first, on the same device.
 inline ContextHandle beside(const tessera_context* context) {

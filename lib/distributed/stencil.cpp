@@ -29,9 +29,7 @@ StencilPlan::StencilPlan(std::shared_ptr<Comm> comm, tessera_context* context, c
                          const tessera_decomposition& wishes, const tessera_plan_options& options)
     : comm_(std::move(comm)) {
   together(*comm_, [&] {
-    if (context == nullptr) invalid("context", "null", "must be an object that was created");
-    if (options.workspace != nullptr) invalid("workspace", "not null", "must be null: each rank has several plans");
-    context_ = share(context);
+    context_ = taken(context, options);
     read(desc);
   });
   together(*comm_, [&] { check_alike(wishes, options.algorithm); });

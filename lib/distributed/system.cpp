@@ -19,9 +19,7 @@ SystemPlan::SystemPlan(std::shared_ptr<Comm> comm, tessera_context* context, con
                        const tessera_decomposition& wishes, const tessera_plan_options& options)
     : comm_(std::move(comm)) {
   together(*comm_, [&] {
-    if (context == nullptr) invalid("context", "null", "must be an object that was created");
-    if (options.workspace != nullptr) invalid("workspace", "not null", "must be null: each rank has several plans");
-    context_ = share(context);
+    context_ = taken(context, options);
     system_ = std::make_unique<SystemDescription>(desc);
   });
   together(*comm_, [&] {

@@ -99,8 +99,7 @@ double SystemPlan::seconds_of(const Way& way, const tessera_decomposition& wishe
   each.operands = TESSERA_MEMORY_DEVICE, each.algorithm = way.algorithm;
   const std::int64_t steps = std::min<std::int64_t>(way.depth, system_->desc().steps);
   double bytes = 0.0;
-  for (const Halos& one : halos())
-    for (const Decomposition::Halo& halo : one.received) bytes += double(halo.box.points() * one.array.element);
+  for (const Halos& one : halos()) bytes += one.received_bytes();
   const double exchange = carrier_->empty() ? 0.0 : halo_seconds(on_host_, bytes);
   const Box block = cut_->block(comm_->rank());
   if (way.parts == 0) return (seconds_of(own_.box, steps, each) + exchange) / double(std::max<std::int64_t>(steps, 1));
@@ -110,17 +109,10 @@ double SystemPlan::seconds_of(const Way& way, const tessera_decomposition& wishe
 
 /// Predicted, of so many steps that make a box of the array.
 double SystemPlan::seconds_of(const Box& made, std::int64_t steps, const tessera_plan_options& options) const {
-  double least = std::numeric_limits<double>::infinity();
-  const auto visit = [](void* data, const tessera_offer* offer) {
-    double& seconds = *static_cast<double*>(data);
-    seconds = std::min(seconds, offer->seconds);
-  };
   LocalSystem local;
   system_->describe(local, *cut_, comm_->rank(), made, steps, {});
-  const Outcome outcome = outcome_of([&] {
-    call(tessera_visit_offers, context_.get(), reinterpret_cast<const tessera_desc*>(&local.desc), &options,
-         static_cast<tessera_offer_visitor>(visit), static_cast<void*>(&least));
-  });
+  double least = std::numeric_limits<double>::infinity();
+  const Outcome outcome = outcome_of([&] { least = least_seconds(context_.get(), &local.desc, options); });
   if (outcome.status != TESSERA_OK && outcome.status != TESSERA_UNSUPPORTED)
     throw Error(outcome.status, outcome.message);
   return least;

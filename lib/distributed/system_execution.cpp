@@ -52,13 +52,8 @@ void SystemPlan::gather(std::int32_t field, int root, const void* local, void* g
 void SystemPlan::scatter_profile(std::size_t field, int root, const void* global, void* local) {
   const auto axis = std::size_t(system_->fields()[field].axis);
   const std::int64_t element = system_->element(field), extent = system_->domain().extents[axis];
+  check_move(*comm_, root, global, local);
   std::vector<unsigned char> whole(std::size_t(extent * element));
-  together(*comm_, [&] {
-    if (root < 0 || root >= comm_->size())
-      invalid("root", root, "must lie in [0, " + std::to_string(comm_->size()) + ")");
-    if (comm_->rank() == root && global == nullptr) invalid("global", "null", "must be an array on the root");
-    if (local == nullptr) invalid("local", "null", "must be an array");
-  });
   if (comm_->rank() == root) std::memcpy(whole.data(), global, whole.size());
   comm_->broadcast(whole.data(), whole.size(), root);
   together(*comm_, [&] {
