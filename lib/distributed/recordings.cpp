@@ -56,14 +56,14 @@ void Recordings::gather(Comm& comm, const std::vector<void*>& series) const {
 template <class T>
 void Recordings::gather_as(Comm& comm, const std::vector<void*>& series) const {
   const auto steps = std::size_t(system_.desc().steps);
-  if (steps == 0 || most_ == 0) return;
+  if (steps == 0) return;
   std::vector<T> mine(std::size_t(most_) * steps), all(mine.size() * std::size_t(comm.size()));
   together(comm, [&] {
     T* slot = mine.data();
     for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
       for (std::size_t set = 0; set < series.size(); ++set) slot = bring(piece, set, slot);
   });
-  comm.all_gather(mine.data(), all.data(), mine.size() * sizeof(T));
+  if (most_ > 0) comm.all_gather(mine.data(), all.data(), mine.size() * sizeof(T));
   together(comm, [&] {
     for (std::size_t set = 0; set < series.size(); ++set) {
       const std::vector<T> rows = assembled(set, all);

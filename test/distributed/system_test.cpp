@@ -246,6 +246,7 @@ SystemCase in_a_corner() {
   const auto u = system.state("u"), corner = system.state("corner");
   system.update(u) = 0.5 * u + 0.1 * u.at({1, 0}) + 0.1 * corner.at({-1, 1});
   system.update(corner, {.stage = 1, .low = {2, 3}, .high = {6, 9}}) = 0.9 * corner + 0.05 * u[+1].at({0, 1});
+  system.record(u, {{}, {}, {}, 2}, 1);  // series of no points are 0
   return {"a state in a corner", std::move(system), 4};
 }
 
