@@ -42,6 +42,18 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
+void add_times(benchmark::UserCounters& counters, const Statistics& time) {
+  counters["min"] = time.min * 1e6;
+  counters["max"] = time.max * 1e6;
+  if (time.repetitions > 1) {
+    counters["low"] = time.low * 1e6;
+    counters["high"] = time.high * 1e6;
+  }
+  counters["spread"] = time.spread;
+  counters["repetitions"] = double(time.repetitions);
+  counters["batch"] = double(time.batch);
+}
+
 Recorder::Recorder(std::string path, const Facts& facts) : path_(std::move(path)) {
   context_["date"] = date();
   for (const auto& [key, value] : facts) context_[key] = value;

@@ -5,6 +5,7 @@
 /// What was measured: kept, written as JSON in Google Benchmark's format while the run goes on, and printed as tables.
 #pragma once
 
+#include "measure.hpp"
 #include "platform.hpp"
 
 #include <benchmark/benchmark.h>
@@ -17,6 +18,9 @@
 #include <vector>
 
 namespace tessera::perf {
+
+/// What a row tells of its time, in microseconds.
+void add_times(benchmark::UserCounters& counters, const Statistics& time);
 
 class Recorder : public benchmark::BenchmarkReporter {
  public:

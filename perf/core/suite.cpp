@@ -211,16 +211,7 @@ void Suite::add_problem_rows(Target& target, const Problem& problem, bool hot) {
 
 void Suite::report(const Visit& visit, const Statistics& time, const Statistics& share) const {
   for (auto _ : visit.state) visit.state.SetIterationTime(time.median);
-  auto& counters = visit.state.counters;
-  counters["min"] = time.min * 1e6;
-  counters["max"] = time.max * 1e6;
-  if (time.repetitions > 1) {
-    counters["low"] = time.low * 1e6;
-    counters["high"] = time.high * 1e6;
-  }
-  counters["spread"] = time.spread;
-  counters["repetitions"] = double(time.repetitions);
-  counters["batch"] = double(time.batch);
+  add_times(visit.state.counters, time);
   if (time.passes.size() < 2) return;
   nlohmann::ordered_json medians;
   for (const double seconds : time.passes) medians["real_time"].push_back(seconds * 1e6);

@@ -54,15 +54,7 @@ namespace {
 void add_counters(benchmark::BenchmarkReporter::Run& run, const Subject& subject, const Statistics& time) {
   auto& counters = run.counters;
   counters["rate"] = subject.work / time.median * 1e-9;
-  counters["min"] = time.min * 1e6;
-  counters["max"] = time.max * 1e6;
-  if (time.repetitions > 1) {
-    counters["low"] = time.low * 1e6;
-    counters["high"] = time.high * 1e6;
-  }
-  counters["spread"] = time.spread;
-  counters["repetitions"] = double(time.repetitions);
-  counters["batch"] = double(time.batch);
+  add_times(counters, time);
   counters["max_error"] = subject.max_error;
   for (const auto& [name, value] : subject.counters) counters[name] = value;
 }
