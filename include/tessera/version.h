@@ -3,9 +3,9 @@
 #ifndef TESSERA_VERSION_H
 #define TESSERA_VERSION_H
 
-/* The one place that states the version; CMake reads it from here. */
+/* CMake reads the version from here; what else names it must agree (rules.version). */
 #define TESSERA_VERSION_MAJOR 0
-#define TESSERA_VERSION_MINOR 2
+#define TESSERA_VERSION_MINOR 3
 #define TESSERA_VERSION_PATCH 0
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Turns what `tessera [SUBCOMMAND] --help` prints into a manual page.
-#   awk -v name="tessera gemm" -v version=0.2.0 -v others="tessera tessera-info" -f man_page.awk
+#   awk -v name="tessera gemm" -v version=0.3.0 -v others="tessera tessera-info" -f man_page.awk
 # See man_pages.sh.
 
 # Of a line of text: what groff would take for its own language.

@@ -45,7 +45,7 @@ void merge(const std::vector<std::string>& names, const std::string& output) {
   wisdom::save(output);
 }
 
-/// How texts of machines begin that are this one: "tessera 0.2.0, cuda (build) on NVIDIA H100".
+/// How texts of machines begin that are this one: "tessera 0.3.0, cuda (build) on NVIDIA H100".
 std::vector<std::string> machines_here() {
   std::vector<std::string> machines;
   for (const BackendInfo& b : backends())

@@ -217,8 +217,8 @@ std::vector<double> Scratch::sample() const {
 }
 
 /// Sums of products are exact, so that what is left is the activation, whose argument is below k most^2 + most, and
-/// which errs by 8 u of it (docs/testing.md), and the rounding to D's type. A step of a stencil errs by (t + 4) u of
-/// sum |c| times the largest number, and passes on what came before by sum |c|.
+/// which errs by 8 u of it (docs/notes/bounds.md), and the rounding to D's type. A step of a stencil errs by (t + 4) u
+/// of sum |c| times the largest number, and passes on what came before by sum |c|.
 double Scratch::tolerance(double value) const {
   const double unit = unit_of(problem_.scalar_dtype);
   const tessera_dtype output = problem_.operands[problem_.output()].dtype;

@@ -12,8 +12,8 @@ class Tessera(CMakePackage):
 
     license("Apache-2.0")
 
-    # No version has an archive yet: `spack dev-build tessera@0.2.0` builds the folder it is called in.
-    version("0.2.0")
+    # No version has an archive yet: `spack dev-build tessera@0.3.0` builds the folder it is called in.
+    version("0.3.0")
 
     variant("shared", default=True, description="Build libtessera as a shared library")
     variant("cli", default=True, description="Build the command line program")

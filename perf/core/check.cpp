@@ -65,7 +65,7 @@ struct Element {
 };
 
 /// That of what becomes `value` by the activation, and is x within `bound` before. See "Activations" in
-/// docs/testing.md; no slope is larger than 1.13.
+/// docs/notes/bounds.md; no slope is larger than 1.13.
 template <class T, class D>
 long double bound_of_activated(tessera_activation activation, long double x, long double value, long double bound) {
   if (activation > TESSERA_ACTIVATION_RELU)

@@ -16,9 +16,9 @@ from typing import Iterator
 
 # The package that has a component's files, those that match; "" where nobody installs them.
 SHARES = [
-    ("tessera_runtime", r".*/libtessera\.so\..*", "libtessera0.2"),
-    ("tessera_runtime", r".*/libtessera_blas\.so\..*", "libtessera-blas0.2"),
-    ("tessera_runtime", r".*/libtessera_distributed\.so\..*", "libtessera-distributed0.2"),
+    ("tessera_runtime", r".*/libtessera\.so\..*", "libtessera0.3"),
+    ("tessera_runtime", r".*/libtessera_blas\.so\..*", "libtessera-blas0.3"),
+    ("tessera_runtime", r".*/libtessera_distributed\.so\..*", "libtessera-distributed0.3"),
     ("tessera_runtime", r".*/LICENSE", ""),
     ("tessera_development", ".*", "libtessera-dev"),
     ("tessera_tools", ".*", "tessera-bin"),

@@ -13,7 +13,7 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 pc="$(find "$prefix" -name tessera.pc -print -quit)"
 [[ -n "$pc" ]] || fail "no tessera.pc under $prefix"
 export PKG_CONFIG_PATH="${pc%/*}"
-"$pkg_config" --exists --print-errors "tessera >= 0.2"
+"$pkg_config" --exists --print-errors "tessera >= 0.3"
 for folder_of in prefix libdir includedir; do
   value="$(realpath -e -- "$("$pkg_config" --variable=$folder_of tessera)")"
   [[ "$value/" == "$(realpath -e -- "$prefix")/"* ]] || fail "$folder_of is $value, which is not in $prefix"

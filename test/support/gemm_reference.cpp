@@ -77,7 +77,7 @@ double steepest(Activation activation) {
   }
 }
 
-/// What act(x) may err by where x errs by `bound`, computed in S: see docs/testing.md.
+/// What act(x) may err by where x errs by `bound`, computed in S: see docs/notes/bounds.md.
 template <class S, class W>
 double activated_bound(Activation activation, W x, double bound) {
   if (activation == Activation::none) return bound;
@@ -89,7 +89,7 @@ double activated_bound(Activation activation, W x, double bound) {
 }
 
 /// Units of roundoff in the bound of a product, beside |A||B|: of the least exact arithmetic that is permitted. See
-/// docs/testing.md.
+/// docs/notes/bounds.md.
 double roundoffs(Compute compute, std::int64_t k) {
   const double strict = double(k + 4);
   if (compute == Compute::strict) return strict;

@@ -3,7 +3,7 @@
 
 /// @file
 /// Activations of whole registers (tessera_activation has the formulas). Their functions err by less than what
-/// docs/testing.md allows those of a mathematical library; test/conformance/activation_test.cpp goes through all
+/// docs/notes/bounds.md allows those of a mathematical library; test/conformance/activation_test.cpp goes through all
 /// floats. NaN stays NaN, and at the infinities the result is the limit.
 #pragma once
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The activations of f32 values in a few instructions, within the bounds of docs/testing.md: 2^x and 1 / x are single
-/// instructions, right to 2^-22 and one ulp.
+/// The activations of f32 values in a few instructions, within the bounds of docs/notes/bounds.md: 2^x and 1 / x are
+/// single instructions, right to 2^-22 and one ulp.
 #pragma once
 
 #include <tessera/plugin/epilogue.hpp>

@@ -3,7 +3,7 @@
 
 /// @file
 /// A stencil by its definition, each thread on a slab of rows. As backends/cpu/stencil/slabs.cpp this file is all
-/// that it takes: docs/adding-an-algorithm.md.
+/// the code that it takes: docs/adding-an-algorithm.md.
 
 #include "../context.hpp"
 #include "../parallel.hpp"
