@@ -25,7 +25,6 @@ using Run = std::function<void()>;
 void add_info(CLI::App& app, Run& run);
 void add_gemm(CLI::App& app, Run& run);
 void add_stencil(CLI::App& app, Run& run);
-void add_system(CLI::App& app, Run& run);
 void add_tune(CLI::App& app, Run& run);
 void add_wisdom(CLI::App& app, Run& run);
 
@@ -55,16 +54,17 @@ struct Choice {
   std::string backend;
   std::string algorithm;
 
-  void add_to(CLI::App& command, const std::string& otherwise = "TESSERA_BACKEND, else the best for the problem") {
-    command.add_option("--backend", backend, "cpu, cuda:1, ...; default: " + otherwise)->type_name("NAME");
+  void add_to(CLI::App& command) {
+    command
+        .add_option("--backend", backend, "cpu, cuda:1, ...; default: TESSERA_BACKEND, else the best for the problem")
+        ->type_name("NAME");
     command.add_option("--algorithm", algorithm, "name[:key=value,...] as 'tessera info' lists them")
         ->type_name("NAME");
   }
-  /// Of a descriptor; of a system and its steps.
-  template <class PlanType, class... Desc>
-  PlanType plan(const Desc&... desc) const {
+  template <class PlanType, class Desc>
+  PlanType plan(const Desc& desc) const {
     const PlanOptions options{.algorithm = algorithm};
-    return backend.empty() ? PlanType(desc..., options) : PlanType(Context(backend), desc..., options);
+    return backend.empty() ? PlanType(desc, options) : PlanType(Context(backend), desc, options);
   }
 };
 

@@ -35,7 +35,7 @@ void multiply(const Choice& choice, GemmJob& job) {
   const auto execute_all = [&] {
     operands.bias ? execute(bias(std::span(operands.bias->data<S>(), std::size_t(operands.bias->size)))) : execute();
   };
-  const Timing timing = measure([] {}, execute_all);
+  const Timing timing = measure(execute_all);
   job.finish(d, plan.describe(), timing);
 }
 
@@ -51,9 +51,7 @@ void run_gemm(const Arguments& arguments, const ParsedGemmArguments& parsed) {
 
 void add_gemm(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* const command = add_gemm_command(
-      app, "D <- activation(alpha op(A) op(B) + beta C0 + bias), on matrices in .npy files.", *arguments);
-  add_epilogue(*command, *arguments);
+  CLI::App* const command = add_gemm_command(app, *arguments);
   arguments->choice.add_to(*command);
   command->callback(
       [arguments, &run] { run = [arguments, parsed = parse(*arguments)] { run_gemm(*arguments, parsed); }; });

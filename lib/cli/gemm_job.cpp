@@ -200,10 +200,23 @@ void add_types(CLI::App& command, GemmArguments& arguments) {
   add_compute(command, arguments.compute);
 }
 
+/// A bias and an activation.
+void add_epilogue(CLI::App& command, GemmArguments& arguments) {
+  CLI::Option* const bias =
+      command.add_option("--bias", arguments.bias, "BIAS.npy: a vector, added to each row or column of the product")
+          ->type_name("FILE");
+  add_bias(command, "--bias-axis", arguments.bias_axis,
+           "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a network "
+           "(default)")
+      ->needs(bias);
+  add_activation(command, arguments.activation);
+}
+
 }  // namespace
 
-CLI::App* add_gemm_command(CLI::App& app, const std::string& description, GemmArguments& arguments) {
-  CLI::App* const command = app.add_subcommand("gemm", description);
+CLI::App* add_gemm_command(CLI::App& app, GemmArguments& arguments) {
+  CLI::App* const command =
+      app.add_subcommand("gemm", "D <- activation(alpha op(A) op(B) + beta C0 + bias), on matrices in .npy files.");
   command->add_option("A", arguments.a, "A.npy: m x k, " + npy::known_types() + ", C or Fortran order")
       ->required()
       ->type_name("FILE");
@@ -217,20 +230,10 @@ CLI::App* add_gemm_command(CLI::App& app, const std::string& description, GemmAr
   command->add_flag("--trans-a", arguments.trans_a, "op(A) is the transpose of the array in A.npy");
   command->add_flag("--trans-b", arguments.trans_b, "op(B) is the transpose of the array in B.npy");
   add_types(*command, arguments);
+  add_epilogue(*command, arguments);
   command->footer("Prints the plan, the time, GFLOP/s and GB/s (A, B and D moved once, C0 where it is added). " +
                   std::string(kMeasured));
   return command;
-}
-
-void add_epilogue(CLI::App& command, GemmArguments& arguments) {
-  CLI::Option* const bias =
-      command.add_option("--bias", arguments.bias, "BIAS.npy: a vector, added to each row or column of the product")
-          ->type_name("FILE");
-  add_bias(command, "--bias-axis", arguments.bias_axis,
-           "row: value i is added to row i, of m; column: value j to column j, of n, as by a layer of a network "
-           "(default)")
-      ->needs(bias);
-  add_activation(command, arguments.activation);
 }
 
 ParsedGemmArguments parse(const GemmArguments& arguments) {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Products of matrices in files, apart from who computes them: what a command line says, what is read and what is
-/// written.
+/// Products of matrices in files, but for the product itself: what a command line says, what is read and written.
 #pragma once
 
 #include "commands.hpp"
@@ -34,10 +33,8 @@ struct ParsedGemmArguments {
   std::optional<DType> matrices, output;
 };
 
-/// The subcommand `gemm` with these arguments, but those of a bias and an activation.
-CLI::App* add_gemm_command(CLI::App& app, const std::string& description, GemmArguments& arguments);
-/// A bias and an activation.
-void add_epilogue(CLI::App& command, GemmArguments& arguments);
+/// The subcommand `gemm` with these arguments.
+CLI::App* add_gemm_command(CLI::App& app, GemmArguments& arguments);
 /// Mistakes are CLI11's errors.
 ParsedGemmArguments parse(const GemmArguments& arguments);
 

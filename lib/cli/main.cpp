@@ -24,15 +24,13 @@ constexpr char kOutOfMemory[] = "tessera: error: out of memory\n";
 }
 
 int run(int argc, char** argv) {
-  CLI::App app(
-      "Matrix products, stencils and systems of fields on files, on the backends that are found when the program runs.",
-      "tessera");
+  CLI::App app("Matrix products and stencils on files, on the backends that are found when the program runs.",
+               "tessera");
   tessera::cli::set_up(app);
   tessera::cli::Run command;
   tessera::cli::add_info(app, command);
   tessera::cli::add_gemm(app, command);
   tessera::cli::add_stencil(app, command);
-  tessera::cli::add_system(app, command);
   tessera::cli::add_tune(app, command);
   tessera::cli::add_wisdom(app, command);
   return tessera::cli::run_program(app, argc, argv, [&] {
@@ -48,8 +46,8 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return tessera::cli::fail("tessera", "out of memory");
+    return tessera::cli::fail("out of memory");
   } catch (const std::exception& error) {
-    return tessera::cli::fail("tessera", error.what());
+    return tessera::cli::fail(error.what());
   }
 }

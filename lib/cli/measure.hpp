@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The line that gemm, stencil and system print.
+/// The line that gemm and stencil print.
 #pragma once
 
 #include "commands.hpp"
@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,17 +28,15 @@ inline constexpr int kRuns = 5;  ///< that are timed
 inline constexpr char kMeasured[] =
     "The plan is executed once and, where that takes less than 0.2 s, five times more: the time is their median.";
 
-/// Calls `execute` once and, where that was quick, kRuns times more; `prepare` precedes each call and is not timed.
-/// `longest` makes of this process's seconds those of all that execute together.
-template <class Prepare, class Execute, class Longest = std::identity>
-Timing measure(Prepare&& prepare, Execute&& execute, Longest&& longest = {}) {
+/// Calls `execute` once and, where that was quick, kRuns times more.
+template <class Execute>
+Timing measure(Execute&& execute) {
   constexpr double kPatience = 1.0;  // seconds for all runs
   const auto timed = [&] {
-    prepare();
     const auto start = std::chrono::steady_clock::now();
     execute();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    return std::max(1e-9, longest(taken.count()));
+    return std::max(1e-9, taken.count());
   };
   const double first = timed();
   if (first * kRuns > kPatience) return {first, "a single execution"};

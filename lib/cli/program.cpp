@@ -8,8 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
-#include <ostream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -49,11 +47,8 @@ void set_up(CLI::App& app) {
   app.failure_message(usage_message);
 }
 
-int run_program(CLI::App& app, int argc, char** argv, const Run& run, bool prints) {
-  std::ostream nowhere(nullptr);
-  const auto say = [&](const CLI::Error& error) {
-    return app.exit(error, prints ? std::cout : nowhere, prints ? std::cerr : nowhere);
-  };
+int run_program(CLI::App& app, int argc, char** argv, const Run& run) {
+  const auto say = [&](const CLI::Error& error) { return app.exit(error); };
   try {
     app.parse(argc, argv);
     run();
@@ -69,11 +64,11 @@ int run_program(CLI::App& app, int argc, char** argv, const Run& run, bool print
   return kOk;
 }
 
-int fail(const char* program, const char* message) {
+int fail(const char* message) {
   if (std::strlen(message) > kMaxMessage)
-    std::fprintf(stderr, "%s: error: %.*s...\n", program, int(kMaxMessage), message);
+    std::fprintf(stderr, "tessera: error: %.*s...\n", int(kMaxMessage), message);
   else
-    std::fprintf(stderr, "%s: error: %s\n", program, message);
+    std::fprintf(stderr, "tessera: error: %s\n", message);
   return kFailure;
 }
 

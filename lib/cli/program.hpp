@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What the programs do around their subcommands.
+/// What the program does around its subcommands.
 #pragma once
 
 #include "commands.hpp"
@@ -16,14 +16,13 @@ enum ExitCode { kOk = 0, kFailure = 1, kUsage = 2 };
 /// Opens the standard streams that are closed, and lets writes that a signal would end fail like any others.
 void prepare_process();
 
-/// What all programs say and how they take their subcommands.
+/// What the program says of itself and how it takes its subcommands.
 void set_up(CLI::App& app);
 
-/// Reads the command line and then calls `run`. Returns the exit code; kUsage where the command line is wrong. What
-/// CLI11 has to say goes to standard output and stderr unless `prints` is false.
-int run_program(CLI::App& app, int argc, char** argv, const Run& run, bool prints = true);
+/// Reads the command line and then calls `run`. Returns the exit code; kUsage where the command line is wrong.
+int run_program(CLI::App& app, int argc, char** argv, const Run& run);
 
-/// "<program>: error: <message>" on stderr. Returns kFailure.
-int fail(const char* program, const char* message);
+/// "tessera: error: <message>" on stderr. Returns kFailure.
+int fail(const char* message);
 
 }  // namespace tessera::cli

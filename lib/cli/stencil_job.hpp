@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Stencils on files, apart from who computes them: what a command line says, what is read and what is written.
+/// Stencils on files, but for the steps themselves: what a command line says, what is read and written.
 #pragma once
 
 #include "commands.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "clip.hpp"
-#include "json_text.hpp"
 #include "npy.hpp"
+#include "regular_file.hpp"
 #include "taps_spec.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +20,30 @@ using nlohmann::json;
 
 constexpr const char* kForm = "expected [{\"offset\": [dy, dx], \"coefficient\": c}, ...]";
 constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 28;  // bytes; a tap takes some 50
+
+std::string read_text(const std::filesystem::path& file) {
+  npy::RegularFile reader(file);
+  if (reader.left() > kMaxFile)
+    throw npy::Error(file, "has " + std::to_string(reader.left()) + " bytes; taps are read from files of at most " +
+                               std::to_string(kMaxFile));
+  std::string text(std::size_t(reader.left()), '\0');
+  reader.read(text.data(), text.size());
+  return text;
+}
+
+/// "line 2, column 7" of the byte before `position`, counted in bytes from 1; "its end" behind the text.
+std::string place_in(std::string_view text, std::size_t position) {
+  if (position > text.size()) return "its end";
+  const std::string_view before = text.substr(0, position > 0 ? position - 1 : 0);
+  const std::size_t start = before.rfind('\n') + 1;  // 0 where there is none
+  return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')) + ", column " +
+         std::to_string(before.size() - start + 1);
+}
+
+/// As JSON writes it, in ASCII and clipped: a message shows nothing that a terminal would obey.
+std::string in_quotes(std::string_view text) {
+  return json(npy::clip(text)).dump(-1, ' ', true, json::error_handler_t::replace);
+}
 
 /// Takes taps from the parser's events. Only their form is ever stored, so depth and size of anything else cost
 /// nothing.
@@ -121,7 +145,7 @@ class TapReader : public nlohmann::json_sax<json> {
 }  // namespace
 
 Taps read_taps(const std::filesystem::path& file, int rank) {
-  const std::string text = read_text(file, "taps", kMaxFile);
+  const std::string text = read_text(file);
   TapReader reader(rank, text);
   try {
     json::sax_parse(text, &reader);

@@ -13,6 +13,9 @@
 namespace tessera::cli {
 namespace {
 
+/// For those who knew the subcommand that there was up to 0.2.
+constexpr char kSystems[] = "; systems of fields are stepped in C++ and in Python, as docs/systems.md shows";
+
 /// How many letters must be put in, taken out or replaced to make one word the other (Levenshtein's distance).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);  // from what was read of a to each beginning of b
@@ -70,7 +73,8 @@ std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
   const char* const* const word = std::find_if(argv + 1, argv + argc, [](const char* text) { return text[0] != '-'; });
   const std::string said =
       word == argv + argc ? "no subcommand was given" : "there is no subcommand '" + npy::clip(*word) + "'";
-  return said + "; there are " + known;
+  const bool systems = word != argv + argc && *word == std::string_view("system");
+  return said + "; there are " + known + (systems ? kSystems : "");
 }
 
 std::string unexpected_message(const CLI::App& app) {

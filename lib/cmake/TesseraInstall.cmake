@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The package: find_package(tessera CONFIG) from the install tree and the build tree, and pkg-config. Its components
-# are tessera_runtime, tessera_development, tessera_tools, tessera_mpi and, from tessera_add_backend(),
-# tessera_backend_<name>.
+# are tessera_runtime, tessera_development, tessera_tools and, from tessera_add_backend(), tessera_backend_<name>.
 include(CMakePackageConfigHelpers)
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/tessera)

@@ -46,7 +46,7 @@ set(default OFF)
 if(PROJECT_IS_TOP_LEVEL)
   set(default AUTO)
 endif()
-tessera_auto_option(TESSERA_BUILD_MPI "Make the target tessera::mpi and the program tessera-mpi" ${default})
+tessera_auto_option(TESSERA_BUILD_MPI "Make the target tessera::mpi" ${default})
 
 # One line of the summary. With ON, a part that cannot be built is an error.
 #   tessera_report(<name> <what was built, or "no: reason">)

@@ -341,9 +341,18 @@ TEST_CASE("a word that is no subcommand is named beside those there are", "[fail
   const auto says = [&](const Arguments& arguments, const std::string& text) {
     const Outcome outcome = w.run(arguments);
     CHECK(outcome.exit_code == 2);
-    CHECK_THAT(outcome.errors, ContainsSubstring(text) && ContainsSubstring("there are info, gemm, stencil, system"));
+    CHECK_THAT(outcome.errors,
+               ContainsSubstring(text) && ContainsSubstring("there are info, gemm, stencil, tune, wisdom"));
   };
   says({"bench"}, "there is no subcommand 'bench'");
   says({"bench", "--size", "8"}, "there is no subcommand 'bench'");
   says({}, "no subcommand was given");
+  CHECK_THAT(w.run({"bench"}).errors, !ContainsSubstring("systems"));
+}
+
+TEST_CASE("who asks for systems learns where they are", "[failures]") {
+  const Workplace w;
+  w.check_fails({"system", "@wave.json", "--field", "u=zeros"}, 2,
+                {"there is no subcommand 'system'; there are info, gemm, stencil, tune, wisdom; systems of fields are "
+                 "stepped in C++ and in Python, as docs/systems.md shows"});
 }

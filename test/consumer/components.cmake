@@ -17,8 +17,7 @@ set(tessera_development "include/tessera/.*\\.h(pp)?" ".*/cmake/tessera/.*" ".*/
   ".*/libtessera(_blas|_distributed)?\\.(so|a)")
 set(tessera_python ".*/tessera/.*\\.py" ".*/tessera/_core\\..*so" ".*/tessera/_core\\.pyi" ".*/tessera/py\\.typed"
   ".*/tessera-[0-9.]+\\.dist-info/METADATA")
-set(tessera_tools "bin/tessera;share/man/man1/tessera(-[^m].*)?\\.1")
-set(tessera_mpi "bin/tessera-mpi;share/man/man1/tessera-mpi.*\\.1")
+set(tessera_tools "bin/tessera;share/man/man1/tessera(-.*)?\\.1")
 if(LIBRARY MATCHES "\\.a$")
   set(tessera_runtime "share/doc/tessera/LICENSE")
 endif()
@@ -56,7 +55,7 @@ endif()
 
 # What a program needs to be built and to run, in one place.
 foreach(component IN LISTS COMPONENTS)
-  if(NOT component MATCHES "^tessera_(tools|mpi)$")
+  if(NOT component STREQUAL "tessera_tools")
     install_to(${PREFIX}/without_tools files --component ${component})
   endif()
 endforeach()

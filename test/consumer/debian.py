@@ -22,7 +22,6 @@ SHARES = [
     ("tessera_runtime", r".*/LICENSE", ""),
     ("tessera_development", ".*", "libtessera-dev"),
     ("tessera_tools", ".*", "tessera-bin"),
-    ("tessera_mpi", ".*", "tessera-mpi"),
     ("tessera_backend_cpu", ".*", "tessera-backend-cpu"),
     ("tessera_backend_cuda", ".*", "tessera-backend-cuda"),
     ("tessera_backend_kokkos-openmp", ".*", "tessera-backend-kokkos"),

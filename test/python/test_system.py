@@ -55,6 +55,90 @@ def test_goes_on(rng):
     assert (one == two).all() and all((x == y).all() for x, y in zip(whole["u"], parts["u"]))
 
 
+STEP_ROUNDINGS = 1 + 2 * 4 + 17 * 6 + 6 + 1  # below
+
+
+def shot():
+    """Order 8, a coefficient a point, a profile along each axis, a source and receivers at and between points."""
+    system = tessera.StencilSystem((60, 80))
+    u, c2 = system.state("u", levels=2), system.array("c2")
+    sz, sx = system.profile("sz", 0), system.profile("sx", 1)
+    system.update(u, sz * sx * (2 * u - u[-1] + c2 * u.under(tessera.taps.laplacian(2, 8))))
+    system.inject(u, [(30, 40)])
+    system.record(u, [(10, 20), (10, 60), (11, 60)], weights=[1, 0.5, 0.5], series=[0, 1, 1])
+    return system
+
+
+def random_shot(rng, steps):
+    """Fields, what is injected, and room for what is recorded."""
+
+    def numbers(low, high, shape):
+        return rng.uniform(low, high, shape).astype(np.float32)
+
+    fields = {"u": [numbers(-1, 1, (60, 80)) for _ in range(2)], "c2": numbers(0.05, 0.2, (60, 80))}
+    fields.update(sz=numbers(0.9, 1, 60), sx=numbers(0.9, 1, 80))
+    return fields, numbers(-1, 1, (steps, 1)), np.zeros((steps, 2), np.float32)
+
+
+def copied(fields):
+    return {name: [x.copy() for x in value] if name == "u" else value for name, value in fields.items()}
+
+
+def one_step(fields, source):
+    """u after a step, and how far float32 may be from it."""
+    u, before, c2 = (x.astype(np.float64) for x in (*fields["u"], fields["c2"]))
+    weights = {0: -205 / 72, 1: 8 / 5, 2: -1 / 5, 3: 8 / 315, 4: -1 / 560}  # of the second derivative, on each side
+    inner, total, size = slice(4, -4), 0.0, 0.0
+    for axis in range(2):
+        for offset in range(-4, 5):
+            moved = np.roll(u, -offset, axis)[inner, inner]
+            total, size = total + weights[abs(offset)] * moved, size + abs(weights[abs(offset)] * moved)
+    factor = (fields["sz"].astype(np.float64)[:, None] * fields["sx"])[inner, inner]
+    middle, past, speed = u[inner, inner], before[inner, inner], c2[inner, inner]
+    after, bound = u.copy(), np.zeros_like(u)  # beside fixed sides points keep their values
+    after[inner, inner] = factor * (2 * middle - past + speed * total)
+    bound[inner, inner] = factor * (abs(2 * middle) + abs(past) + speed * size) * STEP_ROUNDINGS
+    after[30, 40] += source
+    bound[30, 40] += 3 * (abs(after[30, 40]) + abs(source))
+    return after, bound * 2.0**-24 + np.finfo(np.float32).tiny
+
+
+def test_each_step_of_a_shot(rng):
+    # An update is off by at most k u M + k s (docs/systems.md): k is 1, 2 + 2 f for each of 19 terms of f factors and
+    # for each group. It is largest where two profiles stand before all terms, and c2 is a second factor of 17 of them;
+    # 1 more covers what float64 rounds here. Each step begins with the plan's own values, so nothing adds up.
+    steps = 25
+    fields, source, recorded = random_shot(rng, steps)
+    start, series = copied(fields), np.zeros_like(recorded)
+    plan = tessera.SystemPlan(shot(), 1)
+    for step in range(steps):
+        after, bound = one_step(fields, float(source[step, 0]))
+        kept = fields["u"][0].copy()
+        plan.execute(fields, injected=[source], recorded=[recorded], first_step=step)
+        now, past = (x.astype(np.float64) for x in fields["u"])
+        assert (abs(now - after) <= bound).all(), f"step {step}: {(abs(now - after) / bound).max()} of the bound"
+        assert (past == kept).all()
+        heard = [now[10, 20], 0.5 * now[10, 60] + 0.5 * now[11, 60]]  # each entry may be off by three roundings
+        size = [abs(now[10, 20]), 0.5 * abs(now[10, 60]) + 0.5 * abs(now[11, 60])]
+        assert (abs(recorded[step] - heard) <= 6 * 2.0**-24 * np.array(size)).all()
+    assert recorded.any()
+
+    tessera.SystemPlan(shot(), steps).execute(start, injected=[source], recorded=[series])
+    assert np.array_equal(start["u"], fields["u"]) and np.array_equal(series, recorded)
+
+
+def test_two_halves_of_a_shot_have_the_bits_of_the_whole(rng, tmp_path):
+    fields, source, recorded = random_shot(rng, 20)
+    whole, series = copied(fields), np.zeros_like(recorded)
+    tessera.SystemPlan(shot(), 20).execute(whole, injected=[source], recorded=[series])
+    tessera.SystemPlan(shot(), 7).execute(fields, injected=[source], recorded=[recorded])
+    np.save(tmp_path / "u.npy", fields["u"])
+    fields["u"] = list(np.load(tmp_path / "u.npy"))
+    tessera.SystemPlan(shot(), 13).execute(fields, injected=[source], recorded=[recorded], first_step=7)
+    assert np.array_equal(whole["u"], fields["u"]) and np.array_equal(series, recorded)
+    assert recorded[:7].any() and recorded[7:].any()
+
+
 def test_expressions(rng):
     system = tessera.StencilSystem((8,), dtype="float64")
     u = system.state("u", boundary="nearest")
