@@ -64,14 +64,14 @@ struct GemmDesc {
   Integer stride_b = kPacked;                ///< elements from one B of the batch to the next; 0: one B for all
   Integer stride_c = kPacked;                ///< elements from one C to the next; 0 beside a D: one C for all
   Compute compute = Compute::environment;    ///< least exact arithmetic that is accepted: see tessera_compute
-  std::optional<DType> dtype_d = {};         ///< of C and D: that of A and B, or f32 where that has 16 bits
+  std::optional<DType> dtype_d = {};         ///< type of C and D: A's (empty), or f32 where A has 16 bits
   Bias bias = Bias::none;                    ///< which vector is added, with m or n values
   Activation activation = Activation::none;  ///< function that is applied to each element last
-  std::optional<DType> dtype_bias = {};      ///< of the bias: that of D, or f32 where that has 16 bits
+  std::optional<DType> dtype_bias = {};      ///< type of the bias: D's (empty), or f32 where D has 16 bits
   Integer bias_increment = 1;                ///< elements from one value of the bias to the next
   Integer bias_stride = 0;                   ///< elements from one bias of the batch to the next; 0: one bias for all
-  Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: that of C
-  Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: that of C, or packed where ldd is given
+  Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: as C
+  Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: as C, or packed where ldd is given
 };
 
 namespace detail {

@@ -69,8 +69,7 @@ struct PlanOptions {
   /// synchronous.
   Memory operands = Memory::host;
   Effort effort = Effort::automatic;  ///< how the algorithm is chosen where nobody forces one
-  /// Algorithm as describe() prints it, "[backend/]name[:key=value,...]"; empty: the environment's or the backend's
-  /// choice.
+  /// As describe() prints it, "[backend/]name[:key=value,...]". Empty: the environment's or the backend's choice.
   std::string algorithm = {};
   /// Most device memory, in bytes, that a GEMM plan takes beside its operands. 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, and
   /// for products on a device that permit other arithmetic than strict a quarter of its memory, where that is to be
@@ -167,9 +166,9 @@ PlanOptions options_for(PlanOptions options) {
 
 }  // namespace detail
 
-/// Base of the plans. Move-only. Destruction waits for the plan's queued work, or gives a borrowed plan back. One plan
-/// is executed by one thread at a time: a second execution before the first has returned throws invalid_argument. Other
-/// threads take clones.
+/// What every plan tells: the base of plans. Move-only. Destruction waits for the plan's queued work, or gives a
+/// borrowed plan back. One plan is executed by one thread at a time: a second execution before the first has returned
+/// throws invalid_argument. Other threads take clones.
 class Plan {
  public:
   /// Name of the backend, "cpu-v4".
@@ -185,7 +184,7 @@ class Plan {
   /// The handle of the C API, which the plan owns; null where this was moved from.
   tessera_plan* get() const { return handle_.get(); }
 
-  /// Elements [first, last) that an execution may touch, counted from the operand's pointer.
+  /// Elements [first, last) that an execution may touch. They are counted from the operand's pointer.
   std::pair<std::int64_t, std::int64_t> operand_range(Role role) const {
     std::pair<std::int64_t, std::int64_t> range;
     detail::call(tessera_plan_operand_range, get(), tessera_role(role), &range.first, &range.second);

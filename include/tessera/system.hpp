@@ -32,7 +32,7 @@ enum class NextLevel : tessera_next_level {
 struct FieldOptions {
   int levels = 1;                         ///< levels of time of a state, 1 to 3; others ignore it
   Boundaries boundary = Boundary::fixed;  ///< what is read outside the domain; not halo
-  std::optional<DType> dtype = {};        ///< that of the system, or a narrower one, which is only storage
+  std::optional<DType> dtype = {};        ///< type of storage: the system's (empty), or a narrower one
   Integers strides = {};                  ///< elements from one point to the next along each axis; empty: packed
   NextLevel next = NextLevel::automatic;  ///< where the next level of a state goes
 };
@@ -41,15 +41,15 @@ struct FieldOptions {
 struct UpdateOptions {
   int stage = 0;       ///< stage of the step, 0 to 63; stages run in order
   Integers low = {};   ///< first point of the box that is updated; empty: that of the domain
-  Integers high = {};  ///< behind its last point; empty: behind that of the domain
+  Integers high = {};  ///< behind the last point of the box; empty: the domain's extents
 };
 
 /// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e].
 struct SeriesPoints {
-  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};  ///< of each entry, inside the domain
-  std::vector<double> weights = {};                                     ///< as many; finite
-  std::vector<std::int64_t> series = {};                                ///< as many, in [0, series_count)
-  std::int64_t series_count = 0;                                        ///< columns of the series' matrix
+  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};  ///< place of each entry, inside the domain
+  std::vector<double> weights = {};                                     ///< weight of each entry, finite
+  std::vector<std::int64_t> series = {};                                ///< series of each entry, in [0, series_count)
+  std::int64_t series_count = 0;  ///< number of series, the columns of their matrix
 };
 
 /// Fields on one grid, stepped together:
@@ -71,11 +71,11 @@ class StencilSystem {
   SystemField state(std::string name, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_STATE, options.levels, 0, options);
   }
-  /// Adds a field with a value for each point, which is only read.
+  /// Adds a field of values at the points, which are only read.
   SystemField array(std::string name, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_ARRAY, 0, 0, options);
   }
-  /// Adds a field with a value for each place along one axis, which is only read.
+  /// Adds a field of values along one axis, which are only read.
   SystemField profile(std::string name, int axis, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_PROFILE, 0, axis, options);
   }
@@ -109,11 +109,12 @@ class StencilSystem {
   Assignment update(const SystemField& field, const UpdateOptions& options = {}) {
     return {*this, field.index(), options};
   }
-  /// Adds series to the next level of a state, behind a stage: that of the state's updates or a later one.
+  /// Adds series to the next level of a state, behind a stage. The stage is that of the state's updates or a later one.
   void inject(const SystemField& field, SeriesPoints points, int stage = 0) {
     injections_.push_back({field.index(), stage, std::move(points)});
   }
-  /// Reads series from the new level of a state, behind a stage: that of the state's updates or a later one.
+  /// Reads series from the new level of a state, behind a stage. The stage is that of the state's updates or a later
+  /// one.
   void record(const SystemField& field, SeriesPoints points, int stage = 0) {
     recordings_.push_back({field.index(), stage, std::move(points)});
   }

@@ -75,15 +75,14 @@ struct SystemSeries {
 /// the absolute values of what is added.
 class SystemPlan : public Plan {
  public:
-  /// Steps on the backend of the environment's choice, else on the best for this system with host operands. The system
-  /// may go or change afterwards.
+  /// Takes the environment's backend, else the best for host operands. The system may go or change afterwards.
   SystemPlan(const StencilSystem& system, Integer steps, const PlanOptions& options = {})
       : SystemPlan(nullptr, system, steps, options) {}
   /// The same on the backend and the device of a context.
   SystemPlan(const Context& context, const StencilSystem& system, Integer steps, const PlanOptions& options = {})
       : SystemPlan(&context, system, steps, options) {}
 
-  /// Every way in which the context's backend would run the system, best first.
+  /// All ways to run it on that backend, best first.
   static std::vector<Offer> offers(const Context& context, const StencilSystem& system, Integer steps,
                                    const PlanOptions& options = {}) {
     return Plan::offers(context, StencilSystem::Description(system, steps).get(), options);
@@ -119,7 +118,7 @@ class SystemPlan : public Plan {
   /// Which of a state's arrays holds the newest level after an execution. They are counted as execute() takes them; an
   /// execution that goes on is given that array first.
   int newest(const SystemField& field) const { return place_after(field, 0); }
-  /// Which of a state's arrays holds level 0 (the newest), -1 or -2 after an execution.
+  /// Which of a state's arrays holds level 0 (newest), -1 or -2 after an execution.
   int place_after(const SystemField& field, int level) const {
     tessera_role role = 0;
     detail::call(tessera_plan_level_after, get(), field.index(), std::int32_t(level), &role);
