@@ -9,8 +9,8 @@ The page marks the place of each table:
     ...
     <!-- end -->
 
-The meaning in a row is the first sentence of the docstring. Without arguments the page is written. With --check nothing
-is, and a stale page is an error. Needs the standard library alone.
+The meaning in a row is the first sentence of the docstring. Without arguments the page is written. With --check
+nothing is, and a stale page is an error. Needs the standard library alone.
 """
 
 from __future__ import annotations
