@@ -59,7 +59,7 @@ inline std::vector<BackendDirectory> backend_directories() {
   return list;
 }
 
-/// One entry per backend, in alphabetical order. Loads the plugins on the first call.
+/// The backends that were found, one entry each, in alphabetical order. Loads the plugins on the first call.
 inline std::vector<BackendInfo> backends() {
   std::vector<BackendInfo> list;
   const std::int64_t count = tessera_backend_count();

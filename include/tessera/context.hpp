@@ -26,8 +26,8 @@ struct ContextOptions {
   bool high_priority = false;
 };
 
-/// Where work runs. Move-only; plans and buffers keep what they need of it alive.
-/// Contexts may be made and used by any thread.
+/// Where work runs: a backend, one of its devices and a stream. Move-only; plans and buffers keep what they need of it
+/// alive. Contexts may be made and used by any thread.
 class Context {
  public:
   /// The environment's choice: TESSERA_BACKEND, else the backend with the best score here.

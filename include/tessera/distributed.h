@@ -55,7 +55,9 @@ TESSERA_API tessera_status tessera_comm_self(tessera_comm** comm, tessera_error*
 TESSERA_API tessera_status tessera_comm_threads(int32_t count, tessera_comm** comms, tessera_error* error);
 /** Null is allowed. */
 TESSERA_API void tessera_comm_destroy(tessera_comm* comm);
+/** The number of this rank, from 0 on; -1 where `comm` is null. */
 TESSERA_API int32_t tessera_comm_rank(const tessera_comm* comm);
+/** How many ranks the group has; 0 where `comm` is null. */
 TESSERA_API int32_t tessera_comm_size(const tessera_comm* comm);
 
 /* ---- Stencils --------------------------------------------------------------------------- */

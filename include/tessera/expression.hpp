@@ -23,6 +23,7 @@ namespace tessera {
 /// product of values. Up to four and three values in these products. Made by + - * of fields and numbers.
 class Expression {
  public:
+  /// The product of `factors`, at most four, each read at the point itself, times the sum of `terms`, at least one.
   struct Group {
     std::vector<tessera_factor> factors;
     std::vector<tessera_term> terms;
@@ -161,6 +162,7 @@ class SystemField {
   tessera_factor factor_{};
 };
 
+/// |x|.
 inline SystemField abs(const SystemField& x) { return x.through(TESSERA_MAP_ABS); }
 /// max(x, 0).
 inline SystemField positive_part(const SystemField& x) { return x.through(TESSERA_MAP_POSITIVE_PART); }

@@ -49,30 +49,29 @@ inline constexpr std::int64_t kLikeC = 0;
 /// m x n; all sizes 0 and more, and to be set: -1 is refused. A leading dimension counts the elements from one row
 /// (row-major) or column (column-major) of the stored matrix to the next. Numbers may come in any integral type.
 struct GemmDesc {
-  Integer m = -1;
-  Integer n = -1;
-  Integer k = -1;
-  DType dtype = DType::f32;  ///< of A and B
-  Order order = Order::row_major;
-  Transpose trans_a = Transpose::no;
-  Transpose trans_b = Transpose::no;
-  Integer lda = kPacked;
-  Integer ldb = kPacked;
-  Integer ldc = kPacked;
-  Integer batch = 1;
-  /// Elements from one matrix of the batch to the next; 0 repeats the one matrix (A, B, and C where D is another).
-  Integer stride_a = kPacked;
-  Integer stride_b = kPacked;
-  Integer stride_c = kPacked;
-  Compute compute = Compute::environment;
-  std::optional<DType> dtype_d = {};  ///< of C and D: that of A and B, or f32 where that has 16 bits
-  Bias bias = Bias::none;
-  Activation activation = Activation::none;
-  std::optional<DType> dtype_bias = {};  ///< that of D, or f32 where that has 16 bits
-  Integer bias_increment = 1;            ///< elements from one value of the bias to the next
-  Integer bias_stride = 0;               ///< elements from one bias of the batch to the next; 0 shares the one
-  Integer ldd = kLikeC;
-  Integer stride_d = kLikeC;  ///< as C's; packed where ldd is given
+  Integer m = -1;                            ///< rows of op(A), C and D; 0 and more, must be given
+  Integer n = -1;                            ///< columns of op(B), C and D; 0 and more, must be given
+  Integer k = -1;                            ///< columns of op(A), rows of op(B); 0 and more, must be given
+  DType dtype = DType::f32;                  ///< type of the elements of A and B
+  Order order = Order::row_major;            ///< how A, B, C and D are stored
+  Transpose trans_a = Transpose::no;         ///< whether the stored A is m x k (no) or k x m (yes)
+  Transpose trans_b = Transpose::no;         ///< whether the stored B is k x n (no) or n x k (yes)
+  Integer lda = kPacked;                     ///< elements from one row or column of the stored A to the next
+  Integer ldb = kPacked;                     ///< elements from one row or column of the stored B to the next
+  Integer ldc = kPacked;                     ///< elements from one row or column of C to the next
+  Integer batch = 1;                         ///< number of products, 0 and more
+  Integer stride_a = kPacked;                ///< elements from one A of the batch to the next; 0: one A for all
+  Integer stride_b = kPacked;                ///< elements from one B of the batch to the next; 0: one B for all
+  Integer stride_c = kPacked;                ///< elements from one C to the next; 0 beside a D: one C for all
+  Compute compute = Compute::environment;    ///< least exact arithmetic that is accepted: see tessera_compute
+  std::optional<DType> dtype_d = {};         ///< type of C and D: A's (empty), or f32 where A has 16 bits
+  Bias bias = Bias::none;                    ///< which vector is added, with m or n values
+  Activation activation = Activation::none;  ///< function that is applied to each element last
+  std::optional<DType> dtype_bias = {};      ///< type of the bias: D's (empty), or f32 where D has 16 bits
+  Integer bias_increment = 1;                ///< elements from one value of the bias to the next
+  Integer bias_stride = 0;                   ///< elements from one bias of the batch to the next; 0: one bias for all
+  Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: as C
+  Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: as C, or packed where ldd is given
 };
 
 namespace detail {

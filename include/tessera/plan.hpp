@@ -65,19 +65,20 @@ enum class Effort : tessera_effort {
 
 /// How a plan is made.
 struct PlanOptions {
-  /// Where the operands of execute() live. Host operands of a device backend are staged, and execute() is synchronous.
+  /// Memory in which the operands of execute() live. Host operands of a device backend are staged, and execute() is
+  /// synchronous.
   Memory operands = Memory::host;
-  Effort effort = Effort::automatic;
-  /// "[backend/]name[:key=value,...]" as describe() prints it; empty: the environment's or the backend's choice.
+  Effort effort = Effort::automatic;  ///< how the algorithm is chosen where nobody forces one
+  /// As describe() prints it, "[backend/]name[:key=value,...]". Empty: the environment's or the backend's choice.
   std::string algorithm = {};
-  /// Most device memory, in bytes, that a GEMM plan takes beside its operands; 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, and
+  /// Most device memory, in bytes, that a GEMM plan takes beside its operands. 0: TESSERA_DEFAULT_WORKSPACE_LIMIT, and
   /// for products on a device that permit other arithmetic than strict a quarter of its memory, where that is to be
   /// had: parts of the operands take 4 to 6 bytes an element.
   std::uint64_t workspace_limit = 0;
-  /// Device memory to use instead of the plan's own, aligned to 256 bytes; the caller keeps it alive as long as the
-  /// plan.
+  /// Device memory to use instead of the plan's own, aligned to 256 bytes. The caller owns it and keeps it alive as
+  /// long as the plan. It must hold what Plan::workspace_bytes() tells.
   void* workspace = nullptr;
-  std::uint64_t workspace_bytes = 0;
+  std::uint64_t workspace_bytes = 0;  ///< size of `workspace`
 };
 
 /// A way to run a problem, and what it is predicted to cost.
@@ -165,21 +166,25 @@ PlanOptions options_for(PlanOptions options) {
 
 }  // namespace detail
 
-/// Base of the plans. Move-only. Destruction waits for the plan's queued work, or gives a borrowed plan back. One plan
-/// is executed by one thread at a time: a second execution before the first has returned throws invalid_argument. Other
-/// threads take clones.
+/// What every plan tells: the base of plans. Move-only. Destruction waits for the plan's queued work, or gives a
+/// borrowed plan back. One plan is executed by one thread at a time: a second execution before the first has returned
+/// throws invalid_argument. Other threads take clones.
 class Plan {
  public:
+  /// Name of the backend, "cpu-v4".
   std::string backend() const { return info().backend; }
+  /// Number of the backend's device.
   int device() const { return info().device; }
   /// Name with all parameters, "tiled_shared:tile=32": what PlanOptions::algorithm takes.
   std::string algorithm() const { return info().algorithm; }
+  /// Memory that the plan has beside its operands, in bytes.
   std::uint64_t workspace_bytes() const { return info().workspace_bytes; }
   /// One line: operation, shapes, type, backend, algorithm, workspace.
   std::string describe() const { return info().description; }
+  /// The handle of the C API, which the plan owns; null where this was moved from.
   tessera_plan* get() const { return handle_.get(); }
 
-  /// Elements [first, last) that an execution may touch, counted from the operand's pointer.
+  /// Elements [first, last) that an execution may touch. They are counted from the operand's pointer.
   std::pair<std::int64_t, std::int64_t> operand_range(Role role) const {
     std::pair<std::int64_t, std::int64_t> range;
     detail::call(tessera_plan_operand_range, get(), tessera_role(role), &range.first, &range.second);

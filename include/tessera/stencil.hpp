@@ -70,17 +70,17 @@ enum class Sums : std::int32_t {
 
 /// A domain of 1, 2 or 3 axes, slowest first, and what is done to it. Numbers may come in any integral type.
 struct StencilDesc {
-  Integers extents;
-  Taps taps;
-  Boundaries boundary = Boundary::fixed;
+  Integers extents;                       ///< points along each axis, 0 and more; must be given
+  Taps taps;                              ///< offsets and coefficients; of as many axes, must be given
+  Boundaries boundary = Boundary::fixed;  ///< what taps read outside the domain: one entry for all axes, or one an axis
   /// Applications u <- S(u) per execution. 0 copies the values: a zero may lose its sign, a NaN may have other bits.
   Integer steps = 1;
-  DType dtype = DType::f32;
-  /// Elements from one point to the next along each axis; empty: packed (see tessera_stencil_desc for halos).
+  DType dtype = DType::f32;  ///< type of the elements of `in` and `out`
+  /// Elements from one point of `in` to the next along each axis; empty: packed. See tessera_stencil_desc for halos.
   Integers in_strides = {};
-  Integers out_strides = {};
-  Compute compute = Compute::strict;
-  Sums sums = Sums::any;
+  Integers out_strides = {};          ///< the same of `out`
+  Compute compute = Compute::strict;  ///< arithmetic that is accepted: stencils have strict alone
+  Sums sums = Sums::any;              ///< in which order the taps are added
 };
 
 namespace detail {

@@ -14,14 +14,17 @@
 extern "C" {
 #endif
 
-/** Most fields and stages of a system, levels of a state, factors of a term, and factors of a group: an array and a
- * profile along each axis. */
+/** Most fields of a system. */
 #define TESSERA_MAX_FIELDS 64
+/** Most stages of a system, numbered from 0 on. */
 #define TESSERA_MAX_STAGES 64
 /** Most injections, and most recordings, each of many points. */
 #define TESSERA_MAX_POINT_SETS 64
+/** Most levels of time of a state. */
 #define TESSERA_MAX_LEVELS 3
+/** Most factors of a term. */
 #define TESSERA_MAX_FACTORS 3
+/** Most factors in front of a group's sum: an array, and a profile along each of three axes. */
 #define TESSERA_MAX_GROUP_FACTORS 4
 
 /** What a field is. */

@@ -30,26 +30,26 @@ enum class NextLevel : tessera_next_level {
 
 /// How a field of a system is stored and what reads of it find outside the domain.
 struct FieldOptions {
-  int levels = 1;  ///< of a state, 1 to 3
-  Boundaries boundary = Boundary::fixed;
-  std::optional<DType> dtype = {};  ///< that of the system, or a narrower one, which is only storage
-  Integers strides = {};            ///< elements; empty: packed
-  NextLevel next = NextLevel::automatic;
+  int levels = 1;                         ///< levels of time of a state, 1 to 3; others ignore it
+  Boundaries boundary = Boundary::fixed;  ///< what is read outside the domain; not halo
+  std::optional<DType> dtype = {};        ///< type of storage: the system's (empty), or a narrower one
+  Integers strides = {};                  ///< elements from one point to the next along each axis; empty: packed
+  NextLevel next = NextLevel::automatic;  ///< where the next level of a state goes
 };
 
 /// Where and when an update is made.
 struct UpdateOptions {
-  int stage = 0;
-  Integers low = {};   ///< first point of the box; empty: of the domain
-  Integers high = {};  ///< behind its last
+  int stage = 0;       ///< stage of the step, 0 to 63; stages run in order
+  Integers low = {};   ///< first point of the box that is updated; empty: that of the domain
+  Integers high = {};  ///< behind the last point of the box; empty: the domain's extents
 };
 
 /// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e].
 struct SeriesPoints {
-  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};
-  std::vector<double> weights = {};
-  std::vector<std::int64_t> series = {};
-  std::int64_t series_count = 0;
+  std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};  ///< place of each entry, inside the domain
+  std::vector<double> weights = {};                                     ///< weight of each entry, finite
+  std::vector<std::int64_t> series = {};                                ///< series of each entry, in [0, series_count)
+  std::int64_t series_count = 0;  ///< number of series, the columns of their matrix
 };
 
 /// Fields on one grid, stepped together:
@@ -59,26 +59,30 @@ struct SeriesPoints {
 ///     wave.update(u) = 2 * u - u[-1] + c2 * u.under(taps::laplacian(3, 8));
 class StencilSystem {
  public:
+  /// An empty system on a grid of 1 to 3 axes, computed in f32 or f64. Throws invalid_argument for other numbers of
+  /// axes.
   explicit StencilSystem(Integers extents, DType dtype = DType::f32) : extents_(std::move(extents)), dtype_(dtype) {
     if (extents_.empty() || extents_.size() > TESSERA_MAX_RANK)
       throw Error(ErrorCode::invalid_argument,
                   "extents of " + std::to_string(extents_.size()) + " axes: must be of 1, 2 or 3");
   }
 
-  /// Values that each step makes anew.
+  /// Adds a field that each step makes anew. Names differ from each other; messages have them.
   SystemField state(std::string name, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_STATE, options.levels, 0, options);
   }
-  /// A value for each point, which is only read.
+  /// Adds a field of values at the points, which are only read.
   SystemField array(std::string name, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_ARRAY, 0, 0, options);
   }
-  /// A value for each place along an axis, which is only read.
+  /// Adds a field of values along one axis, which are only read.
   SystemField profile(std::string name, int axis, const FieldOptions& options = {}) {
     return add(std::move(name), TESSERA_FIELD_PROFILE, 0, axis, options);
   }
 
+  /// The type in which everything is computed.
   DType dtype() const { return dtype_; }
+  /// Points of the grid along each axis.
   const Integers& extents() const { return extents_; }
   /// The field of that name. Throws invalid_argument where there is none.
   SystemField field(std::string_view name) const {
@@ -101,17 +105,22 @@ class StencilSystem {
     std::int32_t field_;
     UpdateOptions options_;
   };
+  /// By = sets the next level of a state, in a box, to an expression. The boxes of one state must not overlap.
   Assignment update(const SystemField& field, const UpdateOptions& options = {}) {
     return {*this, field.index(), options};
   }
+  /// Adds series to the next level of a state, behind a stage. The stage is that of the state's updates or a later one.
   void inject(const SystemField& field, SeriesPoints points, int stage = 0) {
     injections_.push_back({field.index(), stage, std::move(points)});
   }
+  /// Reads series from the new level of a state, behind a stage. The stage is that of the state's updates or a later
+  /// one.
   void record(const SystemField& field, SeriesPoints points, int stage = 0) {
     recordings_.push_back({field.index(), stage, std::move(points)});
   }
-  /// Steps make the points of a box alone, and the array of the next level stays as it is elsewhere: for parts of a
-  /// step, each a plan of its own. At most 1 step; all states go on in place.
+  /// Limits steps to the points of a box. The array of the next level stays as it is elsewhere: for parts of a step,
+  /// each a plan of its own. At most 1 step; all states go on in place. Throws invalid_argument where a corner has not
+  /// as many axes as the system.
   void within(Integers low, Integers high) {
     if (low.size() != extents_.size() || high.size() != extents_.size())
       throw Error(ErrorCode::invalid_argument, "corners of " + std::to_string(low.size()) + " and " +

@@ -62,9 +62,9 @@ class FieldArrays {
 
 /// The series of an execution, in the order of inject() and of record(): row-major, a row a step, of the system's type.
 struct SystemSeries {
-  std::vector<SystemArray> injected = {};
-  std::vector<SystemArray> recorded = {};
-  Integer first_step = 0;  ///< the row that the execution begins with
+  std::vector<SystemArray> injected = {};  ///< one array an inject(), which is only read
+  std::vector<SystemArray> recorded = {};  ///< one array a record(), of which the rows of the steps are written
+  Integer first_step = 0;                  ///< row that the execution begins with
 };
 
 /// Steps of a system, validated once and executed many times, by one thread at a time.
@@ -75,25 +75,28 @@ struct SystemSeries {
 /// the absolute values of what is added.
 class SystemPlan : public Plan {
  public:
-  /// The backend is the environment's choice, else the best for this system with host operands.
+  /// Takes the environment's backend, else the best for host operands. The system may go or change afterwards.
   SystemPlan(const StencilSystem& system, Integer steps, const PlanOptions& options = {})
       : SystemPlan(nullptr, system, steps, options) {}
+  /// The same on the backend and the device of a context.
   SystemPlan(const Context& context, const StencilSystem& system, Integer steps, const PlanOptions& options = {})
       : SystemPlan(&context, system, steps, options) {}
 
-  /// Every way in which the context's backend would run the system, the one that a plan takes first.
+  /// All ways to run it on that backend, best first.
   static std::vector<Offer> offers(const Context& context, const StencilSystem& system, Integer steps,
                                    const PlanOptions& options = {}) {
     return Plan::offers(context, StencilSystem::Description(system, steps).get(), options);
   }
 
-  /// Another plan of the same system, context, algorithm and parameters, with a workspace of its own: for another
-  /// thread. May be called while this plan is executed.
+  /// Another plan of the same, with a workspace of its own, for another thread. It has the system, context, algorithm
+  /// and parameters of this one. May be called while this plan is executed.
   SystemPlan clone() const { return SystemPlan(CloneOf{*this}, *this); }
 
-  /// Makes the steps. Each field once, in any order, and each series. Host operands: complete on return. Device
+  /// Makes the steps, on each field once, in any order, and on each series. Host operands: complete on return. Device
   /// operands: queued on the context's stream.
   /// Takes no memory, so that a program that keeps its lists takes none either.
+  /// Throws invalid_argument where an array is missing, too small, of another type or in memory that the plan does not
+  /// take.
   void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
     Operands operands;
     for (const FieldArrays& given : fields)
@@ -112,10 +115,10 @@ class SystemPlan : public Plan {
     run(operands.list, operands.count, nullptr, 0, series.first_step);
   }
 
-  /// Which of a state's arrays, counted as execute() takes them, holds the newest level after an execution; an
+  /// Which of a state's arrays holds the newest level after an execution. They are counted as execute() takes them; an
   /// execution that goes on is given that array first.
   int newest(const SystemField& field) const { return place_after(field, 0); }
-  /// The same for the level before the newest (-1), and the one before that (-2).
+  /// Which of a state's arrays holds level 0 (newest), -1 or -2 after an execution.
   int place_after(const SystemField& field, int level) const {
     tessera_role role = 0;
     detail::call(tessera_plan_level_after, get(), field.index(), std::int32_t(level), &role);

@@ -18,6 +18,7 @@ namespace tessera::plugin {
 /// Fields on a domain of three axes, first to last the slowest to the fastest; a lower rank has leading axes of extent
 /// 1 and stride 0. The core has checked it.
 struct SystemProblem {
+  /// A state, an array or a profile, and how it is stored.
   struct Field {
     tessera_field_kind kind;
     tessera_dtype dtype;
@@ -44,19 +45,23 @@ struct SystemProblem {
       return reach + 1;
     }
   };
+  /// A value that is read: map(field[p + offset] at a level); levels count as those of tessera_factor.
   struct Factor {
     int field, level;
     tessera_map map;
     Index3 offset;
   };
+  /// coefficient * product of at most TESSERA_MAX_FACTORS factors.
   struct Term {
     double coefficient;
     std::vector<Factor> factors;
   };
+  /// (product of at most TESSERA_MAX_GROUP_FACTORS factors at offset 0) * sum of terms.
   struct Group {
     std::vector<Factor> factors;
     std::vector<Term> terms;
   };
+  /// The next level of a state, in the points from `low` to before `high`: a sum of groups.
   struct Update {
     int field, stage;
     Index3 low, high;
@@ -67,6 +72,7 @@ struct SystemProblem {
 
   /// Entries of injections or recordings.
   struct Points {
+    /// A point of the domain, and the column of the series that it belongs to.
     struct Entry {
       Index3 point;
       double weight;

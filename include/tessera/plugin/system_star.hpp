@@ -20,6 +20,7 @@
 
 namespace tessera::plugin {
 
+/// Largest radius of a star, in points.
 inline constexpr int kMostStarRadius = 4;
 
 /// What a step computes of a state u, another one v at the point itself, arrays a and b, and taps of a full star:
@@ -31,12 +32,16 @@ enum class StarForm {
   wave_medium,  ///< u + v + a star(u)
   wave_damped   ///< b (u + v) + a star(u)
 };
+/// Number of forms.
 inline constexpr int kStarForms = 5;
 
+/// Whether the form adds v, another state at the point itself.
 constexpr bool has_other(StarForm form) {
   return form == StarForm::wave || form == StarForm::wave_medium || form == StarForm::wave_damped;
 }
+/// Whether the form multiplies the star by an array a.
 constexpr bool has_array(StarForm form) { return form >= StarForm::heat_medium; }
+/// Whether the form multiplies u + v by an array b.
 constexpr bool has_damping(StarForm form) { return form == StarForm::wave_damped; }
 /// Arrays that are read at the point itself.
 constexpr int streams_of(StarForm form) { return int(has_other(form)) + int(has_array(form)) + int(has_damping(form)); }
