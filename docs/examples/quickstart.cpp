@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-int main() {
+int main() try {
   const std::vector<float> a = {1, 2, 3, 4, 5, 6};  // 2 x 3, row by row
   const std::vector<float> b = {1, 0, 0, 1, 1, 1};  // 3 x 2
   std::vector<float> c(4);
@@ -16,4 +16,7 @@ int main() {
   plan.execute(1.0f, a, b, 0.0f, c);
 
   std::printf("%s\n%g %g\n%g %g\n", plan.describe().c_str(), c[0], c[1], c[2], c[3]);
+} catch (const tessera::Error& error) {  // as where TESSERA_BACKEND names what is not here
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

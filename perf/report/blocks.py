@@ -9,15 +9,15 @@ from typing import Callable
 import chart
 import figures as of
 import formatting as text
+import headlines
 import noise
 import python_blocks
 import scaling_blocks
 
-GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = "h100-gemm", "h100-stencil", "h100-system"
-XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
+GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = of.H100.values()
 CONTENTION = "epyc-2-threads-contention"
 FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
-                                             for title, name in XEONS.items()}
+                                             for title, name in of.XEONS.items()}
 PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
          "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
@@ -39,18 +39,24 @@ def _all(figure: Figure, *arguments: object) -> list[float]:
     return [value for dtype in of.DTYPES for value in figure(*arguments, dtype)]
 
 
-def machine(name: str) -> str:
+def measured(name: str) -> str:
+    """When, and which commit."""
+    context = of.baseline(name).context
+    return f"{str(context['date'])[:10]}, {context['commit'][:8]}"
+
+
+def hardware(name: str) -> str:
     """What a baseline was measured on, in a phrase."""
     context = of.baseline(name).context
     parts = [context.get("gpu", context["cpu"])]
     for key, title in (("gpu_driver", "driver"), ("cuda_runtime", "CUDA"), ("cublas", "cuBLAS")):
         parts += [f"{title} {context[key]}"] if key in context else []
-    return ", ".join([*parts, str(context["date"])[:10]])
+    return ", ".join(parts)
 
 
 def h100_machine() -> str:
-    commits = ", ".join(of.baseline(name).context["commit"][:8] for name in FILES["H100"])
-    return f"{machine(GPU_GEMM)}. Commits {commits}."
+    products, stencils = (measured(name) for name in FILES["H100"])
+    return f"{hardware(GPU_GEMM)}.\nProducts: {products}; stencils: {stencils}."
 
 
 def h100_gemm() -> str:
@@ -60,7 +66,7 @@ def h100_gemm() -> str:
                   for chosen in of.GPU_GEMM])
 
 
-def _h100_products(sets: tuple[of.Set, ...], dtypes: list[str]) -> str:
+def _h100_products(sets: tuple[of.Set, ...], dtypes: tuple[str, ...]) -> str:
     """A line a set; none of those that the file has no figure of."""
     cold = of.groups(GPU_GEMM, "gemm", cache="cold")
     figures = {chosen.title: [of.ratios(cold, chosen, dtype) for dtype in dtypes] for chosen in sets}
@@ -69,11 +75,11 @@ def _h100_products(sets: tuple[of.Set, ...], dtypes: list[str]) -> str:
 
 
 def h100_narrow() -> str:
-    return _h100_products(of.GPU_NARROW, ["bf16", "f16"])
+    return _h100_products(of.GPU_NARROW, of.NARROW)
 
 
 def h100_parts() -> str:
-    return _h100_products(of.GPU_PARTS, ["bf16x6", "f16x3", "tf32"])
+    return _h100_products(of.GPU_PARTS, of.PARTS)
 
 
 def h100_sweeps() -> str:
@@ -103,20 +109,23 @@ def h100_systems() -> str:
             share = text.NONE if many or not row.ceiling else of.percents([row.ceiling])
             rows.append([f"`{group.case}`", group.dtype, f"{row.rate:.3g}", share,
                          of.times([ratio]) if ratio else text.NONE, f"`{row.subject.name}`"])
-    context = of.baseline(GPU_SYSTEM).context
     return table(["case", "type", "10⁹ points/s", "of a copy", "beside the kernel", "chosen"], rows) + \
-        f"\n\n{machine(GPU_SYSTEM)}, commit {context['commit'][:8]}."
+        f"\n\n{hardware(GPU_SYSTEM)}, {measured(GPU_SYSTEM)}."
+
+
+def _xeon_measured(op: str) -> list[str]:
+    return ["measured at", *(measured(f"{name}-{op}") for name in of.XEONS.values())]
 
 
 def _xeon(op: str) -> list[list[of.Group]]:
-    return [of.groups(f"{name}-{op}", op, cache="cold") for name in XEONS.values()]
+    return [of.groups(f"{name}-{op}", op, cache="cold") for name in of.XEONS.values()]
 
 
 def xeon_gemm() -> str:
     rows = [
         [chosen.title, *(of.times(_all(of.ratios, part, chosen)) for part in _xeon("gemm"))] for chosen in of.CPU_GEMM
     ]
-    return table(["products", *XEONS], rows)
+    return table(["products", *of.XEONS], [*rows, _xeon_measured("gemm")])
 
 
 def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
@@ -126,10 +135,10 @@ def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
 
 def xeon_stencils() -> str:
     rows = [[chosen.title, *(_share_and_ratio(part, chosen) for part in _xeon("stencil"))] for chosen in of.CPU_SWEEPS]
-    many = [of.groups(f"{name}-stencil", "stencil", True, "cold") for name in XEONS.values()]
+    many = [of.groups(f"{name}-stencil", "stencil", True, "cold") for name in of.XEONS.values()]
     rows += [[f"many steps, {chosen.title}", *(of.times(_all(of.ratios, part, chosen)) for part in many)]
              for chosen in of.CPU_STEPS]
-    return table(["stencils", *XEONS], rows)
+    return table(["stencils", *of.XEONS], [*rows, _xeon_measured("stencil")])
 
 
 def _too_noisy(name: str, op: str) -> str:
@@ -199,70 +208,45 @@ def contention() -> str:
             middle, slow = (rows.get((f"{case}_{state}", subject)) for state in ("beside", "beside_19_of_20"))
             line.append(f"{text.ratio(middle / ours)}, {text.ratio(slow / ours)}" if middle and slow else text.NONE)
         lines.append(line)
-    return f"{machine(CONTENTION)}, f32.\n\n" + table(["beside others", "alone", *SUBJECTS.values()], lines)
-
-
-def readme() -> str:
-    sets = {chosen.title: chosen for chosen in (*of.GPU_GEMM, *of.GPU_SWEEPS, *of.GPU_STEPS)}
-    gemm = of.groups(GPU_GEMM, "gemm", cache="cold")
-    sweeps = of.groups(GPU_STENCIL, "stencil", cache="cold")
-    steps = of.groups(GPU_STENCIL, "stencil", True, "cold")
-    f32, f64 = (f"{of.mean(of.ratios(gemm, sets['squares, 1024 to 16384'], dtype)):.2f}" for dtype in of.DTYPES)
-    small = _all(of.ratios, gemm, sets["batches of 4 to 16"])
-    narrow_sets = {chosen.title: chosen for chosen in of.GPU_NARROW}
-    narrow = of.ratios(gemm, narrow_sets["squares, 4096 to 16384"], "bf16")
-    exact = [ratio for chosen in of.GPU_PARTS for ratio in of.ratios(gemm, chosen, "bf16x6")]
-    flat = [share for title in ("1D, radius 1 to 4, 2²⁸", "2D stars, radius 1 to 4, 16384²")
-            for share in _all(of.shares, sweeps, sets[title])]
-    deep = _all(of.shares, sweeps, sets["3D star, radius 1, 768³"])
-    many = of.mean(_all(of.sweeps, GPU_STENCIL, steps, sets["2D star, radius 1, 16384²"]))
-    cached = _all(of.ratios, of.groups(GPU_STENCIL, "stencil", cache="hot"), sets["1 to 2 million points"])
-    return (
-        f"- Squares from 1024 on: {f32} (f32), {f64} (f64), from 4096 on {of.mean(narrow):.2f} (bf16) times the better "
-        "of cuBLAS and cuBLASLt.\n"
-        f"- f32 on the tensor cores, as exact as f32 (`bf16x6`): {min(exact):.1f} to {max(exact):.1f} times cuBLAS in "
-        "f32.\n"
-        f"- Batches of matrices of sizes 4 to 16: {min(small):.1f} to {max(small):.0f} times.\n"
-        f"- One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
-        f"{of.percents(deep)}.\n"
-        f"- Many steps of a 5-point stencil: {many:.1f} times the rate of single sweeps at the rate of a copy.\n"
-        f"- Sweeps of fields that stay in the cache: {min(cached):.2f} to {max(cached):.2f} times a kernel with the "
-        "taps compiled in.\n"
-        "- [All figures, and what falls short](docs/performance.md)"
-    )
+    return f"{hardware(CONTENTION)}, f32; {measured(CONTENTION)}.\n\n" + table(
+        ["beside others", "alone", *SUBJECTS.values()], lines)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    "readme": readme, "h100-machine": h100_machine, "h100-gemm": h100_gemm,
+    "facts": headlines.facts, "readme": headlines.readme, "falls-short": headlines.falls_short,
+    "h100-machine": h100_machine, "h100-gemm": h100_gemm,
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
     "python": python_blocks.python, "scaling": scaling_blocks.measured}
 
 
-def _chart_lines(found: list[of.Group], sets: tuple[of.Set, ...], suffix: str = "") -> list[chart.Line]:
-    lines = [chart.Line(chosen.title + suffix, {dtype: of.ratios(found, chosen, dtype) for dtype in of.DTYPES})
-             for chosen in sets]
-    return [line for line in lines if any(line.values.values())]
+def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]
+             ) -> chart.Section:
+    """Of groups, their sets and what is said behind the titles of these."""
+    lines = [chart.Line(chosen.title + suffix, {dtype: of.ratios(found, chosen, dtype) for dtype in dtypes})
+             for found, sets, suffix in parts for chosen in sets]
+    return chart.Section(title, dtypes, [line for line in lines if any(line.values.values())])
 
 
 def gemm_chart() -> str:
+    cold = of.groups(GPU_GEMM, "gemm", cache="cold")
     return chart.draw("Matrix products beside cuBLAS",
-                      f"{of.baseline(GPU_GEMM).context['gpu']}, what Tessera chooses by itself, operands not in cache",
-                      "rate / rate of the better of cuBLAS and cuBLASLt; dot: geometric mean, bar: range",
-                      _chart_lines(of.groups(GPU_GEMM, "gemm", cache="cold"), of.GPU_GEMM))
+                      f"{of.baseline(GPU_GEMM).context['gpu']}, what Tessera chooses by itself, operands in no cache",
+                      "rate / rate of the better of cuBLAS and cuBLASLt; a dot: a case",
+                      [_section("f32 and f64", of.DTYPES, (cold, of.GPU_GEMM, "")),
+                       _section("16 bits", of.NARROW[:2], (cold, of.GPU_NARROW, "")),
+                       _section("f32 from the tensor cores, beside f32", of.PARTS[:2], (cold, of.GPU_PARTS, ""))])
 
 
 def stencil_chart() -> str:
     cold, hot = (of.groups(GPU_STENCIL, "stencil", cache=cache) for cache in ("cold", "hot"))
     many = of.groups(GPU_STENCIL, "stencil", True, "cold")
-    lines = [chart.Line("one sweep"), *_chart_lines(cold, of.GPU_SWEEPS),
-             *_chart_lines(hot, of.GPU_SWEEPS, ", in cache"),
-             chart.Line("many steps"), *_chart_lines(many, of.GPU_STEPS)]
     return chart.draw("Stencils beside kernels with compile-time taps",
                       f"{of.baseline(GPU_STENCIL).context['gpu']}, what Tessera chooses by itself for run-time taps",
-                      "rate / rate of a plain CUDA kernel with the taps compiled in, a launch a step; "
-                      "dot: geometric mean, bar: range", lines)
+                      "rate / rate of a plain CUDA kernel with the taps compiled in, a launch a step; a dot: a case",
+                      [_section("one sweep", of.DTYPES, (cold, of.GPU_SWEEPS, ""), (hot, of.GPU_SWEEPS, ", in cache")),
+                       _section("many steps", of.DTYPES, (many, of.GPU_STEPS, ""))])
 
 
 CHARTS: dict[str, Callable[[], str]] = {"docs/charts/gemm.svg": gemm_chart, "docs/charts/stencils.svg": stencil_chart}

@@ -23,6 +23,11 @@ from results import ResultError, load
 
 BASELINES = Path(__file__).parent.parent / "baselines"
 DTYPES = ("f32", "f64")
+NARROW = ("bf16", "f16", "bf16->f32")
+PARTS = ("bf16x6", "f16x3", "tf32")
+# The files of the H100, by operation, and the beginnings of the Xeon's, by how many threads ran.
+H100 = {"gemm": "h100-gemm", "stencil": "h100-stencil", "system": "h100-system"}
+XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
 
 
 @dataclass(frozen=True)
@@ -35,34 +40,34 @@ class Set:
 
 # Of the H100. Sizes are m x n x k.
 GPU_GEMM = (
-    Set("squares, 16 to 128", "16|32|64|128"),
-    Set("squares, 256 and 512", "256|512"),
-    Set("squares, 1024 to 16384", "1024|2048|4096(_NT|_TN|_TT)?|8192|16384"),
-    Set("odd sizes, padded rows, 127 to 4097", r"127|1000|4095|4097|\d+_ld\+\d+"),
-    Set("1, 16, 64 rows or columns, k = 8192", "(1|16|64)x8192x8192|8192x(1|16|64)x8192"),
+    Set("squares of 16 to 128", "16|32|64|128"),
+    Set("squares of 256 and 512", "256|512"),
+    Set("squares of 1024 to 16384", "1024|2048|4096(_NT|_TN|_TT)?|8192|16384"),
+    Set("odd sizes, padded rows (127 to 4097)", r"127|1000|4095|4097|\d+_ld\+\d+"),
+    Set("1, 16 or 64 rows or columns (k = 8192)", "(1|16|64)x8192x8192|8192x(1|16|64)x8192"),
     Set("other rectangles", "128x128x65536|8192x8192x64|2048x8192x1024|512x32000x4096"),
     Set("batches of 4 to 16", r"(4|8|16)_batch\d+"),
     Set("batches of 32 to 256", r"(32|64|128|256)_batch\d+"),
 )
 # Of the types of 16 bits, and of f32 with arithmetic that is less exact than strict.
 GPU_NARROW = (
-    Set("squares, 256 and 512", "256|512"),
-    Set("squares, 1024 and 2048", "1024|2048"),
-    Set("squares, 4096 to 16384", "4096(_NT|_TN|_TT)?|8192|16384(_TN)?"),
-    Set("1000, 3000: rows that are no whole lines", "1000|3000"),
-    Set("2047, 4095, 4097: odd rows", "2047|4095|4097"),
-    Set("1, 16, 64 rows or columns, k = 8192", "(1|16|64)x8192x8192(_NT)?|8192x16x8192"),
+    Set("squares of 256 and 512", "256|512"),
+    Set("squares of 1024 and 2048", "1024|2048"),
+    Set("squares of 4096 to 16384", "4096(_NT|_TN|_TT)?|8192|16384(_TN)?"),
+    Set("1000 and 3000 (rows of no whole lines)", "1000|3000"),
+    Set("2047, 4095, 4097 (odd rows)", "2047|4095|4097"),
+    Set("1, 16 or 64 rows or columns (k = 8192)", "(1|16|64)x8192x8192(_NT)?|8192x16x8192"),
     Set("other rectangles", "8192x8192x64|512x32000x4096"),
     Set("batches of 128", r"128_batch\d+"),
-    Set("bias and relu, 1024 and 4096", r"\d+_bias_relu"),
-    Set("bias and gelu by tanh, from 1024 on", r"\d+_bias_gelu_tanh"),
-    Set("bias and silu, from 1024 on", r"\d+_bias_silu"),
+    Set("bias and relu (1024, 4096)", r"\d+_bias_relu"),
+    Set("bias and gelu by tanh (1024 to 8192)", r"\d+_bias_gelu_tanh"),
+    Set("bias and silu (1024 to 8192)", r"\d+_bias_silu"),
 )
 GPU_PARTS = (
-    Set("squares, 1024 and 2048", "1024|2048"),
+    Set("squares of 1024 and 2048", "1024|2048"),
     Set("squares from 4096 on", "4096|8192|16384"),
-    Set("4096, TN", "4096_TN"),
-    Set("4097", "4097"),
+    Set("4096 and 8192, TN", "(4096|8192)_TN"),
+    Set("4095 and 4097", "4095|4097"),
 )
 GPU_SWEEPS = (
     Set("1D, radius 1 to 4, 2²⁸", r"1d_\w+_r\d_2\^28_(fixed|periodic)"),
@@ -88,8 +93,8 @@ GPU_STEPS = (
 )
 # Of the Xeon: sizes differ with the number of threads that was measured.
 CPU_GEMM = (
-    Set("squares, 16 to 128", "16|32|64|128"),
-    Set("squares, 256 to 4096", "256|512|1024|2048|4096"),
+    Set("squares of 16 to 128", "16|32|64|128"),
+    Set("squares of 256 to 4096", "256|512|1024|2048|4096"),
     Set("odd, padded or transposed", r"127|1000|2047|\d+_ld\+\d+|1024_(NT|TN|TT)"),
     Set("rectangles", r"\d+x\d+x\d+"),
     Set("batches of 4 to 256", r"\d+_batch\d+"),

@@ -58,7 +58,7 @@ def versions(name: str) -> str:
     parts = [str(context.get("gpu", context["cpu"]))]
     for key, title in (("numpy", "NumPy"), ("scipy", "SciPy"), ("torch", "PyTorch"), ("cupy", "CuPy")):
         parts += [f"{title} {context[key]}"] if key in context else []
-    return ", ".join([*parts, str(context["date"])[:10]])
+    return ", ".join([*parts, str(context["date"])[:10], context["commit"][:8]])
 
 
 def python() -> str:
