@@ -41,16 +41,16 @@ usage() {
 usage: bootstrap.sh deps|build|run|test [--all] [CMAKE-OPTION...]
 
   deps        install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
-  build       deps, then configure and build (Release)
-  run         build with examples, then run the showcase, which writes to build/showcase
-  test        build with tests and examples, then test: all cases with one instruction set, a sample of them with the
-              others and with Kokkos, drawn anew each time from a seed that is said
-  test --all  build also the perf suite, then run all tests with all their cases
+  build       deps, then configure and build the portable set (Release): every instruction set, the default devices
+  run         build for this machine with examples, then run the showcase, which writes to build/showcase
+  test        build for this machine with tests, the Python package and the perf suite, then test: all cases of the cpu
+              backend, a sample of those of Kokkos, drawn anew each time from a seed that is said
+  test --all  build the portable set with all of that, then run all tests with all their cases
 
-  run and test compile the CUDA backend for the device of this machine (where there is none: for compute capability
-  9.0), the others for the default list. test compiles kokkos-openmp for one instruction set, x86-64-v2.
+  For this machine: the backends of the processor for its own instruction set, CUDA for the devices that are there.
+  What an earlier command has built in the same directory stays and is kept up to date.
 
-  CMAKE-OPTION                 is given to the configure step, for example -DTESSERA_BACKEND_CUDA=OFF
+  CMAKE-OPTION                 is given to the configure step and wins, for example -DTESSERA_CPU_VARIANTS=v3
   TESSERA_TEST_SEED            draws the sample of an earlier `test` again
   TESSERA_BUILD_DIR            build directory (default: build/release)
   TESSERA_BOOTSTRAP_OFFLINE=1  never use the network; list what is missing, exit 1
@@ -298,7 +298,7 @@ prefer() {
 
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
 prefer_python() {
-  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes pillow)
+  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes pillow matplotlib)
   [[ ! -x "$deps/python/bin/pytest" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
   say "installing with pip under .deps: ${modules[*]}"
   (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
@@ -333,22 +333,35 @@ own_capabilities() {
     sed -nE 's/^([0-9]+)\.([0-9])$/\1\2/p' | sort -u
 }
 
-# For this machine's devices or, again, for the default list, which also serves devices that nvcc does not know. What
-# the caller says of it comes later and wins.
-choose_architectures() {
-  local capability list=""
-  [[ -n "${CUDACXX:-}" && -z "${CUDAARCHS:-}" ]] || return 0
-  architectures=(-UCMAKE_CUDA_ARCHITECTURES)
-  [[ "$1" == run || "$1" == test ]] || return 0
-  for capability in $(own_capabilities); do
+# cached NAME: what the cache of the build directory says.
+cached() { sed -nE "s/^$1:[A-Z]+=(.*)/\1/p" "$build/CMakeCache.txt" 2>/dev/null || true; }
+
+# What is built goes into `scope`: everything (build, all), or what this machine can use (run, test). What the directory
+# is already built for stays, so that no command takes a plugin of another away.
+choose_scope() {
+  local kind have capability list=""
+  if [[ "$1" == build || "$1" == all ]]; then
+    scope=(-UTESSERA_{CPU,KOKKOS}_VARIANTS -UTESSERA_BACKEND_CUDA -UCMAKE_CUDA_ARCHITECTURES)
+    return
+  fi
+  for kind in CPU KOKKOS; do
+    have="$(cached "TESSERA_${kind}_VARIANTS")"
+    [[ "$(uname -m)" != x86_64 || "$have" == *native* || "$have" == *v2*v3*v4* ]] ||
+      scope+=("-DTESSERA_${kind}_VARIANTS=${have:+$have;}native")
+  done
+  [[ -z "$(cached CMAKE_CUDA_COMPILER)" || "$(cached TESSERA_BACKEND_CUDA)" == OFF ]] || return 0
+  [[ -n "${CUDACXX:-}" && -n "$(own_capabilities)" ]] || { scope+=(-DTESSERA_BACKEND_CUDA=OFF) && return; }
+  scope+=(-UTESSERA_BACKEND_CUDA)
+  [[ -z "${CUDAARCHS:-}" ]] || return 0
+  for capability in $(own_capabilities); do  # the default list serves devices that nvcc does not know
     "$CUDACXX" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability" && ((capability >= 80)) || return 0
     list+="${list:+;}$capability-real"
   done
-  architectures=("-DCMAKE_CUDA_ARCHITECTURES=${list:-90-real}")
+  scope+=("-DCMAKE_CUDA_ARCHITECTURES=$list")
 }
 
 configure_and_build() {
-  cmake -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$prefix" "${architectures[@]}" "$@"
+  cmake -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release "-DCMAKE_PREFIX_PATH=$prefix" "${scope[@]}" "$@"
   say "building with $(nproc) jobs; [finished/total elapsed]"
   NINJA_STATUS="${NINJA_STATUS:-[%f/%t %es] }" cmake --build "$build" --parallel "$(nproc)"
 }
@@ -357,12 +370,13 @@ run_tests() {
   local failed=""
   export TESSERA_TEST_SEED="${TESSERA_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}"
   say "testing, with TESSERA_TEST_SEED=$TESSERA_TEST_SEED"
-  ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" || failed=yes
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" \
+    --output-junit tests.xml || failed=yes
   [[ -z "$failed" ]] || die "tests failed; TESSERA_TEST_SEED=$TESSERA_TEST_SEED repeats this run"
 }
 
 main() {
-  local command="${1:---help}" architectures=()
+  local command="${1:---help}" scope=()
   case "$command" in
     deps | build | run | test) shift ;;&
     test) [[ "${1:-}" != --all ]] || { command=all && shift; } ;;
@@ -375,23 +389,22 @@ main() {
   ensure_dependencies
   [[ "$command" != deps ]] || return 0
   find_nvcc
-  choose_architectures "$command"
+  choose_scope "$command"
   case "$command" in
-    test) set -- -DTESSERA_KOKKOS_VARIANTS=v2 "$@" ;;&
-    build | run | all) set -- -UTESSERA_KOKKOS_VARIANTS "$@" ;;&
     test | all)
       prefer clang-format-14 clang-format-14  # the test of the sources' layout asks this version alone
       prefer mpicxx libopenmpi-dev openmpi-bin
-      set -- -DTESSERA_BUILD_TESTS=ON "$@" ;;&
-    all)
       prefer_python
-      [[ ! -x "$deps/python/bin/pytest" ]] || set -- -DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python" "$@"
-      set -- -DTESSERA_BUILD_PERF=ON "$@" ;;&
-    run | test | all) set -- -DTESSERA_BUILD_EXAMPLES=ON "$@" ;;
+      [[ ! -x "$python" ]] ||
+        scope+=(-DTESSERA_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$python" "-DPython3_EXECUTABLE=$python")
+      scope+=(-DTESSERA_BUILD_TESTS=ON -DTESSERA_BUILD_PERF=ON) ;;&
+    run | test | all) scope+=(-DTESSERA_BUILD_EXAMPLES=ON) ;;
   esac
   configure_and_build "$@"
   case "$command" in
-    run) "$build/bin/tessera-showcase" --output "$repository/build/showcase" ;;
+    run)
+      "$build/bin/tessera-showcase" --output "$repository/build/showcase"
+      say "built for this machine; './bootstrap.sh build' makes the set for every machine" ;;
     test) run_tests ;;
     all) TESSERA_TEST_ALL=1 run_tests ;;
   esac

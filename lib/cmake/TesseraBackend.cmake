@@ -51,15 +51,58 @@ function(tessera_add_backend name)
   endif()
 endfunction()
 
-# Declares TESSERA_<kind>_VARIANTS, for which x86-64 instruction sets such backends are built.
+# The best of v2, v3 and v4 that the processor of this machine has, as Linux tells (x86-64 psABI, table 3.1); "" for none.
+function(tessera_own_level result)
+  set(needs_v2 cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3)
+  set(needs_v3 abm avx avx2 bmi1 bmi2 f16c fma movbe)
+  set(needs_v4 avx512f avx512bw avx512cd avx512dq avx512vl)
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(level "")
+  foreach(next v2 v3 v4)
+    list(REMOVE_ITEM needs_${next} ${flags})
+    if(needs_${next})
+      break()
+    endif()
+    set(level ${next})
+  endforeach()
+  set(${result} "${level}" PARENT_SCOPE)
+endfunction()
+
+# Declares TESSERA_<kind>_VARIANTS, for which x86-64 instruction sets such backends are built. `native` stands for the
+# best of this machine.
 function(tessera_declare_variants kind)
   set(TESSERA_${kind}_VARIANTS ${ARGN} CACHE STRING "x86-64 instruction sets that ${kind} backends are built for")
-  set(unknown ${TESSERA_${kind}_VARIANTS})
-  list(REMOVE_ITEM unknown v2 v3 v4)
-  if(unknown OR NOT TESSERA_${kind}_VARIANTS)
-    message(FATAL_ERROR "TESSERA_${kind}_VARIANTS is '${TESSERA_${kind}_VARIANTS}'; it must be a list of v2, v3 and "
-      "v4, such as 'v2;v3;v4'.")
+  set(variants ${TESSERA_${kind}_VARIANTS})
+  set(unknown ${variants})
+  list(REMOVE_ITEM unknown v2 v3 v4 native)
+  if(unknown OR NOT variants)
+    message(FATAL_ERROR "TESSERA_${kind}_VARIANTS is '${variants}'; it must be a list of v2, v3, v4 and native (the "
+      "best that this machine has), such as 'v2;v3;v4'.")
   endif()
+  if("native" IN_LIST variants)
+    tessera_own_level(own)
+    if(CMAKE_CROSSCOMPILING OR NOT own)
+      message(FATAL_ERROR "TESSERA_${kind}_VARIANTS is '${variants}', but what this machine has is not known or not "
+        "what is built for: name v2, v3 or v4 in place of native.")
+    endif()
+    list(TRANSFORM variants REPLACE "^native$" ${own})
+    list(REMOVE_DUPLICATES variants)
+    list(SORT variants)
+  endif()
+  set(TESSERA_${kind}_VARIANTS ${variants} PARENT_SCOPE)
+endfunction()
+
+# For the summary: "x86-64 v3" of a list of variants, with a word about those that are missing.
+function(tessera_describe_variants variants result)
+  list(JOIN variants ", " text)
+  set(missing v2 v3 v4)
+  list(REMOVE_ITEM missing ${variants})
+  if(missing)
+    list(JOIN missing " or " missing)
+    string(APPEND text ", nothing for processors with ${missing} (`./bootstrap.sh build` makes all)")
+  endif()
+  set(${result} "x86-64 ${text}" PARENT_SCOPE)
 endfunction()
 
 # The objects of a backend, those of libraries that it is linked from included: its property TESSERA_OBJECT_LIBRARIES.
