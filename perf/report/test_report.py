@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and says
-why."""
+"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ import formatting as text
 import noise
 import table
 from results import ResultError, load, parse_subject, strip_suffixes
-from test_passes import Chance, SeveralPasses  # noqa: F401: found here by unittest
+from test_labels import Labels  # noqa: F401: found here by unittest
+from test_passes import Chance, SeveralPasses  # noqa: F401
 from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401
 from test_synthetic import REPETITIONS, Document, document, one_row
 
@@ -64,7 +64,6 @@ class Parsing(Files):
         self.assertEqual((limited.text, limited.short), ("tessera:cuda:skinny@64MiB", "cuda skinny @64MiB"))
         self.assertEqual((subject.limited, limited.limited), (False, True))
         self.assertEqual(parse_subject("peer:cublaslt+kernel").name, "cublaslt+kernel")
-        self.assertEqual(parse_subject("peer:eigen").short, "eigen (peer)")  # not "cpu eigen", the algorithm
         self.assertIsNone(parse_subject("eigen"))
 
     def test_condensed_row(self) -> None:
@@ -178,15 +177,6 @@ class Parsing(Files):
             done = self.program(name, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), name)
             self.assertRegex(done.stderr, rf"^{name}: .*bad\.json: is not JSON: line 1, column 1")
-
-
-    def test_report_says_what_it_needs(self) -> None:
-        # -S: without the packages that were installed. -E: nor those of PYTHONPATH.
-        command = [sys.executable, "-E", "-S", str(HERE / "report.py"), str(self.write(document()))]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertRegex(done.stderr, r"^report\.py: \w+ is missing; numpy and matplotlib are needed: "
-                                      r"pip install -r .*requirements\.txt\n$")
 
 
 class Comparing(Files):
@@ -383,18 +373,6 @@ class Pages(Files):
         self.assertIn('<td class="mark">◆</td><td class="subject">cuda restrict</td>', drawn)
         self.assertIn("◆ cuda: the automatic choice reaches ", drawn)
         self.assertNotIn('"mark">◆', self.outline(one_row("gemm/64/f32/cold/tessera:cpu:packed", rate=1.0))[0])
-
-    def test_an_algorithm_with_a_peers_name(self) -> None:
-        subjects = ("tessera:cpu:eigen", "peer:eigen")
-        content = one_row("gemm/64/f32/hot/tessera:cpu:eigen", rate=100.0)
-        content["benchmarks"] = [entry for size in (64, 128, 256, 512) for subject in subjects
-                                 for entry in one_row(f"gemm/{size}/f32/hot/{subject}", rate=100.0)["benchmarks"]]
-        styles = plots.Styles(self.load(content).rows)
-        self.assertEqual([styles.label(parse_subject(name)) for name in subjects], ["eigen", "eigen (peer)"])
-        drawn, _ = self.outline(content)
-        for cell in ("cpu eigen", "eigen (peer)"):
-            self.assertIn(f'<td class="subject">{cell}</td>', drawn)
-        self.assertRegex(drawn, r">eigen \(peer\)</text>")  # in a figure
 
     def test_one_row_and_hostile_text(self) -> None:
         content = one_row("gemm/<b>64&/f32/hot/peer:a\"b", rate=1.0)
