@@ -49,7 +49,7 @@ order = np.argsort(np.arctan2(plane[:, 1], plane[:, 0]))
 alike = tessera.matmul(digits[order], digits[order].T)
 picture("gram", "how much alike each two of 1024 digits are, cosines of -1 to 1", alike, 1.0)
 
-# The reaction of Gray and Scott (J. Pearson, Science 261, 1993): spots that divide.
+# The reaction of Gray and Scott (J. Pearson, Science 261, 1993): spots grow into stripes.
 spread_u, spread_v, feed, kill = 0.16, 0.08, 0.037, 0.06
 system = tessera.StencilSystem((192, 192))
 u, v = (system.state(name, levels=2, boundary="periodic") for name in "uv")
@@ -60,4 +60,4 @@ for y, x in (40, 60), (120, 30), (90, 130), (150, 150):
     much[y : y + 12, x : x + 8], little[y : y + 12, x : x + 8] = 0.5, 0.25
 fields = {"u": [much, much.copy()], "v": [little, little.copy()]}
 tessera.SystemPlan(system, 6000).execute(fields)
-picture("reaction", "spots of the second substance after 6000 steps, 0 to 0.4", fields["v"][0] - 0.2, 0.2, 3)
+picture("reaction", "stripes of the second substance, grown from spots in 6000 steps, 0 to 0.4", fields["v"][0] - 0.2, 0.2, 3)
