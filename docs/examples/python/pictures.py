@@ -60,4 +60,4 @@ for y, x in (40, 60), (120, 30), (90, 130), (150, 150):
     much[y : y + 12, x : x + 8], little[y : y + 12, x : x + 8] = 0.5, 0.25
 fields = {"u": [much, much.copy()], "v": [little, little.copy()]}
 tessera.SystemPlan(system, 6000).execute(fields)
-picture("reaction", "stripes of the second substance, grown from spots in 6000 steps, 0 to 0.4", fields["v"][0] - 0.2, 0.2, 3)
+picture("reaction", "stripes of a substance after 6000 steps, 0 to 0.4", fields["v"][0] - 0.2, 0.2, 3)
