@@ -11,11 +11,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -159,6 +161,55 @@ inline std::vector<double> central_weights(int order, int radius) {
   return weights;
 }
 
+/// "0.5".
+inline std::string text_of(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+/// How many points a cube has along an axis. Throws where it has more than 2^24 in all.
+inline std::size_t cube_width(int rank, int radius) {
+  constexpr double kMaxPoints = 1 << 24;  // 512 MiB of taps
+  const Taps of_that_rank(rank);
+  if (radius < 0 || radius > TESSERA_MAX_RADIUS)
+    throw Error(ErrorCode::invalid_argument,
+                "radius = " + std::to_string(radius) + ": must lie in [0, " + std::to_string(TESSERA_MAX_RADIUS) + "]");
+  if (std::pow(2.0 * radius + 1.0, of_that_rank.rank()) > kMaxPoints)
+    throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": the box of rank " +
+                                                 std::to_string(rank) +
+                                                 " has more than 2^24 points; the radius must be 127 or less");
+  return std::size_t(2 * radius + 1);
+}
+
+/// The taps of a cube, each the product of its weights along the axes; zeros are left out.
+inline Taps product(int rank, const std::vector<double>& weights) {
+  Taps result(rank);
+  const std::int64_t r = std::int64_t(weights.size()) / 2, second = rank > 1 ? r : 0, third = rank > 2 ? r : 0;
+  const auto weight = [&](bool has_axis, std::int64_t at) { return has_axis ? weights[std::size_t(at + r)] : 1.0; };
+  for (std::int64_t i = -r; i <= r; ++i)
+    for (std::int64_t j = -second; j <= second; ++j)
+      for (std::int64_t l = -third; l <= third; ++l) {
+        const double coefficient = weight(true, i) * weight(rank > 1, j) * weight(rank > 2, l);
+        if (coefficient != 0.0) result.add({i, j, l}, coefficient);
+      }
+  return result;
+}
+
+/// A Gaussian at the points around 0, over its sum.
+inline std::vector<double> gaussian_weights(double sigma, std::size_t width) {
+  const std::size_t radius = width / 2;
+  std::vector<double> weights(width, 1.0);
+  double sum = 0.0;
+  for (std::size_t x = radius; x > 0; --x) {  // the smallest first
+    weights[radius - x] = weights[radius + x] = std::exp(-0.5 / (sigma * sigma) * double(x * x));
+    sum += 2.0 * weights[radius + x];
+  }
+  sum += 1.0;
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
 }  // namespace detail
 
 /// The field itself.
@@ -174,11 +225,8 @@ inline Taps derivative(int rank, int axis, int order, int accuracy, double spaci
     throw Error(ErrorCode::invalid_argument, "order = " + std::to_string(order) + ": must lie in [1, 8]");
   if (accuracy < 2 || accuracy > 8 || accuracy % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "accuracy = " + std::to_string(accuracy) + ": must be 2, 4, 6 or 8");
-  if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)()) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", spacing);
-    throw Error(ErrorCode::invalid_argument, std::string("spacing = ") + text + ": must be positive and finite");
-  }
+  if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)())
+    throw Error(ErrorCode::invalid_argument, "spacing = " + detail::text_of(spacing) + ": must be positive and finite");
   const int radius = (order + 1) / 2 - 1 + accuracy / 2;
   const std::vector<double> weights = detail::central_weights(order, radius);
   double scale = 1.0;
@@ -202,22 +250,25 @@ inline Taps laplacian(int rank, int accuracy = 2, double spacing = 1.0) {
 
 /// Mean over the (2 radius + 1)^rank points around a point: 2^24 at most, so a radius of 127 in 3D.
 inline Taps box(int rank, int radius) {
-  constexpr double kMaxPoints = 1 << 24;  // 512 MiB of taps
-  if (radius < 0 || radius > TESSERA_MAX_RADIUS)
-    throw Error(ErrorCode::invalid_argument,
-                "radius = " + std::to_string(radius) + ": must lie in [0, " + std::to_string(TESSERA_MAX_RADIUS) + "]");
-  Taps result(rank);
-  const std::int64_t r = radius;
-  double count = 1.0;
-  for (int axis = 0; axis < rank; ++axis) count *= double(2 * r + 1);
-  if (count > kMaxPoints)
-    throw Error(ErrorCode::invalid_argument, "radius = " + std::to_string(radius) + ": the box of rank " +
-                                                 std::to_string(rank) +
-                                                 " has more than 2^24 points; the radius must be 127 or less");
-  for (std::int64_t i = -r; i <= r; ++i)
-    for (std::int64_t j = rank > 1 ? -r : 0; j <= (rank > 1 ? r : 0); ++j)
-      for (std::int64_t l = rank > 2 ? -r : 0; l <= (rank > 2 ? r : 0); ++l) result.add({i, j, l}, 1.0 / count);
-  return result;
+  const std::vector<double> ones(detail::cube_width(rank, radius), 1.0);
+  Taps result = detail::product(rank, ones);
+  return result *= 1.0 / double(result.size());
+}
+
+/// Gaussian blur: exp(-x^2 / (2 sigma^2)) for x from -radius to radius along each axis, scaled so that all taps add up
+/// to 1. `sigma`, the standard deviation, is in points. The radius is that of scipy.ndimage.gaussian_filter, 4 sigma
+/// rounded, unless it is given. At most 2^24 taps, so a radius of 127 in 3D; weights that underflow are left out.
+inline Taps gaussian(int rank, double sigma, std::optional<int> radius = std::nullopt) {
+  constexpr double kTruncate = 4.0;
+  if (!(sigma > 0.0) || sigma > (std::numeric_limits<double>::max)())
+    throw Error(ErrorCode::invalid_argument, "sigma = " + detail::text_of(sigma) + ": must be positive and finite");
+  const double reach = kTruncate * sigma + 0.5;
+  if (!radius && reach >= TESSERA_MAX_RADIUS + 1)
+    throw Error(ErrorCode::invalid_argument, "sigma = " + detail::text_of(sigma) +
+                                                 ": 4 sigma, the radius unless one is given, is beyond " +
+                                                 std::to_string(TESSERA_MAX_RADIUS));
+  const int r = radius ? *radius : int(reach);
+  return detail::product(rank, detail::gaussian_weights(sigma, detail::cube_width(rank, r)));
 }
 
 /// Taps from a dense array in C order whose centre (extent / 2 on each axis) is offset 0; zeros are left out.

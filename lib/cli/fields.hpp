@@ -43,22 +43,30 @@ struct Target {
   std::filesystem::path file;
   npy::Stored stored;  ///< as the input, unless told otherwise
   bool is_image;       ///< the file's name ends in .png
+  bool rescale;        ///< the results' range is mapped to that of the type
 };
 
-/// Throws npy::Error where a PNG image cannot hold the results.
-Target target_of(const std::filesystem::path& file, const Fields& input, std::optional<npy::Stored> stored);
+/// Throws npy::Error where a PNG image cannot hold the results, or where they cannot be rescaled to the type. A
+/// rescaled image has u8 unless told otherwise or read from one of u16.
+Target target_of(const std::filesystem::path& file, const Fields& input, std::optional<npy::Stored> stored,
+                 bool rescale);
 
 /// What alpha is multiplied by, since it is a share of the type's largest number: 257 from u8 to u16, 1 / 257 back. Any
 /// other type takes it as the number it is.
 double alpha_scale(const Fields& input, const Target& target);
 
+/// The least and the largest of the numbers that were computed, and how many of them were clamped.
+struct Written {
+  double low, high;
+  std::int64_t clamped;
+};
+
 /// Writes the results, laid out as the input's array but in C order. An image becomes a .npy file of height x width or
-/// height x width x channels. Returns how many numbers were clamped.
+/// height x width x channels. Throws npy::Error, also where results that are to be rescaled are not all finite.
 template <Element T>
-std::int64_t write_fields(npy::OutputFile& output, const Target& target, const Fields& input,
-                          std::span<const T> results);
+Written write_fields(npy::OutputFile& output, const Target& target, const Fields& input, std::span<const T> results);
 
 /// What became of the numbers on the way, a line; empty where elements were read and are written as they are.
-std::string said_of(const Fields& input, const Target& target, std::int64_t clamped);
+std::string said_of(const Fields& input, const Target& target, const Written& written);
 
 }  // namespace tessera::cli

@@ -15,15 +15,25 @@ using Parameters = std::vector<double>;
 
 constexpr double kMaxWhole = 1e6;  // far above any order or radius that taps accept
 
-std::vector<std::string> parameter_names(std::string_view form) {
-  std::vector<std::string> names = split(form, ':');
-  names.erase(names.begin());
-  return names;
-}
+/// The parameters of a form, and how many of them must be given: those in brackets need not.
+struct Signature {
+  std::vector<std::string> names;
+  std::size_t required = 0;
+
+  explicit Signature(std::string_view form) {
+    names = split(form, ':');
+    names.erase(names.begin());
+    for (std::string& name : names) {
+      required += name.back() != ']';  // "SIGMA[", "radius]"
+      std::erase_if(name, [](char c) { return c == '[' || c == ']'; });
+    }
+  }
+};
 
 }  // namespace
 
-/// One kind of taps. A form's parameter in capitals is a number, any other is a whole number.
+/// One kind of taps. A form's parameter in capitals is a number, any other is a whole number. One in brackets may be
+/// left out.
 struct NamedTaps::Family {
   const char* form;
   const char* meaning;
@@ -45,6 +55,10 @@ const NamedTaps::Family NamedTaps::kFamilies[] = {
      }},
     {"box:radius", "mean over a cube", false,
      [](int rank, const Parameters& p, double) { return taps::box(rank, int(p[0])); }},
+    {"gaussian:SIGMA[:radius]", "blur by a Gaussian, SIGMA in points; radius: 4 SIGMA, rounded", false,
+     [](int rank, const Parameters& p, double) {
+       return p.size() > 1 ? taps::gaussian(rank, p[0], int(p[1])) : taps::gaussian(rank, p[0]);
+     }},
 };
 
 NamedTaps::NamedTaps(const std::string& text, std::optional<double> spacing)
@@ -54,13 +68,16 @@ NamedTaps::NamedTaps(const std::string& text, std::optional<double> spacing)
   for (const Family& family : kFamilies)
     if (split(family.form, ':').front() == parts.front()) family_ = &family;
   if (family_ == nullptr) throw std::invalid_argument(whole + " are unknown; there are\n" + help());
-  const std::vector<std::string> names = parameter_names(family_->form);
-  if (names.size() != parts.size() - 1) throw std::invalid_argument(whole + ": expected " + family_->form);
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  const Signature signature(family_->form);
+  const std::size_t given = parts.size() - 1;
+  if (given < signature.required || given > signature.names.size())
+    throw std::invalid_argument(whole + ": expected " + family_->form);
+  for (std::size_t i = 0; i < given; ++i) {
+    const std::string& name = signature.names[i];
     const double value = parse_number(parts[i + 1], whole);
-    const bool is_whole = names[i][0] >= 'a';
+    const bool is_whole = name[0] >= 'a';
     if (is_whole && (value != std::floor(value) || std::abs(value) > kMaxWhole))
-      throw std::invalid_argument(whole + ": " + names[i] + " must be a whole number");
+      throw std::invalid_argument(whole + ": " + name + " must be a whole number");
     parameters_.push_back(value);
   }
   if (spacing && !family_->takes_spacing) throw std::invalid_argument("--spacing has no meaning for " + whole);

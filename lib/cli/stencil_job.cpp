@@ -51,9 +51,14 @@ void add_types(CLI::App& command, StencilArguments& arguments) {
       .add_option("--output-type", arguments.output_type,
                   "what is written (default: as the file): " + npy::stored_names() +
                       "; integers are rounded to the nearest, halves to even, and clamped to their range; numbers are "
-                      "not scaled, "
-                      "but for alpha between u8 and u16")
+                      "not scaled without --rescale, but for alpha between u8 and u16")
       ->type_name("TYPE");
+  command.add_flag(
+      "--rescale", arguments.rescale,
+      "for pictures: maps the least number of the result to 0 and the largest to 255 in u8, 65535 in u16 "
+      "(in i8 and i16 to the type's least and largest, in floating point to 0 and 1), and those between in "
+      "proportion; the channels of an image are mapped together, alpha is not; a result of one number "
+      "alone becomes the least; a PNG image is u8 unless IN is u16 or --output-type says otherwise");
 }
 
 }  // namespace
@@ -94,7 +99,7 @@ ParsedStencilArguments parse(const StencilArguments& arguments) {
 StencilJob::StencilJob(const StencilArguments& arguments, const ParsedStencilArguments& parsed)
     : input_(read_fields(arguments.input, parsed.dtype)),
       desc_(describe(arguments, parsed, input_)),
-      target_(target_of(arguments.output, input_, parsed.output_type)),
+      target_(target_of(arguments.output, input_, parsed.output_type, arguments.rescale)),
       output_(arguments.output, {".npy", ".png"}) {}
 
 template <Element T>
@@ -111,11 +116,11 @@ std::vector<T> StencilJob::results() const {
 
 template <Element T>
 void StencilJob::finish(const std::vector<T>& results, const std::string& plan, const Timing& timing) {
-  const std::int64_t clamped = write_fields(output_, target_, input_, std::span<const T>(results));
+  const Written written = write_fields(output_, target_, input_, std::span<const T>(results));
   const double points = double(input_.computed() * input_.size()) * double(desc_.steps);
   std::FILE* const stream = report_stream(output_);
   report(stream, plan, timing, points, "GStencil/s", 2.0 * points * sizeof(T));
-  std::fputs(said_of(input_, target_, clamped).c_str(), stream);
+  std::fputs(said_of(input_, target_, written).c_str(), stream);
   check_printed(stream);
   output_.commit();
 }

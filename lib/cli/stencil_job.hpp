@@ -22,6 +22,7 @@ namespace tessera::cli {
 struct StencilArguments : StencilOptions {
   std::string input, output;
   std::optional<std::string> dtype, output_type;
+  bool rescale = false;
 };
 
 /// What the command line alone determines.

@@ -29,8 +29,14 @@ class Subject:
 
     @property
     def short(self) -> str:
-        """Without the kind: `cuda tiled_shared tile=16`, `cublas`."""
-        return " ".join(part for part in (self.backend, self.name, self.params) if part)
+        """`cuda tiled_shared tile=16`, `cublas (peer)`."""
+        return " ".join(part for part in (self.backend, self.plain) if part)
+
+    @property
+    def plain(self) -> str:
+        """Without the backend. A peer is said to be one: `eigen` is an algorithm, too."""
+        words = (self.name, self.params, "(peer)" if self.kind == "peer" else "")
+        return " ".join(word for word in words if word)
 
     @property
     def ours(self) -> bool:

@@ -76,7 +76,7 @@ class Styles:
         return self._looks[subject.text]
 
     def label(self, subject: Subject) -> str:
-        return " ".join(filter(None, (subject.name, subject.params))) if self._one_backend else subject.short
+        return subject.plain if self._one_backend else subject.short
 
 
 def chunks(items: list[Group], size: int) -> Iterator[list[Group]]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws one self-contained HTML page from one or several JSON files of tessera-perf."""
+"""Draws one self-contained HTML page from one or several JSON files of tessera-perf. Needs numpy and matplotlib."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def main(arguments: list[str] | None = None) -> int:
             from page import render
         except ImportError as error:
             raise ResultError(
-                f"{error.name} is missing: pip install -r {Path(__file__).with_name('requirements.txt')}"
+                f"{error.name} is missing; numpy and matplotlib are needed: "
+                f"pip install -r {Path(__file__).with_name('requirements.txt')}"
             ) from None
         Path(options.output).write_text(render(results), encoding="utf-8")
     except (ResultError, OSError) as error:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and says
-why."""
+"""Tests of the report's programs on invented results. Exits with 77 where the page could not be tested, and why."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ import formatting as text
 import noise
 import table
 from results import ResultError, load, parse_subject, strip_suffixes
-from test_passes import Chance, SeveralPasses  # noqa: F401: found here by unittest
+from test_labels import Labels  # noqa: F401: found here by unittest
+from test_passes import Chance, SeveralPasses  # noqa: F401
 from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401
 from test_synthetic import REPETITIONS, Document, document, one_row
 

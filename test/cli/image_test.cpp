@@ -11,6 +11,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <sstream>
 
 using namespace tessera::test;
 using Catch::Matchers::ContainsSubstring;
@@ -176,6 +177,70 @@ TEST_CASE("arrays become images, and images arrays", "[image]") {
   const Outcome volume = tessera_run({"stencil", w.path("in.npy"), "-o", w.path("no.png"), "--named", "identity"});
   CHECK(volume.exit_code == 1);
   CHECK_THAT(volume.errors, ContainsSubstring("no.png: a PNG image has 2 axes; the result is 2 x 2 x 2 |u1"));
+}
+
+TEST_CASE("results rescaled to an image", "[image]") {
+  need_png();
+  need_backend();
+  const Workplace w;
+  const auto steps_and = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--steps", "0"});
+    return more;
+  };
+  // Heights of a terrain: black in 16 bits, and u8 where nobody says another type.
+  write_npy<float>(w.path("in.npy"), {200.0f, 1000.0f, 400.0f}, {1, 3});
+  const Outcome dark = w.check_runs("in.npy", "out.png", steps_and({"--output-type", "u16"}));
+  CHECK_THAT(dark.output,
+             ContainsSubstring("the image is almost black: it has 200..1000 of 0..65535, to which --rescale "
+                               "maps it\n"));
+  const Outcome outcome = w.check_runs("in.npy", "out.png", steps_and({"--rescale"}));
+  CHECK_THAT(outcome.output,
+             ContainsSubstring("written as u8: 200..1000 mapped to 0..255\n") && !ContainsSubstring("almost black"));
+  w.check_runs("out.png", "out.npy", steps_and({}));
+  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), {1, 3}) == std::vector<std::uint8_t>{0, 255, 64});  // 63.75
+  // An image of 16 bits stays one. Its colours are mapped together, its alpha is kept.
+  write_file(w.path("in.png"), png_file({2, 1, 16, PngColour::rgb_alpha}, {0, 1, 2, 7, 3, 4, 5, 65535}));
+  w.check_runs("in.png", "out.npy", steps_and({"--rescale"}));
+  CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {1, 2, 4}) ==
+        std::vector<std::uint16_t>{0, 13107, 26214, 7, 39321, 52428, 65535, 65535});
+  const Outcome scaled = w.check_runs("in.png", "out.npy", steps_and({"--rescale", "--output-type", "u8"}));
+  CHECK_THAT(scaled.output,
+             ContainsSubstring("written as u8: 0..5 mapped to 0..255; alpha is kept, scaled to 0..255\n"));
+  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), {1, 2, 4}) ==
+        std::vector<std::uint8_t>{0, 51, 102, 0, 153, 204, 255, 255});
+}
+
+TEST_CASE("the commands of the page on images", "[image]") {
+  need_png();
+  need_backend();
+  const TemporaryDirectory folder;
+  const auto replace = [](std::string& text, const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+  };
+  std::string page = read_file(TESSERA_DOCS "/tutorial-images.md");
+  replace(page, "\\\n", "");
+  replace(page, "docs/examples", TESSERA_DOCS "/examples");
+  replace(page, "build/images", folder.path());
+  std::istringstream lines(page);
+  std::string printed;
+  int commands = 0;
+  for (std::string line, word; std::getline(lines, line);) {
+    if (!line.starts_with("tessera stencil ")) continue;
+    CAPTURE(line);
+    std::vector<std::string> words;
+    for (std::istringstream rest(line); rest >> word;) words.push_back(word);
+    const Outcome outcome = tessera_run({words.begin() + 1, words.end()});
+    CHECK(outcome.exit_code == 0);
+    CHECK_THAT(outcome.output, !ContainsSubstring("almost black"));
+    printed += outcome.output;
+    ++commands;
+  }
+  CHECK(commands == 5);
+  const std::size_t said = printed.find("read as");  // of the first command
+  CHECK_THAT(page, ContainsSubstring(printed.substr(said, printed.find('\n', said) - said)));
+  for (const char* name : {"hills.png", "blurred.png", "slope.png", "fine.png"})
+    CHECK(read_file(folder.path() / name).starts_with("\x89PNG"));
 }
 
 TEST_CASE("images that are not what they should be", "[image]") {

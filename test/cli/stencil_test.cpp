@@ -148,6 +148,7 @@ TEST_CASE("named taps", "[stencil]") {
       {{"--named", "derivative:0:1:2"}, taps::derivative(2, 0, 1, 2)},
       {{"--named", "derivative:1:2:2", "--spacing", "2"}, taps::derivative(2, 1, 2, 2, 2.0)},
       {{"--named", "box:0"}, taps::box(2, 0)},
+      {{"--named", "gaussian:0.1"}, taps::identity(2)},
   };
   const Shape shape{6, 7};
   for (Row row : rows) {
@@ -156,6 +157,74 @@ TEST_CASE("named taps", "[stencil]") {
     row.arguments.insert(row.arguments.end(), {"--boundary", "nearest"});
     check(desc, integers<double>(shape), false, row.arguments);
   }
+}
+
+TEST_CASE("a point becomes the Gaussian that is named", "[stencil]") {
+  need_backend();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "u.npy", out = folder.path() / "v.npy";
+  const Shape shape{9, 9};
+  std::vector<double> point(81, 0.0);
+  point[40] = 1.0;
+  write_npy(file, point, shape);
+  for (const std::string named : {"gaussian:0.7", "gaussian:0.7:2"}) {
+    CAPTURE(named);
+    REQUIRE(tessera_run({"stencil", file, "-o", out, "--named", named, "--boundary", "constant"}).exit_code == 0);
+    std::vector<double> taps(81, 0.0);
+    for (const Tap& tap : named == "gaussian:0.7" ? taps::gaussian(2, 0.7) : taps::gaussian(2, 0.7, 2))
+      taps[std::size_t(40 - 9 * tap.offset[0] - tap.offset[1])] = tap.coefficient;
+    CHECK(read_npy<double>(out, shape) == taps);  // all other terms are 0
+  }
+}
+
+TEST_CASE("results rescaled to the range of what is written", "[stencil]") {
+  need_backend();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "u.npy", out = folder.path() / "v.npy";
+  const Shape shape{2, 3};
+  const auto rescaled = [&](const std::string& type) {
+    return tessera_run({"stencil", file, "-o", out, "--named", "identity", "--rescale", "--output-type", type});
+  };
+  write_npy<float>(file, {0.5f, 1.0f, 0.625f, 0.75f, 0.5009765625f, 1.0f}, shape);  // 0, 1, 1/4, 1/2, 1/512, 1 of it
+  const Outcome u8 = rescaled("u8");
+  REQUIRE(u8.exit_code == 0);
+  CHECK_THAT(u8.output, ContainsSubstring("computed in f32, written as u8: 0.5..1 mapped to 0..255\n"));
+  CHECK(read_npy<std::uint8_t>(out, shape) == std::vector<std::uint8_t>{0, 255, 64, 128, 0, 255});  // 63.75, 127.5
+  REQUIRE(rescaled("u16").exit_code == 0);
+  CHECK(read_npy<std::uint16_t>(out, shape) == std::vector<std::uint16_t>{0, 65535, 16384, 32768, 128, 65535});
+  REQUIRE(rescaled("i8").exit_code == 0);
+  CHECK(read_npy<std::int8_t>(out, shape) == std::vector<std::int8_t>{-128, 127, -64, 0, -128, 127});  // -64.25, -0.5
+  REQUIRE(rescaled("i16").exit_code == 0);
+  CHECK(read_npy<std::int16_t>(out, shape) == std::vector<std::int16_t>{-32768, 32767, -16384, 0, -32640, 32767});
+  REQUIRE(rescaled("f64").exit_code == 0);
+  CHECK(read_npy<double>(out, shape) == std::vector<double>{0, 1, 0.25, 0.5, 1.0 / 512, 1});
+  // What has one number everywhere has no range.
+  write_npy<float>(file, std::vector<float>(6, 7.0f), shape);
+  CHECK_THAT(rescaled("u8").output, ContainsSubstring("7..7 mapped to 0..255\n"));
+  CHECK(read_npy<std::uint8_t>(out, shape) == std::vector<std::uint8_t>(6, 0));
+  // The largest numbers have a difference that no double holds.
+  write_npy<double>(file, {-1e308, 1e308, 0.0, 1e308, -1e308, 0.0}, shape);
+  REQUIRE(rescaled("f32").exit_code == 0);
+  CHECK(read_npy<float>(out, shape) == std::vector<float>{0.0f, 1.0f, 0.5f, 1.0f, 0.0f, 0.5f});
+}
+
+TEST_CASE("results that cannot be rescaled", "[stencil]") {
+  need_backend();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "u.npy", out = folder.path() / "v.npy";
+  const auto check_fails = [&](const std::string& type, const std::string& message) {
+    const Outcome outcome =
+        tessera_run({"stencil", file, "-o", out, "--named", "identity", "--rescale", "--output-type", type});
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.errors, ContainsSubstring(message));
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  write_npy<float>(file, {1.0f, NAN, 3.0f}, {3});
+  check_fails("u8", "result 1 is nan: --rescale maps finite numbers alone");
+  write_npy<float>(file, {1.0f, 2.0f, -INFINITY}, {3});
+  check_fails("f32", "result 2 is -inf: --rescale maps finite numbers alone");
+  for (const std::string type : {"bool", "u32", "i64"})
+    check_fails(type, "--rescale maps to integers of 8 or 16 bits or to 0..1 in floating point; the result is " + type);
 }
 
 TEST_CASE("the order of sums", "[stencil]") {

@@ -24,6 +24,18 @@ def test_example(path, capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out
 
 
+def test_pictures_go_where_git_ignores_them(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("PIL")
+    program = Path(__file__).parents[2] / "docs" / "examples" / "python" / "pictures.py"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [program.name])
+    folder = runpy.run_path(str(program))["FOLDER"]
+    assert folder == program.parents[3] / "build" / "pictures"
+    assert not list(tmp_path.iterdir())
+    printed = capsys.readouterr().out
+    assert str(folder) in printed and all(path.name in printed for path in folder.glob("*.png"))
+
+
 def test_there_are_examples():
     assert len(EXAMPLES) >= 4
 

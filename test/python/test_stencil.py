@@ -75,6 +75,21 @@ def test_steps_are_steps(rng):
     assert (plan.execute(array) == five).all() and "steps=5" in str(plan)
 
 
+@pytest.mark.parametrize("shape", [(40,), (17, 19), (7, 8, 9)])
+@pytest.mark.parametrize("sigma, radius", [(0.6, None), (1.3, None), (1.3, 2)])
+def test_gaussian_is_scipys(rng, shape, sigma, radius):
+    ndimage = pytest.importorskip("scipy.ndimage")
+    array = rng.uniform(-1, 1, shape)
+    taps = tessera.taps.gaussian(len(shape), sigma, radius)
+    width = 2 * (radius or int(4 * sigma + 0.5)) + 1
+    assert len(taps) == width ** len(shape)
+    result = tessera.stencil(array, taps, boundary="reflect")
+    # A weight of one axis is off by 16 roundings and as many as there are weights, on both sides; and each sum by one
+    # a term. The weights add up to 1, and no value is beyond 1.
+    bound = (2 * len(shape) * (16 + width) + width ** len(shape) + len(shape) * width) * 2.0**-53
+    assert abs(result - ndimage.gaussian_filter(array, sigma, truncate=4, radius=radius)).max() <= bound
+
+
 def test_taps():
     taps = tessera.Taps(2)
     taps.add((0, 1), 2.0)

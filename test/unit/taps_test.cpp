@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace tessera::test {
@@ -103,6 +104,51 @@ TEST_CASE("Laplacians, means and the identity", "[taps]") {
       for (const Tap& tap : box) CHECK(tap.coefficient == 1.0 / count);
     }
   }
+}
+
+TEST_CASE("Gaussians are those of scipy.ndimage", "[taps]") {
+  // exp(-x^2 / (2 sigma^2)) and its sum, by long double; the radius is 4 sigma, rounded.
+  for (const double sigma : {0.3, 0.5, 1.0, 2.4, 20.0}) {
+    const auto radius = std::int64_t(4.0 * sigma + 0.5);
+    std::vector<long double> exact;
+    for (std::int64_t x = -radius; x <= radius; ++x)
+      exact.push_back(std::exp(-(long double)(x * x) / (2.0L * sigma * sigma)));
+    const long double sum = std::accumulate(exact.begin(), exact.end(), 0.0L);
+    const auto computed = weights(taps::gaussian(1, sigma), radius);
+    CAPTURE(sigma);
+    REQUIRE(taps::gaussian(1, sigma).size() == exact.size());
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      // The exponent, of 8 and a little more at most, is off by 4 roundings: so is exp, relative to it. One more of exp
+      // itself; the sum likewise, with an addition a weight, and the division.
+      const long double bound = (2 * (4 * 9 + 2) + (long double)(exact.size()) + 1) * 0x1p-53L * exact[i] / sum;
+      CHECK(std::abs(computed[i] - exact[i] / sum) <= bound);
+      CHECK(computed[i] == computed[exact.size() - 1 - i]);
+    }
+  }
+  CHECK(taps::gaussian(1, 2.5).size() == 21);   // int(4 * 2.5 + 0.5) = 10 to each side
+  CHECK(taps::gaussian(1, 2.4).size() == 21);   // 10.1
+  CHECK(taps::gaussian(1, 2.37).size() == 19);  // 9.98
+  CHECK(as_map(taps::gaussian(2, 0.1)) == as_map(taps::identity(2)));
+}
+
+TEST_CASE("a Gaussian of several axes is the product of those along them", "[taps]") {
+  const std::vector<double> line = weights(taps::gaussian(1, 0.8, 2), 2);
+  for (int rank = 2; rank <= 3; ++rank) {
+    const Taps taps = taps::gaussian(rank, 0.8, 2);
+    CHECK(taps.size() == std::size_t(std::pow(5, rank)));
+    double sum = 0.0;
+    for (const Tap& tap : taps) {
+      const auto along = [&](int axis) {
+        return axis < rank ? line[std::size_t(tap.offset[std::size_t(axis)] + 2)] : 1;
+      };
+      CHECK(tap.coefficient == along(0) * along(1) * along(2));
+      sum += tap.coefficient;
+    }
+    CHECK(std::abs(sum - 1.0) <= double(3 * 16 + 125) * 0x1p-53);  // a line's sum is 1 but for 16 roundings
+  }
+  CHECK(taps::gaussian(1, 1e200, 1).size() == 3);  // as a mean
+  CHECK(as_map(taps::gaussian(1, 1e-200, 1)) == as_map(taps::identity(1)));
+  CHECK(taps::gaussian(1, 1.0, 1024).size() < 100);  // those that underflow are left out
 }
 
 TEST_CASE("the factors up to which heat is stable are those that the command line's help tells", "[taps]") {
@@ -217,6 +263,14 @@ TEST_CASE("bad taps are refused", "[taps]") {
   refused("a negative radius", {"radius", "-1"}, [] { taps::box(2, -1); });
   refused("a radius beyond any", {"radius", "1025", "[0, 1024]"}, [] { taps::box(1, 1025); });
   refused("a box of gigabytes", {"radius", "128", "2^24", "127"}, [] { taps::box(3, 128); });
+  refused("a box of rank 4", {"rank", "4"}, [] { taps::box(4, 1); });
+  refused("sigma 0", {"sigma = 0: must be positive and finite"}, [] { taps::gaussian(1, 0.0); });
+  refused("sigma NaN", {"sigma", "positive"}, [] { taps::gaussian(1, NAN); });
+  refused("sigma infinite", {"sigma", "finite"}, [] { taps::gaussian(1, INFINITY, 1); });
+  refused("sigma beyond any radius", {"sigma = 257", "4 sigma", "1024"}, [] { taps::gaussian(1, 257.0); });
+  refused("a Gaussian of a negative radius", {"radius", "-1"}, [] { taps::gaussian(1, 1.0, -1); });
+  refused("a Gaussian of gigabytes", {"radius = 128", "2^24"}, [] { taps::gaussian(3, 32.0); });
+  refused("a Gaussian of rank 4", {"rank", "4"}, [] { taps::gaussian(4, 1.0); });
   refused("too few dense values", {"5", "extents"}, [] { taps::from_dense({1, 2, 3, 4, 5}, {2, 3}); });
   refused("an extent of 0", {"extent", "0"}, [] { taps::from_dense({1}, {0}); });
   refused("dense values of rank 4", {"rank", "4"}, [] { taps::from_dense({1}, {1, 1, 1, 1}); });

@@ -51,7 +51,7 @@ float shade(std::span<const float> z, std::int64_t height, std::int64_t width, s
 }  // namespace
 
 Image relief(std::span<const float> elevation, std::int64_t height, std::int64_t width, float low, float high) {
-  Image image{height, width, {}};
+  Image image{height, width, kTints, low, high, {}};
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x) {
       const float position = (elevation[std::size_t(y * width + x)] - low) / (high - low);
@@ -60,9 +60,9 @@ Image relief(std::span<const float> elevation, std::int64_t height, std::int64_t
   return image;
 }
 
-Image diverging(std::span<const float> values, std::int64_t height, std::int64_t width, float limit) {
-  Image image{height, width, {}};
-  for (const float value : values) image.pixels.push_back(pick(kBlueToRed, 0.5f + 0.5f * value / limit));
+Image diverging(std::span<const float> values, std::int64_t height, std::int64_t width, float low, float high) {
+  Image image{height, width, kBlueToRed, low, high, {}};
+  for (const float value : values) image.pixels.push_back(pick(kBlueToRed, (value - low) / (high - low)));
   return image;
 }
 

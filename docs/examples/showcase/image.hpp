@@ -18,14 +18,16 @@ struct Color {
 
 struct Image {
   std::int64_t height, width;
+  std::span<const Color> scale;  ///< equally spaced colours, from that of `low` to that of `high`
+  float low, high;
   std::vector<Color> pixels;
 };
 
 /// Elevation tints between `low` and `high` metres, under light from the north-west.
 Image relief(std::span<const float> elevation, std::int64_t height, std::int64_t width, float low, float high);
 
-/// Blue below 0, pale at 0, red above; saturates at +-limit.
-Image diverging(std::span<const float> values, std::int64_t height, std::int64_t width, float limit);
+/// From blue at `low` by a pale middle to red at `high`, beyond which it saturates.
+Image diverging(std::span<const float> values, std::int64_t height, std::int64_t width, float low, float high);
 
 /// Throws std::runtime_error that names the file. Each point becomes scale x scale pixels, interpolated in between.
 void write_png(const std::filesystem::path& file, const Image& image, std::int64_t scale);

@@ -7,7 +7,7 @@
 #include "backends.hpp"
 #include "cases.hpp"
 #include "data.hpp"
-#include "image.hpp"
+#include "pictures.hpp"
 #include "report.hpp"
 #include "systems.hpp"
 
@@ -172,26 +172,45 @@ class Showcase {
   Pace pace_;
 };
 
-void write_images(const Options& options, const Inputs& inputs, const Gallery& gallery) {
-  const std::int64_t ny = inputs.terrain.rows, nx = inputs.terrain.columns;
+/// Of the terrain.
+Caption on_map(const Inputs& inputs, std::string file, std::string shows, std::string colors) {
+  return {std::move(file),
+          std::move(shows),
+          {"km, from west to east", 0.0, kTerrainDx / 1e3 * double(inputs.terrain.columns)},
+          {"km, from north to south", 0.0, kTerrainDy / 1e3 * double(inputs.terrain.rows)},
+          std::move(colors),
+          true};
+}
+
+void draw_pictures(const Inputs& inputs, const Gallery& gallery, Pictures& pictures) {
+  const std::int64_t ny = inputs.terrain.rows, nx = inputs.terrain.columns, images = inputs.digits.rows;
   const std::vector<float> terrain = as<float>(inputs.terrain.values);
   const auto [low, high] = std::minmax_element(terrain.begin(), terrain.end());
-  write_png(options.output / "terrain.png", relief(terrain, ny, nx, *low, *high), 2);
+  pictures.add(on_map(inputs, "terrain.png", "hills in Tennessee, in light from the north-west", "elevation, m"),
+               relief(terrain, ny, nx, *low, *high), 2);
   if (const auto heat = gallery.find("heat"); heat != gallery.end())
-    write_png(options.output / "heat.png", relief(heat->second, ny, nx, *low, *high), 2);
+    pictures.add(
+        on_map(inputs, "heat.png", "the same hills, smoothed by 200 steps of the heat equation", "elevation, m"),
+        relief(heat->second, ny, nx, *low, *high), 2);
   if (const auto slope = gallery.find("slope"); slope != gallery.end())
-    write_png(options.output / "derivative.png", diverging(slope->second, ny, nx, 0.6f), 2);
+    pictures.add(on_map(inputs, "derivative.png", "slope of the hills towards the east, by a difference of order 8",
+                        "metres of rise a metre"),
+                 diverging(slope->second, ny, nx, -0.6f, 0.6f), 2);
   if (const auto gram = gallery.find("gram"); gram != gallery.end()) {
     const std::vector<std::int64_t> order = order_by_angle(inputs.digits, inputs.directions);
     std::vector<float> sorted;
     for (const std::int64_t i : order)
-      for (const std::int64_t j : order) sorted.push_back(gram->second[std::size_t(i * inputs.digits.rows + j)]);
-    write_png(options.output / "gram.png", diverging(sorted, inputs.digits.rows, inputs.digits.rows, 1.0f), 1);
+      for (const std::int64_t j : order) sorted.push_back(gram->second[std::size_t(i * images + j)]);
+    const Axis axis{"image of a digit, in an order in which like ones are near", 0.0, double(images)};
+    pictures.add({"gram.png",
+                  "how much alike each two of " + std::to_string(images) + " hand-written digits are, by one product",
+                  axis, axis, "cosine of the angle between two images, less their mean", true},
+                 diverging(sorted, images, images, -1.0f, 1.0f), 1);
   }
 }
 
 int run_showcase(const Options& options) {
-  std::filesystem::create_directories(options.output);  // before minutes of work may prove to be in vain
+  Pictures pictures(options.output);  // before minutes of work may prove to be in vain
   Report report;
   std::vector<Backend> backends = open_backends(report);
   if (backends.empty()) return report.finish();
@@ -208,11 +227,9 @@ int run_showcase(const Options& options) {
   Showcase showcase(backends, inputs, report);
   showcase.run_all<float>();
   showcase.run_all<double>();
-  write_images(options, inputs, showcase.gallery());
-  run_systems(backends, report, options.output);
-  std::printf(
-      "\nPictures: terrain.png, heat.png, derivative.png, gram.png, shot.png, seismogram.png, reaction.png in %s\n",
-      options.output.c_str());
+  draw_pictures(inputs, showcase.gallery(), pictures);
+  run_systems(backends, report, pictures);
+  pictures.finish();
   return report.finish();
 }
 

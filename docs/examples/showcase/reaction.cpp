@@ -10,7 +10,7 @@
 namespace showcase {
 namespace {
 
-constexpr std::int64_t n = kReactionSide, kSteps = 6000;
+constexpr std::int64_t n = kReactionSide, kSteps = kReactionSteps;
 constexpr double kSpreadU = 0.16, kSpreadV = 0.08, kFeed = 0.037, kKill = 0.06;  // as in J. Pearson, Science 261, 1993
 
 /// The steps behind the timed ones, by a plain loop.

@@ -11,8 +11,8 @@
 namespace showcase {
 namespace {
 
-constexpr std::int64_t nz = kShotRows, nx = kShotColumns, kSponge = 60, kSourceZ = 80, kSourceX = 120;
-constexpr double kSpacing = 10.0, kTimeStep = 1e-3, kPeak = 15.0;  // metres, seconds, Hz
+constexpr std::int64_t nz = kShotRows, nx = kShotColumns, kSponge = 60, kSourceZ = 80, kSourceX = kShotSource;
+constexpr double kSpacing = kShotSpacing, kTimeStep = kShotTimeStep, kPeak = 15.0;  // metres, seconds, Hz
 
 /// Ricker's wavelet.
 double ricker(double t) {

@@ -3,8 +3,6 @@
 
 #include "systems.hpp"
 
-#include "image.hpp"
-
 #include <map>
 #include <string>
 #include <utility>
@@ -55,22 +53,43 @@ std::vector<float> thinned(const std::vector<float>& series) {
   return rows;
 }
 
+void draw_shot(const SystemRun<float>& run, Pictures& pictures) {
+  constexpr double km = kShotSpacing / 1e3, seconds = kShotTimeStep * kShotSteps;
+  pictures.add({"shot.png",
+                "waves in the ground 0.9 s after a source went off: rings, and echoes of two layers below it",
+                {"distance, km", 0.0, km * kShotColumns},
+                {"depth, km", 0.0, km * kShotRows},
+                "pressure, arbitrary units",
+                true},
+               diverging(run.halfway[0][0], kShotRows, kShotColumns, -0.4f, 0.4f), 2);
+  pictures.add({"seismogram.png",
+                "what a line of receivers heard of them: the direct wave, then the echoes of the layers",
+                {"distance of the receiver from the source, km", 0.0, km * (kShotReceivers - 1)},
+                {"time, s", 0.0, seconds},
+                "pressure, arbitrary units"},
+               diverging(thinned(run.recorded), kShotSteps / 5, kShotReceivers, -0.3f, 0.3f), 2);
+}
+
+void draw_reaction(const SystemRun<float>& run, Pictures& pictures) {
+  const double side = kReactionSide;
+  pictures.add({"reaction.png",
+                "Gray and Scott's reaction after 6000 steps: stripes of one substance, grown from four spots",
+                {"points", 0.0, side},
+                {"points", 0.0, side},
+                "concentration of that substance",
+                true},
+               diverging(run.before[1][0], kReactionSide, kReactionSide, 0.0f, 0.4f), 3);
+}
+
 }  // namespace
 
-void run_systems(std::vector<Backend>& backends, Report& report, const std::filesystem::path& pictures) {
+void run_systems(std::vector<Backend>& backends, Report& report, Pictures& pictures) {
+  static_assert(kShotTimeStep * kShotSteps / 2 == 0.9 && kReactionSteps == 6000);  // as the pictures say
   Runs runs;
   run_all<float>(backends, report, runs);
   run_all<double>(backends, report, runs);
-  if (const auto shot = runs.find("shot"); shot != runs.end()) {
-    write_png(pictures / "shot.png", diverging(shot->second.halfway[0][0], kShotRows, kShotColumns, 0.4f), 2);
-    const std::vector<float> rows = thinned(shot->second.recorded);
-    write_png(pictures / "seismogram.png", diverging(rows, kShotSteps / 5, kShotReceivers, 0.3f), 2);
-  }
-  if (const auto reaction = runs.find("reaction"); reaction != runs.end()) {
-    std::vector<float> share = reaction->second.before[1][0];
-    for (float& value : share) value = value - 0.2f;  // between the spots and what is around them
-    write_png(pictures / "reaction.png", diverging(share, kReactionSide, kReactionSide, 0.2f), 3);
-  }
+  if (const auto shot = runs.find("shot"); shot != runs.end()) draw_shot(shot->second, pictures);
+  if (const auto reaction = runs.find("reaction"); reaction != runs.end()) draw_reaction(reaction->second, pictures);
 }
 
 }  // namespace showcase

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "backends.hpp"
+#include "pictures.hpp"
 #include "report.hpp"
 #include "system_case.hpp"
 
-#include <filesystem>
 #include <vector>
 
 namespace showcase {
@@ -24,11 +24,14 @@ SystemCase<T> reaction_case();
 template <tessera::Element T>
 SystemCase<T> cavity_case();
 
-/// What the pictures need to know: the extents of the shot, its steps and receivers, the extents of the reaction.
-inline constexpr std::int64_t kShotRows = 300, kShotColumns = 400, kShotSteps = 1800, kShotReceivers = 200;
-inline constexpr std::int64_t kReactionSide = 192;
+/// What the pictures need to know. Of the shot: its extents, steps, the first of its receivers and their number, metres
+/// between points and seconds of a step. Of the reaction: its extents and steps.
+inline constexpr std::int64_t kShotRows = 300, kShotColumns = 400, kShotSteps = 1800;
+inline constexpr std::int64_t kShotSource = 120, kShotReceivers = 200;
+inline constexpr double kShotSpacing = 10.0, kShotTimeStep = 1e-3;
+inline constexpr std::int64_t kReactionSide = 192, kReactionSteps = 6000;
 
 /// Runs them all, and draws what the first algorithm that got it right has made in f32.
-void run_systems(std::vector<Backend>& backends, Report& report, const std::filesystem::path& pictures);
+void run_systems(std::vector<Backend>& backends, Report& report, Pictures& pictures);
 
 }  // namespace showcase

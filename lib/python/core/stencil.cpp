@@ -4,6 +4,7 @@
 #include "plans.hpp"
 
 #include <nanobind/operators.h>
+#include <nanobind/stl/optional.h>
 
 #include <algorithm>
 
@@ -183,6 +184,9 @@ void define_taps(nb::module_& module) {
   taps.def("laplacian", &taps::laplacian, "rank"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
            "Sum of the second derivatives along all axes, of accuracy 2, 4, 6 or 8.");
   taps.def("box", &taps::box, "rank"_a, "radius"_a, "Mean over the (2 radius + 1)^rank points around a point.");
+  taps.def("gaussian", &taps::gaussian, "rank"_a, "sigma"_a, "radius"_a = nb::none(),
+           "Blur by a Gaussian of standard deviation sigma, in points; radius: 4 sigma, rounded, unless it is given. "
+           "Its taps are those of ndimage.gaussian_filter in one pass.");
   taps.def("from_dense", taps_from_dense, "weights"_a,
            "From an array of float64 whose centre (extent // 2 on each axis) is offset 0: correlation, not flipped.");
 }
