@@ -4,10 +4,9 @@
 #
 # From a fresh machine to a running showcase or a finished test run, unattended. `bootstrap.sh --help` says how.
 #
-# Packages of the machine's own release are installed with apt-get. What the release has too old (CMake and Catch2 on
-# Debian 12, Eigen on all) is fetched through a private apt configuration from the machine's own mirror and unpacked
-# under .deps: neither the machine's package sources nor its installed packages get mixed with another suite's. Kokkos,
-# which no release has as a package, is built there from the source package of Trilinos, which contains it.
+# Packages of the machine's own release are installed with apt-get. What the release has too old (CMake, Catch2, Eigen)
+# comes through a private apt configuration from the machine's own mirror and is unpacked under .deps, so that suites do
+# not mix. Kokkos is built there from the source package of Trilinos, which contains it.
 set -euo pipefail
 
 repository="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
@@ -33,7 +32,7 @@ libraries=(
   "benchmark|1.6|libbenchmark-dev|"
 )
 declare -A backports=([cmake]="cmake cmake-data" [catch2]="libcatch2-dev")  # what to unpack for a package above
-best_eigen=5
+best_eigen=5 why_no_install=""
 declare -A found=(["C++ compiler"]="")  # the version of each tool and library; empty: looked for in vain
 
 usage() {
@@ -41,15 +40,12 @@ usage() {
 usage: bootstrap.sh deps|build|run|test [--all] [CMAKE-OPTION...]
 
   deps        install the dependencies that are missing (Debian 12 and 13, Ubuntu 24.04; elsewhere: list them, exit 1)
-  build       deps, then configure and build the portable set (Release): every instruction set, the default devices
+  build       deps, then build the portable set (Release): every instruction set, the default devices
   run         build for this machine with examples, then run the showcase, which writes to build/showcase
-  test        build for this machine with tests, the Python package and the perf suite, then test: all cases of the cpu
-              backend, a sample of those of Kokkos, drawn anew each time from a seed that is said
+  test        build for this machine with tests, Python and the perf suite, then test; samples come from a fresh seed
   test --all  build the portable set with all of that, then run all tests with all their cases
 
-  For this machine: the backends of the processor for its own instruction set, CUDA for the devices that are there.
-  What an earlier command has built in the same directory stays and is kept up to date.
-
+  This machine: its own instruction set, and CUDA for its devices. What is built in the same directory already stays.
   CMAKE-OPTION                 is given to the configure step and wins, for example -DTESSERA_CPU_VARIANTS=v3
   TESSERA_TEST_SEED            draws the sample of an earlier `test` again
   TESSERA_BUILD_DIR            build directory (default: build/release)
@@ -75,15 +71,14 @@ quietly() {
 }
 
 os_release() { sed -nE "s/^$1=\"?([^\"]*)\"?\$/\1/p" /etc/os-release 2>/dev/null || true; }
-
 # --- What is there ---
 
 version_of() { "$1" --version 2>/dev/null | sed -nE '1s/^[^0-9]*([0-9]+(\.[0-9]+)*).*/\1/p' || true; }
 
 # Finds a compiler that is new enough and exports CXX where it is not the default one.
 find_compiler() {
-  local candidate version minimum candidates=(c++ g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16,15})
-  [[ -z "${CXX:-}" ]] || candidates=("$CXX")
+  local candidate version minimum candidates=("${CXX:-c++}")
+  [[ -n "${CXX:-}" ]] || candidates+=(g++ clang++ g++-{15,14,13,12} clang++-{20,19,18,17,16,15})
   for candidate in "${candidates[@]}"; do
     version="$("$candidate" -dumpversion 2>/dev/null)" || continue
     minimum=12
@@ -111,7 +106,7 @@ check_tools() {
   [[ -n "${found[ninja]}" ]] || { found[ninja]="$(version_of make)" && CMAKE_GENERATOR="Unix Makefiles"; }
 }
 
-# Asks CMake, because what CMake finds is what the build uses. Without CMake and a compiler nothing can be asked.
+# Asks CMake, whose finds the build uses. Without CMake and a compiler nothing can be asked.
 check_libraries() {
   local row name minimum version probe="$deps/probe"
   [[ -n "${found["C++ compiler"]}" ]] && at_least "${found[cmake]}" 3.28 || return 0
@@ -156,7 +151,6 @@ report_missing() {
 
 # --- Getting what is not ---
 
-why_no_install=""
 if [[ "${TESSERA_BOOTSTRAP_OFFLINE:-0}" == 1 ]]; then
   why_no_install="TESSERA_BOOTSTRAP_OFFLINE=1: nothing is installed."
 elif [[ ! "$(os_release ID) $(os_release VERSION_ID)" =~ ^("debian 12"|"debian 13"|"ubuntu 24.04")$ ]]; then
@@ -318,9 +312,8 @@ ensure_dependencies() {
   check_libraries
   report_missing
   prefer_kokkos
-  for row in "${tools[@]}" "${libraries[@]}"; do summary+=" | ${row%%|*} ${found["${row%%|*}"]}"; done
-  say "found$summary"
-  say "Kokkos ${found[Kokkos]:-was not to be had, so there is no kokkos backend}"
+  for row in "${tools[@]}" "${libraries[@]}"; do summary+="${row%%|*} ${found["${row%%|*}"]} | "; done
+  say "found $summary""Kokkos ${found[Kokkos]:-was not to be had, so there is no kokkos backend}"
   at_least "${found[Eigen3]}" "$best_eigen" ||
     say "Eigen $best_eigen was not to be had, so the cpu backend's GEMM uses Eigen ${found[Eigen3]}, which is slower"
 }
@@ -340,10 +333,8 @@ cached() { sed -nE "s/^$1:[A-Z]+=(.*)/\1/p" "$build/CMakeCache.txt" 2>/dev/null 
 # is already built for stays, so that no command takes a plugin of another away.
 choose_scope() {
   local kind have capability list=""
-  if [[ "$1" == build || "$1" == all ]]; then
-    scope=(-UTESSERA_{CPU,KOKKOS}_VARIANTS -UTESSERA_BACKEND_CUDA -UCMAKE_CUDA_ARCHITECTURES)
-    return
-  fi
+  [[ "$1" == run || "$1" == test ]] ||
+    { scope=(-UTESSERA_{CPU,KOKKOS}_VARIANTS -UTESSERA_BACKEND_CUDA -UCMAKE_CUDA_ARCHITECTURES) && return; }
   for kind in CPU KOKKOS; do
     have="$(cached "TESSERA_${kind}_VARIANTS")"
     [[ "$(uname -m)" != x86_64 || "$have" == *native* || "$have" == *v2*v3*v4* ]] ||
@@ -352,12 +343,11 @@ choose_scope() {
   [[ -z "$(cached CMAKE_CUDA_COMPILER)" || "$(cached TESSERA_BACKEND_CUDA)" == OFF ]] || return 0
   [[ -n "${CUDACXX:-}" && -n "$(own_capabilities)" ]] || { scope+=(-DTESSERA_BACKEND_CUDA=OFF) && return; }
   scope+=(-UTESSERA_BACKEND_CUDA)
-  [[ -z "${CUDAARCHS:-}" ]] || return 0
   for capability in $(own_capabilities); do  # the default list serves devices that nvcc does not know
     "$CUDACXX" --list-gpu-code 2>/dev/null | grep -qx "sm_$capability" && ((capability >= 80)) || return 0
     list+="${list:+;}$capability-real"
   done
-  scope+=("-DCMAKE_CUDA_ARCHITECTURES=$list")
+  [[ -n "${CUDAARCHS:-}" ]] || scope+=("-DCMAKE_CUDA_ARCHITECTURES=$list")
 }
 
 configure_and_build() {
@@ -367,12 +357,10 @@ configure_and_build() {
 }
 
 run_tests() {
-  local failed=""
   export TESSERA_TEST_SEED="${TESSERA_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}"
   say "testing, with TESSERA_TEST_SEED=$TESSERA_TEST_SEED"
-  ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" \
-    --output-junit tests.xml || failed=yes
-  [[ -z "$failed" ]] || die "tests failed; TESSERA_TEST_SEED=$TESSERA_TEST_SEED repeats this run"
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j"$(nproc)" --output-junit tests.xml ||
+    die "tests failed; TESSERA_TEST_SEED=$TESSERA_TEST_SEED repeats this run"
 }
 
 main() {
@@ -384,7 +372,7 @@ main() {
     -h | --help | help) usage && return ;;
     *) usage >&2 && die "unknown command: $command" ;;
   esac
-  # For the probe and for CMake runs that tests start; the -D above stays in the build directory for later runs by hand.
+  # For the probe and for CMake runs that tests start.
   export CMAKE_PREFIX_PATH="$prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}"
   ensure_dependencies
   [[ "$command" != deps ]] || return 0
@@ -401,13 +389,11 @@ main() {
     run | test | all) scope+=(-DTESSERA_BUILD_EXAMPLES=ON) ;;
   esac
   configure_and_build "$@"
-  case "$command" in
-    run)
-      "$build/bin/tessera-showcase" --output "$repository/build/showcase"
-      say "built for this machine; './bootstrap.sh build' makes the set for every machine" ;;
-    test) run_tests ;;
-    all) TESSERA_TEST_ALL=1 run_tests ;;
-  esac
+  [[ "$command" != all ]] || export TESSERA_TEST_ALL=1
+  [[ "$command" != test && "$command" != all ]] || run_tests
+  [[ "$command" == run ]] || return 0
+  "$build/bin/tessera-showcase" --output "$repository/build/showcase"
+  say "built for this machine; './bootstrap.sh build' makes the set for every machine"
 }
 
 main "$@"

@@ -51,7 +51,7 @@ function(tessera_add_backend name)
   endif()
 endfunction()
 
-# The best of v2, v3 and v4 that the processor of this machine has, as Linux tells (x86-64 psABI, table 3.1); "" for none.
+# The best of v2, v3 and v4 that this machine's processor has, as Linux tells (x86-64 psABI, table 3.1); "" for none.
 function(tessera_own_level result)
   set(needs_v2 cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3)
   set(needs_v3 abm avx avx2 bmi1 bmi2 f16c fma movbe)
