@@ -8,6 +8,7 @@
 #include <tessera/plugin/error.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -24,6 +25,11 @@ using plugin::Error;
   invalid(argument, std::to_string(value), remedy);
 }
 
+/// "extents[2]".
+inline std::string indexed(const std::string& name, std::int64_t index) {
+  return name + "[" + std::to_string(index) + "]";
+}
+
 /// "0.5", "-5e+199".
 inline std::string text_of(double value) {
   std::array<char, 32> text{};
@@ -35,6 +41,21 @@ inline std::string join(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
   return text;
+}
+
+/// "7, 1".
+inline std::string join(const std::int64_t* values, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += std::string(i == 0 ? "" : ", ") + std::to_string(values[i]);
+  return text;
+}
+
+/// The same, of many the first few and how many more there are.
+inline std::string join_few(const std::vector<std::string>& items) {
+  constexpr std::size_t kMost = 8;
+  if (items.size() <= kMost) return join(items);
+  const std::vector<std::string> few(items.begin(), items.begin() + kMost);
+  return join(few) + " and " + std::to_string(items.size() - kMost) + " more";
 }
 
 inline void at_least(const std::string& argument, std::int64_t value, std::int64_t bound, const char* meaning = "") {

@@ -44,13 +44,28 @@ struct UpdateOptions {
   Integers high = {};  ///< behind the last point of the box; empty: the domain's extents
 };
 
-/// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e].
+/// Points where series go in or come out: entry e is at points[e], has weights[e], and belongs to series[e]. Sources
+/// and receivers that are points, each with a series of its own, need `points` alone.
 struct SeriesPoints {
   std::vector<std::array<std::int64_t, TESSERA_MAX_RANK>> points = {};  ///< place of each entry, inside the domain
-  std::vector<double> weights = {};                                     ///< weight of each entry, finite
-  std::vector<std::int64_t> series = {};                                ///< series of each entry, in [0, series_count)
-  std::int64_t series_count = 0;  ///< number of series, the columns of their matrix
+  std::vector<double> weights = {};       ///< weight of each entry, finite; empty: 1 for each
+  std::vector<std::int64_t> series = {};  ///< series of each entry, in [0, series_count); empty: 0, 1, 2...
+  std::int64_t series_count = 0;          ///< series, the columns of their matrix; 0: one more than the largest
 };
+
+namespace detail {
+
+/// "u, v, w", of many the first few.
+template <class List, class TextOf>
+std::string few_of(const List& list, const TextOf& text_of) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < list.size() && i < kMost; ++i) text += std::string(i == 0 ? "" : ", ") + text_of(list[i]);
+  if (list.size() > kMost) text += " and " + std::to_string(list.size() - kMost) + " more";
+  return text;
+}
+
+}  // namespace detail
 
 /// Fields on one grid, stepped together:
 ///     StencilSystem wave({nz, ny, nx});
@@ -88,7 +103,9 @@ class StencilSystem {
   SystemField field(std::string_view name) const {
     for (std::size_t i = 0; i < fields_.size(); ++i)
       if (fields_[i].name == name) return {std::int32_t(i), int(extents_.size())};
-    throw Error(ErrorCode::invalid_argument, "there is no field '" + std::string(name) + "'");
+    throw Error(ErrorCode::invalid_argument,
+                "there is no field '" + std::string(name) +
+                    "'; there are: " + detail::few_of(fields_, [](const Named& named) { return named.name; }));
   }
 
   /// What an update sets the next level of a state to, by =.
@@ -111,11 +128,13 @@ class StencilSystem {
   }
   /// Adds series to the next level of a state, behind a stage. The stage is that of the state's updates or a later one.
   void inject(const SystemField& field, SeriesPoints points, int stage = 0) {
+    complete("injections", injections_.size(), field, points);
     injections_.push_back({field.index(), stage, std::move(points)});
   }
   /// Reads series from the new level of a state, behind a stage. The stage is that of the state's updates or a later
   /// one.
   void record(const SystemField& field, SeriesPoints points, int stage = 0) {
+    complete("recordings", recordings_.size(), field, points);
     recordings_.push_back({field.index(), stage, std::move(points)});
   }
   /// Limits steps to the points of a box. The array of the next level stays as it is elsewhere: for parts of a step,
@@ -192,19 +211,43 @@ class StencilSystem {
     fields_.push_back({std::move(name), f});
     return {std::int32_t(fields_.size() - 1), int(rank)};
   }
+  std::string quoted(std::int32_t field) const {
+    const bool known = field >= 0 && std::size_t(field) < fields_.size();
+    return known ? "'" + fields_[std::size_t(field)].name + "'" : "field " + std::to_string(field);
+  }
+  /// What was left out. Throws where a list has not an entry for each point.
+  void complete(const char* list, std::size_t place, const SystemField& field, SeriesPoints& p) const {
+    const std::size_t count = p.points.size();
+    const auto check = [&](std::size_t given, const char* of, const char* otherwise) {
+      if (given == count) return;
+      throw Error(ErrorCode::invalid_argument, std::string(list) + "[" + std::to_string(place) + "] of " +
+                                                   quoted(field.index()) + ": " + std::to_string(given) + " " + of +
+                                                   " for " + std::to_string(count) +
+                                                   " points: give one for each, or none: " + otherwise);
+    };
+    if (p.weights.empty()) p.weights.assign(count, 1.0);
+    check(p.weights.size(), "weights", "then each is 1");
+    const std::size_t missing = p.series.empty() ? count : 0;
+    for (std::size_t i = 0; i < missing; ++i) p.series.push_back(std::int64_t(i));
+    check(p.series.size(), "series", "then each point has its own");
+    if (p.series_count != 0) return;
+    for (const std::int64_t s : p.series) p.series_count = (std::max)(p.series_count, s == INT64_MAX ? s : s + 1);
+  }
   void set(std::int32_t field, const UpdateOptions& options, const Expression& value) {
     const std::size_t rank = extents_.size();
-    for (const Integers* corner : {&options.low, &options.high})
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorCode::invalid_argument, std::string("update of ") + quoted(field) + ": " + why);
+    };
+    for (const auto& [name, corner] : {std::pair("low", &options.low), std::pair("high", &options.high)})
       if (!corner->empty() && corner->size() != rank)
-        throw Error(ErrorCode::invalid_argument,
-                    "a corner of " + std::to_string(corner->size()) + " axes: the system has " + std::to_string(rank));
+        refuse(std::string(name) + " has " + std::to_string(corner->size()) + " axes, the system has " +
+               std::to_string(rank));
     for (std::size_t axis = 0; axis < rank && !(options.low.empty() && options.high.empty()); ++axis) {
       const std::int64_t low = options.low.empty() ? 0 : options.low[axis];
       const std::int64_t high = options.high.empty() ? extents_[axis] : options.high[axis];
       if (low >= high)
-        throw Error(ErrorCode::invalid_argument, "low, high of axis " + std::to_string(axis) + " = " +
-                                                     std::to_string(low) + ", " + std::to_string(high) +
-                                                     ": a box has a point; leave an empty one out");
+        refuse("low, high of axis " + std::to_string(axis) + " = " + std::to_string(low) + ", " + std::to_string(high) +
+               ": a box has a point; leave an empty one out");
     }
     updates_.push_back({field, options, value});
   }
@@ -239,16 +282,11 @@ inline void StencilSystem::Description::add(const StencilSystem& system, const U
 
 inline tessera_points StencilSystem::Description::described(const StencilSystem& system, const Sparse& sparse) {
   const SeriesPoints& p = sparse.points;
-  const std::size_t count = p.points.size();
-  if (p.weights.size() != count || p.series.size() != count)
-    throw Error(ErrorCode::invalid_argument, std::to_string(count) + " points, " + std::to_string(p.weights.size()) +
-                                                 " weights and " + std::to_string(p.series.size()) +
-                                                 " series: one of each an entry");
   std::vector<std::int64_t>& places = places_.emplace_back();
   for (const auto& point : p.points)
     places.insert(places.end(), point.begin(), point.begin() + std::ptrdiff_t(system.extents_.size()));
-  return {sparse.field,     sparse.stage,    std::int64_t(count), places.data(),
-          p.weights.data(), p.series.data(), p.series_count};
+  return {sparse.field,    sparse.stage,  std::int64_t(p.points.size()), places.data(), p.weights.data(),
+          p.series.data(), p.series_count};
 }
 
 inline StencilSystem::Description::Description(const StencilSystem& system, std::int64_t steps) {

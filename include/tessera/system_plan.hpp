@@ -102,7 +102,9 @@ class SystemPlan : public Plan {
     for (const FieldArrays& given : fields)
       for (std::size_t level = 0; level < given.levels_.size(); ++level) {
         const auto index = std::size_t(given.field_);
-        if (index >= fields_.size()) refuse("field " + std::to_string(index), " is not one of this system's");
+        if (index >= fields_.size())
+          refuse("field " + std::to_string(index), " is not one of this system's, which has: " +
+                                                       detail::few_of(fields_, [](const Known& f) { return f.name; }));
         if (level >= fields_[index].levels)
           refuse(fields_[index].name, " has " + std::to_string(fields_[index].levels) + " levels, " +
                                           std::to_string(given.levels_.size()) + " arrays are given");
@@ -131,6 +133,10 @@ class SystemPlan : public Plan {
     std::size_t levels;
     bool written;
   };
+  struct KnownSeries {
+    std::string field;
+    std::int64_t width;
+  };
 
   /// As many as a system has, and one, which is too many.
   struct Operands {
@@ -151,14 +157,19 @@ class SystemPlan : public Plan {
       const bool state = d.fields[i].kind == TESSERA_FIELD_STATE;
       fields_.push_back({d.fields[i].name, state ? std::size_t(d.fields[i].levels) : 1, state});
     }
-    for (std::int64_t i = 0; i < d.injection_count; ++i) widths_[0].push_back(d.injections[i].series_count);
-    for (std::int64_t i = 0; i < d.recording_count; ++i) widths_[1].push_back(d.recordings[i].series_count);
+    const auto keep = [this](std::vector<KnownSeries>& list, const tessera_points* points, std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i)
+        list.push_back({fields_[std::size_t(points[i].field)].name, points[i].series_count});
+    };
+    keep(injected_, d.injections, d.injection_count);
+    keep(recorded_, d.recordings, d.recording_count);
   }
   SystemPlan(CloneOf of, const SystemPlan& original)
       : Plan(of),
         steps_(original.steps_),
         fields_(original.fields_),
-        widths_{original.widths_[0], original.widths_[1]} {}
+        injected_(original.injected_),
+        recorded_(original.recorded_) {}
 
   [[noreturn]] static void refuse(const std::string& name, const std::string& what) {
     throw Error(ErrorCode::invalid_argument, name + what);
@@ -166,13 +177,14 @@ class SystemPlan : public Plan {
 
   void add(Operands& operands, const char* list, std::int32_t role, const std::vector<SystemArray>& series,
            bool written, std::int64_t first_step) const {
-    const std::vector<std::int64_t>& widths = widths_[written ? 1 : 0];
-    if (series.size() != widths.size())
+    const std::vector<KnownSeries>& known = written ? recorded_ : injected_;
+    if (series.size() != known.size())
       refuse(list, ": " + std::to_string(series.size()) + " arrays are given, the system has " +
-                       std::to_string(widths.size()));
+                       std::to_string(known.size()) + (known.empty() ? "" : ", of ") +
+                       detail::few_of(known, [](const KnownSeries& s) { return s.field; }));
     for (std::size_t i = 0; i < series.size(); ++i) {
-      const auto name = [&] { return list + ("[" + std::to_string(i) + "]"); };
-      const std::int64_t size = series[i].size_, width = widths[i];
+      const auto name = [&] { return std::string(list) + "[" + std::to_string(i) + "]"; };
+      const std::int64_t size = series[i].size_, width = known[i].width;
       if (size >= 0 && width > 0 && (first_step > 0 ? first_step : 0) > size / width - steps_)
         refuse(name(), " has " + std::to_string(size / width) + " rows of " + std::to_string(width) +
                            ": the plan makes " + std::to_string(steps_) + " steps from row " +
@@ -203,7 +215,7 @@ class SystemPlan : public Plan {
 
   std::int64_t steps_;
   std::vector<Known> fields_;
-  std::vector<std::int64_t> widths_[2];  ///< of the series of injections and of recordings
+  std::vector<KnownSeries> injected_, recorded_;
 };
 
 }  // namespace tessera

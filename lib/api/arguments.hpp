@@ -29,10 +29,9 @@ inline bool check_copy(const tessera_copy& copy) {
     core::invalid("element_size", std::int64_t(copy.element_size), "must lie in [1, 16]");
   bool empty = false;
   for (int axis = 0; axis < copy.rank; ++axis) {
-    const std::string of_axis = "[" + std::to_string(axis) + "]";
-    core::at_least("extents" + of_axis, copy.extents[axis], 0);
-    core::at_least("target_strides" + of_axis, copy.target_strides[axis], 0);
-    core::at_least("source_strides" + of_axis, copy.source_strides[axis], 0);
+    core::at_least(core::indexed("extents", axis), copy.extents[axis], 0);
+    core::at_least(core::indexed("target_strides", axis), copy.target_strides[axis], 0);
+    core::at_least(core::indexed("source_strides", axis), copy.source_strides[axis], 0);
     empty = empty || copy.extents[axis] == 0;
   }
   if (empty) return false;

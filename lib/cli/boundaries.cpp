@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "clip.hpp"
+#include "foreign_boundary.hpp"
 #include "numbers.hpp"
 #include "taps_spec.hpp"
 
@@ -10,36 +11,9 @@
 namespace tessera::cli {
 namespace {
 
-/// What other programs call a mode.
-struct Foreign {
-  const char* name;
-  const char* where;
-  Boundary mode;
-};
-constexpr Foreign kForeign[] = {{"wrap", "scipy's and NumPy's", Boundary::periodic},
-                                {"grid-wrap", "scipy's", Boundary::periodic},
-                                {"circular", "PyTorch's and MATLAB's", Boundary::periodic},
-                                {"edge", "NumPy's", Boundary::nearest},
-                                {"replicate", "PyTorch's and MATLAB's", Boundary::nearest},
-                                {"symmetric", "NumPy's and MATLAB's", Boundary::reflect},
-                                {"symm", "scipy.signal's", Boundary::reflect},
-                                {"grid-mirror", "scipy's", Boundary::reflect},
-                                {"grid-constant", "scipy's", Boundary::constant},
-                                {"fill", "scipy.signal's", Boundary::constant},
-                                {"zeros", "PyTorch's", Boundary::constant}};
-/// numpy.pad's that are no mode of a stencil.
-constexpr const char* kForeignAlone[] = {"empty", "linear_ramp", "maximum", "mean", "median", "minimum"};
-
 /// What is to be taken for a mode that is unknown here; "" where nobody knows.
 std::string advice(const std::string& name) {
-  for (const Foreign& foreign : kForeign)
-    if (name == foreign.name) return std::string(": ") + foreign.where + " " + name + " is " + name_of(foreign.mode);
-  for (const char* alone : kForeignAlone)
-    if (name == alone)
-      return ": nothing here is like NumPy's " + name +
-             ", whose values outside are neither given nor those of single points; pad the array and crop the result";
-  if (name == name_of(Boundary::halo)) return ": a file holds no ghost points";
-  return "";
+  return name == name_of(Boundary::halo) ? ": a file holds no ghost points" : foreign_boundary(name);
 }
 
 /// A constant side without a value of its own takes the one that is given for such sides, and says so.

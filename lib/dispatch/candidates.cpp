@@ -74,10 +74,9 @@ std::string why_not(Backend& backend, int device, const std::string& algorithm, 
   const std::vector<std::string>& names = backend.algorithms(desc->op);
   const auto found = std::find(names.begin(), names.end(), algorithm);
   if (found == names.end()) return "no algorithm '" + algorithm + "'";
-  const std::string reason = failure_of("algorithm_supports", [&](tessera_error* error) {
+  return failure_of("algorithm_supports", [&](tessera_error* error) {
     return backend.table()->algorithm_supports(desc->op, std::uint64_t(found - names.begin()), device, desc, error);
   });
-  return reason.empty() ? "" : algorithm + ": " + reason;
 }
 
 Candidate ask(Backend& backend, const Request& request, const Question& question) {

@@ -131,7 +131,7 @@ std::optional<std::string> mapped_directory(std::string_view maps, std::uintptr_
     if (path == line.npos || line[path] != '/' || line.substr(path).starts_with("/memfd:")) return std::nullopt;
     std::string directory(line.substr(path, line.rfind('/') - path));
     for (auto at = directory.find("\\012"); at != std::string::npos; at = directory.find("\\012", at))
-      directory.replace(at, 4, "\n");  // as the kernel writes it
+      directory.replace(at, 4, 1, '\n');  // as the kernel writes it
     return directory;
   }
   return std::nullopt;

@@ -71,7 +71,7 @@ bool parse_plugin_name(std::string_view file_name, PluginFile& file) {
   file.variant.clear();
   for (const std::string_view variant : {"v2", "v3", "v4"})
     if (name.size() > variant.size() + 1 && name.ends_with(variant) && name[name.size() - variant.size() - 1] == '-') {
-      file.variant = variant;
+      file.variant = std::string(variant);
       name.remove_suffix(variant.size() + 1);
       break;
     }

@@ -42,8 +42,8 @@ std::string reasons(std::span<const Candidate> candidates, const std::string& na
   return " (" + text + ")";
 }
 
-/// "cpu-v4 has packed, direct; cuda is not usable here (no CUDA device)".
-std::string list_algorithms(std::span<const Candidate> candidates) {
+/// "cpu-v4 has packed, direct; cuda is not usable here (no CUDA device)". Of those that have `refused` the others.
+std::string list_algorithms(std::span<const Candidate> candidates, const std::string& refused) {
   std::string text;
   for (const Candidate& c : candidates) {
     text += (text.empty() ? "" : "; ") + full_name(c);
@@ -51,10 +51,24 @@ std::string list_algorithms(std::span<const Candidate> candidates) {
       text += " is not usable here (" + c.reason + ")";
       continue;
     }
-    text += " has " + join(c.algorithms);
-    if (!c.algorithm_reason.empty()) text += " (" + c.algorithm_reason + ")";
+    std::vector<std::string> names = c.algorithms;
+    const bool other = !c.algorithm_reason.empty() && std::erase(names, refused) > 0;
+    text += names.empty() ? (other ? " has no other" : " has none") : (other ? " also has " : " has ") + join(names);
   }
   return text;
+}
+
+/// "cpu-v4 refuses it: k is too large; cuda has no such algorithm": why none of those that may run a plan runs it.
+std::string refusals(std::span<const Candidate> candidates, const Request& request) {
+  std::string text;
+  for (const Candidate& c : candidates) {
+    const bool may_run = request.backend.name.empty() || matches(request.backend.name, c.name, c.variant);
+    if (!may_run || !c.reason.empty() || !concerns(request.algorithm, c.name, c.variant)) continue;
+    text += (text.empty() ? "" : "; ") + full_name(c);
+    const bool has = std::find(c.algorithms.begin(), c.algorithms.end(), request.algorithm.name) != c.algorithms.end();
+    text += has ? " refuses it: " + c.algorithm_reason : " has no such algorithm";
+  }
+  return text.empty() ? "no backend that is usable here has it" : text;
 }
 
 /// "cpu-v4 has 1 device: 0 (Intel Xeon)".
@@ -114,8 +128,9 @@ void refuse_algorithm(std::span<const Candidate> candidates, const Request& requ
   if (!own.empty() && !allowed)
     throw Error(TESSERA_UNSUPPORTED, asked + "this plan is to run on " + join(others) + ", not on " + own +
                                          ": choose that backend, or an algorithm without '" + own + "/'; " +
-                                         list_algorithms(candidates));
-  throw Error(TESSERA_UNSUPPORTED, asked + "cannot run this; " + list_algorithms(candidates));
+                                         list_algorithms(candidates, ""));
+  throw Error(TESSERA_UNSUPPORTED,
+              asked + refusals(candidates, request) + "; " + list_algorithms(candidates, algorithm.name));
 }
 
 std::vector<Choice> rank(std::span<const Candidate> candidates, const Request& request, const std::string& search) {

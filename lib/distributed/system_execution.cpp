@@ -85,8 +85,10 @@ SystemPlan::Arguments SystemPlan::arguments(const tessera_execution& e) const {
   Arguments given;
   std::vector<char> seen;
   core::at_least("first_step", e.first_step, 0);
-  if (e.operand_count > 0 && (e.operands == nullptr || e.operand_size != sizeof(tessera_operand)))
-    invalid("operands", e.operands == nullptr ? "null" : "of another size", "must point to operands");
+  if (e.operand_count > 0 && e.operands == nullptr)
+    invalid("operands", "null", "must point to " + std::to_string(e.operand_count) + " operands");
+  if (e.operand_count > 0 && e.operand_size != sizeof(tessera_operand))
+    invalid("operand_size", std::int64_t(e.operand_size), "must be " + std::to_string(sizeof(tessera_operand)));
   const auto find = [&](tessera_role role, tessera_dtype dtype, const std::string& name, bool some) -> void* {
     const auto* const end = e.operands + e.operand_count;
     const auto* const found =

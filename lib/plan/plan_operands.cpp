@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace tessera::core {
 namespace {
@@ -18,6 +20,9 @@ template <class T>
 const T& element(const T* array, std::uint64_t size, std::uint64_t index) {
   return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(array) + index * size);
 }
+
+/// " (a, b, c)".
+std::string listed(const std::vector<std::string>& names) { return names.empty() ? "" : " (" + join(names) + ")"; }
 
 double scalar_value(const tessera_execution& e, std::uint64_t index) {
   return element(e.scalars, e.scalar_size, index).real;
@@ -37,12 +42,19 @@ bool Plan::reads(const Operand& operand, const tessera_execution& execution) con
 
 void Plan::check_counts(const tessera_execution& e) const {
   const std::uint64_t most = operand_count_, least = problem_.op == TESSERA_OP_GEMM ? most - 1 : most;
-  if (e.operand_count < least || e.operand_count > most)
+  if (e.operand_count < least || e.operand_count > most) {
+    std::vector<std::string> names;
+    for (const Operand& operand : problem_.operands)
+      if (least == most || operand.role != TESSERA_ROLE_D) names.push_back(operand.name);
     invalid("operand_count", std::int64_t(e.operand_count),
-            "must be " + std::to_string(least) +
-                (least == most ? "" : ", or " + std::to_string(most) + " where D is another matrix than C"));
-  if (e.scalar_count != problem_.scalar_count)
-    invalid("scalar_count", std::int64_t(e.scalar_count), "must be " + std::to_string(problem_.scalar_count));
+            "must be " + std::to_string(least) + listed(names) +
+                (least == most ? "" : ", or " + std::to_string(most) + " with d where D is another matrix than C"));
+  }
+  if (e.scalar_count != problem_.scalar_count) {
+    const std::vector<std::string> names(problem_.scalar_names, problem_.scalar_names + problem_.scalar_count);
+    invalid("scalar_count", std::int64_t(e.scalar_count),
+            "must be " + std::to_string(problem_.scalar_count) + listed(names));
+  }
   if (e.operands == nullptr)
     invalid("operands", "null", "must point to " + std::to_string(e.operand_count) + " operands");
   constexpr std::uint64_t operand = sizeof(tessera_operand), scalar = sizeof(tessera_scalar);

@@ -24,7 +24,7 @@ std::string text_of(double value) {
 }
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(const char* value) { return "\"" + std::string(value) + "\""; }
+std::string text_of(const char* value) { return std::string("\"") + value + "\""; }
 
 /// A list of what `element` makes of 0 to count - 1.
 template <class Element>

@@ -18,6 +18,11 @@ const tessera_operand& element(const tessera_execution& e, std::uint64_t index) 
   return *reinterpret_cast<const tessera_operand*>(reinterpret_cast<const char*>(e.operands) + index * e.operand_size);
 }
 
+/// "u[-1] (role 65)".
+std::string named(const Operand& operand) {
+  return std::string(operand.name) + " (role " + std::to_string(operand.role) + ")";
+}
+
 bool share_element(const Operand& a, const void* at_a, const Operand& b, const void* at_b) {
   const std::int64_t size_a = element_size(a.dtype), size_b = element_size(b.dtype), unit = std::min(size_a, size_b);
   const auto distance =
@@ -32,7 +37,7 @@ SystemOperands::SystemOperands(const Problem& problem) : problem_(problem), oper
 }
 
 std::vector<tessera_operand>& SystemOperands::take(const tessera_execution& e) {
-  check_counts(e);
+  check_shape(e);
   for (std::size_t i = 0; i < operands_.size(); ++i) operands_[i] = {nullptr, 0, problem_.operands[i].role};
   for (std::uint64_t i = 0; i < e.operand_count; ++i) {
     const tessera_operand& given = element(e, i);
@@ -43,24 +48,31 @@ std::vector<tessera_operand>& SystemOperands::take(const tessera_execution& e) {
     operands_[place] = given;
   }
   for (std::size_t i = 0; i < operands_.size(); ++i)
-    if (operands_[i].dtype == 0)
-      invalid(problem_.operands[i].name, "missing",
-              "must be given, with role = " + std::to_string(problem_.operands[i].role));
+    if (operands_[i].dtype == 0) refuse_missing(e.operand_count);
   skip_rows(e.first_step);
   check_overlap();
   return operands_;
 }
 
-void SystemOperands::check_counts(const tessera_execution& e) const {
-  if (e.operand_count != operands_.size())
-    invalid("operand_count", std::int64_t(e.operand_count),
-            "must be " + std::to_string(operands_.size()) + ": each level of each field, and each series");
+/// That there are operands to read; which they are is checked as they are taken.
+void SystemOperands::check_shape(const tessera_execution& e) const {
   if (e.scalar_count != 0) invalid("scalar_count", std::int64_t(e.scalar_count), "must be 0");
+  at_least("first_step", e.first_step, 0);
+  if (e.operand_count == 0) return;
   if (e.operands == nullptr)
     invalid("operands", "null", "must point to " + std::to_string(e.operand_count) + " operands");
   constexpr std::uint64_t size = sizeof(tessera_operand);
   plugin::check_size(e.operand_size, size, size, "the operands", "operand_size");
-  at_least("first_step", e.first_step, 0);
+}
+
+/// Every one that was given has a place of its own, so that there are too few.
+void SystemOperands::refuse_missing(std::uint64_t count) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < operands_.size(); ++i)
+    if (operands_[i].dtype == 0) names.push_back(named(problem_.operands[i]));
+  invalid("operand_count", std::int64_t(count),
+          "must be " + std::to_string(operands_.size()) + "; " + join_few(names) +
+              (names.size() == 1 ? " is" : " are") + " missing");
 }
 
 std::size_t SystemOperands::place_of(tessera_role role) const {
@@ -68,8 +80,8 @@ std::size_t SystemOperands::place_of(tessera_role role) const {
   const auto found = std::find_if(known.begin(), known.end(), [&](const Operand& o) { return o.role == role; });
   if (found != known.end()) return std::size_t(found - known.begin());
   std::vector<std::string> roles;
-  for (const Operand& operand : known) roles.push_back(std::to_string(operand.role) + " (" + operand.name + ")");
-  invalid("role", role, "must be one of the plan's: " + join(roles));
+  for (const Operand& operand : known) roles.push_back(named(operand));
+  invalid("role", role, "must be one of the plan's: " + join_few(roles));
 }
 
 void SystemOperands::check(std::size_t place, const tessera_operand& given) const {
@@ -95,7 +107,9 @@ void SystemOperands::skip_rows(std::int64_t first_step) {
     if (known.role < TESSERA_ROLE_INJECTED || known.layout.empty()) continue;
     const std::int64_t row = known.layout.strides[0] * element_size(known.dtype);
     if (first_step > INT64_MAX / row - problem_.system->system().steps)
-      invalid("first_step", first_step, "there is no such row of " + std::string(known.name));
+      invalid(
+          "first_step", first_step,
+          std::string(known.name) + ", a row a step of " + std::to_string(row) + " bytes, must stay below 2^63 bytes");
     operands_[i].data = static_cast<char*>(operands_[i].data) + first_step * row;
   }
 }

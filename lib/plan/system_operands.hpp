@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace tessera::core {
@@ -23,7 +24,8 @@ class SystemOperands {
   std::vector<tessera_operand>& take(const tessera_execution& execution);
 
  private:
-  void check_counts(const tessera_execution& execution) const;
+  void check_shape(const tessera_execution& execution) const;
+  [[noreturn]] void refuse_missing(std::uint64_t count) const;
   std::size_t place_of(tessera_role role) const;
   void check(std::size_t place, const tessera_operand& given) const;
   void skip_rows(std::int64_t first_step);

@@ -20,15 +20,6 @@ namespace {
 /// Leaves room for the points of a halo on both sides.
 constexpr std::int64_t kMaxExtent = INT64_MAX - 2 * TESSERA_MAX_RADIUS;
 
-std::string indexed(const char* name, int axis) { return std::string(name) + "[" + std::to_string(axis) + "]"; }
-
-/// "7, 1".
-std::string list(const std::int64_t* values, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + std::to_string(values[i]);
-  return text;
-}
-
 bool finite_in(tessera_dtype dtype, double value) {
   return with_types(dtype,
                     [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
@@ -123,8 +114,8 @@ Layout grid_layout(const char* name, const tessera_stencil_desc& d, const std::v
     at_least(indexed(name, axis), layout.strides[axis], 1, ", or TESSERA_PACKED (kPacked) for all axes");
   const auto refuse = [&](const std::string& remedy) {
     invalid(name,
-            (packed != 0 ? "TESSERA_PACKED" : list(layout.strides, d.rank)) + " with extents " +
-                list(layout.extents, d.rank),
+            (packed != 0 ? "TESSERA_PACKED" : join(layout.strides, d.rank)) + " with extents " +
+                join(layout.extents, d.rank),
             remedy);
   };
   if (!addressable(layout, element_size(d.dtype))) refuse("the array must stay below 2^63 bytes");
@@ -209,7 +200,7 @@ bool all_points_fixed(const tessera_stencil_desc& d, const std::vector<tessera_t
 std::string describe(const tessera_stencil_desc& d, const std::vector<tessera_tap>& taps) {
   std::string extents, boundary;
   for (int axis = 0; axis < d.rank; ++axis) {
-    extents += (axis == 0 ? "" : "x") + std::to_string(d.extents[axis]);
+    extents += std::string(axis == 0 ? "" : "x") + std::to_string(d.extents[axis]);
     const std::string low = side_text(d, axis, 0), high = side_text(d, axis, 1);
     boundary += (axis == 0 ? "" : ",") + (low == high ? low : low + "/" + high);
   }

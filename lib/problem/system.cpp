@@ -17,8 +17,6 @@
 namespace tessera::core {
 namespace {
 
-std::string indexed(const std::string& name, std::int64_t index) { return name + "[" + std::to_string(index) + "]"; }
-
 /// Elements of a caller's array of structs of `size` bytes each.
 template <class T>
 std::vector<T> read_list(const std::string& name, const T* list, std::uint64_t size, std::int64_t count) {
@@ -216,17 +214,21 @@ Layout Reader::layout_of(const tessera_field& f, const System::Field& field, con
     layout.add_axis(s_.extents[std::size_t(profile ? field.axis : axis)], f.strides[axis]);
   const auto packed = std::count(f.strides, f.strides + rank, TESSERA_PACKED);
   if (packed != 0 && packed != rank)
-    invalid(where + ".strides", "TESSERA_PACKED for some axes", "must be packed for all axes or for none");
+    invalid(where + ".strides",
+            "TESSERA_PACKED for " + std::to_string(packed) + " of " + std::to_string(rank) + " axes",
+            "must be packed for all axes or for none");
   if (packed != 0) {
     std::fill(layout.strides, layout.strides + rank, 1);
     if (addressable(layout, element_size(field.dtype))) layout = layout.packed();
   }
   for (int axis = 0; axis < rank; ++axis)
     at_least(indexed(where + ".strides", axis), layout.strides[axis], 1, ", or TESSERA_PACKED for all axes");
+  const std::string strides =
+      (packed != 0 ? "TESSERA_PACKED" : join(layout.strides, rank)) + " with extents " + join(layout.extents, rank);
   if (!addressable(layout, element_size(field.dtype)))
-    invalid(where + ".strides", "these", "the array must stay below 2^63 bytes");
+    invalid(where + ".strides", strides, "the array must stay below 2^63 bytes");
   if (!nested(layout))
-    invalid(where + ".strides", "these",
+    invalid(where + ".strides", strides,
             "points overlap; each stride must be larger than the reach of all smaller ones together");
   layout.tidy();
   return layout;
@@ -330,9 +332,10 @@ System::Points Reader::read_points(const tessera_points& p, const std::string& w
   rows.add_axis(p.series_count, 1);
   if (!addressable(rows, element_size(s_.dtype)))
     invalid(where + ".series_count", p.series_count, "a row a step of it must stay below 2^63 bytes");
-  const bool given = p.points != nullptr && p.weights != nullptr && p.series != nullptr;
-  if (p.count > 0 && !given)
-    invalid(where, "points, weights or series = null", "must point to " + std::to_string(p.count) + " entries");
+  for (const auto& [list, missing] :
+       {std::pair(".points", p.points == nullptr), std::pair(".weights", p.weights == nullptr),
+        std::pair(".series", p.series == nullptr)})
+    if (p.count > 0 && missing) invalid(where + list, "null", "must point to " + std::to_string(p.count) + " entries");
   for (std::int64_t i = 0; i < p.count; ++i) {
     System::Place place{0, 0, 0};
     for (int axis = 0; axis < s_.rank; ++axis) {

@@ -109,7 +109,10 @@ def test_taps():
     [
         (ValueError, "axes", lambda x, t: tessera.stencil(np.ones((2, 2, 2, 2)), t)),
         (ValueError, "rank 2", lambda x, t: tessera.stencil(np.ones(3), t)),
-        (ValueError, "boundary", lambda x, t: tessera.stencil(x, t, boundary="wrap")),
+        (ValueError, "scipy's and NumPy's wrap is periodic; must", lambda x, t: tessera.stencil(x, t, boundary="wrap")),
+        (ValueError, "'linear_ramp': nothing here", lambda x, t: tessera.stencil(x, t, boundary="linear_ramp")),
+        (ValueError, "'halo': it is for arrays with", lambda x, t: tessera.stencil(x, t, boundary="halo")),
+        (ValueError, "boundary = 'nosuch': must be one", lambda x, t: tessera.stencil(x, t, boundary="nosuch")),
         (ValueError, "entries", lambda x, t: tessera.stencil(x, t, boundary=["periodic"])),
         (ValueError, "no value", lambda x, t: tessera.stencil(x, t, boundary=("nearest", 1.0))),
         (ValueError, "steps", lambda x, t: tessera.stencil(x, t, steps=-1)),
@@ -122,3 +125,16 @@ def test_taps():
 def test_errors(error, text, call):
     with pytest.raises(error, match=text):
         call(np.ones((4, 5)), tessera.taps.laplacian(2))
+
+
+def test_plan_says_what_differs():
+    plan = tessera.StencilPlan((60, 80), tessera.taps.laplacian(2))
+    right = np.ones((60, 80), "float32")
+    with pytest.raises(ValueError, match=r"input has shape \(80, 60\); the plan takes \(60, 80\)"):
+        plan.execute(right.T)
+    with pytest.raises(TypeError, match="input is of float64; the plan takes float32"):
+        plan.execute(right.astype("float64"))
+    text = r"input has the strides \(1, 60\), in elements; the plan takes \(80, 1\), which is C order"
+    with pytest.raises(ValueError, match=text):
+        plan.execute(np.asfortranarray(right))
+    assert plan.execute(right).shape == (60, 80)

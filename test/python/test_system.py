@@ -158,24 +158,53 @@ def test_expressions(rng):
     )
 
 
+def test_points_without_weights_and_series():
+    system = tessera.StencilSystem((4, 5))
+    u = system.state("u")
+    system.update(u, 0.5 * u)
+    system.inject(u, [(2, 2), (1, 3)])
+    system.record(u, [(2, 2), (1, 3), (1, 3)], weights=[1, 0.5, 2], series=[0, 2, 2])
+    fields, recorded = {"u": np.ones((4, 5), "float32")}, np.ones((1, 3), "float32")
+    source = np.array([[3, 4]], "float32")
+    tessera.SystemPlan(system, 1).execute(fields, injected=[source], recorded=[recorded])
+    assert fields["u"][2, 2] == 3.5 and fields["u"][1, 3] == 4.5
+    assert recorded.tolist() == [[3.5, 0.0, 4.5 * 2.5]]
+    for name in ("weights", "series"):
+        for given in ([], [1]):
+            with pytest.raises(ValueError, match=f"{name} has {len(given)} entries for 2 points: give one for each"):
+                system.inject(u, [(2, 2), (1, 3)], **{name: given})
+    with pytest.raises(ValueError, match=r"points\[1\] has 3 axes; the system has 2"):
+        system.record(u, [(2, 2), (1, 2, 3)])
+
+
 def test_errors():
     shape = (12, 10)
-    plan = tessera.SystemPlan(wave(shape), 2)
+    system = wave(shape)
+    plan = tessera.SystemPlan(system, 2)
     good = {"u": [np.zeros(shape), np.zeros(shape)], "c2": np.zeros(shape)}
     series = {"injected": [np.zeros((2, 1))], "recorded": [np.zeros((2, 2))]}
-    with pytest.raises(ValueError, match="no arrays for 'c2'"):
-        plan.execute({"u": good["u"]}, **series)
-    with pytest.raises(ValueError, match="list of 2 arrays"):
-        plan.execute({**good, "u": np.zeros(shape)}, **series)
-    with pytest.raises(ValueError, match="float32"):
-        plan.execute({**good, "c2": np.zeros(shape, np.float32)}, **series)
-    with pytest.raises(ValueError, match="injected: 0 arrays"):
-        plan.execute(good, recorded=series["recorded"])
-    with pytest.raises(ValueError, match="name in it"):
-        plan.execute({**good, "w": np.zeros(shape)}, **series)
-    with pytest.raises(ValueError, match="no field"):
-        wave(shape).field("w")
+
+    def refused(error, text, fields, **others):
+        with pytest.raises(error, match=text):
+            plan.execute(fields, **{**series, **others})
+
+    refused(ValueError, "no arrays for 'c2'; the system's fields are 'u', 'c2'", {"u": good["u"]})
+    refused(ValueError, "no arrays for 'u', 'c2'", {})
+    refused(ValueError, "list of 2 arrays, the newest first, not a numpy.ndarray", {**good, "u": np.zeros(shape)})
+    refused(ValueError, "list of 2 arrays, the newest first, not a list of 3", {**good, "u": 3 * [np.zeros(shape)]})
+    refused(TypeError, "c2 is of float32; the plan takes float64", {**good, "c2": np.zeros(shape, np.float32)})
+    refused(ValueError, r"c2 has shape \(10, 12\); the plan takes \(12, 10\)", {**good, "c2": np.zeros((10, 12))})
+    strides = r"c2 has the strides \(1, 12\), in elements; the plan takes \(10, 1\), which is C order"
+    refused(ValueError, strides, {**good, "c2": np.zeros((10, 12)).T})
+    refused(TypeError, r"u\[-1\] is of float32", {**good, "u": [np.zeros(shape), np.zeros(shape, np.float32)]})
+    refused(ValueError, "injected: 0 arrays; the system has 1, of 'u'", good, injected=None)
+    refused(ValueError, r"recorded\[0\] has shape", good, recorded=[np.zeros((2, 3))])
+    refused(ValueError, "no field 'w'; its fields are 'u', 'c2'", {**good, "w": np.zeros(shape)})
+    refused(ValueError, "no field '7', 'w'", {**good, 7: np.zeros(shape), "w": np.zeros(shape)})
+    key = system.field("u")
+    refused(ValueError, "a key is a SystemField; must be the field's name, 'u'", {key: good["u"], "c2": good["c2"]})
+    with pytest.raises(ValueError, match="there is no field 'w'; there are: u, c2"):
+        system.field("w")
     with pytest.raises(ValueError, match="two sums"):
-        u = wave(shape).field("u")
-        (u + 1) * (u + 2)
+        (key + 1) * (key + 2)
     plan.execute(good, **series)

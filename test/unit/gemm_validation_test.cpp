@@ -227,9 +227,10 @@ TEST_CASE("bad executions through the C interface", "[validation]") {
     check_error(what, tessera_plan_execute(w.plan.get(), &e, error.get()), error, TESSERA_INVALID_ARGUMENT, parts);
   };
   CHECK(tessera_plan_execute(w.plan.get(), &fine, nullptr) == TESSERA_OK);
-  refused("two operands", [](auto& e) { e.operand_count = 2; }, {"operand_count", "2", "3"});
+  refused("two operands", [](auto& e) { e.operand_count = 2; },
+          {"operand_count = 2: must be 3 (a, b, c), or 4 with d where D is another matrix than C"});
   refused("no operands", [](auto& e) { e.operands = nullptr; }, {"operands", "null"});
-  refused("one scalar", [](auto& e) { e.scalar_count = 1; }, {"scalar_count", "1", "2"});
+  refused("one scalar", [](auto& e) { e.scalar_count = 1; }, {"scalar_count = 1: must be 2 (alpha, beta)"});
   refused("no scalars", [](auto& e) { e.scalars = nullptr; }, {"scalars", "null"});
   refused("short operands", [](auto& e) { e.operand_size = 8; }, {"operand_size", "8"});
   refused("a workspace", [&](auto& e) { e.workspace = w.c.data(); }, {"workspace"});

@@ -166,6 +166,11 @@ TEST_CASE("bad operands of a stencil are refused, and the plan works on", "[vali
   refused("doubles", {"dtype", "f32"}, [&] { plan.execute(doubles.data(), doubles.data() + 12); });
   refused("a misaligned pointer", {"out", "aligned"},
           [&] { plan.execute(in.data(), reinterpret_cast<float*>(reinterpret_cast<char*>(out.data()) + 1)); });
+  const tessera_operand alone{in.data(), TESSERA_F32, TESSERA_ROLE_IN};
+  refused("one operand", {"operand_count = 1: must be 2 (in, out)"}, [&] {
+    const tessera_execution e{sizeof e, &alone, sizeof alone, 1, nullptr, sizeof(tessera_scalar), 0, nullptr, 0, 0};
+    detail::call(tessera_plan_execute, plan.get(), &e);
+  });
   const std::vector<float> short_in(11);
   refused("a short span", {"in", "11", "12"}, [&] { plan.execute(short_in, out); });
 

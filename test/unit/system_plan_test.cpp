@@ -75,12 +75,13 @@ TEST_CASE("arrays of a system are checked by name", "[system]") {
   refused("too small", {{w.u, w.now, w.before}, {w.c2, small}, {w.s, w.sponge}}, {"c2 has 19 elements", "needs 20"});
   refused("const state", {{w.u, w.now, constant}, {w.c2, w.speed}, {w.s, w.sponge}}, {"u[-1] is const"});
   refused("three levels", {{w.u, w.now, w.before, array}, {w.c2, w.speed}}, {"u has 2 levels, 3 arrays"});
-  refused("a level too few", {{w.u, w.now}, {w.c2, w.speed}, {w.s, w.sponge}}, {"operand_count = 5", "must be 6"});
+  refused("a level too few", {{w.u, w.now}, {w.c2, w.speed}, {w.s, w.sponge}},
+          {"operand_count = 5: must be 6; u[-1] (role 65) is missing"});
   refused("another type", {{w.u, w.now, w.before}, {w.c2, wide}, {w.s, w.sponge}}, {"c2 is of type f64", "takes f32"});
   refused("twice the same", {{w.u, w.now, w.now}, {w.c2, w.speed}, {w.s, w.sponge}},
           {"u = an array that overlaps u[-1]", "must not share an element"});
   refused("read and written", {{w.u, w.now, w.before}, {w.c2, w.before}, {w.s, w.sponge}}, {"overlaps c2"});
-  check_throws("no series", kInvalid, {"injections: 0 arrays", "has 1"}, [&] { plan.execute(w.fields()); });
+  check_throws("no series", kInvalid, {"injections: 0 arrays", "has 1, of u"}, [&] { plan.execute(w.fields()); });
   check_throws("short series", kInvalid, {"injections[0] has 6 rows of 1", "3 steps from row 4"},
                [&] { plan.execute(w.fields(), w.series(4)); });
   check_throws("a row before the first", kInvalid, {"first_step = -1"},
@@ -95,7 +96,7 @@ TEST_CASE("what C gives for a system is checked", "[system]") {
   SystemPlan plan(context, w.system, 3);
   Raw raw(w);
   raw.operands[3].role = TESSERA_ROLE_FIELD + 12;
-  raw.refused("unknown role", plan, {"role = 76", "must be one of", "72 (s)"});
+  raw.refused("unknown role", plan, {"role = 76", "must be one of", "s (role 72)"});
   raw.operands[3].role = TESSERA_ROLE_FIELD;
   raw.refused("twice", plan, {"u = given twice"});
   raw = Raw(w);
@@ -107,6 +108,68 @@ TEST_CASE("what C gives for a system is checked", "[system]") {
   raw = Raw(w);
   raw.execution.scalar_count = 1;
   raw.refused("scalars", plan, {"scalar_count = 1", "must be 0"});
+  raw = Raw(w);
+  raw.operands.erase(raw.operands.begin() + 1, raw.operands.begin() + 3);
+  raw.refused("a level and an array", plan,
+              {"operand_count = 4: must be 6; u[-1] (role 65), c2 (role 68) are missing"});
+  raw.operands.clear();
+  raw.refused("nothing", plan, {"operand_count = 0: must be 6; u (role 64), ", ", s (role 72), injections[0] (role "});
+  raw = Raw(w);
+  raw.execution.first_step = INT64_MAX / 4;
+  raw.refused("a row beyond memory", plan, {"first_step = 2305843009213693951: injections[0]", "of 4 bytes", "2^63"});
+}
+
+TEST_CASE("a field that a system does not have is told with those that it has", "[system]") {
+  Wave w;
+  check_throws("a name", kInvalid, {"there is no field 'w'; there are: u, c2, s"}, [&] { w.system.field("w"); });
+  StencilSystem other({4, 5});
+  for (int i = 0; i < 10; ++i) other.array("a" + std::to_string(i));
+  const SystemField last = other.field("a9");
+  check_throws("a name of many", kInvalid, {"there are: a0, a1, a2, a3, a4, a5, a6, a7 and 2 more"},
+               [&] { other.field("w"); });
+  SystemPlan plan(fake(), w.system, 3);
+  check_throws("a field of another system", kInvalid, {"field 9 is not one of this system's, which has: u, c2, s"},
+               [&] {
+                 plan.execute({{last, w.now}}, w.series());
+               });
+  check_throws("a corner", kInvalid, {"update of 'u': low has 1 axes, the system has 2"},
+               [&] { w.system.update(w.u, {.low = {1}}) = w.u; });
+}
+
+TEST_CASE("points have the weight 1 and a series each unless they say otherwise", "[system]") {
+  StencilSystem system({4, 5});
+  const SystemField u = system.state("u");
+  system.update(u) = 0.5 * u;
+  system.inject(u, {.points = {{2, 2}, {1, 3}}});
+  system.record(u, {.points = {{2, 2}, {1, 3}, {1, 3}}, .weights = {1, 0.5, 2}, .series = {0, 2, 2}});
+  system.record(u, {.points = {{0, 0}}, .series = {1}, .series_count = 5});
+  system.record(u, {});
+  const StencilSystem::Description description(system, 1);
+  const tessera_system_desc& d = *description.get();
+  const tessera_points& in = d.injections[0];
+  REQUIRE(in.count == 2);
+  CHECK((in.weights[0] == 1.0 && in.weights[1] == 1.0 && in.series[0] == 0 && in.series[1] == 1));
+  CHECK(in.series_count == 2);
+  CHECK((d.recordings[0].weights[1] == 0.5 && d.recordings[0].series[2] == 2));
+  CHECK(d.recordings[0].series_count == 3);
+  CHECK((d.recordings[1].weights[0] == 1.0 && d.recordings[1].series[0] == 1));
+  CHECK(d.recordings[1].series_count == 5);
+  CHECK((d.recordings[2].count == 0 && d.recordings[2].series_count == 0));
+
+  std::vector<float> values(20, 1.0f), source{3, 4}, receivers(3), other(5, 7.0f), none;
+  SystemPlan(fake(), system, 1).execute({{u, values}}, {{source}, {receivers, other, none}});
+  CHECK((values[12] == 3.5f && values[8] == 4.5f));
+  CHECK(receivers == std::vector<float>{3.5f, 0, 4.5f * 2.5f});
+  CHECK(other == std::vector<float>{0, 0.5f, 0, 0, 0});
+
+  check_throws("weights", kInvalid, {"injections[1] of 'u': 1 weights for 2 points", "or none: then each is 1"}, [&] {
+    system.inject(u, {.points = {{2, 2}, {1, 3}}, .weights = {1}});
+  });
+  check_throws("series", kInvalid, {"recordings[3] of 'u': 2 series for 1 points", "then each point has its own"}, [&] {
+    system.record(u, {.points = {{2, 2}}, .series = {0, 1}});
+  });
+  system.record(u, {.points = {{2, 2}}, .series = {-1}});
+  check_throws("a negative series", kInvalid, {"recordings[3].series[0] = -1"}, [&] { SystemPlan(fake(), system, 1); });
 }
 
 TEST_CASE("a plan tells where the levels are after its steps", "[system]") {

@@ -118,8 +118,11 @@ TEST_CASE("a system that is wrong is refused with what, where and the bound", "[
   check("fields[0].boundary[1][0] = 6", [](Wave& w) { w.fields[0].boundary[1][0] = TESSERA_BOUNDARY_HALO; });
   check("fields[0].boundary[0] = periodic on one side",
         [](Wave& w) { w.fields[0].boundary[0][1] = TESSERA_BOUNDARY_PERIODIC; });
-  check("fields[0].strides = these: points overlap",
+  check("fields[0].strides = 1, 1 with extents 5, 7: points overlap",
         [](Wave& w) { w.fields[0].strides[0] = w.fields[0].strides[1] = 1; });
+  check("fields[0].strides = TESSERA_PACKED for 1 of 2 axes: must", [](Wave& w) { w.fields[0].strides[1] = 1; });
+  check("injections[0].weights = null: must point to 2 entries", [](Wave& w) { w.points.weights = nullptr; });
+  check("injections[0].series = null: must point to 2 entries", [](Wave& w) { w.points.series = nullptr; });
 }
 
 TEST_CASE("a box that is made is checked", "[system]") {

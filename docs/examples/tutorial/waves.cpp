@@ -55,14 +55,9 @@ struct Wave {
   Wave() {
     const tessera::Expression wave = 2 * u - u[-1] + c2 * u.under(tessera::taps::laplacian(2, 8));
     system.update(u) = wave - dz * (u - u[-1]) - dx * (u - u[-1]);
-    system.inject(u, {.points = {{kSourceZ, kSourceX}}, .weights = {1.0}, .series = {0}, .series_count = 1});
+    system.inject(u, {.points = {{kSourceZ, kSourceX}}});
     tessera::SeriesPoints receivers;
-    receivers.series_count = kReceivers;
-    for (std::int64_t i = 0; i < kReceivers; ++i) {
-      receivers.points.push_back({kSourceZ, kSourceX + kSpacing * i});
-      receivers.weights.push_back(1.0);
-      receivers.series.push_back(i);
-    }
+    for (std::int64_t i = 0; i < kReceivers; ++i) receivers.points.push_back({kSourceZ, kSourceX + kSpacing * i});
     system.record(u, receivers);
   }
 };

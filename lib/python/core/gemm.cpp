@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "hints.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
 
@@ -206,9 +207,8 @@ class Product {
   tessera_gemm_desc desc_{};
 };
 
-nb::object matmul(nb::handle a, nb::handle b, nb::handle out, nb::handle bias, nb::handle activation, double alpha,
-                  double beta, nb::handle compute, nb::handle dtype, nb::handle backend, nb::handle algorithm,
-                  nb::handle effort, nb::handle stream) {
+Result matmul(Any a, Any b, Any out, Any bias, Text activation, double alpha, double beta, Text compute, TypeName dtype,
+              Text backend, Text algorithm, Text effort, Stream stream) {
   const Wishes wishes{bias, activation, compute, dtype, backend, algorithm, effort, stream, alpha, beta};
   return Product(a, b, out, wishes).run();
 }

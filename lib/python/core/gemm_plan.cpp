@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "hints.hpp"
 #include "matrices.hpp"
 #include "plans.hpp"
-
-#include <algorithm>
 
 namespace tessera::python {
 namespace {
@@ -22,7 +21,7 @@ class ProductPlan : public KeptPlan {
   ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
       : KeptPlan(std::move(place), &desc, options), form_(form) {}
 
-  nb::object multiply(nb::handle a, nb::handle b, nb::handle out, double alpha, double beta, nb::handle bias) {
+  Result multiply(Any a, Any b, Any out, double alpha, double beta, Any bias) {
     const Form& f = form_;
     const Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
     const Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);
@@ -37,13 +36,7 @@ class ProductPlan : public KeptPlan {
     Array vector;
     if (!bias.is_none()) {
       vector = array_of(bias, "bias");
-      require_memory(vector, "bias");
-      const std::int64_t values = f.bias == TESSERA_BIAS_PER_ROW ? f.m : f.n;
-      if (vector.rank != 1 || vector.shape[0] != values || vector.dtype != f.dtype_out ||
-          (values > 1 && vector.strides[0] != 1))
-        throw nb::value_error(
-            ("bias: must have shape (" + std::to_string(values) + ",), without gaps, of " + dtype_name(f.dtype_out))
-                .c_str());
+      require(vector, "bias", {f.bias == TESSERA_BIAS_PER_ROW ? f.m : f.n}, f.dtype_out);
       operands.push_back(operand_of(vector, TESSERA_ROLE_BIAS));
     }
     const tessera_dtype type = scalar_dtype(f.dtype_out);
@@ -58,18 +51,7 @@ class ProductPlan : public KeptPlan {
   }
 
   Array matrix(Array array, const char* name, std::int64_t rows, std::int64_t columns, DType dtype) const {
-    require_memory(array, name);
-    const std::vector<std::int64_t> wanted = shape(rows, columns);
-    if (!std::ranges::equal(array.extents(), wanted))
-      throw nb::value_error(
-          (std::string(name) + " has shape " + text_of(array.extents()) + "; the plan takes " + text_of(wanted))
-              .c_str());
-    if (array.dtype != dtype)
-      throw nb::type_error(
-          (std::string(name) + " is of " + dtype_name(array.dtype) + "; the plan takes " + dtype_name(dtype)).c_str());
-    if (!array.in_c_order())
-      throw nb::value_error(
-          (std::string(name) + " is not in C order; a plan takes what is: matmul takes views").c_str());
+    require(array, name, shape(rows, columns), dtype);
     return array;
   }
 
@@ -84,10 +66,9 @@ int bias_named(nb::handle object) {
   throw nb::value_error(("bias = '" + text + "': must be 'row', a value for each, 'column', or None").c_str());
 }
 
-void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, nb::handle dtype,
-               nb::handle out_dtype, std::int64_t batch, bool trans_a, bool trans_b, nb::handle bias,
-               nb::handle activation, nb::handle compute, nb::handle backend, nb::handle memory, nb::handle algorithm,
-               nb::handle effort, nb::handle stream) {
+void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName out_dtype,
+               std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation, Text compute, Text backend,
+               Text memory, Text algorithm, Text effort, Stream stream) {
   ProductPlan::Form form{m, n, k, batch, dtype_named(dtype, "dtype"), DType::f32, trans_a, trans_b, bias_named(bias)};
   form.dtype_out = out_dtype.is_none() ? form.dtype : dtype_named(out_dtype, "out_dtype");
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);

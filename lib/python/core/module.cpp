@@ -4,6 +4,7 @@
 #include "module.hpp"
 
 #include "device_memory.hpp"
+#include "foreign_boundary.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -57,7 +58,10 @@ Boundary mode_named(nb::handle object) {
     if (text == name_of(mode)) return mode;
     all += std::string(all.empty() ? "" : ", ") + name_of(mode);
   }
-  throw nb::value_error(("boundary = " + nb::cast<std::string>(nb::repr(object)) + ": must be one of " + all +
+  const std::string advice = text == name_of(Boundary::halo) ? ": it is for arrays with ghost points, which C++ takes"
+                                                             : cli::foreign_boundary(text);
+  throw nb::value_error(("boundary = " + nb::cast<std::string>(nb::repr(object)) + advice +
+                         (advice.empty() ? ": " : "; ") + "must be one of " + all +
                          ", ('constant', value), a pair of sides, or a sequence with an entry for each axis")
                             .c_str());
 }

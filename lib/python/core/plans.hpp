@@ -41,14 +41,24 @@ class KeptPlan : public Plan {
   /// Throws where an array is in another memory, or not of that shape and type in C order.
   void require(const Array& array, const char* name, const std::vector<std::int64_t>& shape, DType dtype) const {
     require_memory(array, name);
-    if (std::ranges::equal(array.extents(), shape) && array.dtype == dtype && array.in_c_order()) return;
-    throw nb::value_error((std::string(name) + " has shape " + text_of(array.extents()) + " of " +
-                           dtype_name(array.dtype) + "; the plan takes " + text_of(shape) + " of " + dtype_name(dtype) +
-                           " in C order")
+    const auto difference = [&](const std::string& has, const std::string& takes) {
+      return std::string(name) + " " + has + "; the plan takes " + takes;
+    };
+    if (!std::ranges::equal(array.extents(), shape))
+      throw nb::value_error(difference("has shape " + text_of(array.extents()), text_of(shape)).c_str());
+    if (array.dtype != dtype)
+      throw nb::type_error(difference(std::string("is of ") + dtype_name(array.dtype), dtype_name(dtype)).c_str());
+    if (array.in_c_order()) return;
+    Array packed = array;
+    packed.pack();
+    throw nb::value_error(difference("has the strides " + strides_of(array) + ", in elements",
+                                     strides_of(packed) + ", which is C order: pass a contiguous copy")
                               .c_str());
   }
 
  private:
+  static std::string strides_of(const Array& array) { return text_of({array.strides.data(), std::size_t(array.rank)}); }
+
   Place place_;
 };
 

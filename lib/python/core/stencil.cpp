@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "hints.hpp"
 #include "plans.hpp"
 
 #include <nanobind/operators.h>
@@ -62,8 +63,8 @@ void require_same_shape(const Array& in, const Array& out) {
         (std::string("out is of ") + dtype_name(out.dtype) + ", the input of " + dtype_name(in.dtype)).c_str());
 }
 
-nb::object stencil(nb::handle input, const Taps& taps, nb::handle boundary, std::int64_t steps, nb::handle output,
-                   nb::handle backend, nb::handle algorithm, nb::handle effort, nb::handle stream) {
+Result stencil(Any input, const Taps& taps, BoundaryEntries boundary, std::int64_t steps, Any output, Text backend,
+               Text algorithm, Text effort, Stream stream) {
   const Array in = domain(array_of(input, "input", stream), "input", false);
   const Array out =
       output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out", stream), "out", true);
@@ -91,7 +92,7 @@ class SweepPlan : public KeptPlan {
         dtype_(DType(desc.dtype)),
         extents_(desc.extents, desc.extents + desc.rank) {}
 
-  nb::object sweep(nb::handle input, nb::handle output) {
+  Result sweep(Any input, Any output) {
     const Array in = checked(array_of(input, "input"), "input");
     const Array out =
         output.is_none() ? empty_like(in, in.extents(), in.dtype) : checked(output_of(output, "out"), "out");
@@ -109,9 +110,9 @@ class SweepPlan : public KeptPlan {
   std::vector<std::int64_t> extents_;
 };
 
-void construct(SweepPlan* self, const std::vector<std::int64_t>& extents, const Taps& taps, nb::handle dtype,
-               nb::handle boundary, std::int64_t steps, nb::handle backend, nb::handle memory, nb::handle algorithm,
-               nb::handle effort, nb::handle stream) {
+void construct(SweepPlan* self, const std::vector<std::int64_t>& extents, const Taps& taps, TypeName dtype,
+               BoundaryEntries boundary, std::int64_t steps, Text backend, Text memory, Text algorithm, Text effort,
+               Stream stream) {
   if (extents.empty() || extents.size() > TESSERA_MAX_RANK)
     throw nb::value_error(("extents has " + std::to_string(extents.size()) + " axes; must have 1, 2 or 3").c_str());
   const tessera_stencil_desc desc =
@@ -142,7 +143,7 @@ nb::list items_of(const Taps& taps) {
   return items;
 }
 
-Taps taps_from_dense(nb::handle weights) {
+Taps taps_from_dense(Any weights) {
   const Array array = array_of(weights, "weights");
   if (array.on_device() || array.dtype != kDType<double>)
     throw nb::type_error("weights: must be float64, in the host's memory");

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "hints.hpp"
 #include "plans.hpp"
 
 #include <nanobind/operators.h>
@@ -12,6 +13,10 @@ namespace tessera::python {
 namespace {
 
 using Offset = std::vector<std::int64_t>;
+using Places = Argument<"collections.abc.Iterable[collections.abc.Sequence[int]]">;
+using Weights = Argument<"collections.abc.Iterable[float]">;
+using Columns = Argument<"collections.abc.Iterable[int]">;
+using SeriesArrays = Argument<"collections.abc.Sequence[typing.Any]">;
 
 Integers integers(const Offset& values) { return Integers(values.begin(), values.end()); }
 
@@ -37,14 +42,14 @@ class System {
     std::size_t index;
   };
 
-  SystemField state(const std::string& name, int levels, nb::handle boundary, nb::handle dtype) {
+  SystemField state(const std::string& name, int levels, BoundaryEntries boundary, TypeName dtype) {
     const SystemField made = system_.state(name, field_options(levels, boundary, dtype, rank()));
     return known(made, {name, type(dtype), levels, -1, 0});
   }
-  SystemField array(const std::string& name, nb::handle boundary, nb::handle dtype) {
+  SystemField array(const std::string& name, BoundaryEntries boundary, TypeName dtype) {
     return known(system_.array(name, field_options(1, boundary, dtype, rank())), {name, type(dtype), 0, -1, 0});
   }
-  SystemField profile(const std::string& name, int axis, nb::handle dtype) {
+  SystemField profile(const std::string& name, int axis, TypeName dtype) {
     if (axis < 0 || axis >= rank())
       throw nb::value_error(
           ("axis = " + std::to_string(axis) + ": must lie in [0, " + std::to_string(rank()) + ")").c_str());
@@ -58,20 +63,17 @@ class System {
     options.stage = stage, options.low = integers(low), options.high = integers(high);
     system_.update(field, options) = value;
   }
-  void inject(const SystemField& field, nb::handle points, nb::handle weights, nb::handle series, int stage) {
-    widths_in_.push_back(0);
-    system_.inject(field, entries(points, weights, series, widths_in_.back()), stage);
+  void inject(const SystemField& field, Places points, Weights weights, Columns series, int stage) {
+    system_.inject(field, entries(points, weights, series), stage);
   }
-  void record(const SystemField& field, nb::handle points, nb::handle weights, nb::handle series, int stage) {
-    widths_out_.push_back(0);
-    system_.record(field, entries(points, weights, series, widths_out_.back()), stage);
+  void record(const SystemField& field, Places points, Weights weights, Columns series, int stage) {
+    system_.record(field, entries(points, weights, series), stage);
   }
 
   const StencilSystem& get() const { return system_; }
   int rank() const { return int(extents_.size()); }
   const Offset& extents() const { return extents_; }
   const std::vector<Field>& fields() const { return fields_; }
-  const std::vector<std::int64_t>& widths(bool out) const { return out ? widths_out_ : widths_in_; }
 
  private:
   DType type(nb::handle dtype) const { return dtype.is_none() ? system_.dtype() : dtype_named(dtype, "dtype"); }
@@ -81,35 +83,43 @@ class System {
     return made;
   }
 
-  /// weights: None for 1; series: None for the number of the entry.
-  SeriesPoints entries(nb::handle points, nb::handle weights, nb::handle series, std::int64_t& width) const {
+  /// What is None is left to SeriesPoints.
+  SeriesPoints entries(nb::handle points, nb::handle weights, nb::handle series) const {
     SeriesPoints result;
     for (nb::handle point : points) {
       const auto place = nb::cast<Offset>(nb::list(point));
       if (int(place.size()) != rank())
-        throw nb::value_error(
-            ("a point of " + std::to_string(place.size()) + " axes; the system has " + std::to_string(rank())).c_str());
+        throw nb::value_error(("points[" + std::to_string(result.points.size()) + "] has " +
+                               std::to_string(place.size()) + " axes; the system has " + std::to_string(rank()))
+                                  .c_str());
       std::array<std::int64_t, TESSERA_MAX_RANK> full{};
       std::copy(place.begin(), place.end(), full.begin());
       result.points.push_back(full);
     }
-    const std::size_t count = result.points.size();
-    result.weights =
-        weights.is_none() ? std::vector<double>(count, 1.0) : nb::cast<std::vector<double>>(nb::list(weights));
-    if (series.is_none())
-      for (std::size_t i = 0; i < count; ++i) result.series.push_back(std::int64_t(i));
-    else
-      result.series = nb::cast<std::vector<std::int64_t>>(nb::list(series));
-    for (const std::int64_t i : result.series) width = std::max(width, i + 1);
-    result.series_count = width;
+    result.weights = one_each<double>(weights, "weights", result.points.size());
+    result.series = one_each<std::int64_t>(series, "series", result.points.size());
     return result;
+  }
+  template <class Value>
+  static std::vector<Value> one_each(nb::handle given, const char* name, std::size_t count) {
+    if (given.is_none()) return {};
+    auto values = nb::cast<std::vector<Value>>(nb::list(given));
+    if (values.size() != count)
+      throw nb::value_error((std::string(name) + " has " + std::to_string(values.size()) + " entries for " +
+                             std::to_string(count) + " points: give one for each, or leave it out")
+                                .c_str());
+    return values;
   }
 
   StencilSystem system_;
   Offset extents_;
   std::vector<Field> fields_;
-  std::vector<std::int64_t> widths_in_, widths_out_;
 };
+
+/// "'u', 'v'", of many the first few.
+std::string quoted(const std::vector<std::string>& names) {
+  return tessera::detail::few_of(names, [](const std::string& name) { return "'" + name + "'"; });
+}
 
 /// Steps of a system.
 class StepsPlan : public KeptPlan {
@@ -119,41 +129,79 @@ class StepsPlan : public KeptPlan {
       : KeptPlan(std::move(place), description.get(), options),
         fields_(system.fields()),
         extents_(system.extents()),
-        widths_{system.widths(false), system.widths(true)},
         dtype_(system.get().dtype()),
-        steps_(steps) {}
+        steps_(steps) {
+    const tessera_system_desc& d = *description.get();
+    keep(injected_, d.injections, d.injection_count);
+    keep(recorded_, d.recordings, d.recording_count);
+  }
 
   /// Makes the steps, and leaves the arrays of each state in `fields` with the newest first.
-  void step(nb::dict fields, nb::handle injected, nb::handle recorded, std::int64_t first_step) {
+  void step(nb::typed<nb::dict, nb::str, Any> fields, SeriesArrays injected, SeriesArrays recorded,
+            std::int64_t first_step) {
+    check_names(fields);
     std::vector<tessera_operand> operands;
     std::vector<Array> arrays;  // keep what they refer to
     for (const System::Field& field : fields_) add(operands, arrays, fields, field);
     add_series(operands, arrays, injected, false, first_step);
     add_series(operands, arrays, recorded, true, first_step);
-    if (nb::len(fields) != fields_.size())
-      throw nb::value_error("fields: there is a name in it that the system does not have");
     execute(operands, {}, first_step);
     for (const System::Field& field : fields_)
       if (field.levels > 1) turn(fields, field);
   }
 
  private:
+  struct Series {
+    std::string field;
+    std::int64_t width;
+  };
+  void keep(std::vector<Series>& list, const tessera_points* points, std::int64_t count) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      list.push_back({fields_[std::size_t(points[i].field)].name, points[i].series_count});
+  }
+
+  /// That the keys are the names of the fields, each of them.
+  void check_names(const nb::dict& fields) const {
+    std::vector<std::string> known, unknown, missing;
+    for (const System::Field& field : fields_) {
+      known.push_back(field.name);
+      if (!fields.contains(field.name.c_str())) missing.push_back(field.name);
+    }
+    for (const auto& [key, value] : fields) {
+      if (nb::isinstance<SystemField>(key)) {
+        const auto index = std::size_t(nb::cast<const SystemField&>(key).index());
+        const std::string name = index < known.size() ? ", '" + known[index] + "'" : "";
+        throw nb::value_error(("fields: a key is a SystemField; must be the field's name" + name).c_str());
+      }
+      const auto name = nb::cast<std::string>(nb::str(key));
+      if (std::ranges::find(known, name) == known.end()) unknown.push_back(name);
+    }
+    if (!unknown.empty())
+      throw nb::value_error(
+          ("fields: the system has no field " + quoted(unknown) + "; its fields are " + quoted(known)).c_str());
+    if (!missing.empty())
+      throw nb::value_error(
+          ("fields: there are no arrays for " + quoted(missing) + "; the system's fields are " + quoted(known))
+              .c_str());
+  }
+
   void add(std::vector<tessera_operand>& operands, std::vector<Array>& arrays, const nb::dict& fields,
            const System::Field& field) const {
-    if (!fields.contains(field.name.c_str()))
-      throw nb::value_error(("fields: there are no arrays for '" + field.name + "'").c_str());
     const nb::object given = fields[field.name.c_str()];
     const bool list = PyList_Check(given.ptr()) || PyTuple_Check(given.ptr());
     const std::size_t levels = std::size_t(std::max(field.levels, 1)), count = list ? nb::len(given) : 1;
     if (count != levels || (levels > 1 && !PyList_Check(given.ptr())))
       throw nb::value_error(
           ("fields: '" + field.name + "' wants " +
-           (levels > 1 ? "a list of " + std::to_string(levels) + " arrays, the newest first" : "an array"))
+           (levels > 1 ? "a list of " + std::to_string(levels) + " arrays, the newest first" : "an array") + ", not " +
+           (list ? "a " + std::string(PyList_Check(given.ptr()) ? "list" : "tuple") + " of " + std::to_string(count)
+                 : "a " + std::string(Py_TYPE(given.ptr())->tp_name)))
               .c_str());
     for (std::size_t level = 0; level < levels; ++level) {
       const nb::object one = list ? nb::object(given[level]) : given;
-      Array array = field.levels > 0 ? output_of(one, field.name.c_str()) : array_of(one, field.name.c_str());
-      require(array, field.name.c_str(), shape_of(field), field.dtype);
+      const std::string name = field.name + (level == 0 ? "" : "[-" + std::to_string(level) + "]");
+      Array array = field.levels > 0 ? output_of(one, name.c_str()) : array_of(one, name.c_str());
+      require(array, name.c_str(), shape_of(field), field.dtype);
       operands.push_back(operand_of(array, TESSERA_ROLE_FIELD + 4 * int(field.index) + int(level)));
       arrays.push_back(std::move(array));
     }
@@ -166,18 +214,21 @@ class StepsPlan : public KeptPlan {
 
   void add_series(std::vector<tessera_operand>& operands, std::vector<Array>& arrays, nb::handle given, bool out,
                   std::int64_t first_step) const {
-    const std::vector<std::int64_t>& widths = widths_[out ? 1 : 0];
-    const char* const name = out ? "recorded" : "injected";
+    const std::vector<Series>& known = out ? recorded_ : injected_;
+    const std::string list = out ? "recorded" : "injected";
     const std::size_t count = given.is_none() ? 0 : nb::len(given);
-    if (count != widths.size())
-      throw nb::value_error((std::string(name) + ": " + std::to_string(count) + " arrays; the system has " +
-                             std::to_string(widths.size()))
+    if (count != known.size()) {
+      const std::string of = tessera::detail::few_of(known, [](const Series& s) { return "'" + s.field + "'"; });
+      throw nb::value_error((list + ": " + std::to_string(count) + " arrays; the system has " +
+                             std::to_string(known.size()) + (known.empty() ? "" : ", of ") + of)
                                 .c_str());
+    }
     for (std::size_t i = 0; i < count; ++i) {
       const nb::object one = given[i];
-      Array array = out ? output_of(one, name) : array_of(one, name);
+      const std::string name = list + "[" + std::to_string(i) + "]";
+      Array array = out ? output_of(one, name.c_str()) : array_of(one, name.c_str());
       const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
-      require(array, name, {std::max(rows, first_step + steps_), widths[i]}, dtype_);
+      require(array, name.c_str(), {std::max(rows, first_step + steps_), known[i].width}, dtype_);
       operands.push_back(operand_of(array, (out ? TESSERA_ROLE_RECORDED : TESSERA_ROLE_INJECTED) + int(i)));
       arrays.push_back(std::move(array));
     }
@@ -196,13 +247,14 @@ class StepsPlan : public KeptPlan {
   }
 
   std::vector<System::Field> fields_;
-  std::vector<std::int64_t> extents_, widths_[2];
+  std::vector<std::int64_t> extents_;
+  std::vector<Series> injected_, recorded_;
   DType dtype_;
   std::int64_t steps_;
 };
 
-void construct(StepsPlan* self, const System& system, std::int64_t steps, nb::handle backend, nb::handle memory,
-               nb::handle algorithm, nb::handle effort, nb::handle stream) {
+void construct(StepsPlan* self, const System& system, std::int64_t steps, Text backend, Text memory, Text algorithm,
+               Text effort, Stream stream) {
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   const StencilSystem::Description description(system.get(), steps);
   new (self) StepsPlan(place, system, description, steps, options_of(place.memory, algorithm, effort));
@@ -246,7 +298,7 @@ void define_systems(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<System>(module, "StencilSystem", "Fields on one grid that are stepped together, by expressions.")
       .def(
-          "__init__", [](System* self, const Offset& extents, nb::handle dtype) { new (self) System(extents, dtype); },
+          "__init__", [](System* self, const Offset& extents, TypeName dtype) { new (self) System(extents, dtype); },
           "extents"_a, "dtype"_a = "float32")
       .def("state", &System::state, "name"_a, nb::kw_only(), "levels"_a = 1, "boundary"_a = "fixed",
            "dtype"_a = nb::none(), "Values that each step makes anew; 1 to 3 levels of time.")
@@ -260,9 +312,11 @@ void define_systems(nb::module_& module) {
            "What the next level of a state is, in the box from low to before high; all where empty.")
       .def("inject", &System::inject, "field"_a, "points"_a, nb::kw_only(), "weights"_a = nb::none(),
            "series"_a = nb::none(), "stage"_a = 0,
-           "Adds weight * series[step, i] at points after a stage. series: the column of each point.")
+           "Adds weight * injected[step, i] at points after a stage. weights: None for 1 each. series: the column i of "
+           "each point; None for one each.")
       .def("record", &System::record, "field"_a, "points"_a, nb::kw_only(), "weights"_a = nb::none(),
-           "series"_a = nb::none(), "stage"_a = 0, "Sums weight * value at points into series[step, i].");
+           "series"_a = nb::none(), "stage"_a = 0,
+           "Sums weight * value at points into recorded[step, i]. weights, series: as for inject.");
   nb::class_<StepsPlan> plan(module, "SystemPlan", "Steps of a system, made once and executed many times.");
   plan.def("__init__", construct, "system"_a, "steps"_a, nb::kw_only(), "backend"_a = nb::none(), "memory"_a = "host",
            "algorithm"_a = nb::none(), "effort"_a = nb::none(), "stream"_a = nb::none());

@@ -1,28 +1,22 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tessera info`: what there is, and why the rest is not."""
+"""`python -m tessera info`: what there is, and why the rest is not, as the program `tessera` says it."""
 
 import sys
 
-from . import info
+from ._core import _info_lines
 
 
 def main(arguments: list[str]) -> int:
     if arguments != ["info"]:
         print("usage: python -m tessera info", file=sys.stderr)
         return 2
-    found = info()
-    print(f"tessera {found['version']}")
-    for backend in found["backends"]:
-        name = backend["name"] + (f"-{backend['variant']}" if backend["variant"] else "")
-        print(f"{name}: {'available' if backend['available'] else 'not available: ' + backend['reason']}")
-        for device in backend["devices"]:
-            print(f"  device: {device['name']}, {device['memory_bytes'] / 2**30:.1f} GiB")
-        for operation in ("gemm", "stencil", "system"):
-            print(f"  {operation}: {', '.join(backend[operation + '_algorithms'])}")
-    for directory in found["directories"]:
-        print(f"searched: {directory['path']} ({directory['origin']}) {directory['error']}".rstrip())
-    return 0
+    text, failure = _info_lines()
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
+    if failure:
+        sys.stderr.buffer.write(b"tessera: error: " + failure + b"\n")
+    return 1 if failure else 0
 
 
 sys.exit(main(sys.argv[1:]))
