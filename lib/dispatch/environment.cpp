@@ -3,6 +3,7 @@
 
 #include "dispatch/environment.hpp"
 
+#include <algorithm>
 #include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/error.hpp>
 
@@ -93,7 +94,7 @@ AlgorithmSpec parse_algorithm(std::string_view text, std::string_view source, bo
   static constexpr const char* kForm = "must be '[backend/]name[:key=value,...]' with whole numbers as values";
   AlgorithmSpec spec{std::string(source), from_code, "", "", {}};
   if (text.empty()) return spec;
-  const auto colon = text.find(':');
+  const auto colon = std::size_t(std::find(text.begin(), text.end(), ':') - text.begin());
   std::string_view head = text.substr(0, colon);
   if (const auto slash = head.find('/'); slash != std::string_view::npos) {
     spec.backend = head.substr(0, slash);
@@ -102,7 +103,7 @@ AlgorithmSpec parse_algorithm(std::string_view text, std::string_view source, bo
   }
   spec.name = head;
   if (!is_name(spec.name)) malformed(source, text, kForm);
-  if (colon == std::string_view::npos) return spec;
+  if (colon == text.size()) return spec;
   std::string_view rest = text.substr(colon + 1);
   for (bool more = true; more;) {
     const auto comma = rest.find(',');

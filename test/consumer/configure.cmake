@@ -35,7 +35,7 @@ configure(1 "TESSERA_BUILD_MPI is ON, but (MPI 3.0 or newer|libtessera_distribut
 configure(0 "MPI: no: TESSERA_BUILD_MPI is OFF" -DTESSERA_BACKEND_CPU=OFF)
 if(EIGEN)
   foreach(variants v5 "v3,v4" "")
-    configure(1 "TESSERA_CPU_VARIANTS is '${variants}'; it must be a list of v2, v3 and v4"
+    configure(1 "TESSERA_CPU_VARIANTS is '${variants}'; it must be a list of v2, v3, v4 and native"
       "-DTESSERA_CPU_VARIANTS=${variants}")
   endforeach()
 endif()

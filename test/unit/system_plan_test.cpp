@@ -133,7 +133,7 @@ TEST_CASE("a field that a system does not have is told with those that it has", 
                  plan.execute({{last, w.now}}, w.series());
                });
   check_throws("a corner", kInvalid, {"update of 'u': low has 1 axes, the system has 2"},
-               [&] { w.system.update(w.u, {.low = {1}}) = w.u; });
+               [&] { w.system.update(w.u, {.low = std::vector<std::int64_t>(1, 1)}) = w.u; });
 }
 
 TEST_CASE("points have the weight 1 and a series each unless they say otherwise", "[system]") {
