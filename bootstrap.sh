@@ -334,7 +334,7 @@ cached() { sed -nE "s/^$1:[A-Z]+=(.*)/\1/p" "$build/CMakeCache.txt" 2>/dev/null 
 choose_scope() {
   local kind have capability list=""
   [[ "$1" == run || "$1" == test ]] ||
-    { scope=(-UTESSERA_{CPU,KOKKOS}_VARIANTS -UTESSERA_BACKEND_CUDA -UCMAKE_CUDA_ARCHITECTURES) && return; }
+    { scope+=(-UTESSERA_{CPU,KOKKOS}_VARIANTS -UTESSERA_BACKEND_CUDA -UCMAKE_CUDA_ARCHITECTURES) && return; }
   for kind in CPU KOKKOS; do
     have="$(cached "TESSERA_${kind}_VARIANTS")"
     [[ "$(uname -m)" != x86_64 || "$have" == *native* || "$have" == *v2*v3*v4* ]] ||
@@ -377,6 +377,7 @@ main() {
   ensure_dependencies
   [[ "$command" != deps ]] || return 0
   find_nvcc
+  [[ "$command" == all ]] && scope=(-DCMAKE_UNITY_BUILD=OFF) || scope=(-DCMAKE_UNITY_BUILD=ON)
   choose_scope "$command"
   case "$command" in
     test | all)

@@ -12,7 +12,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Arguments : GemmArguments {
+struct GemmCommand : GemmArguments {
   Choice choice;
 };
 
@@ -39,7 +39,7 @@ void multiply(const Choice& choice, GemmJob& job) {
   job.finish(d, plan.describe(), timing);
 }
 
-void run_gemm(const Arguments& arguments, const ParsedGemmArguments& parsed) {
+void run_gemm(const GemmCommand& arguments, const ParsedGemmArguments& parsed) {
   GemmJob job(arguments, parsed);
   with_types(job.desc().dtype, [&]<class T>(std::type_identity<T>) {
     job.desc().dtype_d == kDType<T> ? multiply<T, T>(arguments.choice, job)
@@ -50,7 +50,7 @@ void run_gemm(const Arguments& arguments, const ParsedGemmArguments& parsed) {
 }  // namespace
 
 void add_gemm(CLI::App& app, Run& run) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GemmCommand>();
   CLI::App* const command = add_gemm_command(app, *arguments);
   arguments->choice.add_to(*command);
   command->callback(

@@ -12,7 +12,7 @@
 namespace tessera::cli {
 namespace {
 
-struct Arguments : StencilArguments {
+struct StencilCommand : StencilArguments {
   Choice choice;
 };
 
@@ -30,7 +30,7 @@ void apply(const Choice& choice, StencilJob& job) {
   job.finish(results, plan.describe(), timing);
 }
 
-void run_stencil(const Arguments& arguments, const ParsedStencilArguments& parsed) {
+void run_stencil(const StencilCommand& arguments, const ParsedStencilArguments& parsed) {
   StencilJob job(arguments, parsed);
   with_types(job.desc().dtype, [&]<class T>(std::type_identity<T>) { apply<T>(arguments.choice, job); });
 }
@@ -38,7 +38,7 @@ void run_stencil(const Arguments& arguments, const ParsedStencilArguments& parse
 }  // namespace
 
 void add_stencil(CLI::App& app, Run& run) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<StencilCommand>();
   CLI::App* const command = add_stencil_command(app, *arguments);
   arguments->choice.add_to(*command);
   command->callback(

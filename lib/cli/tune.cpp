@@ -24,7 +24,7 @@ namespace tessera::cli {
 namespace {
 
 /// What all ways to say a problem share.
-struct Target {
+struct TuneTarget {
   std::string output, backend;
   bool device_operands = false;
   std::int64_t workspace_limit = 0, top = 5;
@@ -54,7 +54,7 @@ struct Target {
   }
 };
 
-struct Product : Target {
+struct Product : TuneTarget {
   std::string size;
   bool trans_a = false, trans_b = false;
   std::string dtype = "f32";
@@ -76,7 +76,7 @@ struct Product : Target {
   }
 };
 
-struct Grid : Target, StencilOptions {
+struct Grid : TuneTarget, StencilOptions {
   std::string extents, dtype = "f32";
 };
 
@@ -137,7 +137,7 @@ void print_table(const std::string& text, std::vector<Tried> tried, std::size_t 
   std::printf("  %.2f times as fast as by the model%s\n", model / now, places ? ", with what is transferred" : "");
 }
 
-void tune(const TunedProblem& problem, const Target& target) {
+void tune(const TunedProblem& problem, const TuneTarget& target) {
   std::string text;
   const std::vector<Tried> tried = std::holds_alternative<GemmDesc>(problem.desc)
                                        ? tune_plan<GemmPlan>(problem, std::get<GemmDesc>(problem.desc), text)
@@ -169,7 +169,7 @@ std::vector<std::string> read_log(const std::string& name) {
 }
 
 /// Goes on behind a problem that cannot be tuned.
-void tune_log(const std::string& name, const Target& target) {
+void tune_log(const std::string& name, const TuneTarget& target) {
   const std::vector<std::string> problems = read_log(name);
   std::size_t failed = 0;
   for (const std::string& text : problems) {
@@ -208,7 +208,7 @@ void add_grid(CLI::App& tune_command, Run& run) {
   static_cast<StencilOptions&>(*g).add_to(*command);
   command->add_option("--dtype", g->dtype, "of the points: " + element_names() + " (default: f32)")->type_name("TYPE");
   g->add_place_to(*command);
-  static_cast<Target&>(*g).add_to(*command);
+  static_cast<TuneTarget&>(*g).add_to(*command);
   command->footer("Named taps:\n" + NamedTaps::help());
   command->callback([g, &run] {
     const std::vector<std::int64_t> extents = usage([&] { return parse_extents(g->extents); });
@@ -238,7 +238,7 @@ void add_tune(CLI::App& app, Run& run) {
       "Measures which algorithm is the fastest for a problem, or for all of a program's, and keeps it as wisdom.");
   add_product(*command, run);
   add_grid(*command, run);
-  const auto target = std::make_shared<Target>();
+  const auto target = std::make_shared<TuneTarget>();
   const auto log = std::make_shared<std::string>();
   command
       ->add_option("--log", *log,

@@ -100,6 +100,16 @@ function(tessera_target_defaults target)
       $<$<BOOL:${TESSERA_WARNINGS_AS_ERRORS}>:-Werror>>)
 endfunction()
 
+# Where the build is asked for it (CMAKE_UNITY_BUILD), the files of a target are compiled several at a time: most of a
+# small file's time goes to its headers. Kernels, headers' tests and examples are compiled one by one all the same.
+#   tessera_unite(<target> [<file that has names of another>...])
+set(TESSERA_UNITY_BUILD ${CMAKE_UNITY_BUILD})
+set(CMAKE_UNITY_BUILD OFF)
+function(tessera_unite target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD "${TESSERA_UNITY_BUILD}")
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # Parses large headers once for all C++ files of a target. Each file still includes all that it needs: where a compiler
 # cache is the launcher, which finds whole files more often, nothing is precompiled.
 #   tessera_precompile(<target> <header>...)

@@ -15,7 +15,7 @@ namespace tessera::core {
 namespace {
 
 /// At most `most` characters of a string that may lack its end.
-std::string text_of(const char* text, std::size_t most) {
+std::string at_most(const char* text, std::size_t most) {
   return text == nullptr ? "" : std::string(text, strnlen(text, most));
 }
 
@@ -27,7 +27,7 @@ std::string table_problem(const tessera_backend* table, const std::string& name)
     return "its table has " + std::to_string(table->struct_size) + " bytes, at least " + std::to_string(required) +
            " are needed";
   if (table->abi_version != TESSERA_BACKEND_ABI_VERSION) return other_abi(table->abi_version);
-  if (const std::string own = text_of(table->name, std::max(name.size(), kMostNameLength) + 1); own != name)
+  if (const std::string own = at_most(table->name, std::max(name.size(), kMostNameLength) + 1); own != name)
     return "it calls itself '" + own + "', its file says '" + name + "'";
   const auto* bytes = reinterpret_cast<const unsigned char*>(table);
   for (std::size_t at = offsetof(tessera_backend, available); at < required; at += sizeof(void*)) {
@@ -63,7 +63,7 @@ std::string list_algorithms(const tessera_backend& table, tessera_op op, std::ve
     const char* given = nullptr;
     if (std::string thrown = thrown_by("algorithm_name", [&] { given = table.algorithm_name(op, i); }); !thrown.empty())
       return thrown;
-    std::string name = text_of(given, kMostNameLength + 1);
+    std::string name = at_most(given, kMostNameLength + 1);
     if (const std::string problem = name_problem(name, names); !problem.empty())
       return "the name of its algorithm " + std::to_string(i) + of + " " + problem;
     names.push_back(std::move(name));
@@ -87,7 +87,7 @@ std::string list_devices(const tessera_backend& table, std::vector<DeviceDescrip
         failure_of("device_info", [&](tessera_error* error) { return table.device_info(device, &info, error); });
     if (!failure.empty()) return which + " cannot be described: " + failure;
     if (info.name == nullptr) return which + " has no name";
-    devices.push_back({text_of(info.name, kMostTextLength), info.memory_bytes});
+    devices.push_back({at_most(info.name, kMostTextLength), info.memory_bytes});
   }
   return "";
 }
@@ -99,7 +99,7 @@ Examined examine_once(const tessera_backend* table, const std::string& name) {
     if (found.reason.empty()) found.reason = list_algorithms(*table, op, found.algorithms[std::size_t(op - 1)]);
   if (!found.reason.empty()) return found;
   found.sound = true;
-  found.build_info = text_of(table->build_info, kMostTextLength);
+  found.build_info = at_most(table->build_info, kMostTextLength);
   found.reason = failure_of("available", [&](tessera_error* error) { return table->available(error); });
   if (found.reason.empty()) found.reason = list_devices(*table, found.devices);
   if (!found.reason.empty()) found.devices.clear();

@@ -13,7 +13,10 @@ namespace tessera::distributed {
 
 inline std::string text_of(const Index& values, int rank) {
   std::string text;
-  for (int axis = 0; axis < rank; ++axis) text += (axis == 0 ? "" : "x") + std::to_string(values[std::size_t(axis)]);
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis != 0) text += 'x';
+    text += std::to_string(values[std::size_t(axis)]);
+  }
   return text;
 }
 

@@ -25,7 +25,7 @@ namespace tessera::core {
 namespace {
 
 /// "cuda:0".
-std::string text_of(const Dispatched& place) { return place.backend->full_name() + ":" + std::to_string(place.device); }
+std::string label(const Dispatched& place) { return place.backend->full_name() + ":" + std::to_string(place.device); }
 
 /// A backend's plan, with the times of its executions on operands in the host's memory.
 struct Entrant {
@@ -61,10 +61,10 @@ void race(std::vector<Entrant>& entrants, Scratch& scratch) {
 }
 
 /// " cuda:0 12 us, cpu-v4:0 34 us".
-std::string text_of(std::vector<Entrant>& entrants) {
+std::string times_of(std::vector<Entrant>& entrants) {
   std::string text;
   for (Entrant& e : entrants)
-    text += (text.empty() ? " " : ", ") + e.place() + " " + core::text_of(e.typical() * 1e6) + " us";
+    text += (text.empty() ? " " : ", ") + e.place() + " " + text_of(e.typical() * 1e6) + " us";
   return text;
 }
 
@@ -109,7 +109,7 @@ std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, co
   const auto known = [&]() -> std::shared_ptr<Context> {
     const auto entry = options.tuning == nullptr ? recall(text, machine, verbose_ >= 1) : std::nullopt;
     for (const Dispatched& place : ranked)
-      if (entry && text_of(place) == entry->algorithm) return context_on(place);
+      if (entry && label(place) == entry->algorithm) return context_on(place);
     return nullptr;
   };
   if (auto context = known()) return context;
@@ -136,7 +136,7 @@ std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ra
     } catch (const Error& error) {
       if (options.tuning != nullptr)
         std::erase_if(*options.tuning, [&](const Tried& way) { return way.backend == place.backend->full_name(); });
-      if (verbose_ >= 1) print_verbose(text_of(place) + " is not measured: " + error.what());
+      if (verbose_ >= 1) print_verbose(label(place) + " is not measured: " + error.what());
     }
   }
   if (entrants.empty()) return nullptr;
@@ -154,7 +154,7 @@ std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ra
                                     [](Entrant& a, Entrant& b) { return a.typical() < b.typical(); });
   Entrant& winner = best.typical() < kGain * entrants.front().typical() ? best : entrants.front();
   if (options.tuning != nullptr) tell_whole(*options.tuning, entrants, winner);
-  if (verbose_ >= 1) print_verbose("measured with what is transferred:" + text_of(entrants) + " of " + problem_.text);
+  if (verbose_ >= 1) print_verbose("measured with what is transferred:" + times_of(entrants) + " of " + problem_.text);
   entry.algorithm = winner.place();
   entry.seconds = winner.typical();
   entry.estimated_seconds = entrants.front().typical();

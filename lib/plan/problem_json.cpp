@@ -16,15 +16,15 @@ namespace tessera::core {
 namespace {
 
 /// The shortest text that is read as the same number; what JSON has no number for is a string.
-std::string text_of(double value) {
+std::string json_of(double value) {
   if (std::isnan(value)) return "\"nan\"";
   if (std::isinf(value)) return value > 0.0 ? "\"inf\"" : "\"-inf\"";
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
-std::string text_of(std::int64_t value) { return std::to_string(value); }
-std::string text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(const char* value) { return std::string("\"") + value + "\""; }
+std::string json_of(std::int64_t value) { return std::to_string(value); }
+std::string json_of(bool value) { return value ? "true" : "false"; }
+std::string json_of(const char* value) { return std::string("\"") + value + "\""; }
 
 /// A list of what `element` makes of 0 to count - 1.
 template <class Element>
@@ -38,16 +38,16 @@ std::string list(std::int64_t count, Element&& element) {
 class Object {
  public:
   void raw(const char* key, const std::string& value) {
-    text_ += (text_.size() == 1 ? "" : ", ") + text_of_key(key) + value;
+    text_ += (text_.size() == 1 ? "" : ", ") + json_of_key(key) + value;
   }
   template <class Value>
   void add(const char* key, Value value) {
-    raw(key, text_of(value));
+    raw(key, json_of(value));
   }
   std::string text() const { return text_ + "}"; }
 
  private:
-  static std::string text_of_key(const char* key) { return text_of(key) + ": "; }
+  static std::string json_of_key(const char* key) { return json_of(key) + ": "; }
   std::string text_ = "{";
 };
 
@@ -76,7 +76,7 @@ void add(Object& object, const tessera_gemm_desc& d) {
 
 void add(Object& object, const tessera_stencil_desc& d) {
   const auto axes = [&](const std::int64_t* values) {
-    return list(d.rank, [&](std::int64_t axis) { return text_of(values[axis]); });
+    return list(d.rank, [&](std::int64_t axis) { return json_of(values[axis]); });
   };
   const auto sides = [&](auto&& side) {
     return list(d.rank, [&](std::int64_t axis) { return list(2, [&](std::int64_t i) { return side(axis, i); }); });
@@ -87,15 +87,15 @@ void add(Object& object, const tessera_stencil_desc& d) {
   object.raw("in_strides", axes(d.in_strides));
   object.raw("out_strides", axes(d.out_strides));
   object.raw("boundary",
-             sides([&](std::int64_t axis, std::int64_t i) { return text_of(name_of(Boundary(d.boundary[axis][i]))); }));
+             sides([&](std::int64_t axis, std::int64_t i) { return json_of(name_of(Boundary(d.boundary[axis][i]))); }));
   object.raw("boundary_value",
-             sides([&](std::int64_t axis, std::int64_t i) { return text_of(d.boundary_value[axis][i]); }));
+             sides([&](std::int64_t axis, std::int64_t i) { return json_of(d.boundary_value[axis][i]); }));
   object.add("steps", d.steps);
   if (d.sums == TESSERA_SUMS_ORDERED) object.add("sums", "ordered");
   object.raw("taps", list(d.tap_count, [&](std::int64_t t) {  // offsets, coefficient
                const tessera_tap& tap = d.taps[t];
                const auto part = [&](std::int64_t i) {
-                 return i < d.rank ? text_of(tap.offset[i]) : text_of(tap.coefficient);
+                 return i < d.rank ? json_of(tap.offset[i]) : json_of(tap.coefficient);
                };
                return list(d.rank + 1, part);
              }));

@@ -6,11 +6,17 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
 
 namespace tessera::core {
+
+bool finite_in(tessera_dtype dtype, double value) {
+  return with_types(dtype,
+                    [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
+}
 
 bool Problem::output_empty() const {
   if (op == TESSERA_OP_SYSTEM) return system->system().steps == 0;

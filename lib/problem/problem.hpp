@@ -17,6 +17,9 @@
 
 namespace tessera::core {
 
+/// Whether a number is finite once it is rounded to the type of scalars of `dtype` and to `dtype`.
+bool finite_in(tessera_dtype dtype, double value);
+
 /// One operand of a problem, in the plugin's order.
 struct Operand {
   const char* name;   ///< the caller's name for it: "a", "b", "c", "d", "bias", "in", "out", "u[-1]"

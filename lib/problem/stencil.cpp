@@ -20,11 +20,6 @@ namespace {
 /// Leaves room for the points of a halo on both sides.
 constexpr std::int64_t kMaxExtent = INT64_MAX - 2 * TESSERA_MAX_RADIUS;
 
-bool finite_in(tessera_dtype dtype, double value) {
-  return with_types(dtype,
-                    [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
-}
-
 /// A coefficient, or what is summed of several at `name`, must be finite in the type that they have.
 void require_finite_coefficient(const std::string& name, double value, tessera_dtype dtype) {
   const tessera_dtype own = scalar_dtype(dtype);

@@ -35,11 +35,6 @@ std::vector<T> read_list(const std::string& name, const T* list, std::uint64_t s
   return items;
 }
 
-bool finite_in(tessera_dtype dtype, double value) {
-  return with_types(dtype,
-                    [value]<class T>(std::type_identity<T>) { return std::isfinite(Scalar<T>(T(Scalar<T>(value)))); });
-}
-
 /// What is being validated, with the names of its fields for messages.
 class Reader {
  public:
