@@ -101,12 +101,15 @@ function(tessera_target_defaults target)
 endfunction()
 
 # Where the build is asked for it (CMAKE_UNITY_BUILD), the files of a target are compiled several at a time: most of a
-# small file's time goes to its headers. Kernels, headers' tests and examples are compiled one by one all the same.
+# small file's time goes to its headers. Kernels, headers' tests and examples are compiled one by one all the same, and
+# where a compiler cache is the launcher, everything is.
 #   tessera_unite(<target> [<file that has names of another>...])
 set(TESSERA_UNITY_BUILD ${CMAKE_UNITY_BUILD})
 set(CMAKE_UNITY_BUILD OFF)
 function(tessera_unite target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD "${TESSERA_UNITY_BUILD}")
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD "${TESSERA_UNITY_BUILD}")
+  endif()
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
