@@ -191,7 +191,8 @@ Expected<T> reference_in(const StencilDesc& desc, const T* in, bool exact) {
   Expected<T> expected;
   if (layout.points() == 0) return expected;
   for_each_point(layout.extents, [&](const Index& p) {
-    expected.untouched.push_back(desc.steps == 0 || keeps_value(desc, layout, p));
+    // No steps copy values, not bits: StencilDesc::steps.
+    expected.untouched.push_back(desc.steps > 0 && keeps_value(desc, layout, p));
   });
   Grid<W> field = gathered<W>(layout, in);
   Grid<double> error(field.extents);  // zero: the input is exact
