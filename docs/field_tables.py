@@ -29,7 +29,7 @@ ENTRIES = {
     "gemm.hpp": ("gemm()", "GemmPlan", "GemmDesc"),
     "stencil.hpp": ("stencil()", "StencilPlan", "StencilDesc", "Boundaries"),
     "taps.hpp": ("Taps", "taps::identity()", "taps::laplacian()", "taps::derivative()", "taps::box()",
-                 "taps::from_dense()"),
+                 "taps::gaussian()", "taps::from_dense()"),
     "system.hpp": ("StencilSystem",),
     "expression.hpp": ("SystemField", "Expression"),
     "system_plan.hpp": ("SystemPlan",),
