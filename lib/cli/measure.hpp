@@ -40,8 +40,8 @@ Timing measure(Execute&& execute) {
   };
   const double first = timed();
   if (first * kRuns > kPatience) return {first, "a single execution"};
-  std::vector<double> seconds;
-  for (int run = 0; run < kRuns; ++run) seconds.push_back(timed());
+  std::vector<double> seconds(kRuns);
+  for (double& one : seconds) one = timed();
   std::nth_element(seconds.begin(), seconds.begin() + kRuns / 2, seconds.end());
   return {seconds[kRuns / 2], "median of " + std::to_string(kRuns) + " executions after a first one"};
 }
