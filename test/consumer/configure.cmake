@@ -38,6 +38,8 @@ if(EIGEN)
     configure(1 "TESSERA_CPU_VARIANTS is '${variants}'; it must be a list of v2, v3, v4 and native"
       "-DTESSERA_CPU_VARIANTS=${variants}")
   endforeach()
+  configure(0 "backend cpu: yes[^:]*, x86-64 v[234], nothing for processors with v[234] or v[234] "
+    -DTESSERA_CPU_VARIANTS=native)
 endif()
 
 # A build type is chosen where Tessera is the project, and not for a project around it.
