@@ -59,8 +59,9 @@ Grid choose_grid(const std::array<tessera_layout, 3>& layouts, int ranks, std::i
   for (int p = ranks; p >= 1; --p) {
     if (ranks % p != 0 || (rows != 0 && rows != p) || (columns != 0 && columns != ranks / p)) continue;
     // Elements of A and of B that a rank gets from others, for each of k.
-    const double q = ranks / p, received = double(m) / p * (1.0 - 1.0 / q) + double(n) / q * (1.0 - 1.0 / p);
-    if (received < least) least = received, grid = {p, ranks / p, ranks / p, 1, 0};
+    const int q = ranks / p;
+    const double received = double(m) / p * (1.0 - 1.0 / q) + double(n) / q * (1.0 - 1.0 / p);
+    if (received < least) least = received, grid = {p, q, q, 1, 0};
   }
   if (least == std::numeric_limits<double>::infinity())
     invalid("grid_rows x grid_columns", std::to_string(rows) + " x " + std::to_string(columns),

@@ -38,8 +38,8 @@ tessera_status tessera_distributed_gemm_create(tessera_comm* comm, tessera_conte
     distributed::together(*group, [&] {
       existing(plan, "plan");
       d = read_struct<tessera_gemm_desc>(desc, "the descriptor");
-      const tessera_layout* const given[] = {a, b, c};
-      for (std::size_t i = 0; i < layouts.size(); ++i)
+      const std::array<const tessera_layout*, 3> given{a, b, c};
+      for (std::size_t i = 0; i < given.size(); ++i)
         if (given[i] != nullptr) layouts[i] = read_struct<tessera_layout>(given[i], "the layout");
       if (options != nullptr) o = read_struct<tessera_plan_options>(options, "the plan options");
       o.struct_size = sizeof o;
