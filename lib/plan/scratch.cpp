@@ -200,7 +200,8 @@ std::vector<double> Scratch::sample() const {
   const Operand& output = problem_.operands[problem_.output()];
   const Memory& memory = *memory_[problem_.output()];
   const std::int64_t size = element_size(output.dtype);
-  const auto [count, begins] = windows();
+  const auto [length, begins] = windows();
+  const std::int64_t count = length;  // a lambda of clang 15 captures no structured binding
   std::vector<double> values;
   std::vector<unsigned char> bytes(std::size_t(count * size));
   for (const std::int64_t first : begins) {
