@@ -377,7 +377,7 @@ System validate_system(const tessera_system_desc* desc) {
     const std::string why = why_not_in_place(system, int(i));
     if (!why.empty() && field.next == TESSERA_NEXT_IN_PLACE)
       invalid(indexed("fields", std::int64_t(i)) + ".next", "in place",
-              why + "; choose default or apart, or give '" + field.name + "' one level more");
+              why + "; choose automatic or apart, or give '" + field.name + "' one level more");
     field.next = why.empty() ? TESSERA_NEXT_IN_PLACE : TESSERA_NEXT_APART;
   }
   for (std::size_t i = 0; i < system.fields.size() && !system.makes_all(); ++i)
