@@ -78,7 +78,7 @@ find_lines '\bcudaDeviceSynchronize\b|\bKokkos::fence\b|\bcudaDeviceReset\b' bac
   rule "a backend waits for its streams, never for the whole device" || true
 find . \( -path ./build -o -path ./.deps \) -prune -o \
   \( -name CMakeLists.txt -o -name '*.cmake' -o -name CMakePresets.json \) -print0 |
-  xargs -0 grep -nE '^[^#]*(-ffast-math|-Ofast|-funsafe-math|use_fast_math)' |
+  xargs -0 grep -nE '^[^#]*(-ffast-math|-Ofast([^-]|$)|-funsafe-math|use_fast_math)' |
   rule "nothing is compiled with fast-math" || true
 
 # Element types. What is of one type may know it: its traits, its instantiations (*_f32*), the cores of products, whose
