@@ -2,8 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the Python package share."""
 
+import os
+import secrets
+
 import numpy as np
 import pytest
+
+SEED = int(os.environ.get("TESSERA_TEST_SEED") or secrets.randbits(31))
+ALL = os.environ.get("TESSERA_TEST_ALL") == "1"  # every case where a test would take a sample
+said: list[str] = []
+
+
+def say(line: str) -> None:
+    """A line under the tests' summary, whether or not anything failed."""
+    said.append(line)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in [f"random examples: TESSERA_TEST_SEED={SEED} draws the same ones again", *said]:
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The Tessera Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Any product against numpy.matmul: shapes, types, layouts, outputs, errors; sums within their bounds."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from conftest import ALL, SEED, unit
+from differences import check_known, table
+from filter_calls import Array, arrays
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import tessera
+
+BATCHES, EXAMPLES = (100, 1000) if ALL else (1, 400)
+TAKEN = "efd"
+REFUSED = ["b", "?", "Q", "F", "D", "g"]
+EXTENTS = st.sampled_from([3, 1, 2, 0, 5, 9, 17])
+
+
+@dataclasses.dataclass
+class Product:
+    a: Array
+    b: Array
+    output: str = "none"  # or array, view, operand, overlap, wide
+    shape: tuple[int, ...] = ()  # of the output
+    type: str = "f"
+
+    def run(self, matmul):
+        """The operands, the frame around the output, the output and the result."""
+        a, b = self.a.make(), self.b.make()
+        out, frame = None, None
+        if self.output in ("array", "wide"):
+            out = frame = np.full(self.shape, 7, self.type)
+        elif self.output == "view":
+            frame = np.full((*self.shape, 2), 7, self.type)
+            out = frame[..., 0]
+        elif self.output == "operand":
+            out = a
+        return (a, b), frame, out, matmul(a, b) if out is None else matmul(a, b, out=out)
+
+
+def drawn_shapes(draw):
+    m, n, k = draw(EXTENTS), draw(EXTENTS), draw(EXTENTS)
+    batch = draw(st.lists(st.sampled_from([2, 1, 3, 0]), max_size=3))
+
+    def leading():
+        return tuple(1 if draw(st.integers(0, 3)) == 0 else extent for extent in batch[draw(st.integers(0, 3)) :])
+
+    wrong = draw(st.integers(0, 19)) == 19
+    a = draw(st.sampled_from([(*leading(), m, k), (k,), (m, k)]))
+    b = draw(st.sampled_from([(*leading(), k + wrong, n), (k + wrong,), (k, n)]))
+    return (a, b) if draw(st.integers(0, 29)) else (a, ())
+
+
+@st.composite
+def products(draw):
+    shape_a, shape_b = drawn_shapes(draw)
+    dtype = draw(st.sampled_from(TAKEN))
+    other = draw(st.sampled_from(TAKEN)) if draw(st.integers(0, 29)) == 29 else dtype
+    if draw(st.integers(0, 29)) == 29:
+        dtype = other = draw(st.sampled_from(REFUSED))
+    kinds = ["small", "uniform", "special", "one value", "wide" if dtype != "e" else "small"]
+    product = Product(draw(arrays([dtype], shape_a, kinds)), draw(arrays([other], shape_b, kinds)), type=dtype)
+    product.output = draw(st.sampled_from(["none", "none", "none", "array", "view", "operand", "wide"]))
+    if product.output == "wide":
+        product.type = draw(st.sampled_from(["d", "f", "e", "i"]))
+    try:
+        product.shape = np.matmul(np.empty(shape_a), np.empty(shape_b)).shape
+    except ValueError:
+        pass
+    if draw(st.integers(0, 29)) == 29:
+        product.shape = (*product.shape, 2)
+    return product
+
+
+def outcome(product: Product, matmul):
+    try:
+        with np.errstate(all="ignore"):
+            return product.run(matmul)
+    except Exception as error:  # noqa: BLE001: the error is the result
+        return error
+
+
+def kind_of(error: Exception) -> type:
+    return next(base for base in type(error).__mro__ if base.__module__ == "builtins")
+
+
+def size_of(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(values), abs(values), 0).astype(np.longdouble)
+
+
+def assert_close(product: Product, mine, other) -> None:
+    """Each of the two sums k products with at most k + 1 roundings of the type that sums have, then rounds to C's."""
+    mine, other = np.asarray(mine), np.asarray(other)
+    a, b = size_of(product.a.values.astype("d")), size_of(product.b.values.astype("d"))
+    size = np.matmul(a, b)
+    inner = 2.0**-53 if product.a.values.dtype.char == "d" else 2.0**-24
+    k = product.a.values.shape[-1]
+    least = np.finfo(other.dtype).smallest_subnormal
+    x, y = mine.astype(np.longdouble), other.astype(np.longdouble)
+    bound = 2.02 * (k + 1) * inner * size + 2.02 * unit(other.dtype.newbyteorder("=")) * size + (k + 2) * least
+    number = np.isfinite(y)
+    np.testing.assert_array_equal(np.isfinite(x), number, "finite where NumPy's is")
+    np.testing.assert_array_equal(x[~number], y[~number])
+    with np.errstate(all="ignore"):
+        worst = np.max(np.where(number, abs(x - y) - bound, -1.0), initial=-1.0)
+    assert worst <= 0, f"beyond the bound by {worst}:\n{x}\nNumPy's:\n{y}\nbound:\n{bound}"
+
+
+def explained(product: Product, other) -> str | None:
+    """The id of the difference that a product meets, if any."""
+    types = [product.a.values.dtype.char, product.b.values.dtype.char]
+    if any(char not in TAKEN for char in types):
+        return "matmul-types"
+    if types[0] != types[1]:
+        return "matmul-one-type"
+    if product.output == "operand" and not isinstance(other, Exception):
+        return "matmul-overlap"
+    if product.output == "wide" and product.type != types[0] and not isinstance(other, Exception):
+        return "matmul-out"
+    return None
+
+
+def check(product: Product) -> None:
+    other, mine = outcome(product, np.matmul), outcome(product, tessera.matmul)
+    refused = explained(product, other)
+    if refused:
+        error = ValueError if refused in ("matmul-overlap", "matmul-out") else TypeError
+        expected = isinstance(mine, (error, ValueError)) or refused == "matmul-out"
+        assert expected, f"{refused}: {mine!r}"
+        return
+    if isinstance(other, Exception) or isinstance(mine, Exception):
+        failed = [value if isinstance(value, Exception) else None for value in (mine, other)]
+        if None in failed:
+            raise AssertionError(f"raised {mine!r}" if failed[0] else f"nothing raised; NumPy: {other!r}")
+        assert kind_of(mine) is kind_of(other), f"raised {mine!r}; NumPy: {other!r}"
+        return
+    (a, b), frame, out, result = mine
+    assert np.shape(result) == np.shape(other[3]), f"shape {np.shape(result)}, NumPy's {np.shape(other[3])}"
+    assert result.dtype == other[3].dtype, f"type {result.dtype.str}, NumPy's {other[3].dtype.str}"
+    assert type(result) is type(other[3]), f"a {type(result)}, NumPy's a {type(other[3])}"
+    assert_close(product, result, other[3])
+    if out is not None:
+        assert result is out
+    if product.output == "view":
+        assert (frame[..., 1:] == 7).all(), "written beside the output"
+    np.testing.assert_array_equal(a, product.a.make())
+    np.testing.assert_array_equal(b, product.b.make())
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_any_product(batch):
+    @seed(SEED + batch)
+    @settings(max_examples=EXAMPLES, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(products())
+    def run(product):
+        check(product)
+
+    run()
