@@ -292,13 +292,13 @@ prefer() {
 
 # The Python package and its tests, with what pip has, in an environment under .deps. A vain attempt is noted there.
 prefer_python() {
-  local tried="$deps/no-python" modules=(nanobind numpy scipy pytest ml_dtypes pillow matplotlib)
-  [[ ! -x "$deps/python/bin/pytest" && -z "$why_no_install" && ! -e "$tried" ]] || return 0
+  local modules=(nanobind numpy scipy pytest ml_dtypes hypothesis array-api-strict pillow matplotlib)
+  [[ ! -x "$deps/python/bin/hypothesis" && -z "$why_no_install" && ! -e "$deps/no-python" ]] || return 0
   say "installing with pip under .deps: ${modules[*]}"
   (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
     quietly "$python" -m pip install --disable-pip-version-check "${modules[@]}" && return
-  say "pip's packages were not to be had, so the Python package is not built"
-  rm -rf "$deps/python" && touch "$tried"
+  touch "$deps/no-python" && say "pip's packages were not to be had: no Python package, or as an older environment has it"
+  [[ -x "$deps/python/bin/pytest" ]] || rm -rf "$deps/python"
 }
 
 ensure_dependencies() {

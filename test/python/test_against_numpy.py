@@ -24,31 +24,38 @@ EXTENTS = st.sampled_from([3, 1, 2, 0, 5, 9, 17])
 class Product:
     a: Array
     b: Array
-    output: str = "none"  # or array, view, operand, overlap, wide
+    output: str = "none"  # or array, view, operand, overlap (one step from the operand), other type
     shape: tuple[int, ...] = ()  # of the output
     type: str = "f"
+    broadcast: bool = False  # the output has an axis more
 
     def run(self, matmul):
         """The operands, the frame around the output, the output and the result."""
         a, b = self.a.make(), self.b.make()
         out, frame = None, None
-        if self.output in ("array", "wide"):
+        if self.output in ("array", "other type"):
             out = frame = np.full(self.shape, 7, self.type)
         elif self.output == "view":
             frame = np.full((*self.shape, 2), 7, self.type)
             out = frame[..., 0]
         elif self.output == "operand":
             out = a
+        elif self.output == "overlap" and a.ndim and a.shape[0]:
+            frame = np.concatenate([a, a[:1]])
+            a, out = frame[:-1], frame[1:]
         return (a, b), frame, out, matmul(a, b) if out is None else matmul(a, b, out=out)
 
 
-def drawn_shapes(draw):
+def drawn_shapes(draw, over: bool):
+    """Of two operands; `over`: the product has the first one's shape, so that it can be written over it."""
     m, n, k = draw(EXTENTS), draw(EXTENTS), draw(EXTENTS)
     batch = draw(st.lists(st.sampled_from([2, 1, 3, 0]), max_size=3))
 
     def leading():
         return tuple(1 if draw(st.integers(0, 3)) == 0 else extent for extent in batch[draw(st.integers(0, 3)) :])
 
+    if over:
+        return (*batch, m, k), (*leading(), k, k)
     wrong = draw(st.integers(0, 19)) == 19
     a = draw(st.sampled_from([(*leading(), m, k), (k,), (m, k)]))
     b = draw(st.sampled_from([(*leading(), k + wrong, n), (k + wrong,), (k, n)]))
@@ -57,22 +64,22 @@ def drawn_shapes(draw):
 
 @st.composite
 def products(draw):
-    shape_a, shape_b = drawn_shapes(draw)
+    output = draw(st.sampled_from(["none", "none", "none", "array", "view", "operand", "overlap", "other type"]))
+    shape_a, shape_b = drawn_shapes(draw, output in ("operand", "overlap"))
     dtype = draw(st.sampled_from(TAKEN))
     other = draw(st.sampled_from(TAKEN)) if draw(st.integers(0, 29)) == 29 else dtype
     if draw(st.integers(0, 29)) == 29:
         dtype = other = draw(st.sampled_from(REFUSED))
     kinds = ["small", "uniform", "special", "one value", "wide" if dtype != "e" else "small"]
-    product = Product(draw(arrays([dtype], shape_a, kinds)), draw(arrays([other], shape_b, kinds)), type=dtype)
-    product.output = draw(st.sampled_from(["none", "none", "none", "array", "view", "operand", "wide"]))
-    if product.output == "wide":
+    product = Product(draw(arrays([dtype], shape_a, kinds)), draw(arrays([other], shape_b, kinds)), output, type=dtype)
+    if product.output == "other type":
         product.type = draw(st.sampled_from(["d", "f", "e", "i"]))
     try:
-        product.shape = np.matmul(np.empty(shape_a), np.empty(shape_b)).shape
+        product.shape = np.matmul(np.zeros(shape_a), np.zeros(shape_b)).shape
     except ValueError:
         pass
     if draw(st.integers(0, 29)) == 29:
-        product.shape = (*product.shape, 2)
+        product.shape, product.broadcast = (2, *product.shape), True
     return product
 
 
@@ -95,13 +102,14 @@ def size_of(values: np.ndarray) -> np.ndarray:
 def assert_close(product: Product, mine, other) -> None:
     """Each of the two sums k products with at most k + 1 roundings of the type that sums have, then rounds to C's."""
     mine, other = np.asarray(mine), np.asarray(other)
-    a, b = size_of(product.a.values.astype("d")), size_of(product.b.values.astype("d"))
+    a, b = size_of(product.a.make().astype("d")), size_of(product.b.make().astype("d"))
     size = np.matmul(a, b)
     inner = 2.0**-53 if product.a.values.dtype.char == "d" else 2.0**-24
     k = product.a.values.shape[-1]
     least = np.finfo(other.dtype).smallest_subnormal
     x, y = mine.astype(np.longdouble), other.astype(np.longdouble)
-    bound = 2.02 * (k + 1) * inner * size + 2.02 * unit(other.dtype.newbyteorder("=")) * size + (k + 2) * least
+    outer = max(unit(dtype.newbyteorder("=")) for dtype in (other.dtype, product.a.values.dtype))
+    bound = 2.02 * ((k + 1) * inner + outer) * size + (k + 2) * least
     number = np.isfinite(y)
     np.testing.assert_array_equal(np.isfinite(x), number, "finite where NumPy's is")
     np.testing.assert_array_equal(x[~number], y[~number])
@@ -110,44 +118,51 @@ def assert_close(product: Product, mine, other) -> None:
     assert worst <= 0, f"beyond the bound by {worst}:\n{x}\nNumPy's:\n{y}\nbound:\n{bound}"
 
 
-def explained(product: Product, other) -> str | None:
-    """The id of the difference that a product meets, if any."""
+def explained(product: Product) -> tuple[str, type | tuple[type, ...]] | None:
+    """The id of the difference that a product may meet, and the errors that Tessera may raise where NumPy does not."""
     types = [product.a.values.dtype.char, product.b.values.dtype.char]
     if any(char not in TAKEN for char in types):
-        return "matmul-types"
+        return "matmul-types", TypeError
     if types[0] != types[1]:
-        return "matmul-one-type"
-    if product.output == "operand" and not isinstance(other, Exception):
-        return "matmul-overlap"
-    if product.output == "wide" and product.type != types[0] and not isinstance(other, Exception):
-        return "matmul-out"
+        return "matmul-one-type", TypeError
+    if product.output in ("operand", "overlap"):
+        return "matmul-overlap", ValueError
+    if product.output == "other type" and product.type != types[0] or product.broadcast:
+        return "matmul-out", (TypeError, ValueError)
     return None
+
+
+def check_errors(product: Product, mine, other) -> bool:
+    """Whether one of the two has failed, as it may."""
+    failed = [value if isinstance(value, Exception) else None for value in (mine, other)]
+    meant = explained(product)
+    if meant and failed[0] and not (failed[1] and kind_of(mine) is kind_of(other)):
+        errors = (ValueError, TypeError) if failed[1] else meant[1]
+        assert isinstance(mine, errors), f"{meant[0]}: raised {mine!r}; NumPy: {other!r}"
+    elif any(failed):
+        assert failed[0], f"nothing raised; NumPy: {other!r}"
+        assert failed[1], f"raised {mine!r}"
+        assert kind_of(mine) is kind_of(other), f"raised {mine!r}; NumPy: {other!r}"
+    return any(failed)
 
 
 def check(product: Product) -> None:
     other, mine = outcome(product, np.matmul), outcome(product, tessera.matmul)
-    refused = explained(product, other)
-    if refused:
-        error = ValueError if refused in ("matmul-overlap", "matmul-out") else TypeError
-        expected = isinstance(mine, (error, ValueError)) or refused == "matmul-out"
-        assert expected, f"{refused}: {mine!r}"
-        return
-    if isinstance(other, Exception) or isinstance(mine, Exception):
-        failed = [value if isinstance(value, Exception) else None for value in (mine, other)]
-        if None in failed:
-            raise AssertionError(f"raised {mine!r}" if failed[0] else f"nothing raised; NumPy: {other!r}")
-        assert kind_of(mine) is kind_of(other), f"raised {mine!r}; NumPy: {other!r}"
+    if check_errors(product, mine, other):
         return
     (a, b), frame, out, result = mine
     assert np.shape(result) == np.shape(other[3]), f"shape {np.shape(result)}, NumPy's {np.shape(other[3])}"
+    assert not explained(product) or explained(product)[0] in ("matmul-overlap", "matmul-out")
     assert result.dtype == other[3].dtype, f"type {result.dtype.str}, NumPy's {other[3].dtype.str}"
-    assert type(result) is type(other[3]), f"a {type(result)}, NumPy's a {type(other[3])}"
+    # matmul-0d: the product of two vectors is an array here
+    assert type(result) is type(other[3]) or result.ndim == 0, f"a {type(result)}, NumPy's a {type(other[3])}"
     assert_close(product, result, other[3])
     if out is not None:
         assert result is out
     if product.output == "view":
         assert (frame[..., 1:] == 7).all(), "written beside the output"
-    np.testing.assert_array_equal(a, product.a.make())
+    if product.output not in ("operand", "overlap"):
+        np.testing.assert_array_equal(a, product.a.make())
     np.testing.assert_array_equal(b, product.b.make())
 
 
