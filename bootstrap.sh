@@ -297,7 +297,7 @@ prefer_python() {
   say "installing with pip under .deps: ${modules[*]}"
   (apt_install python3-venv python3-dev) && python3 -m venv "$deps/python" &&
     quietly "$python" -m pip install --disable-pip-version-check "${modules[@]}" && return
-  touch "$deps/no-python" && say "pip's packages were not to be had: no Python package, or as an older environment has it"
+  touch "$deps/no-python" && say "pip's packages were not to be had: no Python package, or an older environment's"
   [[ -x "$deps/python/bin/pytest" ]] || rm -rf "$deps/python"
 }
 

@@ -20,9 +20,3 @@ def table() -> list[str]:
         elif inside and not re.fullmatch(r"[-: ]+", cells[0]):
             found.append(cells[0].strip("`"))
     return found
-
-
-def check_known(used) -> None:
-    """No test refers to an id that is not in the table."""
-    unknown = sorted(set(used) - set(table()))
-    assert not unknown, f"docs/python.md has no row for {unknown}"
