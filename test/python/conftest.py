@@ -4,6 +4,7 @@
 
 import os
 import secrets
+import tempfile
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 SEED = int(os.environ.get("TESSERA_TEST_SEED") or secrets.randbits(31))
 ALL = os.environ.get("TESSERA_TEST_ALL") == "1"  # every case where a test would take a sample
 said: list[str] = []
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(tempfile.gettempdir(), "hypothesis"))
 
 
 def say(line: str) -> None:
