@@ -12,6 +12,7 @@
 namespace tessera::python {
 namespace {
 
+constexpr std::int64_t kLine = 64;      // bytes of the cache
 constexpr std::int64_t kShortRow = 16;  // points, below which a longer axis is better
 
 /// Along which axis rows lie.
@@ -37,6 +38,11 @@ void join(FrameAxis& row, std::vector<FrameAxis>& free) {
       }
   }
 }
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+/// A whole, odd number of lines: rows at a distance of a power of two would take each other's place in the cache.
+std::int64_t padded(std::int64_t count, std::int64_t line) { return ((count + line - 1) / line | 1) * line; }
 
 std::int64_t floor_modulo(std::int64_t value, std::int64_t period) {
   const std::int64_t rest = value % period;
@@ -119,26 +125,43 @@ void load_row(const Frame& frame, Load<A> load, const char* base, std::int64_t p
 }
 
 template <class A>
-Rows<A>::Rows(const Frame& frame, Load<A> load, std::int64_t longest)
+Rows<A>::Rows(const Frame& frame, Load<A> load, std::int64_t longest, bool in_place)
     : frame_(frame),
       load_(load),
-      width_(longest + frame.row.window.extent - 1),
-      memory_(std::size_t(frame.window_rows() * width_)),
+      in_place_(in_place),
+      width_(padded(longest + frame.row.window.extent - 1, kLine / std::int64_t(sizeof(A)))),
+      memory_(in_place ? 0 : std::size_t(frame.window_rows() * width_) + kLine / sizeof(A)),
+      index_(frame.outer.size(), -1),
       tags_(std::size_t(frame.window_rows()), -1),
       rows_(std::size_t(frame.window_rows())) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+  aligned_ =
+      memory_.data() + (rounded_up(std::int64_t(address), kLine) - std::int64_t(address)) / std::int64_t(sizeof(A));
   for (const FrameAxis& axis : frame.outer)
     if (!axis.free() && axis.window.beyond == Beyond::constant)
-      beyond_.assign(std::size_t(width_), A(frame.constant));
+      beyond_.assign(std::size_t(in_place ? frame.row.count : width_), A(frame.constant));
 }
 
 template <class A>
 void Rows<A>::move(const std::vector<std::int64_t>& index, std::int64_t first, std::int64_t count) {
-  std::int64_t free = 0;
-  for (std::size_t axis = 0; axis < frame_.first_window; ++axis) free = free * frame_.outer[axis].count + index[axis];
-  if (free != free_ || first != first_ || count != count_) std::fill(tags_.begin(), tags_.end(), -1);
-  free_ = free, first_ = first, count_ = count;
-  for (std::size_t number = 0; number < rows_.size(); ++number)
-    rows_[number] = row_at(index, std::int64_t(number));
+  const bool same_rows = first == first_ && count == count_ &&
+                         std::equal(index.begin(), index.begin() + std::ptrdiff_t(frame_.first_window), index_.begin());
+  if (!same_rows) std::fill(tags_.begin(), tags_.end(), -1);
+  first_ = first, count_ = count;
+  const std::size_t extent = index.empty() ? 1 : std::size_t(frame_.outer.back().window.extent);
+  const std::size_t kept = same_rows && follows(index) ? extent - 1 : 0;
+  index_ = index;
+  for (std::size_t number = 0; number < rows_.size(); number += extent) {
+    std::copy_n(rows_.begin() + std::ptrdiff_t(number + 1), kept, rows_.begin() + std::ptrdiff_t(number));
+    for (std::size_t k = kept; k < extent; ++k) rows_[number + k] = row_at(index, std::int64_t(number + k));
+  }
+}
+
+/// Whether this is the next point of the last axis.
+template <class A>
+bool Rows<A>::follows(const std::vector<std::int64_t>& index) const {
+  return !index.empty() && index.back() == index_.back() + 1 &&
+         std::equal(index.begin(), index.end() - 1, index_.begin());
 }
 
 /// A row of the window has a place that its coordinates give: the rows of a window never share one, and a window that
@@ -161,7 +184,8 @@ const A* Rows<A>::row_at(const std::vector<std::int64_t>& index, std::int64_t nu
     tag += (place + extent) * tag_scale;
     tag_scale *= axis.count + 2 * extent;
   }
-  A* const row = memory_.data() + slot * width_;
+  if (in_place_) return reinterpret_cast<const A*>(base);
+  A* const row = aligned_ + slot * width_;
   if (tags_[std::size_t(slot)] == tag) return row;
   load_row(frame_, load_, base, first_ - frame_.row.window.before, count_ + frame_.row.window.extent - 1, row);
   tags_[std::size_t(slot)] = tag;

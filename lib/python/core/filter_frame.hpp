@@ -68,20 +68,28 @@ struct Frame {
 template <class A>
 class Rows {
  public:
-  Rows(const Frame& frame, Load<A> load, std::int64_t longest);
+  /// `longest`: points of a row that are asked for at once. `in_place`: the input's elements are of A and lie close.
+  /// Rows are where they are, whole, and what lies beyond their ends is the caller's affair.
+  Rows(const Frame& frame, Load<A> load, std::int64_t longest, bool in_place = false);
 
   /// Moves to the output's row at `index` along the outer axes, from point `first` on.
   void move(const std::vector<std::int64_t>& index, std::int64_t first, std::int64_t count);
   /// The rows of the window there, in the order of the windows' points. Each begins `row.window.before` points early.
   const A* const* rows() const { return rows_.data(); }
+  /// Elements that each of them has, whole vectors: those behind the last point have any value.
+  std::int64_t width() const { return width_; }
 
  private:
   const A* row_at(const std::vector<std::int64_t>& index, std::int64_t number);
+  bool follows(const std::vector<std::int64_t>& index) const;
 
   const Frame& frame_;
   Load<A> load_;
-  std::int64_t width_, first_ = -1, count_ = 0, free_ = -1;
+  bool in_place_;
+  std::int64_t width_, first_ = -1, count_ = 0;
   std::vector<A> memory_, beyond_;
+  A* aligned_ = nullptr;
+  std::vector<std::int64_t> index_;  ///< of the last move
   std::vector<std::int64_t> tags_;
   std::vector<const A*> rows_;
 };

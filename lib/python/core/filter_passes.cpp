@@ -12,8 +12,8 @@
 namespace tessera::python {
 namespace {
 
-constexpr std::int64_t kCached = 32 * 1024;   // elements of rows that a thread keeps: 256 KiB of f64
-constexpr double kWorthThread = 64.0 * 1024;  // operations for which a thread is started
+constexpr std::int64_t kCached = 16 * 1024;    // elements of rows that a thread keeps: 128 KiB of f64
+constexpr double kWorthThread = 256.0 * 1024;  // operations for which a thread is started
 
 Load<double> load_of(const Frame& frame) { return row_kernels().load[int(frame.in_type)]; }
 Store<double> store_of(const Frame& frame) { return row_kernels().store[int(frame.out_type)]; }
@@ -87,17 +87,18 @@ void weighted_pass(const Elements& in, const Elements& out, std::span<const Wind
   const bool negated = order == Order::plain && frame.out_type == Element::u64;
   const Store<double> store = negated ? row_kernels().store_negated : store_of(frame);
   over_rows(frame, part, threads_for(frame, double(count + 2), threads), [&] {
-    return [&, rows = Rows<double>(frame, load_of(frame), part), points = std::vector<const double*>(taps.values.size())](
-               const std::vector<std::int64_t>& index, std::int64_t first, std::int64_t length) mutable {
-      rows.move(index, first, length);
-      for (std::size_t t = 0; t < points.size(); ++t) points[t] = rows.rows()[taps.rows[t]] + taps.offsets[t];
-      double sums[kRowBlock];
-      for (std::int64_t at = 0; at < length; at += kRowBlock) {
-        const std::int64_t some = std::min(kRowBlock, length - at);
-        row_kernels().weigh(points.data(), taps.values.data(), count, at, some, order, sums);
-        store(sums, some, output_at(frame, index, first + at), frame.row.out_stride);
-      }
-    };
+    return
+        [&, rows = Rows<double>(frame, load_of(frame), part), points = std::vector<const double*>(taps.values.size())](
+            const std::vector<std::int64_t>& index, std::int64_t first, std::int64_t length) mutable {
+          rows.move(index, first, length);
+          for (std::size_t t = 0; t < points.size(); ++t) points[t] = rows.rows()[taps.rows[t]] + taps.offsets[t];
+          double sums[kRowBlock];
+          for (std::int64_t at = 0; at < length; at += kRowBlock) {
+            const std::int64_t some = std::min(kRowBlock, length - at);
+            row_kernels().weigh(points.data(), taps.values.data(), count, at, some, order, sums);
+            store(sums, some, output_at(frame, index, first + at), frame.row.out_stride);
+          }
+        };
   });
 }
 
@@ -203,51 +204,94 @@ void running_mean(const Elements& in, const Elements& out, int axis, const Windo
     Frame lines = frame;  // whose rows are begun once, at the first place of the window's axis
     lines.outer.back().count = 1;
     const std::int64_t parts = (frame.row.count + kRowBlock - 1) / kRowBlock;
-    in_parallel(parts * lines.outer_rows(), threads_for(frame, 6.0, threads), [&](std::int64_t begin, std::int64_t end) {
-      RunningRows worker(frame);
-      for_rows(lines, begin, end, [&](const std::vector<std::int64_t>& index, std::int64_t part) {
-        worker(index, part * kRowBlock, std::min(kRowBlock, frame.row.count - part * kRowBlock));
-      });
-    });
+    in_parallel(parts * lines.outer_rows(), threads_for(frame, 6.0, threads),
+                [&](std::int64_t begin, std::int64_t end) {
+                  RunningRows worker(frame);
+                  for_rows(lines, begin, end, [&](const std::vector<std::int64_t>& index, std::int64_t part) {
+                    worker(index, part * kRowBlock, std::min(kRowBlock, frame.row.count - part * kRowBlock));
+                  });
+                });
     return;
   }
   const std::int64_t rows = frame.outer_rows();
-  in_parallel((rows + kLines - 1) / kLines, threads_for(frame, 6.0, threads), [&](std::int64_t begin, std::int64_t end) {
-    RunningLines worker(frame);
-    for (std::int64_t group = begin; group < end; ++group)
-      worker(group * kLines, std::min(rows, (group + 1) * kLines));
-  });
+  in_parallel((rows + kLines - 1) / kLines, threads_for(frame, 6.0, threads),
+              [&](std::int64_t begin, std::int64_t end) {
+                RunningLines worker(frame);
+                for (std::int64_t group = begin; group < end; ++group)
+                  worker(group * kLines, std::min(rows, (group + 1) * kLines));
+              });
 }
 
 // --- Means of floating-point numbers ---
 
 namespace {
 
+/// Means of the rows of an output: rows of the input are summed, and the sums along the row.
+template <class A>
+class BoxRows {
+ public:
+  BoxRows(const Frame& frame, const MeanKernels<A>& kernels, std::int64_t part)
+      : frame_(frame),
+        kernels_(kernels),
+        in_place_(frame.row.in_stride == std::ptrdiff_t(sizeof(A))),
+        extent_(frame.row.window.extent),
+        height_(frame.window_rows()),
+        rows_(frame, kernels.load, part, in_place_),
+        sums_(std::size_t(std::max(rows_.width(), part + extent_))),
+        points_(std::size_t(extent_)) {}
+
+  void operator()(const std::vector<std::int64_t>& index, std::int64_t first, std::int64_t length) {
+    rows_.move(index, first, length);
+    const A* line = sums_.data();
+    if (in_place_)
+      sum_in_place(first - frame_.row.window.before, length + extent_ - 1);
+    else if (height_ > 1)
+      kernels_.mean(rows_.rows(), height_, 0, rows_.width(), A(1), sums_.data());
+    else
+      line = rows_.rows()[0];
+    for (std::int64_t k = 0; k < extent_; ++k) points_[std::size_t(k)] = line + k;
+    const A divisor = A(height_) * A(extent_);
+    char* const out = output_at(frame_, index, first);
+    if (frame_.row.out_stride == std::ptrdiff_t(sizeof(A)))
+      return kernels_.mean(points_.data(), extent_, 0, length, divisor, reinterpret_cast<A*>(out));
+    A means[kRowBlock];
+    for (std::int64_t at = 0; at < length; at += kRowBlock) {
+      const std::int64_t some = std::min(kRowBlock, length - at);
+      kernels_.mean(points_.data(), extent_, at, some, divisor, means);
+      kernels_.store(means, some, out + at * frame_.row.out_stride, frame_.row.out_stride);
+    }
+  }
+
+ private:
+  /// Sums of the rows at places [place, place + count): beyond the ends those of the points that stand there.
+  void sum_in_place(std::int64_t place, std::int64_t count) {
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t at = place + done;
+      const bool inside = at >= 0 && at < frame_.row.count;
+      const std::int64_t source = inside ? at : frame_.row.source(at);
+      const std::int64_t some = inside ? std::min(count - done, frame_.row.count - at) : 1;
+      if (source < 0)
+        sums_[std::size_t(done)] = A(height_) * A(frame_.constant);
+      else
+        kernels_.mean(rows_.rows(), height_, source, some, A(1), &sums_[std::size_t(done)]);
+      done += some;
+    }
+  }
+
+  const Frame& frame_;
+  const MeanKernels<A>& kernels_;
+  bool in_place_;
+  std::int64_t extent_, height_;
+  Rows<A> rows_;
+  std::vector<A> sums_;
+  std::vector<const A*> points_;
+};
+
 template <class A>
 void box_mean(const Frame& frame, const MeanKernels<A>& kernels, int threads) {
-  const std::int64_t part = part_of_row(frame), extent = frame.row.window.extent, height = frame.window_rows();
-  const double operations = double(height + extent + 2);
-  over_rows(frame, part, threads_for(frame, operations, threads), [&] {
-    return [&, rows = Rows<A>(frame, kernels.load, part), sums = std::vector<A>(std::size_t(part + extent)),
-            points = std::vector<const A*>(std::size_t(extent))](const std::vector<std::int64_t>& index,
-                                                                 std::int64_t first, std::int64_t length) mutable {
-      rows.move(index, first, length);
-      const A* line = rows.rows()[0];
-      if (height > 1) kernels.mean(rows.rows(), height, 0, length + extent - 1, A(1), sums.data());
-      if (height > 1) line = sums.data();
-      for (std::int64_t k = 0; k < extent; ++k) points[std::size_t(k)] = line + k;
-      const A divisor = A(height) * A(extent);
-      char* const out = output_at(frame, index, first);
-      if (frame.row.out_stride == std::ptrdiff_t(sizeof(A)))
-        return kernels.mean(points.data(), extent, 0, length, divisor, reinterpret_cast<A*>(out));
-      A means[kRowBlock];
-      for (std::int64_t at = 0; at < length; at += kRowBlock) {
-        const std::int64_t some = std::min(kRowBlock, length - at);
-        kernels.mean(points.data(), extent, at, some, divisor, means);
-        kernels.store(means, some, out + at * frame.row.out_stride, frame.row.out_stride);
-      }
-    };
-  });
+  const std::int64_t part = part_of_row(frame);
+  const double operations = double(frame.window_rows() + frame.row.window.extent + 2);
+  over_rows(frame, part, threads_for(frame, operations, threads), [&] { return BoxRows<A>(frame, kernels, part); });
 }
 
 }  // namespace

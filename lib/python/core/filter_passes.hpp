@@ -13,8 +13,8 @@
 
 namespace tessera::python {
 
-/// out[p] = sum over the windows of weights * in. `weights`: in the order of the arrays' axes, a number for each point of
-/// the windows. Order::plain leaves out weights of at most 2^-52, NaN too. Arrays must not share memory.
+/// out[p] = sum over the windows of weights * in. `weights`: in the order of the arrays' axes, a number for each point
+/// of the windows. Order::plain leaves out weights of at most 2^-52, NaN too. Arrays must not share memory.
 void weighted_pass(const Elements& in, const Elements& out, std::span<const Window> windows,
                    std::span<const double> weights, Order order, double constant, int threads);
 

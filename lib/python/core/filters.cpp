@@ -44,16 +44,13 @@ void weighted(Any input, Any output, const WindowNumbers& numbers, Any weights, 
   if (values.type != Element::f64 || count != given) throw nb::value_error("weights: f64, one for each point");
   if (arrays.empty()) return;
   const std::span<const double> all(reinterpret_cast<const double*>(values.data), std::size_t(count));
-  unlocked(
-      [&] { weighted_pass(arrays.in, arrays.out, arrays.windows, all, Order(order), constant, threads); });
+  unlocked([&] { weighted_pass(arrays.in, arrays.out, arrays.windows, all, Order(order), constant, threads); });
 }
 
 void running(Any input, Any output, int axis, const WindowNumbers& numbers, double constant, int threads) {
   const Arrays arrays(input, output, numbers);
   if (arrays.empty()) return;
-  unlocked([&] {
-    running_mean(arrays.in, arrays.out, axis, arrays.windows[std::size_t(axis)], constant, threads);
-  });
+  unlocked([&] { running_mean(arrays.in, arrays.out, axis, arrays.windows[std::size_t(axis)], constant, threads); });
 }
 
 void box(Any input, Any output, const WindowNumbers& numbers, double constant, int threads) {
@@ -71,9 +68,9 @@ void define_filters(nb::module_& module) {
   nb::module_ passes = module.def_submodule("passes", "Passes of tessera.ndimage that are not stencils.");
   passes.def("weighted", weighted, "input"_a, "output"_a, "windows"_a, "weights"_a, "order"_a, "constant"_a,
              "threads"_a,
-             "Sums in float64, cast as C does. windows: (extent, points before, mode) of each axis; modes: 0 nearest, 1 "
-             "wrap, 2 reflect, 3 mirror, 4 constant; weights: float64 in C order; order: 0 plain, without tiny weights, "
-             "1 the last first, 2 symmetric, 3 antisymmetric.");
+             "Sums in float64, cast as C does. windows: (extent, points before, mode) of each axis; modes: 0 nearest, "
+             "1 wrap, 2 reflect, 3 mirror, 4 constant; weights: float64 in C order; order: 0 plain, without tiny "
+             "weights, 1 the last first, 2 symmetric, 3 antisymmetric.");
   passes.def("running_mean", running, "input"_a, "output"_a, "axis"_a, "windows"_a, "constant"_a, "threads"_a,
              "A mean along an axis by a running sum in float64.");
   passes.def("box_mean", box, "input"_a, "output"_a, "windows"_a, "constant"_a, "threads"_a,

@@ -70,9 +70,9 @@ bool dtype_of(PyArrayObject* array, DType& dtype) {
 /// Whether a pass of a filter knows the type of NumPy's number.
 bool element_of(int number, Element& element) {
   static constexpr std::pair<int, Element> kTypes[] = {
-      {NPY_BOOL, Element::u8}, {NPY_INT8, Element::i8},         {NPY_UINT8, Element::u8},
-      {NPY_INT16, Element::i16}, {NPY_UINT16, Element::u16},    {NPY_INT32, Element::i32},
-      {NPY_UINT32, Element::u32}, {NPY_INT64, Element::i64},    {NPY_UINT64, Element::u64},
+      {NPY_BOOL, Element::u8},      {NPY_INT8, Element::i8},       {NPY_UINT8, Element::u8},
+      {NPY_INT16, Element::i16},    {NPY_UINT16, Element::u16},    {NPY_INT32, Element::i32},
+      {NPY_UINT32, Element::u32},   {NPY_INT64, Element::i64},     {NPY_UINT64, Element::u64},
       {NPY_LONGLONG, Element::i64}, {NPY_ULONGLONG, Element::u64}, {NPY_FLOAT, Element::f32},
       {NPY_DOUBLE, Element::f64}};
   for (const auto& [known, type] : kTypes)

@@ -125,10 +125,9 @@ void store(const A* from, std::int64_t count, char* to, std::ptrdiff_t stride) {
 
 // --- Sums ---
 
-/// `kCount` vectors of sums, which lie in registers.
+/// `kCount` vectors of sums, which lie in registers; numbers at the end of a row.
 template <Order kOrder, int kCount, class V>
-void weigh_block(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first,
-                 double* out) {
+void weigh_block(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first, double* out) {
   constexpr int width = int(sizeof(V) / sizeof(double));
   V sums[kCount];
   const std::int64_t start = kOrder == Order::last_first ? taps - 1 : taps / 2;
@@ -152,12 +151,6 @@ void weigh_block(const double* const* rows, const double* weights, std::int64_t 
   for (int v = 0; v < kCount; ++v) at<V>(out + v * width) = sums[v];
 }
 
-/// A vector of one element, for the last points of a row.
-template <class A>
-struct Single {
-  typedef A Type __attribute__((vector_size(sizeof(A)), aligned(sizeof(A)), may_alias));
-};
-
 template <Order kOrder>
 void weigh_row(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first,
                std::int64_t count, double* out) {
@@ -167,7 +160,7 @@ void weigh_row(const double* const* rows, const double* weights, std::int64_t ta
   for (; i + kVectors * width <= count; i += kVectors * width)
     weigh_block<kOrder, kVectors, V>(rows, weights, taps, first + i, out + i);
   for (; i + width <= count; i += width) weigh_block<kOrder, 1, V>(rows, weights, taps, first + i, out + i);
-  for (; i < count; ++i) weigh_block<kOrder, 1, Single<double>::Type>(rows, weights, taps, first + i, out + i);
+  for (; i < count; ++i) weigh_block<kOrder, 1, double>(rows, weights, taps, first + i, out + i);
 }
 
 void weigh(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first, std::int64_t count,
@@ -185,7 +178,7 @@ void weigh(const double* const* rows, const double* weights, std::int64_t taps, 
 }
 
 template <int kCount, class V, class A>
-void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, A divisor, A* out) {
+void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, A divisor, A factor, A* out) {
   constexpr int width = int(sizeof(V) / sizeof(A));
   V sums[kCount];
   for (int v = 0; v < kCount; ++v) sums[v] = at<V>(rows[0] + first + v * width);
@@ -193,26 +186,34 @@ void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, A d
     const A* const row = rows[t] + first;
     for (int v = 0; v < kCount; ++v) sums[v] += at<V>(row + v * width);
   }
-  for (int v = 0; v < kCount; ++v) at<V>(out + v * width) = divisor == A(1) ? sums[v] : sums[v] / divisor;
+  for (int v = 0; v < kCount; ++v)
+    if (factor > A(0))
+      at<V>(out + v * width) = sums[v] * factor;
+    else
+      at<V>(out + v * width) = sums[v] / divisor;
 }
 
 template <class A>
 void mean(const A* const* rows, std::int64_t taps, std::int64_t first, std::int64_t count, A divisor, A* out) {
   using V = typename Vector<A>::Type;
   constexpr std::int64_t width = kBytes / std::int64_t(sizeof(A));
+  const auto whole = static_cast<std::int64_t>(divisor);
+  const A factor = (whole & (whole - 1)) == 0 ? A(1) / divisor : A(0);  // a power of two has an exact reciprocal
   std::int64_t i = 0;
   for (; i + kVectors * width <= count; i += kVectors * width)
-    mean_block<kVectors, V>(rows, taps, first + i, divisor, out + i);
-  for (; i + width <= count; i += width) mean_block<1, V>(rows, taps, first + i, divisor, out + i);
-  for (; i < count; ++i) mean_block<1, typename Single<A>::Type>(rows, taps, first + i, divisor, out + i);
+    mean_block<kVectors, V>(rows, taps, first + i, divisor, factor, out + i);
+  for (; i + width <= count; i += width) mean_block<1, V>(rows, taps, first + i, divisor, factor, out + i);
+  for (; i < count; ++i) mean_block<1, A>(rows, taps, first + i, divisor, factor, out + i);
 }
 
-void slide(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor, double* out) {
+void slide(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
+           double* out) {
   for (std::int64_t i = 0; i < count; ++i) sums[i] += entering[i] - leaving[i];
   for (std::int64_t i = 0; i < count; ++i) out[i] = sums[i] / divisor;
 }
 
-void slide_lines(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor, double* out) {
+void slide_lines(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
+                 double* out) {
   double held[kLines];
   for (int line = 0; line < kLines; ++line) held[line] = sums[line];
   for (std::int64_t i = 0; i < count; ++i)

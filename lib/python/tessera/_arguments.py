@@ -32,6 +32,8 @@ def as_array(input: Any) -> Any:
 def weights_of(weights: Any) -> np.ndarray:
     """Of float64 or complex128, in the machine's byte order."""
     array = np.asarray(weights)
+    if array.dtype.char == "d" and array.dtype.isnative:
+        return array
     if array.dtype.kind == "c":
         return array.astype(np.complex128, copy=False)
     return array.astype(np.float64, copy=False)
@@ -84,6 +86,12 @@ def mean_origin_of(origin: Any, extent: int) -> int:
     if extent // 2 + origin < 0 or extent // 2 + origin >= extent:
         raise ValueError("invalid origin")
     return operator.index(origin)
+
+
+def refuse_real_output(output: Any, array: Any) -> None:
+    """What SciPy looks at first where the input is complex."""
+    if isinstance(array, np.ndarray) and array.dtype.kind == "c" and isinstance(output, (str, np.ndarray)):
+        output_of(output, array, complex_result=True)
 
 
 # --- The Gaussian ---

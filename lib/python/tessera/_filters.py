@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _passes, _stencils
-from ._arguments import mode_of, output_of
+from ._arguments import MODES, mode_of, output_of
 from ._stencils import Kernel
 
 _PASSES = frozenset("?bBhHiIlLqQfd")  # NumPy's letters of the types that passes take
@@ -26,12 +26,18 @@ class Along:
         self.kernels = [Kernel((axis,), weights, (mode,), (origin,)) for axis, weights, mode, origin in steps]
         for _, _, mode, _ in steps:
             mode_of(mode)
+        self.fused = _stencils.fused(self.kernels)
 
     def refusal(self, char: str, cval: float) -> str | None:
-        return next(filter(None, (kernel.refusal(char, cval) for kernel in self.kernels)), None)
+        for kernel in self.kernels:
+            if refusal := kernel.refusal(char, cval):
+                return refusal
+        return None
 
     def floats(self, part: Any, cval: float) -> Any:
-        for kernel in _stencils.fused(self.kernels, cval):
+        # A constant beyond one axis is filtered along the others in one pass, and is not in several.
+        same = cval == 0.0 or all(MODES[kernel.modes[0]] != "constant" for kernel in self.kernels)
+        for kernel in self.fused if same else self.kernels:
             part = kernel.run(part, cval)
         return part
 
@@ -66,6 +72,7 @@ class Means:
 
     def __init__(self, steps: list):
         self.steps = steps
+        self.windows: dict = {}  # of each pass, by rank
         for _, _, mode, _ in steps:
             mode_of(mode)
 
@@ -74,9 +81,11 @@ class Means:
 
     def floats(self, part: Any, cval: float) -> Any:
         if isinstance(part, np.ndarray):
-            for group in _groups(self.steps):
+            if part.ndim not in self.windows:
+                self.windows[part.ndim] = [_passes.mean_windows(part.ndim, group) for group in _groups(self.steps)]
+            for windows in self.windows[part.ndim]:
                 source, part = part, np.empty(part.shape, part.dtype)
-                _passes.mean_of_floats(source, part, group, cval)
+                _passes.mean_of_floats(source, part, windows, cval)
             return part
         half = str(part.dtype).endswith("float16")  # a sum would not fit, and lose what the quotient has
         kernels = []
@@ -85,7 +94,7 @@ class Means:
             if refusal := kernels[-1].refusal("f", 0.0):
                 raise ValueError(refusal)
         # The mean of a constant is the constant: what lies beyond is the same in one pass and in several.
-        for kernel in _stencils.fused(kernels, 0.0):
+        for kernel in _stencils.fused(kernels):
             part = kernel.run(part, cval)
             if not half:
                 part = part / math.prod(kernel.shape)
@@ -144,7 +153,13 @@ def apply(filter: Any, array: Any, output: Any, cval: Any, promotes: bool = Fals
     into a complex one where the array is complex, and refuses it elsewhere."""
     if not isinstance(array, np.ndarray):
         return _foreign(filter, array, output, cval)
-    kind = array.dtype.kind
+    dtype = array.dtype
+    if output is None and dtype.char in "fd" and dtype.isnative and filter.steps and array.size > 0:
+        cval = float(cval)  # what most calls are
+        if array.itemsize in array.strides and filter.refusal(dtype.char, cval) is None:
+            result = filter.floats(array, cval)
+            return result if array.ndim <= 3 else placed(result, None, dtype)
+    kind = dtype.kind
     target, dtype = output_of(output, array, kind == "c" and promotes)
     if not filter.steps:
         return placed(array, target, dtype, fresh=False)
@@ -162,17 +177,19 @@ def apply(filter: Any, array: Any, output: Any, cval: Any, promotes: bool = Fals
 def _real(filter: Any, array: np.ndarray, target: np.ndarray | None, dtype: np.dtype, cval: float) -> np.ndarray:
     source = _taken(array)
     work = dtype if dtype.isnative else dtype.newbyteorder("=")
+    if 0 in array.shape and (dtype.kind != "c" or isinstance(filter, Box)):
+        return placed(np.empty(array.shape, dtype), target, dtype)
     if work.char not in _PASSES:
         if not _convertible(work):
             raise RuntimeError(f"array type {dtype!r} not supported")
         work = np.dtype(np.float64)
-    if 0 in array.shape:
-        return placed(np.empty(array.shape, work), target, dtype)
     integers = source.dtype.kind in "biu" or work.kind in "biu"
     if integers or filter.refusal(wider := "d" if "d" in source.dtype.char + work.char else "f", cval):
         return _exact(filter, source, target, dtype, work, cval)
     if source.dtype.char != wider:
         source = source.astype(wider)
+    elif source.itemsize not in source.strides and not isinstance(filter, Means):
+        source = source.copy()  # a stencil over elements with gaps takes longer than this
     return placed(filter.floats(source, cval), target, dtype)
 
 

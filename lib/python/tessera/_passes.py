@@ -58,10 +58,13 @@ def mean_along(source: np.ndarray, result: np.ndarray, step: tuple, cval: float)
     passes.running_mean(source, result, axis, windows_of(source.ndim, [(axis, extent, origin, mode)]), cval, threads())
 
 
-def mean_of_floats(source: np.ndarray, result: np.ndarray, steps: list, cval: float) -> None:
+def mean_windows(rank: int, steps: list) -> list[tuple[int, int, int]]:
+    return windows_of(rank, [(axis, extent, origin, mode) for axis, extent, mode, origin in steps])
+
+
+def mean_of_floats(source: np.ndarray, result: np.ndarray, windows: list, cval: float) -> None:
     """Along several axes at once, in the arrays' type."""
-    entries = [(axis, extent, origin, mode) for axis, extent, mode, origin in steps]
-    passes.box_mean(source, result, windows_of(source.ndim, entries), cval, threads())
+    passes.box_mean(source, result, windows, cval, threads())
 
 
 def in_turn(one: Any, source: np.ndarray, result: np.ndarray, steps: list, cval: float) -> None:

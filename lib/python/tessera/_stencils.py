@@ -23,16 +23,33 @@ class Kernel:
     """Taps along some axes. `weights`: an axis for each of `axes`. `sparse`: those of at most 2^-52 are left out, so
     that NaN and Inf do not spread by them; they are in filters of several axes, and are not in passes along one."""
 
-    __slots__ = ("axes", "bytes", "modes", "origins", "shape", "sparse", "weights")
+    __slots__ = ("axes", "bytes", "modes", "origins", "ready", "shape", "sparse", "weights")
 
     def __init__(
-        self, axes: Sequence[int], weights: np.ndarray, modes: Sequence[str], origins: Sequence[int], sparse: bool = False
+        self,
+        axes: Sequence[int],
+        weights: np.ndarray,
+        modes: Sequence[str],
+        origins: Sequence[int],
+        sparse: bool = False,
     ):
         self.axes, self.modes, self.origins, self.sparse = tuple(axes), tuple(modes), tuple(origins), sparse
         self.weights, self.shape, self.bytes = weights, weights.shape, weights.tobytes()
+        self.ready: dict = {}  # what was found out, by rank, type of elements and cval
 
     def refusal(self, char: str, cval: float) -> str | None:
         """Why stencils cannot do it on elements of float32 ("f") or float64 ("d"), or None."""
+        key = (char, cval)
+        if key not in self.ready:
+            self._keep(key, self._refusal(char, cval))
+        return self.ready.get(key, "cval: not a number")
+
+    def _keep(self, key: tuple, value: Any) -> None:
+        if len(self.ready) > 64:
+            self.ready.clear()
+        self.ready[key] = value
+
+    def _refusal(self, char: str, cval: float) -> str | None:
         return _refusal(self.bytes, self.shape, self.origins, self.sparse, char) or (
             None
             if abs(cval) <= _LARGEST[char] or "constant" not in [MODES[mode] for mode in self.modes]
@@ -40,14 +57,22 @@ class Kernel:
         )
 
     def run(self, part: Any, cval: float) -> Any:
+        rank = part.ndim
+        if rank <= MOST_AXES:
+            key = (rank, cval)
+            if key not in self.ready:
+                self._keep(key, self._prepared(self.axes, rank, cval))
+            taps, boundary = self.ready[key]
+            return stencil(part, taps, boundary=boundary)
         part_shape, where = collapsed(part.shape, self.axes)
         if len(part_shape) > MOST_AXES:
             return _transposed(part, self, cval)
-        taps = _taps_of(self.bytes, self.shape, self.origins, self.sparse, tuple(where), len(part_shape))
-        boundary = _boundary_of(self.modes, cval, tuple(where), len(part_shape))
-        if len(part_shape) == part.ndim:
-            return stencil(part, taps, boundary=boundary)
+        taps, boundary = self._prepared(where, len(part_shape), cval)
         return reshaped(stencil(reshaped(part, part_shape), taps, boundary=boundary), part.shape)
+
+    def _prepared(self, where: Sequence[int], rank: int, cval: float) -> tuple[Taps, Any]:
+        taps = _taps_of(self.bytes, self.shape, self.origins, self.sparse, tuple(where), rank)
+        return taps, _boundary_of(self.modes, cval, tuple(where), rank)
 
 
 @functools.lru_cache(maxsize=256)
@@ -67,12 +92,9 @@ def _refusal(
     return None
 
 
-def fused(kernels: list[Kernel], cval: float) -> list[Kernel]:
-    """One kernel along all axes in place of one along each, where there are few taps and it is the same."""
+def fused(kernels: list[Kernel]) -> list[Kernel]:
+    """One kernel along all axes in place of one along each, where there are few taps."""
     if len(kernels) < 2 or len(kernels) > MOST_AXES:
-        return kernels
-    # A constant beyond one axis is filtered along the others in one pass, and is not in several.
-    if cval != 0.0 and any(MODES[kernel.modes[0]] == "constant" for kernel in kernels):
         return kernels
     if math.prod(kernel.shape[0] for kernel in kernels) > _MOST_FUSED:
         return kernels
@@ -120,9 +142,7 @@ def _counts(weights: np.ndarray) -> np.ndarray:
 
 
 def collapsed(extents: Sequence[int], axes: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
-    """The shape with axes joined that are not filtered, where there are more than three; and where the others are."""
-    if len(extents) <= MOST_AXES:
-        return extents, axes
+    """The shape with axes joined that are not filtered, and where the others are."""
     shape: list[int] = []
     where = dict.fromkeys(axes, 0)
     open_group = False

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear filters with the names, arguments and results of scipy.ndimage.
 
-Arrays of NumPy of any real or complex type are taken: float32 and float64 are filtered as they are, others in float64
-and then converted, as SciPy does. Arrays of PyTorch, CuPy and others are of a floating type, and stay on their device.
-float32 is summed in float32, where SciPy sums in float64: (weights + 2) * 2**-24 * sum(|weight| * |value|) is the most
-that a pass differs.
+Arrays of NumPy of any real or complex type are taken. Results of integers, and integers as results, are SciPy's bit for
+bit. float32 and float64 are filtered in their own type; float32 is summed in float32, where SciPy sums in float64:
+(weights + 2) * 2**-24 * sum(|weight| * |value|) is the most that a pass differs. Arrays of PyTorch, CuPy and others are
+of a floating type, and stay on their device. docs/python.md lists what differs.
 """
 
 import functools
@@ -24,6 +24,7 @@ from ._arguments import (
     origin_of,
     output_of,
     per_axis,
+    refuse_real_output,
     weights_of,
 )
 from ._filters import Along, Box, Laplacian, Means, apply, placed
@@ -84,11 +85,13 @@ def correlate1d(
     if weights.dtype.kind == "c":
         return _complex_weights(correlate1d, input, weights.conj(), output, cval, axis=axis, mode=mode, origin=origin)
     array = as_array(input)
+    if output is not None:
+        refuse_real_output(output, array)
     if weights.ndim != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
     axis = axis_of(axis, array.ndim)
     shift = origin_of(origin, weights.shape[0])
-    return apply(Along([(axis, weights, mode, shift)]), array, output, cval, promotes=True)
+    return apply(_along(weights.tobytes(), axis, mode, shift), array, output, cval, promotes=True)
 
 
 def convolve1d(
@@ -141,6 +144,9 @@ def gaussian_filter(
     """A Gaussian along each axis; one of sigma below 1e-15 is left out."""
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
+    plain = type(sigma) in (float, int) and type(order) is int and type(mode) is str and type(truncate) is float
+    if plain and (radius is None or type(radius) is int) and sigma > 1e-15:
+        return apply(_gaussian_along(axes, float(sigma), order, mode, truncate, radius), array, output, cval)
     count = len(axes)
     orders, sigmas = per_axis(order, count), per_axis(sigma, count)
     modes, radii = per_axis(mode, count), per_axis(radius, count)
@@ -183,6 +189,8 @@ def uniform_filter(
     """The mean of a box."""
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
+    if type(size) is type(origin) is int and type(mode) is str and size > 1:
+        return apply(_means(axes, size, mode, origin), array, output, cval, promotes=True)
     count = len(axes)
     sizes, origins, modes = per_axis(size, count), per_axis(origin, count), per_axis(mode, count)
     steps = [
@@ -230,6 +238,25 @@ def _gradient(input: Any, axis: int, output: Any, mode: Any, cval: float, smooth
 # What is the same in each call is prepared once. Keys are integers, names and bytes: 1.0 is not 1.
 
 
+@functools.lru_cache(maxsize=256)
+def _along(values: bytes, axis: int, mode: str, origin: int) -> Along:
+    return Along([(axis, np.frombuffer(values), mode, origin)])
+
+
+@functools.lru_cache(maxsize=64)
+def _gaussian_along(
+    axes: tuple[int, ...], sigma: float, order: int, mode: str, truncate: float, radius: int | None
+) -> Along:
+    weights = gaussian(sigma, order, truncate, radius)
+    return Along([(axis, weights, mode, 0) for axis in axes])
+
+
+@functools.lru_cache(maxsize=64)
+def _means(axes: tuple[int, ...], size: int, mode: str, origin: int) -> Means:
+    shift = mean_origin_of(origin, size)
+    return Means([(axis, size, mode, shift) for axis in axes])
+
+
 @functools.lru_cache(maxsize=64)
 def _gradient_along(axis: int, modes: tuple[str, ...], smooth: tuple[float, ...]) -> Along:
     steps = [(axis, np.array([-1.0, 0.0, 1.0]), modes[axis], 0)]
@@ -250,6 +277,8 @@ def _weighted(
         call = convolve if mirrored else correlate
         weights = weights if mirrored else weights.conj()
         return _complex_weights(call, array, weights, output, cval, mode=mode, origin=origin, axes=axes)
+    if output is not None:
+        refuse_real_output(output, array)
     if type(origin) is not int:
         origin = tuple(map(operator.index, origin)) if np.iterable(origin) else operator.index(origin)
     given = axes_of(axes, array.ndim)
@@ -275,7 +304,7 @@ def _box(
         weights = np.flip(weights)
         origins = [-shift - (1 if extent % 2 == 0 else 0) for extent, shift in zip(weights.shape, origins)]
     origins = [origin_of(shift, extent) for extent, shift in zip(weights.shape, origins)]
-    return Box(np.ascontiguousarray(weights), mode, origins)
+    return Box(weights.copy(order="C"), mode, origins)
 
 
 def _complex_weights(call: Any, input: Any, weights: np.ndarray, output: Any, cval: Any, **options: Any) -> Any:
