@@ -99,10 +99,10 @@ def explained(call: Call) -> str | None:
         if call.input.layout == "broadcast" and 0 in call.input.make().strides:
             return "stride-0"
     if call.output == "input" and (call.name == "laplace" or np.iscomplexobj(values_of(call.options.get("weights")))):
-        return "in-place"
+        return "overlap"
     types = [call.input.values.dtype] + [np.dtype(call.output_type)] * (call.output != "none")
     if call.name.startswith("uniform") and not finite(call) and not any(dtype.kind in "iub" for dtype in types):
-        return "running-sums"  # integers are summed as SciPy sums them
+        return "mean-window"  # integers are summed as SciPy sums them
     return None
 
 
@@ -126,7 +126,7 @@ def instead(call: Call, difference: str) -> Call:
     if difference == "stride-0":
         array = call.input.make()
         return dataclasses.replace(call, input=Array(array, "packed" if array.flags.writeable else "read-only"))
-    if difference == "in-place" and call.input.make().flags.writeable:
+    if difference == "overlap" and call.input.make().flags.writeable:
         return dataclasses.replace(call, output="array", output_type=call.input.values.dtype.str)
     return call
 
@@ -134,7 +134,7 @@ def instead(call: Call, difference: str) -> Call:
 def check(call: Call) -> None:
     """The call does what SciPy's does; where a difference is meant, what SciPy does without its cause."""
     difference, reference = explained(call), None
-    if difference == "running-sums":
+    if difference == "mean-window":
         with np.errstate(all="ignore"):
             reference = means(call)
     elif difference == "negative-axis" and call.options["axes"] < -call.input.values.ndim:
@@ -177,8 +177,8 @@ DIFFERENCES = {
         "correlate", Array(np.full((3, 1), -3.0), "broadcast"),
         {"weights": [[1.0, 2.0], [3.0, 4.0]], "mode": "constant", "cval": 1.0},
     ),
-    "in-place": Call("laplace", Array(np.arange(9.0).reshape(3, 3) ** 2, "packed"), {}, output="input"),
-    "running-sums": Call("uniform_filter1d", Array(NAN, "packed"), {"size": 2}),
+    "overlap": Call("laplace", Array(np.arange(9.0).reshape(3, 3) ** 2, "packed"), {}, output="input"),
+    "mean-window": Call("uniform_filter1d", Array(NAN, "packed"), {"size": 2}),
 }  # fmt: skip
 
 
@@ -198,8 +198,8 @@ def test_differs(difference):
 
 IMAGE = np.random.default_rng(0).uniform(-1, 1, (30, 40))
 ROUNDED = {
-    "f32-sums": Call("correlate1d", Array(IMAGE.astype("f"), "packed"), {"weights": [0.1] * 9, "axis": 1}),
-    "one-pass": Call("uniform_filter", Array(IMAGE, "packed"), {"size": 3}),
+    "f32-sum": Call("correlate1d", Array(IMAGE.astype("f"), "packed"), {"weights": [0.1] * 9, "axis": 1}),
+    "fewer-passes": Call("uniform_filter", Array(IMAGE, "packed"), {"size": 3}),
 }
 
 

@@ -157,6 +157,7 @@ NB_MODULE(_core, module) {
   define_errors();
   define_device_memory(module);
   define_info(module);
+  define_filters(module);
   define_gemm(module);
   define_stencil(module);
   define_system(module);

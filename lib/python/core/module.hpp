@@ -13,6 +13,7 @@ namespace tessera::python {
 
 void define_errors();
 void define_info(nb::module_& module);
+void define_filters(nb::module_& module);
 void define_gemm(nb::module_& module);
 void define_gemm_plan(nb::module_& module);
 void define_stencil(nb::module_& module);

@@ -6,7 +6,9 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tessera::python {
 
@@ -65,6 +67,22 @@ bool dtype_of(PyArrayObject* array, DType& dtype) {
   }
 }
 
+/// Whether a pass of a filter knows the type of NumPy's number.
+bool element_of(int number, Element& element) {
+  static constexpr std::pair<int, Element> kTypes[] = {
+      {NPY_BOOL, Element::u8},      {NPY_INT8, Element::i8},       {NPY_UINT8, Element::u8},
+      {NPY_INT16, Element::i16},    {NPY_UINT16, Element::u16},    {NPY_INT32, Element::i32},
+      {NPY_UINT32, Element::u32},   {NPY_INT64, Element::i64},     {NPY_UINT64, Element::u64},
+      {NPY_LONGLONG, Element::i64}, {NPY_ULONGLONG, Element::u64}, {NPY_FLOAT, Element::f32},
+      {NPY_DOUBLE, Element::f64}};
+  for (const auto& [known, type] : kTypes)
+    if (known == number) {
+      element = type;
+      return true;
+    }
+  return false;
+}
+
 PyArray_Descr* descr_of(DType dtype) {
   const int number = with_types(dtype, []<class T>(std::type_identity<T>) { return kNumber<T>; });
   if (number != NPY_NOTYPE) return PyArray_DescrFromType(number);
@@ -115,6 +133,22 @@ Array array_of(nb::handle object, const char* name, bool writes) {
   }
   result.pack_if_empty();
   result.readonly = !PyArray_ISWRITEABLE(array);
+  return result;
+}
+
+Elements elements_of(nb::handle object, const char* name, bool writes) {
+  const auto refuse = [&](const char* what) { throw nb::type_error((std::string(name) + ": " + what).c_str()); };
+  if (!is_array(object)) refuse("must be an array of NumPy");
+  PyArrayObject* const array = raw(object);
+  Elements result;
+  if (!element_of(PyArray_TYPE(array), result.type)) refuse("must be of integers, bool, float32 or float64");
+  if (!PyArray_ISBEHAVED_RO(array) || (writes && !PyArray_ISWRITEABLE(array)))
+    refuse("must be aligned, in the machine's byte order, and writeable where it is written");
+  if (PyArray_NDIM(array) > kMostAxes) refuse("has more than 16 axes");
+  result.data = static_cast<char*>(PyArray_DATA(array));
+  result.rank = PyArray_NDIM(array);
+  std::copy_n(PyArray_DIMS(array), result.rank, result.shape.begin());
+  std::copy_n(PyArray_STRIDES(array), result.rank, result.strides.begin());
   return result;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "arrays.hpp"
+#include "filter_frame.hpp"
 
 namespace tessera::python::numpy {
 
@@ -14,6 +15,8 @@ bool is_array(nb::handle object);
 nb::object over_buffer(nb::handle object);
 /// Of a NumPy array. Where its elements are not aligned or in the other byte order it is a copy, unless `writes`.
 Array array_of(nb::handle object, const char* name, bool writes);
+/// The elements of a NumPy array of integers, bool (as u8), f32 or f64 in the machine's byte order, aligned.
+Elements elements_of(nb::handle object, const char* name, bool writes);
 Array copy_of(const Array& array);
 /// The same of an array on the host that is not NumPy's.
 Array copy_of_memory(const Array& array);
