@@ -359,12 +359,28 @@ TEST_CASE("systems that cannot be cut are refused on all ranks", "[system]") {
   StencilSystem strided({20, 20});
   const auto wide = strided.state("wide", {.strides = {30, 1}});
   strided.update(wide) = 0.5 * wide;
-  check_all(refused(strided, {}), "fields[0].strides = 30: must be packed");
+  check_all(refused(strided, {}), "wide.strides = 30: must be packed");
   StencilSystem boxed({20, 20});
   const auto part = boxed.state("part", {.levels = 2});
   boxed.update(part) = 0.5 * part;
   boxed.within({0, 0}, {10, 20});
   check_all(refused(boxed, {}), "the whole domain is cut");
+}
+
+TEST_CASE("an array that is missing or of another type is named on all ranks", "[system]") {
+  const auto refused = [](bool missing) {
+    return on_ranks(2, [&](const Comm& comm) {
+      const Wave wave;
+      const Context context = context_of(tested_backends().front(), comm.rank());
+      DistributedSystemPlan plan(comm, context, wave.system, 4, {}, {.operands = Memory::device});
+      float none = 0;
+      double wide = 0;
+      if (missing) plan.execute({{wave.u, &none}, {wave.c2, &none}});
+      plan.execute({{wave.u, &none, &none}, {wave.c2, &wide}});
+    });
+  };
+  check_all(refused(true), "u[-1] is missing: each field has an array");
+  check_all(refused(false), "c2 is of type f64, the plan takes f32");
 }
 
 TEST_CASE("an execution of a system that fails on one rank fails on all, and the plans stay usable", "[system]") {
