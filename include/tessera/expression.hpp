@@ -118,8 +118,8 @@ class SystemField {
   /// At a neighbour, an offset for each axis.
   SystemField at(const Integers& offset) const {
     if (offset.size() != std::size_t(rank_))
-      throw Error(ErrorCode::invalid_argument,
-                  "offset of " + std::to_string(offset.size()) + " axes: the system has " + std::to_string(rank_));
+      throw Error(ErrorCode::invalid_argument, "offset of " + std::to_string(offset.size()) + " axes: must be of " +
+                                                   std::to_string(rank_) + ", as the system has");
     SystemField other = *this;
     std::copy(offset.begin(), offset.end(), other.factor_.offset);
     return other;
@@ -133,7 +133,8 @@ class SystemField {
   Expression under(const Taps& taps) const {
     if (taps.rank() != rank_)
       throw Error(ErrorCode::invalid_argument, "taps have rank " + std::to_string(taps.rank()) + ", the system has " +
-                                                   std::to_string(rank_) + (rank_ == 1 ? " axis" : " axes"));
+                                                   std::to_string(rank_) + (rank_ == 1 ? " axis" : " axes") +
+                                                   ": must be as many");
     if (taps.size() == 0) throw Error(ErrorCode::invalid_argument, "taps are empty: must be at least one");
     std::optional<Expression> sum;
     for (const Tap& tap : taps) {
