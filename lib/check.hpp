@@ -8,9 +8,9 @@
 #include <tessera/plugin/error.hpp>
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -30,11 +30,18 @@ inline std::string indexed(const std::string& name, std::int64_t index) {
   return name + "[" + std::to_string(index) + "]";
 }
 
-/// "0.5", "-5e+199".
-inline std::string text_of(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%g", value);
-  return text.data();
+/// "0.5", "-5e+199": as %g writes it, but with a point in any locale.
+inline std::string text_of(double value, int digits = 6) {
+  std::array<char, 64> text{};
+  char* const end = text.data() + text.size();
+  return {text.data(), std::to_chars(text.data(), end, value, std::chars_format::general, digits).ptr};
+}
+
+/// "1234.50": the same for %f, with so many digits behind the point.
+inline std::string fixed_text_of(double value, int digits) {
+  std::array<char, 352> text{};  // the largest double has 309 digits before it
+  char* const end = text.data() + text.size();
+  return {text.data(), std::to_chars(text.data(), end, value, std::chars_format::fixed, digits).ptr};
 }
 
 inline std::string join(const std::vector<std::string>& items) {

@@ -9,6 +9,7 @@
 #include <tessera/dtype.hpp>
 
 #include <array>
+#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -56,6 +57,14 @@ enum class Compute : std::int32_t {
 inline constexpr std::int64_t kPacked = TESSERA_PACKED;
 
 namespace detail {
+
+/// "0.5", "-5e+199": as %g writes it, but with a point in any locale.
+inline std::string text_of(double value) {
+  std::array<char, 32> text{};
+  constexpr int kDigits = 6;
+  return {text.data(),
+          std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, kDigits).ptr};
+}
 
 /// Room for a message that lists every plugin with the path of each that could not be loaded.
 inline constexpr std::size_t kMessageCapacity = 8192;

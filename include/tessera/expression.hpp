@@ -118,8 +118,8 @@ class SystemField {
   /// At a neighbour, an offset for each axis.
   SystemField at(const Integers& offset) const {
     if (offset.size() != std::size_t(rank_))
-      throw Error(ErrorCode::invalid_argument,
-                  "offset of " + std::to_string(offset.size()) + " axes: the system has " + std::to_string(rank_));
+      throw Error(ErrorCode::invalid_argument, "offset of " + std::to_string(offset.size()) + " axes: must be of " +
+                                                   std::to_string(rank_) + ", as the system has");
     SystemField other = *this;
     std::copy(offset.begin(), offset.end(), other.factor_.offset);
     return other;
@@ -131,10 +131,11 @@ class SystemField {
   }
   /// sum of coefficient * field at offset. Throws where the ranks differ, or there are no taps.
   Expression under(const Taps& taps) const {
-    if (taps.rank() != rank_ || taps.size() == 0)
-      throw Error(ErrorCode::invalid_argument, "taps of rank " + std::to_string(taps.rank()) + ", " +
-                                                   std::to_string(taps.size()) + " of them: the system has rank " +
-                                                   std::to_string(rank_) + " and wants at least one");
+    if (taps.rank() != rank_)
+      throw Error(ErrorCode::invalid_argument, "taps have rank " + std::to_string(taps.rank()) + ", the system has " +
+                                                   std::to_string(rank_) + (rank_ == 1 ? " axis" : " axes") +
+                                                   ": must be as many");
+    if (taps.size() == 0) throw Error(ErrorCode::invalid_argument, "taps are empty: must be at least one");
     std::optional<Expression> sum;
     for (const Tap& tap : taps) {
       SystemField neighbour = *this;

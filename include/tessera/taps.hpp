@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -161,13 +160,6 @@ inline std::vector<double> central_weights(int order, int radius) {
   return weights;
 }
 
-/// "0.5".
-inline std::string text_of(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 /// How many points a cube has along an axis. Throws where it has more than 2^24 in all.
 inline std::size_t cube_width(int rank, int radius) {
   constexpr double kMaxPoints = 1 << 24;  // 512 MiB of taps
@@ -226,7 +218,8 @@ inline Taps derivative(int rank, int axis, int order, int accuracy, double spaci
   if (accuracy < 2 || accuracy > 8 || accuracy % 2 != 0)
     throw Error(ErrorCode::invalid_argument, "accuracy = " + std::to_string(accuracy) + ": must be 2, 4, 6 or 8");
   if (!(spacing > 0.0) || spacing > (std::numeric_limits<double>::max)())
-    throw Error(ErrorCode::invalid_argument, "spacing = " + detail::text_of(spacing) + ": must be positive and finite");
+    throw Error(ErrorCode::invalid_argument,
+                "spacing = " + tessera::detail::text_of(spacing) + ": must be positive and finite");
   const int radius = (order + 1) / 2 - 1 + accuracy / 2;
   const std::vector<double> weights = detail::central_weights(order, radius);
   double scale = 1.0;
@@ -261,10 +254,11 @@ inline Taps box(int rank, int radius) {
 inline Taps gaussian(int rank, double sigma, std::optional<int> radius = std::nullopt) {
   constexpr double kTruncate = 4.0;
   if (!(sigma > 0.0) || sigma > (std::numeric_limits<double>::max)())
-    throw Error(ErrorCode::invalid_argument, "sigma = " + detail::text_of(sigma) + ": must be positive and finite");
+    throw Error(ErrorCode::invalid_argument,
+                "sigma = " + tessera::detail::text_of(sigma) + ": must be positive and finite");
   const double reach = kTruncate * sigma + 0.5;
   if (!radius && reach >= TESSERA_MAX_RADIUS + 1)
-    throw Error(ErrorCode::invalid_argument, "sigma = " + detail::text_of(sigma) +
+    throw Error(ErrorCode::invalid_argument, "sigma = " + tessera::detail::text_of(sigma) +
                                                  ": 4 sigma, the radius unless one is given, is beyond " +
                                                  std::to_string(TESSERA_MAX_RADIUS));
   const int r = radius ? *radius : int(reach);

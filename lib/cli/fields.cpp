@@ -5,9 +5,10 @@
 
 #include "png_image.hpp"
 
+#include <tessera/error.hpp>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -115,9 +116,7 @@ bool is_dark(const Target& target, const Written& written) {
 
 /// "209..1014.5".
 std::string range_text(double low, double high) {
-  char text[80];
-  std::snprintf(text, sizeof text, "%g..%g", low, high);
-  return text;
+  return tessera::detail::text_of(low) + ".." + tessera::detail::text_of(high);
 }
 
 }  // namespace

@@ -10,8 +10,9 @@
 #include <tessera/dtype.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,11 +25,10 @@ inline std::string joined(const std::vector<std::string>& names) {
   return line.empty() ? "none" : line;
 }
 
-/// A number as `format`, which takes a double.
-inline std::string formatted(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+/// A number with a point, in any locale: the Python package's program may have set one.
+inline std::string formatted(double value, std::chars_format format, int digits) {
+  std::array<char, 352> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value, format, digits).ptr};
 }
 
 /// The lines of one backend.
@@ -42,8 +42,9 @@ inline std::string info_text(const BackendInfo& b) {
   row("reason", b.reason);
   for (std::size_t i = 0; i < b.devices.size(); ++i)
     row("device " + std::to_string(i),
-        b.devices[i].name + ", " + formatted("%.1f GiB", double(b.devices[i].memory_bytes) / double(1 << 30)));
-  if (b.available) row("score", formatted("%.3g", b.score));
+        b.devices[i].name + ", " +
+            formatted(double(b.devices[i].memory_bytes) / double(1 << 30), std::chars_format::fixed, 1) + " GiB");
+  if (b.available) row("score", formatted(b.score, std::chars_format::general, 3));
   const bool known = b.available || !b.gemm_algorithms.empty() || !b.stencil_algorithms.empty();
   row("gemm", known ? joined(b.gemm_algorithms) : "");
   row("stencil", known ? joined(b.stencil_algorithms) : "");
@@ -53,7 +54,7 @@ inline std::string info_text(const BackendInfo& b) {
   return text;
 }
 
-/// Versions, types, where was searched, and each backend.
+/// Versions, types, where was searched, each backend, and those of Tessera's that are not here.
 inline std::string info_text(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
   std::vector<std::string> types;
   for (const DType dtype : kDTypes) types.push_back(name_of(dtype));
@@ -62,6 +63,8 @@ inline std::string info_text(const std::vector<BackendInfo>& found, const std::v
     text +=
         "  " + (d.path.empty() ? "?" : d.path) + " (" + d.origin + ")" + (d.error.empty() ? "" : ": ") + d.error + "\n";
   for (const BackendInfo& b : found) text += info_text(b);
+  for (const UnbuiltBackend& b : unbuilt_backends())
+    text += "\n" + b.name + ": not built into this installation\n  option    -D" + b.option + "=ON\n";
   return text;
 }
 

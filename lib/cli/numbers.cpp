@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <stdexcept>
 
@@ -66,9 +65,8 @@ double fitting(const std::string& what, double value, DType dtype) {
   const bool fits = with_types(
       dtype, [value]<class T>(std::type_identity<T>) { return std::isfinite(npy::number_of(npy::nearest<T>(value))); });
   if (fits) return value;
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  throw std::invalid_argument(what + " = " + text + ": must be finite when rounded to " + name_of(dtype));
+  throw std::invalid_argument(what + " = " + tessera::detail::text_of(value) + ": must be finite when rounded to " +
+                              name_of(dtype));
 }
 
 }  // namespace tessera::cli

@@ -8,10 +8,8 @@
 #include "plan/scratch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -238,10 +236,8 @@ class Race {
 }  // namespace
 
 std::string Measured::text() const {
-  std::array<char, 96> figures{};
-  std::snprintf(figures.data(), figures.size(), ", %.3g us, the fastest of %d, %.2f times as fast as the estimate",
-                seconds * 1e6, int(timed.size()), estimated_seconds / seconds);
-  return algorithm + figures.data();
+  return algorithm + ", " + text_of(seconds * 1e6, 3) + " us, the fastest of " + std::to_string(timed.size()) + ", " +
+         fixed_text_of(estimated_seconds / seconds, 2) + " times as fast as the estimate";
 }
 
 std::recursive_mutex& measuring() {

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 
 namespace tessera::core {
 namespace {
@@ -249,9 +248,7 @@ void Plan::run_and_tell(const tessera_execution& execution) {
   run(execution);
   context_->synchronize();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::array<char, 64> time{};
-  std::snprintf(time.data(), time.size(), "%.3f ms ", seconds * 1e3);
-  print_verbose("execute " + std::string(time.data()) + description_);
+  print_verbose("execute " + fixed_text_of(seconds * 1e3, 3) + " ms " + description_);
 }
 
 }  // namespace tessera::core

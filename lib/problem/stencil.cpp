@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 namespace tessera::core {
@@ -172,11 +171,7 @@ void permute(Problem& p, const std::array<int, TESSERA_MAX_RANK>& order) {
 
 std::string side_text(const tessera_stencil_desc& d, int axis, int side) {
   std::string text = name_of(Boundary(d.boundary[axis][side]));
-  if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT) {
-    std::array<char, 32> value{};
-    std::snprintf(value.data(), value.size(), ":%.9g", d.boundary_value[axis][side]);
-    text += value.data();
-  }
+  if (d.boundary[axis][side] == TESSERA_BOUNDARY_CONSTANT) text += ":" + text_of(d.boundary_value[axis][side], 9);
   return text;
 }
 

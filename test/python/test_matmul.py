@@ -118,7 +118,7 @@ def test_types_of_results(rng):
     wide = tessera.matmul(a, b, dtype="float32")
     assert wide.dtype == np.float32
     assert_product(wide, a, b)
-    with pytest.raises(ValueError, match="dtype_d = f64"):
+    with pytest.raises(ValueError, match="dtype = .*float64.*: must be float16, the type of a and b, or float32"):
         tessera.matmul(a, b, dtype=np.float64)
 
 
@@ -135,7 +135,6 @@ def test_types_of_results(rng):
         (ValueError, "single number", lambda x: tessera.matmul(np.float32(1) * np.ones((), np.float32), x)),
         (ValueError, "read-only", lambda x: tessera.matmul(x, x, out=np.broadcast_to(np.float32(0), (4, 4)))),
         (ValueError, "out has shape", lambda x: tessera.matmul(x, x, out=np.ones((4, 5), np.float32))),
-        (ValueError, "shares|share", lambda x: tessera.matmul(x, np.ones_like(x), out=x)),
         (ValueError, "beta", lambda x: tessera.matmul(x, x, beta=1.0)),
         (ValueError, "bias has shape", lambda x: tessera.matmul(x, x, bias=np.ones(5, np.float32))),
         (ValueError, "activation = 'gel'", lambda x: tessera.matmul(x, x, activation="gel")),

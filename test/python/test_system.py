@@ -171,7 +171,7 @@ def test_points_without_weights_and_series():
     assert recorded.tolist() == [[3.5, 0.0, 4.5 * 2.5]]
     for name in ("weights", "series"):
         for given in ([], [1]):
-            with pytest.raises(ValueError, match=f"{name} has {len(given)} entries for 2 points: give one for each"):
+            with pytest.raises(ValueError, match=f"{name} has {len(given)} entries for 2 points: must be one for each"):
                 system.inject(u, [(2, 2), (1, 3)], **{name: given})
     with pytest.raises(ValueError, match=r"points\[1\] has 3 axes; the system has 2"):
         system.record(u, [(2, 2), (1, 2, 3)])
@@ -203,7 +203,7 @@ def test_errors():
     refused(ValueError, "no field '7', 'w'", {**good, 7: np.zeros(shape), "w": np.zeros(shape)})
     key = system.field("u")
     refused(ValueError, "a key is a SystemField; must be the field's name, 'u'", {key: good["u"], "c2": good["c2"]})
-    with pytest.raises(ValueError, match="there is no field 'w'; there are: u, c2"):
+    with pytest.raises(ValueError, match="name = 'w': must be a field of the system, which has 'u', 'c2'"):
         system.field("w")
     with pytest.raises(ValueError, match="two sums"):
         (key + 1) * (key + 2)

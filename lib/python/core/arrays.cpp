@@ -3,39 +3,21 @@
 
 #include "arrays.hpp"
 
+#include "arguments.hpp"
+#include "array_types.hpp"
 #include "device_memory.hpp"
 #include "module.hpp"
 #include "numpy_arrays.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
+#include <optional>
 #include <string_view>
-#include <unordered_map>
 
 namespace tessera::python {
 namespace {
 
 std::string with_name(const char* name, const std::string& what) { return std::string(name) + ": " + what; }
-
-/// The functions in C of an object's type; null where it has none. Types that were asked stay alive.
-const dlpack::Exchange* exchange_of(nb::handle object) {
-  static std::unordered_map<PyTypeObject*, const dlpack::Exchange*> known;
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  PyTypeObject* const type = Py_TYPE(object.ptr());
-  if (const auto found = known.find(type); found != known.end()) return found->second;
-  const dlpack::Exchange* api = nullptr;
-  const nb::object capsule =
-      nb::getattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__dlpack_c_exchange_api__", nb::none());
-  if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
-    api = static_cast<const dlpack::Exchange*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-  while (api != nullptr && api->version.major != 1) api = api->previous;
-  if (api != nullptr && api->tensor_of_object == nullptr) api = nullptr;
-  Py_INCREF(type);
-  known.emplace(type, api);
-  return api;
-}
 
 DType dtype_of(const dlpack::DataType& type, const char* name) {
   if (type.lanes == 1 && type.code == dlpack::kFloat) {
@@ -44,13 +26,14 @@ DType dtype_of(const dlpack::DataType& type, const char* name) {
     if (type.bits == 64) return DType::f64;
   }
   if (type.lanes == 1 && type.code == dlpack::kBfloat && type.bits == 16) return DType::bf16;
-  throw nb::type_error(with_name(name, "elements of another type than float16, bfloat16, float32 and float64").c_str());
+  throw nb::type_error(
+      with_name(name, "elements of another type; must be float16, bfloat16, float32 or float64").c_str());
 }
 
 /// Fills in what a tensor says.
 void take(Array& array, const dlpack::Tensor& tensor, const char* name) {
   if (tensor.ndim > kMostAxes)
-    throw nb::value_error(with_name(name, std::to_string(tensor.ndim) + " axes; 16 is the most").c_str());
+    throw nb::value_error(with_name(name, std::to_string(tensor.ndim) + " axes; must be 16 at most").c_str());
   array.dtype = dtype_of(tensor.dtype, name);
   array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   array.rank = tensor.ndim;
@@ -70,7 +53,7 @@ void take(Array& array, const dlpack::Tensor& tensor, const char* name) {
 
 /// Whether an object's type belongs to a package.
 bool is_from(nb::handle object, std::string_view package) {
-  const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+  const std::string module = as_text(nb::getattr(object.type(), "__module__", nb::none())).value_or("");
   return module.starts_with(package) && (module.size() == package.size() || module[package.size()] == '.');
 }
 
@@ -87,10 +70,14 @@ std::intptr_t stream_argument(nb::handle object, nb::handle stream) {
 }
 
 /// The capsule of an object's __dlpack__.
-nb::object capsule_of(nb::handle object, nb::handle stream) {
-  const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+nb::object capsule_of(nb::handle object, const char* name, nb::handle stream) {
+  const nb::object device = object.attr("__dlpack_device__")();
+  const bool pair = PyTuple_Check(device.ptr()) != 0 && PyTuple_GET_SIZE(device.ptr()) == 2;
+  const std::optional<std::int64_t> type =
+      pair ? as_integer(PyTuple_GET_ITEM(device.ptr(), 0)) : std::optional<std::int64_t>();
+  if (!type) refuse_type(with_name(name, "__dlpack_device__()"), device, "a pair of integers");
   nb::dict arguments;
-  if (nb::cast<int>(device[0]) == dlpack::kCuda) arguments["stream"] = stream_argument(object, stream);
+  if (*type == dlpack::kCuda) arguments["stream"] = stream_argument(object, stream);
   nb::dict versioned = nb::borrow<nb::dict>(arguments.attr("copy")());
   versioned["max_version"] = nb::make_tuple(1, 3);
   try {
@@ -105,24 +92,29 @@ Array through_dlpack(nb::handle object, const char* name, nb::handle stream) {
   Array array;
   array.source = Array::Source::dlpack;
   array.object = nb::borrow(object);
-  array.keeper = capsule_of(object, stream);
+  array.keeper = capsule_of(object, name, stream);
   PyObject* const capsule = array.keeper.ptr();
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
     const auto* managed =
         static_cast<const dlpack::ManagedVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
     array.readonly = (managed->flags & dlpack::kReadOnly) != 0;
     take(array, managed->tensor, name);
+  } else if (PyCapsule_IsValid(capsule, "dltensor")) {
+    take(array, static_cast<const dlpack::Managed*>(PyCapsule_GetPointer(capsule, "dltensor"))->tensor, name);
   } else {
-    const auto* managed = static_cast<const dlpack::Managed*>(PyCapsule_GetPointer(capsule, "dltensor"));
-    if (managed == nullptr) throw nb::python_error();
-    take(array, managed->tensor, name);
+    refuse_type(with_name(name, "__dlpack__()"), array.keeper, "a capsule of DLPack that nobody took yet");
   }
   return array;
 }
 
 Array found(nb::handle object, const char* name, bool writes, nb::handle stream) {
   if (numpy::is_array(object)) return numpy::array_of(object, name, writes);
-  if (const dlpack::Exchange* api = exchange_of(object)) {
+  const ArrayType type = type_of(object);
+  if (type.may_be_lazy && is_lazy(object)) {
+    if (writes) refuse_type(name, object, "a tensor of its own, as resolve_neg() makes; this one is lazily negated");
+    return found(resolved(object), name, writes, stream);
+  }
+  if (const dlpack::Exchange* api = type.exchange) {
     Array array;
     dlpack::Tensor tensor{};
     if (api->tensor_of_object(object.ptr(), &tensor) != 0) throw nb::python_error();
@@ -134,9 +126,9 @@ Array found(nb::handle object, const char* name, bool writes, nb::handle stream)
   }
   if (nb::hasattr(object, "__dlpack__")) return through_dlpack(object, name, stream);
   if (PyObject_CheckBuffer(object.ptr())) return numpy::array_of(numpy::over_buffer(object), name, writes);
-  const std::string type = Py_TYPE(object.ptr())->tp_name;
-  throw nb::type_error(
-      with_name(name, "a " + type + "; must be an array: of NumPy, or with __dlpack__ or the buffer protocol").c_str());
+  throw nb::type_error((std::string(name) + " = " + shown(object) + ", " + kind_of(object) +
+                        ": must be an array, of NumPy or with __dlpack__ or the buffer protocol")
+                           .c_str());
 }
 
 Array acquired(nb::handle object, const char* name, bool writes, nb::handle stream = {}) {
@@ -158,9 +150,27 @@ Array empty_memory(const Array& like, std::span<const std::int64_t> shape, DType
   return array;
 }
 
-/// A framework's stream now, as a number.
-void* stream_number(const nb::object& stream, const char* attribute) {
-  return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr(attribute)));
+/// An array of a package that follows the standard of array APIs, or of CuPy.
+nb::object empty_of(const nb::object& space, const nb::object& like, const nb::tuple& extents, DType dtype) {
+  const char* const name = dtype_name(dtype);
+  const nb::object type = nb::getattr(space, name, nb::str(name));
+  const nb::object empty = space.attr("empty");
+  if (nb::hasattr(like, "device")) {
+    try {
+      return empty(extents, nb::arg("dtype") = type, nb::arg("device") = like.attr("device"));
+    } catch (nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError)) throw;  // CuPy's takes no device
+    }
+  }
+  return empty(extents, nb::arg("dtype") = type);
+}
+
+/// The number of a CUDA stream.
+void* stream_number(nb::handle number, const char* name) {
+  const std::optional<std::int64_t> value = as_integer(number);
+  if (!value) refuse_integer(name, number);
+  if (*value < 0) refuse_value(name, number, "0 or more, the number of a CUDA stream");
+  return reinterpret_cast<void*>(std::uintptr_t(*value));
 }
 
 }  // namespace
@@ -192,9 +202,10 @@ Array array_of(nb::handle object, const char* name, nb::handle stream) { return 
 
 Array output_of(nb::handle object, const char* name, nb::handle stream) {
   if (!numpy::is_array(object) && is_jax(object))
-    throw nb::type_error(with_name(name, "arrays of JAX never change; leave it out and take the result").c_str());
+    throw nb::type_error(with_name(name, "arrays of JAX never change; must be left out, and the result taken").c_str());
   Array array = acquired(object, name, true, stream);
-  if (array.readonly) throw nb::value_error(with_name(name, "the array is read-only").c_str());
+  if (array.readonly)
+    throw nb::value_error(with_name(name, "the array is read-only; must be one that can be written").c_str());
   return array;
 }
 
@@ -203,7 +214,7 @@ Array contiguous(const Array& array, const char* name) {
   for (const char* const method : {"contiguous", "copy"})  // PyTorch, CuPy
     if (nb::hasattr(array.object, method)) return array_of(array.object.attr(method)(), name);
   if (!array.on_device()) return numpy::copy_of_memory(array);
-  throw nb::value_error(with_name(name, "rows and columns with gaps, on a device: give an array in C order").c_str());
+  throw nb::value_error(with_name(name, "rows and columns with gaps, on a device; must be in C order").c_str());
 }
 
 Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType dtype) {
@@ -234,12 +245,12 @@ Array empty_like(const Array& like, std::span<const std::int64_t> shape, DType d
   const nb::object space =
       nb::hasattr(like.object, "__array_namespace__")
           ? nb::object(like.object.attr("__array_namespace__")())
-          : nb::object(nb::module_::import_(nb::cast<std::string>(like.object.type().attr("__module__")).c_str()));
+          : nb::object(nb::module_::import_(nb::str(like.object.type().attr("__module__")).c_str()));
   if (!nb::hasattr(space, "empty")) {  // an array of a kind of its own
     if (!like.on_device()) return numpy::empty(shape, dtype);
     throw nb::type_error("nobody knows how to make a result of these arrays' kind on a device: give `out`");
   }
-  return acquired(space.attr("empty")(extents, nb::arg("dtype") = nb::str(dtype_name(dtype))), "result", true);
+  return acquired(empty_of(space, like.object, extents, dtype), "result", true);
 }
 
 nb::object finished(const Array& array, const Array& like, const Place& place) {
@@ -255,13 +266,16 @@ nb::object finished(const Array& array, const Array& like, const Place& place) {
 }
 
 void* stream_of(nb::handle stream) {
-  if (PyLong_Check(stream.ptr())) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream));
-  for (const char* attribute : {"cuda_stream", "ptr"})
-    if (nb::hasattr(stream, attribute))
-      return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr(attribute)));
-  if (nb::hasattr(stream, "__cuda_stream__"))
-    return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream.attr("__cuda_stream__")()[1]));
-  throw nb::type_error("stream: must be a number, or a stream of PyTorch, CuPy or cuda.core");
+  if (PyLong_Check(stream.ptr())) return stream_number(stream, "stream");
+  if (nb::hasattr(stream, "cuda_stream")) return stream_number(stream.attr("cuda_stream"), "stream.cuda_stream");
+  if (nb::hasattr(stream, "ptr")) return stream_number(stream.attr("ptr"), "stream.ptr");
+  if (nb::hasattr(stream, "__cuda_stream__")) {
+    const nb::object pair = stream.attr("__cuda_stream__")();
+    if (PyTuple_Check(pair.ptr()) == 0 || PyTuple_GET_SIZE(pair.ptr()) != 2)
+      refuse_type("stream.__cuda_stream__()", pair, "a pair of integers");
+    return stream_number(PyTuple_GET_ITEM(pair.ptr(), 1), "stream.__cuda_stream__()[1]");
+  }
+  refuse_type("stream", stream, "a number, or a stream of PyTorch, CuPy or cuda.core");
 }
 
 void* current_stream(const Array& array) {
@@ -271,10 +285,10 @@ void* current_stream(const Array& array) {
     return stream;
   }
   if (is_from(array.object, "cupy"))
-    return stream_number(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")(), "ptr");
+    return stream_number(nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")().attr("ptr"), "stream");
   if (is_from(array.object, "torch"))
-    return stream_number(nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.device),
-                         "cuda_stream");
+    return stream_number(
+        nb::module_::import_("torch").attr("cuda").attr("current_stream")(array.device).attr("cuda_stream"), "stream");
   return nullptr;
 }
 
@@ -298,19 +312,14 @@ const char* dtype_name(DType dtype) {
 }
 
 DType dtype_named(nb::handle object, const char* name) {
-  std::string text;
-  if (PyUnicode_Check(object.ptr()))
-    text = nb::cast<std::string>(object);
-  else if (nb::hasattr(object, "name"))  // numpy.dtype
-    text = nb::cast<std::string>(object.attr("name"));
-  else if (nb::hasattr(object, "__name__"))  // numpy.float32
-    text = nb::cast<std::string>(object.attr("__name__"));
-  else
-    text = nb::cast<std::string>(nb::str(object));  // torch.float32
+  std::optional<std::string> known = as_text(object);
+  for (const char* const attribute : {"name", "__name__"})  // numpy.dtype, numpy.float32
+    if (!known) known = as_text(nb::getattr(object, attribute, nb::none()));
+  std::string text = known ? *known : shown(object);  // torch.float32
   if (text.starts_with("torch.")) text.erase(0, 6);
   for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
     if (text == dtype_name(dtype)) return dtype;
-  throw nb::value_error(with_name(name, "'" + text + "'; must be float16, bfloat16, float32 or float64").c_str());
+  refuse_value(name, object, "float16, bfloat16, float32 or float64");
 }
 
 std::string text_of(std::span<const std::int64_t> shape) {

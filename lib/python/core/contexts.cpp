@@ -3,6 +3,8 @@
 
 #include "contexts.hpp"
 
+#include "arguments.hpp"
+
 #include <list>
 #include <mutex>
 
@@ -36,8 +38,7 @@ std::shared_ptr<Context> kept_context(const std::string& backend, std::optional<
 
 std::string backend_text(nb::handle backend) {
   if (backend.is_none()) return {};
-  if (!PyUnicode_Check(backend.ptr())) throw nb::type_error("backend: must be a string such as 'cpu' or 'cuda:0'");
-  return nb::cast<std::string>(backend);
+  return text_argument(backend, "backend");
 }
 
 std::string memory_text(const Array& array) {
@@ -49,14 +50,14 @@ std::string memory_text(const Array& array) {
 Place place_of(const Array& array, nb::handle backend, nb::handle stream) {
   std::string name = backend_text(backend);
   if (!array.on_device()) {
-    if (!stream.is_none()) throw nb::value_error("stream: the arrays are in the host's memory, where there is none");
+    if (!stream.is_none()) refuse_value("stream", stream, "None: the arrays are in the host's memory");
     return {name.empty() ? nullptr : kept_context(name, {}), Memory::host};
   }
   const std::string device = std::to_string(array.device);
   if (name.empty() || name == "auto") name = "cuda";
   if (name.find("cuda") == std::string::npos)
     throw nb::value_error(("backend = '" + name + "': the arrays are in memory of cuda:" + device +
-                           ", which it does not reach; leave it out, or copy the arrays to the host")
+                           ", which it does not reach; must be left out, or the arrays copied to the host")
                               .c_str());
   if (name.find(':') == std::string::npos) name += ":" + device;
   return {kept_context(name, stream.is_none() ? current_stream(array) : stream_of(stream)), Memory::device};
@@ -64,7 +65,7 @@ Place place_of(const Array& array, nb::handle backend, nb::handle stream) {
 
 Place place_named(nb::handle backend, nb::handle stream, bool on_device) {
   const std::string name = backend_text(backend);
-  if (!stream.is_none() && !on_device) throw nb::value_error("stream: only with memory = 'device'");
+  if (!stream.is_none() && !on_device) refuse_value("stream", stream, "None unless memory = 'device'");
   if (name.empty() && !on_device) return {nullptr, Memory::host};
   const std::optional<void*> native = stream.is_none() ? std::optional<void*>() : stream_of(stream);
   return {kept_context(name, native), on_device ? Memory::device : Memory::host};

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "arguments.hpp"
 #include "hints.hpp"
 #include "matrices.hpp"
 #include "module.hpp"
+#include "overlap.hpp"
 
 #include <algorithm>
 
@@ -23,7 +25,7 @@ class Product {
       : wishes_(wishes), a_(array_of(a, "a", wishes.stream)), b_(array_of(b, "b", wishes.stream)) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
-          (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; matmul takes arrays").c_str());
+          (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
     if (a_.dtype != b_.dtype)
       throw nb::type_error((std::string("a is of ") + dtype_name(a_.dtype) + ", b of " + dtype_name(b_.dtype) +
                             ": must be of one type; convert one of them")
@@ -32,6 +34,11 @@ class Product {
     find_shapes();
     find_output(out);
     find_bias();
+    if (out.is_none()) return;
+    require_distinct(out_, "out");
+    keep_apart(out_, a_, "a", wishes.stream);
+    keep_apart(out_, b_, "b", wishes.stream);
+    if (bias_) keep_apart(out_, *bias_, "bias", wishes.stream);
   }
 
   nb::object run() {
@@ -70,8 +77,12 @@ class Product {
     if (!vector_a_) shape.push_back(m_);
     if (!vector_b_) shape.push_back(n_);
     const DType dtype = wishes_.dtype.is_none() ? a_.dtype : dtype_named(wishes_.dtype, "dtype");
+    if (dtype != a_.dtype && (size_of(a_.dtype) != 2 || dtype != kDType<float>))
+      refuse_value(
+          "dtype", wishes_.dtype,
+          std::string(dtype_name(a_.dtype)) + ", the type of a and b" + (size_of(a_.dtype) == 2 ? ", or float32" : ""));
     if (out.is_none()) {
-      if (wishes_.beta != 0.0) throw nb::value_error("beta: only with `out`, which it is multiplied with");
+      if (wishes_.beta != 0.0) refuse_beta(wishes_.beta);
       out_ = empty_like(a_, shape, dtype);
       return;
     }
@@ -79,10 +90,10 @@ class Product {
     require_same_memory(a_, "a", out_, "out");
     if (!std::ranges::equal(out_.extents(), shape))
       throw nb::value_error(
-          ("out has shape " + text_of(out_.extents()) + ", the product has " + text_of(shape)).c_str());
+          ("out has shape " + text_of(out_.extents()) + "; must have the product's, " + text_of(shape)).c_str());
     if (!wishes_.dtype.is_none() && out_.dtype != dtype)
       throw nb::type_error(
-          (std::string("out is of ") + dtype_name(out_.dtype) + ", dtype is " + dtype_name(dtype)).c_str());
+          (std::string("out is of ") + dtype_name(out_.dtype) + "; must be of dtype, " + dtype_name(dtype)).c_str());
   }
 
   void find_bias() {
@@ -218,7 +229,8 @@ constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias)
 a, b: arrays of float16, bfloat16, float32 or float64, both of one type and in one memory: NumPy, PyTorch, CuPy, JAX,
 anything with DLPack or the buffer protocol. Vectors and batches by NumPy's rules. Operands whose rows and columns both
 have gaps are copied, others are used where they are.
-out: where the result goes, of the product's shape; None: a new array of a's kind. It may not share memory with a or b.
+out: where the result goes, of the product's shape; None: a new array of a's kind. Operands that share memory with it
+are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
 activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.

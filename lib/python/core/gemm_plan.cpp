@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "arguments.hpp"
 #include "hints.hpp"
 #include "matrices.hpp"
+#include "overlap.hpp"
 #include "plans.hpp"
 
 namespace tessera::python {
@@ -23,20 +25,24 @@ class ProductPlan : public KeptPlan {
 
   Result multiply(Any a, Any b, Any out, double alpha, double beta, Any bias) {
     const Form& f = form_;
-    const Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
-    const Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);
-    if (out.is_none() && beta != 0.0) throw nb::value_error("beta: only with `out`, which it is multiplied with");
+    Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
+    Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);
+    if (out.is_none() && beta != 0.0) refuse_beta(beta);
     const Array result = out.is_none() ? empty_like(left, shape(f.m, f.n), f.dtype_out)
                                        : matrix(output_of(out, "out"), "out", f.m, f.n, f.dtype_out);
+    keep_apart(result, left, "a", {});
+    keep_apart(result, right, "b", {});
     std::vector<tessera_operand> operands{operand_of(left, TESSERA_ROLE_A), operand_of(right, TESSERA_ROLE_B),
                                           operand_of(result, TESSERA_ROLE_C)};
-    if (bias.is_none() != (f.bias == TESSERA_BIAS_NONE))
-      throw nb::value_error(bias.is_none() ? "bias: the plan was made with one"
-                                           : "bias: the plan was made without one");
+    if (bias.is_none() && f.bias != TESSERA_BIAS_NONE)
+      refuse_value("bias", bias, "an array, as the plan was made with one");
+    if (!bias.is_none() && f.bias == TESSERA_BIAS_NONE)
+      refuse_value("bias", bias, "None, as the plan was made without one");
     Array vector;
     if (!bias.is_none()) {
       vector = array_of(bias, "bias");
       require(vector, "bias", {f.bias == TESSERA_BIAS_PER_ROW ? f.m : f.n}, f.dtype_out);
+      keep_apart(result, vector, "bias", {});
       operands.push_back(operand_of(vector, TESSERA_ROLE_BIAS));
     }
     const tessera_dtype type = scalar_dtype(f.dtype_out);
@@ -60,10 +66,10 @@ class ProductPlan : public KeptPlan {
 
 int bias_named(nb::handle object) {
   if (object.is_none()) return TESSERA_BIAS_NONE;
-  const std::string text = nb::cast<std::string>(nb::str(object));
+  const std::string text = as_text(object).value_or("");
   if (text == "row") return TESSERA_BIAS_PER_ROW;
   if (text == "column") return TESSERA_BIAS_PER_COLUMN;
-  throw nb::value_error(("bias = '" + text + "': must be 'row', a value for each, 'column', or None").c_str());
+  refuse_value("bias", object, "'row', a value for each, 'column', or None");
 }
 
 void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName out_dtype,
@@ -106,10 +112,10 @@ void define_gemm_plan(nb::module_& module) {
 }
 
 Memory memory_named(nb::handle object) {
-  const std::string text = nb::cast<std::string>(nb::str(object));
+  const std::string text = as_text(object).value_or("");
   if (text == "host") return Memory::host;
   if (text == "device") return Memory::device;
-  throw nb::value_error(("memory = '" + text + "': must be 'host' or 'device'").c_str());
+  refuse_value("memory", object, "'host' or 'device'");
 }
 
 }  // namespace tessera::python

@@ -3,30 +3,15 @@
 
 #include "module.hpp"
 
+#include "arguments.hpp"
 #include "device_memory.hpp"
+#include "failures.hpp"
 #include "foreign_boundary.hpp"
 
 #include <cstddef>
-#include <exception>
 
 namespace tessera::python {
 namespace {
-
-/// The exception of Python for an error of the library.
-PyObject* exception_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return PyExc_ValueError;
-    case ErrorCode::out_of_memory:
-      return PyExc_MemoryError;
-    case ErrorCode::unsupported:
-    case ErrorCode::backend_unavailable:
-    case ErrorCode::device_error:
-    case ErrorCode::internal:
-      break;
-  }
-  return PyExc_RuntimeError;
-}
 
 template <class Value>
 struct Named {
@@ -36,22 +21,24 @@ struct Named {
 
 template <class Value, std::size_t kCount>
 Value named(nb::handle object, const char* argument, const Named<Value> (&list)[kCount]) {
-  const std::string text = PyUnicode_Check(object.ptr()) ? nb::cast<std::string>(object) : "";
+  const std::string text = as_text(object).value_or("");
   std::string all;
   for (const auto& [name, value] : list) {
     if (text == name) return value;
     all += std::string(all.empty() ? "" : ", ") + name;
   }
-  throw nb::value_error(
-      (std::string(argument) + " = " + nb::cast<std::string>(nb::repr(object)) + ": must be one of " + all).c_str());
+  refuse_value(argument, object, "one of " + all);
 }
 
 bool is_sequence(nb::handle object) {
-  return PySequence_Check(object.ptr()) != 0 && PyUnicode_Check(object.ptr()) == 0;
+  if (PySequence_Check(object.ptr()) == 0 || PyUnicode_Check(object.ptr()) != 0) return false;
+  if (PySequence_Size(object.ptr()) >= 0) return true;
+  PyErr_Clear();  // NumPy's arrays without axes have no length
+  return false;
 }
 
 Boundary mode_named(nb::handle object) {
-  const std::string text = PyUnicode_Check(object.ptr()) ? nb::cast<std::string>(object) : "";
+  const std::string text = as_text(object).value_or("");
   std::string all;
   for (const Boundary mode : kBoundaries) {
     if (mode == Boundary::halo) continue;  // needs an array beyond the domain
@@ -60,9 +47,8 @@ Boundary mode_named(nb::handle object) {
   }
   const std::string advice = text == name_of(Boundary::halo) ? ": it is for arrays with ghost points, which C++ takes"
                                                              : cli::foreign_boundary(text);
-  throw nb::value_error(("boundary = " + nb::cast<std::string>(nb::repr(object)) + advice +
-                         (advice.empty() ? ": " : "; ") + "must be one of " + all +
-                         ", ('constant', value), a pair of sides, or a sequence with an entry for each axis")
+  throw nb::value_error(("boundary = " + shown(object) + advice + (advice.empty() ? ": " : "; ") + "must be one of " +
+                         all + ", ('constant', value), a pair of sides, or a sequence with an entry for each axis")
                             .c_str());
 }
 
@@ -76,8 +62,12 @@ BoundarySide side_of(nb::handle object) {
   if (is_constant(object)) {
     const Boundary mode = mode_named(nb::object(object[0]));
     if (mode != Boundary::constant)
-      throw nb::value_error(("boundary: '" + std::string(name_of(mode)) + "' takes no value; 'constant' does").c_str());
-    return {mode, nb::cast<double>(nb::object(object[1]))};
+      throw nb::value_error(("boundary = " + shown(object) + ": '" + name_of(mode) + "' takes no value; must be '" +
+                             name_of(mode) + "' alone or ('constant', value)")
+                                .c_str());
+    const std::optional<double> value = as_number(nb::object(object[1]));
+    if (!value) refuse_number("boundary = " + shown(object) + ": value", nb::object(object[1]));
+    return {mode, *value};
   }
   return mode_named(object);
 }
@@ -93,8 +83,9 @@ BoundaryAxis axis_of(nb::handle object) {
 Boundaries boundaries_of(nb::handle object, int rank) {
   if (!is_sequence(object) || is_constant(object)) return Boundaries(side_of(object));
   if (std::size_t(rank) != nb::len(object))
-    throw nb::value_error(("boundary: " + std::to_string(nb::len(object)) + " entries for " + std::to_string(rank) +
-                           (rank == 1 ? " axis" : " axes") + "; the two sides of one axis are a pair within the list")
+    throw nb::value_error(("boundary = " + shown(object) + ": " + std::to_string(nb::len(object)) + " entries for " +
+                           std::to_string(rank) + (rank == 1 ? " axis" : " axes") +
+                           "; must be one for each; the two sides of one axis are a pair within the list")
                               .c_str());
   std::vector<BoundaryAxis> axes;
   for (nb::handle entry : object) axes.push_back(axis_of(entry));
@@ -119,11 +110,15 @@ Effort effort_named(nb::handle object) {
   return object.is_none() ? Effort::automatic : named(object, "effort", kNames);
 }
 
+void refuse_beta(double beta) {
+  refuse_value("beta", nb::float_(beta), "0 without `out`, which it is multiplied with");
+}
+
 PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort) {
   PlanOptions options;
   options.operands = memory;
   options.effort = effort_named(effort);
-  if (!algorithm.is_none()) options.algorithm = nb::cast<std::string>(algorithm);
+  if (!algorithm.is_none()) options.algorithm = text_argument(algorithm, "algorithm");
   return options;
 }
 
@@ -139,26 +134,17 @@ void BorrowedPlan::execute(const tessera_operand* operands, std::uint64_t count,
   tessera::detail::call(tessera_plan_execute, plan_, &execution);
 }
 
-void define_errors() {
-  nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const Error& error) {
-      PyErr_SetString(exception_of(error.code()), error.what());
-    }
-  });
-}
-
 }  // namespace tessera::python
 
 NB_MODULE(_core, module) {
   using namespace tessera::python;
   import_numpy();
-  define_errors();
+  define_failures();
   define_device_memory(module);
   define_info(module);
   define_filters(module);
   define_gemm(module);
   define_stencil(module);
   define_system(module);
+  stand_before_all(module);
 }

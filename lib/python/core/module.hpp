@@ -11,7 +11,6 @@
 
 namespace tessera::python {
 
-void define_errors();
 void define_info(nb::module_& module);
 void define_filters(nb::module_& module);
 void define_gemm(nb::module_& module);
@@ -25,6 +24,8 @@ Boundaries boundaries_of(nb::handle object, int rank);
 Activation activation_named(nb::handle object);
 Compute compute_named(nb::handle object);
 Effort effort_named(nb::handle object);
+/// For beta where there is no matrix that it multiplies.
+[[noreturn]] void refuse_beta(double beta);
 PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort);
 
 /// The type of alpha and beta for results of a type.

@@ -45,9 +45,13 @@ PyArray_Descr* bfloat16() {
   return known;
 }
 
-/// Whether the elements are of bfloat16, by the type's name: whoever made them has it.
+/// Whether the elements are of bfloat16, by the type's name: whoever made them has it. ml_dtypes up to 0.5.0 calls it
+/// "bfloat16", later ones "ml_dtypes.bfloat16".
 bool holds_bfloat16(const PyArray_Descr* descr) {
-  return PyTypeNum_ISUSERDEF(descr->type_num) && std::strcmp(descr->typeobj->tp_name, "ml_dtypes.bfloat16") == 0;
+  if (!PyTypeNum_ISUSERDEF(descr->type_num) || PyDataType_ELSIZE(descr) != 2) return false;
+  const char* const name = descr->typeobj->tp_name;
+  const char* const dot = std::strrchr(name, '.');
+  return std::strcmp(dot == nullptr ? name : dot + 1, "bfloat16") == 0;
 }
 
 bool dtype_of(PyArrayObject* array, DType& dtype) {
@@ -92,9 +96,26 @@ PyArray_Descr* descr_of(DType dtype) {
   return descr;
 }
 
+/// NumPy's array over the memory of another one. Steals the description.
+nb::object view_of(const Array& array, PyArray_Descr* descr) {
+  npy_intp dims[kMostAxes], strides[kMostAxes];
+  for (std::size_t axis = 0; axis < std::size_t(array.rank); ++axis) {
+    dims[axis] = array.shape[axis];
+    strides[axis] = array.strides[axis] * npy_intp(size_of(array.dtype));
+  }
+  PyObject* const view = PyArray_NewFromDescr(&PyArray_Type, descr, array.rank, dims, strides, array.data, 0, nullptr);
+  if (view == nullptr) throw nb::python_error();
+  return nb::steal(view);
+}
+
 }  // namespace
 
 bool is_array(nb::handle object) { return PyArray_Check(object.ptr()); }
+
+bool is_complex(nb::handle object) {
+  return PyArray_IsScalar(object.ptr(), ComplexFloating) ||
+         (is_array(object) && PyTypeNum_ISCOMPLEX(PyArray_TYPE(raw(object))));
+}
 
 nb::object over_buffer(nb::handle object) {
   PyObject* const array = PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr);
@@ -107,17 +128,19 @@ Array array_of(nb::handle object, const char* name, bool writes) {
   Array result;
   const auto refuse = [&](const std::string& what) { return std::string(name) + ": " + what; };
   if (!dtype_of(array, result.dtype)) {
-    const std::string type = nb::cast<std::string>(nb::str(nb::object(object.attr("dtype"))));
+    const std::string type = nb::str(nb::object(object.attr("dtype"))).c_str();
     throw nb::type_error(
         refuse("elements of " + type + "; must be float16, bfloat16, float32 or float64: convert by astype").c_str());
   }
   if (PyArray_NDIM(array) > kMostAxes)
-    throw nb::value_error(refuse(std::to_string(PyArray_NDIM(array)) + " axes; 16 is the most").c_str());
+    throw nb::value_error(refuse(std::to_string(PyArray_NDIM(array)) + " axes; must be 16 at most").c_str());
   const npy_intp item = PyArray_ITEMSIZE(array);
   bool whole = PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array);
   for (int axis = 0; axis < PyArray_NDIM(array); ++axis) whole &= PyArray_STRIDE(array, axis) % item == 0;
   if (!whole && writes)
-    throw nb::value_error(refuse("elements that are not aligned or in the other byte order cannot be written").c_str());
+    throw nb::value_error(
+        refuse("elements that are not aligned or in the other byte order; must be aligned and native to be written")
+            .c_str());
   if (!whole) {
     PyObject* const copy = PyArray_FromArray(array, descr_of(result.dtype),
                                              NPY_ARRAY_CARRAY | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_ENSURECOPY);
@@ -158,16 +181,25 @@ Array copy_of(const Array& array) {
   return array_of(nb::steal(copy), "copy", false);
 }
 
-Array copy_of_memory(const Array& array) {
-  npy_intp dims[kMostAxes], strides[kMostAxes];
-  for (std::size_t axis = 0; axis < std::size_t(array.rank); ++axis) {
-    dims[axis] = array.shape[axis];
-    strides[axis] = array.strides[axis] * npy_intp(size_of(array.dtype));
+bool share_memory(const Array& a, const Array& b) {
+  constexpr int kWork = 10'000;            // some microseconds
+  const auto bytes = [](const Array& x) {  // of a type that NumPy has by itself; nobody reads them
+    return view_of(x, PyArray_DescrFromType(size_of(x.dtype) == 2   ? NPY_UINT16
+                                            : size_of(x.dtype) == 4 ? NPY_UINT32
+                                                                    : NPY_UINT64));
+  };
+  try {
+    const nb::object answer =
+        nb::module_::import_("numpy").attr("shares_memory")(bytes(a), bytes(b), nb::arg("max_work") = kWork);
+    return answer.ptr() == Py_True;
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_RuntimeError)) throw;  // TooHardError
+    return true;
   }
-  PyObject* const view =
-      PyArray_NewFromDescr(&PyArray_Type, descr_of(array.dtype), array.rank, dims, strides, array.data, 0, nullptr);
-  if (view == nullptr) throw nb::python_error();
-  const nb::object held = nb::steal(view);
+}
+
+Array copy_of_memory(const Array& array) {
+  const nb::object held = view_of(array, descr_of(array.dtype));
   PyObject* const copy = PyArray_NewCopy(raw(held), NPY_CORDER);
   if (copy == nullptr) throw nb::python_error();
   return array_of(nb::steal(copy), "copy", false);

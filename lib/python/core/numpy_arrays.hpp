@@ -11,6 +11,10 @@
 namespace tessera::python::numpy {
 
 bool is_array(nb::handle object);
+/// Whether it is a complex number or array of NumPy.
+bool is_complex(nb::handle object);
+/// Whether two arrays, anywhere, share an element; true where that is too hard to tell.
+bool share_memory(const Array& a, const Array& b);
 /// NumPy's array over the memory of an object that has the buffer protocol.
 nb::object over_buffer(nb::handle object);
 /// Of a NumPy array. Where its elements are not aligned or in the other byte order it is a copy, unless `writes`.

@@ -33,10 +33,11 @@ class KeptPlan : public Plan {
   }
   void require_memory(const Array& array, const char* name) const {
     if (array.on_device() == (place_.memory == Memory::device)) return;
-    throw nb::value_error(
-        (std::string(name) + " is in memory of " + (array.on_device() ? "a device" : "the host") + "; the plan takes " +
-         (array.on_device() ? "the host's: make it with memory='device'" : "a device's: make it with memory='host'"))
-            .c_str());
+    throw nb::value_error((std::string(name) + " is in memory of " + (array.on_device() ? "a device" : "the host") +
+                           "; the plan takes " +
+                           (array.on_device() ? "the host's: must be made with memory='device'"
+                                              : "a device's: must be made with memory='host'"))
+                              .c_str());
   }
   /// Throws where an array is in another memory, or not of that shape and type in C order.
   void require(const Array& array, const char* name, const std::vector<std::int64_t>& shape, DType dtype) const {

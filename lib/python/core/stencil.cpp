@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "arguments.hpp"
 #include "hints.hpp"
+#include "overlap.hpp"
 #include "plans.hpp"
 
 #include <nanobind/operators.h>
@@ -17,11 +19,13 @@ Array domain(Array array, const char* name, bool writes) {
   if (array.rank < 1 || array.rank > TESSERA_MAX_RANK)
     throw nb::value_error(
         (std::string(name) + " has " + std::to_string(array.rank) + " axes; must have 1, 2 or 3").c_str());
+  if (writes) require_distinct(array, name);
   bool plain = true;
   for (int axis = 0; axis < array.rank; ++axis)
     plain &= array.shape[std::size_t(axis)] <= 1 || array.strides[std::size_t(axis)] > 0;
   if (!plain && writes)
-    throw nb::value_error((std::string(name) + " has strides of 0 or less, which cannot be written").c_str());
+    throw nb::value_error(
+        (std::string(name) + " has strides of 0 or less; must have larger ones to be written").c_str());
   return plain ? array : contiguous(array, name);
 }
 
@@ -35,12 +39,13 @@ void set_strides(std::int64_t (&strides)[TESSERA_MAX_RANK], const Array& array) 
   }
 }
 
-tessera_stencil_desc described(std::span<const std::int64_t> extents, DType dtype, const Taps& taps,
+/// `name`: what the extents are of.
+tessera_stencil_desc described(const char* name, std::span<const std::int64_t> extents, DType dtype, const Taps& taps,
                                const Boundaries& boundary, std::int64_t steps) {
   const int rank = int(extents.size());
   if (taps.rank() != rank)
-    throw nb::value_error(("taps have rank " + std::to_string(taps.rank()) + ", the array has " + std::to_string(rank) +
-                           (rank == 1 ? " axis" : " axes"))
+    throw nb::value_error(("taps have rank " + std::to_string(taps.rank()) + ", " + name + " has " +
+                           std::to_string(rank) + (rank == 1 ? " axis" : " axes") + ": must be as many")
                               .c_str());
   tessera_stencil_desc desc =
       tessera_packed_stencil(tessera_dtype(dtype), rank, extents.data(),
@@ -57,20 +62,23 @@ tessera_stencil_desc described(std::span<const std::int64_t> extents, DType dtyp
 
 void require_same_shape(const Array& in, const Array& out) {
   if (!std::ranges::equal(in.extents(), out.extents()))
-    throw nb::value_error(("out has shape " + text_of(out.extents()) + ", the input " + text_of(in.extents())).c_str());
+    throw nb::value_error(
+        ("out has shape " + text_of(out.extents()) + "; must have the input's, " + text_of(in.extents())).c_str());
   if (in.dtype != out.dtype)
     throw nb::type_error(
-        (std::string("out is of ") + dtype_name(out.dtype) + ", the input of " + dtype_name(in.dtype)).c_str());
+        (std::string("out is of ") + dtype_name(out.dtype) + "; must be of the input's " + dtype_name(in.dtype))
+            .c_str());
 }
 
 Result stencil(Any input, const Taps& taps, BoundaryEntries boundary, std::int64_t steps, Any output, Text backend,
                Text algorithm, Text effort, Stream stream) {
-  const Array in = domain(array_of(input, "input", stream), "input", false);
+  Array in = domain(array_of(input, "input", stream), "input", false);
   const Array out =
       output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out", stream), "out", true);
   require_same_memory(in, "input", out, "out");
   require_same_shape(in, out);
-  tessera_stencil_desc desc = described(in.extents(), in.dtype, taps, boundaries_of(boundary, in.rank), steps);
+  if (!output.is_none()) keep_apart(out, in, "input", stream);
+  tessera_stencil_desc desc = described("input", in.extents(), in.dtype, taps, boundaries_of(boundary, in.rank), steps);
   set_strides(desc.in_strides, in), set_strides(desc.out_strides, out);
   const Place place = place_of(in, backend, stream);
   BorrowedPlan plan(place, &desc, options_of(place.memory, algorithm, effort));
@@ -93,9 +101,10 @@ class SweepPlan : public KeptPlan {
         extents_(desc.extents, desc.extents + desc.rank) {}
 
   Result sweep(Any input, Any output) {
-    const Array in = checked(array_of(input, "input"), "input");
+    Array in = checked(array_of(input, "input"), "input");
     const Array out =
         output.is_none() ? empty_like(in, in.extents(), in.dtype) : checked(output_of(output, "out"), "out");
+    if (!output.is_none()) keep_apart(out, in, "input", {});
     execute({operand_of(in, TESSERA_ROLE_IN), operand_of(out, TESSERA_ROLE_OUT)}, {});
     return finished(out, in, place());
   }
@@ -114,9 +123,9 @@ void construct(SweepPlan* self, const std::vector<std::int64_t>& extents, const 
                BoundaryEntries boundary, std::int64_t steps, Text backend, Text memory, Text algorithm, Text effort,
                Stream stream) {
   if (extents.empty() || extents.size() > TESSERA_MAX_RANK)
-    throw nb::value_error(("extents has " + std::to_string(extents.size()) + " axes; must have 1, 2 or 3").c_str());
-  const tessera_stencil_desc desc =
-      described(extents, dtype_named(dtype, "dtype"), taps, boundaries_of(boundary, int(extents.size())), steps);
+    throw nb::value_error(("extents = " + text_of(extents) + ": must have 1, 2 or 3 axes").c_str());
+  const tessera_stencil_desc desc = described("extents", extents, dtype_named(dtype, "dtype"), taps,
+                                              boundaries_of(boundary, int(extents.size())), steps);
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   new (self) SweepPlan(place, desc, options_of(place.memory, algorithm, effort));
 }
@@ -126,7 +135,7 @@ using Offset = std::vector<std::int64_t>;
 std::array<std::int64_t, TESSERA_MAX_RANK> padded(const Offset& offset, int rank) {
   if (int(offset.size()) != rank)
     throw nb::value_error(
-        ("an offset of " + std::to_string(offset.size()) + " axes; the taps have " + std::to_string(rank)).c_str());
+        ("offset = " + text_of(offset) + ": must have " + std::to_string(rank) + " axes, as the taps have").c_str());
   std::array<std::int64_t, TESSERA_MAX_RANK> full{};
   std::copy(offset.begin(), offset.end(), full.begin());
   return full;
@@ -147,6 +156,8 @@ Taps taps_from_dense(Any weights) {
   const Array array = array_of(weights, "weights");
   if (array.on_device() || array.dtype != kDType<double>)
     throw nb::type_error("weights: must be float64, in the host's memory");
+  if (array.rank < 1 || array.rank > TESSERA_MAX_RANK)
+    throw nb::value_error(("weights has shape " + text_of(array.extents()) + "; must have 1, 2 or 3 axes").c_str());
   const Array packed = contiguous(array, "weights");
   const auto* const values = static_cast<const double*>(packed.data);
   return taps::from_dense(std::span<const double>(values, std::size_t(packed.size())), packed.extents());
@@ -170,8 +181,7 @@ void define_taps(nb::module_& module) {
       .def("__iter__", [](const Taps& self) { return nb::iter(items_of(self)); })
       .def("__repr__",
            [](const Taps& self) {
-             return "Taps(" + std::to_string(self.rank()) + ", " + nb::cast<std::string>(nb::repr(items_of(self))) +
-                    ")";
+             return "Taps(" + std::to_string(self.rank()) + ", " + nb::repr(items_of(self)).c_str() + ")";
            })
       .def(nb::self + nb::self)
       .def(nb::self - nb::self)
@@ -198,7 +208,7 @@ input: an array of one to three axes; see matmul for kinds and types.
 boundary: what is read outside: 'fixed' (the point keeps its value), 'periodic', 'nearest', 'reflect', 'mirror',
 'constant' or ('constant', value), for all axes; a sequence with an entry for each axis; an entry may be a pair
 (low side, high side).
-out: where the result goes, not the input itself; None: a new array of the input's kind.
+out: where the result goes; None: a new array of the input's kind. An input that shares memory with it is copied first.
 backend, algorithm, effort, stream: as for matmul.)";
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "arguments.hpp"
 #include "hints.hpp"
 #include "plans.hpp"
 
 #include <nanobind/operators.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 namespace tessera::python {
@@ -28,6 +30,12 @@ FieldOptions field_options(int levels, nb::handle boundary, nb::handle dtype, in
   return options;
 }
 
+/// "'u', 'v'", of many the first few.
+std::string quoted(const std::vector<std::string>& names) {
+  return names.empty() ? "none"
+                       : tessera::detail::few_of(names, [](const std::string& name) { return "'" + name + "'"; });
+}
+
 /// A system with what the names of its fields are.
 class System {
  public:
@@ -42,21 +50,28 @@ class System {
     std::size_t index;
   };
 
-  SystemField state(const std::string& name, int levels, BoundaryEntries boundary, TypeName dtype) {
+  SystemField state(Text given, int levels, BoundaryEntries boundary, TypeName dtype) {
+    const std::string name = text_argument(given, "name");
     const SystemField made = system_.state(name, field_options(levels, boundary, dtype, rank()));
     return known(made, {name, type(dtype), levels, -1, 0});
   }
-  SystemField array(const std::string& name, BoundaryEntries boundary, TypeName dtype) {
+  SystemField array(Text given, BoundaryEntries boundary, TypeName dtype) {
+    const std::string name = text_argument(given, "name");
     return known(system_.array(name, field_options(1, boundary, dtype, rank())), {name, type(dtype), 0, -1, 0});
   }
-  SystemField profile(const std::string& name, int axis, TypeName dtype) {
+  SystemField profile(Text given, int axis, TypeName dtype) {
+    const std::string name = text_argument(given, "name");
     if (axis < 0 || axis >= rank())
       throw nb::value_error(
           ("axis = " + std::to_string(axis) + ": must lie in [0, " + std::to_string(rank()) + ")").c_str());
     return known(system_.profile(name, axis, field_options(1, nb::str("fixed"), dtype, rank())),
                  {name, type(dtype), 0, axis, 0});
   }
-  SystemField field(const std::string& name) const { return system_.field(name); }
+  SystemField field(Text given) const {
+    const std::string name = text_argument(given, "name");
+    if (std::ranges::find(fields_, name, &Field::name) != fields_.end()) return system_.field(name);
+    refuse_value("name", given, "a field of the system, which has " + quoted(names()));
+  }
 
   void update(const SystemField& field, const Expression& value, int stage, const Offset& low, const Offset& high) {
     UpdateOptions options;
@@ -76,6 +91,11 @@ class System {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Field& field : fields_) all.push_back(field.name);
+    return all;
+  }
   DType type(nb::handle dtype) const { return dtype.is_none() ? system_.dtype() : dtype_named(dtype, "dtype"); }
   SystemField known(SystemField made, Field field) {
     field.index = std::size_t(made.index());
@@ -86,28 +106,46 @@ class System {
   /// What is None is left to SeriesPoints.
   SeriesPoints entries(nb::handle points, nb::handle weights, nb::handle series) const {
     SeriesPoints result;
-    for (nb::handle point : points) {
-      const auto place = nb::cast<Offset>(nb::list(point));
-      if (int(place.size()) != rank())
-        throw nb::value_error(("points[" + std::to_string(result.points.size()) + "] has " +
-                               std::to_string(place.size()) + " axes; the system has " + std::to_string(rank()))
-                                  .c_str());
-      std::array<std::int64_t, TESSERA_MAX_RANK> full{};
-      std::copy(place.begin(), place.end(), full.begin());
-      result.points.push_back(full);
+    const std::vector<nb::object> list = entries_of(points, "points", "an iterable of points");
+    const std::size_t count = list.size();
+    for (const nb::object& point : list) {
+      result.points.push_back(place_of_point(point, result.points.size()));
     }
-    result.weights = one_each<double>(weights, "weights", result.points.size());
-    result.series = one_each<std::int64_t>(series, "series", result.points.size());
+    if (!weights.is_none()) result.weights = one_each(weights, "weights", count, as_number, refuse_number);
+    if (!series.is_none()) result.series = one_each(series, "series", count, as_integer, refuse_integer);
     return result;
   }
-  template <class Value>
-  static std::vector<Value> one_each(nb::handle given, const char* name, std::size_t count) {
-    if (given.is_none()) return {};
-    auto values = nb::cast<std::vector<Value>>(nb::list(given));
-    if (values.size() != count)
-      throw nb::value_error((std::string(name) + " has " + std::to_string(values.size()) + " entries for " +
-                             std::to_string(count) + " points: give one for each, or leave it out")
+
+  std::array<std::int64_t, TESSERA_MAX_RANK> place_of_point(nb::handle point, std::size_t index) const {
+    const auto name = [index] { return "points[" + std::to_string(index) + "]"; };
+    const std::vector<nb::object> coordinates = entries_of(point, name(), "a sequence of integers");
+    if (int(coordinates.size()) != rank())
+      throw nb::value_error((name() + " has " + std::to_string(coordinates.size()) + " axes; the system has " +
+                             std::to_string(rank()) + ": must be as many")
                                 .c_str());
+    std::array<std::int64_t, TESSERA_MAX_RANK> place{};
+    for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
+      const std::optional<std::int64_t> value = as_integer(coordinates[axis]);
+      if (!value) refuse_integer(name() + "[" + std::to_string(axis) + "]", coordinates[axis]);
+      place[axis] = *value;
+    }
+    return place;
+  }
+  template <class Value>
+  static std::vector<Value> one_each(nb::handle given, const std::string& name, std::size_t count,
+                                     std::optional<Value> (*value_of)(nb::handle),
+                                     void (*refuse)(const std::string&, nb::handle)) {
+    const std::vector<nb::object> entries = entries_of(given, name, "a number for each point, or None");
+    if (entries.size() != count)
+      throw nb::value_error((name + " has " + std::to_string(entries.size()) + " entries for " + std::to_string(count) +
+                             " points: must be one for each, or None")
+                                .c_str());
+    std::vector<Value> values;
+    for (const nb::object& entry : entries) {
+      const std::optional<Value> value = value_of(entry);
+      if (!value) refuse(name + "[" + std::to_string(values.size()) + "]", entry);
+      values.push_back(*value);
+    }
     return values;
   }
 
@@ -115,11 +153,6 @@ class System {
   Offset extents_;
   std::vector<Field> fields_;
 };
-
-/// "'u', 'v'", of many the first few.
-std::string quoted(const std::vector<std::string>& names) {
-  return tessera::detail::few_of(names, [](const std::string& name) { return "'" + name + "'"; });
-}
 
 /// Steps of a system.
 class StepsPlan : public KeptPlan {
@@ -173,7 +206,7 @@ class StepsPlan : public KeptPlan {
         const std::string name = index < known.size() ? ", '" + known[index] + "'" : "";
         throw nb::value_error(("fields: a key is a SystemField; must be the field's name" + name).c_str());
       }
-      const auto name = nb::cast<std::string>(nb::str(key));
+      const std::string name = as_text(key).value_or(shown(key));
       if (std::ranges::find(known, name) == known.end()) unknown.push_back(name);
     }
     if (!unknown.empty())
@@ -192,7 +225,7 @@ class StepsPlan : public KeptPlan {
     const std::size_t levels = std::size_t(std::max(field.levels, 1)), count = list ? nb::len(given) : 1;
     if (count != levels || (levels > 1 && !PyList_Check(given.ptr())))
       throw nb::value_error(
-          ("fields: '" + field.name + "' wants " +
+          ("fields: '" + field.name + "' must be " +
            (levels > 1 ? "a list of " + std::to_string(levels) + " arrays, the newest first" : "an array") + ", not " +
            (list ? "a " + std::string(PyList_Check(given.ptr()) ? "list" : "tuple") + " of " + std::to_string(count)
                  : "a " + std::string(Py_TYPE(given.ptr())->tp_name)))
@@ -216,15 +249,17 @@ class StepsPlan : public KeptPlan {
                   std::int64_t first_step) const {
     const std::vector<Series>& known = out ? recorded_ : injected_;
     const std::string list = out ? "recorded" : "injected";
-    const std::size_t count = given.is_none() ? 0 : nb::len(given);
+    const std::vector<nb::object> arrays_given =
+        given.is_none() ? std::vector<nb::object>() : entries_of(given, list, "a list of arrays");
+    const std::size_t count = arrays_given.size();
     if (count != known.size()) {
       const std::string of = tessera::detail::few_of(known, [](const Series& s) { return "'" + s.field + "'"; });
       throw nb::value_error((list + ": " + std::to_string(count) + " arrays; the system has " +
-                             std::to_string(known.size()) + (known.empty() ? "" : ", of ") + of)
+                             std::to_string(known.size()) + (known.empty() ? "" : ", of ") + of + ": must be as many")
                                 .c_str());
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const nb::object one = given[i];
+      const nb::object& one = arrays_given[i];
       const std::string name = list + "[" + std::to_string(i) + "]";
       Array array = out ? output_of(one, name.c_str()) : array_of(one, name.c_str());
       const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
@@ -268,25 +303,41 @@ void define_expressions(nb::module_& module) {
       .def(nb::self + nb::self)
       .def(nb::self - nb::self)
       .def(nb::self * nb::self)
-      .def("__radd__", [](const Expression& a, const Expression& b) { return b + a; })
-      .def("__rsub__", [](const Expression& a, const Expression& b) { return b - a; })
-      .def("__rmul__", [](const Expression& a, const Expression& b) { return b * a; })
+      .def(
+          "__radd__", [](const Expression& a, const Expression& b) { return b + a; }, nb::is_operator())
+      .def(
+          "__rsub__", [](const Expression& a, const Expression& b) { return b - a; }, nb::is_operator())
+      .def(
+          "__rmul__", [](const Expression& a, const Expression& b) { return b * a; }, nb::is_operator())
       .def(-nb::self);
   nb::implicitly_convertible<double, Expression>();
   nb::implicitly_convertible<SystemField, Expression>();
-  nb::class_<SystemField>(module, "SystemField", "A field as expressions read it: at a level of time and an offset.")
+}
+
+void define_fields(nb::module_& module) {
+  using namespace nb::literals;
+  nb::class_<SystemField> field(module, "SystemField",
+                                "A field as expressions read it: at a level of time and an offset.");
+  field.attr("__iter__") = nb::none();  // else Python would take it for a sequence of all levels, which has no end
+  field
       .def("__getitem__", &SystemField::operator[], "level"_a,
            "u[1] is made by an earlier stage, u[-1] is the one before u.")
       .def(
           "at", [](const SystemField& self, const Offset& offset) { return self.at(integers(offset)); }, "offset"_a,
           "The value at a neighbour, an offset for each axis.")
       .def("under", &SystemField::under, "taps"_a, "sum of coefficient * field at offset.")
-      .def("__add__", [](const SystemField& a, const Expression& b) { return Expression(a) + b; })
-      .def("__sub__", [](const SystemField& a, const Expression& b) { return Expression(a) - b; })
-      .def("__mul__", [](const SystemField& a, const Expression& b) { return Expression(a) * b; })
-      .def("__radd__", [](const SystemField& a, const Expression& b) { return b + Expression(a); })
-      .def("__rsub__", [](const SystemField& a, const Expression& b) { return b - Expression(a); })
-      .def("__rmul__", [](const SystemField& a, const Expression& b) { return b * Expression(a); })
+      .def(
+          "__add__", [](const SystemField& a, const Expression& b) { return Expression(a) + b; }, nb::is_operator())
+      .def(
+          "__sub__", [](const SystemField& a, const Expression& b) { return Expression(a) - b; }, nb::is_operator())
+      .def(
+          "__mul__", [](const SystemField& a, const Expression& b) { return Expression(a) * b; }, nb::is_operator())
+      .def(
+          "__radd__", [](const SystemField& a, const Expression& b) { return b + Expression(a); }, nb::is_operator())
+      .def(
+          "__rsub__", [](const SystemField& a, const Expression& b) { return b - Expression(a); }, nb::is_operator())
+      .def(
+          "__rmul__", [](const SystemField& a, const Expression& b) { return b * Expression(a); }, nb::is_operator())
       .def("__neg__", [](const SystemField& a) { return -Expression(a); })
       .def("__abs__", [](const SystemField& a) { return a.through(TESSERA_MAP_ABS); });
   module.def("positive_part", &positive_part, "field"_a, "max(field, 0).");
@@ -332,6 +383,7 @@ void define_systems(nb::module_& module) {
 
 void define_system(nb::module_& module) {
   define_expressions(module);
+  define_fields(module);
   define_systems(module);
 }
 
