@@ -64,7 +64,7 @@ class Call:
     name: str
     input: Array
     options: dict[str, Any]
-    output: str = "none"  # or type, string, array, view, input
+    output: str = "none"  # or type, string, array, view, input, shifted (one row from the input)
     output_type: str = "d"
     output_shape: tuple[int, ...] = ()
 
@@ -84,6 +84,9 @@ class Call:
             options["output"] = frame[..., 0]
         elif self.output == "input":
             options["output"] = array
+        elif self.output == "shifted":
+            frame = np.concatenate([array, array[:1]])
+            array, options["output"] = frame[:-1], frame[1:]
         positional = [options.pop(key) for key in ("weights", "sigma", "size") if key in options]
         result = getattr(library, self.name)(array, *positional, **options)
         return array, frame, options.get("output"), result
@@ -259,7 +262,9 @@ def calls(draw, names=NAMES):
     if array.values.dtype.kind == "c" and draw(st.booleans()):
         options["cval"] = draw(st.sampled_from([1j, 2.5 - 1.5j]))
     call = Call(name, array, options, output_shape=shape)
-    call.output = draw(st.sampled_from(["none", "none", "none", "type", "string", "array", "view", "input"]))
+    call.output = draw(st.sampled_from(["none", "none", "none", "type", "string", "array", "view", "input", "shifted"]))
+    if call.output == "shifted" and (not rank or not shape[0]):
+        call.output = "none"
     same = np.dtype(array.values.dtype)
     other = np.dtype(draw(st.sampled_from(INTEGERS + 3 * FLOATS + COMPLEX)))
     call.output_type = draw(st.sampled_from([same.str, same.str, other.str, other.newbyteorder().str]))

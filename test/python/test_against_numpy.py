@@ -124,9 +124,9 @@ def explained(product: Product) -> tuple[str, type | tuple[type, ...]] | None:
         return "matmul-types", TypeError
     if types[0] != types[1]:
         return "matmul-one-type", TypeError
-    if product.output in ("operand", "overlap"):
-        return "matmul-overlap", ValueError
-    if product.output == "other type" and product.type != types[0] or product.broadcast:
+    a = product.a.make()
+    unfit = product.output == "operand" and not (a.flags.aligned and a.dtype.isnative)
+    if unfit or product.broadcast or product.output == "other type" and product.type != types[0]:
         return "matmul-out", (TypeError, ValueError)
     return None
 
@@ -147,11 +147,14 @@ def check_errors(product: Product, mine, other) -> bool:
 
 def check(product: Product) -> None:
     other, mine = outcome(product, np.matmul), outcome(product, tessera.matmul)
+    plain = outcome(dataclasses.replace(product, output="none"), np.matmul)
+    if isinstance(plain, Exception):
+        other = plain  # NumPy 2.4 makes (0,) by (1, 0) with an output of no axes 0.0
     if check_errors(product, mine, other):
         return
     (a, b), frame, out, result = mine
     assert np.shape(result) == np.shape(other[3]), f"shape {np.shape(result)}, NumPy's {np.shape(other[3])}"
-    assert not explained(product) or explained(product)[0] in ("matmul-overlap", "matmul-out")
+    assert not explained(product) or explained(product)[0] == "matmul-out"
     assert result.dtype == other[3].dtype, f"type {result.dtype.str}, NumPy's {other[3].dtype.str}"
     if result.ndim:  # else matmul-0d
         assert type(result) is type(other[3]), f"a {type(result)}, NumPy's a {type(other[3])}"
@@ -183,7 +186,6 @@ def ones(dtype, *shape):
 DIFFERENCES = {
     "matmul-types": Product(ones("i", 2, 2), ones("i", 2, 2)),
     "matmul-one-type": Product(ones("f", 2, 2), ones("d", 2, 2)),
-    "matmul-overlap": Product(ones("d", 2, 2), ones("d", 2, 2), "operand"),
     "matmul-out": Product(ones("d", 2, 2), ones("d", 2, 2), "array", (2, 2, 2), "d", True),
 }
 
