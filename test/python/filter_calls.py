@@ -85,8 +85,8 @@ class Call:
         elif self.output == "input":
             options["output"] = array
         elif self.output == "shifted":
-            frame = np.concatenate([array, array[:1]])
-            array, options["output"] = frame[:-1], frame[1:]
+            frame = np.empty((array.shape[0] + 1, *array.shape[1:]), array.dtype)
+            frame[:-1], array, options["output"] = array, frame[:-1], frame[1:]
         positional = [options.pop(key) for key in ("weights", "sigma", "size") if key in options]
         result = getattr(library, self.name)(array, *positional, **options)
         return array, frame, options.get("output"), result
