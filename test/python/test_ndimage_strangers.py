@@ -206,6 +206,13 @@ def test_constants_that_float32_does_not_have(rng, name, arguments, cval):
     np.testing.assert_array_equal(np.isnan(mine), np.isnan(other))
 
 
+def test_weights_whose_products_float32_does_not_have(rng):
+    array = rng.uniform(-1, 1, (5, 6)).astype(np.float32)
+    with np.errstate(all="ignore"):
+        mine, other = (module.gaussian_filter(array * 1e-20, 1e-10, order=2) for module in (ours, theirs))
+    np.testing.assert_allclose(mine, other, rtol=1e-6)
+
+
 def test_four_axes(rng):
     array = rng.uniform(-1, 1, (3, 4, 5, 6))
     weights = rng.uniform(-1, 1, (3, 2, 3, 2))
