@@ -37,8 +37,6 @@ def both(name, *arguments, size, operations, dtype, **options):
 @pytest.mark.parametrize("mode", MODES)
 def test_correlate_and_convolve(rng, dtype, shape, mode):
     array = rng.uniform(-1, 1, shape).astype(dtype)
-    if len(shape) > 3:
-        pytest.skip("weights along four axes are refused: see test_four_axes")
     for extents in itertools.islice(itertools.product((1, 2, 3, 4), repeat=len(shape)), 5, None, 7):
         weights = rng.uniform(-1, 1, extents)
         origin = [int(rng.integers(-(n // 2), (n - 1) // 2 + 1)) for n in extents]
@@ -167,12 +165,3 @@ def test_same_errors(call):
         call(theirs, array)
     with pytest.raises(other.type):
         call(ours, array)
-
-
-def test_four_axes(rng):
-    array = rng.uniform(-1, 1, (3, 4, 5, 6))
-    with pytest.raises(ValueError, match="three axes"):
-        ours.correlate(array, np.ones((3, 3, 3, 3)))
-    with pytest.raises(ValueError, match="three is the most"):
-        ours.laplace(array)
-    both("correlate", array, np.ones((3, 3)), axes=(1, 2), size=9, operations=12, dtype=np.float64)

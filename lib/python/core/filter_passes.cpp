@@ -59,9 +59,9 @@ struct Weights {
   std::vector<double> values;
   std::vector<std::int64_t> rows, offsets;
 
-  Weights(const Frame& frame, std::span<const Window> windows, std::span<const double> all, Order order) {
+  Weights(const Frame& frame, std::span<const Window> windows, std::span<const double> all, SumOrder order) {
     for (std::size_t at = 0; at < all.size(); ++at) {
-      if (order == Order::plain && !(std::abs(all[at]) > DBL_EPSILON)) continue;
+      if (order == SumOrder::plain && !(std::abs(all[at]) > DBL_EPSILON)) continue;
       std::array<std::int64_t, kMostAxes> place{};
       auto left = std::int64_t(at);
       for (std::size_t axis = windows.size(); axis-- > 0; left /= windows[axis].extent)
@@ -79,12 +79,12 @@ struct Weights {
 }  // namespace
 
 void weighted_pass(const Elements& in, const Elements& out, std::span<const Window> windows,
-                   std::span<const double> weights, Order order, double constant, int threads) {
+                   std::span<const double> weights, SumOrder order, double constant, int threads) {
   const Frame frame(in, out, windows, constant);
   const Weights taps(frame, windows, weights, order);
   const auto count = std::int64_t(taps.values.size());
   const std::int64_t part = part_of_row(frame);
-  const bool negated = order == Order::plain && frame.out_type == Element::u64;
+  const bool negated = order == SumOrder::plain && frame.out_type == Element::u64;
   const Store<double> store = negated ? row_kernels().store_negated : store_of(frame);
   over_rows(frame, part, threads_for(frame, double(count + 2), threads), [&] {
     return

@@ -14,9 +14,9 @@
 namespace tessera::python {
 
 /// out[p] = sum over the windows of weights * in. `weights`: in the order of the arrays' axes, a number for each point
-/// of the windows. Order::plain leaves out weights of at most 2^-52, NaN too. Arrays must not share memory.
+/// of the windows. SumOrder::plain leaves out weights of at most 2^-52, NaN too. Arrays must not share memory.
 void weighted_pass(const Elements& in, const Elements& out, std::span<const Window> windows,
-                   std::span<const double> weights, Order order, double constant, int threads);
+                   std::span<const double> weights, SumOrder order, double constant, int threads);
 
 /// The mean over the window of one axis by a running sum, which starts at the begin of each line.
 void running_mean(const Elements& in, const Elements& out, int axis, const Window& window, double constant,

@@ -44,7 +44,7 @@ void weighted(Any input, Any output, const WindowNumbers& numbers, Any weights, 
   if (values.type != Element::f64 || count != given) throw nb::value_error("weights: f64, one for each point");
   if (arrays.empty()) return;
   const std::span<const double> all(reinterpret_cast<const double*>(values.data), std::size_t(count));
-  unlocked([&] { weighted_pass(arrays.in, arrays.out, arrays.windows, all, Order(order), constant, threads); });
+  unlocked([&] { weighted_pass(arrays.in, arrays.out, arrays.windows, all, SumOrder(order), constant, threads); });
 }
 
 void running(Any input, Any output, int axis, const WindowNumbers& numbers, double constant, int threads) {

@@ -126,24 +126,24 @@ void store(const A* from, std::int64_t count, char* to, std::ptrdiff_t stride) {
 // --- Sums ---
 
 /// `kCount` vectors of sums, which lie in registers; numbers at the end of a row.
-template <Order kOrder, int kCount, class V>
+template <SumOrder kOrder, int kCount, class V>
 void weigh_block(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first, double* out) {
   constexpr int width = int(sizeof(V) / sizeof(double));
   V sums[kCount];
-  const std::int64_t start = kOrder == Order::last_first ? taps - 1 : taps / 2;
+  const std::int64_t start = kOrder == SumOrder::last_first ? taps - 1 : taps / 2;
   for (int v = 0; v < kCount; ++v)
-    if constexpr (kOrder == Order::plain)
+    if constexpr (kOrder == SumOrder::plain)
       sums[v] = V{};
     else
       sums[v] = at<V>(rows[start] + first + v * width) * weights[start];
-  const std::int64_t end = kOrder == Order::plain ? taps : start;
+  const std::int64_t end = kOrder == SumOrder::plain ? taps : start;
   for (std::int64_t t = 0; t < end; ++t) {
     const double* const row = rows[t] + first;
     const double* const mirrored = rows[taps - 1 - t] + first;
     for (int v = 0; v < kCount; ++v)
-      if constexpr (kOrder == Order::symmetric)
+      if constexpr (kOrder == SumOrder::symmetric)
         sums[v] += (at<V>(row + v * width) + at<V>(mirrored + v * width)) * weights[t];
-      else if constexpr (kOrder == Order::antisymmetric)
+      else if constexpr (kOrder == SumOrder::antisymmetric)
         sums[v] += (at<V>(row + v * width) - at<V>(mirrored + v * width)) * weights[t];
       else
         sums[v] += at<V>(row + v * width) * weights[t];
@@ -151,7 +151,7 @@ void weigh_block(const double* const* rows, const double* weights, std::int64_t 
   for (int v = 0; v < kCount; ++v) at<V>(out + v * width) = sums[v];
 }
 
-template <Order kOrder>
+template <SumOrder kOrder>
 void weigh_row(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first,
                std::int64_t count, double* out) {
   using V = Vector<double>::Type;
@@ -164,16 +164,16 @@ void weigh_row(const double* const* rows, const double* weights, std::int64_t ta
 }
 
 void weigh(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first, std::int64_t count,
-           Order order, double* out) {
+           SumOrder order, double* out) {
   switch (order) {
-    case Order::plain:
-      return weigh_row<Order::plain>(rows, weights, taps, first, count, out);
-    case Order::last_first:
-      return weigh_row<Order::last_first>(rows, weights, taps, first, count, out);
-    case Order::symmetric:
-      return weigh_row<Order::symmetric>(rows, weights, taps, first, count, out);
-    case Order::antisymmetric:
-      return weigh_row<Order::antisymmetric>(rows, weights, taps, first, count, out);
+    case SumOrder::plain:
+      return weigh_row<SumOrder::plain>(rows, weights, taps, first, count, out);
+    case SumOrder::last_first:
+      return weigh_row<SumOrder::last_first>(rows, weights, taps, first, count, out);
+    case SumOrder::symmetric:
+      return weigh_row<SumOrder::symmetric>(rows, weights, taps, first, count, out);
+    case SumOrder::antisymmetric:
+      return weigh_row<SumOrder::antisymmetric>(rows, weights, taps, first, count, out);
   }
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kRowBlock = 512;
 inline constexpr int kLines = 8;
 
 /// The order in which a weighted sum is taken: that of SciPy's passes.
-enum class Order {
+enum class SumOrder {
   plain,         ///< 0 + w[0] x[0] + w[1] x[1] + ...
   last_first,    ///< w[n-1] x[n-1] + w[0] x[0] + w[1] x[1] + ...
   symmetric,     ///< w[c] x[c] + w[0] (x[0] + x[n-1]) + w[1] (x[1] + x[n-2]) + ...: c is the middle
@@ -52,7 +52,7 @@ struct RowKernels {
   Store<double> store_negated;
   /// out[i] = sum of weights[t] * rows[t][first + i], for up to kRowBlock points.
   void (*weigh)(const double* const* rows, const double* weights, std::int64_t taps, std::int64_t first,
-                std::int64_t count, Order order, double* out);
+                std::int64_t count, SumOrder order, double* out);
   /// sums[i] += entering[i] - leaving[i]; out[i] = sums[i] / divisor.
   void (*slide)(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
                 double* out);

@@ -51,7 +51,7 @@ class Box:
     def __init__(self, weights: np.ndarray, mode: str, origins: list[int]):
         mode_of(mode)
         self.weights, self.mode, self.origins = weights, mode, origins
-        self.steps = [self]
+        self.steps = [weights]
         if weights.ndim > 0:
             wide = [axis for axis, extent in enumerate(weights.shape) if extent > 1] or [0]
             narrow = weights.reshape([weights.shape[axis] for axis in wide])

@@ -99,7 +99,8 @@ def fused(kernels: list[Kernel]) -> list[Kernel]:
     if math.prod(kernel.shape[0] for kernel in kernels) > _MOST_FUSED:
         return kernels
     ordered = sorted(kernels, key=lambda kernel: kernel.axes)
-    return [_product(tuple((k.axes[0], k.bytes, k.modes[0], k.origins[0]) for k in ordered))]
+    product = _product(tuple((k.axes[0], k.bytes, k.modes[0], k.origins[0]) for k in ordered))
+    return kernels if product.refusal("f", 0.0) else [product]
 
 
 @functools.lru_cache(maxsize=256)
