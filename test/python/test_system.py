@@ -208,3 +208,9 @@ def test_errors():
     with pytest.raises(ValueError, match="two sums"):
         (key + 1) * (key + 2)
     plan.execute(good, **series)
+
+
+def test_a_field_is_no_sequence():
+    u = wave((12, 10)).field("u")
+    with pytest.raises(TypeError, match="not iterable"):
+        list(u)  # levels have no end

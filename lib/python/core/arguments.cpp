@@ -24,10 +24,6 @@ std::string utf8_of(nb::handle text) {
                           : std::string();
 }
 
-std::string refusal(const std::string& name, nb::handle value, const std::string& must) {
-  return name + " = " + shown(value) + ": must be " + must;
-}
-
 }  // namespace
 
 std::string kind_of(nb::handle object) {
@@ -49,11 +45,11 @@ std::string shown(nb::handle object) {
 }
 
 void refuse_type(const std::string& name, nb::handle value, const std::string& must) {
-  throw nb::type_error(refusal(name, value, must).c_str());
+  throw nb::type_error((name + " = " + shown(value) + ", " + kind_of(value) + ": must be " + must).c_str());
 }
 
 void refuse_value(const std::string& name, nb::handle value, const std::string& must) {
-  throw nb::value_error(refusal(name, value, must).c_str());
+  throw nb::value_error((name + " = " + shown(value) + ": must be " + must).c_str());
 }
 
 std::optional<std::int64_t> as_integer(nb::handle object) {
@@ -87,8 +83,10 @@ std::optional<std::string> as_text(nb::handle object) {
   return std::string(text, std::size_t(size));
 }
 
+bool is_integer(nb::handle object) { return taken(PyNumber_Index(object.ptr())).is_valid(); }
+
 void refuse_integer(const std::string& name, nb::handle object) {
-  if (PyIndex_Check(object.ptr()) != 0) refuse_value(name, object, "an integer in [-2^63, 2^63)");
+  if (is_integer(object)) refuse_value(name, object, "an integer in [-2^63, 2^63)");
   refuse_type(name, object, "an integer");
 }
 

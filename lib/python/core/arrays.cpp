@@ -126,9 +126,7 @@ Array found(nb::handle object, const char* name, bool writes, nb::handle stream)
   }
   if (nb::hasattr(object, "__dlpack__")) return through_dlpack(object, name, stream);
   if (PyObject_CheckBuffer(object.ptr())) return numpy::array_of(numpy::over_buffer(object), name, writes);
-  throw nb::type_error((std::string(name) + " = " + shown(object) + ", " + kind_of(object) +
-                        ": must be an array, of NumPy or with __dlpack__ or the buffer protocol")
-                           .c_str());
+  refuse_type(name, object, "an array, of NumPy or with __dlpack__ or the buffer protocol");
 }
 
 Array acquired(nb::handle object, const char* name, bool writes, nb::handle stream = {}) {

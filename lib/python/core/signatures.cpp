@@ -57,7 +57,7 @@ bool is_of_type(nb::handle object, std::string_view name) {
 enum class Fit { yes, wrong_type, wrong_value };
 
 Fit fit_of_integer(nb::handle object) {
-  if (PyIndex_Check(object.ptr()) == 0) return Fit::wrong_type;
+  if (!is_integer(object)) return Fit::wrong_type;
   return as_integer(object) ? Fit::yes : Fit::wrong_value;
 }
 
@@ -116,7 +116,10 @@ bool set_if_unfit(const std::string& name, nb::handle value, const std::string& 
     all = PyUnicode_Check(value.ptr()) != 0 ? "text without surrogates and NUL"
           : integer                         ? "in [-2^63, 2^63)"
                                             : "within the range of float64";
-  set(of_range ? PyExc_ValueError : PyExc_TypeError, refusal(name, value, all));
+  if (of_range)
+    set(PyExc_ValueError, refusal(name, value, all));
+  else
+    set(PyExc_TypeError, name + " = " + shown(value) + ", " + kind_of(value) + ": must be " + all);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "arguments.hpp"
 #include "hints.hpp"
 #include "plans.hpp"
+#include "values.hpp"
 
 #include <nanobind/operators.h>
 
@@ -75,6 +76,7 @@ class System {
 
   void update(const SystemField& field, const Expression& value, int stage, const Offset& low, const Offset& high) {
     UpdateOptions options;
+    require_corner(low, "low"), require_corner(high, "high");
     options.stage = stage, options.low = integers(low), options.high = integers(high);
     system_.update(field, options) = value;
   }
@@ -91,6 +93,12 @@ class System {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
+  void require_corner(const Offset& corner, const char* name) const {
+    if (corner.empty() || int(corner.size()) == rank()) return;
+    throw nb::value_error((std::string(name) + " = " + text_of(corner) + ": must have " + std::to_string(rank()) +
+                           " axes, as the system has, or none")
+                              .c_str());
+  }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const Field& field : fields_) all.push_back(field.name);
@@ -130,23 +138,6 @@ class System {
       place[axis] = *value;
     }
     return place;
-  }
-  template <class Value>
-  static std::vector<Value> one_each(nb::handle given, const std::string& name, std::size_t count,
-                                     std::optional<Value> (*value_of)(nb::handle),
-                                     void (*refuse)(const std::string&, nb::handle)) {
-    const std::vector<nb::object> entries = entries_of(given, name, "a number for each point, or None");
-    if (entries.size() != count)
-      throw nb::value_error((name + " has " + std::to_string(entries.size()) + " entries for " + std::to_string(count) +
-                             " points: must be one for each, or None")
-                                .c_str());
-    std::vector<Value> values;
-    for (const nb::object& entry : entries) {
-      const std::optional<Value> value = value_of(entry);
-      if (!value) refuse(name + "[" + std::to_string(values.size()) + "]", entry);
-      values.push_back(*value);
-    }
-    return values;
   }
 
   StencilSystem system_;
@@ -210,12 +201,13 @@ class StepsPlan : public KeptPlan {
       if (std::ranges::find(known, name) == known.end()) unknown.push_back(name);
     }
     if (!unknown.empty())
-      throw nb::value_error(
-          ("fields: the system has no field " + quoted(unknown) + "; its fields are " + quoted(known)).c_str());
+      throw nb::value_error(("fields: the system has no field " + quoted(unknown) + "; its fields are " +
+                             quoted(known) + ": must be these")
+                                .c_str());
     if (!missing.empty())
-      throw nb::value_error(
-          ("fields: there are no arrays for " + quoted(missing) + "; the system's fields are " + quoted(known))
-              .c_str());
+      throw nb::value_error(("fields: there are no arrays for " + quoted(missing) + "; the system's fields are " +
+                             quoted(known) + ": must be all of them")
+                                .c_str());
   }
 
   void add(std::vector<tessera_operand>& operands, std::vector<Array>& arrays, const nb::dict& fields,
@@ -325,7 +317,9 @@ void define_fields(nb::module_& module) {
       .def(
           "at", [](const SystemField& self, const Offset& offset) { return self.at(integers(offset)); }, "offset"_a,
           "The value at a neighbour, an offset for each axis.")
-      .def("under", &SystemField::under, "taps"_a, "sum of coefficient * field at offset.")
+      .def(
+          "under", [](const SystemField& self, SomeTaps taps) { return self.under(taps_of(taps)); }, "taps"_a,
+          "sum of coefficient * field at offset.")
       .def(
           "__add__", [](const SystemField& a, const Expression& b) { return Expression(a) + b; }, nb::is_operator())
       .def(
