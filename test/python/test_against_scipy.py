@@ -247,7 +247,8 @@ def test_output_kind():
 
 
 def test_error_order():
-    """error-order: there is neither such an axis nor such a result."""
-    for library, error in ((ours, ValueError), (theirs, RuntimeError)):
+    """error-order: weights of two axes, and a complex cval of a real image."""
+    weights = np.ones((2, 2), complex)
+    for library, error in ((ours, RuntimeError), (theirs, ValueError)):
         with pytest.raises(error):
-            library.correlate1d(np.ones((), complex), [1.0], axis=0, output="f8")
+            library.convolve1d(np.ones((2, 3)), weights, mode="constant", cval=1j, output=complex)

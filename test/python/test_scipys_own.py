@@ -11,6 +11,7 @@ SCIPY = {
     "test_filters.py::TestNdimageFilters::test_gaussian_laplace0[12]*-complex64]": "f32-sum",
     "test_filters.py::test_multiple_modes_sequentially*": "fewer-passes",
     "test_filters.py::test_gaussian_filter_float16*": "more-types",
+    "test_filters.py::TestNdimageFilters::test_correlate_complex_kernel_invalid_cval*": "error-order",
 }
 NUMPY = {
     "test_multiarray.py::TestBinop::test_ufunc_binop_interaction": "matmul-function",
