@@ -39,6 +39,12 @@ struct BackendDirectory {
   std::string error;   ///< why it could not be read; "" when it was
 };
 
+/// A backend of Tessera's that was not built into this installation: no plugin of it was found.
+struct UnbuiltBackend {
+  std::string name;
+  std::string option;  ///< of CMake, which builds it: "TESSERA_BACKEND_KOKKOS"
+};
+
 namespace detail {
 
 inline std::vector<std::string> algorithm_names(std::int64_t backend, tessera_op op) {
@@ -56,6 +62,14 @@ inline std::vector<BackendDirectory> backend_directories() {
   const char *origin = nullptr, *error = nullptr;
   for (std::int64_t i = 0; const char* path = tessera_backend_directory(i, &origin, &error); ++i)
     list.push_back({path, origin, error});
+  return list;
+}
+
+/// The backends of Tessera's that were not built into this installation.
+inline std::vector<UnbuiltBackend> unbuilt_backends() {
+  std::vector<UnbuiltBackend> list;
+  const char* option = nullptr;
+  for (std::int64_t i = 0; const char* name = tessera_unbuilt_backend(i, &option); ++i) list.push_back({name, option});
   return list;
 }
 

@@ -131,10 +131,10 @@ class SystemField {
   }
   /// sum of coefficient * field at offset. Throws where the ranks differ, or there are no taps.
   Expression under(const Taps& taps) const {
-    if (taps.rank() != rank_ || taps.size() == 0)
-      throw Error(ErrorCode::invalid_argument, "taps of rank " + std::to_string(taps.rank()) + ", " +
-                                                   std::to_string(taps.size()) + " of them: the system has rank " +
-                                                   std::to_string(rank_) + " and wants at least one");
+    if (taps.rank() != rank_)
+      throw Error(ErrorCode::invalid_argument, "taps have rank " + std::to_string(taps.rank()) + ", the system has " +
+                                                   std::to_string(rank_) + (rank_ == 1 ? " axis" : " axes"));
+    if (taps.size() == 0) throw Error(ErrorCode::invalid_argument, "taps are empty: must be at least one");
     std::optional<Expression> sum;
     for (const Tap& tap : taps) {
       SystemField neighbour = *this;

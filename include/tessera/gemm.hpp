@@ -166,6 +166,7 @@ class GemmPlan : public Plan {
     constexpr int kSeparate = (0 + ... + !detail::kIsBias<std::decay_t<More>>);
     static_assert(kSeparate <= 1 && sizeof...(More) <= kSeparate + 1U, "after c: d, bias(values)");
     static_assert(kSeparate == 1 || detail::kWritable<C>, "c must not be const where no d is given");
+    check_bias((false || ... || detail::kIsBias<std::decay_t<More>>));
     const tessera_operand operands[] = {matrix(Role::a, a), matrix(Role::b, b), matrix(Role::c, c),
                                         further(std::forward<More>(more))...};
     const tessera_scalar scalars[] = {scalar(alpha), scalar(beta)};
@@ -200,6 +201,13 @@ class GemmPlan : public Plan {
     const void* get() const { return &c; }
   };
 
+  void check_bias(bool given) const {
+    const bool wanted = desc_.bias != Bias::none;
+    if (given == wanted) return;
+    throw Error(ErrorCode::invalid_argument,
+                wanted ? "bias is missing: the plan's descriptor has one; pass bias(values) behind c and d"
+                       : "bias is given, the plan takes none: set .bias of its descriptor, or leave bias(values) out");
+  }
   template <class X>
   tessera_operand matrix(Role role, X&& x) const {
     return operand(role, x);
@@ -251,6 +259,8 @@ struct OneProduct {
                    Scalar<element_of<C>> beta, C&& c, const PlanOptions& options, More&&... more) {
     desc.dtype = kDType<element_of<A>>;
     desc.dtype_d = kDType<element_of<C>>;
+    require_type("b", kDType<element_of<B>>, "a", desc.dtype);
+    if (*desc.dtype_d != kDType<Scalar<element_of<A>>>) require_type("c", *desc.dtype_d, "a and b", desc.dtype);
     (set_bias(desc, more), ...);
     GemmPlan(tessera_plan_borrow, context, desc, options_for<C>(options)).execute(alpha, a, b, beta, c, more...);
   }

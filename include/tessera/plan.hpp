@@ -164,6 +164,13 @@ PlanOptions options_for(PlanOptions options) {
   return options;
 }
 
+/// Throws unless an operand of one call, in which the operands tell the plan's types, is of the same type as others.
+inline void require_type(const char* name, DType given, const char* others, DType wanted) {
+  if (given != wanted)
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " is of type " + name_of(given) + ": must be " +
+                                                 name_of(wanted) + ", the type of " + others);
+}
+
 }  // namespace detail
 
 /// What every plan tells: the base of plans. Move-only. Destruction waits for the plan's queued work, or gives a

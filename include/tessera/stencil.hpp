@@ -204,6 +204,7 @@ struct OneCall {
   template <Element T, class In, class Out>
   static void stencil(const Context* context, const StencilDesc& desc, const In& in, Out&& out,
                       const PlanOptions& options) {
+    require_type("in", kDType<element_of<In>>, "out", kDType<T>);
     StencilPlan(tessera_plan_borrow, context, desc, kDType<T>, options_for<Out>(options)).execute(in, out);
   }
 };

@@ -215,9 +215,17 @@ class StencilSystem {
     const bool known = field >= 0 && std::size_t(field) < fields_.size();
     return known ? "'" + fields_[std::size_t(field)].name + "'" : "field " + std::to_string(field);
   }
+  /// Throws where a field is that of another system, as far as its number tells. `where` is the message's beginning.
+  void require_own(const std::string& where, std::int32_t field) const {
+    if (field >= 0 && std::size_t(field) < fields_.size()) return;
+    throw Error(ErrorCode::invalid_argument,
+                where + quoted(field) + " is not one of this system's, which has: " +
+                    detail::few_of(fields_, [](const Named& named) { return named.name; }));
+  }
   /// What was left out. Throws where a list has not an entry for each point.
   void complete(const char* list, std::size_t place, const SystemField& field, SeriesPoints& p) const {
     const std::size_t count = p.points.size();
+    require_own(std::string(list) + "[" + std::to_string(place) + "]: ", field.index());
     const auto check = [&](std::size_t given, const char* of, const char* otherwise) {
       if (given == count) return;
       throw Error(ErrorCode::invalid_argument, std::string(list) + "[" + std::to_string(place) + "] of " +
@@ -238,6 +246,13 @@ class StencilSystem {
     const auto refuse = [&](const std::string& why) {
       throw Error(ErrorCode::invalid_argument, std::string("update of ") + quoted(field) + ": " + why);
     };
+    require_own("update: ", field);
+    const std::string reader = "update of " + quoted(field) + ": ";
+    for (const Expression::Group& group : value.groups()) {
+      for (const tessera_factor& f : group.factors) require_own(reader, f.field);
+      for (const tessera_term& term : group.terms)
+        for (std::int64_t i = 0; i < term.factor_count; ++i) require_own(reader, term.factors[i].field);
+    }
     for (const auto& [name, corner] : {std::pair("low", &options.low), std::pair("high", &options.high)})
       if (!corner->empty() && corner->size() != rank)
         refuse(std::string(name) + " has " + std::to_string(corner->size()) + " axes, the system has " +

@@ -58,6 +58,9 @@ TESSERA_API const char* tessera_algorithm_name(int64_t backend, tessera_op op, i
  * does not tell which one it is. `origin` is set to why it was searched ("TESSERA_BACKEND_PATH", or how the
  * library came to it), `error` to why it could not be read, "" when it was; both may be null. */
 TESSERA_API const char* tessera_backend_directory(int64_t index, const char** origin, const char** error);
+/** The name of the `index`-th of Tessera's backends that has no plugin here, or null behind the last one. `option` is
+ * set to the option of CMake that builds it, "TESSERA_BACKEND_KOKKOS"; it may be null. */
+TESSERA_API const char* tessera_unbuilt_backend(int64_t index, const char** option);
 
 /* ---- Context: backend + device + stream --------------------------------------------------- */
 

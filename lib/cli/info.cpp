@@ -38,6 +38,9 @@ void print_json(const std::vector<BackendInfo>& found, const std::vector<Backend
          {"path", b.path},
          {"build", b.build_info}});
   }
+  root["not_built"] = Json::array();
+  for (const UnbuiltBackend& b : unbuilt_backends())
+    root["not_built"].push_back({{"name", b.name}, {"option", b.option}});
   // Names of devices and files need not be UTF-8.
   std::printf("%s\n", root.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }

@@ -53,7 +53,7 @@ inline std::string info_text(const BackendInfo& b) {
   return text;
 }
 
-/// Versions, types, where was searched, and each backend.
+/// Versions, types, where was searched, each backend, and those of Tessera's that are not here.
 inline std::string info_text(const std::vector<BackendInfo>& found, const std::vector<BackendDirectory>& searched) {
   std::vector<std::string> types;
   for (const DType dtype : kDTypes) types.push_back(name_of(dtype));
@@ -62,6 +62,8 @@ inline std::string info_text(const std::vector<BackendInfo>& found, const std::v
     text +=
         "  " + (d.path.empty() ? "?" : d.path) + " (" + d.origin + ")" + (d.error.empty() ? "" : ": ") + d.error + "\n";
   for (const BackendInfo& b : found) text += info_text(b);
+  for (const UnbuiltBackend& b : unbuilt_backends())
+    text += "\n" + b.name + ": not built into this installation\n  option    -D" + b.option + "=ON\n";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include "dispatch/dispatch.hpp"
 
 #include "check.hpp"
+#include "dispatch/known_backends.hpp"
 
 #include <algorithm>
 
@@ -73,11 +74,15 @@ void require_known_algorithm(const Request& request, tessera_op op, const Backen
   const std::string asked = algorithm.source + " = '" + algorithm.backend + "/" + algorithm.name + "': ";
   const std::vector<Backend*> named = registry.matching(algorithm.backend);
   if (named.empty()) {
-    std::vector<std::string> names;
-    for (const Backend* known : registry.backends()) names.push_back(known->full_name());
-    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + "there is no backend '" + algorithm.backend +
-                                                 "': " + no_plugin(algorithm.backend) + "; there is: " + join(names) +
-                                                 "; " + describe_search());
+    std::vector<std::string> names, leveled;
+    for (const Backend* known : registry.backends()) {
+      names.push_back(known->full_name());
+      if (!known->variant().empty()) leveled.push_back(known->name());
+    }
+    const std::string unbuilt = not_built(algorithm.backend, leveled);
+    throw Error(TESSERA_BACKEND_UNAVAILABLE,
+                asked + (unbuilt.empty() ? "there is no backend '" + algorithm.backend + "': " : unbuilt + "; ") +
+                    no_plugin(algorithm.backend) + "; there is: " + join(names) + "; " + describe_search());
   }
   require_variant_in_use(registry, *named.front(), request, context, asked);
   std::string lists;

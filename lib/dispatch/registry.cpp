@@ -168,6 +168,8 @@ Registry::Registry(std::vector<SearchedDirectory> directories, int processor_lev
   });
   for (const auto& backend : all_)
     if (best_.empty() || best_.back()->name() != backend->name()) best_.push_back(backend.get());
+  for (const KnownBackend& known : known_backends())
+    if (matching(known.name).empty()) unbuilt_.push_back(known);
 }
 
 std::vector<Backend*> Registry::matching(std::string_view given) const {

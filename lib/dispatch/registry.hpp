@@ -7,6 +7,7 @@
 
 #include "dispatch/environment.hpp"
 #include "dispatch/examine.hpp"
+#include "dispatch/known_backends.hpp"
 
 #include <tessera/plugin/abi.h>
 
@@ -99,6 +100,8 @@ class Registry {
 
   /// One per name: the variant that fits the processor best. In alphabetical order.
   const std::vector<Backend*>& backends() const { return best_; }
+  /// Those of Tessera's backends that have no plugin here.
+  const std::vector<KnownBackend>& unbuilt() const { return unbuilt_; }
   /// Those that a name given by a user means; all of backends() for "".
   std::vector<Backend*> matching(std::string_view given) const;
   const std::vector<SearchedDirectory>& searched() const { return searched_; }
@@ -110,6 +113,7 @@ class Registry {
   std::string problem_;
   std::vector<std::unique_ptr<Backend>> all_;
   std::vector<Backend*> best_;
+  std::vector<KnownBackend> unbuilt_;
 };
 
 }  // namespace tessera::core

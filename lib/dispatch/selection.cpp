@@ -4,6 +4,7 @@
 #include "dispatch/selection.hpp"
 
 #include "check.hpp"
+#include "dispatch/known_backends.hpp"
 #include "dispatch/registry.hpp"
 
 #include <algorithm>
@@ -90,10 +91,20 @@ std::string list_devices(std::span<const Candidate> candidates, const std::strin
 std::string meant(std::span<const Candidate> candidates, std::string name) {
   for (char& c : name)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  const bool known = name == "auto" || std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-                       return matches(name, c.name, c.variant);
-                     });
+  const bool known = name == "auto" ||
+                     std::any_of(candidates.begin(), candidates.end(),
+                                 [&](const Candidate& c) { return matches(name, c.name, c.variant); }) ||
+                     !not_built(name, {}).empty();
   return known ? "; did you mean '" + name + "'? " : ": ";
+}
+
+/// That there is no plugin of that name; of a backend of Tessera's, that it was not built.
+std::string absence(std::span<const Candidate> candidates, const std::string& name) {
+  std::vector<std::string> leveled;
+  for (const Candidate& c : candidates)
+    if (!c.variant.empty()) leveled.push_back(c.name);
+  const std::string unbuilt = not_built(name, leveled);
+  return (unbuilt.empty() ? "there is no such backend" + meant(candidates, name) : unbuilt + "; ") + no_plugin(name);
 }
 
 std::string quote(const std::string& source, const std::string& value) { return source + " = '" + value + "'"; }
@@ -159,9 +170,8 @@ std::vector<Choice> rank(std::span<const Candidate> candidates, const Request& r
 
   const std::string asked = quote(spec.source, spec.name);
   if (!named && !spec.name.empty())
-    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": there is no such backend" + meant(candidates, spec.name) +
-                                                 no_plugin(spec.name) + "; " + list_backends(candidates) +
-                                                 (search.empty() ? "" : "; " + search));
+    throw Error(TESSERA_BACKEND_UNAVAILABLE, asked + ": " + absence(candidates, spec.name) + "; " +
+                                                 list_backends(candidates) + (search.empty() ? "" : "; " + search));
   if (!usable)
     throw Error(TESSERA_BACKEND_UNAVAILABLE, spec.name.empty()
                                                  ? "no backend is usable; " + list_backends(candidates)

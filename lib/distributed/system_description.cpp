@@ -66,7 +66,8 @@ void SystemDescription::copy_fields(const tessera_system_desc& desc) {
     tessera_field field = desc.fields[f];
     for (int axis = 0; axis < (field.kind == TESSERA_FIELD_PROFILE ? 1 : desc.rank); ++axis)
       if (field.strides[axis] != TESSERA_PACKED)
-        invalid(at("fields", f) + ".strides", field.strides[axis], "must be packed: the plan lays out the blocks");
+        invalid(std::string(field.name) + ".strides", field.strides[axis],
+                "must be packed: the plan lays out the blocks");
     field.name = names_.emplace_back(field.name).c_str();
     if (field.dtype == 0) field.dtype = desc.dtype;
     if (field.kind == TESSERA_FIELD_STATE) call(tessera_system_next_level, &desc, f, &field.next);

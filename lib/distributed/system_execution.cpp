@@ -80,6 +80,17 @@ void SystemPlan::exchange(std::int32_t field, void* local) {
   agree(*comm_, attempts.outcome());
 }
 
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw core::Error(TESSERA_INVALID_ARGUMENT, what); }
+
+[[noreturn]] void refuse_missing(const std::string& name, tessera_role role) {
+  refuse(name + " is missing: each field has an array, a state one for each of its levels (in C with role " +
+         std::to_string(role) + ")");
+}
+
+}  // namespace
+
 /// Reads the operands, whose roles are those of a plan of one rank.
 SystemPlan::Arguments SystemPlan::arguments(const tessera_execution& e) const {
   Arguments given;
@@ -93,9 +104,9 @@ SystemPlan::Arguments SystemPlan::arguments(const tessera_execution& e) const {
     const auto* const end = e.operands + e.operand_count;
     const auto* const found =
         std::find_if(e.operands, end, [role](const tessera_operand& o) { return o.role == role; });
-    if (found == end) invalid(name, "missing", "must be given, with role = " + std::to_string(role));
+    if (found == end) refuse_missing(name, role);
     if (found->dtype != dtype)
-      invalid("dtype of " + name, name_of(found->dtype), std::string("must be ") + name_of(dtype));
+      refuse(name + " is of type " + name_of(found->dtype) + ", the plan takes " + name_of(dtype));
     if (found->data == nullptr && some) invalid(name, "null", "must be this rank's array");
     return found->data;
   };

@@ -101,7 +101,6 @@ bool Plan::take_operands(const tessera_execution& e, tessera_operand* operands) 
 /// puts the operands into the plugin's order.
 void Plan::examine(const tessera_execution& e, tessera_operand* operands) const {
   check_counts(e);
-  for (std::size_t i = 0; i < problem_.scalar_count; ++i) examine_scalar(e, i);
   for (std::size_t i = 0; i < e.operand_count; ++i) operand_with(element(e.operands, e.operand_size, i).role);
   for (std::size_t i = 0; i < operand_count_; ++i) {
     const Operand& known = problem_.operands[i];
@@ -113,6 +112,8 @@ void Plan::examine(const tessera_execution& e, tessera_operand* operands) const 
     examine_operand(e, i, *given);
     operands[i] = {given->data, given->dtype, tessera_role(first_role_ + i)};
   }
+  // Behind the operands: in C++ and Python the type of alpha follows from theirs.
+  for (std::size_t i = 0; i < problem_.scalar_count; ++i) examine_scalar(e, i);
 }
 
 /// The operand with that role, null where there is none.
@@ -129,18 +130,22 @@ const tessera_operand* Plan::find(const tessera_execution& e, tessera_role role)
 
 namespace {
 
+/// `field` of the descriptor could be of the given type; null where it could not.
 [[noreturn]] void refuse_dtype(const std::string& name, tessera_dtype given, tessera_dtype own, const char* field) {
   validate_dtype("dtype of " + name, given);
   const std::string type = name_of(given), wanted = name_of(own);
-  throw Error(TESSERA_INVALID_ARGUMENT, name + " is of type " + type + ", the plan takes " + wanted + ": set ." +
-                                            field + " of its descriptor to " + type + ", or pass " + wanted);
+  const std::string set =
+      field == nullptr ? "" : std::string("set .") + field + " of its descriptor to " + type + ", or ";
+  throw Error(TESSERA_INVALID_ARGUMENT,
+              name + " is of type " + type + ", the plan takes " + wanted + ": " + set + "pass " + wanted);
 }
 
-/// The field of a descriptor that says the type of an operand.
-const char* dtype_field(tessera_role role) {
-  return role == TESSERA_ROLE_C || role == TESSERA_ROLE_D ? "dtype_d"
-         : role == TESSERA_ROLE_BIAS                      ? "dtype_bias"
-                                                          : "dtype";
+/// The field of a descriptor that says the type of an operand, where it could say `given`.
+const char* dtype_field(const Problem& problem, tessera_role role, tessera_dtype given) {
+  const auto may_be = [&](tessera_dtype usual) { return given == usual || given == scalar_dtype(usual); };
+  if (role == TESSERA_ROLE_BIAS) return may_be(problem.gemm.dtype_d) ? "dtype_bias" : nullptr;
+  if (role == TESSERA_ROLE_C || role == TESSERA_ROLE_D) return may_be(problem.gemm.dtype) ? "dtype_d" : nullptr;
+  return "dtype";
 }
 
 }  // namespace
@@ -148,7 +153,7 @@ const char* dtype_field(tessera_role role) {
 void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
   const std::string name = problem_.scalar_names[index];
   const tessera_scalar& given = element(e.scalars, e.scalar_size, index);
-  if (given.dtype != problem_.scalar_dtype) refuse_dtype(name, given.dtype, problem_.scalar_dtype, "dtype");
+  if (given.dtype != problem_.scalar_dtype) refuse_dtype(name, given.dtype, problem_.scalar_dtype, nullptr);
   if (given.reserved != 0) invalid("reserved of " + name, given.reserved, "must be 0");
   if (given.imaginary != 0.0)
     invalid("imaginary of " + name, text_of(given.imaginary), "must be 0: the plan's type is real");
@@ -158,7 +163,8 @@ void Plan::examine_scalar(const tessera_execution& e, std::size_t index) const {
 void Plan::examine_operand(const tessera_execution& e, std::size_t index, const tessera_operand& given) const {
   const Operand& known = problem_.operands[index];
   const char* const name = operand_with(given.role).name;  // of C, where that is D
-  if (given.dtype != known.dtype) refuse_dtype(name, given.dtype, known.dtype, dtype_field(known.role));
+  if (given.dtype != known.dtype)
+    refuse_dtype(name, given.dtype, known.dtype, dtype_field(problem_, known.role, given.dtype));
   plugin::refuse_tail(&given, sizeof given, e.operand_size, name);
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);
   if (address == 0 && (reads(known, e) || (known.written && !known.layout.empty())))

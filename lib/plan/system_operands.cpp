@@ -18,11 +18,6 @@ const tessera_operand& element(const tessera_execution& e, std::uint64_t index) 
   return *reinterpret_cast<const tessera_operand*>(reinterpret_cast<const char*>(e.operands) + index * e.operand_size);
 }
 
-/// "u[-1] (role 65)".
-std::string named(const Operand& operand) {
-  return std::string(operand.name) + " (role " + std::to_string(operand.role) + ")";
-}
-
 bool share_element(const Operand& a, const void* at_a, const Operand& b, const void* at_b) {
   const std::int64_t size_a = element_size(a.dtype), size_b = element_size(b.dtype), unit = std::min(size_a, size_b);
   const auto distance =
@@ -67,12 +62,17 @@ void SystemOperands::check_shape(const tessera_execution& e) const {
 
 /// Every one that was given has a place of its own, so that there are too few.
 void SystemOperands::refuse_missing(std::uint64_t count) const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < operands_.size(); ++i)
-    if (operands_[i].dtype == 0) names.push_back(named(problem_.operands[i]));
-  invalid("operand_count", std::int64_t(count),
-          "must be " + std::to_string(operands_.size()) + "; " + join_few(names) +
-              (names.size() == 1 ? " is" : " are") + " missing");
+  std::vector<std::string> names, roles;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].dtype != 0) continue;
+    names.push_back(problem_.operands[i].name);
+    roles.push_back(std::to_string(problem_.operands[i].role));
+  }
+  throw Error(TESSERA_INVALID_ARGUMENT,
+              join_few(names) + (names.size() == 1 ? " is" : " are") +
+                  " missing: each field has an array, a state one for each of its levels (in C " +
+                  std::to_string(operands_.size()) + " operands, not " + std::to_string(count) + ", with the roles " +
+                  join_few(roles) + " as well)");
 }
 
 std::size_t SystemOperands::place_of(tessera_role role) const {
@@ -80,7 +80,8 @@ std::size_t SystemOperands::place_of(tessera_role role) const {
   const auto found = std::find_if(known.begin(), known.end(), [&](const Operand& o) { return o.role == role; });
   if (found != known.end()) return std::size_t(found - known.begin());
   std::vector<std::string> roles;
-  for (const Operand& operand : known) roles.push_back(named(operand));
+  for (const Operand& operand : known)
+    roles.push_back(std::string(operand.name) + " (role " + std::to_string(operand.role) + ")");
   invalid("role", role, "must be one of the plan's: " + join_few(roles));
 }
 
@@ -89,8 +90,10 @@ void SystemOperands::check(std::size_t place, const tessera_operand& given) cons
   if (given.dtype != known.dtype) {
     validate_dtype(std::string("dtype of ") + known.name, given.dtype);
     const std::string type = name_of(given.dtype), wanted = name_of(known.dtype);
+    const char* const set =
+        known.role < TESSERA_ROLE_INJECTED ? "set dtype of its field or of the system" : "set dtype of the system";
     throw Error(TESSERA_INVALID_ARGUMENT, std::string(known.name) + " is of type " + type + ", the plan takes " +
-                                              wanted + ": set .dtype of its field or of the system, or pass " + wanted);
+                                              wanted + ": " + set + ", or pass " + wanted);
   }
   const auto address = reinterpret_cast<std::uintptr_t>(given.data);
   if (address == 0 && !known.layout.empty())

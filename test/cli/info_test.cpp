@@ -57,6 +57,12 @@ TEST_CASE("JSON and text tell of the same backends", "[info]") {
     for (const json& names : backend.at("algorithms"))  // also of a backend that lacks its device
       for (const json& name : names) CHECK_THAT(text.output, ContainsSubstring(name.get<std::string>()));
   }
+  for (const json& unbuilt : info.at("not_built")) {
+    const std::string name = unbuilt.at("name"), option = unbuilt.at("option");
+    CHECK_THAT(text.output, ContainsSubstring("\n" + name + ": not built into this installation\n  option    -D" +
+                                              option + "=ON\n"));
+    for (const json& backend : info.at("backends")) CHECK(backend.at("name") != name);
+  }
 }
 
 TEST_CASE("a plugin that cannot be loaded is listed with the reason", "[info]") {
@@ -121,11 +127,14 @@ TEST_CASE("no usable backend is a failure", "[info]") {
   const Outcome none = run({program, "info"}, environment);
   CHECK(none.exit_code == 1);
   CHECK_THAT(none.output, ContainsSubstring(place));
+  for (const char* name : {"cpu", "cuda", "kokkos-openmp", "kokkos-cuda"})
+    CHECK_THAT(none.output, ContainsSubstring("\n" + std::string(name) + ": not built into this installation\n"));
   CHECK_THAT(none.errors, ContainsSubstring("no backend was found"));
   write_file(folder.path() / "lib" / "tessera" / "libtessera_backend_broken.so", "broken");
   const Outcome unusable = run({program, "info", "--json"}, environment);
   CHECK(unusable.exit_code == 1);
   CHECK(json::parse(unusable.output).at("backends").size() == 1);
+  CHECK(json::parse(unusable.output).at("not_built").size() == 4);
   CHECK_THAT(unusable.errors, ContainsSubstring("no backend is usable"));
 }
 

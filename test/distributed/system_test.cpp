@@ -359,7 +359,7 @@ TEST_CASE("systems that cannot be cut are refused on all ranks", "[system]") {
   StencilSystem strided({20, 20});
   const auto wide = strided.state("wide", {.strides = {30, 1}});
   strided.update(wide) = 0.5 * wide;
-  check_all(refused(strided, {}), "fields[0].strides = 30: must be packed");
+  check_all(refused(strided, {}), "wide.strides = 30: must be packed");
   StencilSystem boxed({20, 20});
   const auto part = boxed.state("part", {.levels = 2});
   boxed.update(part) = 0.5 * part;
@@ -372,23 +372,27 @@ TEST_CASE("an execution of a system that fails on one rank fails on all, and the
     const Wave wave;
     const Context context = context_of(tested_backends().front(), comm.rank());
     DistributedSystemPlan plan(comm, context, wave.system, 4, {}, {.operands = Memory::device});
-    const std::int64_t elements = plan.block().elements;
-    Buffer<float> now(context, elements), before(context, elements), c2(context, elements), in(context, 4),
-        out(context, 4);
-    for (Buffer<float>* buffer : {&now, &before, &c2}) buffer->upload(std::vector<float>(std::size_t(elements), 0.5f));
-    in.upload(std::vector<float>(4, 1.0f));
+    const std::int64_t n = plan.block().elements;
+    Buffer<float> now(context, n), before(context, n), c2(context, n), in(context, 4), out(context, 4);
+    for (Buffer<float>* buffer : {&now, &before, &c2, &in}) buffer->upload(std::vector<float>(buffer->size(), 0.5f));
     const auto execute = [&](float* newest) {
       plan.execute({{wave.u, newest, before.data()}, {wave.c2, c2.data()}}, {{in.data()}, {out.data()}});
     };
-    std::string text;
-    try {
-      execute(comm.rank() == 2 ? nullptr : now.data());
-    } catch (const Error& error) {
-      text = error.what();
-    }
+    const auto message_of = [](auto&& body) -> std::string {
+      try {
+        return body(), "";
+      } catch (const Error& error) {
+        return error.what();
+      }
+    };
+    std::string text = message_of([&] { execute(comm.rank() == 2 ? nullptr : now.data()); });
+    text += message_of([&] { plan.execute({{wave.u, now.data()}, {wave.c2, c2.data()}}); });
+    text += message_of([&] { plan.execute({{wave.u, now.data(), before.data()}, {wave.c2, std::vector<double>()}}); });
     execute(now.data());
     throw Error(ErrorCode::internal, text);
   });
+  check_all(errors, "u[-1] is missing: each field has an array");
+  check_all(errors, "c2 is of type f64, the plan takes f32");
   CHECK_THAT(errors[2], ContainsSubstring("u = null"));
   for (const int rank : {0, 1}) CHECK_THAT(errors[std::size_t(rank)], ContainsSubstring("rank 2"));
 }

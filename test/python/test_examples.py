@@ -24,6 +24,13 @@ def test_example(path, capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/systems.md"])
+def test_first_program_of_a_page_runs_by_itself(page, monkeypatch, tmp_path):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", text, re.S)[1], {})
+
+
 def test_pictures_go_where_git_ignores_them(capsys, monkeypatch, tmp_path):
     pytest.importorskip("PIL")
     program = Path(__file__).parents[2] / "docs" / "examples" / "python" / "pictures.py"

@@ -7,6 +7,7 @@ from conftest import unit
 
 import tessera
 
+X, ONE = np.ones((4, 5)), tessera.taps.identity(1)
 MODES = {"periodic": "wrap", "nearest": "edge", "reflect": "symmetric", "mirror": "reflect", "constant": "constant"}
 
 
@@ -98,10 +99,52 @@ def test_taps():
     assert list(-taps * 2 - taps) == [((0, 1), -9.0)]
     dense = tessera.taps.from_dense(np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]]))
     assert list(dense) == [((-1, 0), 1.0), ((0, -1), 2.0), ((0, 1), 3.0)]
-    with pytest.raises(ValueError, match="offset"):
-        taps.add((0, 1, 2), 1.0)
-    with pytest.raises(ValueError, match="accuracy"):
-        tessera.taps.laplacian(2, 3)
+    assert eval(repr(dense), {"Taps": tessera.Taps}).__repr__() == repr(dense)
+    assert list(tessera.Taps(1, [([2], 1), (np.array([-1]), np.float32(0.5))])) == [((-1,), 0.5), ((2,), 1.0)]
+    assert len(tessera.Taps(3)) == 0
+
+
+@pytest.mark.parametrize(
+    "error, text, call",
+    [
+        (TypeError, "taps: a numpy.ndarray; must be Taps: .*from_dense", lambda t: tessera.stencil(X, np.ones((3, 3)))),
+        (TypeError, "taps: a list; must be Taps", lambda t: tessera.stencil(X, [((0, 1), 1.0)])),
+        (TypeError, "taps: a numpy.ndarray; must be", lambda t: tessera.StencilPlan((4, 5), np.ones((3, 3)))),
+        (TypeError, "taps: a float; must be", lambda t: tessera.StencilSystem((4, 5)).state("u").under(1.0)),
+        (ValueError, "have rank 1, the system has 2", lambda t: tessera.StencilSystem((4, 5)).state("u").under(ONE)),
+        (TypeError, "steps: a float; must be a whole number", lambda t: tessera.stencil(X, t, steps=2.0)),
+        (TypeError, "extents: an int; must be a sequence", lambda t: tessera.StencilPlan(4, t)),
+        (TypeError, r"extents\[1\]: a float; must be a whole", lambda t: tessera.StencilPlan((4, 5.0), t)),
+        (TypeError, "rank: a numpy.ndarray; must be a whole .*from_dense", lambda t: tessera.Taps(np.ones((3, 3)))),
+        (ValueError, "rank = 4: must be 1, 2 or 3", lambda t: tessera.Taps(4)),
+        (ValueError, "rank = 4294967296: must have 32 bits", lambda t: tessera.Taps(2**32)),
+        (ValueError, "rank = 18446744073709551616: must have 64", lambda t: tessera.Taps(2**64)),
+        (TypeError, "terms: must be a list of pairs", lambda t: tessera.Taps(2, 1.0)),
+        (TypeError, r"terms\[0\]: must be a pair \(offset, coeff", lambda t: tessera.Taps(2, np.ones((3, 3)))),
+        (TypeError, r"terms\[1\]: offset: an int; must be", lambda t: tessera.Taps(2, [((0, 0), 1), (0, 1)])),
+        (ValueError, "offset has 3 axes; the taps have 2", lambda t: t.add((0, 1, 2), 1.0)),
+        (TypeError, "offset: an int; must be a sequence with a whole number", lambda t: t.add(1, 1.0)),
+        (TypeError, r"offset\[1\]: a float; must be a whole number", lambda t: t.add((0, 0.5), 1.0)),
+        (TypeError, "coefficient: a str; must be a number", lambda t: t.add((0, 1), "1")),
+        (TypeError, "coefficient: a complex; must be a number", lambda t: t.add((0, 1), 1j)),
+        (TypeError, "rank: a tuple; must be a whole number", lambda t: tessera.taps.laplacian((4, 5))),
+        (TypeError, "rank: a str; must be", lambda t: tessera.taps.identity("2")),
+        (TypeError, "axis: a str; must be", lambda t: tessera.taps.derivative(2, "x", 1)),
+        (TypeError, "radius: a tuple; must be", lambda t: tessera.taps.box(2, (1, 1))),
+        (TypeError, "sigma: a tuple; must be a number", lambda t: tessera.taps.gaussian(2, (1.0, 2.0))),
+        (TypeError, "radius: a float; must be", lambda t: tessera.taps.gaussian(2, 1.0, 3.0)),
+        (ValueError, "accuracy", lambda t: tessera.taps.laplacian(2, 3)),
+        (TypeError, "weights: a list; must be an array", lambda t: tessera.taps.from_dense([[0.0, 1.0]])),
+        (TypeError, "weights: of int64; must be float64", lambda t: tessera.taps.from_dense(np.array([0, 1, 0]))),
+        (TypeError, "weights: of float32; must be", lambda t: tessera.taps.from_dense(np.ones(3, "float32"))),
+    ],
+)
+def test_taps_that_are_wrong_are_named(error, text, call):
+    taps = tessera.taps.laplacian(2)
+    before = list(taps)
+    with pytest.raises(error, match=text):
+        call(taps)
+    assert list(taps) == before
 
 
 @pytest.mark.parametrize(

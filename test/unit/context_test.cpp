@@ -108,6 +108,16 @@ TEST_CASE("where a backend is not installed, the plugin that is missing is named
                [] { GemmPlan plan(kSmall, {.algorithm = "cuda-x/naive"}); });
 }
 
+TEST_CASE("an algorithm of a backend of Tessera's that was not built says so", "[environment]") {
+  const char* option = nullptr;
+  for (std::int64_t i = 0; const char* name = tessera_unbuilt_backend(i, &option); ++i)
+    check_throws(name, ErrorCode::backend_unavailable,
+                 {"Tessera has this backend, but it was not built into this installation", option},
+                 [&] { GemmPlan plan(kSmall, {.algorithm = std::string(name) + "/naive"}); });
+  CHECK(tessera_unbuilt_backend(-1, nullptr) == nullptr);
+  CHECK(tessera_unbuilt_backend(1000, &option) == nullptr);
+}
+
 TEST_CASE("an algorithm of a backend that does not exist is an error", "[environment]") {
   const ScopedVariable backend("TESSERA_BACKEND", "fake"), algorithm("TESSERA_GEMM_ALGORITHM", "nosuch/plain");
   check_throws("nosuch/plain", ErrorCode::backend_unavailable, {"nosuch", "fake"}, [] { GemmPlan plan(kSmall); });

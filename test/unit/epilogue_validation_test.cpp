@@ -105,11 +105,14 @@ TEST_CASE("bad operands beside A, B and C are refused, and the plan works on", "
   const float* const none = nullptr;
   float* const nowhere = nullptr;
   std::vector<double> doubles(6);
-  refused("no bias", {"operand bias", "missing", "role = 5"}, [&] { w.plan.execute(1, w.a, w.b, 1, w.c, w.d); });
+  GemmPlan plain(w.context, {.m = 2, .n = 3, .k = 4});
+  refused("no bias", {"bias is missing", "pass bias(values)"}, [&] { w.plan.execute(1, w.a, w.b, 1, w.c, w.d); });
+  refused("a bias for a plan without", {"bias is given, the plan takes none: set .bias"},
+          [&] { plain.execute(1, w.a, w.b, 1, w.c, bias(w.v)); });
   refused("a null bias", {"bias", "null"}, [&] { w.plan.execute(1, w.a, w.b, 1, w.c, w.d, bias(none)); });
   refused("a short bias", {"bias has 2 elements", "3"},
           [&] { w.plan.execute(1, w.a, w.b, 1, w.c, w.d, bias(std::vector<float>(2))); });
-  refused("a bias of doubles", {"bias is of type f64", "dtype_bias", "pass f32"},
+  refused("a bias of doubles", {"bias is of type f64, the plan takes f32: pass f32"},
           [&] { w.plan.execute(1, w.a, w.b, 1, w.c, w.d, bias(doubles)); });
   refused("a null D", {"d", "null"}, [&] { w.plan.execute(1, w.a, w.b, 1, w.c, nowhere, bias(w.v)); });
   refused("C is read and null", {"c", "null"}, [&] { w.plan.execute(1, w.a, w.b, 1, none, w.d, bias(w.v)); });

@@ -265,6 +265,27 @@ TEST_CASE("the best score wins among what is allowed", "[selection]") {
              ContainsSubstring("no device"));
 }
 
+TEST_CASE("a backend of Tessera's that was not built is told from a name that nobody has", "[selection]") {
+  const std::vector<Candidate> all = {{"cpu", "v3", "", 1, 10.0, {}, ""}, {"own", "", "", 1, 10.0, {}, ""}};
+  const auto said = [&](const char* backend) {
+    return refusal(TESSERA_BACKEND_UNAVAILABLE, [&] {
+      choose(all, {parse_backend(backend, "TESSERA_BACKEND"), {}}, "looked in /a");
+    });
+  };
+  CHECK(said("cuda") ==
+        "TESSERA_BACKEND = 'cuda': Tessera has this backend, but it was not built into this installation: configure "
+        "with -DTESSERA_BACKEND_CUDA=ON, and the summary says what that needs; no plugin libtessera_backend_cuda.so or "
+        "libtessera_backend_cuda-*.so was found; there is: cpu-v3 (usable), own (usable); looked in /a");
+  for (const char* name : {"kokkos", "kokkos-openmp", "kokkos-cuda", "kokkos-openmp-v4"})
+    CHECK_THAT(said(name), ContainsSubstring("not built") && ContainsSubstring("-DTESSERA_BACKEND_KOKKOS=ON"));
+  CHECK_THAT(said("cuda:1"), ContainsSubstring("-DTESSERA_BACKEND_CUDA=ON"));
+  CHECK_THAT(said("cpu-v4"), ContainsSubstring("Tessera has cpu for this instruction set, but it was not built") &&
+                                 ContainsSubstring("configure with v4 in -DTESSERA_CPU_VARIANTS"));
+  for (const char* name : {"nosuch", "cud", "cuda-x", "kokkos-hip", "own-v4", "cpu-v5", "cudas"})
+    CHECK_THAT(said(name), ContainsSubstring("there is no such backend: ") && !ContainsSubstring("not built"));
+  CHECK_THAT(said("CUDA"), ContainsSubstring("there is no such backend; did you mean 'cuda'? "));
+}
+
 TEST_CASE("a forced algorithm narrows the choice and never falls back", "[selection]") {
   Candidate cpu{"cpu", "v3", "", 1, 10.0, {"eigen", "plain"}, ""};
   Candidate gpu{"gpu", "", "", 1, 50.0, {"tiled"}, ""};

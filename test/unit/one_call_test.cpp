@@ -110,6 +110,20 @@ TEST_CASE("one call from C", "[one call]") {
   CHECK(rounded == 0.1f);
 }
 
+TEST_CASE("operands of one call whose types do not go together are named", "[one call]") {
+  Context context = fake();
+  const std::vector<float> a = cast<float>(kA), b = cast<float>(kB);
+  std::vector<float> c(4);
+  std::vector<double> wide(6);
+  const auto refused = [](const char* message, auto&& body) {
+    check_throws(message, ErrorCode::invalid_argument, {message}, body);
+  };
+  refused("b is of type f64: must be f32, the type of a", [&] { gemm(context, kDesc, 1, a, kB, 0, c); });
+  refused("c is of type f64: must be f32, the type of a and b", [&] { gemm(context, kDesc, 1, a, b, 0, wide); });
+  refused("in is of type f32: must be f64, the type of out",
+          [&] { stencil(context, {.extents = {6}, .taps = taps::identity(1)}, a, wide); });
+}
+
 TEST_CASE("sizes of operands are checked in every form", "[one call]") {
   Context context = fake();
   const PlanOptions device{.operands = Memory::device};

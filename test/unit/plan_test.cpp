@@ -223,8 +223,21 @@ TEST_CASE("arguments of another type are named, with what is to be set", "[valid
   GemmPlan plan(context, kSmall);
   const std::vector<double> ones(4, 1.0);
   std::vector<double> c(4);
-  check_throws("all of them", ErrorCode::invalid_argument, {"alpha is of type f64", "plan takes f32", ".dtype", "f64"},
-               [&] { plan.execute(1, ones, ones, 0, c); });
+  const std::vector<float> right(4, 1.0f);
+  std::vector<float> d(4);
+  const auto refused = [&](const std::string& message, auto&& body) {
+    check_throws(message.c_str(), ErrorCode::invalid_argument, {message}, body);
+  };
+  refused("a is of type f64, the plan takes f32: set .dtype of its descriptor to f64, or pass f32",
+          [&] { plan.execute(1, ones, ones, 0, c); });
+  refused("b is of type f64, the plan takes f32", [&] { plan.execute(1, right, ones, 0, d); });
+  // Products of f32 have no result of another type.
+  refused("c is of type f64, the plan takes f32: pass f32", [&] { plan.execute(1, right, right, 0, c); });
+  refused("d is of type f64, the plan takes f32: pass f32", [&] { plan.execute(1, right, right, 0, nullptr, c); });
+  const std::vector<float16> narrow(4);
+  GemmPlan of_halves(context, {.m = 2, .n = 2, .k = 2, .dtype = DType::f16});
+  refused("c is of type f32, the plan takes f16: set .dtype_d of its descriptor to f32, or pass f16",
+          [&] { of_halves.execute(1, narrow, narrow, 0, d); });
   StencilPlan sweep(context, {.extents = {4}, .taps = taps::identity(1)});
   check_throws("a grid", ErrorCode::invalid_argument, {"in is of type f64", "plan takes f32", ".dtype"},
                [&] { sweep.execute(ones, c); });

@@ -59,6 +59,21 @@ struct Raw {
   }
 };
 
+/// Checks what is said of a system that `make` has put together wrong.
+template <class Make>
+void begins(const std::string& message, Make&& make) {
+  try {
+    StencilSystem system({4, 5});
+    make(system);
+    SystemPlan(fake(), system, 2);
+  } catch (const Error& error) {
+    CHECK(error.code() == kInvalid);
+    CHECK_THAT(error.what(), Catch::Matchers::StartsWith(message));
+    return;
+  }
+  FAIL_CHECK("nothing was thrown, instead of " << message);
+}
+
 }  // namespace
 
 TEST_CASE("arrays of a system are checked by name", "[system]") {
@@ -76,8 +91,12 @@ TEST_CASE("arrays of a system are checked by name", "[system]") {
   refused("const state", {{w.u, w.now, constant}, {w.c2, w.speed}, {w.s, w.sponge}}, {"u[-1] is const"});
   refused("three levels", {{w.u, w.now, w.before, array}, {w.c2, w.speed}}, {"u has 2 levels, 3 arrays"});
   refused("a level too few", {{w.u, w.now}, {w.c2, w.speed}, {w.s, w.sponge}},
-          {"operand_count = 5: must be 6; u[-1] (role 65) is missing"});
+          {"u[-1] is missing: each field has an array, a state one for each of its levels"});
+  refused("no arrays at all", {}, {"u, u[-1], c2, s are missing"});
   refused("another type", {{w.u, w.now, w.before}, {w.c2, wide}, {w.s, w.sponge}}, {"c2 is of type f64", "takes f32"});
+  check_throws("a series of another type", kInvalid, {"injections[0] is of type f64", "set dtype of the system"}, [&] {
+    plan.execute(w.fields(), {{wide}, {w.receiver}});
+  });
   refused("twice the same", {{w.u, w.now, w.now}, {w.c2, w.speed}, {w.s, w.sponge}},
           {"u = an array that overlaps u[-1]", "must not share an element"});
   refused("read and written", {{w.u, w.now, w.before}, {w.c2, w.before}, {w.s, w.sponge}}, {"overlaps c2"});
@@ -111,9 +130,9 @@ TEST_CASE("what C gives for a system is checked", "[system]") {
   raw = Raw(w);
   raw.operands.erase(raw.operands.begin() + 1, raw.operands.begin() + 3);
   raw.refused("a level and an array", plan,
-              {"operand_count = 4: must be 6; u[-1] (role 65), c2 (role 68) are missing"});
+              {"u[-1], c2 are missing", "(in C 6 operands, not 4, with the roles 65, 68 as well)"});
   raw.operands.clear();
-  raw.refused("nothing", plan, {"operand_count = 0: must be 6; u (role 64), ", ", s (role 72), injections[0] (role "});
+  raw.refused("nothing", plan, {"u, u[-1], c2, s, injections[0], recordings[0] are missing"});
   raw = Raw(w);
   raw.execution.first_step = INT64_MAX / 4;
   raw.refused("a row beyond memory", plan, {"first_step = 2305843009213693951: injections[0]", "of 4 bytes", "2^63"});
@@ -134,6 +153,72 @@ TEST_CASE("a field that a system does not have is told with those that it has", 
                });
   check_throws("a corner", kInvalid, {"update of 'u': low has 1 axes, the system has 2"},
                [&] { w.system.update(w.u, {.low = std::vector<std::int64_t>(1, 1)}) = w.u; });
+}
+
+TEST_CASE("messages about a field begin with its name", "[system]") {
+  begins("fields = none: a system has a state", [](StencilSystem&) {});
+  begins("fields = 65: must be at most 64", [](StencilSystem& s) {
+    for (int i = 0; i < 65; ++i) s.array("a" + std::to_string(i));
+  });
+  begins("updates = none: a system has a state", [](StencilSystem& s) { s.array("c"); });
+  begins("'u' has no update", [](StencilSystem& s) { s.state("u"); });
+  begins("u.levels = 4: must be one of 1, 2, 3", [](StencilSystem& s) { s.state("u", {.levels = 4}); });
+  begins("u.boundary[0][0] = halo: must be another",
+         [](StencilSystem& s) { s.state("u", {.boundary = Boundary::halo}); });
+  begins("p.axis = 2: must be one of", [](StencilSystem& s) { s.profile("p", 2); });
+  begins("c.dtype = f64: must be f32", [](StencilSystem& s) { s.array("c", {.dtype = DType::f64}); });
+  begins("fields[1].name = 'u': is another", [](StencilSystem& s) { s.state("u"), s.array("u"); });
+  begins("dtype = f16: must be f32 or f64", [](StencilSystem& s) { s = StencilSystem({4}, DType::f16); });
+}
+
+TEST_CASE("messages about updates and points begin with the call and its field", "[system]") {
+  begins("updates[0] of 'u': stage = 64", [](StencilSystem& s) {
+    const auto u = s.state("u");
+    s.update(u, {.stage = 64}) = 0.5 * u;
+  });
+  begins("updates[1] of 'u': its box overlaps", [](StencilSystem& s) {
+    const auto u = s.state("u");
+    s.update(u) = 0.5 * u;
+    s.update(u, {.low = {1, 1}}) = 0.25 * u;
+  });
+  begins("updates[0] = an update of 'c': it is only read", [](StencilSystem& s) {
+    const auto u = s.state("u"), c = s.array("c");
+    s.update(c) = 0.5 * u;
+  });
+  begins("u[-1] in updates[0] of 'u': ", [](StencilSystem& s) {
+    const auto u = s.state("u");
+    s.update(u) = 0.5 * u[-1];
+  });
+  begins("u at offset[1] = 2000 in updates[0] of 'u': ", [](StencilSystem& s) {
+    const auto u = s.state("u");
+    s.update(u) = 0.5 * u.at({0, 2000});
+  });
+  begins("injections[0] of 'u': points[0], axis 1 = 5: must lie in [0, 5)", [](StencilSystem& s) {
+    const auto u = s.state("u");
+    s.update(u) = 0.5 * u;
+    s.inject(u, {.points = {{3, 5}}});
+  });
+  begins("recordings[0] of 'c': must be of a state", [](StencilSystem& s) {
+    const auto u = s.state("u"), c = s.array("c");
+    s.update(u) = c * u;
+    s.record(c, {.points = {{3, 4}}});
+  });
+}
+
+TEST_CASE("fields of another system are refused where they are used", "[system]") {
+  StencilSystem system({4, 5}), other({4, 5});
+  const auto u = system.state("u");
+  other.state("v");
+  const auto foreign = other.array("w");
+  const auto refused = [](const std::string& message, auto&& body) {
+    check_throws("a field of another system", kInvalid, {message}, body);
+  };
+  const std::string rest = "field 1 is not one of this system's, which has: u";
+  refused("update: " + rest, [&] { system.update(foreign) = 0.5 * u; });
+  refused("update of 'u': " + rest, [&] { system.update(u) = foreign * u; });
+  refused("update of 'u': " + rest, [&] { system.update(u) = foreign * (u + u.at({0, 1})); });
+  refused("injections[0]: " + rest, [&] { system.inject(foreign, {}); });
+  refused("recordings[0]: " + rest, [&] { system.record(foreign, {}); });
 }
 
 TEST_CASE("points have the weight 1 and a series each unless they say otherwise", "[system]") {
@@ -169,7 +254,8 @@ TEST_CASE("points have the weight 1 and a series each unless they say otherwise"
     system.record(u, {.points = {{2, 2}}, .series = {0, 1}});
   });
   system.record(u, {.points = {{2, 2}}, .series = {-1}});
-  check_throws("a negative series", kInvalid, {"recordings[3].series[0] = -1"}, [&] { SystemPlan(fake(), system, 1); });
+  check_throws("a negative series", kInvalid, {"recordings[3] of 'u': series[0] = -1"},
+               [&] { SystemPlan(fake(), system, 1); });
 }
 
 TEST_CASE("a plan tells where the levels are after its steps", "[system]") {
@@ -199,7 +285,7 @@ TEST_CASE("what cannot be overwritten is refused, or has an array of its own", "
   StencilSystem heat({8});
   const auto u = heat.state("u", {.boundary = Boundary::periodic, .next = NextLevel::in_place});
   heat.update(u) = 0.5 * u.at({-1}) + 0.5 * u.at({1});
-  check_throws("in place", kInvalid, {"fields[0].next = in place", "reads level 0 of 'u' at neighbours", "apart"},
+  check_throws("in place", kInvalid, {"u.next = in place", "reads level 0 of 'u' at neighbours", "apart"},
                [&] { SystemPlan(context, heat, 1); });
   StencilSystem other({8});
   const auto v = other.state("u", {.boundary = Boundary::periodic});

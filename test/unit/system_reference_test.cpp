@@ -166,7 +166,9 @@ TEST_CASE("what an expression cannot be is refused", "[system]") {
              }),
              ContainsSubstring("at most three values"));
   CHECK_THAT(refusal([&] { u.at({1}); }), ContainsSubstring("offset of 1 axes"));
-  CHECK_THAT(refusal([&] { u.under(taps::laplacian(3)); }), ContainsSubstring("taps of rank 3"));
+  CHECK_THAT(refusal([&] { u.under(taps::laplacian(3)); }),
+             ContainsSubstring("taps have rank 3, the system has 2 axes"));
+  CHECK_THAT(refusal([&] { u.under(Taps(2)); }), ContainsSubstring("taps are empty"));
   CHECK_THAT(refusal([&] { StencilSystem({1, 2, 3, 4}); }), ContainsSubstring("extents of 4 axes"));
 }
 

@@ -51,11 +51,19 @@ nb::typed<nb::dict, nb::str, Any> info() {
     entry["error"] = decoded(directory.error);
     searched.append(entry);
   }
+  nb::list unbuilt;
+  for (const UnbuiltBackend& backend : unbuilt_backends()) {
+    nb::dict entry;
+    entry["name"] = backend.name;
+    entry["option"] = backend.option;
+    unbuilt.append(entry);
+  }
   nb::dict result;
   result["version"] = tessera_version();
   result["types"] = types;
   result["searched"] = searched;
   result["backends"] = found;
+  result["not_built"] = unbuilt;
   return result;
 }
 
@@ -80,7 +88,8 @@ void define_info(nb::module_& module) {
   module.def(
       "info", info,
       "What there is, as `tessera info --json` has it: the version, the types of elements, the directories where "
-      "backends were looked for, and each backend with its devices and algorithms, or why it cannot be used.");
+      "backends were looked for, each backend with its devices and algorithms, or why it cannot be used, and those of "
+      "Tessera's that were not built, with CMake's option.");
   module.def("_info_lines", info_lines, "What `tessera info` prints, and its error.");
   module.def(
       "reload_environment", [] { tessera::detail::call(tessera_reload_environment); },

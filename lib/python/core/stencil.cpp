@@ -3,11 +3,12 @@
 
 #include "hints.hpp"
 #include "plans.hpp"
+#include "values.hpp"
 
 #include <nanobind/operators.h>
-#include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tessera::python {
 namespace {
@@ -63,8 +64,10 @@ void require_same_shape(const Array& in, const Array& out) {
         (std::string("out is of ") + dtype_name(out.dtype) + ", the input of " + dtype_name(in.dtype)).c_str());
 }
 
-Result stencil(Any input, const Taps& taps, BoundaryEntries boundary, std::int64_t steps, Any output, Text backend,
+Result stencil(Any input, SomeTaps given, BoundaryEntries boundary, Whole step_count, Any output, Text backend,
                Text algorithm, Text effort, Stream stream) {
+  const Taps& taps = taps_of(given);
+  const std::int64_t steps = whole(step_count, "steps");
   const Array in = domain(array_of(input, "input", stream), "input", false);
   const Array out =
       output.is_none() ? empty_like(in, in.extents(), in.dtype) : domain(output_of(output, "out", stream), "out", true);
@@ -110,26 +113,44 @@ class SweepPlan : public KeptPlan {
   std::vector<std::int64_t> extents_;
 };
 
-void construct(SweepPlan* self, const std::vector<std::int64_t>& extents, const Taps& taps, TypeName dtype,
-               BoundaryEntries boundary, std::int64_t steps, Text backend, Text memory, Text algorithm, Text effort,
-               Stream stream) {
+void construct(SweepPlan* self, Wholes shape, SomeTaps taps, TypeName dtype, BoundaryEntries boundary, Whole steps,
+               Text backend, Text memory, Text algorithm, Text effort, Stream stream) {
+  const std::vector<std::int64_t> extents = wholes(shape, "extents");
   if (extents.empty() || extents.size() > TESSERA_MAX_RANK)
     throw nb::value_error(("extents has " + std::to_string(extents.size()) + " axes; must have 1, 2 or 3").c_str());
-  const tessera_stencil_desc desc =
-      described(extents, dtype_named(dtype, "dtype"), taps, boundaries_of(boundary, int(extents.size())), steps);
+  const tessera_stencil_desc desc = described(extents, dtype_named(dtype, "dtype"), taps_of(taps),
+                                              boundaries_of(boundary, int(extents.size())), whole(steps, "steps"));
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   new (self) SweepPlan(place, desc, options_of(place.memory, algorithm, effort));
 }
 
-using Offset = std::vector<std::int64_t>;
-
-std::array<std::int64_t, TESSERA_MAX_RANK> padded(const Offset& offset, int rank) {
-  if (int(offset.size()) != rank)
+/// `where` is the beginning of a message.
+void add(Taps& taps, nb::handle given, nb::handle coefficient, const std::string& where = "") {
+  const std::vector<std::int64_t> offset = wholes(given, where + "offset");
+  if (int(offset.size()) != taps.rank())
     throw nb::value_error(
-        ("an offset of " + std::to_string(offset.size()) + " axes; the taps have " + std::to_string(rank)).c_str());
+        (where + "offset has " + std::to_string(offset.size()) + " axes; the taps have " + std::to_string(taps.rank()))
+            .c_str());
   std::array<std::int64_t, TESSERA_MAX_RANK> full{};
   std::copy(offset.begin(), offset.end(), full.begin());
-  return full;
+  taps.add(full, number(coefficient, where + "coefficient"));
+}
+
+using Terms = Argument<"collections.abc.Iterable[tuple[collections.abc.Sequence[int], float]]">;
+
+/// [((offset along each axis), coefficient), ...], as repr has it.
+void construct_taps(Taps* self, Whole rank, Terms terms) {
+  Taps made(small_whole(rank, "rank", ", 1, 2 or 3; tessera.taps.from_dense(weights) makes taps of an array"));
+  if (!nb::hasattr(terms, "__iter__") || PyUnicode_Check(terms.ptr()) != 0)
+    throw nb::type_error("terms: must be a list of pairs (offset, coefficient)");
+  std::size_t place = 0;
+  for (nb::handle term : terms) {
+    const std::string where = "terms[" + std::to_string(place++) + "]: ";
+    if ((!PyTuple_Check(term.ptr()) && !PyList_Check(term.ptr())) || nb::len(term) != 2)
+      throw nb::type_error((where + "must be a pair (offset, coefficient), as ((0, 1), 0.5) is").c_str());
+    add(made, nb::object(term[0]), nb::object(term[1]), where);
+  }
+  new (self) Taps(std::move(made));
 }
 
 /// [((offset along each axis), coefficient), ...]
@@ -144,6 +165,11 @@ nb::list items_of(const Taps& taps) {
 }
 
 Taps taps_from_dense(Any weights) {
+  const std::string type =
+      nb::hasattr(weights, "dtype") ? nb::cast<std::string>(nb::str(nb::object(weights.attr("dtype")))) : "";
+  if (!type.empty() && !type.ends_with("float64"))
+    throw nb::type_error(
+        ("weights: of " + type + "; must be float64, as numpy.asarray(weights, 'float64') is").c_str());
   const Array array = array_of(weights, "weights");
   if (array.on_device() || array.dtype != kDType<double>)
     throw nb::type_error("weights: must be float64, in the host's memory");
@@ -152,19 +178,54 @@ Taps taps_from_dense(Any weights) {
   return taps::from_dense(std::span<const double>(values, std::size_t(packed.size())), packed.extents());
 }
 
+void define_named_taps(nb::module_ taps) {
+  using namespace nb::literals;
+  taps.def(
+      "identity", [](Whole rank) { return taps::identity(small_whole(rank, "rank")); }, "rank"_a, "The field itself.");
+  taps.def(
+      "derivative",
+      [](Whole rank, Whole axis, Whole order, Whole accuracy, Number spacing) {
+        return taps::derivative(small_whole(rank, "rank"), small_whole(axis, "axis"), small_whole(order, "order"),
+                                small_whole(accuracy, "accuracy"), number(spacing, "spacing"));
+      },
+      "rank"_a, "axis"_a, "order"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
+      "Central difference of the order-th derivative (1 to 8) along an axis, of accuracy 2, 4, 6 or 8.");
+  taps.def(
+      "laplacian",
+      [](Whole rank, Whole accuracy, Number spacing) {
+        return taps::laplacian(small_whole(rank, "rank"), small_whole(accuracy, "accuracy"),
+                               number(spacing, "spacing"));
+      },
+      "rank"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
+      "Sum of the second derivatives along all axes, of accuracy 2, 4, 6 or 8.");
+  taps.def(
+      "box",
+      [](Whole rank, Whole radius) { return taps::box(small_whole(rank, "rank"), small_whole(radius, "radius")); },
+      "rank"_a, "radius"_a, "Mean over the (2 radius + 1)^rank points around a point.");
+  taps.def(
+      "gaussian",
+      [](Whole rank, Number sigma, Whole radius) {
+        return taps::gaussian(small_whole(rank, "rank"), number(sigma, "sigma"),
+                              radius.is_none() ? std::nullopt : std::optional(small_whole(radius, "radius")));
+      },
+      "rank"_a, "sigma"_a, "radius"_a = nb::none(),
+      "Blur by a Gaussian of standard deviation sigma, in points; radius: 4 sigma, rounded, unless it is given. "
+      "Its taps are those of ndimage.gaussian_filter in one pass.");
+  taps.def("from_dense", taps_from_dense, "weights"_a,
+           "From an array of float64 whose centre (extent // 2 on each axis) is offset 0: correlation, not flipped.");
+}
+
 void define_taps(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<Taps>(
       module, "Taps",
       "A stencil's offsets and coefficients: out[p] = sum of coefficient * in[p + offset]. Taps can be added, "
       "subtracted and scaled.")
-      .def(nb::init<int>(), "rank"_a)
+      .def("__init__", construct_taps, "rank"_a, "terms"_a = nb::tuple(),
+           "Of 1 to 3 axes, with pairs (offset, coefficient).")
       .def(
-          "add",
-          [](Taps& self, const Offset& offset, double coefficient) {
-            self.add(padded(offset, self.rank()), coefficient);
-          },
-          "offset"_a, "coefficient"_a, "Adds a term; one of the same offset grows by the coefficient.")
+          "add", [](Taps& self, Wholes offset, Number coefficient) { add(self, offset, coefficient); }, "offset"_a,
+          "coefficient"_a, "Adds a term; one of the same offset grows by the coefficient.")
       .def_prop_ro("rank", &Taps::rank)
       .def("__len__", &Taps::size)
       .def("__iter__", [](const Taps& self) { return nb::iter(items_of(self)); })
@@ -178,18 +239,7 @@ void define_taps(nb::module_& module) {
       .def(double() * nb::self)
       .def(nb::self * double())
       .def("__neg__", [](const Taps& self) { return -1.0 * self; });
-  nb::module_ taps = module.def_submodule("taps", "Named taps.");
-  taps.def("identity", &taps::identity, "rank"_a, "The field itself.");
-  taps.def("derivative", &taps::derivative, "rank"_a, "axis"_a, "order"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
-           "Central difference of the order-th derivative (1 to 8) along an axis, of accuracy 2, 4, 6 or 8.");
-  taps.def("laplacian", &taps::laplacian, "rank"_a, "accuracy"_a = 2, "spacing"_a = 1.0,
-           "Sum of the second derivatives along all axes, of accuracy 2, 4, 6 or 8.");
-  taps.def("box", &taps::box, "rank"_a, "radius"_a, "Mean over the (2 radius + 1)^rank points around a point.");
-  taps.def("gaussian", &taps::gaussian, "rank"_a, "sigma"_a, "radius"_a = nb::none(),
-           "Blur by a Gaussian of standard deviation sigma, in points; radius: 4 sigma, rounded, unless it is given. "
-           "Its taps are those of ndimage.gaussian_filter in one pass.");
-  taps.def("from_dense", taps_from_dense, "weights"_a,
-           "From an array of float64 whose centre (extent // 2 on each axis) is offset 0: correlation, not flipped.");
+  define_named_taps(module.def_submodule("taps", "Named taps."));
 }
 
 constexpr const char* kStencil = R"(out[p] = sum over taps of coefficient * input[p + offset], applied `steps` times.

@@ -3,6 +3,7 @@
 
 #include "hints.hpp"
 #include "plans.hpp"
+#include "values.hpp"
 
 #include <nanobind/operators.h>
 
@@ -280,7 +281,9 @@ void define_expressions(nb::module_& module) {
       .def(
           "at", [](const SystemField& self, const Offset& offset) { return self.at(integers(offset)); }, "offset"_a,
           "The value at a neighbour, an offset for each axis.")
-      .def("under", &SystemField::under, "taps"_a, "sum of coefficient * field at offset.")
+      .def(
+          "under", [](const SystemField& self, SomeTaps taps) { return self.under(taps_of(taps)); }, "taps"_a,
+          "sum of coefficient * field at offset.")
       .def("__add__", [](const SystemField& a, const Expression& b) { return Expression(a) + b; })
       .def("__sub__", [](const SystemField& a, const Expression& b) { return Expression(a) - b; })
       .def("__mul__", [](const SystemField& a, const Expression& b) { return Expression(a) * b; })
