@@ -55,7 +55,7 @@ if(NOT BUILD_SHARED_LIBS) # whoever links it may be a C program
   set(standard_library ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
   list(FILTER standard_library INCLUDE REGEX "^(std)?c\\+\\+$")
   list(JOIN standard_library " -l" standard_library)
-  string(APPEND pc_libs " -l${standard_library} -ldl")
+  string(APPEND pc_libs " -l${standard_library} -ldl -lm")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tessera.pc.in ${PROJECT_BINARY_DIR}/tessera.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

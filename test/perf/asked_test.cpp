@@ -27,7 +27,7 @@ struct Listed {
 
 Listed listed(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--backend", "cpu", "--list"});
-  const Outcome outcome = perf(arguments);
+  const Outcome outcome = run_perf(arguments);
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   Listed listed;
@@ -76,7 +76,7 @@ TEST_CASE("problems of the command line are measured, checked and written as the
 
   std::vector<std::string> arguments = own;
   arguments.insert(arguments.end(), {"--backend", "cpu", "--budget", "0.01", "--passes", "1", "--json", file});
-  const Outcome outcome = perf(arguments);
+  const Outcome outcome = run_perf(arguments);
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
@@ -111,11 +111,11 @@ TEST_CASE("a wrong problem is refused with the piece, the grammar and an example
     const std::string file = folder.path() / "run.json";
     std::vector<std::string> arguments = row.arguments;
     arguments.insert(arguments.end(), {"--backend", "oldtable", "--json", file});
-    const Outcome outcome = perf(arguments);
+    const Outcome outcome = run_perf(arguments);
     CHECK(outcome.exit_code == 2);
     CHECK_THAT(outcome.errors, ContainsSubstring(row.message) && ContainsSubstring(row.example));
     CHECK(outcome.output == "");
     CHECK_FALSE(std::filesystem::exists(file));
   }
-  CHECK_THAT(perf({"--help"}).output, ContainsSubstring("Example:     --stencil 3d_star_r4:"));
+  CHECK_THAT(run_perf({"--help"}).output, ContainsSubstring("Example:     --stencil 3d_star_r4:"));
 }

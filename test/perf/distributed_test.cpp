@@ -20,9 +20,9 @@ TEST_CASE("two ranks are measured beside one") {
   need_cpu();
   const TemporaryDirectory folder;
   const std::string file = folder.path() / "run.json";
-  const Outcome outcome = perf({"--backend", "cpu", "--ranks", "2", "--threads", "1", "--quick", "--passes", "2",
-                                "--budget", "0.01", "--json", file},
-                               TESSERA_PERF_DISTRIBUTED);
+  const Outcome outcome = run_perf({"--backend", "cpu", "--ranks", "2", "--threads", "1", "--quick", "--passes", "2",
+                                    "--budget", "0.01", "--json", file},
+                                   TESSERA_PERF_DISTRIBUTED);
   INFO(outcome.errors);
   REQUIRE(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
@@ -49,7 +49,7 @@ TEST_CASE("two ranks are measured beside one") {
 TEST_CASE("what the ranks cannot measure is refused") {
   need_cpu();
   const auto refused = [](const std::vector<std::string>& arguments) {
-    return perf(arguments, TESSERA_PERF_DISTRIBUTED);
+    return run_perf(arguments, TESSERA_PERF_DISTRIBUTED);
   };
   CHECK(refused({"--backend", "nonesuch"}).exit_code == 2);
   const Outcome nothing = refused({"--backend", "cpu", "--case", "nonesuch"});

@@ -63,10 +63,10 @@ TEST_CASE("every row of a run is measured, checked and written") {
   listing.push_back("--list");
   measuring.insert(measuring.end(), {"--budget", "0.01", "--passes", "2", "--json", file});
 
-  const std::set<std::string> names = lines_of(perf(listing).output);
+  const std::set<std::string> names = lines_of(run_perf(listing).output);
   REQUIRE(names.contains("gemm/64/f64/hot/tessera:cpu:reference"));
   REQUIRE(names.contains("stencil/2d_star_r1_1021^2_fixed/f32/cold/peer:openmp_loop"));
-  const Outcome outcome = perf(measuring);
+  const Outcome outcome = run_perf(measuring);
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
@@ -109,8 +109,8 @@ TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their
                                                {"gemm/1024_bias_relu/f32/cold", 12 * kSquare + 4096}};
   std::string cases;
   for (const auto& [name, unused] : bytes) cases += (cases.empty() ? "" : ",") + name;
-  const Outcome outcome = perf({"--backend", "cpu", "--algorithm", "packed", "--no-peers", "--case", cases, "--budget",
-                                "0.01", "--passes", "1", "--json", file});
+  const Outcome outcome = run_perf({"--backend", "cpu", "--algorithm", "packed", "--no-peers", "--case", cases,
+                                    "--budget", "0.01", "--passes", "1", "--json", file});
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
@@ -135,8 +135,8 @@ TEST_CASE("workspaces, their limit, kernels of an execution and a peer of two ke
   const TemporaryDirectory folder;
   const std::string file = folder.path() / "run.json";
   const std::string products = "gemm/4096/bf16x6/cold,gemm/1024_bias_silu/*/cold";
-  const Outcome outcome = perf({"--backend", "cuda", "--algorithm", "warpgroup*,multistage*", "--case",
-                                products + ",overhead/enqueue_gemm_*", "--budget", "0.01", "--json", file});
+  const Outcome outcome = run_perf({"--backend", "cuda", "--algorithm", "warpgroup*,multistage*", "--case",
+                                    products + ",overhead/enqueue_gemm_*", "--budget", "0.01", "--json", file});
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
@@ -170,8 +170,8 @@ TEST_CASE("workspaces, their limit, kernels of an execution and a peer of two ke
 TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
   const TemporaryDirectory folder;
   const std::string file = folder.path() / "run.json";
-  const Outcome outcome =
-      perf({"--backend", "oldtable", "--no-peers", "--case", "gemm/16/f32/cold", "--budget", "0.01", "--json", file});
+  const Outcome outcome = run_perf(
+      {"--backend", "oldtable", "--no-peers", "--case", "gemm/16/f32/cold", "--budget", "0.01", "--json", file});
   CHECK(outcome.exit_code == 1);
   const json result = json::parse(std::ifstream(file));
   REQUIRE(result.at("benchmarks").size() == 1);
@@ -185,8 +185,8 @@ TEST_CASE("backends of one place compete with one set of peers") {
   need_cpu();
   const TemporaryDirectory folder;
   const std::string file = folder.path() / "run.json";
-  const Outcome outcome = perf({"--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*",
-                                "--budget", "0.01", "--json", file});
+  const Outcome outcome = run_perf({"--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*",
+                                    "--budget", "0.01", "--json", file});
   CHECK(outcome.exit_code == 1);  // oldtable computes nonsense
   const json result = json::parse(std::ifstream(file));
   std::map<std::string, int> rows;
@@ -231,7 +231,7 @@ TEST_CASE("bad input is refused with what would be right") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.arguments);
-    const Outcome outcome = perf(row.arguments);
+    const Outcome outcome = run_perf(row.arguments);
     CHECK(outcome.exit_code == row.exit_code);
     CHECK_THAT(outcome.errors, ContainsSubstring(row.message));
   }

@@ -15,7 +15,7 @@
 
 namespace tessera::test {
 
-inline Outcome perf(std::vector<std::string> arguments, const char* program = TESSERA_PERF_PROGRAM) {
+inline Outcome run_perf(std::vector<std::string> arguments, const char* program = TESSERA_PERF_PROGRAM) {
   arguments.insert(arguments.begin(), program);
   return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
                          {"TESSERA_BACKEND", std::nullopt},
@@ -23,7 +23,7 @@ inline Outcome perf(std::vector<std::string> arguments, const char* program = TE
 }
 
 inline void need(const std::string& backend) {
-  if (perf({"--backend", backend, "--list"}).exit_code == 0) return;
+  if (run_perf({"--backend", backend, "--list"}).exit_code == 0) return;
   if (is_required(backend)) FAIL("the " << backend << " backend is missing");
   SKIP("the " << backend << " backend is not usable");
 }

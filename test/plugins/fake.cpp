@@ -3,12 +3,13 @@
 
 /// A backend whose device is an emulation: its pointers cannot be dereferenced by the host, work is queued until
 /// somebody waits, and every access is checked against the live allocations. It is slow, and as strict as a device.
-/// With TESSERA_FAKE_FATAL the first execution kills the context, with TESSERA_FAKE_WAITS the table has wait_for. The
-/// environment's TESSERA_FAKE_DAMAGE says what memory a product writes that is none of its own: "beside" the result, or
-/// "nowhere" that can be written.
+/// In "fatal", compiled with TESSERA_FAKE_FATAL, the first execution kills the context, and the table has wait_for.
+/// "fakestatic" costs nothing to reach. The environment's TESSERA_FAKE_DAMAGE says what
+/// memory a product writes that is none of its own: "beside" the result, or "nowhere" that can be written.
 
 #include "fake_context.hpp"
 #include "fake_system.hpp"
+#include "plugin_name.h"
 
 #include <tessera/plugin/epilogue.hpp>
 #include <tessera/plugin/plugin.hpp>
@@ -18,20 +19,17 @@
 #include <functional>
 #include <thread>
 
-#if !defined(TESSERA_FAKE_TUNED_SHARE)
-#define TESSERA_FAKE_TUNED_SHARE 0.5
-#endif
-/// Whether it is near: operands cost nothing to bring there, and it is quick for one row less than kCoveted.
-#if !defined(TESSERA_FAKE_NEAR)
-#define TESSERA_FAKE_NEAR 0
-#endif
-
 namespace {
 
 using namespace tessera::plugin;
 using namespace tessera::test;
 
 constexpr std::int64_t kCoveted = 7777;
+
+/// Operands cost nothing to bring there, and it is quick for one row less than kCoveted.
+const bool kNear = std::string_view("fakestatic") == tessera_test_plugin_name;
+/// Of the time of `plain`, what `tuned` says it takes.
+const double kTunedShare = kNear ? 1.0 : 0.5;
 
 /// A plan whose work runs when the context is waited for.
 class QueuedPlan : public Plan {
@@ -125,7 +123,7 @@ class FakeGemm : public QueuedPlan {
           d[l * p_.stride_d + i * p_.ldd + j] = To(epilogue(l, i, j, (product ? alpha * sum : S(0)) + kept));
         }
     if ((workspace_ == 0 && is_told("TESSERA_FAKE_PLAIN", "slow")) ||
-        is_told("TESSERA_FAKE_SLOW", TESSERA_BACKEND_NAME))
+        is_told("TESSERA_FAKE_SLOW", tessera_test_plugin_name))
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (workspace_ > 0 && is_told("TESSERA_FAKE_TUNED", "wrong")) d[elements - 1] = To(S(d[elements - 1]) + S(1));
   }
@@ -222,12 +220,12 @@ using Stencil = Register<FakeContext, StencilProblem>;
 
 /// Slow enough never to be anybody's automatic choice beside a real backend, but for products of so many rows.
 double seconds(const GemmProblem& p) {
-  if (TESSERA_FAKE_NEAR && p.m == kCoveted - 1) return 1e-6;
+  if (kNear && p.m == kCoveted - 1) return 1e-6;
   return p.m == kCoveted ? 1e-12 : 1e3;
 }
 /// `spy` is good for one row less, where its context has three threads.
 double spy_seconds(const GemmProblem& p, const FakeMachine& machine) {
-  return p.m == kCoveted - 1 && machine.threads == 3 && !TESSERA_FAKE_NEAR ? 1e-12 : 1e3;
+  return p.m == kCoveted - 1 && machine.threads == 3 && !kNear ? 1e-12 : 1e3;
 }
 
 std::unique_ptr<Plan> make_plain(FakeContext& context, const GemmProblem& p, const Parameters&) {
@@ -257,7 +255,7 @@ const Gemm kTuned{{"tuned",
                      if (wanted > limit && given.has("split"))
                        throw Error(TESSERA_UNSUPPORTED, "needs a workspace of " + std::to_string(wanted) + " bytes");
                      if (wanted > limit) return;
-                     offers.add({{{"tile", tile}, {"split", split}}, seconds(p) / TESSERA_FAKE_TUNED_SHARE, wanted});
+                     offers.add({{{"tile", tile}, {"split", split}}, seconds(p) / kTunedShare, wanted});
                    },
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
                      return make_gemm(context, p, std::uint64_t(parameters.at("split")) * bytes_of_a_split(p));
@@ -309,16 +307,14 @@ const Register<FakeContext, SystemProblem> kPoints{
     0};
 
 struct Fake {
-  static constexpr const char* kName = TESSERA_BACKEND_NAME;
+  static constexpr const char* kName = tessera_test_plugin_name;
   static constexpr std::uint32_t kFlags = 0;
   static const char* build_info() { return "an emulated device"; }
   static void require_available() {}
   static std::vector<Device> devices() { return {{"fake device 0", 1u << 30}, {"fake device 1", 1u << 30}}; }
   using Context = FakeContext;
   static FakeMachine machine(int, int threads) { return {threads}; }
-  static double transfer_seconds(const FakeMachine&, const GemmProblem& p) {
-    return p.n == 3 && !TESSERA_FAKE_NEAR ? 0.25 : 0.0;
-  }
+  static double transfer_seconds(const FakeMachine&, const GemmProblem& p) { return p.n == 3 && !kNear ? 0.25 : 0.0; }
 };
 
 }  // namespace

@@ -128,7 +128,7 @@ struct FakeContext {
     may_fail("synchronize");
     run_queue();
   }
-#if defined(TESSERA_FAKE_WAITS)
+#if defined(TESSERA_FAKE_FATAL)
   /// The other one must live until this one is waited for.
   void wait_for(FakeContext& earlier) {
     ++stats_.waits;

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A backend that throws wherever it can: what it throws must arrive as a status. With TESSERA_UNAVAILABLE it says that
-/// it cannot be used. With TESSERA_THROWING_ENTRY the function of that name throws past the table, against the
+/// Backends that throw wherever they can: what they throw must arrive as a status. "unavailable" says that it cannot be
+/// used. The function that "throws<function>" and "throws<function>static" name throws past the table, against the
 /// contract.
+
+#include "plugin_name.h"
 
 #include <tessera/plugin/plugin.hpp>
 
@@ -81,38 +83,32 @@ const Register<ThrowingContext, StencilProblem> kUndecidedStencil{
     {"undecided", cannot_tell<StencilProblem>, offers<StencilProblem>, make<StencilProblem>}, 1};
 
 struct Throwing {
-  static constexpr const char* kName = TESSERA_BACKEND_NAME;
+  static constexpr const char* kName = tessera_test_plugin_name;
   static constexpr std::uint32_t kFlags = TESSERA_BACKEND_ON_HOST;
   static const char* build_info() { return "throws"; }
   static void require_available() {
-#if defined(TESSERA_UNAVAILABLE)
-    throw Error(TESSERA_BACKEND_UNAVAILABLE, "the moon is not full");
-#endif
+    if (kName == std::string_view("unavailable")) throw Error(TESSERA_BACKEND_UNAVAILABLE, "the moon is not full");
   }
   static std::vector<Device> devices() { return std::vector<Device>(4, Device{"thrower", 1}); }
   using Context = ThrowingContext;
   static Machine machine(int, int) { return {}; }
 };
 
-}  // namespace
-
-#if defined(TESSERA_THROWING_ENTRY)
 template <class Result, class... Arguments>
 void make_throw(Result (*&function)(Arguments...)) {
   function = [](Arguments...) -> Result { fail(0, "an entry"); };
 }
 
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) const tessera_backend* tessera_backend_v1(void) {
   static tessera_backend table = *Table<Throwing>::get();
-  const std::string_view entry = TESSERA_THROWING_ENTRY;
-  if (entry == "entry") fail(1, "");
-  if (entry == "available") make_throw(table.available);
-  if (entry == "count") make_throw(table.device_count);
-  if (entry == "info") make_throw(table.device_info);
-  if (entry == "algorithms") make_throw(table.algorithm_count);
-  if (entry == "names") make_throw(table.algorithm_name);
+  const std::string_view name = tessera_test_plugin_name;
+  if (name.starts_with("throwsentry")) fail(1, "");
+  if (name.starts_with("throwsavailable")) make_throw(table.available);
+  if (name.starts_with("throwscount")) make_throw(table.device_count);
+  if (name.starts_with("throwsinfo")) make_throw(table.device_info);
+  if (name.starts_with("throwsalgorithms")) make_throw(table.algorithm_count);
+  if (name.starts_with("throwsnames")) make_throw(table.algorithm_name);
   return &table;
 }
-#else
-TESSERA_DEFINE_BACKEND(Throwing)
-#endif
