@@ -71,6 +71,7 @@ def point(**given):
         (TypeError, "__dlpack_device__() = None, a NoneType: must be", lambda: exported(None)),
         (TypeError, "a: __dlpack__() = 5, an int: must be a", lambda: exported((1, 0), 5)),
         (ValueError, "alpha = 100000", lambda: tessera.matmul(*two(), alpha=10**400)),
+        (TypeError, "alpha = np.complex64(1j), a numpy", lambda: tessera.matmul(*two(), alpha=np.complex64(1j))),
         (ValueError, "steps = 2147483648000000000000: must be an integer", lambda: steps(2147483648 * 10**12)),
         (ValueError, "rank = 2147483648: must be an integer in [-21", lambda: tessera.Taps(2**31)),
     ],

@@ -122,7 +122,7 @@ def test_taps():
         (TypeError, "terms = 1.0, a float: must be a list of pairs", lambda t: tessera.Taps(2, 1.0)),
         (TypeError, r"terms\[0\] = .*: must be a pair \(offset, coeff", lambda t: tessera.Taps(2, np.ones((3, 3)))),
         (TypeError, r"terms\[1\]: offset = .*, an int: must be", lambda t: tessera.Taps(2, [((0, 0), 1), (0, 1)])),
-        (ValueError, "offset = \(0, 1, 2\): must have 2, as the taps", lambda t: t.add((0, 1, 2), 1.0)),
+        (ValueError, r"offset = \(0, 1, 2\): must have 2 axes, as the taps", lambda t: t.add((0, 1, 2), 1.0)),
         (TypeError, "offset = .*, an int: must be a sequence with an integer", lambda t: t.add(1, 1.0)),
         (TypeError, r"offset\[1\] = .*, a float: must be an integer", lambda t: t.add((0, 0.5), 1.0)),
         (TypeError, "coefficient = .*, a str: must be a real number", lambda t: t.add((0, 1), "1")),

@@ -62,6 +62,7 @@ std::optional<std::int64_t> as_integer(nb::handle object) {
 }
 
 std::optional<double> as_number(nb::handle object) {
+  if (PyFloat_CheckExact(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
   if (PyComplex_Check(object.ptr()) || numpy::is_complex(object)) return std::nullopt;
   const double value = PyFloat_AsDouble(object.ptr());
   if (value == -1.0 && PyErr_Occurred() != nullptr) {

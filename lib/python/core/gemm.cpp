@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "module.hpp"
 #include "overlap.hpp"
+#include "values.hpp"
 
 #include <algorithm>
 
@@ -218,9 +219,18 @@ class Product {
   tessera_gemm_desc desc_{};
 };
 
-Result matmul(Any a, Any b, Any out, Any bias, Text activation, double alpha, double beta, Text compute, TypeName dtype,
+Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, TypeName dtype,
               Text backend, Text algorithm, Text effort, Stream stream) {
-  const Wishes wishes{bias, activation, compute, dtype, backend, algorithm, effort, stream, alpha, beta};
+  const Wishes wishes{bias,
+                      activation,
+                      compute,
+                      dtype,
+                      backend,
+                      algorithm,
+                      effort,
+                      stream,
+                      number(alpha, "alpha"),
+                      number(beta, "beta")};
   return Product(a, b, out, wishes).run();
 }
 

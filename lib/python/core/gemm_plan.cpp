@@ -6,6 +6,7 @@
 #include "matrices.hpp"
 #include "overlap.hpp"
 #include "plans.hpp"
+#include "values.hpp"
 
 namespace tessera::python {
 namespace {
@@ -23,7 +24,8 @@ class ProductPlan : public KeptPlan {
   ProductPlan(Place place, const tessera_gemm_desc& desc, const Form& form, const PlanOptions& options)
       : KeptPlan(std::move(place), &desc, options), form_(form) {}
 
-  Result multiply(Any a, Any b, Any out, double alpha, double beta, Any bias) {
+  Result multiply(Any a, Any b, Any out, Number alpha_given, Number beta_given, Any bias) {
+    const double alpha = number(alpha_given, "alpha"), beta = number(beta_given, "beta");
     const Form& f = form_;
     Array left = matrix(array_of(a, "a"), "a", f.trans_a ? f.k : f.m, f.trans_a ? f.m : f.k, f.dtype);
     Array right = matrix(array_of(b, "b"), "b", f.trans_b ? f.n : f.k, f.trans_b ? f.k : f.n, f.dtype);

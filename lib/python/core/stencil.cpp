@@ -138,7 +138,7 @@ void add(Taps& taps, nb::handle given, nb::handle coefficient, const std::string
   const std::vector<std::int64_t> offset = wholes(given, where + "offset");
   if (int(offset.size()) != taps.rank())
     throw nb::value_error((where + "offset = " + text_of(offset) + ": must have " + std::to_string(taps.rank()) +
-                           ", as the taps have axes")
+                           " axes, as the taps have")
                               .c_str());
   std::array<std::int64_t, TESSERA_MAX_RANK> full{};
   std::copy(offset.begin(), offset.end(), full.begin());
@@ -181,6 +181,8 @@ Taps taps_from_dense(Any weights) {
     throw nb::type_error("weights: must be float64, in the host's memory");
   if (array.rank < 1 || array.rank > TESSERA_MAX_RANK)
     throw nb::value_error(("weights has shape " + text_of(array.extents()) + "; must have 1, 2 or 3 axes").c_str());
+  if (array.size() == 0)
+    throw nb::value_error(("weights has shape " + text_of(array.extents()) + "; must have an element or more").c_str());
   const Array packed = contiguous(array, "weights");
   const auto* const values = static_cast<const double*>(packed.data);
   return taps::from_dense(std::span<const double>(values, std::size_t(packed.size())), packed.extents());

@@ -38,11 +38,12 @@ std::vector<std::int64_t> wholes(nb::handle object, const std::string& name) {
 }
 
 const Taps& taps_of(nb::handle object) {
-  if (!nb::isinstance<Taps>(object))
+  const Taps* taps = nullptr;
+  if (!nb::try_cast(object, taps) || taps == nullptr)
     refuse_type("taps", object,
                 "Taps: tessera.taps has named ones and makes others of an array of weights, taps.from_dense(weights); "
                 "Taps(rank) has add(offset, coefficient)");
-  return nb::cast<const Taps&>(object);
+  return *taps;
 }
 
 }  // namespace tessera::python
