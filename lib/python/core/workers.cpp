@@ -26,7 +26,7 @@ struct Job {
   std::int64_t tasks, parts;
   std::fenv_t mode{};
   std::atomic<std::int64_t> next{0};
-  int wanted = 0, inside = 0;  ///< of workers; under the mutex
+  int wanted = 0, inside = 0;    ///< of workers; under the mutex
   std::exception_ptr failure{};  ///< under the mutex
 
   void run(std::mutex& mutex) {
