@@ -3,6 +3,10 @@
 """What filters are given by others: swapped bytes, complex numbers, NaN, huge windows and weights, arrays of no axes as
 arguments, other frameworks' types. SciPy is the reference."""
 
+import concurrent.futures
+import os
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -331,3 +335,32 @@ def test_jax(rng):
     ):
         with pytest.raises(ValueError, match="weights|a window of"):
             call()
+
+
+# --- Threads and processes ---
+
+FORKS = """
+import os
+import numpy as np
+from tessera import ndimage
+image = np.arange(700 * 700, dtype=np.uint16).reshape(700, 700)
+before = ndimage.uniform_filter(image, 5)
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(ndimage.uniform_filter(image, 5), before) else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert np.array_equal(ndimage.uniform_filter(image, 5), before)
+"""
+
+
+def test_in_the_child_of_a_fork():
+    environment = {**os.environ, "TESSERA_NUM_THREADS": "3"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], env=environment, check=True, timeout=120)
+
+
+def test_in_several_threads(rng):
+    image = rng.integers(0, 60000, (600, 500)).astype(np.uint16)
+    expected = theirs.gaussian_filter(image, 2.0)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for result in pool.map(lambda _: ours.gaussian_filter(image, 2.0), range(24)):
+            np.testing.assert_array_equal(result, expected)

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
-#include <system_error>
-#include <thread>
 
 namespace tessera::python {
 namespace {
@@ -195,31 +192,5 @@ const A* Rows<A>::row_at(const std::vector<std::int64_t>& index, std::int64_t nu
 template void load_row(const Frame&, Load<double>, const char*, std::int64_t, std::int64_t, double*);
 template class Rows<double>;
 template class Rows<float>;
-
-void in_parallel(std::int64_t tasks, int threads, const std::function<void(std::int64_t, std::int64_t)>& work) {
-  const auto parts = std::int64_t(std::max(threads, 1)) < tasks ? std::int64_t(std::max(threads, 1)) : tasks;
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(std::max<std::int64_t>(parts, 1)));
-  const auto run = [&](std::int64_t part) {
-    try {
-      work(tasks * part / parts, tasks * (part + 1) / parts);
-    } catch (...) {
-      failures[std::size_t(part)] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> workers;
-  std::int64_t started = 1;
-  for (; started < parts; ++started) {
-    try {
-      workers.emplace_back(run, started);
-    } catch (const std::system_error&) {
-      break;  // no more threads: the caller's does the rest
-    }
-  }
-  if (parts > 0) run(0);
-  for (; started < parts; ++started) run(started);
-  for (std::thread& worker : workers) worker.join();
-  for (const std::exception_ptr& failure : failures)
-    if (failure != nullptr) std::rethrow_exception(failure);
-}
 
 }  // namespace tessera::python

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -116,9 +115,5 @@ void for_rows(const Frame& frame, std::int64_t begin, std::int64_t end, Work&& w
     }
   }
 }
-
-/// Calls work(begin, end) for parts of [0, tasks) on up to `threads` threads, the caller's among them. Fewer where the
-/// system has no more. Throws what a call threw.
-void in_parallel(std::int64_t tasks, int threads, const std::function<void(std::int64_t, std::int64_t)>& work);
 
 }  // namespace tessera::python

@@ -3,6 +3,8 @@
 
 #include "filter_passes.hpp"
 
+#include "workers.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cfloat>
