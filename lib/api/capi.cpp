@@ -22,8 +22,8 @@
 
 using namespace tessera;
 using api::existing;
+using api::guard;
 using core::Backend;
-using plugin::guard;
 using plugin::read_struct;
 using plugin::view_struct;
 using plugin::write_struct;
