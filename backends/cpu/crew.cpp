@@ -6,6 +6,8 @@
 #include "processors.hpp"
 #include "waiting.hpp"
 
+#include <tessera/plugin/floating_mode.hpp>
+
 #include <omp.h>
 #include <sched.h>
 
@@ -60,6 +62,7 @@ void* Crew::open_region(void* squad) {
 
 /// A worker's life.
 void Crew::live(int rank, int present) {
+  const plugin::DefaultMode mode;  // OpenMP may have given a thread that was the program's before
   std::uint64_t seen = end_.load(std::memory_order_acquire);
   present_.store(present, std::memory_order_release);
   arrived_.fetch_add(1, std::memory_order_release);

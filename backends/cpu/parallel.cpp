@@ -8,6 +8,8 @@
 #include "threads.hpp"
 #include "waiting.hpp"
 
+#include <tessera/plugin/floating_mode.hpp>
+
 #include <omp.h>
 
 #include <algorithm>
@@ -87,17 +89,20 @@ Outcome run_in_region(int threads, const Steps& steps) {
   const std::int64_t begin = nanoseconds();
   std::int64_t waited = 0;  // by the caller
 #pragma omp parallel num_threads(size)
-  for (std::int64_t step = 0; step < steps.count; ++step) {
-    // An exception that leaves the region would end the program.
-    try {
-      if (!failed) steps.call(steps.body, Team{omp_get_thread_num(), omp_get_num_threads()}, step);
-    } catch (...) {
-      if (!failed.exchange(true)) error = std::current_exception();
-    }
-    const bool caller = omp_get_thread_num() == 0;
-    const std::int64_t done = caller ? nanoseconds() : 0;
+  {
+    const plugin::DefaultMode mode;  // these threads are the program's as well, which may have set theirs
+    for (std::int64_t step = 0; step < steps.count; ++step) {
+      // An exception that leaves the region would end the program.
+      try {
+        if (!failed) steps.call(steps.body, Team{omp_get_thread_num(), omp_get_num_threads()}, step);
+      } catch (...) {
+        if (!failed.exchange(true)) error = std::current_exception();
+      }
+      const bool caller = omp_get_thread_num() == 0;
+      const std::int64_t done = caller ? nanoseconds() : 0;
 #pragma omp barrier
-    if (caller) waited += nanoseconds() - done;
+      if (caller) waited += nanoseconds() - done;
+    }
   }
   if (error) std::rethrow_exception(error);
   const std::int64_t working = nanoseconds() - begin - waited;
@@ -170,6 +175,26 @@ bool run_shared(int threads, const Steps& steps) {
   threads = std::min({threads, kMostThreads, omp_get_thread_limit()});
   if (omp_get_proc_bind() != omp_proc_bind_false) return run_in_region(threads, steps).shared;
   return run_by_habit(threads, steps);
+}
+
+TeamInDefaultMode::TeamInDefaultMode(int threads) : threads_(threads) {
+  if (threads == 1) return;  // the calling thread, which is in it
+  std::atomic<bool> changed{false};
+#pragma omp parallel num_threads(threads)
+  {
+    before_[std::size_t(omp_get_thread_num())] = plugin::control_word();
+    if (!plugin::in_default_mode()) {
+      plugin::set_control_word(plugin::kDefaultMode);
+      changed = true;
+    }
+  }
+  changed_ = changed;
+}
+
+TeamInDefaultMode::~TeamInDefaultMode() {
+  if (!changed_) return;
+#pragma omp parallel num_threads(threads_)
+  plugin::set_control_word(before_[std::size_t(omp_get_thread_num())]);
 }
 
 }  // namespace tessera::cpu

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flavour.hpp"
+#include "launch.hpp"
 #include "machine.hpp"
 #include "version.hpp"
 
@@ -46,7 +47,7 @@ class Context : public MemoryContext {
 
   const Machine& machine() const { return machine_; }
 
-  /// Calls body(execution space instance), which dispatches work to it and does not wait.
+  /// Calls body(Launcher), which launches kernels on the execution space instance and does not wait.
   template <class Body>
   void dispatch(Body&& body) {
     require_no_fault();
@@ -54,7 +55,7 @@ class Context : public MemoryContext {
     outside_parallel_regions([&] {
       const Dispatch dispatch(mutex_);
       require_threads(*space_);
-      body(static_cast<const Space&>(*space_));
+      body(Launcher(*space_));
     });
   }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -183,6 +184,7 @@ class DistributedSystemPlan {
                         const Decomposition& decomposition = {}, const PlanOptions& options = {})
       : rank_(comm.rank()), axes_(system.extents().size()) {
     const StencilSystem::Description description(system, steps);
+    own_ = description.fields();
     const tessera_plan_options o = detail::c_options(options);
     const tessera_decomposition d = detail::c_decomposition(decomposition, axes_);
     tessera_distributed_system* made = nullptr;
@@ -200,51 +202,85 @@ class DistributedSystemPlan {
   /// A field of the whole domain from the root's packed array, on the host, to the ranks' arrays; null on other ranks.
   /// Of a state the block is written, of an array and a profile also what lies around it.
   void scatter(int root, const SystemField& field, const void* global, void* local) {
-    detail::call(tessera_distributed_system_scatter, handle_.get(), field.index(), std::int32_t(root), global, local);
+    together({field.known()}, [&](bool own) {
+      detail::call(tessera_distributed_system_scatter, handle_.get(), own ? field.index() : -1, std::int32_t(root),
+                   global, local);
+    });
   }
   /// The blocks of a state or an array to the root's array.
   void gather(int root, const SystemField& field, const void* local, void* global) {
-    detail::call(tessera_distributed_system_gather, handle_.get(), field.index(), std::int32_t(root), local, global);
+    together({field.known()}, [&](bool own) {
+      detail::call(tessera_distributed_system_gather, handle_.get(), own ? field.index() : -1, std::int32_t(root),
+                   local, global);
+    });
   }
   /// Brings what lies around the blocks of an array, for a program that has filled the blocks by itself.
   void exchange(const SystemField& field, void* local) {
-    detail::call(tessera_distributed_system_exchange, handle_.get(), field.index(), local);
+    together({field.known()}, [&](bool own) {
+      detail::call(tessera_distributed_system_exchange, handle_.get(), own ? field.index() : -1, local);
+    });
   }
 
   /// Makes the steps, as SystemPlan::execute. Arrays have block().elements; series are those of the whole system: each
   /// rank gives what is injected, the same on all, and gets all that is recorded. Complete on return for a backend that
   /// computes on the host and where the system records, else queued on the context's stream.
   void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
+    std::vector<detail::KnownField> known;
     std::vector<tessera_operand> operands;
-    for (const FieldArrays& given : fields)
+    for (const FieldArrays& given : fields) {
+      known.push_back(given.field_);
+      const std::int32_t first = TESSERA_ROLE_FIELD + 4 * given.field_.index;
       for (std::size_t level = 0; level < given.levels_.size(); ++level)
-        operands.push_back(given.levels_[level].operand(TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level)));
+        operands.push_back(given.levels_[level].operand(first + std::int32_t(level)));
+    }
     for (std::size_t i = 0; i < series.injected.size(); ++i)
       operands.push_back(series.injected[i].operand(TESSERA_ROLE_INJECTED + std::int32_t(i)));
     for (std::size_t i = 0; i < series.recorded.size(); ++i)
       operands.push_back(series.recorded[i].operand(TESSERA_ROLE_RECORDED + std::int32_t(i)));
     tessera_execution e{};
     e.struct_size = sizeof e;
-    e.operands = operands.data(), e.operand_size = sizeof(tessera_operand), e.operand_count = operands.size();
+    e.operands = operands.data(), e.operand_size = sizeof(tessera_operand);
     e.scalar_size = sizeof(tessera_scalar);
     e.first_step = series.first_step;
-    detail::call(tessera_distributed_system_execute, handle_.get(), &e);
+    together(known, [&](bool own) {
+      e.operand_count = own ? operands.size() : 0;
+      detail::call(tessera_distributed_system_execute, handle_.get(), &e);
+    });
   }
 
   /// As SystemPlan's.
   int newest(const SystemField& field) const { return place_after(field, 0); }
   int place_after(const SystemField& field, int level) const {
     tessera_role role = 0;
+    own_.require(field.known(), [] { return std::string("field: "); });
     detail::call(tessera_distributed_system_level_after, handle_.get(), field.index(), std::int32_t(level), &role);
     return int(role - TESSERA_ROLE_FIELD) % 4;
   }
 
  private:
+  /// A rank that was given another system's field does its part of the call, which then fails on all ranks, so that
+  /// none waits for it.
+  template <class Call>
+  void together(const std::vector<detail::KnownField>& fields, Call&& call) {
+    std::exception_ptr refused;
+    try {
+      for (const detail::KnownField& field : fields) own_.require(field, [] { return std::string("field: "); });
+    } catch (const Error&) {
+      refused = std::current_exception();
+    }
+    try {
+      call(refused == nullptr);
+    } catch (const Error&) {
+      if (refused) std::rethrow_exception(refused);
+      throw;
+    }
+  }
   struct Destroy {
     void operator()(tessera_distributed_system* plan) const { tessera_distributed_system_destroy(plan); }
   };
   int rank_;
   std::size_t axes_;
+  detail::OwnFields own_;
   std::unique_ptr<tessera_distributed_system, Destroy> handle_;
 };
 

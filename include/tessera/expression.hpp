@@ -13,14 +13,68 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera {
 
+namespace detail {
+
+/// The name of a field of a system. Its address tells the field from all others: each that is added has its own, and
+/// copies of a system share those that were there.
+using FieldIdentity = std::shared_ptr<const std::string>;
+
+/// A field's number, and which field it is; null where nobody knows.
+struct KnownField {
+  std::int32_t index;
+  FieldIdentity identity;
+};
+
+/// "u, v, w", of many the first few.
+template <class List, class TextOf>
+std::string few_of(const List& list, const TextOf& text_of) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < list.size() && i < kMost; ++i) text += std::string(i == 0 ? "" : ", ") + text_of(list[i]);
+  if (list.size() > kMost) text += " and " + std::to_string(list.size() - kMost) + " more";
+  return text;
+}
+
+/// The fields of a system, or of a plan of it, by their numbers.
+class OwnFields {
+ public:
+  void add(FieldIdentity identity) { list_.push_back(std::move(identity)); }
+  std::size_t size() const { return list_.size(); }
+  const std::string& name(std::size_t index) const { return *list_[index]; }
+  std::string names() const {
+    return few_of(list_, [](const FieldIdentity& identity) { return *identity; });
+  }
+  /// Throws invalid_argument unless the field is one of these. `where`() says which argument it is.
+  template <class Where>
+  void require(const KnownField& field, const Where& where) const {
+    const bool in_range = field.index >= 0 && std::size_t(field.index) < list_.size();
+    if (in_range && (!field.identity || field.identity == list_[std::size_t(field.index)])) return;
+    if (!field.identity)
+      throw Error(ErrorCode::invalid_argument,
+                  where() + "field " + std::to_string(field.index) + ", which is not one of this system's: " + names());
+    throw Error(ErrorCode::invalid_argument,
+                where() + "'" + *field.identity +
+                    "' of another StencilSystem; must be a field of this one, as its state(), array(), profile() or "
+                    "field() returned it: " +
+                    (list_.empty() ? "none yet" : names()));
+  }
+
+ private:
+  std::vector<FieldIdentity> list_;
+};
+
+}  // namespace detail
+
 /// A sum of groups, each a product of values at the point itself times a sum of terms, each a coefficient times a
-/// product of values. Up to four and three values in these products. Made by + - * of fields and numbers.
+/// product of values. Up to four and three values in these products. Made by + - * of fields and numbers. It remembers
+/// whose fields these are. What throws leaves both sides as they were.
 class Expression {
  public:
   /// The product of `factors`, at most four, each read at the point itself, times the sum of `terms`, at least one.
@@ -30,20 +84,26 @@ class Expression {
   };
 
   Expression(double value) : groups_{{{}, {{value, 0, {}}}}} {}
-  explicit Expression(const tessera_factor& factor) : groups_{{{}, {{1.0, 1, {factor}}}}} {}
+  /// A value of the field of that number, whichever system the expression is given to.
+  explicit Expression(const tessera_factor& factor)
+      : groups_{{{}, {{1.0, 1, {factor}}}}}, fields_{{factor.field, nullptr}} {}
 
   const std::vector<Group>& groups() const { return groups_; }
+  /// The fields that are read, each once.
+  const std::vector<detail::KnownField>& fields() const { return fields_; }
 
   Expression& operator+=(const Expression& other) {
-    for (const Group& group : std::vector<Group>(other.groups_)) {
-      const auto same = std::find_if(groups_.begin(), groups_.end(),
+    Expression sum = *this;
+    for (const Group& group : other.groups_) {
+      const auto same = std::find_if(sum.groups_.begin(), sum.groups_.end(),
                                      [&](const Group& own) { return equal(own.factors, group.factors); });
-      if (same == groups_.end())
-        groups_.push_back(group);
+      if (same == sum.groups_.end())
+        sum.groups_.push_back(group);
       else
         same->terms.insert(same->terms.end(), group.terms.begin(), group.terms.end());
     }
-    return *this;
+    sum.add_fields(other);
+    return *this = std::move(sum);
   }
   /// One of both is a number times up to three values. Throws invalid_argument where both are sums, and where a product
   /// has more than three values.
@@ -53,14 +113,16 @@ class Expression {
       return *this = Expression(other) *= *this;
     }
     const tessera_term factor = other.groups_[0].terms[0];
-    const std::vector<tessera_factor> outer = other.groups_[0].factors;
-    for (Group& group : groups_) {
+    const std::vector<tessera_factor>& outer = other.groups_[0].factors;
+    Expression product = *this;
+    for (Group& group : product.groups_) {
       for (const tessera_factor& f : outer) group.factors.push_back(f);
       multiply(group, factor);
       if (group.factors.size() > TESSERA_MAX_GROUP_FACTORS)
         refuse("a group has at most four values in front of its sum");
     }
-    return *this;
+    product.add_fields(other);
+    return *this = std::move(product);
   }
 
   friend Expression operator+(Expression a, const Expression& b) { return a += b; }
@@ -69,6 +131,10 @@ class Expression {
   friend Expression operator*(Expression a, const Expression& b) { return a *= b; }
 
  private:
+  friend class SystemField;
+  Expression(std::vector<tessera_term> terms, detail::KnownField field)
+      : groups_{{{}, std::move(terms)}}, fields_{std::move(field)} {}
+
   [[noreturn]] static void refuse(const char* why) {
     throw Error(ErrorCode::invalid_argument, std::string("expression: ") + why);
   }
@@ -80,6 +146,14 @@ class Expression {
   }
   static bool pointwise(const tessera_factor& f) {
     return std::all_of(f.offset, f.offset + TESSERA_MAX_RANK, [](std::int64_t x) { return x == 0; });
+  }
+  void add_fields(const Expression& other) {
+    for (const detail::KnownField& field : other.fields_) {
+      const auto same = [&](const detail::KnownField& own) {
+        return own.index == field.index && own.identity == field.identity;
+      };
+      if (std::none_of(fields_.begin(), fields_.end(), same)) fields_.push_back(field);
+    }
   }
   bool is_product() const { return groups_.size() == 1 && groups_[0].terms.size() == 1; }
 
@@ -101,14 +175,18 @@ class Expression {
   }
 
   std::vector<Group> groups_;
+  std::vector<detail::KnownField> fields_;
 };
 
-/// A field of a system, as expressions read it: at a level of time, an offset, and through a map.
+/// A field of a system, as expressions read it: at a level of time, an offset, and through a map. It is a field of the
+/// system that made it, wherever that is moved to, and of each copy that is made of that system afterwards; every other
+/// system refuses it, and so do plans of others.
 class SystemField {
  public:
-  SystemField(std::int32_t index, int rank) : rank_(rank) { factor_.field = index; }
+  /// The field of that number, whichever system it is given to.
+  SystemField(std::int32_t index, int rank) : SystemField(index, rank, nullptr) {}
 
-  operator Expression() const { return Expression(factor_); }
+  operator Expression() const { return Expression({{1.0, 1, {factor_}}}, known()); }
   /// The level: u[+1] is made by an earlier stage, u[-1] is the one before u.
   SystemField operator[](int level) const {
     SystemField other = *this;
@@ -136,16 +214,19 @@ class SystemField {
                                                    std::to_string(rank_) + (rank_ == 1 ? " axis" : " axes") +
                                                    ": must be as many");
     if (taps.size() == 0) throw Error(ErrorCode::invalid_argument, "taps are empty: must be at least one");
-    std::optional<Expression> sum;
+    std::vector<tessera_term> terms;
+    terms.reserve(taps.size());
     for (const Tap& tap : taps) {
-      SystemField neighbour = *this;
-      for (std::size_t axis = 0; axis < std::size_t(rank_); ++axis) neighbour.factor_.offset[axis] += tap.offset[axis];
-      const Expression term = tap.coefficient * Expression(neighbour);
-      sum = sum ? *sum + term : term;
+      tessera_factor neighbour = factor_;
+      for (std::size_t axis = 0; axis < std::size_t(rank_); ++axis) neighbour.offset[axis] += tap.offset[axis];
+      terms.push_back({tap.coefficient, 1, {neighbour}});
     }
-    return *sum;
+    return Expression(std::move(terms), known());
   }
   std::int32_t index() const { return factor_.field; }
+  detail::KnownField known() const { return {factor_.field, identity_}; }
+  /// As it was added; "field 3" where only the number is known.
+  std::string name() const { return identity_ ? *identity_ : "field " + std::to_string(index()); }
 
   friend Expression operator+(const SystemField& a, const SystemField& b) { return Expression(a) + Expression(b); }
   friend Expression operator-(const SystemField& a, const SystemField& b) { return Expression(a) - Expression(b); }
@@ -159,8 +240,15 @@ class SystemField {
   friend Expression operator-(const SystemField& a) { return -Expression(a); }
 
  private:
+  friend class StencilSystem;
+  SystemField(std::int32_t index, int rank, detail::FieldIdentity identity)
+      : rank_(rank), identity_(std::move(identity)) {
+    factor_.field = index;
+  }
+
   int rank_;
   tessera_factor factor_{};
+  detail::FieldIdentity identity_;
 };
 
 /// |x|.

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,33 +54,23 @@ struct SeriesPoints {
   std::int64_t series_count = 0;          ///< series, the columns of their matrix; 0: one more than the largest
 };
 
-namespace detail {
-
-/// "u, v, w", of many the first few.
-template <class List, class TextOf>
-std::string few_of(const List& list, const TextOf& text_of) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  for (std::size_t i = 0; i < list.size() && i < kMost; ++i) text += std::string(i == 0 ? "" : ", ") + text_of(list[i]);
-  if (list.size() > kMost) text += " and " + std::to_string(list.size() - kMost) + " more";
-  return text;
-}
-
-}  // namespace detail
-
 /// Fields on one grid, stepped together:
 ///     StencilSystem wave({nz, ny, nx});
 ///     const auto u = wave.state("u", {.levels = 2});
 ///     const auto c2 = wave.array("c2");
 ///     wave.update(u) = 2 * u - u[-1] + c2 * u.under(taps::laplacian(3, 8));
+/// A copy has the fields, updates and points of the original, and goes its own way from then on: fields that either has
+/// so far are fields of both, fields that one of them adds are its own alone. A call that throws changes nothing, and
+/// what it can see of its arguments is checked there: how updates go together is found when a plan is made.
 class StencilSystem {
  public:
   /// An empty system on a grid of 1 to 3 axes, computed in f32 or f64. Throws invalid_argument for other numbers of
-  /// axes.
+  /// axes, for axes without a point and for other types.
   explicit StencilSystem(Integers extents, DType dtype = DType::f32) : extents_(std::move(extents)), dtype_(dtype) {
     if (extents_.empty() || extents_.size() > TESSERA_MAX_RANK)
       throw Error(ErrorCode::invalid_argument,
                   "extents of " + std::to_string(extents_.size()) + " axes: must be of 1, 2 or 3");
+    check([](StencilSystem&) { return -1; });
   }
 
   /// Adds a field that each step makes anew. Names differ from each other; messages have them.
@@ -102,10 +93,9 @@ class StencilSystem {
   /// The field of that name. Throws invalid_argument where there is none.
   SystemField field(std::string_view name) const {
     for (std::size_t i = 0; i < fields_.size(); ++i)
-      if (fields_[i].name == name) return {std::int32_t(i), int(extents_.size())};
+      if (*fields_[i].name == name) return {std::int32_t(i), int(extents_.size()), fields_[i].name};
     throw Error(ErrorCode::invalid_argument,
-                "there is no field '" + std::string(name) +
-                    "'; there are: " + detail::few_of(fields_, [](const Named& named) { return named.name; }));
+                "there is no field '" + std::string(name) + "'; there are: " + own().names());
   }
 
   /// What an update sets the next level of a state to, by =.
@@ -116,35 +106,38 @@ class StencilSystem {
 
    private:
     friend class StencilSystem;
-    Assignment(StencilSystem& system, std::int32_t field, const UpdateOptions& options)
+    Assignment(StencilSystem& system, const SystemField& field, const UpdateOptions& options)
         : system_(system), field_(field), options_(options) {}
     StencilSystem& system_;
-    std::int32_t field_;
+    SystemField field_;
     UpdateOptions options_;
   };
-  /// By = sets the next level of a state, in a box, to an expression. The boxes of one state must not overlap.
-  Assignment update(const SystemField& field, const UpdateOptions& options = {}) {
-    return {*this, field.index(), options};
-  }
+  /// By = sets the next level of a state, in a box, to an expression. The boxes of one state must not overlap. Throws
+  /// invalid_argument, which names the field, where one that is updated or read is not this system's.
+  Assignment update(const SystemField& field, const UpdateOptions& options = {}) { return {*this, field, options}; }
   /// Adds series to the next level of a state, behind a stage. The stage is that of the state's updates or a later one.
+  /// Throws invalid_argument, which names the entry, where a point is outside the grid, or a weight or a series is
+  /// none.
   void inject(const SystemField& field, SeriesPoints points, int stage = 0) {
-    complete("injections", injections_.size(), field, points);
-    injections_.push_back({field.index(), stage, std::move(points)});
+    add_points("injections", &StencilSystem::injections_, field, std::move(points), stage);
   }
   /// Reads series from the new level of a state, behind a stage. The stage is that of the state's updates or a later
-  /// one.
+  /// one. Throws as inject().
   void record(const SystemField& field, SeriesPoints points, int stage = 0) {
-    complete("recordings", recordings_.size(), field, points);
-    recordings_.push_back({field.index(), stage, std::move(points)});
+    add_points("recordings", &StencilSystem::recordings_, field, std::move(points), stage);
   }
   /// Limits steps to the points of a box. The array of the next level stays as it is elsewhere: for parts of a step,
   /// each a plan of its own. At most 1 step; all states go on in place. Throws invalid_argument where a corner has not
-  /// as many axes as the system.
+  /// as many axes as the system, and where the box is not a part of the grid with a point.
   void within(Integers low, Integers high) {
     if (low.size() != extents_.size() || high.size() != extents_.size())
       throw Error(ErrorCode::invalid_argument, "corners of " + std::to_string(low.size()) + " and " +
                                                    std::to_string(high.size()) + " axes: the system has " +
                                                    std::to_string(extents_.size()));
+    check([&](StencilSystem& trial) {
+      trial.low_ = low, trial.high_ = high;
+      return -1;
+    });
     low_ = std::move(low), high_ = std::move(high);
   }
 
@@ -155,7 +148,7 @@ class StencilSystem {
     Expression value;
   };
   struct Named {
-    std::string name;
+    detail::FieldIdentity name;
     tessera_field field;
   };
   struct Sparse {
@@ -173,11 +166,13 @@ class StencilSystem {
     Description(const Description&) = delete;
     Description& operator=(const Description&) = delete;
     const tessera_system_desc* get() const { return &desc_; }
+    const detail::OwnFields& fields() const { return own_; }
 
    private:
     void add(const StencilSystem& system, const Update& update);
     tessera_points described(const StencilSystem& system, const Sparse& sparse);
 
+    detail::OwnFields own_;
     std::vector<tessera_field> fields_;
     std::deque<std::vector<tessera_group>> groups_;
     std::vector<tessera_update> updates_;
@@ -187,6 +182,8 @@ class StencilSystem {
   };
 
  private:
+  StencilSystem(const Integers& extents, DType dtype, const std::vector<Named>& fields)
+      : extents_(extents), dtype_(dtype), fields_(fields) {}
   SystemField add(std::string name, tessera_field_kind kind, int levels, int axis, const FieldOptions& options) {
     const std::size_t rank = extents_.size(), strides = kind == TESSERA_FIELD_PROFILE ? 1 : rank;
     tessera_field f{};
@@ -208,63 +205,91 @@ class StencilSystem {
         f.boundary[axis_of][side] = tessera_boundary(s.mode);
         f.boundary_value[axis_of][side] = s.value;
       }
-    fields_.push_back({std::move(name), f});
-    return {std::int32_t(fields_.size() - 1), int(rank)};
+    const Named made{std::make_shared<const std::string>(std::move(name)), f};
+    check([&](StencilSystem& trial) {
+      trial.fields_.push_back(made);
+      return -1;
+    });
+    fields_.push_back(made);
+    return {std::int32_t(fields_.size() - 1), int(rank), fields_.back().name};
   }
-  std::string quoted(std::int32_t field) const {
-    const bool known = field >= 0 && std::size_t(field) < fields_.size();
-    return known ? "'" + fields_[std::size_t(field)].name + "'" : "field " + std::to_string(field);
+  static void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
+  detail::OwnFields own() const {
+    detail::OwnFields fields;
+    for (const Named& named : fields_) fields.add(named.name);
+    return fields;
   }
-  /// Throws where a field is that of another system, as far as its number tells. `where` is the message's beginning.
-  void require_own(const std::string& where, std::int32_t field) const {
-    if (field >= 0 && std::size_t(field) < fields_.size()) return;
-    throw Error(ErrorCode::invalid_argument,
-                where + quoted(field) + " is not one of this system's, which has: " +
-                    detail::few_of(fields_, [](const Named& named) { return named.name; }));
+  /// Throws what the library finds wrong with the fields and with what `add` adds to a system of them. States have
+  /// updates there whatever they have here: with those of `add`, of which it returns the state, or without change.
+  template <class Add>
+  void check(const Add& add) const;
+
+  void add_points(const char* list, std::vector<Sparse> StencilSystem::*to, const SystemField& field,
+                  SeriesPoints points, int stage) {
+    const std::size_t place = (this->*to).size();
+    const std::string where = std::string(list) + "[" + std::to_string(place) + "]";
+    own().require(field.known(), [&] { return where + ": field = "; });
+    complete(points, [&] { return where + " of '" + field.name() + "': "; });
+    const Sparse made{field.index(), stage, std::move(points)};
+    check([&](StencilSystem& trial) {
+      const Sparse none{first_state(), TESSERA_MAX_STAGES - 1, {}};
+      (trial.*to).assign(place, none);  // for the number in messages
+      (trial.*to).push_back(made);
+      return -1;
+    });
+    (this->*to).push_back(made);
   }
   /// What was left out. Throws where a list has not an entry for each point.
-  void complete(const char* list, std::size_t place, const SystemField& field, SeriesPoints& p) const {
+  template <class Where>
+  static void complete(SeriesPoints& p, const Where& where) {
     const std::size_t count = p.points.size();
-    require_own(std::string(list) + "[" + std::to_string(place) + "]: ", field.index());
-    const auto check = [&](std::size_t given, const char* of, const char* otherwise) {
+    const auto check_count = [&](std::size_t given, const char* of, const char* otherwise) {
       if (given == count) return;
-      throw Error(ErrorCode::invalid_argument, std::string(list) + "[" + std::to_string(place) + "] of " +
-                                                   quoted(field.index()) + ": " + std::to_string(given) + " " + of +
-                                                   " for " + std::to_string(count) +
-                                                   " points: give one for each, or none: " + otherwise);
+      refuse(where() + std::to_string(given) + " " + of + " for " + std::to_string(count) +
+             " points: give one for each, or none: " + otherwise);
     };
     if (p.weights.empty()) p.weights.assign(count, 1.0);
-    check(p.weights.size(), "weights", "then each is 1");
+    check_count(p.weights.size(), "weights", "then each is 1");
     const std::size_t missing = p.series.empty() ? count : 0;
     for (std::size_t i = 0; i < missing; ++i) p.series.push_back(std::int64_t(i));
-    check(p.series.size(), "series", "then each point has its own");
+    check_count(p.series.size(), "series", "then each point has its own");
     if (p.series_count != 0) return;
     for (const std::int64_t s : p.series) p.series_count = (std::max)(p.series_count, s == INT64_MAX ? s : s + 1);
   }
-  void set(std::int32_t field, const UpdateOptions& options, const Expression& value) {
+  void set(const SystemField& field, const UpdateOptions& options, const Expression& value) {
     const std::size_t rank = extents_.size();
-    const auto refuse = [&](const std::string& why) {
-      throw Error(ErrorCode::invalid_argument, std::string("update of ") + quoted(field) + ": " + why);
-    };
-    require_own("update: ", field);
-    const std::string reader = "update of " + quoted(field) + ": ";
-    for (const Expression::Group& group : value.groups()) {
-      for (const tessera_factor& f : group.factors) require_own(reader, f.field);
-      for (const tessera_term& term : group.terms)
-        for (std::int64_t i = 0; i < term.factor_count; ++i) require_own(reader, term.factors[i].field);
-    }
+    const detail::OwnFields fields = own();
+    fields.require(field.known(), [] { return std::string("update: field = "); });
+    const std::string where = "update of '" + fields.name(std::size_t(field.index())) + "': ";
+    for (const detail::KnownField& read : value.fields()) fields.require(read, [&] { return where + "value reads "; });
     for (const auto& [name, corner] : {std::pair("low", &options.low), std::pair("high", &options.high)})
       if (!corner->empty() && corner->size() != rank)
-        refuse(std::string(name) + " has " + std::to_string(corner->size()) + " axes, the system has " +
+        refuse(where + name + " has " + std::to_string(corner->size()) + " axes, the system has " +
                std::to_string(rank));
     for (std::size_t axis = 0; axis < rank && !(options.low.empty() && options.high.empty()); ++axis) {
       const std::int64_t low = options.low.empty() ? 0 : options.low[axis];
       const std::int64_t high = options.high.empty() ? extents_[axis] : options.high[axis];
       if (low >= high)
-        refuse("low, high of axis " + std::to_string(axis) + " = " + std::to_string(low) + ", " + std::to_string(high) +
-               ": a box has a point; leave an empty one out");
+        refuse(where + "low, high of axis " + std::to_string(axis) + " = " + std::to_string(low) + ", " +
+               std::to_string(high) + ": a box has a point; leave an empty one out");
     }
-    updates_.push_back({field, options, value});
+    const Update made{field.index(), options, value};
+    try {
+      check([&](StencilSystem& trial) {
+        for (const Update& update : updates_)
+          if (update.field == made.field) trial.updates_.push_back({made.field, update.options, 0.0});
+        trial.updates_.push_back(made);
+        return made.field;
+      });
+    } catch (const Error& error) {
+      throw Error(error.code(), where + error.what());
+    }
+    updates_.push_back(made);
+  }
+  std::int32_t first_state() const {
+    std::int32_t at = 0;
+    while (std::size_t(at) < fields_.size() && fields_[std::size_t(at)].field.kind != TESSERA_FIELD_STATE) ++at;
+    return at;
   }
 
   Integers extents_;
@@ -306,8 +331,9 @@ inline tessera_points StencilSystem::Description::described(const StencilSystem&
 
 inline StencilSystem::Description::Description(const StencilSystem& system, std::int64_t steps) {
   for (const Named& named : system.fields_) {
+    own_.add(named.name);
     fields_.push_back(named.field);
-    fields_.back().name = named.name.c_str();
+    fields_.back().name = named.name->c_str();
   }
   for (const Update& update : system.updates_) add(system, update);
   for (const Sparse& sparse : system.injections_) injections_.push_back(described(system, sparse));
@@ -327,6 +353,29 @@ inline StencilSystem::Description::Description(const StencilSystem& system, std:
   desc_.injections = injections_.data(), desc_.injection_count = std::int64_t(injections_.size());
   desc_.recordings = recordings_.data(), desc_.recording_count = std::int64_t(recordings_.size());
   desc_.points_size = sizeof(tessera_points);
+}
+
+template <class Add>
+void StencilSystem::check(const Add& add) const {
+  StencilSystem trial(extents_, dtype_, fields_);
+  const std::int32_t updated = add(trial);
+  tessera_field own{};  // so that there is a state
+  std::fill(own.strides, own.strides + TESSERA_MAX_RANK, TESSERA_PACKED);
+  own.levels = 1;
+  if (trial.first_state() == std::int32_t(trial.fields_.size()))
+    trial.fields_.push_back({std::make_shared<const std::string>("(none)"), own});
+  for (std::int32_t f = 0; std::size_t(f) < trial.fields_.size(); ++f) {
+    tessera_field& field = trial.fields_[std::size_t(f)].field;
+    if (field.next == TESSERA_NEXT_IN_PLACE) field.next = TESSERA_NEXT_DEFAULT;  // all updates together tell
+    if (field.kind != TESSERA_FIELD_STATE || f == updated) continue;
+    const auto real = std::find_if(updates_.begin(), updates_.end(), [f](const Update& u) { return u.field == f; });
+    UpdateOptions options;
+    options.stage = real == updates_.end() ? 0 : real->options.stage;
+    trial.updates_.push_back({f, options, 0.0});
+  }
+  const Description description(trial, 1);
+  tessera_next_level next = 0;
+  detail::call(tessera_system_next_level, description.get(), trial.first_state(), &next);
 }
 
 }  // namespace tessera

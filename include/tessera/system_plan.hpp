@@ -49,14 +49,14 @@ class FieldArrays {
  public:
   template <class... Arrays>
   requires(detail::Operand<Arrays>&&...) FieldArrays(const SystemField& field, Arrays&&... arrays)
-      : field_(field.index()), levels_{SystemArray(std::forward<Arrays>(arrays))...} {}
+      : field_(field.known()), levels_{SystemArray(std::forward<Arrays>(arrays))...} {}
   FieldArrays(const SystemField& field, std::vector<SystemArray> levels)
-      : field_(field.index()), levels_(std::move(levels)) {}
+      : field_(field.known()), levels_(std::move(levels)) {}
 
  private:
   friend class DistributedSystemPlan;
   friend class SystemPlan;
-  std::int32_t field_;
+  detail::KnownField field_;
   std::vector<SystemArray> levels_;
 };
 
@@ -96,22 +96,21 @@ class SystemPlan : public Plan {
   /// operands: queued on the context's stream.
   /// Takes no memory, so that a program that keeps its lists takes none either.
   /// Throws invalid_argument where an array is missing, too small, of another type or in memory that the plan does not
-  /// take.
+  /// take, and where a field is another system's.
   void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
     Operands operands;
-    for (const FieldArrays& given : fields)
+    for (const FieldArrays& given : fields) {
+      own_.require(given.field_, [] { return std::string("fields: "); });
+      const auto index = std::size_t(given.field_.index);
       for (std::size_t level = 0; level < given.levels_.size(); ++level) {
-        const auto index = std::size_t(given.field_);
-        if (index >= fields_.size())
-          refuse("field " + std::to_string(index), " is not one of this system's, which has: " +
-                                                       detail::few_of(fields_, [](const Known& f) { return f.name; }));
         if (level >= fields_[index].levels)
-          refuse(fields_[index].name, " has " + std::to_string(fields_[index].levels) + " levels, " +
-                                          std::to_string(given.levels_.size()) + " arrays are given");
-        const auto name = [&] { return fields_[index].name + (level == 0 ? "" : "[-" + std::to_string(level) + "]"); };
-        operands.add(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_ + std::int32_t(level), given.levels_[level],
-                             fields_[index].written, true));
+          refuse(own_.name(index), " has " + std::to_string(fields_[index].levels) + " levels, " +
+                                       std::to_string(given.levels_.size()) + " arrays are given");
+        const auto name = [&] { return own_.name(index) + (level == 0 ? "" : "[-" + std::to_string(level) + "]"); };
+        operands.add(checked(name, TESSERA_ROLE_FIELD + 4 * given.field_.index + std::int32_t(level),
+                             given.levels_[level], fields_[index].written, true));
       }
+    }
     add(operands, "injections", TESSERA_ROLE_INJECTED, series.injected, false, series.first_step);
     add(operands, "recordings", TESSERA_ROLE_RECORDED, series.recorded, true, series.first_step);
     run(operands.list, operands.count, nullptr, 0, series.first_step);
@@ -123,13 +122,13 @@ class SystemPlan : public Plan {
   /// Which of a state's arrays holds level 0 (newest), -1 or -2 after an execution.
   int place_after(const SystemField& field, int level) const {
     tessera_role role = 0;
+    own_.require(field.known(), [] { return std::string("field: "); });
     detail::call(tessera_plan_level_after, get(), field.index(), std::int32_t(level), &role);
     return int(role - TESSERA_ROLE_FIELD) % 4;
   }
 
  private:
   struct Known {
-    std::string name;
     std::size_t levels;
     bool written;
   };
@@ -151,15 +150,17 @@ class SystemPlan : public Plan {
   SystemPlan(const Context* context, const StencilSystem& system, Integer steps, const PlanOptions& options)
       : SystemPlan(context, StencilSystem::Description(system, steps), options) {}
   SystemPlan(const Context* context, const StencilSystem::Description& description, const PlanOptions& options)
-      : Plan(tessera_plan_create, context, description.get(), options), steps_(description.get()->steps) {
+      : Plan(tessera_plan_create, context, description.get(), options),
+        steps_(description.get()->steps),
+        own_(description.fields()) {
     const tessera_system_desc& d = *description.get();
     for (std::int64_t i = 0; i < d.field_count; ++i) {
       const bool state = d.fields[i].kind == TESSERA_FIELD_STATE;
-      fields_.push_back({d.fields[i].name, state ? std::size_t(d.fields[i].levels) : 1, state});
+      fields_.push_back({state ? std::size_t(d.fields[i].levels) : 1, state});
     }
     const auto keep = [this](std::vector<KnownSeries>& list, const tessera_points* points, std::int64_t count) {
       for (std::int64_t i = 0; i < count; ++i)
-        list.push_back({fields_[std::size_t(points[i].field)].name, points[i].series_count});
+        list.push_back({own_.name(std::size_t(points[i].field)), points[i].series_count});
     };
     keep(injected_, d.injections, d.injection_count);
     keep(recorded_, d.recordings, d.recording_count);
@@ -167,6 +168,7 @@ class SystemPlan : public Plan {
   SystemPlan(CloneOf of, const SystemPlan& original)
       : Plan(of),
         steps_(original.steps_),
+        own_(original.own_),
         fields_(original.fields_),
         injected_(original.injected_),
         recorded_(original.recorded_) {}
@@ -214,6 +216,7 @@ class SystemPlan : public Plan {
   }
 
   std::int64_t steps_;
+  detail::OwnFields own_;
   std::vector<Known> fields_;
   std::vector<KnownSeries> injected_, recorded_;
 };

@@ -2,16 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What the C functions ask of their arguments.
+/// What each C function does, and what it asks of its arguments.
 #pragma once
 
 #include "check.hpp"
 
 #include <tessera/types.h>
+#include <tessera/plugin/error.hpp>
+#include <tessera/plugin/floating_mode.hpp>
 
 #include <string>
+#include <utility>
 
 namespace tessera::api {
+
+/// The body of a C function: all work is done in the default floating-point mode, whatever the caller's is, and what
+/// is thrown becomes a status.
+template <class Body>
+tessera_status guard(tessera_error* error, Body&& body) noexcept {
+  const plugin::DefaultMode mode;
+  return plugin::guard(error, std::forward<Body>(body));
+}
 
 /// What is pointed to; throws plugin::Error (invalid_argument) that names it where it is nothing.
 template <class T>

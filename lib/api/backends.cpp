@@ -6,6 +6,7 @@
 
 #include <tessera/tessera.h>
 
+#include "api/arguments.hpp"
 #include "check.hpp"
 #include "dispatch/candidates.hpp"
 #include "dispatch/registry.hpp"
@@ -13,8 +14,8 @@
 #include <tessera/plugin/structs.hpp>
 
 using namespace tessera;
+using api::guard;
 using core::Backend;
-using plugin::guard;
 using plugin::write_struct;
 
 namespace {

@@ -22,7 +22,7 @@
 
 using namespace tessera;
 using api::existing;
-using plugin::guard;
+using api::guard;
 using plugin::read_struct;
 using plugin::view_struct;
 using plugin::write_struct;

@@ -16,7 +16,7 @@ using api::existing;
 
 tessera_status tessera_system_next_level(const tessera_system_desc* desc, int32_t field, tessera_next_level* next,
                                          tessera_error* error) {
-  return plugin::guard(error, [&] {
+  return api::guard(error, [&] {
     existing(next, "next");
     const core::System system = core::validate_system(desc);
     const auto count = std::int32_t(system.fields.size());

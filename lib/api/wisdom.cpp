@@ -14,7 +14,7 @@
 
 using namespace tessera;
 using api::existing;
-using plugin::guard;
+using api::guard;
 
 tessera_status tessera_wisdom_load(const char* path, tessera_error* error) {
   return guard(error, [&] { core::Wisdom::instance().load(&existing(path, "path")); });

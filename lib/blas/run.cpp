@@ -7,6 +7,7 @@
 
 #include <tessera/tessera.h>
 #include <tessera/dtype.hpp>
+#include <tessera/plugin/floating_mode.hpp>
 
 #include <iterator>
 
@@ -120,16 +121,26 @@ bool run_plan(const Product<T>& p, Failure& failure) {
   return done;
 }
 
+/// Whether it is done. In the default floating-point mode also alpha and beta are what they are: others may take small
+/// ones for 0.
+template <class T>
+[[gnu::noinline]] bool try_run(const Product<T>& product, Failure& failure) {
+  return product.does_nothing() || run_plan(product, failure);
+}
+
 }  // namespace
 
 /// Batches that no plan has, by their strides or since one product reads what another writes, are done one after
 /// another.
 template <class T>
 void run(const Product<T>& product) noexcept {
-  if (product.does_nothing()) return;
   Failure failure;
-  if (run_plan(product, failure)) return;
-  const bool lost = failure.started && product.beta != T(0);
+  bool lost = false;
+  {
+    const plugin::DefaultMode mode;
+    if (try_run(product, failure)) return;
+    lost = failure.started && product.beta != T(0);
+  }
   if (product.batch == 1 || lost) return forward(product, failure.message, lost);
   for (std::int64_t i = 0; i < product.batch; ++i) run(product.single(i));
 }

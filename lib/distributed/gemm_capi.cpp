@@ -17,7 +17,7 @@
 
 using namespace tessera;
 using api::existing;
-using plugin::guard;
+using api::guard;
 using plugin::read_struct;
 using plugin::write_struct;
 

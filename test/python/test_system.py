@@ -214,3 +214,64 @@ def test_a_field_is_no_sequence():
     u = wave((12, 10)).field("u")
     with pytest.raises(TypeError, match="not iterable"):
         list(u)  # levels have no end
+
+
+def test_fields_of_another_system():
+    a, b = (tessera.StencilSystem((4, 5)) for _ in range(2))
+    u, v = a.state("u"), b.state("v")
+    b.array("c")
+    elsewhere = "of another StencilSystem; must be a field of this one.*: u$"
+    calls = {
+        "update of 'u': value reads 'v' ": lambda: a.update(u, 2 * v),
+        "update of 'u': value reads 'c' ": lambda: a.update(u, u + b.field("c") * (1 + u)),
+        "update: field = 'v' ": lambda: a.update(v, u),
+        r"injections\[0\]: field = 'v' ": lambda: a.inject(v, [(1, 2)]),
+        r"recordings\[0\]: field = 'v' ": lambda: a.record(v, [(1, 2)]),
+    }
+    for text, call in calls.items():
+        with pytest.raises(ValueError, match=text + elsewhere):
+            call()
+    a.update(u, 2 * u)
+    fields = {"u": np.ones((4, 5), "float32")}
+    tessera.SystemPlan(a, 1).execute(fields)
+    assert (fields["u"] == 2).all()
+
+
+def test_refused_calls_leave_no_trace():
+    system = tessera.StencilSystem((4, 5))
+    u, c = system.state("u"), system.array("c")
+
+    def points():
+        yield (1, 2)
+        raise OSError("no more points")
+
+    nan, calls = float("nan"), []
+    for adds in (system.inject, system.record):
+        for given in ([(1, 5)], [(-1, 2)], [(1, 2, 3)]):
+            calls.append(lambda adds=adds, given=given: adds(u, given))
+        for names in ({"weights": [nan]}, {"weights": [1e39]}, {"series": [-1]}, {"weights": [1, 2]}, {"stage": 64}):
+            calls.append(lambda adds=adds, names=names: adds(u, [(1, 2)], **names))
+        calls.append(lambda adds=adds: adds(c, [(1, 2)]))
+    for make in (system.state, system.array):
+        for name, names in (("u", {}), ("", {}), ("w", {"dtype": "float64"}), ("w", {"boundary": "halo"})):
+            calls.append(lambda make=make, name=name, names=names: make(name, **names))
+    calls += [lambda: system.state("w", levels=4), lambda: system.profile("w", 2)]
+    calls += [lambda: system.update(c, u), lambda: system.update(u, u[-1]), lambda: system.update(u, nan * u)]
+    calls += [lambda: system.update(u, u, stage=64), lambda: system.update(u, u, low=(0, 0), high=(4, 6))]
+
+    def refuse_all():
+        for call in calls:
+            with pytest.raises(ValueError):
+                call()
+        with pytest.raises(OSError):
+            system.record(u, points())
+
+    refuse_all()
+    system.update(u, 2 * u + c)
+    refuse_all()
+    system.record(u, [(1, 2)])
+    refuse_all()
+    fields = {"u": np.ones((4, 5), "float32"), "c": np.ones((4, 5), "float32")}
+    recorded = np.zeros((1, 1), "float32")
+    tessera.SystemPlan(system, 1).execute(fields, recorded=[recorded])
+    assert (fields["u"] == 3).all() and recorded.tolist() == [[3.0]]

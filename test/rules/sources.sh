@@ -74,6 +74,11 @@ find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[
   rule "the library installs no signal handler" || true
 find_lines '^ *# *pragma omp parallel' backends | grep -vE '^backends/cpu/(crew|parallel)\.cpp:' |
   rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
+find_lines '\bKokkos::parallel_(for|reduce|scan)\b' backends |
+  grep -vE '^backends/kokkos/(launch\.hpp|runtime\.cpp):' |
+  rule "kernels of Kokkos go through Launcher, which has them computed in the default floating-point mode" || true
+find_lines '\bplugin::guard\b' lib | grep -vE '^lib/(api/arguments|distributed/(together|threads))\.[a-z]+:' |
+  rule "a C function's body is in api::guard(), in the default floating-point mode" || true
 find_lines '\bcudaDeviceSynchronize\b|\bKokkos::fence\b|\bcudaDeviceReset\b' backends |
   rule "a backend waits for its streams, never for the whole device" || true
 find . \( -path ./build -o -path ./.deps \) -prune -o \

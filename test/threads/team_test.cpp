@@ -3,6 +3,7 @@
 
 /// How the CPU backend's threads share work, and wait for each other.
 
+#include "floating_modes.hpp"
 #include "parallel.hpp"
 #include "waiting.hpp"
 
@@ -120,6 +121,29 @@ TEST_CASE("executions of several threads at the same time keep apart") {
     });
   for (std::thread& caller : callers) caller.join();
   REQUIRE(wrong == 0);
+}
+
+TEST_CASE("others compute in the default floating-point mode, whatever their starter's is, who keeps his") {
+  using tessera::test::floating_mode;
+  const std::uint64_t by_default = floating_mode();
+  int others = 0, changed = 0;
+  std::thread starter([&] {  // whose habits are its own
+    for (const tessera::test::FloatingMode& mode : tessera::test::floating_modes())
+      for (const int threads : {2, 3, 9}) {
+        mode.set();
+        const std::uint64_t own = floating_mode();
+        const pid_t caller = this_thread();
+        std::atomic<int> wrong{0};
+        run_steps(threads, 20, [&](Team, std::int64_t) {
+          if (this_thread() != caller && floating_mode() != by_default) ++wrong;
+        });
+        others += wrong;
+        changed += floating_mode() != own;
+      }
+  });
+  starter.join();
+  CHECK(others == 0);
+  CHECK(changed == 0);
 }
 
 TEST_CASE("an exception of any type leaves the threads' work behind it") {

@@ -20,7 +20,6 @@
 #include <thread>
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 
 namespace {
@@ -31,34 +30,10 @@ using tessera::ContextOptions;
 
 constexpr int kSkipped = 4;
 
-void require(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error(what);
-}
-
 int threads_alive() {
   const std::filesystem::directory_iterator tasks("/proc/self/task");
   return int(std::distance(begin(tasks), end(tasks)));
 }
-
-/// What a child leaves to its parent.
-class Hashes {
- public:
-  void keep(const std::vector<std::uint64_t>& hashes) {
-    require(hashes.size() <= kMost, "more jobs than there is room for");
-    std::copy(hashes.begin(), hashes.end(), shared_->hash);
-    shared_->count = hashes.size();
-  }
-  std::vector<std::uint64_t> get() const { return {shared_->hash, shared_->hash + shared_->count}; }
-
- private:
-  static constexpr std::size_t kMost = 200;
-  struct Shared {
-    std::size_t count;
-    std::uint64_t hash[kMost];
-  };
-  Shared* shared_ =
-      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-};
 
 /// A limit of 2^63 bytes and more, which is none.
 void endless_workspace(const std::string& backend) {
@@ -248,16 +223,7 @@ int run(int count, char** arguments) {
   if (count != 3 || kScenarios.count(arguments[1]) == 0)
     throw std::runtime_error("usage: threads_test SCENARIO BACKEND");
   const std::string backend = arguments[2];
-  // Asked in a child: nothing may be loaded here before the scenario begins.
-  Hashes available;
-  in_child("list", [&] {
-    for (const tessera::BackendInfo& info : tessera::backends())
-      if (info.name == backend) {
-        available.keep({info.available});
-        if (!info.available) std::cout << backend << " is not available: " << info.reason << "\n";
-      }
-  });
-  if (available.get() == std::vector<std::uint64_t>{0} && !is_required(backend)) return kSkipped;
+  if (!is_available(backend) && !is_required(backend)) return kSkipped;
   kScenarios.at(arguments[1])(backend);
   return 0;
 }

@@ -6,18 +6,25 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <stdexcept>
 
 namespace tessera::test {
 namespace {
 
+/// The largest element, about: 2^12 times the least number that there is, or 1.
+template <class T>
+T unit_of(const Wish& wish) {
+  return wish.tiny ? 4096 * std::numeric_limits<T>::denorm_min() : T(1);
+}
+
 /// The same in every process.
 template <class T>
-std::vector<T> some_values(std::int64_t count) {
+std::vector<T> some_values(std::int64_t count, T unit) {
   std::minstd_rand random(1);
   std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& value : values) value = T(double(random()) / double(random.max()) - 0.5);
+  for (T& value : values) value = T(double(random()) / double(random.max()) - 0.5) * unit;
   return values;
 }
 
@@ -35,19 +42,21 @@ std::uint64_t hash(const std::vector<T>& values) {
 template <class T>
 class GemmJob final : public Job {
  public:
-  GemmJob(const Context& context, const GemmDesc& d, const PlanOptions& options)
-      : a_(some_values<T>(d.m * d.k)),
-        b_(some_values<T>(d.k * d.n)),
+  GemmJob(const Context& context, const GemmDesc& d, const PlanOptions& options, const Wish& wish)
+      : unit_(unit_of<T>(wish)),
+        a_(some_values<T>(d.m * d.k, unit_)),
+        b_(some_values<T>(d.k * d.n, T(1))),
         c_(static_cast<std::size_t>(d.m * d.n)),
-        plan_(context, d, options) {}
+        plan_(in_mode(wish.mode, [&] { return GemmPlan(context, d, options); })) {}
 
   std::uint64_t run() override {
-    std::fill(c_.begin(), c_.end(), T(7));
-    plan_.execute(T(0.5), a_.data(), b_.data(), T(0.25), c_.data());
+    std::fill(c_.begin(), c_.end(), 7 * unit_);
+    in_mode(mode, [&] { plan_.execute(T(0.5), a_.data(), b_.data(), T(0.25), c_.data()); });
     return hash(c_);
   }
 
  private:
+  T unit_;
   std::vector<T> a_, b_, c_;
   GemmPlan plan_;
 };
@@ -55,12 +64,15 @@ class GemmJob final : public Job {
 template <class T>
 class StencilJob final : public Job {
  public:
-  StencilJob(const Context& context, const StencilDesc& d, std::int64_t points, const PlanOptions& options)
-      : in_(some_values<T>(points)), out_(in_.size()), plan_(context, d, options) {}
+  StencilJob(const Context& context, const StencilDesc& d, std::int64_t points, const PlanOptions& options,
+             const Wish& wish)
+      : in_(some_values<T>(points, unit_of<T>(wish))),
+        out_(in_.size()),
+        plan_(in_mode(wish.mode, [&] { return StencilPlan(context, d, options); })) {}
 
   std::uint64_t run() override {
     std::fill(out_.begin(), out_.end(), T(7));
-    plan_.execute(in_.data(), out_.data());
+    in_mode(mode, [&] { plan_.execute(in_.data(), out_.data()); });
     return hash(out_);
   }
 
@@ -69,34 +81,77 @@ class StencilJob final : public Job {
   StencilPlan plan_;
 };
 
+/// A wave with a source and receivers.
+template <class T>
+class SystemJob final : public Job {
+ public:
+  SystemJob(const Context& context, const PlanOptions& options, const Wish& wish)
+      : now_(some_values<T>(kPoints, unit_of<T>(wish))),
+        speed_(some_values<T>(kPoints, T(0.5))),
+        source_(some_values<T>(kSteps, unit_of<T>(wish))),
+        plan_(make(context, options, wish)) {}
+
+  std::uint64_t run() override {
+    std::vector<T> u = now_, before = now_, recorded(2 * kSteps);
+    in_mode(mode, [&] { plan_.execute({{u_, u, before}, {c2_, speed_}}, {{source_}, {recorded}}); });
+    u.insert(u.end(), before.begin(), before.end());
+    u.insert(u.end(), recorded.begin(), recorded.end());
+    return hash(u);
+  }
+
+ private:
+  static constexpr std::int64_t kPlanes = 40, kRows = 41, kColumns = 58, kPoints = kPlanes * kRows * kColumns,
+                                kSteps = 4;
+
+  SystemPlan make(const Context& context, const PlanOptions& options, const Wish& wish) {
+    system_.update(u_) = 2 * u_ - u_[-1] + c2_ * u_.under(taps::laplacian(3, 4));
+    system_.inject(u_, {.points = {{20, 21, 30}}, .weights = {1.0 / 3}});
+    system_.record(u_, {.points = {{19, 21, 30}, {21, 22, 31}}, .weights = {1.0 / 3, 0.7}});
+    return in_mode(wish.mode, [&] { return SystemPlan(context, system_, kSteps, options); });
+  }
+
+  StencilSystem system_{{kPlanes, kRows, kColumns}, kDType<T>};
+  SystemField u_ = system_.state("u", {.levels = 2}), c2_ = system_.array("c2");
+  std::vector<T> now_, speed_, source_;
+  SystemPlan plan_;
+};
+
+void add(Jobs& jobs, std::unique_ptr<Job> job, const std::string& name, const Wish& wish) {
+  job->name = name;
+  job->mode = wish.mode;
+  jobs.push_back(std::move(job));
+}
+
 template <class T>
 void add_gemms(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
-  const auto add = [&](GemmDesc d) {
+  const auto add_product = [&](GemmDesc d) {
     d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
     options.workspace_limit = wish.workspace_limit;
-    jobs.push_back(std::make_unique<GemmJob<T>>(context, d, options));
-    jobs.back()->name = "gemm " + algorithm + " " + name_of(kDType<T>);
+    add(jobs, std::make_unique<GemmJob<T>>(context, d, options, wish), "gemm " + algorithm + " " + name_of(kDType<T>),
+        wish);
   };
-  if (wish.large) return add({.m = 1200, .n = 1200, .k = 1200});
-  add({.m = 170, .n = 190, .k = 210});
-  add({.m = 211, .n = 203, .k = 170, .trans_a = Transpose::yes, .trans_b = Transpose::yes});
-  add({.m = 24, .n = 40, .k = 9000, .trans_b = Transpose::yes});  // slices of k
+  if (wish.large) return add_product({.m = 1200, .n = 1200, .k = 1200});
+  add_product({.m = 170, .n = 190, .k = 210});
+  add_product({.m = 211, .n = 203, .k = 170, .trans_a = Transpose::yes, .trans_b = Transpose::yes});
+  add_product({.m = 24, .n = 40, .k = 9000, .trans_b = Transpose::yes});  // slices of k
 }
 
 template <class T>
 void add_stencils(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
-  const auto add = [&](StencilDesc d, std::int64_t points) {
+  const auto add_stencil = [&](StencilDesc d, std::int64_t points) {
     d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
-    jobs.push_back(std::make_unique<StencilJob<T>>(context, d, points, options));
-    jobs.back()->name = "stencil " + algorithm + " " + name_of(kDType<T>);
+    add(jobs, std::make_unique<StencilJob<T>>(context, d, points, options, wish),
+        "stencil " + algorithm + " " + name_of(kDType<T>), wish);
   };
-  if (wish.large) return add({.extents = {4096, 2048}, .taps = taps::laplacian(2)}, 4096 * 2048);
-  add({.extents = {300, 410}, .taps = taps::laplacian(2), .boundary = Boundary::periodic, .steps = 5}, 300 * 410);
-  add({.extents = {47, 61, 70}, .taps = taps::box(3, 1), .boundary = Boundary::nearest, .steps = 3}, 47 * 61 * 70);
+  if (wish.large) return add_stencil({.extents = {4096, 2048}, .taps = taps::laplacian(2)}, 4096 * 2048);
+  add_stencil({.extents = {300, 410}, .taps = taps::laplacian(2), .boundary = Boundary::periodic, .steps = 5},
+              300 * 410);
+  add_stencil({.extents = {47, 61, 70}, .taps = taps::box(3, 1), .boundary = Boundary::nearest, .steps = 3},
+              47 * 61 * 70);
 }
 
 BackendInfo info_of(const std::string& backend) {
@@ -110,7 +165,7 @@ BackendInfo info_of(const std::string& backend) {
 Context context_of(const Wish& wish) {
   ContextOptions options;
   options.threads = wish.threads;
-  return Context(wish.backend, options);
+  return in_mode(wish.mode, [&] { return Context(wish.backend, options); });
 }
 
 Jobs jobs_of(const Context& context, const Wish& wish) {
@@ -130,6 +185,15 @@ Jobs jobs_of(const Context& context, const Wish& wish) {
       for (const DType dtype : WideTypes::kDTypes)
         with_types<WideTypes>(dtype,
                               [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, wish, algorithm, jobs); });
+  for (const std::string& algorithm : info.system_algorithms)
+    if (wanted(algorithm) && !wish.large)
+      for (const DType dtype : WideTypes::kDTypes)
+        with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
+          PlanOptions options;
+          options.algorithm = algorithm;
+          add(jobs, std::make_unique<SystemJob<T>>(context, options, wish),
+              "system " + algorithm + " " + name_of(kDType<T>), wish);
+        });
   return jobs;
 }
 

@@ -5,6 +5,8 @@
 /// Work that several threads share, for every algorithm of a backend.
 #pragma once
 
+#include "floating_modes.hpp"
+
 #include <tessera/tessera.hpp>
 
 #include <cstdint>
@@ -20,16 +22,19 @@ class Job {
   virtual ~Job() = default;
   /// Executes it and returns a hash of the result's bits.
   virtual std::uint64_t run() = 0;
-  std::string name;  ///< of operation, type and algorithm
+  std::string name;                    ///< of operation, type and algorithm
+  const FloatingMode* mode = nullptr;  ///< that run() executes in; null: the caller's
 };
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
 /// What to make jobs of: of every algorithm, every type, and sizes worth four threads or more.
 struct Wish {
   std::string backend;
-  int threads = 4;                    ///< of the context
-  std::uint64_t workspace_limit = 0;  ///< of the plans
-  bool large = false;                 ///< worth more threads than a plan may have
+  int threads = 4;                     ///< of the context
+  std::uint64_t workspace_limit = 0;   ///< of the plans
+  bool large = false;                  ///< worth more threads than a plan may have
+  bool tiny = false;                   ///< of elements that are subnormal numbers
+  const FloatingMode* mode = nullptr;  ///< that contexts and plans are made and executed in; null: the caller's
 };
 
 Context context_of(const Wish& wish);

@@ -34,8 +34,8 @@ class MdrangePlan final : public plugin::Plan {
   void execute(const plugin::Execution& execution) override {
     with_writer<T>(problem_, [&]<bool kGeneral>(std::bool_constant<kGeneral>) {
       const Element<T, kGeneral> element{arguments_of<T>(problem_, execution), {problem_, execution}};
-      context_.dispatch([&](const Space& space) {
-        Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {problem_.n, problem_.m, problem_.batch}), element);
+      context_.dispatch([&](const Launcher& launch) {
+        launch(range(launch.space(), {0, 0, 0}, {problem_.n, problem_.m, problem_.batch}), element);
       });
     });
   }

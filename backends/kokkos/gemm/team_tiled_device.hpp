@@ -221,9 +221,9 @@ class GemmTeamTiledPlan final : public plugin::Plan {
   template <class Tile>
   void launch(const Tile& tile) {
     const std::int64_t teams = std::min<std::int64_t>(tile.tiles(), std::numeric_limits<int>::max());
-    context_.dispatch([&](const Space& space) {
-      typename Tile::Shape::Policy policy(space, int(teams), kTeam);
-      Kokkos::parallel_for("tessera", policy.set_scratch_size(0, Kokkos::PerTeam(Tile::Shape::kBytes + 16)), tile);
+    context_.dispatch([&](const Launcher& launch) {
+      typename Tile::Shape::Policy policy(launch.space(), int(teams), kTeam);
+      launch(policy.set_scratch_size(0, Kokkos::PerTeam(Tile::Shape::kBytes + 16)), tile);
     });
   }
 

@@ -204,10 +204,10 @@ class GemmTeamTiledPlan final : public plugin::Plan {
     using Tile = GemmHostTile<T, To>;
     const Tile tile(problem_, execution, cut_);
     const std::int64_t teams = std::min<std::int64_t>(threads_, cut_.units(problem_.batch));
-    context_.dispatch([&](const Space& space) {
-      typename Tile::Policy policy(space, int(teams), 1);
+    context_.dispatch([&](const Launcher& launch) {
+      typename Tile::Policy policy(launch.space(), int(teams), 1);
       policy.set_scratch_size(1, Kokkos::PerTeam(int(Tile::scratch_bytes(cut_))));
-      Kokkos::parallel_for("tessera", policy, tile);
+      launch(policy, tile);
     });
   }
 

@@ -46,17 +46,17 @@ class MdrangePlan final : public plugin::Plan {
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const Index3& from, T* target, const Index3& to) {
                              sweep.set_arrays(source, from, target, to);
-                             context_.dispatch([&](const Space& space) { run(space, sweep); });
+                             context_.dispatch([&](const Launcher& launch) { run(launch, sweep); });
                            });
   }
 
  private:
-  void run(const Space& space, const Sweep<T>& sweep) const {
+  void run(const Launcher& launch, const Sweep<T>& sweep) const {
     const auto over = [&](const Box& box) {
-      return range(space, {box.begin[2], box.begin[1], box.begin[0]}, {box.end[2], box.end[1], box.end[0]});
+      return range(launch.space(), {box.begin[2], box.begin[1], box.begin[0]}, {box.end[2], box.end[1], box.end[0]});
     };
-    if (!inner_.empty()) Kokkos::parallel_for("tessera", over(inner_), InnerPoint<T>{sweep});
-    for (const Box& box : boundary_) Kokkos::parallel_for("tessera", over(box), BoundaryPoint<T>{sweep});
+    if (!inner_.empty()) launch(over(inner_), InnerPoint<T>{sweep});
+    for (const Box& box : boundary_) launch(over(box), BoundaryPoint<T>{sweep});
   }
 
   Context& context_;

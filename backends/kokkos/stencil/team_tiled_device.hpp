@@ -245,13 +245,12 @@ class StencilTeamTiledPlan final : public plugin::Plan {
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
           kernel.sweep().set_arrays(source, from, target, to);
-          context_.dispatch([&](const Space& space) {
-            typename Kernel::Policy policy(space, int(tile_.count(problem_)), tile_.threads());
+          context_.dispatch([&](const Launcher& launch) {
+            typename Kernel::Policy policy(launch.space(), int(tile_.count(problem_)), tile_.threads());
             policy.set_scratch_size(0, Kokkos::PerTeam(int(tile_.bytes) + 16));
             // With the arguments, not through constant memory: there a launch would wait for the one before.
-            Kokkos::parallel_for(
-                "tessera",
-                Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight), kernel);
+            launch(Kokkos::Experimental::require(policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
+                   kernel);
           });
         });
   }

@@ -228,11 +228,11 @@ class StencilTeamTiledPlan final : public plugin::Plan {
     plugin::for_each_sweep(problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
                            [&](const T* source, const plugin::Index3& from, T* target, const plugin::Index3& to) {
                              sweep.set_arrays(source, from, target, to);
-                             context_.dispatch([&](const Space& space) {
-                               typename StencilHostTile<T>::Policy policy(space, int(teams), 1);
+                             context_.dispatch([&](const Launcher& launch) {
+                               typename StencilHostTile<T>::Policy policy(launch.space(), int(teams), 1);
                                const std::size_t bytes = StencilHostTile<T>::scratch_bytes(sweep.tap_count) + 64;
-                               Kokkos::parallel_for("tessera", policy.set_scratch_size(1, Kokkos::PerTeam(int(bytes))),
-                                                    StencilHostTile<T>(sweep, groups_, ends_, cut_));
+                               launch(policy.set_scratch_size(1, Kokkos::PerTeam(int(bytes))),
+                                      StencilHostTile<T>(sweep, groups_, ends_, cut_));
                              });
                            });
   }

@@ -45,13 +45,13 @@ class MdrangePlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& execution) override {
     levels_.take(execution);
-    context_.dispatch([&](const Space& space) {
+    context_.dispatch([&](const Launcher& launch) {
       for (std::int64_t step = 0; step < problem_.steps; ++step)
         for (const Stage& stage : stages_) {
-          run(space, stage, step);
-          points_.run(space, stage.number, step, execution, levels_);
+          run(launch, stage, step);
+          points_.run(launch, stage.number, step, execution, levels_);
         }
-      for (std::size_t f = 0; f < places_.size(); ++f) bring_back(space, int(f));
+      for (std::size_t f = 0; f < places_.size(); ++f) bring_back(launch, int(f));
     });
   }
 
@@ -76,17 +76,17 @@ class MdrangePlan final : public plugin::Plan {
           factors(context, program.factors) {}
   };
 
-  void run(const Space& space, const Stage& stage, std::int64_t step) const {
+  void run(const Launcher& launch, const Stage& stage, std::int64_t step) const {
     constexpr int kFew = 8, kFewArrays = 16;  // so many fit among the arguments of a small kernel
     if (stage.made_count == 0) return;
     if (stage.made_count <= kFew && stage.arrays.size() <= std::size_t(kFewArrays))
-      launch<kFew, kFewArrays>(space, stage, step);
+      start<kFew, kFewArrays>(launch, stage, step);
     else
-      launch<TESSERA_MAX_FIELDS, TESSERA_MAX_FIELDS*(TESSERA_MAX_LEVELS + 1)>(space, stage, step);
+      start<TESSERA_MAX_FIELDS, TESSERA_MAX_FIELDS*(TESSERA_MAX_LEVELS + 1)>(launch, stage, step);
   }
 
   template <int kMade, int kArrays>
-  void launch(const Space& space, const Stage& stage, std::int64_t step) const {
+  void start(const Launcher& launch, const Stage& stage, std::int64_t step) const {
     StageItem<T, kMade, kArrays> item{};
     item.lists = {fields_.data(),      stage.made.data(),  stage.boxes.data(),
                   stage.groups.data(), stage.terms.data(), stage.factors.data()};
@@ -96,18 +96,18 @@ class MdrangePlan final : public plugin::Plan {
       item.arrays[a] = levels_.at(stage.arrays[a].field, stage.arrays[a].level, step);
     const auto &low = problem_.low, &high = problem_.high;
     const std::int64_t runs = (high[2] - low[2] + kRun - 1) / kRun;
-    const auto over = range<ArgumentRange>(space, {0, low[1], low[0]}, {runs, high[1], high[0]}, kRun);
-    Kokkos::parallel_for("tessera", over, item);
+    const auto over = range<ArgumentRange>(launch.space(), {0, low[1], low[0]}, {runs, high[1], high[0]}, kRun);
+    launch(over, item);
   }
 
-  void bring_back(const Space& space, int field) const {
+  void bring_back(const Launcher& launch, int field) const {
     const plugin::SystemLevels::Leftover left = levels_.leftover(field, problem_.steps);
     if (left.source == nullptr) return;
     const FieldPlace& place = places_[std::size_t(field)];
     const auto& n = problem_.extents;
     plugin::with_types(place.dtype, [&]<class S>(std::type_identity<S>) {
-      Kokkos::parallel_for("tessera", range(space, {0, 0, 0}, {n[2], n[1], n[0]}),
-                           CopyItem<S>{place, static_cast<const S*>(left.source), static_cast<S*>(left.target)});
+      launch(range(launch.space(), {0, 0, 0}, {n[2], n[1], n[0]}),
+             CopyItem<S>{place, static_cast<const S*>(left.source), static_cast<S*>(left.target)});
     });
   }
 

@@ -74,12 +74,12 @@ class SparsePoints {
   }
 
   /// What follows a stage, in a step of that number.
-  void run(const Space& space, int stage, std::int64_t step, const plugin::Execution& execution,
+  void run(const Launcher& launch, int stage, std::int64_t step, const plugin::Execution& execution,
            const plugin::SystemLevels& levels) const {
     for (const Sets& sets : injections_)
-      if (sets.stage == stage) launch<InjectItem<T>>(space, sets, step, execution, levels);
+      if (sets.stage == stage) start<InjectItem<T>>(launch, sets, step, execution, levels);
     for (const Sets& sets : recordings_)
-      if (sets.stage == stage) launch<RecordItem<T>>(space, sets, step, execution, levels);
+      if (sets.stage == stage) start<RecordItem<T>>(launch, sets, step, execution, levels);
   }
 
  private:
@@ -114,13 +114,12 @@ class SparsePoints {
   };
 
   template <class Item>
-  static void launch(const Space& space, const Sets& sets, std::int64_t step, const plugin::Execution& execution,
-                     const plugin::SystemLevels& levels) {
+  static void start(const Launcher& launch, const Sets& sets, std::int64_t step, const plugin::Execution& execution,
+                    const plugin::SystemLevels& levels) {
     if (sets.count == 0) return;
-    Kokkos::parallel_for(
-        "tessera", range(space, {0, 0, 0}, {sets.count, 1, 1}),
-        Item{sets.entries.data(), sets.first.data(), sets.dtype,
-             execution.operand<T>(sets.operand) + step * sets.series_count, levels.at(sets.field, 1, step)});
+    launch(range(launch.space(), {0, 0, 0}, {sets.count, 1, 1}),
+           Item{sets.entries.data(), sets.first.data(), sets.dtype,
+                execution.operand<T>(sets.operand) + step * sets.series_count, levels.at(sets.field, 1, step)});
   }
 
   std::vector<Sets> injections_, recordings_;

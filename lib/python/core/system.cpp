@@ -53,20 +53,21 @@ class System {
 
   SystemField state(Text given, int levels, BoundaryEntries boundary, TypeName dtype) {
     const std::string name = text_argument(given, "name");
-    const SystemField made = system_.state(name, field_options(levels, boundary, dtype, rank()));
-    return known(made, {name, type(dtype), levels, -1, 0});
+    const FieldOptions options = field_options(levels, boundary, dtype, rank());
+    return known({name, type(dtype), levels, -1, 0}, [&] { return system_.state(name, options); });
   }
   SystemField array(Text given, BoundaryEntries boundary, TypeName dtype) {
     const std::string name = text_argument(given, "name");
-    return known(system_.array(name, field_options(1, boundary, dtype, rank())), {name, type(dtype), 0, -1, 0});
+    const FieldOptions options = field_options(1, boundary, dtype, rank());
+    return known({name, type(dtype), 0, -1, 0}, [&] { return system_.array(name, options); });
   }
   SystemField profile(Text given, int axis, TypeName dtype) {
     const std::string name = text_argument(given, "name");
     if (axis < 0 || axis >= rank())
       throw nb::value_error(
           ("axis = " + std::to_string(axis) + ": must lie in [0, " + std::to_string(rank()) + ")").c_str());
-    return known(system_.profile(name, axis, field_options(1, nb::str("fixed"), dtype, rank())),
-                 {name, type(dtype), 0, axis, 0});
+    const FieldOptions options = field_options(1, nb::str("fixed"), dtype, rank());
+    return known({name, type(dtype), 0, axis, 0}, [&] { return system_.profile(name, axis, options); });
   }
   SystemField field(Text given) const {
     const std::string name = text_argument(given, "name");
@@ -105,7 +106,11 @@ class System {
     return all;
   }
   DType type(nb::handle dtype) const { return dtype.is_none() ? system_.dtype() : dtype_named(dtype, "dtype"); }
-  SystemField known(SystemField made, Field field) {
+  /// What throws leaves both lists of fields as they were.
+  template <class Make>
+  SystemField known(Field field, const Make& make) {
+    fields_.reserve(fields_.size() + 1);
+    const SystemField made = make();
     field.index = std::size_t(made.index());
     fields_.push_back(std::move(field));
     return made;
@@ -193,9 +198,8 @@ class StepsPlan : public KeptPlan {
     }
     for (const auto& [key, value] : fields) {
       if (nb::isinstance<SystemField>(key)) {
-        const auto index = std::size_t(nb::cast<const SystemField&>(key).index());
-        const std::string name = index < known.size() ? ", '" + known[index] + "'" : "";
-        throw nb::value_error(("fields: a key is a SystemField; must be the field's name" + name).c_str());
+        const std::string name = nb::cast<const SystemField&>(key).name();
+        throw nb::value_error(("fields: a key is a SystemField; must be the field's name, '" + name + "'").c_str());
       }
       const std::string name = as_text(key).value_or(shown(key));
       if (std::ranges::find(known, name) == known.end()) unknown.push_back(name);
