@@ -17,7 +17,7 @@ inline constexpr int kElements = 10;
 
 /// Points of a row that are worked on at once: their sums lie in the first cache.
 inline constexpr std::int64_t kRowBlock = 512;
-/// The distance of such rows in memory: an odd number of the cache's lines, so that they do not take each other's place.
+/// The distance of such rows in memory: an odd number of lines of the cache, so that none takes another's place.
 inline constexpr std::int64_t kRowPitch = kRowBlock + 8;
 /// Lines whose running sums are taken at once.
 inline constexpr int kLines = 8;
