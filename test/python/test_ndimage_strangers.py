@@ -343,7 +343,7 @@ FORKS = """
 import os
 import numpy as np
 from tessera import ndimage
-image = np.arange(700 * 700, dtype=np.uint16).reshape(700, 700)
+image = np.arange(1400 * 1400, dtype=np.uint16).reshape(1400, 1400)
 before = ndimage.uniform_filter(image, 5)
 child = os.fork()
 if child == 0:
@@ -359,7 +359,7 @@ def test_in_the_child_of_a_fork():
 
 
 def test_in_several_threads(rng):
-    image = rng.integers(0, 60000, (600, 500)).astype(np.uint16)
+    image = rng.integers(0, 60000, (900, 800)).astype(np.uint16)
     expected = theirs.gaussian_filter(image, 2.0)
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         for result in pool.map(lambda _: ours.gaussian_filter(image, 2.0), range(24)):

@@ -218,13 +218,13 @@ void slide_lines(double* sums, const double* entering, const double* leaving, st
   for (int line = 0; line < kLines; ++line) held[line] = sums[line];
   for (std::int64_t i = 0; i < count; ++i)
     for (int line = 0; line < kLines; ++line) {
-      const std::int64_t place = line * kRowBlock + i;
+      const std::int64_t place = line * kRowPitch + i;
       held[line] += entering[place] - leaving[place];
       out[place] = held[line];
     }
   for (int line = 0; line < kLines; ++line) {
     sums[line] = held[line];
-    for (std::int64_t i = 0; i < count; ++i) out[line * kRowBlock + i] /= divisor;
+    for (std::int64_t i = 0; i < count; ++i) out[line * kRowPitch + i] /= divisor;
   }
 }
 

@@ -17,6 +17,8 @@ inline constexpr int kElements = 10;
 
 /// Points of a row that are worked on at once: their sums lie in the first cache.
 inline constexpr std::int64_t kRowBlock = 512;
+/// The distance of such rows in memory: an odd number of lines of the cache, so that none takes another's place.
+inline constexpr std::int64_t kRowPitch = kRowBlock + 8;
 /// Lines whose running sums are taken at once.
 inline constexpr int kLines = 8;
 
@@ -56,7 +58,7 @@ struct RowKernels {
   /// sums[i] += entering[i] - leaving[i]; out[i] = sums[i] / divisor.
   void (*slide)(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
                 double* out);
-  /// The same along kLines lines: sums has one of each, and arrays have rows of kRowBlock points.
+  /// The same along kLines lines: sums has one of each, and arrays have rows kRowPitch apart.
   void (*slide_lines)(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
                       double* out);
   MeanKernels<float> means_f32;
