@@ -100,7 +100,7 @@ def explained(call: Call) -> str | None:
             return "negative-axis"
         if call.input.layout == "broadcast" and 0 in call.input.make().strides:
             return "stride-0"
-    given = call.output not in ("none", "input", "shifted")
+    given = call.output not in ("none", "input", "shifted") and call.input.values.dtype.kind != "c"  # stays complex
     types = [call.input.values.dtype] + [np.dtype(call.output_type)] * given
     if call.name.startswith("uniform") and not finite(call) and not any(dtype.kind in "iub" for dtype in types):
         return "mean-window"  # integers are summed as SciPy sums them
