@@ -142,11 +142,11 @@ def test_a_leak_is_seen():
         assert_no_growth(lambda: kept.append(bytes(100)), 2000, 64)
 
     def beside_python():
-        kept.append(c.malloc(4000))
-        ctypes.memset(kept[-1], 1, 4000)
+        kept.append(c.malloc(100_000))  # more than was freed before
+        ctypes.memset(kept[-1], 1, 100_000)
 
     kept.clear()
     with pytest.raises(AssertionError, match="bytes of the process"):
-        assert_no_growth(beside_python, 2000, 4000)
+        assert_no_growth(beside_python, 2000, 100_000)
     for memory in kept:
         c.free(memory)
