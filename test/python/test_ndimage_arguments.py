@@ -146,6 +146,24 @@ def test_laplace_without_axes(dtype, mode):
         np.testing.assert_array_equal(library.laplace(image[0, 0].reshape(()), mode=mode), image[0, 0])
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("gaussian_filter", {"sigma": 1.0, "order": -1}),
+        ("gaussian_filter", {"sigma": 1.0, "radius": -1}),
+        ("gaussian_filter", {"sigma": 1.0, "mode": "bad"}),
+        ("uniform_filter", {"size": 3, "origin": 5}),
+        ("uniform_filter", {"size": 3, "mode": "bad"}),
+    ],
+)
+def test_filters_without_axes(name, options):
+    """What no pass takes is not looked at."""
+    for library in (ours, theirs):
+        np.testing.assert_array_equal(getattr(library, name)(IMAGE, axes=(), **options), IMAGE)
+        with pytest.raises((ValueError, RuntimeError)):
+            getattr(library, name)(IMAGE, **options)
+
+
 def test_weights_without_axes():
     for library in (ours, theirs):
         for weights in (1.0, 1j, np.array(2)):

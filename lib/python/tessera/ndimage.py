@@ -149,7 +149,7 @@ def gaussian_filter(
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
     plain = type(sigma) in (float, int) and type(order) is int and type(mode) is str and type(truncate) is float
-    if plain and (radius is None or type(radius) is int) and sigma > 1e-15:
+    if axes and plain and (radius is None or type(radius) is int) and sigma > 1e-15:
         return apply(_gaussian_along(axes, float(sigma), order, mode, truncate, radius), array, output, cval)
     count = len(axes)
     orders, sigmas = per_axis(order, count), per_axis(sigma, count)
@@ -193,7 +193,7 @@ def uniform_filter(
     """The mean of a box."""
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
-    if type(size) is type(origin) is int and type(mode) is str and size > 1:
+    if axes and type(size) is type(origin) is int and type(mode) is str and size > 1:
         return apply(_means(axes, size, mode, origin), array, output, cval, promotes=True)
     count = len(axes)
     sizes, origins, modes = per_axis(size, count), per_axis(origin, count), per_axis(mode, count)
