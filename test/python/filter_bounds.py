@@ -50,9 +50,9 @@ def separable_passes(call: Call, rank: int):
         return [(a, np.full(n, 1.0 / n), m, o) for a, n, m, o in rows if n > 1 or every]
     if call.name.startswith("gaussian"):
         settings = (as_list(options[key], len(axes)) for key in ("sigma", "order", "radius"))
-        least = 1e-15 if call.name == "gaussian_filter" else 0.0  # what is less is left out
+        every = call.name == "gaussian_filter1d"  # the other leaves sigmas of 1e-15 or less out
         rows = zip(axes, modes, *settings)
-        return [(a, gaussian_size(s, o, options["truncate"], r), m, 0) for a, m, s, o, r in rows if s > least]
+        return [(a, gaussian_size(s, o, options["truncate"], r), m, 0) for a, m, s, o, r in rows if s > 1e-15 or every]
     weights, origin = finite_size(weights_of(call)), origins[0]
     if call.name == "convolve1d":
         weights, origin = weights[::-1], -origin - (1 if len(weights) % 2 == 0 else 0)

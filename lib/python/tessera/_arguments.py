@@ -3,9 +3,11 @@
 """Arguments of the functions of tessera.ndimage: what SciPy takes, in one form, and the errors that it raises."""
 
 import functools
+import math
 import numbers
 import operator
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -59,19 +61,47 @@ def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
     if axes is None:
         return tuple(range(rank))
     if np.isscalar(axes):
-        axes = (operator.index(axes),)
-    if not np.iterable(axes):
+        return (axis_of(axes, rank),)
+    if not isinstance(axes, Iterable):
         raise ValueError("axes must be an integer, iterable of integers, or None")
-    found = tuple(axis_of(axis, rank) for axis in axes)
+    found = [operator.index(axis) for axis in axes]
+    for axis in found:
+        if not -rank <= axis < rank:
+            raise ValueError(f"specified axis: {axis} is out of range")
+    found = [axis % rank for axis in found]
     if len(set(found)) != len(found):
         raise ValueError("axes must be unique")
-    return found
+    return tuple(found)
+
+
+def named(mode: Any) -> str:
+    """A mode that can be a key of a cache, as a list cannot."""
+    if not isinstance(mode, str):
+        raise RuntimeError("boundary mode not supported")
+    return mode
+
+
+def modes_of(mode: Any, count: int) -> tuple[str, ...]:
+    """One for each axis."""
+    if isinstance(mode, str):
+        return (mode,) * count
+    return tuple(map(named, per_axis(mode, count)))
 
 
 def mode_of(mode: Any) -> str:
-    if not isinstance(mode, str) or mode not in MODES:
+    if named(mode) not in MODES:
         raise RuntimeError("boundary mode not supported")
     return MODES[mode]
+
+
+def real_of(cval: Any) -> float:
+    """As a C function of Python takes a double: unlike float(), no text."""
+    return math.ldexp(cval, 0)
+
+
+def parts_of(cval: Any) -> tuple[float, float]:
+    """What lies beyond the real and the imaginary part of a complex image."""
+    return real_of(np.real(cval)), real_of(np.imag(cval))
 
 
 def origin_of(origin: Any, extent: int) -> int:

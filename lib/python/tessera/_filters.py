@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _passes, _stencils
-from ._arguments import MODES, mode_of, output_of
+from ._arguments import MODES, mode_of, output_of, parts_of, real_of
 from ._stencils import Kernel
 
 _PASSES = frozenset("?bBhHiIlLqQfd")  # NumPy's letters of the types that passes take
@@ -52,6 +52,7 @@ class Box:
         mode_of(mode)
         self.weights, self.mode, self.origins = weights, mode, origins
         self.steps = [weights]
+        self.zero = not _stencils.counts(weights).any()
         if weights.ndim > 0:
             wide = [axis for axis, extent in enumerate(weights.shape) if extent > 1] or [0]
             narrow = weights.reshape([weights.shape[axis] for axis in wide])
@@ -61,6 +62,8 @@ class Box:
         return self.kernel.refusal(char, cval) if self.weights.ndim > 0 else "an array without axes"
 
     def floats(self, part: Any, cval: float) -> Any:
+        if self.zero:  # NaN and Inf are not weighed
+            return _stencils.zeros_like(part)
         return self.kernel.run(part, cval)
 
     def exact(self, source: np.ndarray, result: np.ndarray, cval: float, logical: bool) -> None:
@@ -81,6 +84,8 @@ class Means:
 
     def floats(self, part: Any, cval: float) -> Any:
         if isinstance(part, np.ndarray):
+            if not part.flags.aligned:
+                part = part.copy()
             if part.ndim not in self.windows:
                 self.windows[part.ndim] = [_passes.mean_windows(part.ndim, group) for group in _groups(self.steps)]
             for windows in self.windows[part.ndim]:
@@ -155,7 +160,7 @@ def apply(filter: Any, array: Any, output: Any, cval: Any, promotes: bool = Fals
         return _foreign(filter, array, output, cval)
     dtype = array.dtype
     if output is None and dtype.char in "fd" and dtype.isnative and filter.steps and array.size > 0:
-        cval = float(cval)  # what most calls are
+        cval = cval if type(cval) is float else real_of(cval)  # what most calls are
         if array.itemsize in array.strides and filter.refusal(dtype.char, cval) is None:
             result = filter.floats(array, cval)
             return result if array.ndim <= 3 else placed(result, None, dtype)
@@ -164,12 +169,11 @@ def apply(filter: Any, array: Any, output: Any, cval: Any, promotes: bool = Fals
     if not filter.steps:
         return placed(array, target, dtype, fresh=False)
     if kind != "c":
-        return _real(filter, array, target, dtype, float(cval))
+        return _real(filter, array, target, dtype, real_of(cval))
     if dtype.kind != "c":
         raise RuntimeError("output must have complex dtype")
     result = np.empty(array.shape, np.complex64 if dtype.char == "F" else np.complex128)
-    values = complex(cval)
-    for part, place, beyond in ((array.real, result.real, values.real), (array.imag, result.imag, values.imag)):
+    for part, place, beyond in zip((array.real, array.imag), (result.real, result.imag), parts_of(cval)):
         _real(filter, part, place, place.dtype, beyond)
     return placed(result, target, dtype)
 
@@ -204,7 +208,9 @@ def _exact(
         return target
     result = np.empty(source.shape, np.uint8 if logical else work)
     filter.exact(source, result, cval, logical)
-    return placed(result != 0 if logical else result, target, dtype)
+    if logical:
+        result = np.asarray(result != 0)  # without axes that is a scalar
+    return placed(result, target, dtype)
 
 
 def _taken(array: np.ndarray) -> np.ndarray:
@@ -237,7 +243,7 @@ def placed(result: np.ndarray, target: np.ndarray | None, dtype: np.dtype, fresh
 
 
 def _foreign(filter: Any, array: Any, output: Any, cval: Any) -> Any:
-    cval = float(cval)
+    cval = real_of(cval)
     if not filter.steps or 0 in array.shape:
         result = _stencils.copied(array)
     else:

@@ -81,7 +81,7 @@ def _refusal(
 ) -> str | None:
     weights = np.frombuffer(values)
     if sparse:
-        weights = weights[_counts(weights)]
+        weights = weights[counts(weights)]
     if len(shape) > MOST_AXES:
         return f"a filter along {len(shape)} axes at once: three is the most"
     for extent, origin in zip(shape, origins):
@@ -128,17 +128,15 @@ def _taps_of(
 ) -> Taps:
     weights = np.frombuffer(values).reshape(shape)
     taps = Taps(rank)
-    for index in np.argwhere(_counts(weights)).tolist() if sparse else np.ndindex(*shape):
+    for index in np.argwhere(counts(weights)).tolist() if sparse else np.ndindex(*shape):
         offset = [0] * rank
         for axis, place, extent, origin in zip(where, index, shape, origins):
             offset[axis] = place - extent // 2 - origin
         taps.add(offset, float(weights[tuple(index)]))
-    if len(taps) == 0:
-        taps.add([0] * rank, 0.0)
     return taps
 
 
-def _counts(weights: np.ndarray) -> np.ndarray:
+def counts(weights: np.ndarray) -> np.ndarray:
     return np.abs(weights) > np.finfo(np.float64).eps
 
 
@@ -207,6 +205,12 @@ def copied(array: Any) -> Any:
         if hasattr(array, name):
             return getattr(array, name)()
     return namespace_of(array).asarray(array, copy=True)
+
+
+def zeros_like(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return np.zeros(array.shape, array.dtype)  # in C order, as other results
+    return namespace_of(array).zeros_like(array)
 
 
 def cast(array: Any, dtype: Any) -> Any:

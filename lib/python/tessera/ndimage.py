@@ -21,9 +21,13 @@ from ._arguments import (
     axis_of,
     gaussian,
     mean_origin_of,
+    modes_of,
+    named,
     origin_of,
     output_of,
+    parts_of,
     per_axis,
+    real_of,
     refuse_real_output,
     weights_of,
 )
@@ -91,7 +95,7 @@ def correlate1d(
         raise RuntimeError("no filter weights given")
     axis = axis_of(axis, array.ndim)
     shift = origin_of(origin, weights.shape[0])
-    return apply(_along(weights.tobytes(), axis, mode, shift), array, output, cval, promotes=True)
+    return apply(_along(weights.tobytes(), axis, named(mode), shift), array, output, cval, promotes=True)
 
 
 def convolve1d(
@@ -104,13 +108,13 @@ def convolve1d(
     origin: int = 0,
 ) -> Any:
     """Convolution along one axis."""
-    weights = weights_of(weights)
+    weights = np.asarray(weights)[::-1]
     if weights.ndim != 1 or weights.shape[0] < 1:
         raise RuntimeError("no filter weights given")
     if weights.dtype.kind == "c":
         weights = weights.conj()  # which correlate1d undoes
     mirrored = -origin - (1 if weights.shape[0] % 2 == 0 else 0)
-    return correlate1d(input, weights[::-1], axis, output, mode, cval, mirrored)
+    return correlate1d(input, weights, axis, output, mode, cval, mirrored)
 
 
 def gaussian_filter1d(
@@ -145,7 +149,7 @@ def gaussian_filter(
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
     plain = type(sigma) in (float, int) and type(order) is int and type(mode) is str and type(truncate) is float
-    if plain and (radius is None or type(radius) is int) and sigma > 1e-15:
+    if axes and plain and (radius is None or type(radius) is int) and sigma > 1e-15:
         return apply(_gaussian_along(axes, float(sigma), order, mode, truncate, radius), array, output, cval)
     count = len(axes)
     orders, sigmas = per_axis(order, count), per_axis(sigma, count)
@@ -189,7 +193,7 @@ def uniform_filter(
     """The mean of a box."""
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
-    if type(size) is type(origin) is int and type(mode) is str and size > 1:
+    if axes and type(size) is type(origin) is int and type(mode) is str and size > 1:
         return apply(_means(axes, size, mode, origin), array, output, cval, promotes=True)
     count = len(axes)
     sizes, origins, modes = per_axis(size, count), per_axis(origin, count), per_axis(mode, count)
@@ -226,13 +230,14 @@ def laplace(
     """The sum of the second differences along the axes."""
     array = as_array(input)
     axes = axes_of(axes, array.ndim)
-    return apply(_laplacian(axes, tuple(per_axis(mode, len(axes)))), array, output, cval)
+    modes = modes_of(mode, len(axes)) if axes else ()  # without axes SciPy does not look at them
+    return apply(_laplacian(axes, modes), array, output, cval)
 
 
 def _gradient(input: Any, axis: int, output: Any, mode: Any, cval: float, smooth: tuple[float, ...]) -> Any:
     array = as_array(input)
     axis = axis_of(axis, array.ndim)
-    return apply(_gradient_along(axis, tuple(per_axis(mode, array.ndim)), smooth), array, output, cval)
+    return apply(_gradient_along(axis, modes_of(mode, array.ndim), smooth), array, output, cval)
 
 
 # What is the same in each call is prepared once. Keys are integers, names and bytes: 1.0 is not 1.
@@ -316,10 +321,11 @@ def _complex_weights(call: Any, input: Any, weights: np.ndarray, output: Any, cv
     if array.dtype.kind != "c" and np.iscomplexobj(cval):
         raise ValueError("Cannot provide a complex-valued cval when the input is real.")
     result = np.empty(array.shape, np.complex64 if dtype.char == "F" else np.complex128)
-    part, beyond = result.real.dtype, complex(cval)
-    result.real = call(array.real, weights.real, output=part, cval=beyond.real, **options)
-    result.imag = call(array.real, weights.imag, output=part, cval=beyond.real, **options)
+    part = result.real.dtype
+    beyond, aside = parts_of(cval) if array.dtype.kind == "c" else (real_of(cval), 0.0)
+    result.real = call(array.real, weights.real, output=part, cval=beyond, **options)
+    result.imag = call(array.real, weights.imag, output=part, cval=beyond, **options)
     if array.dtype.kind == "c":
-        result.real -= call(array.imag, weights.imag, output=part, cval=beyond.imag, **options)
-        result.imag += call(array.imag, weights.real, output=part, cval=beyond.imag, **options)
+        result.real -= call(array.imag, weights.imag, output=part, cval=aside, **options)
+        result.imag += call(array.imag, weights.real, output=part, cval=aside, **options)
     return placed(result, target, dtype)
