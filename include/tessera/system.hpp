@@ -70,7 +70,7 @@ class StencilSystem {
     if (extents_.empty() || extents_.size() > TESSERA_MAX_RANK)
       throw Error(ErrorCode::invalid_argument,
                   "extents of " + std::to_string(extents_.size()) + " axes: must be of 1, 2 or 3");
-    check([](StencilSystem&) { return -1; });
+    check([](StencilSystem&) {});
   }
 
   /// Adds a field that each step makes anew. Names differ from each other; messages have them.
@@ -134,10 +134,7 @@ class StencilSystem {
       throw Error(ErrorCode::invalid_argument, "corners of " + std::to_string(low.size()) + " and " +
                                                    std::to_string(high.size()) + " axes: the system has " +
                                                    std::to_string(extents_.size()));
-    check([&](StencilSystem& trial) {
-      trial.low_ = low, trial.high_ = high;
-      return -1;
-    });
+    check([&](StencilSystem& trial) { trial.low_ = low, trial.high_ = high; });
     low_ = std::move(low), high_ = std::move(high);
   }
 
@@ -206,10 +203,7 @@ class StencilSystem {
         f.boundary_value[axis_of][side] = s.value;
       }
     const Named made{std::make_shared<const std::string>(std::move(name)), f};
-    check([&](StencilSystem& trial) {
-      trial.fields_.push_back(made);
-      return -1;
-    });
+    check([&](StencilSystem& trial) { trial.fields_.push_back(made); });
     fields_.push_back(made);
     return {std::int32_t(fields_.size() - 1), int(rank), fields_.back().name};
   }
@@ -220,7 +214,7 @@ class StencilSystem {
     return fields;
   }
   /// Throws what the library finds wrong with the fields and with what `add` adds to a system of them. States have
-  /// updates there whatever they have here: with those of `add`, of which it returns the state, or without change.
+  /// updates there whatever they have here: those of `add`, or ones without change.
   template <class Add>
   void check(const Add& add) const;
 
@@ -235,7 +229,6 @@ class StencilSystem {
       const Sparse none{first_state(), TESSERA_MAX_STAGES - 1, {}};
       (trial.*to).assign(place, none);  // for the number in messages
       (trial.*to).push_back(made);
-      return -1;
     });
     (this->*to).push_back(made);
   }
@@ -274,16 +267,10 @@ class StencilSystem {
                std::to_string(high) + ": a box has a point; leave an empty one out");
     }
     const Update made{field.index(), options, value};
-    try {
-      check([&](StencilSystem& trial) {
-        for (const Update& update : updates_)
-          if (update.field == made.field) trial.updates_.push_back({made.field, update.options, 0.0});
-        trial.updates_.push_back(made);
-        return made.field;
-      });
-    } catch (const Error& error) {
-      throw Error(error.code(), where + error.what());
-    }
+    check([&](StencilSystem& trial) {
+      for (const Update& u : updates_) trial.updates_.push_back({u.field, u.options, 0.0});  // for numbers and boxes
+      trial.updates_.push_back(made);
+    });
     updates_.push_back(made);
   }
   std::int32_t first_state() const {
@@ -358,7 +345,7 @@ inline StencilSystem::Description::Description(const StencilSystem& system, std:
 template <class Add>
 void StencilSystem::check(const Add& add) const {
   StencilSystem trial(extents_, dtype_, fields_);
-  const std::int32_t updated = add(trial);
+  add(trial);
   tessera_field own{};  // so that there is a state
   std::fill(own.strides, own.strides + TESSERA_MAX_RANK, TESSERA_PACKED);
   own.levels = 1;
@@ -367,8 +354,9 @@ void StencilSystem::check(const Add& add) const {
   for (std::int32_t f = 0; std::size_t(f) < trial.fields_.size(); ++f) {
     tessera_field& field = trial.fields_[std::size_t(f)].field;
     if (field.next == TESSERA_NEXT_IN_PLACE) field.next = TESSERA_NEXT_DEFAULT;  // all updates together tell
-    if (field.kind != TESSERA_FIELD_STATE || f == updated) continue;
-    const auto real = std::find_if(updates_.begin(), updates_.end(), [f](const Update& u) { return u.field == f; });
+    const auto is_of = [f](const Update& u) { return u.field == f; };
+    if (field.kind != TESSERA_FIELD_STATE || std::any_of(trial.updates_.begin(), trial.updates_.end(), is_of)) continue;
+    const auto real = std::find_if(updates_.begin(), updates_.end(), is_of);
     UpdateOptions options;
     options.stage = real == updates_.end() ? 0 : real->options.stage;
     trial.updates_.push_back({f, options, 0.0});

@@ -249,10 +249,10 @@ TEST_CASE("a system has at most 64 fields, injections and recordings", "[system]
   const SystemField u = system.state("u");
   system.update(u) = 2 * u;
   for (int i = 0; i < TESSERA_MAX_POINT_SETS; ++i) system.inject(u, {}), system.record(u, {});
-  check_throws("injections", kInvalid, {"injection_count = 65: must be at most 64"}, [&] { system.inject(u, {}); });
-  check_throws("recordings", kInvalid, {"recording_count = 65: must be at most 64"}, [&] { system.record(u, {}); });
+  check_throws("injections", kInvalid, {"injections = 65: must be at most 64"}, [&] { system.inject(u, {}); });
+  check_throws("recordings", kInvalid, {"recordings = 65: must be at most 64"}, [&] { system.record(u, {}); });
   for (int i = 1; i < TESSERA_MAX_FIELDS; ++i) system.array("a" + std::to_string(i));
-  check_throws("fields", kInvalid, {"field_count = 65: must be at most 64"}, [&] { system.array("b"); });
+  check_throws("fields", kInvalid, {"fields = 65: must be at most 64"}, [&] { system.array("b"); });
   CHECK_NOTHROW(SystemPlan(fake(), system, 1));
 }
 

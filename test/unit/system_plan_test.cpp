@@ -204,22 +204,6 @@ TEST_CASE("messages about updates and points begin with the call and its field",
   });
 }
 
-TEST_CASE("fields of another system are refused where they are used", "[system]") {
-  StencilSystem system({4, 5}), other({4, 5});
-  const auto u = system.state("u");
-  other.state("v");
-  const auto foreign = other.array("w");
-  const auto refused = [](const std::string& message, auto&& body) {
-    check_throws("a field of another system", kInvalid, {message}, body);
-  };
-  const std::string rest = "field 1 is not one of this system's, which has: u";
-  refused("update: " + rest, [&] { system.update(foreign) = 0.5 * u; });
-  refused("update of 'u': " + rest, [&] { system.update(u) = foreign * u; });
-  refused("update of 'u': " + rest, [&] { system.update(u) = foreign * (u + u.at({0, 1})); });
-  refused("injections[0]: " + rest, [&] { system.inject(foreign, {}); });
-  refused("recordings[0]: " + rest, [&] { system.record(foreign, {}); });
-}
-
 TEST_CASE("points have the weight 1 and a series each unless they say otherwise", "[system]") {
   StencilSystem system({4, 5});
   const SystemField u = system.state("u");

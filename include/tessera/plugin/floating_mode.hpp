@@ -13,9 +13,13 @@
 namespace tessera::plugin {
 
 #if defined(__x86_64__)
-/// MXCSR without the flags of exceptions: all are masked, the rest is 0. Nothing here computes by the x87.
-inline constexpr std::uint64_t kDefaultMode = 0x1f80, kModeBits = 0xffc0;
+/// Of MXCSR: all exceptions are masked, the rest is 0. Nothing here computes by the x87.
+inline constexpr std::uint64_t kDefaultMode = 0x1f80;
+/// What of the control word is the mode; the rest are flags of exceptions.
+inline constexpr std::uint64_t kModeBits = 0xffc0;
+/// The calling thread's, MXCSR or FPCR.
 inline std::uint64_t control_word() { return __builtin_ia32_stmxcsr(); }
+/// Sets the calling thread's.
 inline void set_control_word(std::uint64_t word) { __builtin_ia32_ldmxcsr(std::uint32_t(word)); }
 #elif defined(__aarch64__)
 /// FPCR, which has no flags.
@@ -32,6 +36,7 @@ inline std::uint64_t control_word() { return 0; }
 inline void set_control_word(std::uint64_t) {}
 #endif
 
+/// Whether the calling thread is in the default mode.
 inline bool in_default_mode() { return (control_word() & kModeBits) == kDefaultMode; }
 
 /// The calling thread computes in the default mode while this lives. Then its own comes back, and where that is another
