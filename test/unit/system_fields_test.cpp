@@ -230,8 +230,8 @@ TEST_CASE("a call of a system that is refused leaves it as it was", "[system]") 
   t.refuse_all();
   f.system.update(f.u, {.high = {2, 5}}) = 2 * f.u + f.c * f.p * (1.0 + f.u);
   t.refuse_all();
-  check_throws("a box twice", kInvalid, {"update of 'u'", "overlaps"}, [&] { f.system.update(f.u) = f.u; });
-  check_throws("two stages", kInvalid, {"update of 'u'", "stage = 1", "in stage 0"}, [&] {
+  check_throws("a box twice", kInvalid, {"updates[1] of 'u'", "overlaps"}, [&] { f.system.update(f.u) = f.u; });
+  check_throws("two stages", kInvalid, {"updates[1] of 'u'", "stage = 1", "in stage 0"}, [&] {
     f.system.update(f.u, {.stage = 1, .low = {2, 0}}) = f.u;
   });
   f.system.update(f.u, {.low = {2, 0}}) = 3 * f.u + 1.0;

@@ -12,18 +12,23 @@
 
 namespace tessera::plugin {
 
+/// The calling thread's control word: MXCSR on x86-64, FPCR on aarch64, 0 where there is none.
+inline std::uint64_t control_word();
+/// Sets it.
+inline void set_control_word(std::uint64_t word);
+
 #if defined(__x86_64__)
-/// Of MXCSR: all exceptions are masked, the rest is 0. Nothing here computes by the x87.
+/// All exceptions are masked, the rest is 0. Nothing here computes by the x87.
 inline constexpr std::uint64_t kDefaultMode = 0x1f80;
-/// What of the control word is the mode; the rest are flags of exceptions.
 inline constexpr std::uint64_t kModeBits = 0xffc0;
-/// The calling thread's, MXCSR or FPCR.
 inline std::uint64_t control_word() { return __builtin_ia32_stmxcsr(); }
-/// Sets the calling thread's.
 inline void set_control_word(std::uint64_t word) { __builtin_ia32_ldmxcsr(std::uint32_t(word)); }
-#elif defined(__aarch64__)
-/// FPCR, which has no flags.
-inline constexpr std::uint64_t kDefaultMode = 0, kModeBits = ~std::uint64_t{0};
+#else
+/// The control word that all work is done under.
+inline constexpr std::uint64_t kDefaultMode = 0;
+/// What of the control word is the mode; the rest of MXCSR are flags of exceptions.
+inline constexpr std::uint64_t kModeBits = ~std::uint64_t{0};
+#if defined(__aarch64__)
 inline std::uint64_t control_word() {
   std::uint64_t word;
   asm volatile("mrs %0, fpcr" : "=r"(word));
@@ -31,9 +36,9 @@ inline std::uint64_t control_word() {
 }
 inline void set_control_word(std::uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
 #else
-inline constexpr std::uint64_t kDefaultMode = 0, kModeBits = 0;
 inline std::uint64_t control_word() { return 0; }
 inline void set_control_word(std::uint64_t) {}
+#endif
 #endif
 
 /// Whether the calling thread is in the default mode.
