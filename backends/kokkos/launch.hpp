@@ -18,24 +18,7 @@
 
 namespace tessera::kokkos {
 
-#if defined(KOKKOS_ENABLE_CUDA)
-
-/// The kernels of a dispatch.
-class Launcher {
- public:
-  explicit Launcher(const Space& space) : space_(space) {}
-  const Space& space() const { return space_; }
-  template <class Policy, class Kernel>
-  void operator()(const Policy& policy, const Kernel& kernel) const {
-    Kokkos::parallel_for("tessera", policy, kernel);
-  }
-
- private:
-  const Space& space_;
-};
-
-#else
-
+#if !defined(KOKKOS_ENABLE_CUDA)
 /// A kernel whose calls are so long that each may look at its thread's mode.
 template <class Kernel>
 class InDefaultMode {
@@ -54,28 +37,33 @@ class InDefaultMode {
   }
   Kernel kernel_;
 };
+#endif
 
-/// The kernels of a dispatch. Those of teams look by themselves, since a team has a share of all the work; others are
-/// called for each point, so that all threads are asked before the first.
+/// The kernels of a dispatch. On the processor those of teams look by themselves, since a team has a share of all the
+/// work; others are called for each point, so that all threads are asked before the first.
 class Launcher {
  public:
   explicit Launcher(const Space& space) : space_(space) {}
   const Space& space() const { return space_; }
   template <class Policy, class Kernel>
   void operator()(const Policy& policy, const Kernel& kernel) const {
+#if defined(KOKKOS_ENABLE_CUDA)
+    Kokkos::parallel_for("tessera", policy, kernel);
+#else
     if constexpr (requires { policy.team_size(); }) {
       Kokkos::parallel_for("tessera", policy, InDefaultMode<Kernel>(kernel));
     } else {
       if (!modes_) modes_.emplace(space_.concurrency());
       Kokkos::parallel_for("tessera", policy, kernel);
     }
+#endif
   }
 
  private:
   const Space& space_;
+#if !defined(KOKKOS_ENABLE_CUDA)
   mutable std::optional<cpu::TeamInDefaultMode> modes_;
-};
-
 #endif
+};
 
 }  // namespace tessera::kokkos

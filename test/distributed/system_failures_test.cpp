@@ -39,6 +39,35 @@ std::vector<std::string> made_with(const Wave& other, const Decomposition& cut =
   });
 }
 
+/// A rank's plan of the wave and its arrays, and what its refused calls said.
+struct Running {
+  explicit Running(const Comm& comm)
+      : context(context_of(tested_backends().front(), comm.rank())),
+        plan(comm, context, wave.system, 4, {}, {.operands = Memory::device}) {
+    const std::vector<float> halves(std::size_t(plan.block().elements), 0.5f);
+    for (Buffer<float>* buffer : {&now, &before, &c2}) buffer->upload(halves);
+    in.upload(std::vector<float>(4, 1.0f));
+  }
+  void execute(const SystemField& field, float* newest) {
+    plan.execute({{wave.u, newest, before.data()}, {field, c2.data()}}, {{in.data()}, {out.data()}});
+  }
+  template <class Call>
+  void refused(const Call& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      text += std::string(error.what()) + "; ";
+    }
+  }
+
+  Wave wave;
+  Context context;
+  DistributedSystemPlan plan;
+  Buffer<float> now{context, plan.block().elements}, before{context, plan.block().elements};
+  Buffer<float> c2{context, plan.block().elements}, in{context, 4}, out{context, 4};
+  std::string text;
+};
+
 void check_all(const std::vector<std::string>& errors, const std::string& text) {
   for (const std::string& error : errors) CHECK_THAT(error, ContainsSubstring(text));
 }
@@ -78,29 +107,13 @@ TEST_CASE("systems that cannot be cut are refused on all ranks", "[system]") {
 
 TEST_CASE("an execution of a system that fails on one rank fails on all, and the plans stay usable", "[system]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
-    const Wave wave;
-    const Context context = context_of(tested_backends().front(), comm.rank());
-    DistributedSystemPlan plan(comm, context, wave.system, 4, {}, {.operands = Memory::device});
-    const std::int64_t elements = plan.block().elements;
-    Buffer<float> now(context, elements), before(context, elements), c2(context, elements), in(context, 4),
-        out(context, 4);
-    for (Buffer<float>* buffer : {&now, &before, &c2}) buffer->upload(std::vector<float>(std::size_t(elements), 0.5f));
-    in.upload(std::vector<float>(4, 1.0f));
-    const auto execute = [&](float* newest) {
-      plan.execute({{wave.u, newest, before.data()}, {wave.c2, c2.data()}}, {{in.data()}, {out.data()}});
-    };
-    const auto message_of = [](auto&& body) -> std::string {
-      try {
-        return body(), "";
-      } catch (const Error& error) {
-        return error.what();
-      }
-    };
-    std::string text = message_of([&] { execute(comm.rank() == 2 ? nullptr : now.data()); });
-    text += message_of([&] { plan.execute({{wave.u, now.data()}, {wave.c2, c2.data()}}); });
-    text += message_of([&] { plan.execute({{wave.u, now.data(), before.data()}, {wave.c2, std::vector<double>()}}); });
-    execute(now.data());
-    throw Error(ErrorCode::internal, text);
+    Running r(comm);
+    const Wave& wave = r.wave;
+    r.refused([&] { r.execute(wave.c2, comm.rank() == 2 ? nullptr : r.now.data()); });
+    r.refused([&] { r.plan.execute({{wave.u, r.now.data()}, {wave.c2, r.c2.data()}}); });
+    r.refused([&] { r.plan.execute({{wave.u, r.now.data(), r.before.data()}, {wave.c2, std::vector<double>()}}); });
+    r.execute(wave.c2, r.now.data());
+    throw Error(ErrorCode::internal, r.text);
   });
   check_all(errors, "u[-1] is missing: each field has an array");
   check_all(errors, "c2 is of type f64, the plan takes f32");
@@ -110,32 +123,15 @@ TEST_CASE("an execution of a system that fails on one rank fails on all, and the
 
 TEST_CASE("a field of another system on one rank fails on all, and the plans stay usable", "[system]") {
   const std::vector<std::string> errors = on_ranks(3, [&](const Comm& comm) {
-    const Wave wave, other;
-    const SystemField& given = comm.rank() == 2 ? other.c2 : wave.c2;
-    const Context context = context_of(tested_backends().front(), comm.rank());
-    DistributedSystemPlan plan(comm, context, wave.system, 4, {}, {.operands = Memory::device});
-    const std::int64_t elements = plan.block().elements;
-    Buffer<float> now(context, elements), before(context, elements), c2(context, elements), in(context, 4),
-        out(context, 4);
-    for (Buffer<float>* buffer : {&now, &before, &c2}) buffer->upload(std::vector<float>(std::size_t(elements), 0.5f));
-    in.upload(std::vector<float>(4, 1.0f));
-    const auto execute = [&](const SystemField& field) {
-      plan.execute({{wave.u, now.data(), before.data()}, {field, c2.data()}}, {{in.data()}, {out.data()}});
-    };
-    std::string text;
-    const auto refused = [&](auto&& call) {
-      try {
-        call();
-      } catch (const Error& error) {
-        text += std::string(error.what()) + "; ";
-      }
-    };
-    refused([&] { execute(given); });
-    refused([&] { plan.exchange(given, c2.data()); });
-    execute(wave.c2);
-    plan.exchange(wave.c2, c2.data());
-    if (comm.rank() == 2) refused([&] { plan.newest(other.u); });
-    throw Error(ErrorCode::internal, text);
+    Running r(comm);
+    const Wave other;
+    const SystemField& given = comm.rank() == 2 ? other.c2 : r.wave.c2;
+    r.refused([&] { r.execute(given, r.now.data()); });
+    r.refused([&] { r.plan.exchange(given, r.c2.data()); });
+    r.execute(r.wave.c2, r.now.data());
+    r.plan.exchange(r.wave.c2, r.c2.data());
+    if (comm.rank() == 2) r.refused([&] { r.plan.newest(other.u); });
+    throw Error(ErrorCode::internal, r.text);
   });
   const std::string whose = "of another StencilSystem";
   for (const char* of : {"field: 'c2' ", "field: 'u' "}) CHECK_THAT(errors[2], ContainsSubstring(of + whose));

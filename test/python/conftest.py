@@ -25,6 +25,19 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(line)
 
 
+class Foreign:
+    """An array that is known by DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 @pytest.fixture
 def rng(request):
     """Random numbers that depend on the test's name alone."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Foreign
 
 import tessera
 
@@ -26,17 +27,8 @@ def run(program, **environment):
 
 
 def make_class():
-    class Made:
+    class Made(Foreign):
         ballast = np.ones(100_000 // 8)
-
-        def __init__(self, array):
-            self.array = array
-
-        def __dlpack__(self, **options):
-            return self.array.__dlpack__(**options)
-
-        def __dlpack_device__(self):
-            return self.array.__dlpack_device__()
 
     return Made
 

@@ -4,25 +4,17 @@
 
 import numpy as np
 import pytest
+from conftest import Foreign
 
 import tessera
 
 
-class Foreign:
-    """An array that is known by DLPack alone, as it is looked at."""
-
-    def __init__(self, array, negative=False):
-        self.array, self.negative = array, negative
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
 class Lazy(Foreign):
     """As a tensor of PyTorch: its numbers are the negatives of those in its memory where `negative` says so."""
+
+    def __init__(self, array, negative=False):
+        super().__init__(array)
+        self.negative = negative
 
     def is_neg(self):
         return self.negative

@@ -9,24 +9,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from conftest import assert_product
+from conftest import Foreign, assert_product
 
 import tessera
 
 TYPES = [np.float32, np.float64, np.float16]
-
-
-class Foreign:
-    """An array that is known by DLPack alone."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
 
 
 class Old(Foreign):
