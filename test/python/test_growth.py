@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ALL
 from known_calls import CALLS, FILTERS, GOOD_OF_FILTERS, system
 
 import tessera
 from tessera import taps
 
-ALL = os.environ.get("TESSERA_TEST_ALL") == "1"
 CALL_COUNT = 1_000_000 if ALL else 10_000
 OBJECT_COUNT = 10_000 if ALL else 100
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -3,12 +3,12 @@
 """Any value as each argument of each function: what is refused is told by name, value and what it must be."""
 
 import inspect
-import os
 import re
 import sys
 
 import numpy as np
 import pytest
+from conftest import ALL, SEED
 from known_calls import CALLS, FILTERS, GOOD_OF_FILTERS, BadDlpack, BadStream, Mine, Raising, system
 
 import tessera
@@ -17,8 +17,7 @@ from tessera import taps
 hypothesis = pytest.importorskip("hypothesis")
 st = hypothesis.strategies
 
-SEED = int(os.environ.get("TESSERA_TEST_SEED", "0")) or int.from_bytes(os.urandom(4), "little")
-EXAMPLES = 30_000 if os.environ.get("TESSERA_TEST_ALL") == "1" else 400
+EXAMPLES = 30_000 if ALL else 400
 
 # What C++ and nanobind say when nobody translates them.
 BARE = ("std::", "nanobind", "incompatible function", "bad_cast", "vector::", "basic_string", "PyCapsule", "is a bug")
