@@ -160,6 +160,29 @@ def test_how_far_nan_spreads(dtype, value):
     np.testing.assert_array_equal(np.isfinite(ours.laplace(solid)), np.isfinite(theirs.laplace(solid)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 9, 10, 49, 100, 1023, 2047])
+@pytest.mark.parametrize("special", ["none", "zeros", "tiny", "huge", "infinite"])
+def test_means_are_rounded_quotients(rng, dtype, size, special):
+    x = (rng.uniform(-1, 1, 6000) * 2.0 ** rng.integers(-20, 20, 6000)).astype(dtype)
+    limits = np.finfo(dtype)
+    if special == "zeros":
+        x[: 3 * size] = -0.0
+    elif special != "none":
+        x[::600] = {"tiny": limits.smallest_subnormal, "huge": limits.max / 4096, "infinite": -np.inf}[special]
+    if special == "tiny":
+        x[2000:5000] = limits.smallest_subnormal * rng.integers(-9, 9, 3000)
+    sums = x[: x.size - size + 1].copy()
+    for place in range(1, size):
+        sums += x[place : place + sums.size]
+    before = size // 2
+    mean = ours.uniform_filter1d(x, size)[before : before + sums.size]
+    quotient = sums / dtype(size)
+    normal = ~(np.abs(quotient) < limits.smallest_normal) | (quotient == 0)
+    assert mean[normal].tobytes() == quotient[normal].tobytes()
+    assert (np.abs(mean[~normal] - quotient[~normal]) <= limits.smallest_subnormal).all()
+
+
 def test_nan_stays_in_its_window_of_a_mean():
     array = np.ones(20)
     array[7] = np.nan

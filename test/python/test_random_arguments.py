@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from conftest import ALL, SEED
-from known_calls import CALLS, FILTERS, GOOD_OF_FILTERS, BadDlpack, BadStream, Mine, Raising, system
+from known_calls import CALLS, FILTERS, GOOD_OF_FILTERS, OBJECTS, BadDlpack, BadStream, Mine, Raising, system
 
 import tessera
 from tessera import taps
@@ -169,6 +169,53 @@ def test_each_argument_of_the_module(data):
     hypothesis.assume(not takes_for_ever(argument, value))
     given[argument] = value
     check(argument, value, lambda: call(**{k: v for k, v in given.items() if v is not ... or k == argument}))
+
+
+def contents(value):
+    """Of the arrays in an argument."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [contents(entry) for entry in value]
+    return value.tobytes() if isinstance(value, np.ndarray) else None
+
+
+def behaviour(owner, made):
+    """What an object does."""
+    x = np.arange(36.0)
+    if owner == "Taps":
+        return list(made)
+    if owner == "GemmPlan":
+        return made.execute(x[:16].reshape(4, 4), x[20:].reshape(4, 4)).tobytes()
+    if owner == "StencilPlan":
+        return made.execute(x[:20].reshape(4, 5)).tobytes()
+    plan = made if owner == "SystemPlan" else tessera.SystemPlan(made, 2)
+    fields, recorded = [x.reshape(6, 6).copy(), x[::-1].reshape(6, 6).copy()], np.zeros((2, 1))
+    plan.execute({"u": fields}, injected=[x[5:7].reshape(2, 1)], recorded=[recorded])
+    return contents([fields, recorded])
+
+
+UNTOUCHED = {owner: behaviour(owner, make()) for owner, make in OBJECTS.items()}
+
+
+@hypothesis.seed(SEED)
+@settings(EXAMPLES)
+@hypothesis.given(st.data())
+def test_an_object_is_as_before_after_a_refusal(data):
+    name = data.draw(st.sampled_from([name for name in CALLS if name.split(".")[0] in OBJECTS and "." in name]))
+    call, good = CALLS[name]
+    owner = name.split(".")[0]
+    made, given = OBJECTS[owner](), good()
+    argument = data.draw(st.sampled_from(sorted(given)))
+    value = data.draw(values())
+    hypothesis.assume(not takes_for_ever(argument, value))
+    given = {k: v for k, v in given.items() if v is not ...}
+    before = {k: contents(v) for k, v in given.items() if k != argument}
+    try:
+        call(of=made, **{**given, argument: value})
+    except Exception:
+        assert {k: contents(v) for k, v in given.items() if k != argument} == before, "an argument has changed"
+        assert behaviour(owner, made) == UNTOUCHED[owner], "the object has changed"
 
 
 @hypothesis.seed(SEED)

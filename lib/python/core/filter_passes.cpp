@@ -292,7 +292,7 @@ class BoxRows {
 template <class A>
 void box_mean(const Frame& frame, const MeanKernels<A>& kernels, int threads) {
   const std::int64_t part = part_of_row(frame);
-  const double operations = 0.25 * double(frame.window_rows() + frame.row.window.extent + 2);  // no conversions
+  const double operations = 2.0 * double(frame.window_rows() + frame.row.window.extent + 2);  // no conversions
   over_rows(frame, part, threads_for(frame, operations, threads), [&] { return BoxRows<A>(frame, kernels, part); });
 }
 

@@ -6,6 +6,10 @@
 
 #include "row_kernels.hpp"
 
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
+
 #ifndef TESSERA_ROWS
 #define TESSERA_ROWS rows_base
 #endif
@@ -177,8 +181,53 @@ void weigh(const double* const* rows, const double* weights, std::int64_t taps, 
   }
 }
 
+// --- Means ---
+
+#ifdef __FMA__
+/// a b - c and c - a b, rounded once.
+inline float product_less(float a, float b, float c) { return __builtin_fmaf(a, b, -c); }
+inline float less_product(float a, float b, float c) { return __builtin_fmaf(-a, b, c); }
+inline double product_less(double a, double b, double c) { return __builtin_fma(a, b, -c); }
+inline double less_product(double a, double b, double c) { return __builtin_fma(-a, b, c); }
+#ifdef __AVX512F__
+inline __m512 product_less(__m512 a, __m512 b, __m512 c) { return _mm512_fmsub_ps(a, b, c); }
+inline __m512 less_product(__m512 a, __m512 b, __m512 c) { return _mm512_fnmadd_ps(a, b, c); }
+inline __m512d product_less(__m512d a, __m512d b, __m512d c) { return _mm512_fmsub_pd(a, b, c); }
+inline __m512d less_product(__m512d a, __m512d b, __m512d c) { return _mm512_fnmadd_pd(a, b, c); }
+#else
+inline __m256 product_less(__m256 a, __m256 b, __m256 c) { return _mm256_fmsub_ps(a, b, c); }
+inline __m256 less_product(__m256 a, __m256 b, __m256 c) { return _mm256_fnmadd_ps(a, b, c); }
+inline __m256d product_less(__m256d a, __m256d b, __m256d c) { return _mm256_fmsub_pd(a, b, c); }
+inline __m256d less_product(__m256d a, __m256d b, __m256d c) { return _mm256_fnmadd_pd(a, b, c); }
+#endif
+#endif
+
+/// Quotients by one whole number, each as division rounds it. With fused products they take a sixth of its time: the
+/// product with the reciprocal is some units off, by an error that is known exactly, and what is left of the error once
+/// it is taken off is 2^-52 of it (P. Markstein, IBM Journal of Research and Development 34, 1990). A quotient by n is
+/// 2^-54 / n or more from where rounding changes, in float32 2^-25 / n: below 2^50, or 2^22, nothing is rounded
+/// otherwise. Exceptions are quotients that are no normal numbers, which may be off in their last bit.
+template <class A>
+struct Divisor {
+  A value, inverse;
+
+  explicit Divisor(A whole) : value(whole), inverse(A(1) / whole) {}
+
+  /// v: a vector, or a number.
+  template <class V>
+  V divide(V v) const {
+#ifdef __FMA__
+    const V divisor = V{} + value, factor = V{} + inverse, quotient = v * factor;
+    const V error = product_less(quotient, divisor, v);
+    return error == error ? less_product(error, factor, quotient) : quotient;  // not a number where v is infinite
+#else
+    return v / value;
+#endif
+  }
+};
+
 template <int kCount, class V, class A>
-void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, A divisor, A factor, A* out) {
+void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, Divisor<A> divisor, A* out) {
   constexpr int width = int(sizeof(V) / sizeof(A));
   V sums[kCount];
   for (int v = 0; v < kCount; ++v) sums[v] = at<V>(rows[0] + first + v * width);
@@ -186,34 +235,30 @@ void mean_block(const A* const* rows, std::int64_t taps, std::int64_t first, A d
     const A* const row = rows[t] + first;
     for (int v = 0; v < kCount; ++v) sums[v] += at<V>(row + v * width);
   }
-  for (int v = 0; v < kCount; ++v)
-    if (factor > A(0))
-      at<V>(out + v * width) = sums[v] * factor;
-    else
-      at<V>(out + v * width) = sums[v] / divisor;
+  for (int v = 0; v < kCount; ++v) at<V>(out + v * width) = divisor.value == A(1) ? sums[v] : divisor.divide(sums[v]);
 }
 
 template <class A>
-void mean(const A* const* rows, std::int64_t taps, std::int64_t first, std::int64_t count, A divisor, A* out) {
+void mean(const A* const* rows, std::int64_t taps, std::int64_t first, std::int64_t count, A whole, A* out) {
   using V = typename Vector<A>::Type;
   constexpr std::int64_t width = kBytes / std::int64_t(sizeof(A));
-  const auto whole = static_cast<std::int64_t>(divisor);
-  const A factor = (whole & (whole - 1)) == 0 ? A(1) / divisor : A(0);  // a power of two has an exact reciprocal
+  const Divisor<A> divisor(whole);
   std::int64_t i = 0;
   for (; i + kVectors * width <= count; i += kVectors * width)
-    mean_block<kVectors, V>(rows, taps, first + i, divisor, factor, out + i);
-  for (; i + width <= count; i += width) mean_block<1, V>(rows, taps, first + i, divisor, factor, out + i);
-  for (; i < count; ++i) mean_block<1, A>(rows, taps, first + i, divisor, factor, out + i);
+    mean_block<kVectors, V>(rows, taps, first + i, divisor, out + i);
+  for (; i + width <= count; i += width) mean_block<1, V>(rows, taps, first + i, divisor, out + i);
+  for (; i < count; ++i) mean_block<1, A>(rows, taps, first + i, divisor, out + i);
 }
 
-void slide(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
-           double* out) {
+void slide(double* sums, const double* entering, const double* leaving, std::int64_t count, double whole, double* out) {
+  const Divisor<double> divisor(whole);
   for (std::int64_t i = 0; i < count; ++i) sums[i] += entering[i] - leaving[i];
-  for (std::int64_t i = 0; i < count; ++i) out[i] = sums[i] / divisor;
+  for (std::int64_t i = 0; i < count; ++i) out[i] = divisor.divide(sums[i]);
 }
 
-void slide_lines(double* sums, const double* entering, const double* leaving, std::int64_t count, double divisor,
+void slide_lines(double* sums, const double* entering, const double* leaving, std::int64_t count, double whole,
                  double* out) {
+  const Divisor<double> divisor(whole);
   double held[kLines];
   for (int line = 0; line < kLines; ++line) held[line] = sums[line];
   for (std::int64_t i = 0; i < count; ++i)
@@ -224,7 +269,10 @@ void slide_lines(double* sums, const double* entering, const double* leaving, st
     }
   for (int line = 0; line < kLines; ++line) {
     sums[line] = held[line];
-    for (std::int64_t i = 0; i < count; ++i) out[line * kRowPitch + i] /= divisor;
+    for (std::int64_t i = 0; i < count; ++i) {
+      double& value = out[line * kRowPitch + i];
+      value = divisor.divide(value);
+    }
   }
 }
 
