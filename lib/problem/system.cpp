@@ -250,9 +250,7 @@ void Reader::read_box(const tessera_update& u, System::Update& update, const std
     bool overlap = other.field == update.field;
     for (std::size_t axis = 0; axis < std::size_t(s_.rank); ++axis)
       overlap &= update.low[axis] < other.high[axis] && other.low[axis] < update.high[axis];
-    if (overlap)
-      throw Error(TESSERA_INVALID_ARGUMENT,
-                  where + "its box overlaps that of another update of it: boxes, from low to high, must be apart");
+    if (overlap) throw Error(TESSERA_INVALID_ARGUMENT, where + "its box overlaps another: low to high must be apart");
   }
 }
 

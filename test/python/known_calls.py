@@ -125,7 +125,10 @@ CALLS = {
     ),
     "GemmPlan.execute": (
         method("GemmPlan", "execute"),
-        lambda: {"a": np.ones((4, 4)), "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.0, "bias": None},
+        lambda: {
+            **{name: np.ones((4, 4)) for name in ("a", "b", "out")},
+            **{"alpha": 1.0, "beta": 0.0, "bias": None},
+        },
     ),
     "StencilPlan": (
         tessera.StencilPlan,

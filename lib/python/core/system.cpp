@@ -37,11 +37,18 @@ std::string quoted(const std::vector<std::string>& names) {
                        : tessera::detail::few_of(names, [](const std::string& name) { return "'" + name + "'"; });
 }
 
+/// Of what updates compute.
+DType computed_type(nb::handle dtype) {
+  const DType named = dtype_named(dtype, "dtype");
+  if (size_of(named) == 2) refuse_value("dtype", dtype, "float32 or float64: fields may store 16 bits, by their own");
+  return named;
+}
+
 /// A system with what the names of its fields are.
 class System {
  public:
   System(const Offset& extents, nb::handle dtype)
-      : system_(integers(extents), dtype_named(dtype, "dtype")), extents_(extents) {}
+      : system_(integers(extents), computed_type(dtype)), extents_(extents) {}
 
   struct Field {
     std::string name;
@@ -259,6 +266,11 @@ class StepsPlan : public KeptPlan {
       const std::string name = list + "[" + std::to_string(i) + "]";
       Array array = out ? output_of(one, name.c_str()) : array_of(one, name.c_str());
       const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
+      if (array.rank == 2 && rows < first_step + steps_)
+        throw nb::value_error((name + " has " + std::to_string(rows) + " rows, one a step; must have " +
+                               std::to_string(first_step + steps_) + ": first_step = " + std::to_string(first_step) +
+                               " and the plan's " + std::to_string(steps_) + " steps")
+                                  .c_str());
       require(array, name.c_str(), {std::max(rows, first_step + steps_), known[i].width}, dtype_);
       operands.push_back(operand_of(array, (out ? TESSERA_ROLE_RECORDED : TESSERA_ROLE_INJECTED) + int(i)));
       arrays.push_back(std::move(array));
