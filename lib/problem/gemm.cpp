@@ -142,10 +142,10 @@ void make_row_major(Problem& p) {
 std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
   const std::int64_t size = element_size(d.dtype), size_d = element_size(d.dtype_d);
   const bool row_major = d.order == TESSERA_ROW_MAJOR;
-  Matrix a{"A", "lda", "stride_a", d.m, d.k, d.lda, d.stride_a};
-  Matrix b{"B", "ldb", "stride_b", d.k, d.n, d.ldb, d.stride_b};
-  const Matrix c{"C", "ldc", "stride_c", d.m, d.n, d.ldc, d.stride_c};
-  Matrix to{"D", "ldd", "stride_d", d.m, d.n, d.ldd == 0 ? d.ldc : d.ldd, d.stride_d};
+  Matrix a{"A (m by k)", "lda", "stride_a", d.m, d.k, d.lda, d.stride_a};
+  Matrix b{"B (k by n)", "ldb", "stride_b", d.k, d.n, d.ldb, d.stride_b};
+  const Matrix c{"C (m by n)", "ldc", "stride_c", d.m, d.n, d.ldc, d.stride_c};
+  Matrix to{"D (m by n)", "ldd", "stride_d", d.m, d.n, d.ldd == 0 ? d.ldc : d.ldd, d.stride_d};
   if (d.stride_d == 0) to.stride = d.ldd == 0 ? d.stride_c : TESSERA_PACKED;
   if (d.trans_a == TESSERA_TRANSPOSE) std::swap(a.rows, a.columns);
   if (d.trans_b == TESSERA_TRANSPOSE) std::swap(b.rows, b.columns);

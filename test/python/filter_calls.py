@@ -40,7 +40,7 @@ class Array:
             flip = (slice(None, None, -1),) * v.ndim
             return v[flip].copy()[flip]
         if self.layout == "turned" and v.ndim > 1:
-            return np.swapaxes(np.ascontiguousarray(np.swapaxes(v, 0, last)), 0, last)
+            return np.swapaxes(np.swapaxes(v, 0, last).copy(), 0, last)
         if self.layout == "unaligned":
             raw = np.zeros(v.nbytes + 1, np.uint8)[1:].view(v.dtype).reshape(v.shape)
             raw[...] = v

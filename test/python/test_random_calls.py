@@ -40,7 +40,7 @@ def laid_out(rng, shape, dtype):
     elif way == 6:
         values.flags.writeable = False
     elif way == 7 and values.ndim > 1:
-        values = np.swapaxes(np.ascontiguousarray(np.swapaxes(values, 0, -1)), 0, -1)
+        values = np.swapaxes(np.swapaxes(values, 0, -1).copy(), 0, -1)
     return values
 
 
