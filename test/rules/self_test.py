@@ -3,13 +3,16 @@
 """The rules on lengths and includes can fail: each finds what was put into a source, and nothing else."""
 
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
 import includes
 import lengths
 import options
+import size
 import source_files
+import words
 
 CXX = Path("a.cpp")
 
@@ -136,6 +139,36 @@ class Sources(unittest.TestCase):
         code = source_files.code_of(text)
         self.assertEqual((len(code), code.count("\n")), (len(text), text.count("\n")))
         self.assertEqual(code.split(), ["a(", ")", "{", "1'000"])
+
+
+
+class Sizes(unittest.TestCase):
+    PAGE = "| folder | lines |\n|---|--:|\n| `lib` | 1,000 | |\n| `lib/cli` | 100 | tables |\n"
+
+    def test_budgets(self):
+        allowed = size.budgets(self.PAGE)
+        self.assertEqual(allowed, {"lib": 1000, "lib/cli": 100})
+        self.assertEqual(size.offenders({"lib": 1000, "lib/cli": 80}, [], allowed), [])
+        self.assertIn("lib: 1001 lines, more", size.offenders({"lib": 1001, "lib/cli": 90}, [], allowed)[0])
+        self.assertIn("lower it", size.offenders({"lib": 800, "lib/cli": 90}, [], allowed)[0])
+        self.assertIn("a.cpp: no folder", size.offenders({"lib": 1000, "lib/cli": 90}, ["a.cpp"], allowed)[0])
+
+    def test_a_file_counts_for_the_nearest_folder(self):
+        with tempfile.TemporaryDirectory() as root:
+            for name, lines in (("lib/a.cpp", 3), ("lib/cli/b/c.hpp", 5), ("perf/d.py", 7), ("lib/e.md", 11)):
+                (Path(root) / name).parent.mkdir(parents=True, exist_ok=True)
+                (Path(root) / name).write_text("\n" * lines)
+            self.assertEqual(size.counts(root, ["lib", "lib/cli"]), ({"lib": 3, "lib/cli": 5}, [Path("perf/d.py")]))
+
+
+class Words(unittest.TestCase):
+    def test_words_are_found_in_names_as_well(self):
+        page = "| **no** | x | y |\n## Glossary\n| word | what | not |\n|---|---|---|\n| **pool** | a | herd, flock |\n"
+        glossary = words.glossary(page + "| **tap** | b | |\n")
+        self.assertEqual(glossary, {"pool": ["herd", "flock"], "tap": []})
+        text = "a herd of\nint HerdSize, of_herd, kHerd; shepherd, herder\nFlock"
+        found = [(line, what) for line, what, _ in words.offenders(text, {"herd": "pool", "flock": "pool"})]
+        self.assertEqual(found, [(1, "herd"), (2, "Herd"), (2, "Herd"), (2, "herd"), (3, "Flock")])
 
 
 if __name__ == "__main__":

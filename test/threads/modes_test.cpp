@@ -24,17 +24,17 @@ constexpr int kSkipped = 4;
 
 struct Setting {
   const FloatingMode& mode;
-  Wish wish;
+  Workload workload;
   std::vector<std::uint64_t> hashes;  ///< in the default mode
-  std::string name() const { return std::string(mode.name) + ", " + std::to_string(wish.threads) + " threads"; }
+  std::string name() const { return std::string(mode.name) + ", " + std::to_string(workload.threads) + " threads"; }
 };
 
 /// Everything from the first context on, whose threads are born in that mode, is done in it; then nothing is.
 void callers_mode(const Setting& s) {
-  Wish wish = s.wish;
-  wish.mode = &s.mode;
-  const Context context = context_of(wish);
-  const Jobs jobs = jobs_of(context, wish);
+  Workload workload = s.workload;
+  workload.mode = &s.mode;
+  const Context context = context_of(workload);
+  const Jobs jobs = jobs_of(context, workload);
   require_same(jobs, s.hashes, s.name());
   for (const auto& job : jobs) job->mode = nullptr;
   require_same(jobs, s.hashes, s.name() + ", which is over");
@@ -42,19 +42,19 @@ void callers_mode(const Setting& s) {
 
 /// Sets the mode of OpenMP's threads, but for the calling one.
 void set_teams_mode(const Setting& s) {
-#pragma omp parallel num_threads(s.wish.threads)
+#pragma omp parallel num_threads(s.workload.threads)
   if (omp_get_thread_num() > 0) s.mode.set();
 }
 
 /// The program has set the mode of OpenMP's threads, of which plans may take some.
 void teams_mode(const Setting& s) {
   set_teams_mode(s);
-  std::vector<std::uint64_t> before(std::size_t(s.wish.threads));
-#pragma omp parallel num_threads(s.wish.threads)
+  std::vector<std::uint64_t> before(std::size_t(s.workload.threads));
+#pragma omp parallel num_threads(s.workload.threads)
   before[std::size_t(omp_get_thread_num())] = floating_mode();
-  require_same(jobs_of(context_of(s.wish), s.wish), s.hashes, s.name() + " of OpenMP's");
+  require_same(jobs_of(context_of(s.workload), s.workload), s.hashes, s.name() + " of OpenMP's");
   std::atomic<int> changed{0};
-#pragma omp parallel num_threads(s.wish.threads)
+#pragma omp parallel num_threads(s.workload.threads)
   if (floating_mode() != before[std::size_t(omp_get_thread_num())]) ++changed;
   require(changed == 0, s.name() + ": " + std::to_string(changed) + " of OpenMP's threads have another mode");
 }
@@ -79,8 +79,8 @@ std::vector<std::uint32_t> one_call_bits(const Context& context, const FloatingM
 }
 
 void one_call(const Setting& s) {
-  const Context context = context_of(s.wish);
-  const float unit = s.wish.tiny ? 0x1p-137f : 1.0f;
+  const Context context = context_of(s.workload);
+  const float unit = s.workload.tiny ? 0x1p-137f : 1.0f;
   const auto expected = one_call_bits(context, nullptr, unit);
   tessera::detail::call(tessera_plan_cache_clear);
   require(one_call_bits(context, &s.mode, unit) == expected, s.name() + ": other bits of one-call forms");
@@ -104,11 +104,11 @@ int run(int count, char** arguments) {
   if (!is_available(backend) && !is_required(backend)) return kSkipped;
   for (const bool tiny : {false, true})
     for (const int threads : {1, 2}) {  // each has cuts of its own
-      const Wish wish{.backend = backend, .threads = threads, .tiny = tiny};
+      const Workload workload{.backend = backend, .threads = threads, .tiny = tiny};
       Hashes hashes;
-      in_child("the default mode", [&] { hashes.keep(results(wish)); });
+      in_child("the default mode", [&] { hashes.keep(results(workload)); });
       for (const FloatingMode& mode : floating_modes()) {
-        const Setting s{mode, wish, hashes.get()};
+        const Setting s{mode, workload, hashes.get()};
         in_child(s.name() + " of the caller", [&] { callers_mode(s); });
         in_child(s.name() + " of OpenMP's", [&] { teams_mode(s); });
         in_child(s.name() + " and one-call forms", [&] { one_call(s); });

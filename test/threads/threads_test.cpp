@@ -69,21 +69,21 @@ void require_fork_named(const std::string& what, const std::function<void()>& bo
 
 /// All of a child's objects come from its parent, or are its own; they are destroyed there, too.
 void forked(const std::string& backend) {
-  const Wish wish{.backend = backend};
+  const Workload workload{.backend = backend};
   const bool kokkos = backend.starts_with("kokkos");
-  std::optional<Context> context = context_of(wish);
-  Jobs jobs = jobs_of(*context, wish);
+  std::optional<Context> context = context_of(workload);
+  Jobs jobs = jobs_of(*context, workload);
   const std::vector<std::uint64_t> hashes = results(jobs);
   require(threads_alive() > 1, "there is no team that a fork could lose");
   const auto use = [&] {
     if (kokkos) {
       for (const auto& job : jobs) require_fork_named(job->name, [&] { job->run(); });
-      require_fork_named("a plan", [&] { jobs_of(*context, wish); });
-      require_fork_named("a context", [&] { context_of(wish); });
+      require_fork_named("a plan", [&] { jobs_of(*context, workload); });
+      require_fork_named("a context", [&] { context_of(workload); });
     } else {
       require_same(jobs, hashes, "the parent's plans");
-      require_same(jobs_of(*context, wish), hashes, "the child's plans");
-      require_same(jobs_of(context_of(wish), wish), hashes, "the child's plans of its own context");
+      require_same(jobs_of(*context, workload), hashes, "the child's plans");
+      require_same(jobs_of(context_of(workload), workload), hashes, "the child's plans of its own context");
       std::thread([&] { require_same(jobs, hashes, "another thread of the child"); }).join();
       require(threads_alive() == 1, "a parallel region in a forked child");
     }
@@ -100,31 +100,32 @@ void forked(const std::string& backend) {
 
 /// A child of a process that has started no thread has all it needs. A device's driver may have started some.
 void forked_before(const std::string& backend) {
-  const Wish wish{.backend = backend};
+  const Workload workload{.backend = backend};
   Hashes hashes;
   tessera::backends();
   const bool alone = threads_alive() == 1;
   for (int i = 0; i < 2; ++i)
     in_child("a child", [&] {
-      if (!alone && backend.starts_with("kokkos")) return require_fork_named("a context", [&] { context_of(wish); });
-      hashes.keep(results(wish));
+      if (!alone && backend.starts_with("kokkos"))
+        return require_fork_named("a context", [&] { context_of(workload); });
+      hashes.keep(results(workload));
       require((threads_alive() > 1) == alone, alone ? "the child has no team" : "a team where a fork lost threads");
     });
   if (hashes.get().empty()) return;
-  require_same(jobs_of(context_of(wish), wish), hashes.get(), "the parent");
+  require_same(jobs_of(context_of(workload), workload), hashes.get(), "the parent");
 }
 
 /// Threads that cannot be created: fewer do the same, with the same bits.
 void few_threads(const std::string& backend) {
-  const Wish wish{.backend = backend, .threads = 6};
+  const Workload workload{.backend = backend, .threads = 6};
   Hashes hashes;
-  in_child("unlimited", [&] { hashes.keep(results(wish)); });
+  in_child("unlimited", [&] { hashes.keep(results(workload)); });
   const auto try_with = [&](const std::string& what, const ThreadLimits& limits) {
     in_child(what, [&] {
       tessera::backends();
       limit_threads(limits);
-      const Context context = context_of(wish);
-      const Jobs jobs = jobs_of(context, wish);
+      const Context context = context_of(workload);
+      const Jobs jobs = jobs_of(context, workload);
       require_same(jobs, hashes.get(), what);
       require(threads_refused() > 0, "no thread was refused");
     });
@@ -149,16 +150,16 @@ void leave_room(std::uint64_t bytes) {
 
 /// Room for the stacks of some threads, not of all. OpenMP's have the size that the environment says.
 void few_stacks(const std::string& backend) {
-  const Wish wish{.backend = backend, .threads = 6};
+  const Workload workload{.backend = backend, .threads = 6};
   Hashes hashes;
-  in_child("unlimited", [&] { hashes.keep(results(wish)); });
+  in_child("unlimited", [&] { hashes.keep(results(workload)); });
   constexpr std::uint64_t kStack = std::uint64_t{64} << 20;
   for (const char* size : {"64M", "65536", " 65536 k", "67108864B"})
     for (const int stacks : {1, 3})
       in_child(std::to_string(stacks) + " stacks of " + size, [&] {
         setenv("OMP_STACKSIZE", size, 1);
-        const Context context = context_of(wish);
-        const Jobs jobs = jobs_of(context, wish);
+        const Context context = context_of(workload);
+        const Jobs jobs = jobs_of(context, workload);
         leave_room(kStack * std::uint64_t(stacks) + kStack / 2);
         require_same(jobs, hashes.get(), "with little room");
         require(threads_alive() == 1 + stacks / 2,

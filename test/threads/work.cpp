@@ -15,8 +15,8 @@ namespace {
 
 /// The largest element, about: 2^12 times the least number that there is, or 1.
 template <class T>
-T unit_of(const Wish& wish) {
-  return wish.tiny ? 4096 * std::numeric_limits<T>::denorm_min() : T(1);
+T unit_of(const Workload& workload) {
+  return workload.tiny ? 4096 * std::numeric_limits<T>::denorm_min() : T(1);
 }
 
 /// The same in every process.
@@ -42,12 +42,12 @@ std::uint64_t hash(const std::vector<T>& values) {
 template <class T>
 class GemmJob final : public Job {
  public:
-  GemmJob(const Context& context, const GemmDesc& d, const PlanOptions& options, const Wish& wish)
-      : unit_(unit_of<T>(wish)),
+  GemmJob(const Context& context, const GemmDesc& d, const PlanOptions& options, const Workload& workload)
+      : unit_(unit_of<T>(workload)),
         a_(some_values<T>(d.m * d.k, unit_)),
         b_(some_values<T>(d.k * d.n, T(1))),
         c_(static_cast<std::size_t>(d.m * d.n)),
-        plan_(in_mode(wish.mode, [&] { return GemmPlan(context, d, options); })) {}
+        plan_(in_mode(workload.mode, [&] { return GemmPlan(context, d, options); })) {}
 
   std::uint64_t run() override {
     std::fill(c_.begin(), c_.end(), 7 * unit_);
@@ -65,10 +65,10 @@ template <class T>
 class StencilJob final : public Job {
  public:
   StencilJob(const Context& context, const StencilDesc& d, std::int64_t points, const PlanOptions& options,
-             const Wish& wish)
-      : in_(some_values<T>(points, unit_of<T>(wish))),
+             const Workload& workload)
+      : in_(some_values<T>(points, unit_of<T>(workload))),
         out_(in_.size()),
-        plan_(in_mode(wish.mode, [&] { return StencilPlan(context, d, options); })) {}
+        plan_(in_mode(workload.mode, [&] { return StencilPlan(context, d, options); })) {}
 
   std::uint64_t run() override {
     std::fill(out_.begin(), out_.end(), T(7));
@@ -85,11 +85,11 @@ class StencilJob final : public Job {
 template <class T>
 class SystemJob final : public Job {
  public:
-  SystemJob(const Context& context, const PlanOptions& options, const Wish& wish)
-      : now_(some_values<T>(kPoints, unit_of<T>(wish))),
+  SystemJob(const Context& context, const PlanOptions& options, const Workload& workload)
+      : now_(some_values<T>(kPoints, unit_of<T>(workload))),
         speed_(some_values<T>(kPoints, T(0.5))),
-        source_(some_values<T>(kSteps, unit_of<T>(wish))),
-        plan_(make(context, options, wish)) {}
+        source_(some_values<T>(kSteps, unit_of<T>(workload))),
+        plan_(make(context, options, workload)) {}
 
   std::uint64_t run() override {
     std::vector<T> u = now_, before = now_, recorded(2 * kSteps);
@@ -103,11 +103,11 @@ class SystemJob final : public Job {
   static constexpr std::int64_t kPlanes = 40, kRows = 41, kColumns = 58, kPoints = kPlanes * kRows * kColumns,
                                 kSteps = 4;
 
-  SystemPlan make(const Context& context, const PlanOptions& options, const Wish& wish) {
+  SystemPlan make(const Context& context, const PlanOptions& options, const Workload& workload) {
     system_.update(u_) = 2 * u_ - u_[-1] + c2_ * u_.under(taps::laplacian(3, 4));
     system_.inject(u_, {.points = {{20, 21, 30}}, .weights = {1.0 / 3}});
     system_.record(u_, {.points = {{19, 21, 30}, {21, 22, 31}}, .weights = {1.0 / 3, 0.7}});
-    return in_mode(wish.mode, [&] { return SystemPlan(context, system_, kSteps, options); });
+    return in_mode(workload.mode, [&] { return SystemPlan(context, system_, kSteps, options); });
   }
 
   StencilSystem system_{{kPlanes, kRows, kColumns}, kDType<T>};
@@ -116,38 +116,38 @@ class SystemJob final : public Job {
   SystemPlan plan_;
 };
 
-void add(Jobs& jobs, std::unique_ptr<Job> job, const std::string& name, const Wish& wish) {
+void add(Jobs& jobs, std::unique_ptr<Job> job, const std::string& name, const Workload& workload) {
   job->name = name;
-  job->mode = wish.mode;
+  job->mode = workload.mode;
   jobs.push_back(std::move(job));
 }
 
 template <class T>
-void add_gemms(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
+void add_gemms(const Context& context, const Workload& workload, const std::string& algorithm, Jobs& jobs) {
   const auto add_product = [&](GemmDesc d) {
     d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
-    options.workspace_limit = wish.workspace_limit;
-    add(jobs, std::make_unique<GemmJob<T>>(context, d, options, wish), "gemm " + algorithm + " " + name_of(kDType<T>),
-        wish);
+    options.workspace_limit = workload.workspace_limit;
+    add(jobs, std::make_unique<GemmJob<T>>(context, d, options, workload),
+        "gemm " + algorithm + " " + name_of(kDType<T>), workload);
   };
-  if (wish.large) return add_product({.m = 1200, .n = 1200, .k = 1200});
+  if (workload.large) return add_product({.m = 1200, .n = 1200, .k = 1200});
   add_product({.m = 170, .n = 190, .k = 210});
   add_product({.m = 211, .n = 203, .k = 170, .trans_a = Transpose::yes, .trans_b = Transpose::yes});
   add_product({.m = 24, .n = 40, .k = 9000, .trans_b = Transpose::yes});  // slices of k
 }
 
 template <class T>
-void add_stencils(const Context& context, const Wish& wish, const std::string& algorithm, Jobs& jobs) {
+void add_stencils(const Context& context, const Workload& workload, const std::string& algorithm, Jobs& jobs) {
   const auto add_stencil = [&](StencilDesc d, std::int64_t points) {
     d.dtype = kDType<T>;
     PlanOptions options;
     options.algorithm = algorithm;
-    add(jobs, std::make_unique<StencilJob<T>>(context, d, points, options, wish),
-        "stencil " + algorithm + " " + name_of(kDType<T>), wish);
+    add(jobs, std::make_unique<StencilJob<T>>(context, d, points, options, workload),
+        "stencil " + algorithm + " " + name_of(kDType<T>), workload);
   };
-  if (wish.large) return add_stencil({.extents = {4096, 2048}, .taps = taps::laplacian(2)}, 4096 * 2048);
+  if (workload.large) return add_stencil({.extents = {4096, 2048}, .taps = taps::laplacian(2)}, 4096 * 2048);
   add_stencil({.extents = {300, 410}, .taps = taps::laplacian(2), .boundary = Boundary::periodic, .steps = 5},
               300 * 410);
   add_stencil({.extents = {47, 61, 70}, .taps = taps::box(3, 1), .boundary = Boundary::nearest, .steps = 3},
@@ -162,37 +162,37 @@ BackendInfo info_of(const std::string& backend) {
 
 }  // namespace
 
-Context context_of(const Wish& wish) {
+Context context_of(const Workload& workload) {
   ContextOptions options;
-  options.threads = wish.threads;
-  return in_mode(wish.mode, [&] { return Context(wish.backend, options); });
+  options.threads = workload.threads;
+  return in_mode(workload.mode, [&] { return Context(workload.backend, options); });
 }
 
-Jobs jobs_of(const Context& context, const Wish& wish) {
-  const BackendInfo info = info_of(wish.backend);
+Jobs jobs_of(const Context& context, const Workload& workload) {
+  const BackendInfo info = info_of(workload.backend);
   Jobs jobs;
   const auto wanted = [&](const std::string& algorithm) {
     const bool one_thread = algorithm == "reference", slow = algorithm == "mdrange";
-    return !one_thread && !(wish.large && slow);
+    return !one_thread && !(workload.large && slow);
   };
   for (const std::string& algorithm : info.gemm_algorithms)
     if (wanted(algorithm))
       for (const DType dtype : WideTypes::kDTypes)
-        with_types<WideTypes>(dtype,
-                              [&]<class T>(std::type_identity<T>) { add_gemms<T>(context, wish, algorithm, jobs); });
+        with_types<WideTypes>(
+            dtype, [&]<class T>(std::type_identity<T>) { add_gemms<T>(context, workload, algorithm, jobs); });
   for (const std::string& algorithm : info.stencil_algorithms)
     if (wanted(algorithm))
       for (const DType dtype : WideTypes::kDTypes)
-        with_types<WideTypes>(dtype,
-                              [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, wish, algorithm, jobs); });
+        with_types<WideTypes>(
+            dtype, [&]<class T>(std::type_identity<T>) { add_stencils<T>(context, workload, algorithm, jobs); });
   for (const std::string& algorithm : info.system_algorithms)
-    if (wanted(algorithm) && !wish.large)
+    if (wanted(algorithm) && !workload.large)
       for (const DType dtype : WideTypes::kDTypes)
         with_types<WideTypes>(dtype, [&]<class T>(std::type_identity<T>) {
           PlanOptions options;
           options.algorithm = algorithm;
-          add(jobs, std::make_unique<SystemJob<T>>(context, options, wish),
-              "system " + algorithm + " " + name_of(kDType<T>), wish);
+          add(jobs, std::make_unique<SystemJob<T>>(context, options, workload),
+              "system " + algorithm + " " + name_of(kDType<T>), workload);
         });
   return jobs;
 }

@@ -28,7 +28,7 @@ class Job {
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
 /// What to make jobs of: of every algorithm, every type, and sizes worth four threads or more.
-struct Wish {
+struct Workload {
   std::string backend;
   int threads = 4;                     ///< of the context
   std::uint64_t workspace_limit = 0;   ///< of the plans
@@ -37,12 +37,14 @@ struct Wish {
   const FloatingMode* mode = nullptr;  ///< that contexts and plans are made and executed in; null: the caller's
 };
 
-Context context_of(const Wish& wish);
-Jobs jobs_of(const Context& context, const Wish& wish);
+Context context_of(const Workload& workload);
+Jobs jobs_of(const Context& context, const Workload& workload);
 
 /// Hashes of the results of all jobs.
 std::vector<std::uint64_t> results(const Jobs& jobs);
-inline std::vector<std::uint64_t> results(const Wish& wish) { return results(jobs_of(context_of(wish), wish)); }
+inline std::vector<std::uint64_t> results(const Workload& workload) {
+  return results(jobs_of(context_of(workload), workload));
+}
 
 /// Throws with the names of the jobs whose hashes differ.
 void require_same(const Jobs& jobs, const std::vector<std::uint64_t>& hashes, const std::string& where);

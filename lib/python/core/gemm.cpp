@@ -14,7 +14,7 @@ namespace tessera::python {
 namespace {
 
 /// What a call asks for beside its operands.
-struct Wishes {
+struct ProductOptions {
   nb::handle bias, activation, compute, dtype, backend, algorithm, effort, stream;
   double alpha, beta;
 };
@@ -22,8 +22,8 @@ struct Wishes {
 /// One call of matmul.
 class Product {
  public:
-  Product(nb::handle a, nb::handle b, nb::handle out, const Wishes& wishes)
-      : wishes_(wishes), a_(array_of(a, "a", wishes.stream)), b_(array_of(b, "b", wishes.stream)) {
+  Product(nb::handle a, nb::handle b, nb::handle out, const ProductOptions& options)
+      : options_(options), a_(array_of(a, "a", options.stream)), b_(array_of(b, "b", options.stream)) {
     if (a_.rank == 0 || b_.rank == 0)
       throw nb::value_error(
           (std::string(a_.rank == 0 ? "a" : "b") + " is a single number; must have an axis or more").c_str());
@@ -37,9 +37,9 @@ class Product {
     find_bias();
     if (out.is_none()) return;
     require_distinct(out_, "out");
-    keep_apart(out_, a_, "a", wishes.stream);
-    keep_apart(out_, b_, "b", wishes.stream);
-    if (bias_) keep_apart(out_, *bias_, "bias", wishes.stream);
+    keep_apart(out_, a_, "a", options.stream);
+    keep_apart(out_, b_, "b", options.stream);
+    if (bias_) keep_apart(out_, *bias_, "bias", options.stream);
   }
 
   nb::object run() {
@@ -47,10 +47,10 @@ class Product {
     const Matrix b = matrix(b_, k_, vector_b_ ? 1 : n_, false, vector_b_, "b");
     std::optional<Matrix> c = matrix_of_output(out_);
     if (!c) written_ = empty_like(a_, out_.extents(), out_.dtype), c = matrix_of_output(*written_);
-    if (written_ && wishes_.beta != 0.0)
+    if (written_ && options_.beta != 0.0)
       throw nb::value_error("out: with beta its rows or columns must be without gaps between their elements");
     describe(a, b, *c);
-    const Place place = place_of(a_, wishes_.backend, wishes_.stream);
+    const Place place = place_of(a_, options_.backend, options_.stream);
     execute(place);
     if (written_) out_.object.attr("__setitem__")(nb::ellipsis(), written_->object);
     return finished(out_, a_, place);
@@ -77,29 +77,29 @@ class Product {
     std::vector<std::int64_t> shape = batch_;
     if (!vector_a_) shape.push_back(m_);
     if (!vector_b_) shape.push_back(n_);
-    const DType dtype = wishes_.dtype.is_none() ? a_.dtype : dtype_named(wishes_.dtype, "dtype");
+    const DType dtype = options_.dtype.is_none() ? a_.dtype : dtype_named(options_.dtype, "dtype");
     if (dtype != a_.dtype && (size_of(a_.dtype) != 2 || dtype != kDType<float>))
       refuse_value(
-          "dtype", wishes_.dtype,
+          "dtype", options_.dtype,
           std::string(dtype_name(a_.dtype)) + ", the type of a and b" + (size_of(a_.dtype) == 2 ? ", or float32" : ""));
     if (out.is_none()) {
-      if (wishes_.beta != 0.0) refuse_beta(wishes_.beta);
+      if (options_.beta != 0.0) refuse_beta(options_.beta);
       out_ = empty_like(a_, shape, dtype);
       return;
     }
-    out_ = output_of(out, "out", wishes_.stream);
+    out_ = output_of(out, "out", options_.stream);
     require_same_memory(a_, "a", out_, "out");
     if (!std::ranges::equal(out_.extents(), shape))
       throw nb::value_error(
           ("out has shape " + text_of(out_.extents()) + "; must have the product's, " + text_of(shape)).c_str());
-    if (!wishes_.dtype.is_none() && out_.dtype != dtype)
+    if (!options_.dtype.is_none() && out_.dtype != dtype)
       throw nb::type_error(
           (std::string("out is of ") + dtype_name(out_.dtype) + "; must be of dtype, " + dtype_name(dtype)).c_str());
   }
 
   void find_bias() {
-    if (wishes_.bias.is_none()) return;
-    Array bias = array_of(wishes_.bias, "bias", wishes_.stream);
+    if (options_.bias.is_none()) return;
+    Array bias = array_of(options_.bias, "bias", options_.stream);
     require_same_memory(a_, "a", bias, "bias");
     const auto extents = bias.extents();
     const bool column = (bias.rank == 1 && extents[0] == n_) || (bias.rank == 2 && extents[0] == 1 && extents[1] == n_);
@@ -151,8 +151,8 @@ class Product {
     loops_ = joined(axes);
     desc_ = tessera_packed_gemm(tessera_dtype(a_.dtype), m_, n_, k_);
     desc_.dtype_d = tessera_dtype(result().dtype);
-    desc_.compute = tessera_compute(compute_named(wishes_.compute));
-    desc_.activation = tessera_activation(activation_named(wishes_.activation));
+    desc_.compute = tessera_compute(compute_named(options_.compute));
+    desc_.activation = tessera_activation(activation_named(options_.activation));
     desc_.order = tessera_order(c.order);
     desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
     desc_.trans_b = b.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
@@ -181,7 +181,7 @@ class Product {
   }
 
   void execute(const Place& place) {
-    BorrowedPlan plan(place, &desc_, options_of(place.memory, wishes_.algorithm, wishes_.effort));
+    BorrowedPlan plan(place, &desc_, options_of(place.memory, options_.algorithm, options_.effort));
     constexpr double kShort = 32.0 * 32.0 * 32.0;  // below that the lock is not worth giving up
     if (double(desc_.m) * double(desc_.n) * double(desc_.k) * double(desc_.batch) < kShort && loops_.empty())
       run_from(plan, 0, {0, 0, 0});
@@ -205,11 +205,11 @@ class Product {
                                    operand(result(), TESSERA_ROLE_C, at[2])};
     if (bias_) operands[3] = operand(*bias_, TESSERA_ROLE_BIAS, 0);
     const tessera_dtype type = scalar_dtype(result().dtype);
-    const tessera_scalar scalars[] = {{type, 0, wishes_.alpha, 0.0}, {type, 0, wishes_.beta, 0.0}};
+    const tessera_scalar scalars[] = {{type, 0, options_.alpha, 0.0}, {type, 0, options_.beta, 0.0}};
     plan.execute(operands, bias_ ? 4 : 3, scalars, 2);
   }
 
-  const Wishes& wishes_;
+  const ProductOptions& options_;
   Array a_, b_, out_;
   std::optional<Array> bias_, written_;  ///< written_: what is written in place of an output with gaps
   bool vector_a_ = false, vector_b_ = false, per_row_ = false;
@@ -221,17 +221,17 @@ class Product {
 
 Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, TypeName dtype,
               Text backend, Text algorithm, Text effort, Stream stream) {
-  const Wishes wishes{bias,
-                      activation,
-                      compute,
-                      dtype,
-                      backend,
-                      algorithm,
-                      effort,
-                      stream,
-                      number(alpha, "alpha"),
-                      number(beta, "beta")};
-  return Product(a, b, out, wishes).run();
+  const ProductOptions options{bias,
+                               activation,
+                               compute,
+                               dtype,
+                               backend,
+                               algorithm,
+                               effort,
+                               stream,
+                               number(alpha, "alpha"),
+                               number(beta, "beta")};
+  return Product(a, b, out, options).run();
 }
 
 constexpr const char* kMatmul = R"(activation(alpha * a @ b + beta * out + bias), as numpy.matmul has it.
