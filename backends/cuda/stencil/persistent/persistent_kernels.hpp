@@ -35,7 +35,7 @@ struct PersistentKernel {
   int warp_bytes;  ///< dynamic shared memory for each warp of a block
 };
 
-/// `rows` of persistent_rows(). Instantiated for each type in a file of its own, persistent_f32.cu and so on.
+/// `rows` of persistent_rows(). Instantiated for each type in a file of its own (instances.cmake).
 template <class T>
 PersistentKernel<T> persistent_kernel(const TemporalTaps& taps, int rows);
 

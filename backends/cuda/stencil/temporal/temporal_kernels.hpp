@@ -42,7 +42,7 @@ struct TemporalKernels {
   int shared_bytes;
 };
 
-/// 2D and 3D: each is instantiated for its type in a file of its own, temporal_tile15d_f32.cu and so on.
+/// 2D and 3D: each is instantiated for its type in a file of its own (instances.cmake).
 template <class T>
 TemporalKernels<T> tile15d_kernels(const TemporalTaps& taps);
 template <class T>
