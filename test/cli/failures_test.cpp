@@ -138,7 +138,7 @@ TEST_CASE("files that are not what they should be", "[failures]") {
       {good.substr(0, good.size() - 1), "is cut off: 3 x 2 <f4 takes 24 bytes behind the header, found 23"},
       {good.substr(0, good.size() - 24), "found 0"},
       {good + "x", "has bytes behind the array"},
-      {npy_header(npy_dictionary("<f4", false, {3, 2}) + std::string(1, '\0')), "text behind"},
+      {npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }" + std::string(1, '\0')), "text behind"},
   });
   Failures headers = failures("headers");
   for (auto& [text, message] : headers) text = npy_header(text) + std::string(24, '\0');
@@ -215,7 +215,7 @@ TEST_CASE("arguments that are long", "[failures]") {
 TEST_CASE("numbers beyond their range", "[failures]") {
   const Folder folder;
   const auto fails = [&](const std::string& line, const std::string& option, const std::string& number) {
-    folder.fails(Line(line + option).with(number), 2, option);
+    folder.fails(line + option + " '" + number + "'", 2, option);
   };
   for (const char* steps : {"99999999999999999999", "9223372036854775808", "-1", "1.5", "1e3", "0x10", "", " 1", "1 "})
     fails(kStencil, "--steps", steps);

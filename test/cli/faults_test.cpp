@@ -81,13 +81,6 @@ class Workplace : public Folder {
   std::string line_, out_, old_, new_;
 };
 
-/// The next call to hit: each of the first ones, then every fifth.
-std::uint64_t after(std::uint64_t at) {
-  constexpr std::uint64_t kEach = 64;
-  const char* const all = std::getenv("TESSERA_TEST_ALL");
-  return at < kEach || (all != nullptr && *all == '1') ? at + 1 : at + 5;
-}
-
 void need_shim() {
   if (kSanitized) SKIP("a sanitizer replaces the functions that the shim would");
   for (const auto& backend : listed_backends())
@@ -95,26 +88,30 @@ void need_shim() {
   SKIP("the backend cpu is not usable");
 }
 
-/// Hits one call after another until a run has fewer.
+/// Hits one call after another until a run has fewer: of allocations each of the first ones, then every fifth.
 void sweep(Workplace& w, const std::string& what, tessera_fault_mode mode, bool no_tmpfile, bool may_leave = false) {
+  constexpr std::uint64_t kEach = 64;
+  const char* const all = std::getenv("TESSERA_TEST_ALL");
+  const bool sampled = what == "alloc" && (all == nullptr || *all != '1');
   std::uint64_t at = 1;
   while (true) {
     CAPTURE(what, at, int(mode), no_tmpfile);
     w.faults().arm(what, at, mode, no_tmpfile);
     if (!w.check(mode == TESSERA_FAULT_KILL, may_leave)) break;
-    at = what == "alloc" ? after(at) : at + 1;
+    at += sampled && at >= kEach ? 5 : 1;
   }
   CHECK(at > 1);
 }
 
 }  // namespace
 
-TEST_CASE("file operations that fail", "[faults]") {
+TEST_CASE("file operations that fail, libraries that cannot be opened, memory that ends", "[faults]") {
   need_shim();
   Workplace w(GENERATE(from_range(kRuns)));
-  const bool no_tmpfile = GENERATE(false, true);
-  sweep(w, "file", TESSERA_FAULT_ONCE, no_tmpfile);
-  sweep(w, "file", TESSERA_FAULT_FOR_GOOD, no_tmpfile);
+  const auto [what, no_tmpfile] =
+      GENERATE(table<std::string, bool>({{"file", false}, {"file", true}, {"dlopen", false}, {"alloc", false}}));
+  sweep(w, what, TESSERA_FAULT_ONCE, no_tmpfile);
+  sweep(w, what, TESSERA_FAULT_FOR_GOOD, no_tmpfile);
 }
 
 TEST_CASE("a program that is killed at a file operation", "[faults]") {
@@ -143,18 +140,4 @@ TEST_CASE("the file and its folder reach the disk", "[faults]") {
   w.faults().arm("fsync", 3, TESSERA_FAULT_FOR_GOOD);
   CHECK_FALSE(w.check(false, false));
   CHECK(w.faults().calls() == 2);
-}
-
-TEST_CASE("libraries that cannot be opened", "[faults]") {
-  need_shim();
-  Workplace w(GENERATE(from_range(kRuns)));
-  sweep(w, "dlopen", TESSERA_FAULT_ONCE, false);
-  sweep(w, "dlopen", TESSERA_FAULT_FOR_GOOD, false);
-}
-
-TEST_CASE("memory that ends", "[faults]") {
-  need_shim();
-  Workplace w(GENERATE(from_range(kRuns)));
-  sweep(w, "alloc", TESSERA_FAULT_ONCE, false);
-  sweep(w, "alloc", TESSERA_FAULT_FOR_GOOD, false);
 }

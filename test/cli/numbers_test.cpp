@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("every number of a type comes back, in either order of axes a
   const bool fortran_order = GENERATE(false, true);
   SECTION("little-endian") { s.write_npy("in.npy", values, kShape, fortran_order); }
   SECTION("big-endian") {
-    s.write("in.npy", npy_header(npy_dictionary(">" + descr.substr(1), fortran_order, kShape)) +
+    s.write("in.npy", npy_header(">" + descr.substr(1), fortran_order, kShape) +
                           swapped(fortran_order ? fortran(values, kShape) : values));
   }
   const std::string said = s.scales(1.0);
@@ -100,7 +100,7 @@ TEST_CASE("results are rounded to the nearest integer, halves to even", "[number
 TEST_CASE("booleans", "[numbers]") {
   need_backend();
   const Scaling s;
-  const std::string header = npy_header(npy_dictionary("|b1", false, kShape));
+  const std::string header = npy_header("|b1", false, kShape);
   s.write("in.npy", header + std::string("\0\1\2\xff\0\1", 6));  // any byte but 0 is true
   s.scales(0.75);
   CHECK(s.read("out.npy") == header + std::string("\0\1\1\1\0\1", 6));
@@ -133,7 +133,7 @@ TEST_CASE("every number of 16 bits comes back; bf16 in a file of u16, of either 
   for (std::size_t i = 0; i < bits.size(); ++i)  // NaNs are quiet, as arithmetic leaves them
     bits[i] = std::uint16_t((i & 0x7fff) > infinity ? i | std::size_t{1} << (fraction - 1) : i);
   const std::string all(reinterpret_cast<const char*>(bits.data()), 2 * bits.size());
-  s.write("in.npy", npy_header(npy_dictionary(descr, false, {256, 256})) + (descr[0] == '>' ? swapped(bits) : all));
+  s.write("in.npy", npy_header(descr, false, {256, 256}) + (descr[0] == '>' ? swapped(bits) : all));
   if (descr == "<f2") {
     CHECK_THAT(s.scales(1.0, "--steps 0"), !says("read as"));
     CHECK((s.read("out.npy") == s.read("in.npy")));  // too long to be printed

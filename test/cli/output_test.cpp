@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+using namespace tessera;
 using namespace tessera::test;
 
 namespace fs = std::filesystem;
@@ -22,10 +23,11 @@ class Workplace : public Folder {
     write_npy<float>("b.npy", std::vector<float>(64, 2.0f), {1, 64});
   }
   Outcome run(const std::string& script) const {
-    return shell(
-        "gemm=\"timeout 60 $tessera gemm a.npy b.npy\"; stencil=\"timeout 60 $tessera stencil a.npy "
-        "--named identity\"; " +
-        script);
+    std::filesystem::current_path(*this / "");
+    const std::string program = TESSERA_PROGRAM, limited = "timeout 60 " + program;
+    return test::run({"/bin/sh", "-c", script}, quiet({{"tessera", program},
+                                                       {"gemm", limited + " gemm a.npy b.npy"},
+                                                       {"stencil", limited + " stencil a.npy --named identity"}}));
   }
   std::string succeed(const std::string& script) const {
     const Outcome outcome = run(script);
