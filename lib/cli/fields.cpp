@@ -105,11 +105,8 @@ std::string range_text(double low, double high) {
 /// What alpha is multiplied by, since it is a share of the type's largest number: 257 from u8 to u16, 1 / 257 back. Any
 /// other type takes it as the number it is.
 double alpha_scale(const Fields& input, const Target& target) {
-  constexpr double kScale = 65535.0 / 255.0;
   const npy::Stored from = input.array.stored, to = target.stored;
-  if (from == npy::Stored::u8 && to == npy::Stored::u16) return kScale;
-  if (from == npy::Stored::u16 && to == npy::Stored::u8) return 1.0 / kScale;
-  return 1.0;
+  return has_grey_levels(from) && has_grey_levels(to) ? full_range(to).second / full_range(from).second : 1.0;
 }
 
 /// What became of the numbers on the way, a line; empty where elements were read and are written as they are.

@@ -6,8 +6,6 @@
 #include "npy.hpp"
 #include "png_image.hpp"
 
-#include <tessera/gemm.hpp>
-
 #include <memory>
 #include <optional>
 #include <span>

@@ -72,16 +72,16 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Names of the long options of a command and of its groups.
-std::vector<std::string> long_options(const CLI::App& command) {
-  std::vector<std::string> names;
+/// Puts into `nearest` the long option of a command or its groups that is the fewest letters, below `least`, away.
+void find_nearest(const CLI::App& command, const std::string& given, std::size_t& least, std::string& nearest) {
   for (const CLI::Option* option : command.get_options())
-    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
-  for (const CLI::App* group : command.get_subcommands([](const CLI::App* app) { return app->get_name().empty(); })) {
-    const std::vector<std::string> more = long_options(*group);
-    names.insert(names.end(), more.begin(), more.end());
-  }
-  return names;
+    for (const std::string& name : option->get_lnames())
+      if (const std::size_t letters = distance(given, name); letters < least) {
+        least = letters;
+        nearest = name;
+      }
+  for (const CLI::App* group : command.get_subcommands([](const CLI::App* app) { return app->get_name().empty(); }))
+    find_nearest(*group, given, least, nearest);
 }
 
 /// The option that was perhaps meant; "" where none is near.
@@ -89,13 +89,9 @@ std::string nearest_option(const CLI::App& command, const std::string& word) {
   constexpr std::size_t kFar = 3, kMaxWord = 64;
   if (!word.starts_with("--") || word.size() > kMaxWord) return "";
   const std::string given = word.substr(2, word.find('=') - 2);
-  std::string nearest;
   std::size_t least = std::min(kFar, given.size() / 2 + 1);
-  for (const std::string& name : long_options(command))
-    if (const std::size_t letters = distance(given, name); letters < least) {
-      least = letters;
-      nearest = "--" + name;
-    }
+  std::string nearest;
+  find_nearest(command, given, least, nearest);
   return nearest;
 }
 
@@ -126,7 +122,7 @@ std::string unexpected_message(const CLI::App& app) {
   for (const std::string& word : app.remaining(true)) {
     words += (words.empty() ? "" : " ") + word;
     if (const std::string meant = nearest_option(command, word); advice.empty() && !meant.empty())
-      advice = "; did you mean " + meant + "?";
+      advice = "; did you mean --" + meant + "?";
   }
   return "not expected here: " + words + advice;
 }

@@ -58,8 +58,6 @@ void require_ending(const fs::path& name, const std::vector<std::string>& ending
 /// Where the system shows an open file, so that one without a name can be given one.
 std::string link_to(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
-bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
-
 /// Opens a pipe or a device. A pipe that nobody reads is an error, after a while in which a reader may come.
 int open_pipe(const fs::path& name) {
   constexpr int kTries = 100;
@@ -140,7 +138,8 @@ OutputFile::OutputFile(fs::path target, const std::vector<std::string>& endings)
   const bool exists = ::stat(name_.c_str(), &status) == 0;
   if (!exists && errno != ENOENT) fail(name_, errno);
   if (exists && S_ISDIR(status.st_mode)) fail(name_, EISDIR);
-  if (exists && ::fstat(STDOUT_FILENO, &standard) == 0 && same_file(status, standard)) {
+  if (exists && ::fstat(STDOUT_FILENO, &standard) == 0 && status.st_dev == standard.st_dev &&
+      status.st_ino == standard.st_ino) {
     kind_ = Kind::standard_output;
     descriptor_ = STDOUT_FILENO;
   } else if (exists && !S_ISREG(status.st_mode)) {

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -39,9 +38,9 @@ class Members {
     if (!at(name).is_string()) fail(name, at(name), "a string");
     return at(name).get<std::string>();
   }
-  bool truth(const char* name) const {
+  Transpose transpose(const char* name) const {
     if (!at(name).is_boolean()) fail(name, at(name), "true or false");
-    return at(name).get<bool>();
+    return at(name).get<bool>() ? Transpose::yes : Transpose::no;
   }
   DType dtype(const char* name) const { return parse_element_type(text(name), name); }
   /// The value of the name among those that are known.
@@ -87,12 +86,11 @@ class Members {
 };
 
 GemmDesc parse_gemm(const Members& m) {
-  const auto transpose = [&](const char* name) { return m.truth(name) ? Transpose::yes : Transpose::no; };
   GemmDesc d;
   d.m = m.whole("m"), d.n = m.whole("n"), d.k = m.whole("k");
   d.dtype = m.dtype("dtype");
   d.dtype_d = m.dtype("dtype_d");
-  d.trans_a = transpose("trans_a"), d.trans_b = transpose("trans_b");
+  d.trans_a = m.transpose("trans_a"), d.trans_b = m.transpose("trans_b");
   d.lda = m.whole("lda"), d.ldb = m.whole("ldb"), d.ldc = m.whole("ldc"), d.ldd = m.whole("ldd");
   if (m.has("batch")) {
     d.batch = m.whole("batch");

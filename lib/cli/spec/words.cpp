@@ -36,11 +36,6 @@ std::vector<std::int64_t> parse_sizes(const std::string& text, const std::string
   return sizes;
 }
 
-/// What is to be taken for a mode that is unknown here; "" where nobody knows.
-std::string advice(const std::string& name) {
-  return name == name_of(Boundary::halo) ? ": a file holds no ghost points" : foreign_boundary(name);
-}
-
 /// A constant side without a value of its own takes the one that is given for such sides, and says so.
 BoundarySide parse_side(const std::string& text, double value, bool& taken) {
   const std::vector<std::string> parts = split(text, ':');
@@ -55,7 +50,9 @@ BoundarySide parse_side(const std::string& text, double value, bool& taken) {
     if (parts.size() == 2 && mode == Boundary::constant) return {mode, parse_number(parts[1], whole)};
     throw std::invalid_argument(whole + ": only constant takes a value, as in constant:20");
   }
-  throw std::invalid_argument(whole + " is unknown" + advice(parts[0]) +
+  const bool halo = parts[0] == name_of(Boundary::halo);
+  throw std::invalid_argument(whole + " is unknown" +
+                              (halo ? ": a file holds no ghost points" : foreign_boundary(parts[0])) +
                               "; there are fixed, constant, periodic, nearest, reflect "
                               "and mirror, and LOW/HIGH where the sides differ");
 }
