@@ -12,24 +12,21 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace tessera::cli {
 
 /// Fields of one shape: an array, or the channels of an image, one behind the other. The stencil is applied to each but
 /// an image's alpha, which is kept.
 struct Fields {
-  npy::Array array;  ///< of an image: channels x height x width
+  npy::Array array;  ///< of an image: the shape is that of a channel, the size that of all
+  std::int64_t channels = 1;
   bool is_image = false;
   bool has_alpha = false;  ///< the last channel
 
-  std::int64_t count() const { return is_image ? array.shape.front() : 1; }
-  /// Those that the stencil is applied to.
-  std::int64_t computed() const { return count() - (has_alpha ? 1 : 0); }
   /// Of one field.
-  std::vector<std::int64_t> shape() const;
-  std::vector<std::int64_t> strides() const;
-  std::int64_t size() const { return array.size / count(); }
+  std::int64_t size() const { return array.size / channels; }
+  /// Of those that the stencil is applied to.
+  std::int64_t computed_size() const { return array.size - (has_alpha ? size() : 0); }
   /// "344 x 403 <f4", "344 x 403 |u1, 3 channels and alpha".
   std::string describe() const;
 };
@@ -51,22 +48,12 @@ struct Target {
 Target target_of(const std::filesystem::path& file, const Fields& input, std::optional<npy::Stored> stored,
                  bool rescale);
 
-/// What alpha is multiplied by, since it is a share of the type's largest number: 257 from u8 to u16, 1 / 257 back. Any
-/// other type takes it as the number it is.
-double alpha_scale(const Fields& input, const Target& target);
-
-/// The least and the largest of the numbers that were computed, and how many of them were clamped.
-struct Written {
-  double low, high;
-  std::int64_t clamped;
-};
-
-/// Writes the results, laid out as the input's array but in C order. An image becomes a .npy file of height x width or
-/// height x width x channels. Throws npy::Error, also where results that are to be rescaled are not all finite.
+/// Writes the results, of computed_size() and in C order, and the alpha of the input. An image becomes a .npy file of
+/// height x width or height x width x channels. Throws npy::Error, also where results that are to be rescaled are not
+/// all finite. Returns what became of the numbers on the way, a line; empty where elements were read and are written as
+/// they are.
 template <Element T>
-Written write_fields(npy::OutputFile& output, const Target& target, const Fields& input, std::span<const T> results);
-
-/// What became of the numbers on the way, a line; empty where elements were read and are written as they are.
-std::string said_of(const Fields& input, const Target& target, const Written& written);
+std::string write_fields(npy::OutputFile& output, const Target& target, const Fields& input,
+                         std::span<const T> results);
 
 }  // namespace tessera::cli

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The line that gemm and stencil print.
+/// The lines that gemm and stencil print.
 #pragma once
 
 #include "commands.hpp"
@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -23,15 +22,14 @@ struct Timing {
   std::string kind;
 };
 
-inline constexpr int kRuns = 5;  ///< that are timed
 /// For --help.
 inline constexpr char kMeasured[] =
     "The plan is executed once and, where that takes less than 0.2 s, five times more: the time is their median.";
 
-/// Calls `execute` once and, where that was quick, kRuns times more.
+/// Calls `execute` once and, where that was quick, five times more.
 template <class Execute>
 Timing measure(Execute&& execute) {
-  constexpr double kPatience = 1.0;  // seconds for all runs
+  constexpr double kQuick = 0.2;  // seconds
   const auto timed = [&] {
     const auto start = std::chrono::steady_clock::now();
     execute();
@@ -39,24 +37,24 @@ Timing measure(Execute&& execute) {
     return std::max(1e-9, taken.count());
   };
   const double first = timed();
-  if (first * kRuns > kPatience) return {first, "a single execution"};
-  std::vector<double> seconds(kRuns);
+  if (first > kQuick) return {first, "a single execution"};
+  std::vector<double> seconds(5);
   for (double& one : seconds) one = timed();
-  std::nth_element(seconds.begin(), seconds.begin() + kRuns / 2, seconds.end());
-  return {seconds[kRuns / 2], "median of " + std::to_string(kRuns) + " executions after a first one"};
+  std::nth_element(seconds.begin(), seconds.begin() + 2, seconds.end());
+  return {seconds[2], "median of 5 executions after a first one"};
 }
 
-/// "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s". `work` counts what `unit` names, `bytes` the compulsory traffic.
-/// Throws std::runtime_error where it cannot be printed.
-inline void report(std::FILE* stream, const std::string& plan, const Timing& timing, double work, const char* unit,
-                   double bytes) {
+/// Prints "<plan>: 1.234 ms (...), 12.3 GFLOP/s, 4.5 GB/s" and `said`, what became of the numbers, and puts what was
+/// written to the output in its place. `work` counts what `unit` names, `bytes` the compulsory traffic. Throws
+/// std::runtime_error where the lines cannot be printed, npy::Error.
+inline void finish(npy::OutputFile& output, const std::string& plan, const Timing& timing, double work,
+                   const char* unit, double bytes, const std::string& said) {
+  std::FILE* const stream = output.is_standard_output() ? stderr : stdout;
   const double giga = 1e9 * timing.seconds;
-  std::fprintf(stream, "%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n", plan.c_str(), timing.seconds * 1e3,
-               timing.kind.c_str(), work / giga, unit, bytes / giga);
+  std::fprintf(stream, "%s: %.4g ms (%s), %.4g %s, %.4g GB/s\n%s", plan.c_str(), timing.seconds * 1e3,
+               timing.kind.c_str(), work / giga, unit, bytes / giga, said.c_str());
   check_printed(stream);
+  output.commit();
 }
-
-/// Where the report goes while `output` is written.
-inline std::FILE* report_stream(const npy::OutputFile& output) { return output.is_standard_output() ? stderr : stdout; }
 
 }  // namespace tessera::cli

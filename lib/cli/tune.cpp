@@ -4,10 +4,6 @@
 #include "clip.hpp"
 #include "commands.hpp"
 #include "npy.hpp"
-#include "numbers.hpp"
-#include "product_options.hpp"
-#include "stencil_options.hpp"
-#include "tuned_problem.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tessera::cli {
@@ -31,20 +28,17 @@ struct TuneTarget {
 
   /// Returns the option of the file.
   CLI::Option* add_to(CLI::App& command) {
-    add_count(command, "--top", top, "lines of the table: the fastest N ways (default: 5)");
-    return command
-        .add_option("-o,--output", output,
+    add_parsed(command, "--top", top, parse_count, "N", "lines of the table: the fastest N ways (default: 5)");
+    return add_file(command, "-o,--output", output,
                     "WISDOM: what was measured is added to it, and what else is in it stays; TESSERA_WISDOM, an "
-                    "absolute path, makes programs use it")
-        ->required()
-        ->type_name("FILE");
+                    "absolute path, makes programs use it");
   }
   void add_place_to(CLI::App& command) {
     command.add_option("--backend", backend, "cpu, cuda:1, ...: for plans there; default: the choice among all, too")
         ->type_name("NAME");
     command.add_flag("--device-operands", device_operands, "for operands in the device's memory; needs --backend");
-    add_count(command, "--workspace-limit", workspace_limit,
-              "most bytes that a product takes beside its operands (default: what plans take)");
+    add_parsed(command, "--workspace-limit", workspace_limit, parse_count, "N",
+               "most bytes that a product takes beside its operands (default: what plans take)");
   }
   TunedProblem problem(std::variant<GemmDesc, StencilDesc> desc) const {
     TunedProblem made{std::move(desc), backend, 0, {}};
@@ -55,53 +49,55 @@ struct TuneTarget {
 };
 
 struct Product : TuneTarget {
-  std::string size;
+  std::vector<std::int64_t> sizes;
   bool trans_a = false, trans_b = false;
-  std::string dtype = "f32";
-  std::optional<std::string> output_type;
+  std::optional<DType> dtype, output_type;
   Compute compute = Compute::environment;
   Bias bias = Bias::none;
   Activation activation = Activation::none;
 
   GemmDesc desc() const {
-    const std::vector<std::int64_t> sizes = parse_product_size(size);
-    GemmDesc d{.m = sizes[0], .n = sizes[1], .k = sizes[2]};
-    d.batch = sizes[3];
-    d.dtype = parse_element_type(dtype, "--dtype");
-    if (output_type) d.dtype_d = parse_element_type(*output_type, "--output-type");
-    d.trans_a = trans_a ? Transpose::yes : Transpose::no;
-    d.trans_b = trans_b ? Transpose::yes : Transpose::no;
-    d.compute = compute, d.bias = bias, d.activation = activation;
-    return d;
+    return {.m = sizes[0],
+            .n = sizes[1],
+            .k = sizes[2],
+            .dtype = dtype.value_or(DType::f32),
+            .trans_a = trans_a ? Transpose::yes : Transpose::no,
+            .trans_b = trans_b ? Transpose::yes : Transpose::no,
+            .batch = sizes[3],
+            .compute = compute,
+            .dtype_d = output_type,
+            .bias = bias,
+            .activation = activation};
   }
 };
 
 struct Grid : TuneTarget, StencilOptions {
-  std::string extents, dtype = "f32";
+  std::vector<std::int64_t> extents;
+  std::optional<DType> dtype;
+
+  StencilDesc desc() const {
+    return {.extents = extents,
+            .taps = taps(int(extents.size())),
+            .boundary = Boundaries(boundary),
+            .steps = steps,
+            .dtype = dtype.value_or(DType::f32),
+            .sums = sums};
+  }
 };
 
+/// The ways that were measured, and what the plan says that takes the chosen one.
 template <class PlanType, class Desc>
-std::vector<Tried> tune_plan(const TunedProblem& problem, const Desc& desc, std::string& text) {
-  const auto named = [&](const Context& context, const Tried& best) {
-    PlanOptions options = problem.options;
-    options.algorithm = best.algorithm;
-    text = PlanType(context, desc, options).describe();
-  };
-  const auto chosen = [](const std::vector<Tried>& tried) {
-    const auto found = std::find_if(tried.begin(), tried.end(), [](const Tried& t) { return t.chosen; });
-    if (found == tried.end()) throw std::runtime_error("nothing was measured");
-    return *found;
-  };
-  if (problem.backend.empty()) {
-    const std::vector<Tried> tried = PlanType::tune(desc, problem.options);
-    const Tried best = chosen(tried);
-    named(Context(best.backend + ":" + std::to_string(best.device)), best);
-    return tried;
-  }
-  const Context context(problem.backend, {.threads = problem.threads});
-  const std::vector<Tried> tried = PlanType::tune(context, desc, problem.options);
-  named(context, chosen(tried));
-  return tried;
+std::pair<std::vector<Tried>, std::string> tune_plan(const TunedProblem& problem, const Desc& desc) {
+  std::optional<Context> context;
+  if (!problem.backend.empty()) context.emplace(problem.backend, ContextOptions{.threads = problem.threads});
+  std::vector<Tried> tried =
+      context ? PlanType::tune(*context, desc, problem.options) : PlanType::tune(desc, problem.options);
+  const auto chosen = std::find_if(tried.begin(), tried.end(), [](const Tried& t) { return t.chosen; });
+  if (chosen == tried.end()) throw std::runtime_error("nothing was measured");
+  if (!context) context.emplace(chosen->backend + ":" + std::to_string(chosen->device));
+  PlanOptions options = problem.options;
+  options.algorithm = chosen->algorithm;
+  return {std::move(tried), PlanType(*context, desc, options).describe()};
 }
 
 void print_way(const Tried& way, bool whole) {
@@ -138,10 +134,9 @@ void print_table(const std::string& text, std::vector<Tried> tried, std::size_t 
 }
 
 void tune(const TunedProblem& problem, const TuneTarget& target) {
-  std::string text;
-  const std::vector<Tried> tried = std::holds_alternative<GemmDesc>(problem.desc)
-                                       ? tune_plan<GemmPlan>(problem, std::get<GemmDesc>(problem.desc), text)
-                                       : tune_plan<StencilPlan>(problem, std::get<StencilDesc>(problem.desc), text);
+  const auto* const product = std::get_if<GemmDesc>(&problem.desc);
+  const auto [tried, text] = product ? tune_plan<GemmPlan>(problem, *product)
+                                     : tune_plan<StencilPlan>(problem, std::get<StencilDesc>(problem.desc));
   wisdom::save(target.output);
   print_table(text, tried, std::size_t(target.top));
   check_printed(stdout);
@@ -188,45 +183,38 @@ void tune_log(const std::string& name, const TuneTarget& target) {
 void add_product(CLI::App& tune_command, Run& run) {
   CLI::App* command = tune_command.add_subcommand("gemm", "Tunes a product.");
   const auto p = std::make_shared<Product>();
-  command->add_option("SIZE", p->size, "N, MxNxK or MxNxKxBATCH")->required();
+  add_parsed(*command, "SIZE", p->sizes, parse_product_size, "TEXT", "N, MxNxK or MxNxKxBATCH")->required();
   command->add_flag("--trans-a", p->trans_a, "op(A) is the transpose of what is stored");
   command->add_flag("--trans-b", p->trans_b, "op(B) is the transpose of what is stored");
-  command->add_option("--dtype", p->dtype, "of A and B: " + element_names() + " (default: f32)")->type_name("TYPE");
-  command->add_option("--output-type", p->output_type, "of C and D (default: as A and B), or f32")->type_name("TYPE");
+  add_parsed(*command, "--dtype", p->dtype, parse_element_type, "TYPE",
+             "of A and B: " + element_names() + " (default: f32)");
+  add_parsed(*command, "--output-type", p->output_type, parse_element_type, "TYPE",
+             "of C and D (default: as A and B), or f32");
   add_compute(*command, p->compute);
   add_bias(*command, "--bias", p->bias, "a vector is added, a value to each row or column");
   add_activation(*command, p->activation);
   p->add_place_to(*command);
   p->add_to(*command);
-  command->callback([p, &run] { run = [p, desc = usage([&] { return p->desc(); })] { tune(p->problem(desc), *p); }; });
+  command->callback([p, &run] { run = [p] { tune(p->problem(p->desc()), *p); }; });
 }
 
 void add_grid(CLI::App& tune_command, Run& run) {
   CLI::App* command = tune_command.add_subcommand("stencil", "Tunes a stencil.");
   const auto g = std::make_shared<Grid>();
-  command->add_option("EXTENTS", g->extents, "N, NxN or NxNxN")->required();
+  add_parsed(*command, "EXTENTS", g->extents, parse_extents, "TEXT", "N, NxN or NxNxN")->required();
   static_cast<StencilOptions&>(*g).add_to(*command);
-  command->add_option("--dtype", g->dtype, "of the points: " + element_names() + " (default: f32)")->type_name("TYPE");
+  add_parsed(*command, "--dtype", g->dtype, parse_element_type, "TYPE",
+             "of the points: " + element_names() + " (default: f32)");
   g->add_place_to(*command);
   static_cast<TuneTarget&>(*g).add_to(*command);
   command->footer("Named taps:\n" + NamedTaps::help());
   command->callback([g, &run] {
-    const std::vector<std::int64_t> extents = usage([&] { return parse_extents(g->extents); });
-    const DType dtype = usage([&] { return parse_element_type(g->dtype, "--dtype"); });
-    const ParsedStencil parsed = usage([&] { return g->parse(); });
-    if (parsed.boundary.size() != 1 && parsed.boundary.size() != extents.size())
-      throw CLI::ValidationError("--boundary names the modes of " + std::to_string(parsed.boundary.size()) +
-                                 " axes, and the grid has " + std::to_string(extents.size()) +
+    g->parse();
+    if (g->boundary.size() != 1 && g->boundary.size() != g->extents.size())
+      throw CLI::ValidationError("--boundary names the modes of " + std::to_string(g->boundary.size()) +
+                                 " axes, and the grid has " + std::to_string(g->extents.size()) +
                                  ": give one for each axis or one for all");
-    run = [g, extents, dtype, parsed] {
-      tune(g->problem(StencilDesc{.extents = extents,
-                                  .taps = g->taps(parsed, int(extents.size())),
-                                  .boundary = Boundaries(parsed.boundary),
-                                  .steps = g->steps,
-                                  .dtype = dtype,
-                                  .sums = g->sums}),
-           *g);
-    };
+    run = [g] { tune(g->problem(g->desc()), *g); };
   });
 }
 

@@ -87,9 +87,9 @@ void check(const std::vector<std::string>& names) {
 
 void add_wisdom(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("wisdom", "Looks at files of wisdom, and puts several together.");
-  const auto name = std::make_shared<std::string>();
+  const auto name = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   CLI::App* lists = command->add_subcommand("list", "Prints what a file says.");
-  lists->add_option("WISDOM", *name, "a file that `tessera tune` or a program wrote")->required()->type_name("FILE");
+  add_file(*lists, "WISDOM", *name, "a file that `tessera tune` or a program wrote");
   lists->callback([name, &run] { run = [name] { list(*name); }; });
 
   const auto names = std::make_shared<std::vector<std::string>>();
@@ -98,10 +98,9 @@ void add_wisdom(CLI::App& app, Run& run) {
   checks->add_option("WISDOM", *names, "files")->required()->type_name("FILE");
   checks->callback([names, &run] { run = [names] { check(*names); }; });
 
-  const auto output = std::make_shared<std::string>();
   CLI::App* merges = command->add_subcommand("merge", "Adds what files say to another; a later one's word counts.");
   merges->add_option("WISDOM", *names, "files, the one whose word counts last")->required()->type_name("FILE");
-  merges->add_option("-o,--output", *output, "what else is in it stays")->required()->type_name("FILE");
+  add_file(*merges, "-o,--output", *output, "what else is in it stays");
   merges->callback([names, output, &run] { run = [names, output] { merge(*names, *output); }; });
   command->require_subcommand(1);
 }

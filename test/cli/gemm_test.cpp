@@ -3,62 +3,59 @@
 
 /// Products of small integers, which are exact: compared bit for bit.
 
-#include "element_numbers.hpp"
-#include "npy_file.hpp"
-#include "program.hpp"
+#include "folder.hpp"
 #include "reference.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cmath>
+
+using namespace tessera;
 using namespace tessera::test;
-using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::Matches;
 
 namespace {
 
 constexpr std::int64_t kM = 5, kN = 4, kK = 7;
 
-template <class T>
-std::vector<T> integers(std::int64_t count, int step) {
-  std::vector<T> values;
-  for (std::int64_t i = 0; i < count; ++i) values.push_back(number<T>(double((i * step) % 19 - 9)));
-  return values;
-}
+/// What a product has beside A and B.
+struct Rest {
+  double alpha = 1, beta = 0;
+  Bias axis = Bias::none;
+  std::vector<double> bias = {};
+  Activation activation = Activation::none;
+};
 
-template <class T>
-std::vector<double> numbers_of(const std::vector<T>& elements) {
-  std::vector<double> values;
-  for (const T element : elements) values.push_back(double(wide(element)));
-  return values;
-}
-
-/// alpha A B + beta C + bias, whose sums are exact, as the elements that a file of D has.
+/// Files of A, B and C0, of matrices of T and a product of D.
 template <class T, class D = T>
-std::vector<double> result(const tessera::GemmDesc& desc, double alpha, const std::vector<T>& a,
-                           const std::vector<T>& b, double beta, const std::vector<D>& c,
-                           const std::vector<double>& bias = {}) {
-  using S = tessera::Scalar<D>;
-  std::vector<double> values;
-  for (const auto x : gemm_reference<T, D>(desc, S(alpha), a.data(), b.data(), S(beta), c.data(), true, bias).value)
-    values.push_back(double(stored<D>(x)));
-  return values;
-}
+struct Product : Folder {
+  std::vector<T> a = integers<T>({kM, kK}, 3), b = integers<T>({kK, kN}, 5);
+  std::vector<D> c = integers<D>({kM, kN}, 7);
 
-/// The types of files, and what says that one is bf16.
-template <class T>
-std::vector<std::string> type_arguments() {
-  if (std::is_same_v<T, tessera::bfloat16>) return {"--dtype", "bf16"};
-  return {};
-}
-
-template <class T>
-std::vector<T> product(T alpha, const std::vector<T>& a, const std::vector<T>& b, T beta, const std::vector<T>& c) {
-  const tessera::GemmDesc desc{.m = kM, .n = kN, .k = kK, .dtype = tessera::kDType<T>};
-  const std::vector<double> values = result<T>(desc, double(alpha), a, b, double(beta), c);
-  return std::vector<T>(values.begin(), values.end());
-}
+  Product() {
+    write_npy("a.npy", a, {kM, kK});
+    write_npy("b.npy", b, {kK, kN});
+    write_npy("c.npy", c, {kM, kN}, true);
+  }
+  /// Runs with these options, and compares with the reference. Returns what is printed.
+  std::string check(const std::string& options, const Rest& rest = {}) const {
+    using S = Scalar<D>;
+    const std::string type = std::is_same_v<T, bfloat16> ? " --dtype bf16" : "";
+    const std::string output = runs("gemm a.npy b.npy -o d.npy " + options + type);
+    CAPTURE(options);
+    const GemmDesc desc{.m = kM,
+                        .n = kN,
+                        .k = kK,
+                        .dtype = kDType<T>,
+                        .dtype_d = kDType<D>,
+                        .bias = rest.axis,
+                        .activation = rest.activation};
+    const auto values =
+        gemm_reference<T, D>(desc, S(rest.alpha), a.data(), b.data(), S(rest.beta), c.data(), true, rest.bias).value;
+    check_npy<D>("d.npy", {kM, kN}, values);
+    return output;
+  }
+};
 
 template <class T>
 std::vector<T> transposed(const std::vector<T>& x, std::int64_t rows, std::int64_t columns) {
@@ -67,118 +64,140 @@ std::vector<T> transposed(const std::vector<T>& x, std::int64_t rows, std::int64
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("files in either order, transposed or not", "[gemm]", float, double, tessera::float16,
-                   tessera::bfloat16) {
+TEMPLATE_TEST_CASE("files in either order, transposed or not", "[gemm]", float, double, float16, bfloat16) {
   need_backend();
-  const auto a = integers<TestType>(kM * kK, 3), b = integers<TestType>(kK * kN, 5);
-  const auto c = integers<TestType>(kM * kN, 7);
   const bool fortran_a = GENERATE(false, true), fortran_b = GENERATE(false, true);
   const bool trans_a = GENERATE(false, true), trans_b = GENERATE(false, true);
   CAPTURE(fortran_a, fortran_b, trans_a, trans_b);
-
-  const TemporaryDirectory folder;
-  const std::string a_file = folder.path() / "a.npy", b_file = folder.path() / "b.npy",
-                    c_file = folder.path() / "c.npy";
-  trans_a ? write_npy(a_file, transposed(a, kM, kK), {kK, kM}, fortran_a) : write_npy(a_file, a, {kM, kK}, fortran_a);
-  trans_b ? write_npy(b_file, transposed(b, kK, kN), {kN, kK}, fortran_b) : write_npy(b_file, b, {kK, kN}, fortran_b);
-  std::vector<std::string> arguments{"gemm", a_file, b_file, "-o", c_file};
-  for (const std::string& argument : type_arguments<TestType>()) arguments.push_back(argument);
-  if (trans_a) arguments.push_back("--trans-a");
-  if (trans_b) arguments.push_back("--trans-b");
-  const Outcome outcome = tessera_run(arguments);
-
-  CHECK(outcome.errors == "");
-  REQUIRE(outcome.exit_code == 0);
-  CHECK_THAT(outcome.output, Matches(std::string("gemm .* ms .* GFLOP/s, .* GB/s\n") +
-                                     (type_arguments<TestType>().empty()
-                                          ? ""
-                                          : "A read as .* <u2 as bf16.*, B .*, computed in bf16, written as bf16 in "
-                                            "<u2\n")));
-  CHECK(numbers_of(read_npy<TestType>(c_file, {kM, kN})) ==
-        result<TestType>({.m = kM, .n = kN, .k = kK, .dtype = tessera::kDType<TestType>}, 1, a, b, 0, c));
-  CHECK(list(folder.path()) == std::vector<std::string>{"a.npy", "b.npy", "c.npy"});
+  const Product<TestType> p;
+  if (trans_a) p.write_npy("a.npy", transposed(p.a, kM, kK), {kK, kM}, fortran_a);
+  if (!trans_a) p.write_npy("a.npy", p.a, {kM, kK}, fortran_a);
+  if (trans_b) p.write_npy("b.npy", transposed(p.b, kK, kN), {kN, kK}, fortran_b);
+  if (!trans_b) p.write_npy("b.npy", p.b, {kK, kN}, fortran_b);
+  const std::string said = p.check(std::string(trans_a ? "--trans-a " : "") + (trans_b ? "--trans-b" : ""));
+  CHECK(said.starts_with("gemm "));
+  CHECK_THAT(said, says(" ms ...  GFLOP/s,  ...  GB/s\n"));
+  CHECK((said.find("\n") + 1 == said.size()) != std::is_same_v<TestType, bfloat16>);
+  if (std::is_same_v<TestType, bfloat16>)
+    CHECK_THAT(said, says("A read as  ... <u2 as bf16 ... , B  ... , computed in bf16, written as bf16 in <u2\n"));
+  CHECK(p.names() == std::vector<std::string>{"a.npy", "b.npy", "c.npy", "d.npy", "old.npy"});
 }
 
 TEST_CASE("alpha, beta and C0, which may be the output as well", "[gemm]") {
   need_backend();
-  const auto a = integers<double>(kM * kK, 3), b = integers<double>(kK * kN, 5), c = integers<double>(kM * kN, 7);
   const bool fortran_c = GENERATE(false, true);
-  const TemporaryDirectory folder;
-  const std::string a_file = folder.path() / "a.npy", b_file = folder.path() / "b.npy",
-                    c_file = folder.path() / "c.npy";
-  write_npy(a_file, a, {kM, kK});
-  write_npy(b_file, b, {kK, kN});
-  write_npy(c_file, c, {kM, kN}, fortran_c);
-  std::vector<std::string> arguments{"gemm", a_file, b_file, "-o", c_file, "--c", c_file, "--alpha", "-2"};
-
-  SECTION("beta is 1 by default") {
-    REQUIRE(tessera_run(arguments).exit_code == 0);
-    CHECK(read_npy<double>(c_file, {kM, kN}) == product<double>(-2, a, b, 1, c));
-  }
-  SECTION("beta is given") {
-    arguments.insert(arguments.end(), {"--beta", "3"});
-    REQUIRE(tessera_run(arguments).exit_code == 0);
-    CHECK(read_npy<double>(c_file, {kM, kN}) == product<double>(-2, a, b, 3, c));
-  }
+  const Product<double> p;
+  p.write_npy("d.npy", p.c, {kM, kN}, fortran_c);
+  SECTION("beta is 1 by default") { p.check("--c d.npy --alpha -2", {.alpha = -2, .beta = 1}); }
+  SECTION("beta is given") { p.check("--c d.npy --alpha -2 --beta 3", {.alpha = -2, .beta = 3}); }
 }
 
 TEST_CASE("all versions of the format, and header texts that numpy reads too", "[gemm]") {
   need_backend();
-  const auto a = integers<float>(kM * kK, 3), b = integers<float>(kK * kN, 5), c = integers<float>(kM * kN, 7);
-  const TemporaryDirectory folder;
-  const std::string a_file = folder.path() / "a.npy", b_file = folder.path() / "b.npy",
-                    c_file = folder.path() / "c.npy";
-  write_npy(b_file, b, {kK, kN});
-  const auto run_with = [&](const std::string& header) {
-    write_file(a_file, header + std::string(reinterpret_cast<const char*>(a.data()), a.size() * sizeof(float)));
-    const Outcome outcome = tessera_run({"gemm", a_file, b_file, "-o", c_file});
-    CHECK(outcome.errors == "");
-    CHECK(read_npy<float>(c_file, {kM, kN}) == product<float>(1, a, b, 0, c));
-  };
-  for (const int version : {1, 2, 3}) run_with(npy_header(npy_dictionary("<f4", false, {kM, kK}), version));
-  run_with(npy_header("{\"shape\":(5,7),\"fortran_order\":False,\"descr\":\"<f4\"}"));
-  run_with(npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (5L, 7L,),}"));
+  const Product<float> p;
+  const std::string elements(reinterpret_cast<const char*>(p.a.data()), p.a.size() * sizeof(float));
+  std::vector<std::string> headers = {npy_header("{\"shape\":(5,7),\"fortran_order\":False,\"descr\":\"<f4\"}"),
+                                      npy_header("{'descr': '<f4', 'fortran_order': False, 'shape': (5L, 7L,),}")};
+  for (const int version : {1, 2, 3}) headers.push_back(npy_header("<f4", false, {kM, kK}, version));
+  for (const std::string& header : headers) {
+    p.write("a.npy", header + elements);
+    p.check("");
+  }
 }
 
 TEST_CASE("every backend and algorithm by name", "[gemm]") {
   need_backend();
-  const auto a = integers<float>(kM * kK, 3), b = integers<float>(kK * kN, 5), c = integers<float>(kM * kN, 7);
-  const TemporaryDirectory folder;
-  const std::string a_file = folder.path() / "a.npy", b_file = folder.path() / "b.npy",
-                    c_file = folder.path() / "c.npy";
-  write_npy(a_file, a, {kM, kK});
-  write_npy(b_file, b, {kK, kN});
+  const Product<float> p;
   int done = 0;
-  for (const auto& backend : backends()) {
+  for (const auto& backend : listed_backends()) {
     if (!backend.at("available").get<bool>()) continue;
-    for (const auto& algorithm : backend.at("algorithms").at("gemm")) {
-      const std::string backend_name = backend.at("name"), algorithm_name = algorithm;
-      const Outcome outcome =
-          tessera_run({"gemm", a_file, b_file, "-o", c_file, "--backend", backend_name, "--algorithm", algorithm_name});
+    for (const std::string algorithm : backend.at("algorithms").at("gemm")) {
+      const std::string options = "--backend " + backend.at("name").get<std::string>() + " --algorithm " + algorithm;
+      const Outcome outcome = p.run("gemm a.npy b.npy -o d.npy " + options);
       if (outcome.exit_code == 1 && outcome.errors.find("support") != std::string::npos) continue;  // not this problem
-      CAPTURE(backend_name, algorithm_name, outcome.errors);
-      REQUIRE(outcome.exit_code == 0);
-      CHECK_THAT(outcome.output, ContainsSubstring(algorithm_name));
-      CHECK(read_npy<float>(c_file, {kM, kN}) == product<float>(1, a, b, 0, c));
+      CHECK_THAT(p.check(options), says(algorithm));
       ++done;
     }
   }
   CHECK(done > 0);
 }
 
-TEST_CASE("an output that is a link, and the mode of a file that is replaced", "[gemm]") {
+TEST_CASE("a bias for each row or column, C0 beside the output, an activation", "[gemm]") {
   need_backend();
-  namespace fs = std::filesystem;
-  const TemporaryDirectory folder;
-  const fs::path a_file = folder.path() / "a.npy", link = folder.path() / "link.npy", c_file = folder.path() / "c.npy";
-  write_npy<float>(a_file, {2}, {1, 1});
-  write_file(c_file, "old");
-  fs::permissions(c_file, fs::perms::owner_read | fs::perms::owner_write);
-  fs::create_symlink("c.npy", link);
-  REQUIRE(tessera_run({"gemm", a_file, a_file, "-o", link}).exit_code == 0);
-  CHECK(fs::is_symlink(link));
-  CHECK(read_npy<float>(c_file, {1, 1}) == std::vector<float>{4});
-  CHECK(fs::status(c_file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
-  CHECK(tessera_run({"gemm", a_file, a_file, "-o", "/dev/null"}).exit_code == 0);
-  CHECK(fs::is_character_file("/dev/null"));
+  const Product<float> p;
+  const std::vector<double> by_row{1, -2, 3, -4, 5}, by_column{1, -20, 3, -4};
+  p.write_npy<float>("m.npy", {1, -2, 3, -4, 5}, {kM});
+  p.write_npy<float>("n.npy", {1, -20, 3, -4}, {kN});
+  const Activation relu = Activation::relu;
+  p.check("--bias n.npy", {.axis = Bias::per_column, .bias = by_column});
+  p.check("--bias n.npy --bias-axis column --activation relu",
+          {.axis = Bias::per_column, .bias = by_column, .activation = relu});
+  p.check("--bias m.npy --bias-axis row", {.axis = Bias::per_row, .bias = by_row});
+  p.check("--bias m.npy --bias-axis row --c c.npy --beta 2 --activation relu",
+          {.beta = 2, .axis = Bias::per_row, .bias = by_row, .activation = relu});
+  p.check("--activation none");
+}
+
+TEST_CASE("each activation by name", "[gemm]") {
+  need_backend();
+  const Folder folder;
+  const std::vector<double> x{-1.5, 0.5, 2};
+  folder.write_npy("x.npy", x, {3, 1});
+  folder.write_npy<double>("one.npy", {1}, {1, 1});
+  const std::pair<std::string, double (*)(double)> rows[] = {
+      {"relu", [](double v) { return std::max(v, 0.0); }},
+      {"gelu", [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0))); }},
+      {"gelu_tanh", [](double v) { return v / 2 * (1 + std::tanh(0.7978845608028654 * (v + 0.044715 * v * v * v))); }},
+      {"silu", [](double v) { return v / (1 + std::exp(-v)); }},
+      {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+      {"tanh", [](double v) { return std::tanh(v); }}};
+  for (const auto& [name, function] : rows) {
+    CHECK_THAT(folder.runs("gemm x.npy one.npy -o d.npy --activation " + name), says("activation=" + name));
+    const std::vector<double> result = folder.read_npy<double>("d.npy", {3, 1});
+    REQUIRE(result.size() == 3);
+    // Values of size 2 at most, each from a few functions of relative error 2^-53; the names' results differ by 1e-4.
+    for (std::size_t i = 0; i < 3; ++i) CHECK(std::abs(result[i] - function(x[i])) < 32 * 0x1p-53);
+  }
+}
+
+TEMPLATE_TEST_CASE("16 bits: the product in 16 or 32, with a bias of either", "[gemm]", float16, bfloat16) {
+  need_backend();
+  std::vector<TestType> narrow;
+  for (const double x : {1.5, -20.0, 3.0, -4.0}) narrow.push_back(number<TestType>(x));
+  const auto check = [&](const auto& p, const std::string& options) {
+    const auto with = [&](double first) {
+      p.check("--bias n.npy --c c.npy --beta 2" + options,
+              {.beta = 2, .axis = Bias::per_column, .bias = {first, -20, 3, -4}});
+    };
+    p.write_npy("n.npy", narrow, {kN});
+    with(1.5);
+    p.template write_npy<float>("n.npy", {0x1.0004p4f, -20, 3, -4}, {kN});
+    with(0x1.0004p4);  // which neither type of 16 bits has
+  };
+  SECTION("as it is read") { check(Product<TestType>(), ""); }
+  SECTION("in f32") { check(Product<TestType, float>(), " --output-type f32"); }
+}
+
+TEST_CASE("a type for the files that they do not have", "[gemm]") {
+  need_backend();
+  const Product<float> p;
+  p.runs("gemm a.npy b.npy -o narrow.npy --dtype f16");
+  p.runs("gemm a.npy b.npy -o wide.npy --dtype f64");
+  const Product<float16> narrow;
+  const Product<double> wider;
+  narrow.check("");
+  wider.check("");
+  CHECK(p.read("narrow.npy") == narrow.read("d.npy"));
+  CHECK(p.read("wide.npy") == wider.read("d.npy"));
+  CHECK_THAT(p.runs("gemm a.npy b.npy -o d.npy --dtype f64"),
+             says("A read as 5 x 7 <f4, B read as 7 x 4 <f4, computed in f64, written as f64\n"));
+}
+
+TEST_CASE("arithmetic that is accepted", "[gemm]") {
+  need_backend();
+  const Product<float> p;
+  for (const std::string mode : {"tf32", "bf16x6", "f16x3"})
+    CHECK_THAT(p.runs("gemm a.npy b.npy -o d.npy --compute " + mode), says("compute=" + mode));
+  p.check("--compute strict");
+  p.check("--compute default");
 }

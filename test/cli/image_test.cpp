@@ -3,52 +3,37 @@
 
 /// PNG images: every form of them, their channels one by one, and files that are not what they seem.
 
-#include "npy_file.hpp"
+#include "folder.hpp"
 #include "png_file.hpp"
-#include "program.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 using namespace tessera::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-void need_png() {
-  if (!TESSERA_TEST_PNG) SKIP("built without libpng");
-}
-
-class Workplace {
- public:
-  std::string path(const std::string& name) const { return folder_.path() / name; }
-  /// Twice the left neighbour, and what lies beyond the left side is 3.
-  Outcome run(const std::string& in, const std::string& out, std::vector<std::string> arguments = {}) const {
-    write_file(path("t.json"), R"([{"offset": [0, -1], "coefficient": 2}])");
-    arguments.insert(arguments.begin(), {"stencil", path(in), "-o", path(out), "--taps", path("t.json"), "--boundary",
-                                         "nearest,constant:3"});
-    return tessera_run(arguments);
+/// A folder in which an image becomes twice the left neighbour, and what lies beyond the left side is 3.
+struct Images : Folder {
+  Images() {
+    if (!TESSERA_TEST_PNG) SKIP("built without libpng");
+    write("t.json", R"([{"offset": [0, -1], "coefficient": 2}])");
   }
-  Outcome check_runs(const std::string& in, const std::string& out, std::vector<std::string> arguments = {}) const {
-    Outcome outcome = run(in, out, std::move(arguments));
-    CAPTURE(outcome.errors);
-    REQUIRE(outcome.exit_code == 0);
-    return outcome;
+  static std::string line(const std::string& in, const std::string& out, const std::string& options = "") {
+    return "stencil " + in + " -o " + out + " --taps t.json --boundary nearest,constant:3 " + options;
   }
-  void check_fails(const std::string& in, const std::string& out, const std::string& message,
-                   std::vector<std::string> arguments = {}) const {
-    const Outcome outcome = run(in, out, std::move(arguments));
-    CHECK(outcome.exit_code == 1);
-    CHECK(outcome.output == "");
-    CHECK_THAT(outcome.errors, ContainsSubstring(message));
-    CHECK_FALSE(std::filesystem::exists(path(out)));
+  std::string doubles(const std::string& in, const std::string& out, const std::string& options = "") const {
+    return runs(line(in, out, options));
   }
-
- private:
-  TemporaryDirectory folder_;
+  std::string keeps(const std::string& in, const std::string& out, const std::string& options = "") const {
+    return doubles(in, out, "--steps 0 " + options);
+  }
+  void refuses(const std::string& in, const std::string& message, const std::string& options = "") const {
+    fails(line(in, "out.png", options), 1, message);
+  }
 };
 
 constexpr std::uint32_t kHeight = 5, kWidth = 11;
@@ -61,11 +46,7 @@ std::vector<unsigned> samples(int channels, int depth) {
   return values;
 }
 
-int channels_of(PngColour colour) {
-  return colour == PngColour::rgb ? 3 : colour == PngColour::grey_alpha ? 2 : colour == PngColour::rgb_alpha ? 4 : 1;
-}
-
-/// What run() makes of an image whose last channel is alpha where there is an even number of them.
+/// What becomes of an image whose last channel is alpha where there is an even number of them.
 template <class T>
 std::vector<T> expected(const std::vector<unsigned>& in, int channels) {
   std::vector<T> out;
@@ -82,28 +63,26 @@ Shape shape_of(int channels) { return channels == 1 ? Shape{kHeight, kWidth} : S
 
 template <class T>
 void check_images(PngColour colour, bool interlaced) {
-  const Workplace w;
+  const Images w;
   const int channels = channels_of(colour);
   const PngHeader header{kWidth, kHeight, 8 * int(sizeof(T)), colour, interlaced};
   const std::vector<unsigned> in = samples(channels, header.depth);
-  write_file(w.path("in.png"), png_file(header, in));
-  const Outcome outcome = w.check_runs("in.png", "out.npy");
-  CHECK(read_npy<T>(w.path("out.npy"), shape_of(channels)) == expected<T>(in, channels));
-  CHECK_THAT(outcome.output, ContainsSubstring("read as 5 x 11 u" + std::to_string(header.depth) + ", ") &&
-                                 ContainsSubstring(channels > 2 ? "3 channels" : "1 channel") &&
-                                 ContainsSubstring("clamped to 0.."));
-  CHECK((outcome.output.find("alpha is kept") != std::string::npos) == (channels % 2 == 0));
+  w.write("in.png", png_file(header, in));
+  const std::string said = w.doubles("in.png", "out.npy");
+  CHECK(w.read_npy<T>("out.npy", shape_of(channels)) == expected<T>(in, channels));
+  CHECK_THAT(said, says("read as 5 x 11 u" + std::to_string(header.depth) + ",  ... " +
+                        (channels > 2 ? "3 channels" : "1 channel") + " ... clamped to 0.."));
+  CHECK(says("alpha is kept").match(said) == (channels % 2 == 0));
   // What is written is read: reading was just compared with files made otherwise.
-  w.check_runs("in.png", "out.png");
-  CHECK(read_file(w.path("out.png")).starts_with("\x89PNG\r\n\x1a\n"));
-  w.check_runs("out.png", "again.npy", {"--steps", "0"});
-  CHECK(read_npy<T>(w.path("again.npy"), shape_of(channels)) == expected<T>(in, channels));
+  w.doubles("in.png", "out.png");
+  CHECK(w.read("out.png").starts_with("\x89PNG\r\n\x1a\n"));
+  w.keeps("out.png", "again.npy");
+  CHECK(w.read_npy<T>("again.npy", shape_of(channels)) == expected<T>(in, channels));
 }
 
 }  // namespace
 
 TEST_CASE("every colour and depth, each channel by itself, alpha kept", "[image]") {
-  need_png();
   need_backend();
   const PngColour colour = GENERATE(PngColour::grey, PngColour::grey_alpha, PngColour::rgb, PngColour::rgb_alpha);
   const bool interlaced = GENERATE(false, true);
@@ -113,36 +92,30 @@ TEST_CASE("every colour and depth, each channel by itself, alpha kept", "[image]
 }
 
 TEST_CASE("alpha is scaled between 8 and 16 bits, samples are not", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
-  const auto written = [&](int depth, const char* type, const std::string& said) {
-    const std::vector<unsigned> grey_and_alpha = depth == 8 ? std::vector<unsigned>{9, 0, 10, 128, 200, 255}
-                                                            : std::vector<unsigned>{9, 128, 10, 129, 300, 65535};
-    write_file(w.path("in.png"), png_file({3, 1, depth, PngColour::grey_alpha}, grey_and_alpha));
-    const Outcome outcome = w.check_runs("in.png", "out.npy", {"--steps", "0", "--output-type", type});
-    CHECK_THAT(outcome.output, ContainsSubstring(said));
-  };
+  const Images w;
   const Shape shape{1, 3, 2};
-  written(8, "u16", "rounded, 0 of 6 clamped to 0..65535; alpha is kept, scaled to 0..65535\n");
-  CHECK(read_npy<std::uint16_t>(w.path("out.npy"), shape) == std::vector<std::uint16_t>{9, 0, 10, 32896, 200, 65535});
-  written(16, "u8", "rounded, 1 of 6 clamped to 0..255; alpha is kept, scaled to 0..255\n");  // the sample of 300
-  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), shape) == std::vector<std::uint8_t>{9, 0, 10, 1, 255, 255});
-  written(8, "f32", "written as f32; alpha is kept\n");
-  CHECK(read_npy<float>(w.path("out.npy"), shape) == std::vector<float>{9, 0, 10, 128, 200, 255});
+  w.write("8.png", png_file({3, 1, 8, PngColour::grey_alpha}, {9, 0, 10, 128, 200, 255}));
+  w.write("16.png", png_file({3, 1, 16, PngColour::grey_alpha}, {9, 128, 10, 129, 300, 65535}));
+  CHECK_THAT(w.keeps("8.png", "out.npy", "--output-type u16"),
+             says("rounded, 0 of 6 clamped to 0..65535; alpha is kept, scaled to 0..65535\n"));
+  CHECK(w.read_npy<std::uint16_t>("out.npy", shape) == std::vector<std::uint16_t>{9, 0, 10, 32896, 200, 65535});
+  CHECK_THAT(w.keeps("16.png", "out.npy", "--output-type u8"),  // the sample of 300
+             says("rounded, 1 of 6 clamped to 0..255; alpha is kept, scaled to 0..255\n"));
+  CHECK(w.read_npy<std::uint8_t>("out.npy", shape) == std::vector<std::uint8_t>{9, 0, 10, 1, 255, 255});
+  CHECK_THAT(w.keeps("8.png", "out.npy", "--output-type f32"), says("written as f32; alpha is kept\n"));
+  CHECK(w.read_npy<float>("out.npy", shape) == std::vector<float>{9, 0, 10, 128, 200, 255});
 }
 
 TEST_CASE("fewer bits, palettes and transparent colours become samples of 8 bits", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
+  const Images w;
   const auto read = [&](const std::string& file, int channels) {
-    write_file(w.path("in.png"), file);
-    w.check_runs("in.png", "out.npy", {"--steps", "0"});
-    return read_npy<std::uint8_t>(w.path("out.npy"), shape_of(channels));
+    w.write("in.png", file);
+    w.keeps("in.png", "out.npy");
+    return w.read_npy<std::uint8_t>("out.npy", shape_of(channels));
   };
   for (const int depth : {1, 2, 4}) {
-    CAPTURE(depth);
     std::vector<std::uint8_t> scaled;
     for (const unsigned sample : samples(1, depth)) scaled.push_back(std::uint8_t(sample * 255 / ((1u << depth) - 1)));
     CHECK(read(png_file({kWidth, kHeight, depth}, samples(1, depth)), 1) == scaled);
@@ -161,59 +134,46 @@ TEST_CASE("fewer bits, palettes and transparent colours become samples of 8 bits
 }
 
 TEST_CASE("arrays become images, and images arrays", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
-  write_npy<float>(w.path("in.npy"), {0.4f, 0.5f, 300.0f, -1.0f, 2.5f, 7.0f}, {2, 3}, true);
-  w.check_fails("in.npy", "out.png", "a PNG image holds u8 or u16; the result is f32: --output-type u8 rounds it");
-  w.check_fails("in.npy", "out.png", "a PNG image holds u8 or u16; the result is i8", {"--output-type", "i8"});
-  const Outcome outcome = w.check_runs("in.npy", "out.png", {"--output-type", "u8", "--steps", "0"});
-  CHECK_THAT(outcome.output, ContainsSubstring("written as u8: rounded, 2 of 6 clamped to 0..255"));
-  w.check_runs("out.png", "out.npy", {"--steps", "0"});
-  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), {2, 3}) == std::vector<std::uint8_t>{0, 0, 255, 0, 2, 7});
-  w.check_runs("out.png", "out.npy", {"--steps", "0", "--output-type", "f32"});
-  CHECK(read_npy<float>(w.path("out.npy"), {2, 3}) == std::vector<float>{0, 0, 255, 0, 2, 7});
-  write_npy<std::uint8_t>(w.path("in.npy"), std::vector<std::uint8_t>(8, 1), {2, 2, 2});
-  const Outcome volume = tessera_run({"stencil", w.path("in.npy"), "-o", w.path("no.png"), "--named", "identity"});
-  CHECK(volume.exit_code == 1);
-  CHECK_THAT(volume.errors, ContainsSubstring("no.png: a PNG image has 2 axes; the result is 2 x 2 x 2 |u1"));
+  const Images w;
+  w.write_npy<float>("in.npy", {0.4f, 0.5f, 300.0f, -1.0f, 2.5f, 7.0f}, {2, 3}, true);
+  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is f32: --output-type u8 rounds it");
+  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is i8", "--output-type i8");
+  CHECK_THAT(w.keeps("in.npy", "out.png", "--output-type u8"),
+             says("written as u8: rounded, 2 of 6 clamped to 0..255"));
+  w.keeps("out.png", "out.npy");
+  CHECK(w.read_npy<std::uint8_t>("out.npy", {2, 3}) == std::vector<std::uint8_t>{0, 0, 255, 0, 2, 7});
+  w.keeps("out.png", "out.npy", "--output-type f32");
+  CHECK(w.read_npy<float>("out.npy", {2, 3}) == std::vector<float>{0, 0, 255, 0, 2, 7});
+  w.write_npy<std::uint8_t>("volume.npy", std::vector<std::uint8_t>(8, 1), {2, 2, 2});
+  w.fails("stencil volume.npy -o no.png --named identity", 1,
+          "no.png: a PNG image has 2 axes; the result is 2 x 2 x 2 |u1");
 }
 
 TEST_CASE("results rescaled to an image", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
-  const auto steps_and = [](std::vector<std::string> more) {
-    more.insert(more.end(), {"--steps", "0"});
-    return more;
-  };
+  const Images w;
   // Heights of a terrain: black in 16 bits, and u8 where nobody says another type.
-  write_npy<float>(w.path("in.npy"), {200.0f, 1000.0f, 400.0f}, {1, 3});
-  const Outcome dark = w.check_runs("in.npy", "out.png", steps_and({"--output-type", "u16"}));
-  CHECK_THAT(dark.output,
-             ContainsSubstring("the image is almost black: it has 200..1000 of 0..65535, to which --rescale "
-                               "maps it\n"));
-  const Outcome outcome = w.check_runs("in.npy", "out.png", steps_and({"--rescale"}));
-  CHECK_THAT(outcome.output,
-             ContainsSubstring("written as u8: 200..1000 mapped to 0..255\n") && !ContainsSubstring("almost black"));
-  w.check_runs("out.png", "out.npy", steps_and({}));
-  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), {1, 3}) == std::vector<std::uint8_t>{0, 255, 64});  // 63.75
+  w.write_npy<float>("in.npy", {200.0f, 1000.0f, 400.0f}, {1, 3});
+  CHECK_THAT(w.keeps("in.npy", "out.png", "--output-type u16"),
+             says("the image is almost black: it has 200..1000 of 0..65535, to which --rescale maps it\n"));
+  CHECK_THAT(w.keeps("in.npy", "out.png", "--rescale"),
+             says("written as u8: 200..1000 mapped to 0..255\n") && !says("almost black"));
+  w.keeps("out.png", "out.npy");
+  CHECK(w.read_npy<std::uint8_t>("out.npy", {1, 3}) == std::vector<std::uint8_t>{0, 255, 64});  // 63.75
   // An image of 16 bits stays one. Its colours are mapped together, its alpha is kept.
-  write_file(w.path("in.png"), png_file({2, 1, 16, PngColour::rgb_alpha}, {0, 1, 2, 7, 3, 4, 5, 65535}));
-  w.check_runs("in.png", "out.npy", steps_and({"--rescale"}));
-  CHECK(read_npy<std::uint16_t>(w.path("out.npy"), {1, 2, 4}) ==
+  w.write("in.png", png_file({2, 1, 16, PngColour::rgb_alpha}, {0, 1, 2, 7, 3, 4, 5, 65535}));
+  w.keeps("in.png", "out.npy", "--rescale");
+  CHECK(w.read_npy<std::uint16_t>("out.npy", {1, 2, 4}) ==
         std::vector<std::uint16_t>{0, 13107, 26214, 7, 39321, 52428, 65535, 65535});
-  const Outcome scaled = w.check_runs("in.png", "out.npy", steps_and({"--rescale", "--output-type", "u8"}));
-  CHECK_THAT(scaled.output,
-             ContainsSubstring("written as u8: 0..5 mapped to 0..255; alpha is kept, scaled to 0..255\n"));
-  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), {1, 2, 4}) ==
-        std::vector<std::uint8_t>{0, 51, 102, 0, 153, 204, 255, 255});
+  CHECK_THAT(w.keeps("in.png", "out.npy", "--rescale --output-type u8"),
+             says("written as u8: 0..5 mapped to 0..255; alpha is kept, scaled to 0..255\n"));
+  CHECK(w.read_npy<std::uint8_t>("out.npy", {1, 2, 4}) == std::vector<std::uint8_t>{0, 51, 102, 0, 153, 204, 255, 255});
 }
 
 TEST_CASE("the commands of the page on images", "[image]") {
-  need_png();
   need_backend();
-  const TemporaryDirectory folder;
+  const Images w;
   const auto replace = [](std::string& text, const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
       text.replace(at, from.size(), to);
@@ -221,93 +181,86 @@ TEST_CASE("the commands of the page on images", "[image]") {
   std::string page = read_file(TESSERA_DOCS "/tutorial-images.md");
   replace(page, "\\\n", "");
   replace(page, "docs/examples", TESSERA_DOCS "/examples");
-  replace(page, "build/images", folder.path());
+  replace(page, "build/images", ".");
   std::istringstream lines(page);
   std::string printed;
   int commands = 0;
-  for (std::string line, word; std::getline(lines, line);) {
-    if (!line.starts_with("tessera stencil ")) continue;
-    CAPTURE(line);
-    std::vector<std::string> words;
-    for (std::istringstream rest(line); rest >> word;) words.push_back(word);
-    const Outcome outcome = tessera_run({words.begin() + 1, words.end()});
-    CHECK(outcome.exit_code == 0);
-    CHECK_THAT(outcome.output, !ContainsSubstring("almost black"));
-    printed += outcome.output;
-    ++commands;
-  }
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("tessera stencil ")) {
+      printed += w.runs(line.substr(line.find(' ')));
+      ++commands;
+    }
   CHECK(commands == 5);
+  CHECK_THAT(printed, !says("almost black"));
   const std::size_t said = printed.find("read as");  // of the first command
-  CHECK_THAT(page, ContainsSubstring(printed.substr(said, printed.find('\n', said) - said)));
+  CHECK_THAT(page, says(printed.substr(said, printed.find('\n', said) - said)));
   for (const char* name : {"hills.png", "blurred.png", "slope.png", "fine.png"})
-    CHECK(read_file(folder.path() / name).starts_with("\x89PNG"));
+    CHECK(w.read(name).starts_with("\x89PNG"));
 }
 
 TEST_CASE("images that are not what they should be", "[image]") {
-  need_png();
-  const Workplace w;
+  const Images w;
   const std::vector<unsigned> good = samples(1, 8);
   const std::string signature = "\x89PNG\r\n\x1a\n", end = png_chunk("IEND", ""), data = png_data(kHeader, good);
-  const auto check = [&](const std::string& bytes, const std::string& message) {
-    CAPTURE(message);
-    write_file(w.path("in.png"), bytes);
-    w.check_fails("in.png", "out.png", "in.png: " + message);
-  };
-  const auto of_size = [&](std::uint32_t width, std::uint32_t height) {
-    return signature + png_header({width, height}) + data + end;
-  };
+  const auto with = [&](const PngHeader& header) { return signature + png_header(header) + data + end; };
   std::string damaged = png_file(kHeader, good);
   damaged[damaged.size() - 14] ^= 1;  // in the check sum of the data
-  check(damaged, "is no PNG image that can be read: IDAT: CRC error");
-  check(signature, "is no PNG image that can be read: it is cut off");
-  check(signature + data + end, "is no PNG image that can be read");
-  check(of_size(0, 5), "is no PNG image that can be read");
-  check(of_size(0x80000000, 5), "is no PNG image that can be read");
-  check(of_size(0x7fffffff, 0x7fffffff), "is no PNG image that can be read");  // beyond libpng's own limits
-  check(of_size(1000000, 1000000), "has 1000000 x 1000000 pixels; images of up to 2^28 pixels are read");
-  check(of_size(16384, 16384), "claims 16384 x 16384 pixels, which no PNG image of ");
-  check(of_size(kWidth, kHeight + 1), "is no PNG image that can be read");  // one row is missing
-  check(signature + png_header({kWidth, kHeight, 3}) + data + end, "is no PNG image that can be read");
-  check(signature + png_header({kWidth, kHeight, 8, PngColour::palette}) + data + end, "is no PNG image");
-  for (const std::string& other : {signature.substr(0, 7), std::string("GIF89a and so on"), std::string()})
-    check(other, "is neither a .npy file nor a PNG image");
+  const std::string unreadable = "is no PNG image that can be read: ",
+                    neither = "is neither a .npy file nor a PNG image";
+  const std::pair<std::string, std::string> rows[] = {
+      {damaged, unreadable + "IDAT: CRC error"},
+      {signature, unreadable + "it is cut off"},
+      {signature + data + end, unreadable},
+      {with({0, 5}), unreadable},
+      {with({0x80000000, 5}), unreadable},
+      {with({0x7fffffff, 0x7fffffff}), unreadable},  // beyond libpng's own limits
+      {with({1000000, 1000000}), "has 1000000 x 1000000 pixels; images of up to 2^28 pixels are read"},
+      {with({16384, 16384}), "claims 16384 x 16384 pixels, which no PNG image of "},
+      {with({kWidth, kHeight + 1}), unreadable},  // one row is missing
+      {with({kWidth, kHeight, 3}), unreadable},
+      {with({kWidth, kHeight, 8, PngColour::palette}), unreadable},
+      {signature.substr(0, 7), neither},
+      {"GIF89a and so on", neither},
+      {"", neither},
+  };
+  for (const auto& [bytes, message] : rows) {
+    w.write("in.png", bytes);
+    w.refuses("in.png", "in.png: " + message);
+  }
 }
 
 TEST_CASE("an image cut off at every byte, or with a byte that differs", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
+  const Images w;
   const std::string whole = png_file({4, 3, 16, PngColour::rgb_alpha}, std::vector<unsigned>(48, 1000));
   for (std::size_t at = 0; at < whole.size(); ++at) {
     CAPTURE(at);
-    write_file(w.path("in.png"), whole.substr(0, at));
-    CHECK(w.run("in.png", "out.png").exit_code == 1);
+    w.write("in.png", whole.substr(0, at));
+    CHECK(w.run(Images::line("in.png", "out.png")).exit_code == 1);
     std::string other = whole;
     other[at] = char(other[at] ^ 0x41);
-    write_file(w.path("in.png"), other);
-    CHECK(w.run("in.png", "out.png").exit_code == 1);
+    w.write("in.png", other);
+    CHECK(w.run(Images::line("in.png", "out.png")).exit_code == 1);
   }
 }
 
 TEST_CASE("what is no image is passed over, whatever its size", "[image]") {
-  need_png();
   need_backend();
-  const Workplace w;
+  const Images w;
   const std::vector<unsigned> in = samples(1, 8);
   const std::string chunks = png_chunk("gAMA", std::string("\0\0\xb1\x8f", 4)) +
                              png_chunk("tEXt", std::string(1 << 20, 'x')) + png_chunk("abCd", "private") +
                              png_chunk("sBIT", "\x05");
-  write_file(w.path("in.png"), png_file(kHeader, in, chunks));
-  const Outcome outcome = w.check_runs("in.png", "out.npy");
-  CHECK(outcome.errors == "");
-  CHECK(read_npy<std::uint8_t>(w.path("out.npy"), shape_of(1)) == expected<std::uint8_t>(in, 1));
+  w.write("in.png", png_file(kHeader, in, chunks));
+  w.doubles("in.png", "out.npy");
+  CHECK(w.read_npy<std::uint8_t>("out.npy", shape_of(1)) == expected<std::uint8_t>(in, 1));
 }
 
 TEST_CASE("a program built without libpng says so", "[image]") {
   if (TESSERA_TEST_PNG) SKIP("built with libpng");
-  const Workplace w;
-  write_file(w.path("in.png"), png_file(kHeader, samples(1, 8)));
-  write_npy<std::uint8_t>(w.path("in.npy"), {1, 2, 3}, {3, 1});
-  w.check_fails("in.png", "out.npy", "in.png: is a PNG image, and this program was built without libpng");
-  w.check_fails("in.npy", "out.png", "out.png: is a PNG image, and this program was built without libpng");
+  const Folder folder;
+  folder.write("in.png", png_file(kHeader, samples(1, 8)));
+  const std::string message = "is a PNG image, and this program was built without libpng";
+  folder.fails("stencil in.png -o out.npy --named identity", 1, "in.png: " + message);
+  folder.fails("stencil a.npy -o out.png --named identity", 1, "out.png: " + message);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Messages of bounded length, whatever a user or a file says.
+/// Texts of messages: of bounded length, whatever a user or a file says.
 #pragma once
 
 #include <cstddef>
@@ -20,5 +20,13 @@ inline std::string clip(std::string_view text, std::size_t most = 80) {
 
 /// Bytes of a file's name that a message shows: most systems take no longer ones.
 inline constexpr std::size_t kShownName = 4096;
+
+/// "a, b, c": what `text_of` says of each item.
+template <class Items, class TextOf>
+std::string joined(const Items& items, const char* separator, TextOf&& text_of) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : separator) + std::string(text_of(item));
+  return text;
+}
 
 }  // namespace tessera::npy

@@ -14,11 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::npy {
@@ -32,7 +34,7 @@ class Error : public std::runtime_error {
 
 /// "'<f2' (float16), '<f4' (float32) or '<f8' (float64)".
 std::string known_types();
-/// "booleans, integers of up to 64 bits, '<f4' (float32) or '<f8' (float64)": what read_numbers() takes.
+/// "booleans, integers of up to 64 bits, '<f4' (float32) or '<f8' (float64)": what read() takes.
 std::string known_numbers();
 /// "1 axis", "2 axes".
 std::string axes_text(std::size_t count);
@@ -54,20 +56,51 @@ struct Array {
   }
   /// Elements from one point to the next along each axis.
   std::vector<std::int64_t> strides() const;
+  /// The elements in C order.
+  template <Element T>
+  std::vector<T> in_c_order() const {
+    const T* const elements = data<T>();
+    if (!fortran_order) return {elements, elements + size};
+    const std::vector<std::int64_t> distances = strides();
+    std::vector<T> result;
+    for (std::int64_t i = 0; i < size; ++i) {
+      std::int64_t rest = i, at = 0;
+      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) at += rest % shape[axis] * distances[axis];
+      result.push_back(elements[at]);
+    }
+    return result;
+  }
   /// "512 x 256 <f4", "512 x 256 <u2 as bf16", with ", Fortran order" where that is the case.
   std::string describe() const;
 };
 
-/// Reads a regular file with elements of the library's types. Memory is taken only when the file's size agrees with its
-/// header. Throws Error.
-Array read(const std::filesystem::path& file);
-/// The same for numbers of any type, as elements of `dtype` or, without one, of computing_type(). As bf16, numbers of
-/// 16 bits without a sign are its bits. Throws Error, also where such elements may not hold an integer exactly.
-Array read_numbers(const std::filesystem::path& file, std::optional<DType> dtype);
-/// The array with elements of another type. Throws Error as read_numbers() does.
+/// Reads a regular file with numbers of any type, as elements of `dtype` or, without one, of computing_type(). As bf16,
+/// numbers of 16 bits without a sign are its bits. Memory is taken only when the file's size agrees with its header.
+/// Throws Error, also where such elements may not hold an integer exactly.
+Array read(const std::filesystem::path& file, std::optional<DType> dtype = std::nullopt);
+/// The array with elements of another type. Throws Error as read() does.
 Array converted(Array array, DType dtype);
-/// Whether a regular file begins as .npy files do. Throws Error where it cannot be read.
-bool is_npy(const std::filesystem::path& file);
+/// A regular file that is read from its beginning; knows how much is left. A pipe, a device or a folder is refused at
+/// once. Throws Error.
+class RegularFile {
+ public:
+  explicit RegularFile(std::filesystem::path name);
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+  ~RegularFile();
+
+  std::uint64_t left() const { return left_; }
+  void read(void* target, std::size_t count);
+
+ private:
+  std::filesystem::path name_;
+  int descriptor_;
+  std::uint64_t left_ = 0;
+};
+
+/// Whether a regular file begins with these bytes. Throws Error where it cannot be read.
+bool begins_with(const std::filesystem::path& file, std::string_view bytes);
+inline bool is_npy(const std::filesystem::path& file) { return begins_with(file, "\x93NUMPY"); }
 
 /// A file that is written completely or not at all: the contents go to a temporary file in the same folder, with the
 /// target's permissions, and reach the disk before they take the place of the target. The target may be a file that is
@@ -86,12 +119,8 @@ class OutputFile {
   /// Removes what was not committed.
   ~OutputFile();
 
-  /// Writes an array in C order; `elements` are those of `shape`. Throws Error and leaves the target as it was.
-  template <Element T>
-  void write(std::span<const T> elements, const std::vector<std::int64_t>& shape) {
-    write(std::as_bytes(elements), stored_of(kDType<T>), shape);
-  }
-  /// The same for numbers of any type, little-endian.
+  /// Writes an array in C order; `numbers` are those of `shape`, as they lie in memory. Throws Error and leaves the
+  /// target as it was.
   void write(std::span<const std::byte> numbers, Stored stored, const std::vector<std::int64_t>& shape);
   /// Writes a file's whole contents. Throws Error and leaves the target as it was.
   void write_contents(std::span<const std::byte> contents);
@@ -104,7 +133,7 @@ class OutputFile {
  private:
   enum class Kind { file, pipe, standard_output };
 
-  void settle() const;
+  void write_parts(std::initializer_list<std::span<const std::byte>> parts);
   void write_all(const void* data, std::size_t count) const;
   void create_temporary();
   void name_temporary();

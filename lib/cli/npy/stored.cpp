@@ -10,8 +10,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -20,39 +22,24 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
 
+/// In the order of their numbers.
+using StoredTypes = std::tuple<bool, std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
+                               std::int32_t, std::uint64_t, std::int64_t, float16, float, double, bfloat16>;
+static_assert(std::tuple_size_v<StoredTypes> == std::size(kStoredTypes));
+
 /// Calls body(std::type_identity<S>{}) for the type S of the numbers.
-template <class Body>
+template <std::size_t I = 0, class Body>
 decltype(auto) with_stored(Stored stored, Body&& body) {
-  switch (stored) {
-    case Stored::boolean:
-      return body(std::type_identity<bool>{});
-    case Stored::u8:
-      return body(std::type_identity<std::uint8_t>{});
-    case Stored::i8:
-      return body(std::type_identity<std::int8_t>{});
-    case Stored::u16:
-      return body(std::type_identity<std::uint16_t>{});
-    case Stored::i16:
-      return body(std::type_identity<std::int16_t>{});
-    case Stored::u32:
-      return body(std::type_identity<std::uint32_t>{});
-    case Stored::i32:
-      return body(std::type_identity<std::int32_t>{});
-    case Stored::u64:
-      return body(std::type_identity<std::uint64_t>{});
-    case Stored::i64:
-      return body(std::type_identity<std::int64_t>{});
-    case Stored::f16:
-      return body(std::type_identity<float16>{});
-    case Stored::f32:
-      return body(std::type_identity<float>{});
-    case Stored::f64:
-      return body(std::type_identity<double>{});
-    case Stored::bf16:
-      return body(std::type_identity<bfloat16>{});
-  }
-  throw std::invalid_argument("no such type of numbers");
+  if constexpr (I + 1 < std::tuple_size_v<StoredTypes>)
+    if (stored != kStoredTypes[I]) return with_stored<I + 1>(stored, std::forward<Body>(body));
+  return body(std::type_identity<std::tuple_element_t<I, StoredTypes>>{});
 }
+
+constexpr struct {
+  const char *ours, *numpys;
+} kNames[] = {{"bool", "|b1"}, {"u8", "|u1"},  {"i8", "|i1"},  {"u16", "<u2"}, {"i16", "<i2"},
+              {"u32", "<u4"},  {"i32", "<i4"}, {"u64", "<u8"}, {"i64", "<i8"}, {"f16", "<f2"},
+              {"f32", "<f4"},  {"f64", "<f8"}, {"bf16", "<u2"}};
 
 /// A number of type S from its bytes in a file; any byte but 0 is true.
 template <class S>
@@ -67,28 +54,18 @@ S load(const std::byte* at, bool swapped) {
   }
 }
 
-/// Significant bits of a type of elements.
+/// Every integer of at most this size is one of T.
 template <Element T>
-constexpr int kDigits = [] {
-  int digits = 0;
-  for (double unit = kUnitRoundoff<T>; unit < 1.0; unit *= 2.0) ++digits;
-  return digits;
-}();
+constexpr auto kExact = std::int64_t(1.0 / kUnitRoundoff<T>);
 
-/// Whether every integer up to the size of `value` is one of T.
-template <class T, class S>
-bool is_exact(S value) {
-  if constexpr (std::numeric_limits<S>::digits <= kDigits<T>) return true;
-  constexpr std::int64_t limit = std::int64_t{1} << kDigits<T>;
-  return std::cmp_less_equal(value, limit) && std::cmp_greater_equal(value, -limit);
-}
-
-template <class T, class S>
-[[noreturn]] void fail_inexact(const std::filesystem::path& file, std::int64_t index, S value) {
-  constexpr int digits = kDigits<T>;
-  throw Error(file, "number " + std::to_string(index) + " is " + std::to_string(value) + ", beyond +-2^" +
-                        std::to_string(digits) + ", up to which " + TypeTraits<T>::kName + " holds every integer: " +
-                        (digits < 53 ? "compute in f64 (--dtype f64)" : "it cannot be computed with exactly"));
+template <Element T, class S>
+void require_exact(const std::filesystem::path& file, std::int64_t index, S value) {
+  if (std::cmp_less_equal(value, kExact<T>) && std::cmp_greater_equal(value, -kExact<T>)) return;
+  throw Error(file,
+              "number " + std::to_string(index) + " is " + std::to_string(value) + ", beyond +-2^" +
+                  std::to_string(std::ilogb(kExact<T>)) + ", up to which " + TypeTraits<T>::kName +
+                  " holds every integer: " +
+                  (kExact<T> < kExact<double> ? "compute in f64 (--dtype f64)" : "it cannot be computed with exactly"));
 }
 
 template <class S, Element T>
@@ -96,12 +73,11 @@ void convert(const std::filesystem::path& file, const std::byte* numbers, std::i
              T* elements) {
   for (std::int64_t i = 0; i < count; ++i) {
     const S value = load<S>(numbers + std::size_t(i) * sizeof(S), swapped);
-    if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool>)
-      if (!is_exact<T>(value)) fail_inexact<T>(file, i, value);
+    if constexpr (std::is_integral_v<S> && !std::is_same_v<S, bool>) require_exact<T>(file, i, value);
     if constexpr (std::is_same_v<S, T>)
       elements[i] = value;  // a NaN keeps its bits
     else if constexpr (Element<S>)
-      elements[i] = nearest<T>(double(number_of(value)));
+      elements[i] = nearest<T>(number_of(value));
     else
       elements[i] = nearest<T>(double(value));
   }
@@ -119,17 +95,9 @@ S clamped(double value, std::int64_t& count) {
 
 }  // namespace
 
-const char* name_of(Stored stored) {
-  constexpr const char* names[] = {"bool", "u8",  "i8",  "u16", "i16", "u32", "i32",
-                                   "u64",  "i64", "f16", "f32", "f64", "bf16"};
-  return names[std::size_t(stored)];
-}
+const char* name_of(Stored stored) { return kNames[std::size_t(stored)].ours; }
 
-const char* descr_of(Stored stored) {
-  constexpr const char* names[] = {"|b1", "|u1", "|i1", "<u2", "<i2", "<u4", "<i4",
-                                   "<u8", "<i8", "<f2", "<f4", "<f8", "<u2"};
-  return names[std::size_t(stored)];
-}
+const char* descr_of(Stored stored) { return kNames[std::size_t(stored)].numpys; }
 
 std::string file_name_of(Stored stored) {
   return std::string(name_of(stored)) + (stored == Stored::bf16 ? std::string(" in ") + descr_of(stored) : "");
@@ -137,10 +105,6 @@ std::string file_name_of(Stored stored) {
 
 std::size_t size_of(Stored stored) {
   return with_stored(stored, []<class S>(std::type_identity<S>) { return sizeof(S); });
-}
-
-bool is_floating(Stored stored) {
-  return with_stored(stored, []<class S>(std::type_identity<S>) { return Element<S>; });
 }
 
 Stored stored_of(DType dtype) { return stored_named(tessera::name_of(dtype)).value(); }
@@ -151,11 +115,7 @@ std::optional<Stored> stored_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string stored_names() {
-  std::string names;
-  for (const Stored stored : kStoredTypes) names += (names.empty() ? "" : ", ") + std::string(name_of(stored));
-  return names;
-}
+std::string stored_names() { return joined(kStoredTypes, ", ", name_of); }
 
 std::string range_of(Stored stored) {
   return with_stored(stored, []<class S>(std::type_identity<S>) -> std::string {
@@ -173,15 +133,7 @@ std::optional<DType> dtype_of(Stored stored) {
 }
 
 DType computing_type(Stored stored) {
-  if (const std::optional<DType> same = dtype_of(stored)) return *same;
-  DType widest = WideTypes::kDTypes[0];
-  for (const DType dtype : WideTypes::kDTypes) {
-    widest = dtype;
-    const int digits =
-        with_types<WideTypes>(dtype, []<class T>(std::type_identity<T>) { return std::numeric_limits<T>::digits; });
-    if (std::size_t(digits) >= 8 * size_of(stored)) break;
-  }
-  return widest;
+  return dtype_of(stored).value_or(WideTypes::kDTypes[size_of(stored) <= 2 ? 0 : 1]);
 }
 
 std::unique_ptr<std::byte[]> to_elements(const std::filesystem::path& file, std::unique_ptr<std::byte[]> numbers,
@@ -203,7 +155,7 @@ Numbers to_numbers(const std::filesystem::path& file, std::span<const T> element
   with_stored(stored, [&]<class S>(std::type_identity<S>) {
     S* const numbers = reinterpret_cast<S*>(result.bytes.data());
     for (std::size_t i = 0; i < elements.size(); ++i) {
-      const double element = double(number_of(elements[i]));
+      const double element = number_of(elements[i]);
       if constexpr (std::is_same_v<S, T>) {
         numbers[i] = elements[i];
       } else if constexpr (Element<S>) {

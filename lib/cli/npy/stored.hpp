@@ -36,7 +36,7 @@ const char* descr_of(Stored stored);
 /// "f32"; "bf16 in <u2" where NumPy has no such type.
 std::string file_name_of(Stored stored);
 std::size_t size_of(Stored stored);
-bool is_floating(Stored stored);
+constexpr bool is_floating(Stored stored) { return stored >= Stored::f16; }
 Stored stored_of(DType dtype);
 /// None where the library has no such elements.
 std::optional<DType> dtype_of(Stored stored);
@@ -50,10 +50,10 @@ std::string range_of(Stored stored);
 /// Whether elements of the type are computed on in another one, f32.
 inline bool is_narrow(DType dtype) { return tessera::size_of(dtype) == 2; }
 
-/// The element as a number that can be computed with.
+/// The element as a number.
 template <Element T>
-Scalar<T> number_of(T element) {
-  return Scalar<T>(element);
+double number_of(T element) {
+  return double(Scalar<T>(element));
 }
 
 /// The element nearest to a number, halves to even.

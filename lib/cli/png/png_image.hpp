@@ -30,7 +30,7 @@ inline constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;
 /// Whether this program was built with libpng. Without it read() and encode() throw npy::Error, which says so.
 bool available();
 /// Whether a regular file begins as PNG images do. Throws npy::Error where it cannot be read.
-bool is_png(const std::filesystem::path& file);
+inline bool is_png(const std::filesystem::path& file) { return npy::begins_with(file, "\x89PNG\r\n\x1a\n"); }
 
 /// Reads a regular file. Samples of fewer than 8 bits are scaled to 8, colours of a palette are looked up, a
 /// transparent colour becomes alpha. Memory is taken only for what the compressed data may hold. Throws npy::Error.
