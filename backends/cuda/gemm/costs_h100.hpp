@@ -42,7 +42,7 @@ inline constexpr GemmCosts kGemmCostsH100{
             .k_major_read = 1.661e-07,
             .row = 1.313e-07,
         },
-    .f32 = {.multistage = {.tiles = {0.955, 0.962, 0.965, 0.9517, 0.9065, 0.9639, 0.93, 0.7095, 0.6831},
+    .f32 = {.multistage = {.tiles = {0.94, 0.962, 0.955, 0.9517, 0.9065, 0.9639, 0.93, 0.7095, 0.6831},
                            .warps = 3.685,
                            .element = 2.374e-11,
                            .latency = 4.898e-07},
