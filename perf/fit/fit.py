@@ -45,7 +45,7 @@ class Table:
 
     @staticmethod
     def designators(body):
-        """The numbers' names by their designators: "f32.skinny.launch"; those of lists have their list's."""
+        """The numbers' names by their designators: "f32.multistage.warps"; those of lists have their list's."""
         names, path, name = [], [], ""
         for token in re.finditer(rf"\.([a-z]\w*)\s*=|([{{}}])|{NUMBER.pattern}", body):
             if token[1]:
@@ -87,29 +87,64 @@ class Models:
         return self.read()
 
 
+FORMS = {"gemm": r"(\d+)(?:x(\d+)x(\d+))?(?:_([NT])([NT]))?(?:_batch(\d+))?(?:_([NT])([NT]))?",
+         "stencil": r"(\d)d_(star|box|derivative)_r(\d)_([\dx]+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?"}
+
+
+def problem_named(op, dtype, name):
+    """The problem of that name as tessera-perf-offers writes it, without offers; None where the name says more."""
+    found = re.fullmatch(FORMS[op], name)
+    if not found:
+        return None
+    problem = {"op": op, "dtype": dtype, "name": name}
+    if op == "gemm":
+        m, n, k = (int(size) if size else int(found[1]) for size in found.groups()[:3])
+        problem |= {"m": m, "n": n, "k": k, "batch": int(found[6] or 1)}
+        return problem | {"trans_a": "T" in (found[4], found[7]), "trans_b": "T" in (found[5], found[8])}
+    rank, extents = int(found[1]), [int(extent) for extent in found[4].split("x")]
+    if found[5]:
+        extents = [extents[0] ** int(found[5])] if rank == 1 else extents
+    problem |= {"pattern": found[2], "rank": rank, "radius": int(found[3])}
+    problem |= {"extents": extents if len(extents) == rank else extents * rank}
+    return problem | {"boundary": found[6], "steps": int(found[7] or 1)}
+
+
 def suite_cases(path, op, backend):
     """The cases of a baseline of the suite as problems with measured offers, but for those with padded rows."""
-    forms = {"gemm": r"(\d+)(?:x(\d+)x(\d+))?(?:_batch(\d+))?(?:_([NT])([NT]))?",
-             "stencil": r"(\d)d_(star|box|derivative)_r(\d)_(\d+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?"}
     cases = {}
     for row in json.loads(Path(path).read_text())["benchmarks"]:
         named = re.fullmatch(rf"{op}/([^/]+)/([^/]+)/(\w+)/tessera:{backend}:(\w+)", row["name"])
-        found = named and re.fullmatch(forms[op], named[1])
-        if not found:
-            continue
-        case = cases.setdefault(named.groups()[:3], {"op": op, "dtype": named[2], "name": named[1], "offers": []})
-        if op == "gemm":
-            m, n, k, batch = (int(size) if size else 0 for size in found.groups()[:4])
-            case |= {"m": m, "n": n or m, "k": k or m, "batch": batch or 1}
-            case |= {"trans_a": found[5] == "T", "trans_b": found[6] == "T"}
-        else:
-            rank = int(found[1])
-            extent = 2 ** int(found[5]) if rank == 1 and found[5] else int(found[4])
-            case |= {"pattern": found[2], "rank": rank, "radius": int(found[3]), "extents": [extent] * rank}
-            case |= {"boundary": found[6], "steps": int(found[7] or 1)}
-        seconds = 1e-6 * row["real_time"]
-        case["offers"].append([named[4], seconds, seconds])
+        problem = named and problem_named(op, named[2], named[1])
+        if problem:
+            case = cases.setdefault(named.groups()[:3], problem | {"offers": []})
+            seconds = 1e-6 * row["real_time"]
+            case["offers"].append([named[4], seconds, seconds])
     return list(cases.values())
+
+
+def packed(line):
+    """A line of tessera-perf-offers in the form of perf/fit/measured: microseconds, without the predictions."""
+    offers = {}
+    for text, _, seconds in line["offers"]:
+        algorithm, _, parameters = text.partition(":")
+        pairs = [pair.split("=") for pair in parameters.split(",") if pair]
+        form = algorithm + ":" * bool(pairs) + ",".join(key for key, _ in pairs)
+        offers.setdefault(form, []).append([int(value) for _, value in pairs] + [float(f"{1e6 * seconds:.4g}")])
+    return [line["dtype"], line["name"], offers]
+
+
+def unpacked(op, line):
+    """And back."""
+    if isinstance(line, dict):
+        return line
+    dtype, name, forms = line
+    offers = []
+    for form, rows in forms.items():
+        algorithm, _, keys = form.partition(":")
+        for *values, microseconds in rows:
+            pairs = ",".join(f"{key}={value}" for key, value in zip(keys.split(","), values))
+            offers.append([algorithm + ":" * bool(pairs) + pairs, 1e-6 * microseconds, 1e-6 * microseconds])
+    return problem_named(op, dtype, name) | {"offers": offers}
 
 
 def gather(measured, baseline, times):
@@ -117,11 +152,21 @@ def gather(measured, baseline, times):
 
     `peeled` that peels nothing is multistage's choice at the time of the measurement: no model knows what it was."""
     head, *lines = [json.loads(line) for line in Path(measured).read_text().splitlines()]
+    lines = [unpacked(head.get("op"), line) for line in lines]
     if baseline:
         lines += times * suite_cases(baseline, lines[0]["op"], head["backend"])
     for line in lines:
         line["offers"] = [o for o in line["offers"] if not o[0].startswith("peeled:rows=0,columns=0")]
     return [head] + lines
+
+
+def pack(measured):
+    """Prints a file of tessera-perf-offers in the form of perf/fit/measured."""
+    head, *lines = gather(measured, None, 0)
+    kept = ("backend", "seed", "tessera_version", "git_commit", "gpu", "gpu_driver", "cuda_runtime", "cpu_model")
+    print(json.dumps({"op": lines[0]["op"]} | {key: head[key] for key in kept if key in head}, separators=(",", ":")))
+    for line in lines:
+        print(json.dumps(packed(line), separators=(",", ":")))
 
 
 class Measured:
@@ -203,7 +248,8 @@ def fit(models, measured, fitted, hold, power, stiffness):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", help="figures of tessera-perf-offers")
-    parser.add_argument("--models", required=True, help="tessera-models-<backend>")
+    parser.add_argument("--models", help="tessera-models-<backend>")
+    parser.add_argument("--pack", action="store_true", help="print the figures as perf/fit/measured has them")
     parser.add_argument("--table", help="HEADER:NAME of the aggregate to write the coefficients into")
     parser.add_argument("--baseline", help="figures of the suite, whose cases count three times")
     parser.add_argument("--hold", help="regular expression: coefficients that keep their values, by their names")
@@ -215,6 +261,10 @@ def parse_options():
 
 def main():
     options = parse_options()
+    if options.pack:
+        return pack(options.measured)
+    if not options.models:
+        sys.exit("--models is missing")
     lines = gather(options.measured, options.baseline, 3)
     measured = Measured(lines[1:])
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:

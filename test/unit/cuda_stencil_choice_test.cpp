@@ -111,10 +111,14 @@ std::string_view single(tessera_dtype dtype, const Taps& taps, tessera_boundary 
 TEST_CASE("shapes stream") {
   for (const tessera_dtype dtype : {kF32, kF64})
     for (const tessera_boundary mode : {kFixed, kPeriodic}) {
+      // Measured in f64 with fixed sides: register_tile takes 0.98 to 1.01 of the time of streaming.
+      const auto streams = [wide = dtype == kF64 && mode == kFixed](std::string_view chosen) {
+        return chosen == "streaming" || (wide && chosen == "register_tile");
+      };
       const std::string_view line = single(dtype, kLine, mode, 1 << 26);  // within 1 % of each other
-      CHECK((line == "streaming" || line == "temporal"));
-      CHECK(single(dtype, kPlane, mode, 16384) == "streaming");
-      CHECK(single(dtype, kFar, mode, 16384) == "streaming");
+      CHECK((streams(line) || line == "temporal"));
+      CHECK(streams(single(dtype, kPlane, mode, 16384)));
+      CHECK(streams(single(dtype, kFar, mode, 16384)));
       CHECK(single(dtype, kVolume, mode, 400) == (mode == kFixed ? "marching" : "streaming"));
     }
   CHECK(single(kF64, kVolume, kPeriodic, 64) == "streaming");

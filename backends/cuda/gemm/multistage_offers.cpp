@@ -3,9 +3,9 @@
 
 #include "../launch_limits.hpp"
 #include "../vector_access.hpp"
-#include "model.hpp"
 #include "multistage.hpp"
 #include "offers.hpp"
+#include "tile_model.hpp"
 
 #include <tessera/plugin/math.hpp>
 
@@ -21,7 +21,6 @@ namespace {
 
 using plugin::ceil_div;
 using plugin::GemmProblem;
-using plugin::Scalar;
 
 /// The splits that are tried.
 constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
@@ -40,33 +39,24 @@ int blocks_per_sm(const Machine& machine, const MultistageTile& tile) {
   return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReserved), 1, tile.blocks_per_sm);
 }
 
-/// Of so many blocks that run at once: those on the busiest multiprocessor. 5 % more are tolerated in a later wave,
-/// because early finishers of the one before free slots, and of clusters of 3 and more, whose room is less well known.
-int busiest(const Machine& machine, int most, std::int64_t cluster, double blocks, bool later) {
-  const auto tolerated = [&](int busy) { return later || (busy > 1 && cluster > 2) ? 1.05 : 1.0; };
-  int busy = 1;
-  while (busy < most && tolerated(busy) * held_at_once(machine, busy, cluster) < blocks) ++busy;
-  return busy;
+/// Cycles in which a block's threads copy a step into shared memory. Copies of less than 4 bytes, and those of an
+/// operand that is transposed on its way, pass through registers; so do short ones into a narrow K-major tile. The
+/// kernels of tf32 that copy large tiles word by word have no registers left for it.
+template <class A>
+double copy_cycles(const GemmProblem& p, const ProductCosts& c, const MultistageTile& tile, bool b_is_transposed) {
+  constexpr auto kElement = double(sizeof(typename MultistageLayout<A>::T));
+  constexpr double kSpilled = 3.0;
+  const bool transposes_a = multistage_transposes_a(p, tile);
+  const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
+  const int alignment = std::min(transposes_a ? 16 : multistage_alignment_a(p),
+                                 transposes_b || b_is_transposed ? 16 : multistage_alignment_b(p));
+  const int bytes = MultistageLayout<A>::kCopyBytes[multistage_copy<A>(alignment)];
+  double copy = c.copy;
+  if (bytes == 2 || (bytes < 16 && tile.k_major)) copy = c.word;
+  if (bytes == 4 && tile.tf32 && tile.m > 64) copy = kSpilled * c.word;
+  copy *= kElement / bytes;
+  return tile.k_depth * (tile.m * (transposes_a ? c.word : copy) + tile.n * (transposes_b ? c.word : copy));
 }
-
-/// Work of the busiest multiprocessor, in blocks.
-struct Waves {
-  double count;  ///< in which blocks run at once
-  double full;   ///< blocks in all waves but the last
-  double last;   ///< in that one
-  int most;      ///< that it holds at once
-};
-
-/// A problem in tiles, whatever its slices.
-struct Tiling {
-  const MultistageTile* tile;
-  int blocks_per_sm;
-  double blocks;   ///< of a slice
-  double copying;  ///< cycles of a block's copies into shared memory, for each of k
-  double lines;    ///< bytes of the second-level cache's lines that a block reads, for each of k
-  bool aligned_c;  ///< C can be written 16 bytes at a time
-  double memory;   ///< seconds in which the operands are read and written
-};
 
 /// What a tile's rows of so many bytes read of the cache's lines of 128 bytes, beside what they need: half a line more
 /// where the rows of the operand do not begin with one.
@@ -74,141 +64,78 @@ double line_share(std::int64_t ld, std::int64_t element, std::int64_t row_elemen
   return ld * element % 128 == 0 ? 1.0 : 1.0 + 64.0 / double(row_elements * element);
 }
 
+/// What a launch of so many slices does. Those of a tile are a cluster, or leave their sums in the workspace.
 template <class A>
-Tiling tiling_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile, bool b_is_transposed) {
-  const auto& costs = multistage_costs_of<A>(machine);
-  const bool transposes_a = multistage_transposes_a(p, tile);
-  const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
-  const int alignment = std::min(transposes_a ? 16 : multistage_alignment_a(p),
-                                 transposes_b || b_is_transposed ? 16 : multistage_alignment_b(p));
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile, std::int64_t split,
+                     bool b_is_transposed = false) {
   constexpr auto kElement = std::int64_t(sizeof(typename MultistageLayout<A>::T));
-  const int bytes = MultistageLayout<A>::kCopyBytes[multistage_copy<A>(alignment)];
-  const double slowdown = bytes == 16 ? 1.0 : bytes == 2 ? costs.narrow_copy : tile.k_major ? costs.k_major_copy : 1.0;
-  const double copy = costs.copy * double(kElement) / bytes * slowdown;
-  const double copying =
-      tile.m * (transposes_a ? costs.transposed_copy : copy) + tile.n * (transposes_b ? costs.transposed_copy : copy);
-  const double lines =
-      kElement * (tile.m * line_share(p.lda, kElement, p.trans_a ? tile.m : tile.k_depth) +
-                  (b_is_transposed ? tile.n : tile.n * line_share(p.ldb, kElement, p.trans_b ? tile.k_depth : tile.n)));
-  return {&tile,
-          blocks_per_sm(machine, tile),
-          multistage_blocks(p, {tile}),
-          copying,
-          lines,
-          whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n}),
-          operand_bytes(p) / (costs.memory * machine.memory_rate)};
-}
-
-/// Slices of k. Those of a tile are a cluster of so many blocks, or leave their sums in the workspace.
-struct Slices {
-  std::int64_t split, cluster;
-
-  bool use_workspace() const { return split > cluster; }
-};
-
-Slices slices_of(const Machine& machine, std::int64_t split) {
-  return {split, multistage_uses_workspace(machine, split) ? 1 : split};
-}
-
-/// Whether the blocks of a tile's slices can run together, where they have to.
-bool has_room(const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  return held_at_once(machine, tiling.blocks_per_sm, slices.cluster) > 0.0;
-}
-
-Waves waves_of(const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  const double blocks = tiling.blocks * double(slices.split);
-  const int most = tiling.blocks_per_sm;
-  const double held = held_at_once(machine, most, slices.cluster);
-  const double count = std::ceil(blocks / held);
-  const double last = busiest(machine, most, slices.cluster, blocks - (count - 1.0) * held, count > 1.0);
-  return {count, (count - 1.0) * most, last, most};
-}
-
-/// Whether a block's sums go to C, or to the workspace, from registers and 16 bytes at a time.
-bool writes_vectors(const Tiling& tiling, const Slices& slices) { return slices.use_workspace() || tiling.aligned_c; }
-
-/// Seconds in which a block writes its tile through shared memory, a cluster's blocks a share of it each: a thread
-/// writes one piece after another. From registers it writes all at once.
-template <class A>
-double writing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  const auto& costs = multistage_costs_of<A>(machine);
-  const MultistageTile& tile = *tiling.tile;
-  const bool vectors = writes_vectors(tiling, slices);
-  if (slices.cluster == 1 && vectors) return 0.0;
-  const double width = vectors ? 16.0 / double(sizeof(Scalar<typename MultistageLayout<A>::T>)) : 1.0;
-  const double pieces = double(tile.m) * double(tile.n) / (width * tile.threads() * double(slices.cluster));
-  return pieces * (slices.cluster > 1 ? costs.cluster_write : costs.write);
-}
-
-/// Seconds in which a multiprocessor computes its blocks: products at the rate of as many blocks as it holds, the
-/// copies into shared memory, and what is written element by element.
-template <class A>
-double computing_seconds(const Machine& machine, const Tiling& tiling, const Slices& slices, const Waves& waves,
-                         double k) {
-  const MultistageTile& tile = *tiling.tile;
-  const auto& costs = multistage_costs_of<A>(machine);
-  const MultistageTileCosts& rates = costs.tiles[tile.number];
-  const double missing = (waves.most - waves.last) / std::max(1.0, waves.most - 1.0);
-  const double last_rate = std::min(rates.rate * (1.0 - costs.few_blocks * missing), rates.rate_of_one * waves.last);
-  const double elements = double(tile.m) * double(tile.n), products = elements * k / matrix_rate<A>(machine);
-  const double writing = writes_vectors(tiling, slices) ? 0.0 : costs.write_one * elements / double(slices.cluster);
-  return products * (waves.full / rates.rate + waves.last / last_rate) +
-         (waves.full + waves.last) * (k * tiling.copying + writing) / machine.clock_hz;
-}
-
-/// A launch without the adding of slices; `depth` of k.
-template <class A>
-double launch_seconds(std::int64_t depth, const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  constexpr double kLatencyDepth = 32.0;
-  const MultistageTile& tile = *tiling.tile;
-  const auto& costs = multistage_costs_of<A>(machine);
-  const double k = double(ceil_div(ceil_div(depth, tile.k_depth), slices.split) * tile.k_depth);
-  const Waves waves = waves_of(machine, tiling, slices);
-  const double computing =
-      (slices.cluster > 1 ? costs.cluster_slowdown : 1.0) * computing_seconds<A>(machine, tiling, slices, waves, k);
-  const double lines = tiling.blocks * double(slices.split) * k * tiling.lines;
-  const double fixed = costs.tiles[tile.number].fixed + writing_seconds<A>(machine, tiling, slices);
-  const double busy = computing + std::max(0.0, waves.count - 1.0) * costs.later_wave * fixed;
-  return std::min(1.0, waves.count) * fixed + costs.overlap * std::min(busy, tiling.memory) +
-         std::max({busy, tiling.memory, waves.count * k / kLatencyDepth * costs.latency,
-                   lines / (costs.cache_rate * machine.cycles_per_second())});
+  const ProductCosts& c = machine.gemm.product;
+  const auto& rates = multistage_rates<A>(machine);
+  const std::int64_t cluster = multistage_uses_workspace(machine, split) ? 1 : split;
+  const bool vectors = split > cluster || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
+  const double elements = double(tile.m) * double(tile.n), depth = tile.k_depth;
+  const double lines_a = tile.m * line_share(p.lda, kElement, p.trans_a ? tile.m : tile.k_depth);
+  const double lines_b =
+      tile.n * (b_is_transposed ? 1.0 : line_share(p.ldb, kElement, p.trans_b ? tile.k_depth : tile.n));
+  // Another block's sums are read 16 bytes at a time, if they are written so.
+  const double reads = elements / tile.threads() * (vectors ? 0.25 : 1.0);
+  const double alone = vectors ? 0.0 : elements / double(cluster);
+  return {.blocks = multistage_blocks(p, {tile, split}),
+          .blocks_per_sm = blocks_per_sm(machine, tile),
+          .cluster = cluster,
+          .steps = double(ceil_div(ceil_div(p.k, std::int64_t(tile.k_depth)), split)),
+          .units = elements * depth / (machine.units.*kMatrixUnits<A> * rates.tiles[tile.number]),
+          .warps_wanted = rates.warps,
+          .warps = tile.threads() / 32,
+          .copies = copy_cycles<A>(p, c, tile, b_is_transposed),
+          .lines = double(kElement) * depth * (lines_a + lines_b),
+          .latency = rates.latency * depth / 32.0,
+          .pipeline = true,
+          .ahead = tile.stages - 1,
+          .fill = rates.element * elements + c.fill_depth * depth / 16.0,
+          .writing_cycles = alone * c.write_one,
+          .writing = cluster > 1 ? c.cluster + c.cluster_read * reads : alone / tile.threads() * c.write_wait,
+          .bytes = operand_bytes(p)};
 }
 
 /// A product by chunks of so many columns of op(B) that are transposed before.
 template <class A>
 double transposed_seconds(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                           std::int64_t most_columns) {
-  const auto& costs = multistage_costs_of<A>(machine);
   const auto chunk_seconds = [&](std::int64_t columns) {
     GemmProblem chunk = p;
-    chunk.batch = 1;
-    chunk.n = columns;
-    const double bytes = 2.0 * double(p.k) * double(columns) * double(plugin::size_of(p.dtype));
-    return costs.transpose + bytes / (costs.transpose_memory * machine.memory_rate) +
-           costs.transposed * launch_seconds<A>(p.k, machine, tiling_of<A>(chunk, machine, tile, true), {1, 1});
+    chunk.batch = 1, chunk.n = columns;
+    return pass_seconds(double(transposed_bytes(p, columns)), machine) +
+           launch_seconds(launch_of<A>(chunk, machine, tile, 1, true), machine);
   };
   const std::int64_t chunks = p.n / most_columns, rest = p.n % most_columns;
   return double(p.batch) * (double(chunks) * chunk_seconds(most_columns) + (rest > 0 ? chunk_seconds(rest) : 0.0));
 }
 
-/// A product whose slices are added in a cluster, or by another kernel.
 template <class A>
-double sliced_seconds(const GemmProblem& p, const Machine& machine, const Tiling& tiling, const Slices& slices) {
-  const auto& costs = multistage_costs_of<A>(machine);
-  const double launch = launch_seconds<A>(p.k, machine, tiling, slices), split = double(slices.split);
-  if (!slices.use_workspace()) return (split > 1 ? costs.cluster + costs.cluster_slice * split : 0.0) + launch;
-  const double partial = 2.0 * split * double(slice_bytes(p));
-  return launch + costs.second_kernel + costs.second_kernel_slice * split +
-         partial / (costs.partial_rate * machine.cycles_per_second());
+double config_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  const auto& [tile, split, transpose] = config;
+  const double finishing = finishing_seconds(p, machine);
+  if (transpose > 0) return finishing + transposed_seconds<A>(p, machine, tile, transpose);
+  const double launch = finishing + launch_seconds(launch_of<A>(p, machine, tile, split), machine);
+  if (!multistage_uses_workspace(machine, split)) return launch;
+  return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }
 
 /// The splits of a tile that are worth a try.
-std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const Tiling& tiling,
+std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                                         std::int64_t most) {
-  const double waves = tiling.blocks / (double(tiling.blocks_per_sm) * machine.multiprocessors);
-  const std::int64_t last = waves > kWavesThatFill ? 1 : std::min(most, ceil_div(p.k, tiling.tile->k_depth));
+  const double waves = multistage_blocks(p, {tile}) / (double(blocks_per_sm(machine, tile)) * machine.multiprocessors);
+  const std::int64_t last = waves > kWavesThatFill ? 1 : std::min(most, ceil_div(p.k, tile.k_depth));
   const auto beyond = std::ranges::upper_bound(kSplits, std::max(std::int64_t(1), last));
   return {kSplits.begin(), beyond};
+}
+
+/// Whether the blocks fit into a grid, and those of a tile's slices run together where they have to.
+bool has_room(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
+  const std::int64_t cluster = multistage_uses_workspace(machine, config.split) ? 1 : config.split;
+  return multistage_blocks(p, config) <= double(kMaxGridX) &&
+         held_at_once(machine, blocks_per_sm(machine, config.tile), cluster) > 0.0;
 }
 
 /// A configuration and its time: cheaper to sort than an offer.
@@ -223,21 +150,16 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
                  const plugin::GivenParameters& given, std::uint64_t workspace_limit, std::int64_t most_columns,
                  std::vector<Priced>& found) {
   const std::int64_t most_slices = multistage_most_slices(p, machine, workspace_limit);
-  const Tiling tiling = tiling_of<A>(p, machine, tile, false);
   const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
   const std::array<std::int64_t, 2> columns{0, most};
   const std::vector<std::int64_t> transposes =
       given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
-  for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tiling, most_slices), 1, most_slices)) {
-    const Slices slices = slices_of(machine, split);
-    if (tiling.blocks * double(split) > double(kMaxGridX) || !has_room(machine, tiling, slices)) continue;
+  for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tile, most_slices), 1, most_slices))
     for (const std::int64_t transpose : transposes) {
-      if (transpose > 0 && (split > 1 || most == 0)) continue;
-      const double multiplying = transpose > 0 ? transposed_seconds<A>(p, machine, tile, transpose)
-                                               : sliced_seconds<A>(p, machine, tiling, slices);
-      found.push_back({{tile, split, transpose}, multiplying + finishing_seconds(p, machine)});
+      const MultistageConfig config{tile, split, transpose};
+      if ((transpose == 0 || (split == 1 && most > 0)) && has_room(p, machine, config))
+        found.push_back({config, config_seconds<A>(p, machine, config)});
     }
-  }
 }
 
 std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
@@ -323,11 +245,8 @@ double multistage_blocks(const GemmProblem& p, const MultistageConfig& config) {
 }
 
 double multistage_seconds(const GemmProblem& p, const Machine& machine, const MultistageConfig& config) {
-  return finishing_seconds(p, machine) + with_arithmetic(p.dtype, config.tile, [&]<class A>(std::type_identity<A>) {
-           if (config.transpose > 0) return transposed_seconds<A>(p, machine, config.tile, config.transpose);
-           return sliced_seconds<A>(p, machine, tiling_of<A>(p, machine, config.tile, false),
-                                    slices_of(machine, config.split));
-         });
+  return with_arithmetic(p.dtype, config.tile,
+                         [&]<class A>(std::type_identity<A>) { return config_seconds<A>(p, machine, config); });
 }
 
 plugin::Parameters multistage_parameters(const GemmProblem& p, const MultistageConfig& config) {

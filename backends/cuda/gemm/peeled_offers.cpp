@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model.hpp"
 #include "offers.hpp"
 #include "peeled.hpp"
 
@@ -69,8 +68,6 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
   const std::vector<std::int64_t> rows = to_peel(given, "rows", p.m), columns = to_peel(given, "columns", p.n);
   const auto limit = std::int64_t(std::min(workspace_limit, std::uint64_t(std::numeric_limits<std::int64_t>::max())));
   const std::int64_t workspace = given.in_range("workspace", limit, 0, limit);
-  const double more =
-      plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return costs_of<T>(machine).peeled; });
   const auto arithmetic = given.one_of("compute", multistage_arithmetic(p));
   for (const std::int64_t compute : arithmetic)
     for (const std::int64_t r : rows)
@@ -86,7 +83,7 @@ void peeled_offers(const GemmProblem& p, const Machine& machine, const plugin::G
         const std::int64_t printed = given.has("workspace") ? workspace : std::int64_t(used);
         plugin::Parameters parameters{{"rows", r}, {"columns", c}, {"workspace", printed}};
         if (multistage_arithmetic(p).size() > 1) parameters.add({"compute", compute});
-        offers.add({parameters, parts.size() > 1 ? more * seconds : seconds, used});
+        offers.add({parameters, seconds, used});
       }
 }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../launch_limits.hpp"
-#include "model.hpp"
 #include "offers.hpp"
 #include "skinny.hpp"
+#include "tile_model.hpp"
 
 #include <tessera/plugin/math.hpp>
 
@@ -76,37 +76,31 @@ double reads_in_turn(const Block& block, double k) {
   return std::ceil(k / at_once);
 }
 
-/// Seconds in which a slice is read, multiplied and written: blocks that run at once wait for the same latencies, and
-/// for each other where they want the same units.
+/// A block multiplies a chunk of k after the other, and waits for its reads of the large operand, and of the small one.
 template <class T>
-double launch_seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
-  const SkinnyCosts& all = costs_of<T>(machine).skinny;
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine, std::int64_t split) {
+  const ProductCosts& c = machine.gemm.product;
+  const auto& rates = rates_of<T>(machine);
   const Block block = block_of<T>(p, skinny_aligned(p));
-  const SkinnyLayoutCosts& costs = block.k_major ? all.k_major : all.extent_major;
   const double k = double(ceil_div(p.k, split)), chunks = std::ceil(k / double(block.chunk));
-  const double sums = double(block.count) * (block.k_major ? kSkinnyRows : block.width);  // of a thread
-  const double writes = std::max(1.0, sums / (block.k_major ? 32.0 : double(kSkinnyWarps)));
+  const double elements = double(block.count) * double(block.length);
   const double rows = std::max(chunks, block.count * k / kSkinnyThreads);
-  const double read = block.width > 1 ? costs.wide_read : costs.read;
-  const double products =
-      chunks * block.count * double(block.chunk) * double(block.length) / (costs.rate * element_rate<T>(machine));
-  const double wave = costs.block + costs.write * writes + costs.row * rows + read * reads_in_turn(block, k) + products;
-  const double busy = costs.busy_block + costs.busy_sum * sums + products;
-  const double blocks = blocks_in(p, block, split);
-  const double computing = std::max(waves(machine, blocks, blocks_per_sm<T>(block)) * wave,
-                                    std::ceil(blocks / machine.multiprocessors) * busy);
-  const double memory = operand_bytes(p) / (all.memory * machine.memory_rate);
-  return std::max(computing, memory) + all.overlap * std::min(computing, memory);
+  const double waits = (block.k_major ? c.k_major_read : c.read) * reads_in_turn(block, k) + c.row * rows;
+  return {.blocks = blocks_in(p, block, split),
+          .blocks_per_sm = blocks_per_sm<T>(block),
+          .steps = chunks,
+          .units = element_cycles<T>(elements * double(block.chunk), machine) /
+                   (block.k_major ? rates.k_major_skinny : rates.skinny),
+          .latency = chunks > 0.0 ? waits / chunks : 0.0,
+          .fill = c.element * elements,
+          .bytes = operand_bytes(p)};
 }
 
 template <class T>
 double seconds(const GemmProblem& p, const Machine& machine, std::int64_t split) {
-  const SkinnyCosts& costs = costs_of<T>(machine).skinny;
-  const double adding = skinny_uses_workspace(p, split)
-                            ? costs.second_kernel + costs.second_kernel_slice * double(split) +
-                                  2.0 * double(skinny_workspace(p, split)) / machine.memory_rate
-                            : 0.0;
-  return costs.launch + adding + launch_seconds<T>(p, machine, split) + finishing_seconds(p, machine);
+  const double launch = launch_seconds(launch_of<T>(p, machine, split), machine) + finishing_seconds(p, machine);
+  if (!skinny_uses_workspace(p, split)) return launch;
+  return launch + adding_seconds(double(split), double(skinny_workspace(p, split)), machine);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include "../launch_limits.hpp"
 #include "../vector_access.hpp"
-#include "model.hpp"
 #include "offers.hpp"
 #include "small.hpp"
+#include "tile_model.hpp"
 
 #include <tessera/plugin/math.hpp>
 
@@ -18,27 +18,26 @@ namespace {
 using plugin::ceil_div;
 using plugin::GemmProblem;
 
-constexpr int kBlocksPerSm = 8;
-
-/// A wave of blocks waits for each tile along k, which it loads and multiplies; many waves wait for memory or the
-/// units. Where an operand is not aligned to 16 bytes a thread loads and writes elements one by one: the block goes
-/// through the rows that its matrices have, as they lie.
+/// A block loads and multiplies a tile along k after the other. Where an operand is not aligned to 16 bytes its threads
+/// load and write elements one by one: the block goes through the rows that its matrices have, as they lie.
 template <class T>
-double seconds(const GemmProblem& p, const Machine& machine) {
-  const SmallCosts& costs = costs_of<T>(machine).small;
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine) {
+  const ProductCosts& c = machine.gemm.product;
   const int size = small_size(std::max(p.m, p.n)), matrices = small_matrices(size);
-  const double blocks = double(ceil_div(p.batch, matrices));
-  const double products = blocks * matrices * size * size * double(p.k);
-  const double depth = double(std::min<std::int64_t>(p.k, size)), steps = double(ceil_div(p.k, size));
-  const double single = small_aligned(p) ? 0.0
-                                         : costs.single * size * double(std::min<std::int64_t>(p.batch, matrices)) /
-                                               kSmallThreads;  // of a row of each matrix
-  const double step = costs.step + costs.product * size +
-                      single * ((p.trans_a ? depth : double(p.m)) + (p.trans_b ? double(p.n) : depth));
-  const double latency = waves(machine, blocks, kBlocksPerSm) * (steps * step + single * double(p.m));
-  return costs.launch + finishing_seconds(p, machine) +
-         std::max({latency, operand_bytes(p) / (costs.memory * machine.memory_rate),
-                   products / (costs.rate * element_rate<T>(machine) * machine.multiprocessors)});
+  const double elements = double(matrices) * size * size;
+  const double depth = double(std::min<std::int64_t>(p.k, size)),
+               rows = (p.trans_a ? depth : double(p.m)) + (p.trans_b ? double(p.n) : depth);
+  const double row = small_aligned(p)
+                         ? 0.0  // of each matrix
+                         : c.single * size * double(std::min<std::int64_t>(p.batch, matrices)) / kSmallThreads;
+  return {.blocks = double(ceil_div(p.batch, matrices)),
+          .blocks_per_sm = 8,
+          .steps = double(ceil_div(p.k, size)),
+          .units = element_cycles<T>(elements * size, machine) / rates_of<T>(machine).small,
+          .latency = c.small_wait + row * rows,
+          .fill = c.element * elements,
+          .writing = row * double(p.m),
+          .bytes = operand_bytes(p)};
 }
 
 }  // namespace
@@ -59,7 +58,9 @@ std::string small_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void small_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
                   plugin::OfferList& offers) {
-  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { offers.add({{}, seconds<T>(p, machine)}); });
+  plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    offers.add({{}, launch_seconds(launch_of<T>(p, machine), machine) + finishing_seconds(p, machine)});
+  });
 }
 
 }  // namespace tessera::cuda

@@ -3,8 +3,8 @@
 
 #include "../launch_limits.hpp"
 #include "../vector_access.hpp"
-#include "model.hpp"
 #include "offers.hpp"
+#include "tile_model.hpp"
 #include "warpgroup_f32.hpp"
 
 #include <tessera/plugin/math.hpp>
@@ -79,22 +79,24 @@ double products_a_cycle(const Machine& machine, std::int64_t compute) {
   return machine.units.mma_16 / (compute == TESSERA_COMPUTE_BF16X6 ? 6.0 : 3.0);
 }
 
-/// One launch of products, of a panel.
-double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile, std::int64_t split) {
-  const WarpgroupF32Costs& c = machine.gemm.warpgroup_f32;
-  const WarpgroupF32TileCosts& t = c.tiles[std::size_t(tile.number)];
-  const double units = tiles_of(p.m, p.n, p.batch, tile) * double(split), at_once = std::max(1.0, held(machine, tile));
-  const double waves = std::ceil(units / at_once);
-  const double steps = double(ceil_div(ceil_div(p.k, tile.depth()), split));
-  const double cycles = double(tile.depth()) * tile.m() * tile.n / (products_a_cycle(machine, tile.compute) * t.rate);
-  const bool vectors = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
-  const double memory = operand_bytes(p) / (c.memory * machine.memory_rate);
-  return c.launch +
-         std::max(waves * (steps * cycles / machine.clock_hz + t.tile * (vectors ? 1.0 : c.write_one)), memory);
+/// A launch of products, of a panel.
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile, std::int64_t split) {
+  const GemmCosts& c = machine.gemm;
+  const double elements = double(tile.m()) * double(tile.n), units = tiles_of(p.m, p.n, p.batch, tile) * double(split);
+  const double alone = split > 1 || whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n}) ? 0.0 : 1.0;
+  const double rate = products_a_cycle(machine, tile.compute) * c.warpgroup.of_f32[std::size_t(tile.number)];
+  return {.blocks = units * tile.cluster,
+          .cluster = tile.cluster,
+          .steps = double(ceil_div(ceil_div(p.k, tile.depth()), split)),
+          .units = double(tile.depth()) * elements / rate,
+          .pipeline = true,
+          .fill = c.warpgroup.element * elements,
+          .writing_cycles = alone * c.warpgroup.write_one * elements,
+          .bytes = operand_bytes(p) + alone * c.product.sector * result_bytes(p),
+          .memory_share = std::clamp(units / std::max(1.0, held(machine, tile)), 1e-3, 1.0)};
 }
 
 double seconds(const GemmProblem& problem, const Machine& machine, const WarpgroupF32Config& config) {
-  const WarpgroupF32Costs& c = machine.gemm.warpgroup_f32;
   const WarpgroupF32Tile& tile = config.tile;
   GemmProblem p = problem;
   if (!config.whole()) p.batch = std::min<std::int64_t>(1, problem.batch), p.k = std::min(p.k, config.panel_k);
@@ -102,19 +104,19 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
   const double launches = p.batch > 0 ? double(problem.batch / p.batch) * panels : 0.0;
   const auto splitting = [&](std::int64_t lines, std::int64_t stride) {
     const double elements = double(lines) * double(p.k) * double(warpgroup_f32_matrices(p.batch, stride, config));
-    const bool twice = tile.compute == TESSERA_COMPUTE_F16X3;  // read twice, by two launches
-    const double bytes = elements * (4.0 + tile.element_bytes(tile.compute) + (twice ? 4.0 : 0.0));
-    return c.parts * (twice ? 2.0 : 1.0) + bytes / (c.parts_memory * machine.memory_rate);
+    // f16x3 reads the operand twice, in two kernels.
+    const double element = 4.0 + tile.element_bytes(tile.compute);
+    return tile.compute == TESSERA_COMPUTE_F16X3
+               ? pass_seconds(elements * element / 2.0, machine) + pass_seconds(elements * 2.0, machine)
+               : pass_seconds(elements * element / 2.0, machine);
   };
-  const double result = double(p.m) * double(p.n) * double(p.batch) * double(plugin::size_of(p.dtype_d));
-  const double more = panels > 1.0 ? result / (c.memory * machine.memory_rate) : 0.0;  // D is read, too
-  double adding = 0.0;
-  if (config.split > 1)
-    adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
-             2.0 * double(config.split) * double(slice_bytes(p)) / (c.partial_memory * machine.memory_rate);
-  return c.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
-         launches * (launch_seconds(p, machine, tile, config.split) + more + adding + splitting(p.m, p.stride_a) +
-                     splitting(p.n, p.stride_b));
+  const double more = panels > 1.0 ? result_bytes(p) / machine.memory_rate : 0.0;  // D is read, too
+  const double adding =
+      config.split > 1 ? adding_seconds(double(config.split), double(config.split) * double(slice_bytes(p)), machine)
+                       : 0.0;
+  return machine.gemm.product.launch * (launches == 0.0) + finishing_seconds(problem, machine) +
+         launches * (launch_seconds(launch_of(p, machine, tile, config.split), machine) + more + adding +
+                     splitting(p.m, p.stride_a) + splitting(p.n, p.stride_b));
 }
 
 /// A configuration and its time: cheaper to sort than an offer.

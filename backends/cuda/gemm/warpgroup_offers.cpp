@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../vector_access.hpp"
-#include "model.hpp"
 #include "offers.hpp"
+#include "tile_model.hpp"
 #include "warpgroup.hpp"
 
 #include <tessera/plugin/math.hpp>
@@ -29,8 +29,6 @@ constexpr std::int64_t kMostSplit = 64;
 constexpr std::array<std::int64_t, 2> kClusterSides{1, 2};
 constexpr std::int64_t kMostClusterSide = 4;
 constexpr std::size_t kMostOffers = 32;
-/// See step_seconds().
-constexpr double kNotHidden = 0.1;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
@@ -115,80 +113,64 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 /// a line, or not.
 double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
-std::int64_t result_bytes(const GemmProblem& p) {
-  return p.batch * p.m * p.n * std::int64_t(plugin::size_of(p.dtype_d));
-}
-
-const WarpgroupCosts& costs_of(const GemmProblem& p, const Machine& machine) {
-  return warpgroup_in_tf32(p) ? machine.gemm.warpgroup_tf32 : machine.gemm.warpgroup;
-}
-
-/// A step of k of a tile: products and copies hide each other, but for a share of what takes less time.
-double step_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = costs_of(p, machine);
+/// What a launch does, of a panel, or of the tiles that are left over: `blocks` of them, in slices of `config`.
+TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config, double blocks) {
+  const GemmCosts& c = machine.gemm;
   const WarpgroupTile& tile = config.tile;
+  const WarpgroupCluster& cluster = config.cluster;
+  const auto rate = (warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16)[std::size_t(tile.number)];
   const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
-  const double products =
-      double(warpgroup_depth(p)) * tile.m() * tile.n / (units * c.tiles[std::size_t(tile.number)].rate);
-  const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.m() / config.cluster.n +
-                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.n / config.cluster.m;
-  const double copies = requests * c.request;
-  return (std::max(products, copies) + kNotHidden * std::min(products, copies)) / machine.clock_hz;
-}
-
-/// To add the sums of a cluster's slices: a block reads as many as a tile has.
-double cluster_seconds(const WarpgroupCosts& c, const WarpgroupTile& tile) {
-  return c.cluster + c.cluster_sum * tile.m() * tile.n;
-}
-
-/// One launch, of a panel.
-double launch_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = costs_of(p, machine);
-  const WarpgroupTileCosts& t = c.tiles[std::size_t(config.tile.number)];
-  const double units = units_of(p.m, p.n, p.batch, config), at_once = std::max(1.0, held(machine, config.cluster));
-  const double steps = double(ceil_div(steps_of(p), config.split));
-  // Many waves run at the clock that the power permits.
-  const double slow = units * steps > c.long_steps * at_once ? c.slow_clock : 1.0;
-  const bool in_cluster = config.cluster.k > 1;
+  const double depth = double(warpgroup_depth(p)), elements = double(tile.m()) * tile.n;
+  const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.m() / cluster.n +
+                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.n / cluster.m;
   // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
   constexpr std::int64_t kSector = 8;
-  const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > 1 && !in_cluster;
+  const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
-  const bool vectors = to_partial || whole;
-  const double write = (vectors ? t.tile : t.tile * c.write_one) + (in_cluster ? cluster_seconds(c, config.tile) : 0.0);
-  // A multiprocessor has its share of the memory's rate, and not much more.
-  const double busy = std::clamp(units / at_once, 1e-3, 1.0);
-  const double parts_of_sectors = wide && !vectors ? (c.write_one - 1.0) * double(result_bytes(p)) : 0.0;
-  const double memory = (operand_bytes(p) + parts_of_sectors) / (t.memory * machine.memory_rate * busy);
-  const double shared = config.cluster.blocks() > 1 ? c.shared : 0.0;
-  const bool has_tail = warpgroup_tail_tiles(p.m, p.n, p.batch, machine, config) > 0;
-  const double waves = has_tail ? std::floor(units / at_once) : std::ceil(units / at_once);
-  WarpgroupConfig sliced{config.tile, {1, 1, int(config.tail)}};
-  const double tail = has_tail ? c.tail + cluster_seconds(c, config.tile) +
-                                     std::ceil(steps / double(config.tail)) * step_seconds(p, machine, sliced)
-                               : 0.0;
-  return c.launch + shared + tail + std::max(waves * (steps * step_seconds(p, machine, config) * slow + write), memory);
+  const double alone = to_partial || whole ? 0.0 : 1.0;
+  // Another block's sums are read one by one.
+  const double reads = elements / (tile.threads() - 128.0);
+  return {.blocks = blocks,
+          .cluster = cluster.blocks(),
+          .steps = double(ceil_div(steps_of(p), config.split)),
+          .units = depth * elements / (units * rate),
+          .requests = requests * c.product.request,
+          .pipeline = true,
+          .fill = c.warpgroup.element * elements,
+          .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,
+          .writing = cluster.k > 1 ? c.product.cluster + c.product.cluster_read * reads : 0.0,
+          .bytes = operand_bytes(p) + (wide ? alone * c.product.sector * result_bytes(p) : 0.0),
+          // A multiprocessor has its share of the memory's rate, and not much more.
+          .memory_share = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0)};
+}
+
+/// One launch, of a panel, and that for the tiles that are left over.
+double panel_seconds(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config) {
+  const double units = units_of(p.m, p.n, p.batch, config), blocks = config.cluster.blocks();
+  const double left = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, config));
+  const double sharing = config.cluster.m * config.cluster.n > 1 ? machine.gemm.product.sharing : 0.0;
+  const double all = sharing + launch_seconds(launch_of(p, machine, config, (units - left) * blocks), machine);
+  if (left == 0.0) return all;
+  WarpgroupConfig sliced{config.tile, {1, 1, int(config.tail)}, 1, config.tail};
+  TileLaunch tail = launch_of(p, machine, sliced, double(config.tail));
+  tail.bytes = 0.0;  // those of the panel
+  return all + launch_seconds(tail, machine);
 }
 
 double seconds(const GemmProblem& product, const Machine& machine, const WarpgroupConfig& config) {
-  const WarpgroupCosts& c = costs_of(product, machine);
   const GemmProblem p = of_a_launch(product);
   const double launches = double(p.batch > 0 ? product.batch / p.batch : 0);
-  const auto copying = [&](std::uint64_t bytes) {
-    return bytes == 0 ? 0.0 : c.copy + 2.0 * double(bytes) / (c.copy_memory * machine.memory_rate);
-  };
+  const auto copying = [&](std::uint64_t bytes) { return bytes == 0 ? 0.0 : pass_seconds(double(bytes), machine); };
   const WarpgroupPanels& panels = config.panels;
   const double panels_m = double(ceil_div(p.m, std::max<std::int64_t>(panels.m, 1))),
                panels_n = double(ceil_div(p.n, std::max<std::int64_t>(panels.n, 1)));
   GemmProblem panel = p;
   panel.m = std::min(p.m, panels.m), panel.n = std::min(p.n, panels.n);
-  double adding = 0.0;
-  if (const std::uint64_t bytes = warpgroup_partial_bytes(product, config); bytes > 0)
-    adding = c.second_kernel + c.second_kernel_slice * double(config.split) +
-             2.0 * double(bytes) / (c.partial_memory * machine.memory_rate);
+  const std::uint64_t partial = warpgroup_partial_bytes(product, config);
+  const double adding = partial > 0 ? adding_seconds(double(config.split), double(partial), machine) : 0.0;
   const double a_copies = panels_m > 1.0 ? panels_m * panels_n : 1.0;
-  return c.launch * (launches == 0.0) + finishing_seconds(product, machine) +
-         launches * (panels_m * panels_n * launch_seconds(panel, machine, config) + adding +
+  return machine.gemm.product.launch * (launches == 0.0) + finishing_seconds(product, machine) +
+         launches * (panels_m * panels_n * panel_seconds(panel, machine, config) + adding +
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 

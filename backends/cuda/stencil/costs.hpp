@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The coefficients of the stencils' models of time. Data alone: each algorithm's *_offers.cpp says what they mean, and
-/// measurements what they are. Times are in seconds; work is in cycles that a multiprocessor spends on it, or where it
-/// says so one of its four schedulers.
+/// The constants of sweep_model.hpp, for all element types: what a kernel says of its work is in elements, lines or
+/// bytes. Data alone, which perf/fit varies. Times are in seconds; work is in cycles that a multiprocessor spends on
+/// it, or where it says so one of its four schedulers.
 #pragma once
 
 namespace tessera::cuda {
@@ -12,6 +12,7 @@ namespace tessera::cuda {
 /// What every sweep costs.
 struct SweepCosts {
   double launch;               ///< seconds of a kernel that waits for the one before it
+  double f64;                  ///< how many times as long arithmetic on f64 takes
   double l2_rate;              ///< bytes a cycle between a multiprocessor and the second-level cache
   double l2_kept, l2_evicted;  ///< arrays up to this part of the cache stay in it, from that part on they do not
 };
@@ -30,28 +31,33 @@ struct DirectCosts {
 
 /// register_tile.
 struct RegisterTileCosts {
-  double launch;   ///< seconds
+  double sooner;   ///< seconds that its launch takes less than others'
   double memory;   ///< of the time that a copy takes
   double thread;   ///< of a thread beside its loads and taps
   double load;     ///< of a thread's load
   double tap;      ///< of a multiply-add
-  double latency;  ///< seconds of a thread's load, for which the sweep waits
   double overlap;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
-/// shared_constant or shared_ldg.
-struct TileCosts {
-  double cell;      ///< of a cell of a tile, to load it
-  double line;      ///< the part of that in 1D, where a cell's place is known without a division
+/// Of cells of a tile: shared_constant's, whose taps are in the constant bank, or shared_ldg's.
+struct CellCosts {
+  double cell;      ///< to load one
   double boundary;  ///< how many times as long that takes in a tile at the boundary
-  double latency;   ///< of a cell that a thread loads at the boundary, one after another
-  double point;     ///< of a point beside its taps
-  double tap;       ///< of a point and a tap
+};
+
+/// shared_constant and shared_ldg.
+struct TileCosts {
+  CellCosts constant, ldg;
+  double line;     ///< the part of a cell's load in 1D, where its place is known without a division
+  double latency;  ///< of a cell that a thread loads at the boundary, one after another
+  double point;    ///< of a point beside its taps
+  double tap;      ///< of a point and a tap
+  double overlap;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// streaming, for shapes of taps.
 struct StreamingTileCosts {
-  double launch;         ///< seconds of a sweep's launch,
+  double launch;         ///< seconds of a sweep's launch, more than of others,
   double second;         ///< more where it has two, the shell's and the interior's, which overlap,
   double first;          ///< and more of the first sweep, before which nothing is launched
   double memory;         ///< of the time that a copy takes
@@ -68,7 +74,8 @@ struct StreamingTileCosts {
 
 /// streaming, for other lists.
 struct StreamingListCosts {
-  double launch;      ///< seconds
+  double launch;      ///< seconds, more than of others,
+  double narrow;      ///< of types of 16 bits
   double memory;      ///< of the time that a copy takes
   double wide_tap;    ///< of a point of the wide blocks and a tap
   double narrow_tap;  ///< the same near the ends of the rows
@@ -77,10 +84,10 @@ struct StreamingListCosts {
 
 /// temporal in 1D, of a scheduler.
 struct TemporalLineCosts {
-  double launch;        ///< seconds
   double memory;        ///< of the time that a copy takes
-  double multiply_add;  ///< of a warp
-  double step;          ///< of a tile's step beside its multiply-adds
+  double multiply_add;  ///< of a warp, of 4 bytes
+  double step;          ///< of a tile's step beside its multiply-adds,
+  double f64, narrow;   ///< of these types
   double neighbour;     ///< to wait for a neighbour's point
   double unaligned;     ///< seconds that tiles take at the ends of a line of no multiple of 16 bytes,
   double wrapped;       ///< and more of a periodic one
@@ -89,7 +96,6 @@ struct TemporalLineCosts {
 
 /// temporal in 2D, of a scheduler, or in 3D, of a multiprocessor.
 struct TemporalTileCosts {
-  double launch;        ///< seconds
   double memory;        ///< of the time that a copy takes
   double row;           ///< to load and store a row of a warp
   double unaligned;     ///< more for a row that does not begin on a multiple of 16 bytes
@@ -102,7 +108,7 @@ struct TemporalTileCosts {
 
 /// persistent. Of a block's step unless said.
 struct PersistentCosts {
-  double launch;         ///< seconds
+  double launch;         ///< seconds, more than of others
   double io_rate;        ///< bytes a cycle of a multiprocessor, to load and to store the domain
   double step;           ///< beside its rows
   double row;            ///< of a warp's row
@@ -111,28 +117,29 @@ struct PersistentCosts {
   double outer_rows;     ///< how many rows more a warp takes for each that its neighbours read
   double idle_few;       ///< how many times as long four warps take,
   double idle_full;      ///< and warps with all registers: 1 + idle_full / (their number squared) times as long
-  double full_rows;      ///< of a warp with all registers
   double exchange;       ///< of a round
   double exchange_row;   ///< of a warp's row in a round, 16 bytes at a time
   double exchange_half;  ///< the same 8 bytes at a time
 };
 
-/// Those of an element type.
-struct StencilTypeCosts {
-  DirectCosts direct;
-  RegisterTileCosts register_tile;
-  TileCosts constant_tile, ldg_tile;
-  StreamingTileCosts streaming_tile;
-  StreamingListCosts streaming_list;
-  TemporalLineCosts temporal_line;
-  TemporalTileCosts temporal_2d, temporal_3d;
-  PersistentCosts persistent;
+/// marching, of single sweeps.
+struct MarchingCosts {
+  double rate, rate_of_radius;    ///< share of a copy's rate, less for each of the radius
+  double begin, begin_of_radius;  ///< seconds until the rings are full, and at the end
 };
 
 struct StencilCosts {
   SweepCosts sweep;
-  StencilTypeCosts f32, f64;
-  StencilTypeCosts narrow;  ///< of 16-bit types: conversions count as what they are part of
+  DirectCosts direct;
+  RegisterTileCosts register_tile;
+  TileCosts tile;
+  StreamingTileCosts streaming_tile;
+  StreamingListCosts streaming_list;
+  TemporalLineCosts temporal_line;
+  TemporalTileCosts temporal_2d, temporal_2d_f64, temporal_3d;
+  double temporal_2d_narrow;  ///< more of a row's step in types of 16 bits, which are rounded
+  PersistentCosts persistent;
+  MarchingCosts marching;
 };
 
 }  // namespace tessera::cuda

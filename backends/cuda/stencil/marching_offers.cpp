@@ -5,7 +5,7 @@
 
 #include "../system/model.hpp"
 #include "../system/temporal_layout.hpp"
-#include "model.hpp"
+#include "sweep_model.hpp"
 #include "temporal/temporal.hpp"
 
 #include <algorithm>
@@ -44,13 +44,16 @@ std::string find_star(const StencilProblem& p, StarSystem& star) {
 }
 
 double sweep_seconds(const StencilProblem& p, const Machine& machine, int radius) {
-  // What an H100 showed in domains of 128^3 to 768^3: the part of the rate of a copy, and seconds until the rings are
-  // full and at the end.
-  constexpr double kRate = 0.85, kRateOfRadius = 0.015, kUnaligned = 0.97, kBegin = 4.6e-6, kBeginOfRadius = 0.9e-6;
+  constexpr double kUnaligned = 0.97;
+  const MarchingCosts& costs = machine.stencil.marching;
   const auto size = std::int64_t(plugin::size_of(p.dtype));
   const bool aligned = p.domain.extents[2] * size % kVectorBytes == 0;
-  const double rate = (kRate - kRateOfRadius * radius) * (aligned ? 1.0 : kUnaligned) * machine.memory_rate;
-  return kBegin + kBeginOfRadius * radius + 2.0 * double(p.points()) * double(size) / rate;
+  const double rate = (costs.rate - costs.rate_of_radius * radius) * (aligned ? 1.0 : kUnaligned) * machine.memory_rate;
+  return seconds_of({.memory = 2.0 * double(p.points()) * double(size) / rate,
+                     .computing = 0.0,
+                     .overlap = 0.0,
+                     .wait = costs.begin + costs.begin_of_radius * radius},
+                    machine);
 }
 
 /// Of several steps.

@@ -273,7 +273,7 @@ inline void offer_team_tiled(const plugin::StencilProblem& p, const Machine& mac
                              const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
   const cuda::Machine team = team_machine(machine);
   const plugin::StencilProblem tiled = tile_problem(p);
-  const auto tiles = cuda::fastest_tiles(tiled, team, cuda::type_costs(team, tiled.dtype).ldg_tile, given);
+  const auto tiles = cuda::fastest_tiles(tiled, team, team.stencil.tile.ldg, given);
   for (const auto& [tile, seconds] : tiles)
     offers.add({cuda::parameters_of(p, tile),
                 stencil_seconds(machine, p, machine.costs.stencil_team_tiled * tiles.front().seconds / seconds),

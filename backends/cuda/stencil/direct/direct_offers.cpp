@@ -19,7 +19,7 @@ using plugin::StencilProblem;
 /// A sweep waits for memory and then for its taps. A loop over the taps evicts rows from the first-level cache, and the
 /// more of them it has the more it reads again: so its time grows with their square.
 double sweep_seconds(const StencilProblem& p, const Machine& machine) {
-  const DirectCosts& costs = type_costs(machine, p.dtype).direct;
+  const DirectCosts& costs = machine.stencil.direct;
   const double taps = double(p.taps.size());
   const bool unrolled = std::ranges::find(kUnrolledTapCounts, p.taps.size()) != std::end(kUnrolledTapCounts);
   const auto block = direct_block(p);
@@ -31,8 +31,11 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine) {
   const BoundaryWarps boundary = boundary_warps(p);
   const double warp = boundary.computed ? costs.boundary_tap * taps : costs.frozen_warp;
   const double latency = boundary.computed && boundary.count > 0.0 ? costs.boundary_latency * taps : 0.0;
-  return machine.stencil.sweep.launch + costs.memory * copy_seconds(p, machine) +
-         all_cycles(machine, points * point + boundary.count * warp) + latency;
+  return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
+                     .computing = all_cycles(machine, arithmetic(p, machine) * points * point + boundary.count * warp),
+                     .overlap = 1.0,
+                     .wait = latency},
+                    machine);
 }
 
 }  // namespace

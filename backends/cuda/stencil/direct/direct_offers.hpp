@@ -5,7 +5,7 @@
 /// How naive and restrict lay out a problem, and how long they take: pure functions, without CUDA.
 #pragma once
 
-#include "../model.hpp"
+#include "../sweep_model.hpp"
 
 #include <array>
 

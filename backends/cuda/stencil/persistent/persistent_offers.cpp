@@ -34,11 +34,13 @@ std::optional<PersistentTiling> cover(const StencilProblem& p, int axis, int siz
 /// longer. Few warps leave their schedulers idle at times, the more so the fewer registers are left to hide latencies.
 double step_cycles(const StencilProblem& p, const TemporalTaps& taps, const PersistentLayout& layout,
                    const PersistentCosts& costs) {
-  const double row = costs.row + costs.tap * double(p.taps.size()) + costs.neighbour * 2.0 * taps.radius;
+  const bool wide = value_bytes(p.dtype) == 8;
+  const double slower = wide ? 1.7 : 1.0, full_rows = wide ? 8.0 : 16.0;
+  const double row = slower * (costs.row + costs.tap * double(p.taps.size()) + costs.neighbour * 2.0 * taps.radius);
   const int warps = plugin::round_up(layout.warps, 4);
-  const double idle = layout.rows >= costs.full_rows ? 1.0 + costs.idle_full / (warps * warps)
-                      : warps == 4                   ? costs.idle_few
-                                                     : 1.0;
+  const double idle = layout.rows >= full_rows ? 1.0 + costs.idle_full / (warps * warps)
+                      : warps == 4             ? costs.idle_few
+                                               : 1.0;
   return costs.step + idle * row * warps * (layout.rows + costs.outer_rows * taps.radius);
 }
 
@@ -51,11 +53,15 @@ double exchange_cycles(const PersistentLayout& layout, const PersistentCosts& co
 
 double seconds(const StencilProblem& p, const TemporalTaps& taps, const PersistentLayout& layout,
                const Machine& machine) {
-  const PersistentCosts& costs = type_costs(machine, p.dtype).persistent;
+  const PersistentCosts& costs = machine.stencil.persistent;
   const double rounds = double(TemporalPasses(p.steps, layout.depth).count());
   const double cycles =
       double(p.steps) * step_cycles(p, taps, layout, costs) + (rounds - 1.0) * exchange_cycles(layout, costs);
-  return costs.launch + all_cycles(machine, 2.0 * array_bytes(p) / costs.io_rate) + cycles / machine.clock_hz;
+  return seconds_of({.launch = costs.launch,
+                     .memory = all_cycles(machine, 2.0 * array_bytes(p) / costs.io_rate),
+                     .computing = cycles / machine.clock_hz,
+                     .overlap = 1.0},
+                    machine);
 }
 
 /// "" or the axis that is too short for the smallest tile. The taps' reach must fit twice.

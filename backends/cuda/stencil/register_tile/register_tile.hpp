@@ -5,7 +5,7 @@
 /// Which problems "register_tile" takes, how it lays them out, and how long it takes: pure functions, without CUDA.
 #pragma once
 
-#include "../model.hpp"
+#include "../sweep_model.hpp"
 #include "../tap_shape.hpp"
 
 #include <array>

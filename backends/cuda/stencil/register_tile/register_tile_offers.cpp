@@ -55,18 +55,21 @@ int loads_of_thread(const StencilProblem& p, int rows) {
 /// the planes that neighbours read again. Not fitted: 0.9 to 1.5 where an H100 was measured.
 constexpr double kVolumes = 1.25;
 
-/// A sweep waits for its launch and for the loads of a thread, and then either for memory or for the multiprocessors,
-/// which load and add.
+/// A sweep waits for its launch, and then either for memory or for the multiprocessors, which load and add.
 double sweep_seconds(const StencilProblem& p, const Machine& machine, int rows) {
-  const RegisterTileCosts& costs = type_costs(machine, p.dtype).register_tile;
+  const RegisterTileCosts& costs = machine.stencil.register_tile;
   const RegisterTileGrid grid = register_tile_grid(p, rows);
   const double threads = double(grid.blocks[0]) * grid.blocks[1] * grid.blocks[2] * kRegisterTileThreads;
   const double loads = loads_of_thread(p, rows), taps = double(p.taps.size()) * rows;
   const double filled = std::min(1.0, threads / kRegisterTileThreads / machine.multiprocessors);
-  const double work = all_cycles(machine, threads * (costs.thread + costs.load * loads + costs.tap * taps) / filled);
+  const double work = all_cycles(
+      machine, threads * (costs.thread + arithmetic(p, machine) * (costs.load * loads + costs.tap * taps)) / filled);
   const double again = p.rank == 3 ? 1.0 + (kVolumes - 1.0) * evicted_part(p, machine) : 1.0;
-  return costs.launch + loads * costs.latency +
-         overlapped(costs.memory * again * copy_seconds(p, machine), work, costs.overlap);
+  return seconds_of({.launch = -costs.sooner,
+                     .memory = costs.memory * again * copy_seconds(p, machine),
+                     .computing = work,
+                     .overlap = costs.overlap},
+                    machine);
 }
 
 /// Rows a thread that are worth a try. In f64 four are slower than two by up to a fifth, unless they save loads.

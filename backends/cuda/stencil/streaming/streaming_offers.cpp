@@ -111,19 +111,24 @@ std::optional<TileWork> tile_work(const StencilProblem& p) {
 /// which moves whole lines, at most the whole row once more.
 template <class T, class Shape>
 double tile_seconds(const StencilProblem& p, const TileWork& work, const Machine& machine) {
-  const StreamingTileCosts& costs = type_costs(machine, p.dtype).streaming_tile;
+  const StreamingTileCosts& costs = machine.stencil.streaming_tile;
   const double reach = 2.0 * Shape::kRank * Shape::kRadius, evicted = evicted_part(p, machine);
   const double row_ends = std::min(costs.row_end * work.row_ends, 2.0 * sizeof(T) * work.row_points);
   const double memory = costs.memory * (copy_seconds(p, machine) + evicted * row_ends / machine.memory_rate);
   const double reading = all_cycles(machine, costs.line * work.lines + costs.end_read * work.end_reads);
-  const double unaligned = rows_aligned(p) ? 0.0 : costs.unaligned * double(p.points());
+  const bool narrow = plugin::size_of(p.dtype) == 2;
+  const double unaligned = rows_aligned(p) || narrow ? 0.0 : costs.unaligned * double(p.points());
   const double shell = costs.shell_frozen * reach * reach * work.frozen + costs.shell_reach * reach * work.computed;
-  const double latency = work.computed > 0.0 ? (work.at_ends ? costs.end_latency : costs.plane_latency) : 0.0;
+  const double latency =
+      work.computed > 0.0 ? (work.at_ends ? costs.end_latency * (narrow ? 2.0 : 1.0) : costs.plane_latency) : 0.0;
   const bool two = !kOneLaunch<T, Shape> && work.interior && work.frozen + work.computed > 0.0;
-  const double launches =
-      costs.launch + (two ? costs.second : 0.0) + costs.first / double(std::max<std::int64_t>(p.steps, 1));
-  return launches + overlapped(memory, reading, costs.overlap) + all_cycles(machine, unaligned + shell) +
-         latency * reach * reach;
+  return seconds_of(
+      {.launch = costs.launch + (two ? costs.second : 0.0) + costs.first / double(std::max<std::int64_t>(p.steps, 1)),
+       .memory = memory,
+       .computing = reading,
+       .overlap = costs.overlap,
+       .wait = all_cycles(machine, unaligned + shell) + latency * reach * reach},
+      machine);
 }
 
 /// The same where the taps are a shape and its tiles take the rows.
@@ -140,7 +145,7 @@ std::optional<double> tile_seconds(const StencilProblem& p, const Machine& machi
 
 /// Of a sweep of a list: its taps are read from the caches, by the narrow blocks at the ends of the rows more slowly.
 double list_seconds(const StencilProblem& p, const Machine& machine) {
-  const StreamingListCosts& costs = type_costs(machine, p.dtype).streaming_list;
+  const StreamingListCosts& costs = machine.stencil.streaming_list;
   const ListBlock block = list_block(p);
   const std::int64_t begin = plugin::round_up(p.domain.plain_begin(2), block.threads);
   const std::int64_t in_wide = std::max<std::int64_t>(p.domain.plain_end(2) - begin, 0) / block.points * block.points;
@@ -149,7 +154,11 @@ double list_seconds(const StencilProblem& p, const Machine& machine) {
   const double wide = rows * double(in_wide), narrow = rows * double(in_narrow);
   const double edge = 32.0 * boundary_warps(p).count;
   const double cycles = taps * (costs.wide_tap * wide + costs.narrow_tap * narrow + costs.edge_tap * edge);
-  return costs.launch + costs.memory * copy_seconds(p, machine) + all_cycles(machine, cycles);
+  return seconds_of({.launch = plugin::size_of(p.dtype) == 2 ? costs.narrow : costs.launch,
+                     .memory = costs.memory * copy_seconds(p, machine),
+                     .computing = all_cycles(machine, arithmetic(p, machine) * cycles),
+                     .overlap = 1.0},
+                    machine);
 }
 
 }  // namespace

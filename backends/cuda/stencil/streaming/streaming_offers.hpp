@@ -5,7 +5,7 @@
 /// What the streaming algorithm supports, and how long it takes: pure functions, without CUDA.
 #pragma once
 
-#include "../model.hpp"
+#include "../sweep_model.hpp"
 
 #include <string>
 

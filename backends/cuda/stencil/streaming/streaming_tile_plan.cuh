@@ -8,7 +8,7 @@
 
 #include "../../early_start.cuh"
 #include "../../launch.cuh"
-#include "../model.hpp"
+#include "../sweep_model.hpp"
 #include "streaming.hpp"
 #include "streaming_shapes.hpp"
 #include "streaming_tile.cuh"

@@ -22,14 +22,18 @@ AxisTiling line_tiling(const StencilProblem& p, int radius, int depth) {
 /// second-level cache brings little. Where the line is not one of whole vectors, the pass waits for the tiles at its
 /// ends, which read and write point by point, and longer where each point's place has to be wrapped.
 double line_pass_seconds(const StencilProblem& p, int radius, int depth, const Machine& machine) {
-  const TemporalLineCosts& costs = type_costs(machine, p.dtype).temporal_line;
-  const double multiply_adds = line_width(p.dtype) / 32 * (2.0 * radius + 1.0);
+  const TemporalLineCosts& costs = machine.stencil.temporal_line;
+  const int bytes = int(plugin::size_of(p.dtype)), value = value_bytes(p.dtype);
+  const double multiply_adds = line_width(p.dtype) / 32 * (2.0 * radius + 1.0) * (value / 4.0);
+  const double other = bytes == 2 ? costs.narrow : value == 8 ? costs.f64 : costs.step;
   const double tiles = std::ceil(line_tiling(p, radius, depth).count() / (4.0 * machine.multiprocessors));
-  const double step = tiles * (costs.multiply_add * multiply_adds + costs.step) + costs.neighbour * radius;
+  const double step = tiles * (costs.multiply_add * multiply_adds + other) + costs.neighbour * radius;
   const double memory = costs.memory * 2.0 * array_bytes(p) / machine.memory_rate;
   const bool vectors = p.domain.extents[2] % (16 / std::int64_t(plugin::size_of(p.dtype))) == 0;
   const double ends = vectors ? 0.0 : costs.unaligned + (line_tiling(p, radius, depth).closed ? 0.0 : costs.wrapped);
-  return costs.launch + ends + overlapped(depth * step / machine.clock_hz, memory, costs.overlap);
+  return seconds_of(
+      {.memory = memory, .computing = depth * step / machine.clock_hz, .overlap = costs.overlap, .wait = ends},
+      machine);
 }
 
 }  // namespace tessera::cuda

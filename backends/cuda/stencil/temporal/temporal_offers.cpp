@@ -33,18 +33,24 @@ bool uses_vectors(const StencilProblem& p) {
 /// Seconds of a pass in 2D or 3D. The busiest scheduler (in 3D: multiprocessor) loads rows, and computes `depth` steps
 /// of each. Near a closed end of the sweep axis rows run a longer code, one after another. Memory is used meanwhile.
 double pass_seconds(const StencilProblem& p, const TemporalTaps& taps, int depth, int chunk, const Machine& machine) {
-  const StencilTypeCosts& all = type_costs(machine, p.dtype);
-  const TemporalTileCosts& costs = taps.rank == 2 ? all.temporal_2d : all.temporal_3d;
+  const StencilCosts& all = machine.stencil;
+  const bool wide = value_bytes(p.dtype) == 8, rounded = plugin::size_of(p.dtype) == 2;
+  const TemporalTileCosts& costs = taps.rank == 3 ? all.temporal_3d : wide ? all.temporal_2d_f64 : all.temporal_2d;
   const TemporalLayout layout = choose_layout(p, taps, depth, machine.multiprocessors, chunk);
   const double rows = temporal_tuning(p.dtype, taps).height();  // 1 in 2D
   const double multiply_adds = double(kLaneColumns) * double(p.taps.size());
-  const double step = costs.step + costs.multiply_add * multiply_adds;
-  const double row = costs.row + (uses_vectors(p) ? 0.0 : costs.unaligned);
+  const double rounding = taps.rank == 2 && rounded ? all.temporal_2d_narrow : 0.0;
+  const double step = costs.step + rounding + costs.multiply_add * multiply_adds;
+  const double row =
+      (costs.row + (uses_vectors(p) ? 0.0 : costs.unaligned)) * (taps.rank == 3 ? arithmetic(p, machine) : 1.0);
   const bool sides = !periodic(p, 2) || (taps.rank == 3 && !periodic(p, 1));
   const bool ends = !periodic(p, plugin::kAxes - taps.rank);
   double cycles = layout.busiest * rows * (row + depth * step) * (sides ? costs.closed : 1.0);
   if (ends) cycles += (depth + 1.0) * taps.radius * depth * taps.radius * costs.end;
-  return costs.launch + overlapped(cycles / machine.clock_hz, costs.memory * copy_seconds(p, machine), costs.overlap);
+  return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
+                     .computing = cycles / machine.clock_hz,
+                     .overlap = costs.overlap},
+                    machine);
 }
 
 /// Of all passes, whose depths differ by a step at most.

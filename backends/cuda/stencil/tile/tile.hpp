@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../geometry.hpp"
-#include "../model.hpp"
+#include "../sweep_model.hpp"
 
 #include <optional>
 #include <string>
@@ -45,7 +45,7 @@ struct TimedTile {
 /// The tiles of least predicted time, the fastest first; none where even the smallest does not fit. `given`: tile_z,
 /// tile_y and tile_x narrow the choice.
 std::vector<TimedTile> fastest_tiles(const plugin::StencilProblem& problem, const Machine& machine,
-                                     const TileCosts& costs, const plugin::GivenParameters& given);
+                                     const CellCosts& costs, const plugin::GivenParameters& given);
 
 /// "" or why no tile fits, with the figures.
 std::string why_no_tile(const plugin::StencilProblem& problem, const Machine& machine);

@@ -38,20 +38,24 @@ double boundary_share(const StencilProblem& p, const Tile& tile) {
 /// Seconds of a sweep. Rows of a tile begin and end inside 32-byte sectors, so one sector more than their length moves.
 /// Few threads leave a multiprocessor idle while they wait for memory, and few tiles leave multiprocessors idle. The
 /// sweep waits for a tile at the boundary, whose threads load one cell after another.
-double sweep_seconds(const StencilProblem& p, const Machine& machine, const TileCosts& costs, const Tile& tile) {
+double sweep_seconds(const StencilProblem& p, const Machine& machine, const CellCosts& cell, const Tile& tile) {
+  const TileCosts& costs = machine.stencil.tile;
+  const double arithmetic = cuda::arithmetic(p, machine);
   const double tiles = double(tile.count(p)), size = double(plugin::size_of(p.dtype));
   const double cells = double(tile.cells[0]) * tile.cells[1] * (tile.cells[2] + 32.0 / size);
   const double boundary = boundary_share(p, tile);
-  const double loads =
-      costs.cell * (p.rank == 1 ? costs.line : 1.0) * cells * (1.0 + (costs.boundary - 1.0) * boundary);
-  const double sums = tile.points() * (costs.point + costs.tap * double(p.taps.size()));
+  const double loads = cell.cell * (p.rank == 1 ? costs.line : 1.0) * cells * (1.0 + (cell.boundary - 1.0) * boundary);
+  const double sums = tile.points() * (costs.point + arithmetic * costs.tap * double(p.taps.size()));
   const int blocks = std::max(1, std::min({machine.threads_per_multiprocessor / tile.threads(), kMostBlocks,
                                            int(machine.shared_per_multiprocessor / (tile.bytes + kReservedBytes))}));
   const double busy = std::min(1.0, blocks * tile.threads() / kEnoughThreads);
   const double filled = std::min(1.0, std::max(1.0, tiles) / machine.multiprocessors);
-  const double latency = boundary > 0.0 ? costs.latency * cells / tile.threads() : 0.0;
-  return machine.stencil.sweep.launch + latency / machine.clock_hz +
-         std::max(copy_seconds(p, machine), all_cycles(machine, tiles * (loads + sums) / (busy * filled)));
+  const double latency = boundary > 0.0 ? arithmetic * costs.latency * cells / tile.threads() : 0.0;
+  return seconds_of({.memory = copy_seconds(p, machine),
+                     .computing = all_cycles(machine, tiles * (loads + sums) / (busy * filled)),
+                     .overlap = costs.overlap,
+                     .wait = latency / machine.clock_hz},
+                    machine);
 }
 
 template <class Visit>
@@ -95,7 +99,7 @@ std::optional<Tile> make_tile(const StencilProblem& problem, const Machine& mach
   return tile;
 }
 
-std::vector<TimedTile> fastest_tiles(const StencilProblem& problem, const Machine& machine, const TileCosts& costs,
+std::vector<TimedTile> fastest_tiles(const StencilProblem& problem, const Machine& machine, const CellCosts& costs,
                                      const plugin::GivenParameters& given) {
   std::vector<TimedTile> tiles;
   const auto extents = [&](int axis) { return allowed_extents(problem, given, axis); };
@@ -139,7 +143,7 @@ Tile tile_of(const StencilProblem& problem, const Machine& machine, const plugin
 
 void offer_shared_ldg(const StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
                       std::uint64_t, plugin::OfferList& offers) {
-  const TileCosts& costs = type_costs(machine, problem.dtype).ldg_tile;
+  const CellCosts& costs = machine.stencil.tile.ldg;
   for (const auto& [tile, seconds] : fastest_tiles(problem, machine, costs, given))
     offer_sweeps(problem, parameters_of(problem, tile), seconds, offers);
 }
@@ -147,10 +151,10 @@ void offer_shared_ldg(const StencilProblem& problem, const Machine& machine, con
 /// Taps that cannot have a place in the bank are read from device memory, as by shared_ldg.
 void offer_shared_constant(const StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
                            std::uint64_t, plugin::OfferList& offers) {
-  const StencilTypeCosts& all = type_costs(machine, problem.dtype);
+  const TileCosts& all = machine.stencil.tile;
   const std::int64_t bank = given.in_range("bank", kBankIfRoom, kBankNever, kBankIfRoom);
   const std::size_t bytes = problem.taps.size() * (std::size_t(value_bytes(problem.dtype)) + sizeof(int));
-  const TileCosts& costs = bank == kBankNever || bytes > kConstantBankBytes ? all.ldg_tile : all.constant_tile;
+  const CellCosts& costs = bank == kBankNever || bytes > kConstantBankBytes ? all.ldg : all.constant;
   for (const auto& [tile, seconds] : fastest_tiles(problem, machine, costs, given))
     offer_sweeps(problem, parameters_of(problem, tile, plugin::Parameters::Entry{"bank", bank}), seconds, offers);
 }

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What the stencils' models of time share. Pure functions, without CUDA.
+/// The one model of a stencil's time. A kernel says what a pass does, and a pass takes
+///
+///     launch + the slower of memory and multiprocessors + a part of the other + waiting for the last threads
+///
+/// Pure functions, without CUDA.
 #pragma once
 
 #include <tessera/plugin/offers.hpp>
@@ -14,29 +18,31 @@
 
 namespace tessera::cuda {
 
-/// The costs of an element type: those of 16 bits share theirs.
-template <class T>
-inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts = &StencilCosts::narrow;
-template <>
-inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts<float> = &StencilCosts::f32;
-template <>
-inline constexpr StencilTypeCosts StencilCosts::*kTypeCosts<double> = &StencilCosts::f64;
-
-inline const StencilTypeCosts& type_costs(const Machine& machine, tessera_dtype dtype) {
-  return with_types(
-      dtype, [&]<class T>(std::type_identity<T>) -> const StencilTypeCosts& { return machine.stencil.*kTypeCosts<T>; });
-}
-
 /// Bytes of a value that is computed on: coefficients and sums, and elements in tiles.
 constexpr int value_bytes(tessera_dtype dtype) {
   return with_types(dtype, []<class T>(std::type_identity<T>) { return int(sizeof(Scalar<T>)); });
 }
 
+/// How many times as long as on f32 arithmetic takes.
+inline double arithmetic(const plugin::StencilProblem& p, const Machine& machine) {
+  return value_bytes(p.dtype) == int(sizeof(double)) ? machine.stencil.sweep.f64 : 1.0;
+}
+
 /// The time in which all multiprocessors together spend so many cycles.
 inline double all_cycles(const Machine& machine, double cycles) { return cycles / machine.cycles_per_second(); }
 
-/// The time of two things that overlap, but for a part of the shorter one.
-inline double overlapped(double a, double b, double part) { return std::max(a, b) + part * std::min(a, b); }
+/// What a pass over the domain does, in seconds.
+struct Sweep {
+  double launch = 0.0;  ///< more than of every kernel
+  double memory;        ///< to move arrays
+  double computing;     ///< of all multiprocessors together, or of the busiest
+  double overlap;       ///< the part of the shorter of these that the longer one does not hide
+  double wait = 0.0;    ///< for the last threads
+};
+inline double seconds_of(const Sweep& s, const Machine& machine) {
+  return machine.stencil.sweep.launch + s.launch + std::max(s.memory, s.computing) +
+         s.overlap * std::min(s.memory, s.computing) + s.wait;
+}
 
 /// Bytes of an array of the domain.
 inline double array_bytes(const plugin::StencilProblem& p) {

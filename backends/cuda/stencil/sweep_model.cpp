@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "model.hpp"
+#include "sweep_model.hpp"
 
 #include <tessera/plugin/math.hpp>
 
