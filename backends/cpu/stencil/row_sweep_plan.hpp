@@ -10,7 +10,7 @@
 #pragma once
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 #include "register_block_kernel.hpp"
 #include "row_ends.hpp"

@@ -9,7 +9,7 @@
 /// and GPUs", SC10.) Boundaries are those of a single sweep at every step.
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 #include "temporal_tile.hpp"
 
