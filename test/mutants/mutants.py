@@ -252,10 +252,10 @@ MUTANTS = [
     ("backends/cpu/stencil/reference.cpp", "an algorithm with an order of its own takes ordered sums",
      "{.narrow = true}",
      "{.narrow = true, .ordered = true}"),
-    ("backends/cpu/stencil/row_sweep_plan.hpp", "rows near an outer boundary add the taps backwards",
-     "    for (const plugin::Tap& tap : p_.taps) {\n      const plugin::Sample s = d_.sample(i",
-     "    for (std::size_t t = p_.taps.size(); t-- > 0;) {\n      const plugin::Tap& tap = p_.taps[t];\n"
-     "      const plugin::Sample s = d_.sample(i"),
+    ("backends/cpu/stencil/row_kernel.hpp", "rows near an outer boundary add the taps backwards",
+     "  for (const plugin::Tap& tap : taps) {\n    const plugin::Sample s = d.sample(i",
+     "  for (std::size_t t = taps.size(); t-- > 0;) {\n    const plugin::Tap& tap = taps[t];\n"
+     "    const plugin::Sample s = d.sample(i"),
     ("backends/cpu/openmp_threads.cpp", "a forked child waits for its parent's threads",
      "  lost = true;\n",
      "  lost = false;\n"),
