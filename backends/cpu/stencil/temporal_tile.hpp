@@ -54,7 +54,7 @@ struct TileRules {
 
 /// A plane that a level computes.
 struct Plane {
-  std::int64_t c0, copy;  ///< `copy`: where the domain's copy begins
+  std::int64_t c0;
   std::int64_t from, to;  ///< slots: of the level below, and its own
   bool plain, frozen;
 };
@@ -183,9 +183,9 @@ class TileRun {
     Level<T>& l = at(level);
     l.rows = span(1, level), l.points = span(2, level), l.count = std::max<std::int64_t>(planes.size(), 0);
     for (std::int64_t p = 0; p < l.count; ++p) {
-      const std::int64_t c0 = planes.begin + p, copy = r_.axes[0].copy_begin(c0);
+      const std::int64_t c0 = planes.begin + p;
       Plane& plane = l.plane[std::size_t(p)];
-      plane = {c0, copy, slot(level - 1, c0), slot(level, c0), d_.plain_on(0, c0 - copy), d_.frozen_on(0, c0 - copy)};
+      plane = {c0, slot(level - 1, c0), slot(level, c0), d_.plain_on(0, c0), d_.frozen_on(0, c0)};
       if (!plane.plain) continue;
       RowTerms<T>& terms = l.plain[std::size_t(p)];
       for (std::size_t t = 0; t < r_.taps.size(); ++t)
@@ -247,10 +247,9 @@ class TileRun {
     const Level<T>& l = at(level);
     const bool blocks = in_blocks(l);
     for (std::int64_t c1 = l.rows.begin; l.count > 0 && c1 < l.rows.end;) {
-      const std::int64_t i1 = c1 - r_.axes[1].copy_begin(c1);
-      const bool block = blocks && d_.plain_on(1, i1);
+      const bool block = blocks && d_.plain_on(1, c1);
       const bool several =
-          block && c1 + layout_.block_rows <= l.rows.end && d_.plain_on(1, i1 + layout_.block_rows - 1);
+          block && c1 + layout_.block_rows <= l.rows.end && d_.plain_on(1, c1 + layout_.block_rows - 1);
       const std::int64_t count = several ? layout_.block_rows : 1;
       if (block)
         sum_block(level, l, c1, int(count));
@@ -284,19 +283,17 @@ class TileRun {
 
   void compute_row(std::int64_t level, const Level<T>& l, std::int64_t p, std::int64_t c1) const {
     const Plane& plane = l.plane[std::size_t(p)];
-    const std::int64_t i1 = c1 - r_.axes[1].copy_begin(c1);
     const T* from = row(level - 1, plane.from, c1);
     T* to = row(level, plane.to, c1);
-    if (plane.frozen || d_.frozen_on(1, i1)) {
+    if (plane.frozen || d_.frozen_on(1, c1)) {
       copy_points(from + l.points.begin, 1, to + l.points.begin, 1, l.points.size());
-    } else if (plane.plain && d_.plain_on(1, i1)) {
+    } else if (plane.plain && d_.plain_on(1, c1)) {
       sum_row(from, l.plain[std::size_t(p)], l.points, to);
     } else {
-      // The rows are mapped within the domain's copy.
       const auto row_offset = [&](std::int64_t mapped0, std::int64_t mapped1) {
-        return plane_offset(plane, plane.copy + mapped0) + (mapped1 - i1) * layout_.pitch;
+        return plane_offset(plane, mapped0) + (mapped1 - c1) * layout_.pitch;
       };
-      map_terms(d_, r_.taps, plane.c0 - plane.copy, i1, 1, row_offset, scratch_.mapped);
+      map_terms(d_, r_.taps, plane.c0, c1, 1, row_offset, scratch_.mapped);
       sum_row(from, scratch_.mapped, l.points, to);
     }
     for (std::int64_t t = 0; t < l.points.size() / kLine / PrefetchQueue<T>::kLinesPerAdvance; ++t)
