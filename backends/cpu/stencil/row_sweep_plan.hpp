@@ -92,7 +92,7 @@ class RowSweepPlan final : public plugin::Plan {
   /// How far ahead of use a block prefetches, if its next rows are farther away: a third of a first-level cache.
   static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
-  /// What a share has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
+  /// What a task has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
   struct Scratch {
     RowTerms<T> terms;
     WriteCombiner<T> lines;
