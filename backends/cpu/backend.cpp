@@ -7,7 +7,7 @@
 #include "context.hpp"
 #include "machine.hpp"
 #include "processor.hpp"
-#include "threads.hpp"
+#include "thread_pool.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "context.hpp"
 
-#include "parallel.hpp"
+#include "thread_pool.hpp"
 
 #include <sys/mman.h>
 

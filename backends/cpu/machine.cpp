@@ -5,7 +5,7 @@
 
 #include "gemm/dot_product.hpp"
 #include "processors.hpp"
-#include "threads.hpp"
+#include "thread_pool.hpp"
 
 #include <tessera/plugin/error.hpp>
 

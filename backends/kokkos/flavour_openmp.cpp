@@ -8,7 +8,7 @@
 
 #include "../cpu/machine.hpp"
 #include "../cpu/processor.hpp"
-#include "../cpu/threads.hpp"
+#include "../cpu/thread_pool.hpp"
 #include "version.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include "../cpu/stencil/register_block_kernel.hpp"
 #include "../cpu/stencil/row_ends.hpp"
 #include "../cpu/stencil/sweep_cut.hpp"
-#include "../cpu/threads.hpp"
+#include "../cpu/thread_pool.hpp"
 #include "../cpu/vector.hpp"
 
 #include <tessera/plugin/math.hpp>

@@ -9,7 +9,7 @@
 #include "flavour.hpp"
 
 #if !defined(KOKKOS_ENABLE_CUDA)
-#include "../cpu/parallel.hpp"
+#include "../cpu/thread_pool.hpp"
 
 #include <tessera/plugin/floating_mode.hpp>
 #endif

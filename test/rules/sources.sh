@@ -65,14 +65,14 @@ find_lines "\b($prints|$ends) *\(|std::(cout|cerr|clog)\b" "${core_files[@]}" li
   grep -v '^lib/plan/verbose\.cpp:' |
   rule "the core prints in verbose.cpp alone and never ends the process; lib/distributed neither" || true
 find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
-  grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
+  grep -vE '^lib/dispatch/environment\.cpp:|^backends/cpu/openmp_threads\.cpp:.*"(OMP|GOMP)_STACKSIZE"' |
   grep -v '^backends/cpu/machine\.cpp:.*"OMP_NUM_THREADS"' |
   grep -v '^lib/blas/forward\.cpp:.*"TESSERA_VERBOSE"' |
   rule "the environment is read in environment.cpp alone, but for OpenMP's and where BLAS goes to the next one" || true
 find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" lib/blas lib/distributed \
   backends include |
   rule "the library installs no signal handler" || true
-find_lines '^ *# *pragma omp parallel' backends | grep -vE '^backends/cpu/(crew|parallel)\.cpp:' |
+find_lines '^ *# *pragma omp parallel' backends | grep -v '^backends/cpu/openmp_threads\.cpp:' |
   rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
 find_lines '\bKokkos::parallel_(for|reduce|scan)\b' backends |
   grep -vE '^backends/kokkos/(launch\.hpp|runtime\.cpp):' |

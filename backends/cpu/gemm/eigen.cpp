@@ -6,7 +6,7 @@
 /// bits do not depend on how many threads OpenMP gives to an execution.
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "arguments.hpp"
 #include "model.hpp"
 #include "panels.hpp"

@@ -3,7 +3,7 @@
 
 #include "panels_layout.hpp"
 
-#include "../threads.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 
 #include <tessera/plugin/math.hpp>

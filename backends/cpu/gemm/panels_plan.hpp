@@ -6,7 +6,7 @@
 /// how many threads OpenMP gives to an execution.
 #pragma once
 
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "arguments.hpp"
 #include "panels.hpp"
 #include "panels_layout.hpp"

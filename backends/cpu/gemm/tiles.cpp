@@ -3,7 +3,7 @@
 
 #include "tiles.hpp"
 
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "arguments.hpp"
 #include "panels.hpp"
 

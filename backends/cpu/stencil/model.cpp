@@ -3,7 +3,6 @@
 
 #include "model.hpp"
 
-#include "row_blocks.hpp"
 #include "sweep_axis.hpp"
 
 #include <algorithm>

@@ -6,8 +6,6 @@
 #pragma once
 
 #include "prefetch_queue.hpp"
-#include "row_blocks.hpp"
-#include "tap_distance.hpp"
 #include "tap_groups.hpp"
 
 namespace tessera::cpu {

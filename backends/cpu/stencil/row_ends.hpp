@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../vector.hpp"
-#include "row_terms.hpp"
+#include "row_kernel.hpp"
 #include "temporal_axis.hpp"
 
 #include <tessera/plugin/boundary.hpp>

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 #include "register_block_kernel.hpp"
 #include "row_ends.hpp"
@@ -21,7 +21,6 @@
 #include <tessera/plugin/plugin.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -93,7 +92,7 @@ class RowSweepPlan final : public plugin::Plan {
   /// How far ahead of use a block prefetches, if its next rows are farther away: a third of a first-level cache.
   static constexpr std::int64_t kFarthest = 16384 / std::int64_t(sizeof(T));
 
-  /// What a share has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
+  /// What a task has for itself: a row of taps with room for all, lines under way, and the ends of a block's rows.
   struct Scratch {
     RowTerms<T> terms;
     WriteCombiner<T> lines;
@@ -159,9 +158,12 @@ class RowSweepPlan final : public plugin::Plan {
   /// Some points of row (i, j).
   void run_points(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, Span points, Scratch& scratch) const {
     const Line line = line_of(sweep, i, j);
-    if (d_.frozen_on(0, i) || d_.frozen_on(1, j)) return copy_points(line, points.begin, points.end);
+    if (d_.frozen_on(0, i) || d_.frozen_on(1, j))
+      return copy_points(line.row + points.begin * line.in_stride, line.in_stride,
+                         line.out + points.begin * line.out_stride, line.out_stride, points.size());
     const bool plain = d_.plain_on(0, i) && d_.plain_on(1, j);
-    if (!plain) map_rows(sweep.source.strides, i, j, scratch.terms);
+    const auto row_offset = [&s = sweep.source.strides](auto k, auto l) { return k * s[0] + l * s[1]; };
+    if (!plain) map_terms(d_, p_.taps, i, j, line.in_stride, row_offset, scratch.terms);
     const RowTerms<T>& terms = plain ? sweep.source.terms : scratch.terms;
     const T* base = plain ? line.row : line.in;
     const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
@@ -274,27 +276,6 @@ class RowSweepPlan final : public plugin::Plan {
     const std::int64_t head = std::max<std::int64_t>(ends_.low() - middle.begin, 0);
     return {values + ends_.low() - head, ends_.values_in(values).high, head,
             std::max<std::int64_t>(middle.end - ends_.high(), 0), ends_.room()};
-  }
-
-  static void copy_points(const Line& line, std::int64_t begin, std::int64_t end) {
-    if (line.in_stride == 1 && line.out_stride == 1) {
-      if (begin < end) std::memcpy(line.out + begin, line.row + begin, std::size_t(end - begin) * sizeof(T));
-      return;
-    }
-    for (std::int64_t i = begin; i < end; ++i) line.out[i * line.out_stride] = line.row[i * line.in_stride];
-  }
-
-  /// The taps of row (i, j), from the array's first point: rows that are mapped, or constant.
-  void map_rows(const plugin::Index3& strides, std::int64_t i, std::int64_t j, RowTerms<T>& terms) const {
-    terms.clear();
-    for (const plugin::Tap& tap : p_.taps) {
-      const plugin::Sample s = d_.sample(i + tap.offset[0], j + tap.offset[1], 0);  // index 0 of axis 2 is inside
-      if (s.constant)
-        terms.init += Scalar<T>(tap.coefficient) * Scalar<T>(s.value);
-      else
-        terms.push(s.index[0] * strides[0] + s.index[1] * strides[1], tap.offset[2], strides[2],
-                   Scalar<T>(tap.coefficient));
-    }
   }
 
   /// The part of some points of a row that goes in one vector loop: non-temporal stores fill whole cache lines.

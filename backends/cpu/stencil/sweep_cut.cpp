@@ -3,7 +3,7 @@
 
 #include "sweep_cut.hpp"
 
-#include "row_blocks.hpp"
+#include "tap_groups.hpp"
 
 #include <tessera/plugin/math.hpp>
 

@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Taps in groups that several rows share: a vector that is loaded once serves all taps of a group.
+/// Taps in groups that several rows share: a vector that is loaded once serves all taps of a group in all rows of a
+/// block.
 #pragma once
+
+#include "../caches.hpp"
+#include "../instruction_set.hpp"
 
 #include <tessera/plugin/problem.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -64,5 +69,44 @@ std::vector<TapGroup> group_taps(std::vector<plugin::Tap>& taps);
 
 /// The order for elements of 16 bits: row by row of what they read, the row with the most taps last.
 void order_by_rows(std::vector<plugin::Tap>& taps);
+
+/// Planes of a block. Two share most of what they read of the planes around, which comes from the second-level cache.
+inline constexpr int kBlockPlanes = 2;
+/// Rows of each plane in a block that has several.
+constexpr int most_block_rows(const InstructionSet& instructions) {
+  return 4 * instructions.vector_bytes / int(kLineBytes);
+}
+inline constexpr int kBlockRows = most_block_rows(kInstructionSet);
+/// Cache lines' length of points that each row of a block must have.
+inline constexpr std::int64_t kLeastLines = 4;
+
+/// Whether a block of `rows` rows reads row (i0, i1), so many points along, for the taps of a pattern around (0, 0).
+constexpr bool reads_row(Pattern pattern, int rows, int i0, int i1, std::int64_t along) {
+  for (int p = 0; p < kBlockPlanes; ++p)
+    for (int r = 0; r < rows; ++r)
+      if (has_tap(pattern, i0 - p, i1 - r, along)) return true;
+  return false;
+}
+
+/// Vectors that a block of so many rows of each plane loads, for each vector of results.
+double loads_per_result(const std::vector<TapGroup>& groups, int rows);
+
+/// Rows of each plane in the blocks for these taps: most_block_rows() where that loads much less for each result than
+/// one, else 1.
+int block_rows(const InstructionSet& instructions, const std::vector<TapGroup>& groups);
+
+/// Elements from a point to one that lies `by` indices from it. Where that is no number of 64 bits the taps leave the
+/// domain, and nothing is read there: a distance beyond any array stands for it.
+template <class Strides>
+std::int64_t distance(const plugin::Index3& by, const Strides& strides) {
+  constexpr std::int64_t kBeyondAny = std::int64_t(1) << 62;
+  std::int64_t total = 0;
+  for (std::size_t axis = 0; axis < by.size(); ++axis) {
+    std::int64_t part = 0;
+    if (__builtin_mul_overflow(by[axis], strides[axis], &part) || __builtin_add_overflow(total, part, &total))
+      return kBeyondAny;
+  }
+  return std::clamp(total, -kBeyondAny, kBeyondAny);
+}
 
 }  // namespace tessera::cpu

@@ -9,7 +9,7 @@
 /// and GPUs", SC10.) Boundaries are those of a single sweep at every step.
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 #include "temporal_tile.hpp"
 
@@ -83,7 +83,7 @@ class TemporalPlan final : public plugin::Plan {
   std::int64_t steps_;
   int threads_;
   TileGrid grid_{};
-  std::vector<ThreadScratch<T>> scratch_;  ///< one a share
+  std::vector<ThreadScratch<T>> scratch_;  ///< one a task
 };
 
 /// Most steps of a pass that are worth a try, and how far a caller may go.

@@ -27,15 +27,15 @@ inline plugin::Domain unrolled(plugin::Domain d) {
   return d;
 }
 
-/// Coordinates of an axis are indices that go on behind a periodic side, where copies of the domain follow each other.
-/// Other sides end the axis, and end each copy: its taps are mapped within the copy, at most `radius` away.
+/// Coordinates of an axis are indices, which go on behind both sides of a periodic axis. Other sides end the axis: taps
+/// are mapped within it, at most `radius` away.
 class TileAxis {
  public:
   TileAxis() = default;
   TileAxis(const plugin::Domain& d, int axis)
-      : extent_(d.extents[axis]), radius_(std::max(d.reach[axis][0], d.reach[axis][1])) {
-    for (int side = 0; side < 2; ++side) open_[side] = d.mode[axis][side] == TESSERA_BOUNDARY_PERIODIC;
-  }
+      : extent_(d.extents[axis]),
+        radius_(std::max(d.reach[axis][0], d.reach[axis][1])),
+        endless_(d.mode[axis][0] == TESSERA_BOUNDARY_PERIODIC) {}
 
   std::int64_t extent() const { return extent_; }
   /// How far a step reaches in both directions: a mirror at one side makes taps to the other side.
@@ -44,24 +44,17 @@ class TileAxis {
   /// The coordinates that `steps` steps to all of `core` read.
   Span around(Span core, std::int64_t steps) const {
     const Span wide{core.begin - steps * radius_, core.end + steps * radius_};
-    return {open_[0] ? wide.begin : std::max<std::int64_t>(wide.begin, 0),
-            open_[1] ? wide.end : std::min(wide.end, extent_)};
+    return endless_ ? wide : Span{std::max<std::int64_t>(wide.begin, 0), std::min(wide.end, extent_)};
   }
 
-  /// No point of the axis has a boundary.
-  bool endless() const { return open_[0] && open_[1]; }
-  /// First coordinate of the domain's copy that a coordinate lies in; an endless axis is one copy.
-  std::int64_t copy_begin(std::int64_t c) const {
-    return inside(c) || endless() ? 0 : (c < 0 ? (c + 1) / extent_ - 1 : c / extent_) * extent_;
-  }
+  /// Periodic: no point of the axis has a boundary.
+  bool endless() const { return endless_; }
   /// The index that a coordinate stands for.
-  std::int64_t index(std::int64_t c) const { return inside(c) ? c : (c % extent_ + extent_) % extent_; }
+  std::int64_t index(std::int64_t c) const { return c >= 0 && c < extent_ ? c : (c % extent_ + extent_) % extent_; }
 
  private:
-  bool inside(std::int64_t c) const { return c >= 0 && c < extent_; }
-
   std::int64_t extent_ = 0, radius_ = 0;
-  bool open_[2] = {};
+  bool endless_ = false;
 };
 
 }  // namespace tessera::cpu

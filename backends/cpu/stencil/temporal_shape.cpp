@@ -3,7 +3,7 @@
 
 #include "temporal_shape.hpp"
 
-#include "row_blocks.hpp"
+#include "tap_groups.hpp"
 
 #include <tessera/plugin/math.hpp>
 

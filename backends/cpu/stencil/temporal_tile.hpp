@@ -2,16 +2,130 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A tile of the temporal algorithm on its way through the domain.
+/// A tile of the temporal algorithm on its way through the domain, what tiles share, and what a thread has for its own.
 #pragma once
 
 #include "../nontemporal_store.hpp"
-#include "temporal_rules.hpp"
+#include "model.hpp"
+#include "prefetch_queue.hpp"
+#include "register_block_kernel.hpp"
+#include "row_ends.hpp"
+#include "temporal_axis.hpp"
+
+#include <tessera/plugin/problem.hpp>
+
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
 
 namespace tessera::cpu {
+
+/// What the tiles of a plan share.
+template <class T>
+struct TileRules {
+  plugin::Domain domain;  ///< unrolled
+  std::array<TileAxis, 3> axes;
+  TileLayout layout;
+  RowEnds<T> ends;
+  std::vector<plugin::Tap> taps;    ///< in the order of single sweeps
+  std::vector<TapGroup> groups;     ///< the same taps
+  std::vector<T> coefficient;       ///< of the taps
+  std::vector<std::int64_t> inner;  ///< a tap's distance within its plane
+
+  TileRules(const StencilWork& work, const TemporalShape& shape)
+      : domain(unrolled(work.problem.domain)),
+        layout(tile_layout(work.problem, shape, work.block_rows)),
+        ends(domain),
+        taps(work.problem.taps),
+        groups(work.groups) {
+    for (int axis = 0; axis < 3; ++axis) axes[std::size_t(axis)] = TileAxis(work.problem.domain, axis);
+    for (const auto& tap : taps) {
+      inner.push_back(tap.offset[1] * layout.pitch + tap.offset[2]);
+      coefficient.push_back(T(tap.coefficient));
+    }
+  }
+};
+
+/// A plane that a level computes.
+struct Plane {
+  std::int64_t c0;
+  std::int64_t from, to;  ///< slots: of the level below, and its own
+  bool plain, frozen;
+};
+
+/// What a level does while its tile advances by a group of planes.
+template <class T>
+struct Level {
+  Span rows, points;
+  std::int64_t count = 0;  ///< of the planes
+  std::array<Plane, kMostPlanes> plane;
+  std::vector<RowTerms<T>> plain;  ///< of each plane, away from the boundaries of axes 0 and 1
+  std::vector<StridedGroup<T>> groups;
+
+  std::int64_t lines() const { return count * rows.size() * points.size() * std::int64_t(sizeof(T)) / kLineBytes; }
+};
+
+/// What one thread works with. The buffer is zero at first, since what surrounds a row's points is read, though not
+/// used.
+template <class T>
+class ThreadScratch {
+ public:
+  ThreadScratch(const TileRules<T>& rules, std::int64_t fused_steps)
+      : mapped(rules.taps.size()), queue(std::size_t(rules.layout.group * rules.layout.rows)) {
+    const TileLayout& layout = rules.layout;
+    if (double(layout.planes) * double(layout.rows) * double(layout.pitch) > kMostElements) throw std::bad_alloc();
+    const std::size_t bytes = std::size_t(layout.elements()) * sizeof(T);
+    // On large pages lines fall evenly into the sets of the second-level cache.
+    const std::size_t page = bytes >= kLargePage / 4 ? kLargePage : kPage, whole = (bytes + page - 1) / page * page;
+    buffer_.reset(static_cast<T*>(std::aligned_alloc(page, whole)));
+    if (buffer_ == nullptr) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    if (page == kLargePage) madvise(buffer_.get(), whole, MADV_HUGEPAGE);
+#endif
+    std::memset(buffer_.get(), 0, bytes);
+    RowTerms<T> terms(rules.taps.size());
+    for (const auto& tap : rules.taps) terms.push(0, tap.offset[2], 1, T(tap.coefficient));
+    Level<T> level;
+    level.plain.assign(std::size_t(rules.layout.group), terms);
+    const T* coefficient = rules.coefficient.data();
+    for (const TapGroup& group : rules.groups) {
+      level.groups.push_back({group.pattern, {}, coefficient});
+      coefficient += tap_count(group.pattern);
+    }
+    levels.assign(std::size_t(fused_steps), level);
+  }
+
+  T* buffer() const { return buffer_.get(); }
+
+  std::vector<Level<T>> levels;  ///< the first step's, and so on
+  RowTerms<T> mapped;            ///< of a row near a boundary of axis 0 or 1
+  PrefetchQueue<T> queue;
+
+ private:
+  static constexpr double kMostElements = double(std::int64_t{1} << 48);  ///< no more than can be addressed
+  static constexpr std::size_t kPage = 4096, kLargePage = std::size_t{2} << 20;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<T, Free> buffer_;
+};
+
+/// What a thread does at a time: `core` of the target, so many steps after the source.
+template <class T>
+struct Tile {
+  const T* in;
+  plugin::Index3 in_strides;
+  T* out;
+  plugin::Index3 out_strides;
+  std::int64_t fused_steps;
+  std::array<Span, 3> core;
+};
 
 /// Level s of the buffer holds what s steps have made of the input: the planes that the next level reads. All levels
 /// share one ring of planes.
@@ -69,9 +183,9 @@ class TileRun {
     Level<T>& l = at(level);
     l.rows = span(1, level), l.points = span(2, level), l.count = std::max<std::int64_t>(planes.size(), 0);
     for (std::int64_t p = 0; p < l.count; ++p) {
-      const std::int64_t c0 = planes.begin + p, copy = r_.axes[0].copy_begin(c0);
+      const std::int64_t c0 = planes.begin + p;
       Plane& plane = l.plane[std::size_t(p)];
-      plane = {c0, copy, slot(level - 1, c0), slot(level, c0), d_.plain_on(0, c0 - copy), d_.frozen_on(0, c0 - copy)};
+      plane = {c0, slot(level - 1, c0), slot(level, c0), d_.plain_on(0, c0), d_.frozen_on(0, c0)};
       if (!plane.plain) continue;
       RowTerms<T>& terms = l.plain[std::size_t(p)];
       for (std::size_t t = 0; t < r_.taps.size(); ++t)
@@ -127,24 +241,15 @@ class TileRun {
         scratch_.queue.prefetch(input(c0, c1) + points.begin, points.size());
   }
 
-  static void copy_points(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride, std::int64_t n) {
-    if (from_stride == 1 && to_stride == 1) {
-      std::memcpy(to, from, std::size_t(n) * sizeof(T));
-      return;
-    }
-    for (std::int64_t i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
-  }
-
   /// A level's planes; the last level's go to the output. The planes advance row by row, so that a plane finds in the
   /// first-level cache what the one before has read.
   void compute(std::int64_t level) const {
     const Level<T>& l = at(level);
     const bool blocks = in_blocks(l);
     for (std::int64_t c1 = l.rows.begin; l.count > 0 && c1 < l.rows.end;) {
-      const std::int64_t i1 = c1 - r_.axes[1].copy_begin(c1);
-      const bool block = blocks && d_.plain_on(1, i1);
+      const bool block = blocks && d_.plain_on(1, c1);
       const bool several =
-          block && c1 + layout_.block_rows <= l.rows.end && d_.plain_on(1, i1 + layout_.block_rows - 1);
+          block && c1 + layout_.block_rows <= l.rows.end && d_.plain_on(1, c1 + layout_.block_rows - 1);
       const std::int64_t count = several ? layout_.block_rows : 1;
       if (block)
         sum_block(level, l, c1, int(count));
@@ -178,35 +283,21 @@ class TileRun {
 
   void compute_row(std::int64_t level, const Level<T>& l, std::int64_t p, std::int64_t c1) const {
     const Plane& plane = l.plane[std::size_t(p)];
-    const std::int64_t i1 = c1 - r_.axes[1].copy_begin(c1);
     const T* from = row(level - 1, plane.from, c1);
     T* to = row(level, plane.to, c1);
-    if (plane.frozen || d_.frozen_on(1, i1)) {
+    if (plane.frozen || d_.frozen_on(1, c1)) {
       copy_points(from + l.points.begin, 1, to + l.points.begin, 1, l.points.size());
-    } else if (plane.plain && d_.plain_on(1, i1)) {
+    } else if (plane.plain && d_.plain_on(1, c1)) {
       sum_row(from, l.plain[std::size_t(p)], l.points, to);
     } else {
-      map_terms(plane, c1);
+      const auto row_offset = [&](std::int64_t mapped0, std::int64_t mapped1) {
+        return plane_offset(plane, mapped0) + (mapped1 - c1) * layout_.pitch;
+      };
+      map_terms(d_, r_.taps, plane.c0, c1, 1, row_offset, scratch_.mapped);
       sum_row(from, scratch_.mapped, l.points, to);
     }
     for (std::int64_t t = 0; t < l.points.size() / kLine / PrefetchQueue<T>::kLinesPerAdvance; ++t)
       scratch_.queue.advance();
-  }
-
-  /// The taps of row c1: rows that are mapped within the domain's copy, or constant.
-  void map_terms(const Plane& plane, std::int64_t c1) const {
-    RowTerms<T>& terms = scratch_.mapped;
-    terms.clear();
-    const std::int64_t copy1 = r_.axes[1].copy_begin(c1);
-    for (const plugin::Tap& tap : r_.taps) {
-      // Index 0 of axis 2 is inside.
-      const auto s = d_.sample(plane.c0 - plane.copy + tap.offset[0], c1 - copy1 + tap.offset[1], 0);
-      if (s.constant)
-        terms.init += T(tap.coefficient) * T(s.value);
-      else
-        terms.push(plane_offset(plane, plane.copy + s.index[0]) + (copy1 + s.index[1] - c1) * layout_.pitch,
-                   tap.offset[2], 1, T(tap.coefficient));
-    }
   }
 
   /// What lies around a row's points is read and written, but nothing comes of it.

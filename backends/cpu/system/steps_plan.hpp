@@ -6,7 +6,7 @@
 /// the recordings of each stage.
 #pragma once
 
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 #include "model.hpp"
 #include "sparse_points.hpp"
 

@@ -6,7 +6,7 @@
 /// the code that it takes: docs/adding-an-algorithm.md.
 
 #include "../context.hpp"
-#include "../parallel.hpp"
+#include "../thread_pool.hpp"
 
 namespace tessera::cpu {
 namespace {
