@@ -20,15 +20,15 @@ namespace tessera::distributed {
 namespace {
 
 /// A message that was sent; the sender waits until it has been copied.
-struct Message {
+struct Sent {
   const void* data;
   std::size_t bytes;
-  enum { sent, copying, received } state = sent;
+  enum { waiting, copying, received } state = waiting;
 };
 
 /// Messages from one rank to another with one tag. The n-th receive takes the n-th message.
 struct Channel {
-  std::map<std::uint64_t, Message*> messages;
+  std::map<std::uint64_t, Sent*> messages;
   std::uint64_t sent = 0, received = 0;  ///< begun
 };
 
@@ -48,7 +48,7 @@ struct Operation {
   int peer;
   Channel* channel;
   std::uint64_t number;
-  Message message;
+  Sent message;
   void* target = nullptr;
 };
 
@@ -131,11 +131,11 @@ class Rank {
   }
 
   void finish_send(std::unique_lock<std::mutex>& lock, Operation& send) {
-    Message& message = send.message;
+    Sent& message = send.message;
     hub_->changed.wait(lock, [&] {
-      return message.state == Message::received || (message.state == Message::sent && has_left(send.peer));
+      return message.state == Sent::received || (message.state == Sent::waiting && has_left(send.peer));
     });
-    if (message.state == Message::received) return;
+    if (message.state == Sent::received) return;
     send.channel->messages.erase(send.number);
     refuse(send.peer);
   }
@@ -145,16 +145,16 @@ class Rank {
     hub_->changed.wait(lock, [&] { return messages.contains(receive.number) || has_left(receive.peer); });
     const auto found = messages.find(receive.number);
     if (found == messages.end()) refuse(receive.peer);
-    Message& message = *found->second;
+    Sent& message = *found->second;
     messages.erase(found);
-    message.state = Message::copying;
+    message.state = Sent::copying;
     const std::size_t bytes = message.bytes;
     if (bytes == receive.message.bytes && bytes > 0) {
       lock.unlock();  // the sender does not go before the state says so
       std::memcpy(receive.target, message.data, bytes);
       lock.lock();
     }
-    message.state = Message::received;
+    message.state = Sent::received;
     hub_->changed.notify_all();
     if (bytes != receive.message.bytes)
       throw Error(TESSERA_INTERNAL, "rank " + std::to_string(receive.peer) + " sent " + std::to_string(bytes) +

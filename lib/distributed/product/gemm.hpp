@@ -13,7 +13,6 @@
 #include "group/agreement.hpp"
 #include "handles.hpp"
 #include "panel_ring.hpp"
-#include "redistribution.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "redistribution.hpp"
+#include "block_cyclic.hpp"
 
 #include <algorithm>
 #include <cstdint>

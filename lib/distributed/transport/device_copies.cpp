@@ -199,4 +199,29 @@ std::unique_ptr<Transport> Transport::by_copies(const std::shared_ptr<Comm>& com
   return made;
 }
 
+void queue_copy(void* device, void* stream, const Piece& piece, std::int64_t element, const void* from, void* to) {
+  const auto bytes = [element](std::int64_t elements) { return std::size_t(elements * element); };
+  const std::size_t all = bytes(piece.elements());
+  const void* const source = at(from, piece.from * element);
+  void* const target = at(to, piece.to * element);
+  if (piece.is_dense_from() && piece.is_dense_to())
+    return driver::copy(device, stream, {source, target, all, all, 1, all});
+  for (std::int64_t plane = 0; plane < piece.extents[0]; ++plane)
+    driver::copy(device, stream,
+                 {at(source, plane * piece.from_strides[0] * element),
+                  at(target, plane * piece.to_strides[0] * element), bytes(piece.from_strides[1]),
+                  bytes(piece.to_strides[1]), std::size_t(piece.extents[1]), bytes(piece.extents[2])});
+}
+
+std::unique_ptr<Transport> Transport::by_devices(const std::shared_ptr<Comm>& comm, tessera_context* context,
+                                                 tessera_context* copier, bool nccl_alone, std::string& why_not) {
+  std::unique_ptr<Transport> made;
+  std::string why_no_copies;
+  if (!nccl_alone) made = by_copies(comm, context, copier, why_no_copies);
+  if (made != nullptr) return made;
+  made = by_nccl(comm, context, copier, why_not);
+  if (made == nullptr && !nccl_alone) why_not = why_no_copies + "; " + why_not;
+  return made;
+}
+
 }  // namespace tessera::distributed

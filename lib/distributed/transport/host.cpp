@@ -14,6 +14,22 @@ constexpr std::size_t kHead = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kHead - 1) / kHead * kHead; }
 
+/// The copy of a piece between packed memory of the host and an array, whose elements have these strides.
+tessera_copy copy_of(const Piece& piece, std::int64_t element, const std::array<std::int64_t, 2>& strides,
+                     bool to_device) {
+  const auto dense = piece.dense_strides();
+  tessera_copy copy{};
+  copy.struct_size = sizeof copy;
+  copy.direction = to_device ? TESSERA_COPY_TO_DEVICE : TESSERA_COPY_TO_HOST, copy.rank = 3;
+  copy.element_size = std::uint64_t(element);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    copy.extents[axis] = piece.extents[axis];
+    copy.target_strides[axis] = axis == 2 ? 1 : (to_device ? strides : dense)[axis];
+    copy.source_strides[axis] = axis == 2 ? 1 : (to_device ? dense : strides)[axis];
+  }
+  return copy;
+}
+
 /// All that a rank sends to another one goes in one message, which begins with a word that says whether its sender has
 /// failed, so that a failure reaches the neighbours instead of silence. An execution repeats one exchange.
 class HostMessages : public Transport {
@@ -28,7 +44,7 @@ class HostMessages : public Transport {
 
   void begin(std::size_t, const Arrays& from, const Arrays&, Progress& progress) override {
     if (sent_.empty() && received_.empty()) return;
-    progress.run([&] { call(tessera_context_synchronize, context_); });
+    if (copier_ != context_) progress.run([&] { call(tessera_context_synchronize, context_); });
     progress.always([&] {
       for (Packed& message : received_)
         message.request = comm_->receive(message.bytes.data(), message.bytes.size(), message.peer, kHaloTag);
@@ -97,6 +113,18 @@ class HostMessages : public Transport {
 };
 
 }  // namespace
+
+void pack(tessera_context* context, const Piece& piece, std::int64_t element, const void* array, void* packed) {
+  tessera_copy copy = copy_of(piece, element, piece.from_strides, false);
+  copy.target = packed, copy.source = at(array, piece.from * element);
+  call(tessera_context_copy, context, &copy);
+}
+
+void unpack(tessera_context* context, const Piece& piece, std::int64_t element, const void* packed, void* array) {
+  tessera_copy copy = copy_of(piece, element, piece.to_strides, true);
+  copy.target = at(array, piece.to * element), copy.source = packed;
+  call(tessera_context_copy, context, &copy);
+}
 
 std::unique_ptr<Transport> Transport::by_host(std::shared_ptr<Comm> comm, tessera_context* context,
                                               tessera_context* copier) {

@@ -41,7 +41,7 @@ struct UniqueId {
 constexpr int kBytes = 0;  // ncclInt8
 
 /// What is used of NCCL, by name and as nccl.h declares it.
-struct Library {
+struct NcclFunctions {
   int (*get_unique_id)(UniqueId*);
   int (*comm_init_rank)(void**, int, UniqueId, int);
   int (*comm_destroy)(void*);
@@ -51,7 +51,7 @@ struct Library {
   int (*receive)(void*, std::size_t, int, int, void*, void*);
   const char* (*error_string)(int);
 
-  Library() {
+  NcclFunctions() {
     void* const nccl = open_library("libnccl.so.2");
     find(nccl, "ncclGetUniqueId", get_unique_id), find(nccl, "ncclCommInitRank", comm_init_rank);
     find(nccl, "ncclCommDestroy", comm_destroy), find(nccl, "ncclGroupStart", group_start);
@@ -59,8 +59,8 @@ struct Library {
     find(nccl, "ncclGetErrorString", error_string);
   }
   /// Loaded once; throws where something is missing.
-  static const Library& get() {
-    static const Library library;
+  static const NcclFunctions& get() {
+    static const NcclFunctions library;
     return library;
   }
   void check(int status, const char* what) const {
@@ -89,14 +89,14 @@ std::shared_ptr<Nccl> start(Comm& comm, void* device, std::string& why_not) {
   UniqueId id{};
   const Outcome first = outcome_of([&] {
     made = std::make_shared<Nccl>(device);
-    if (comm.rank() == 0) Library::get().check(Library::get().get_unique_id(&id), "an id");
+    if (comm.rank() == 0) NcclFunctions::get().check(NcclFunctions::get().get_unique_id(&id), "an id");
   });
   why_not = first_failure(comm, first);
   if (!why_not.empty()) return nullptr;
   comm.broadcast(&id, sizeof id, 0);
   why_not = first_failure(comm, outcome_of([&] {
                             const driver::Current current(device);
-                            const Library& library = Library::get();
+                            const NcclFunctions& library = NcclFunctions::get();
                             library.check(library.comm_init_rank(&made->handle, comm.size(), id, comm.rank()),
                                           "joining the group");
                           }));
@@ -109,7 +109,7 @@ std::shared_ptr<Nccl> joined(Comm& comm, tessera_context* context, std::string& 
   void* device = nullptr;
   why_not = first_failure(comm, outcome_of([&] {
                             device = driver::device_of(context);
-                            Library::get();
+                            NcclFunctions::get();
                           }));
   if (!why_not.empty()) return nullptr;
   Comm::Devices& known = comm.devices();
@@ -235,13 +235,13 @@ Nccl::~Nccl() {
   if (handle == nullptr) return;
   try {
     const driver::Current current(device);
-    Library::get().comm_destroy(handle);
+    NcclFunctions::get().comm_destroy(handle);
   } catch (const Error&) {  // the device is gone, and with it what was to be given up
   }
 }
 
 void Nccl::exchange(void* stream, const std::vector<Part>& sent, const std::vector<Part>& received) {
-  const Library& library = Library::get();
+  const NcclFunctions& library = NcclFunctions::get();
   const driver::Current current(device);
   library.check(library.group_start(), "a group of messages");
   int failed = 0;
