@@ -39,6 +39,9 @@ typedef struct tessera_transport {
   tessera_status (*wait)(void* state, void* request, tessera_error* error);
   /** Gives up what the group holds; not collective. */
   void (*destroy)(void* state);
+  /** Collective: each of `count` values becomes the largest that any rank has. May be null: all_gather takes its place,
+   * with at most 32 bytes of each rank. */
+  tessera_status (*all_reduce)(void* state, int64_t* values, uint64_t count, tessera_error* error);
 } tessera_transport;
 
 /** A rank's hold on a group of ranks. */

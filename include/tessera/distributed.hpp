@@ -202,48 +202,50 @@ class DistributedSystemPlan {
   /// A field of the whole domain from the root's packed array, on the host, to the ranks' arrays; null on other ranks.
   /// Of a state the block is written, of an array and a profile also what lies around it.
   void scatter(int root, const SystemField& field, const void* global, void* local) {
-    together({field.known()}, [&](bool own) {
-      detail::call(tessera_distributed_system_scatter, handle_.get(), own ? field.index() : -1, std::int32_t(root),
-                   global, local);
-    });
+    together([&] { require(field.known()); },
+             [&](bool own) {
+               detail::call(tessera_distributed_system_scatter, handle_.get(), own ? field.index() : -1,
+                            std::int32_t(root), global, local);
+             });
   }
   /// The blocks of a state or an array to the root's array.
   void gather(int root, const SystemField& field, const void* local, void* global) {
-    together({field.known()}, [&](bool own) {
-      detail::call(tessera_distributed_system_gather, handle_.get(), own ? field.index() : -1, std::int32_t(root),
-                   local, global);
-    });
+    together([&] { require(field.known()); },
+             [&](bool own) {
+               detail::call(tessera_distributed_system_gather, handle_.get(), own ? field.index() : -1,
+                            std::int32_t(root), local, global);
+             });
   }
   /// Brings what lies around the blocks of an array, for a program that has filled the blocks by itself.
   void exchange(const SystemField& field, void* local) {
-    together({field.known()}, [&](bool own) {
-      detail::call(tessera_distributed_system_exchange, handle_.get(), own ? field.index() : -1, local);
-    });
+    together([&] { require(field.known()); },
+             [&](bool own) {
+               detail::call(tessera_distributed_system_exchange, handle_.get(), own ? field.index() : -1, local);
+             });
   }
 
   /// Makes the steps, as SystemPlan::execute. Arrays have block().elements; series are those of the whole system: each
   /// rank gives what is injected, the same on all, and gets all that is recorded. Complete on return for a backend that
   /// computes on the host and where the system records, else queued on the context's stream.
   void execute(const std::vector<FieldArrays>& fields, const SystemSeries& series = {}) {
-    std::vector<detail::KnownField> known;
     std::vector<tessera_operand> operands;
-    for (const FieldArrays& given : fields) {
-      known.push_back(given.field_);
-      const std::int32_t first = TESSERA_ROLE_FIELD + 4 * given.field_.index;
-      for (std::size_t level = 0; level < given.levels_.size(); ++level)
-        operands.push_back(given.levels_[level].operand(first + std::int32_t(level)));
-    }
-    for (std::size_t i = 0; i < series.injected.size(); ++i)
-      operands.push_back(series.injected[i].operand(TESSERA_ROLE_INJECTED + std::int32_t(i)));
-    for (std::size_t i = 0; i < series.recorded.size(); ++i)
-      operands.push_back(series.recorded[i].operand(TESSERA_ROLE_RECORDED + std::int32_t(i)));
+    const auto read = [&] {
+      for (const FieldArrays& given : fields) {
+        require(given.field_);
+        const std::int32_t first = TESSERA_ROLE_FIELD + 4 * given.field_.index;
+        for (std::size_t level = 0; level < given.levels_.size(); ++level)
+          operands.push_back(given.levels_[level].operand(first + std::int32_t(level)));
+      }
+      for (std::size_t i = 0; i < series.injected.size(); ++i)
+        operands.push_back(series.injected[i].operand(TESSERA_ROLE_INJECTED + std::int32_t(i)));
+      for (std::size_t i = 0; i < series.recorded.size(); ++i)
+        operands.push_back(series.recorded[i].operand(TESSERA_ROLE_RECORDED + std::int32_t(i)));
+    };
     tessera_execution e{};
     e.struct_size = sizeof e;
-    e.operands = operands.data(), e.operand_size = sizeof(tessera_operand);
-    e.scalar_size = sizeof(tessera_scalar);
-    e.first_step = series.first_step;
-    together(known, [&](bool own) {
-      e.operand_count = own ? operands.size() : 0;
+    e.operand_size = sizeof(tessera_operand), e.scalar_size = sizeof(tessera_scalar);
+    together(read, [&](bool is_read) {
+      if (is_read) e.operands = operands.data(), e.operand_count = operands.size(), e.first_step = series.first_step;
       detail::call(tessera_distributed_system_execute, handle_.get(), &e);
     });
   }
@@ -252,20 +254,23 @@ class DistributedSystemPlan {
   int newest(const SystemField& field) const { return place_after(field, 0); }
   int place_after(const SystemField& field, int level) const {
     tessera_role role = 0;
-    own_.require(field.known(), [] { return std::string("field: "); });
+    require(field.known());
     detail::call(tessera_distributed_system_level_after, handle_.get(), field.index(), std::int32_t(level), &role);
     return int(role - TESSERA_ROLE_FIELD) % 4;
   }
 
  private:
-  /// A rank that was given another system's field does its part of the call, which then fails on all ranks, so that
-  /// none waits for it.
-  template <class Call>
-  void together(const std::vector<detail::KnownField>& fields, Call&& call) {
+  void require(const detail::KnownField& field) const {
+    own_.require(field, [] { return std::string("field: "); });
+  }
+  /// A rank that was given another system's field, or whose memory ends in `prepare`, does its part of the call, which
+  /// then fails on all ranks, so that none waits for it.
+  template <class Prepare, class Call>
+  void together(Prepare&& prepare, Call&& call) {
     std::exception_ptr refused;
     try {
-      for (const detail::KnownField& field : fields) own_.require(field, [] { return std::string("field: "); });
-    } catch (const Error&) {
+      prepare();
+    } catch (...) {
       refused = std::current_exception();
     }
     try {

@@ -148,6 +148,10 @@ class Transport {
     }
   }
 
+  void all_reduce(std::int64_t* values, std::uint64_t count) {
+    expect(MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_INT64_T, MPI_MAX, comm_), "MPI_Allreduce");
+  }
+
   Message* send(const void* data, std::uint64_t bytes, int peer, int tag) {
     Message& message = begin(bytes, peer, tag, false);
     for (std::size_t i = 0; i < message.pieces.size(); ++i) {
@@ -270,6 +274,9 @@ inline tessera_status create(MPI_Comm communicator, std::uint64_t largest_piece,
     };
     t.all_gather = [](void* state, const void* mine, void* all, std::uint64_t bytes, tessera_error* failure) {
       return of(state).run(failure, [&] { of(state).all_gather(mine, all, bytes); });
+    };
+    t.all_reduce = [](void* state, std::int64_t* values, std::uint64_t count, tessera_error* failure) {
+      return of(state).run(failure, [&] { of(state).all_reduce(values, count); });
     };
     t.send = [](void* state, const void* data, std::uint64_t bytes, std::int32_t peer, std::int32_t tag, void** request,
                 tessera_error* failure) {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,22 +19,8 @@ namespace {
 
 constexpr int kPatience = 10'000;  // ms without an ending
 
-using Descriptors = std::vector<int>;
-
 void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(std::string(what) + " failed");
-}
-
-/// Sockets between all ranks: ends[a][b] is a's to b.
-std::vector<Descriptors> connect_all(int count) {
-  std::vector<Descriptors> ends(std::size_t(count), Descriptors(std::size_t(count), -1));
-  for (std::size_t a = 0; a < ends.size(); ++a)
-    for (std::size_t b = a + 1; b < ends.size(); ++b) {
-      int pair[2];
-      require(::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0, "socketpair");
-      ends[a][b] = pair[0], ends[b][a] = pair[1];
-    }
-  return ends;
 }
 
 void close_all(const Descriptors& descriptors) {

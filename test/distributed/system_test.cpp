@@ -277,7 +277,10 @@ TEST_CASE("any number of ranks and any cut give the bits of one rank", "[system]
       if (backend == info.name || backend == info.name + "-" + info.variant)
         for (const std::string& name : info.system_algorithms) counts.emplace_back(name, Count{});
     REQUIRE_FALSE(counts.empty());
-    for (const SystemCase& c : cases) {
+    // The emulated device is slow: every fourth case.
+    const std::size_t step = backend == "fake" ? 4 : 1;
+    for (std::size_t i = std::size_t(random.integer(0, std::int64_t(step) - 1)); i < cases.size(); i += step) {
+      const SystemCase& c = cases[i];
       const Trial trial(c, random);
       if (!trial.is_packed() || c.name.find(", in a box") != std::string::npos ||
           c.name.find("on some planes") != std::string::npos || c.name.find("pair in a box") != std::string::npos)

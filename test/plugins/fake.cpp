@@ -178,7 +178,8 @@ class FakeSystem : public QueuedPlan {
       for (const SystemProblem::Points& points : *list)
         operands.push_back(given<T>(e, points.operand, problem_.steps * points.series_count));
     queue([this, operands, workspace = e.workspace<char>()]() mutable {
-      for (tessera_operand& o : operands) o.data = device<char>(o.data, 0);
+      for (tessera_operand& o : operands)
+        if (o.data != nullptr) o.data = device<char>(o.data, 0);  // series of nothing may be null
       const std::uint64_t bytes = steps_.workspace_bytes();
       steps_.run(operands, bytes == 0 ? nullptr : device<char>(workspace, std::int64_t(bytes)));
     });

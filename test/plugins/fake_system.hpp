@@ -7,6 +7,7 @@
 #include <tessera/plugin/plugin.hpp>
 #include <tessera/plugin/system_levels.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -127,7 +128,7 @@ class FakeSteps {
   }
   void record(const Problem::Points& points, T* row) const {
     for (std::int64_t i = 0; i < points.series_count; ++i) row[i] = T(0);
-    for (const auto& [at, weight, i] : points.entries) row[i] += T(weight) * value(points.field, 1, at);
+    for (const auto& [at, weight, i] : points.entries) row[i] = std::fma(T(weight), value(points.field, 1, at), row[i]);
   }
 
   Problem p_;

@@ -77,7 +77,7 @@ find_lines '^ *# *pragma omp parallel' backends | grep -v '^backends/cpu/openmp_
 find_lines '\bKokkos::parallel_(for|reduce|scan)\b' backends |
   grep -vE '^backends/kokkos/(launch\.hpp|runtime\.cpp):' |
   rule "kernels of Kokkos go through Launcher, which has them computed in the default floating-point mode" || true
-find_lines '\bplugin::guard\b' lib | grep -vE '^lib/(api/arguments|distributed/(together|threads))\.[a-z]+:' |
+find_lines '\bplugin::guard\b' lib | grep -vE '^lib/(api/arguments|distributed/group/(agreement|threads))\.[a-z]+:' |
   rule "a C function's body is in api::guard(), in the default floating-point mode" || true
 find_lines '\bcudaDeviceSynchronize\b|\bKokkos::fence\b|\bcudaDeviceReset\b' backends |
   rule "a backend waits for its streams, never for the whole device" || true
@@ -103,7 +103,7 @@ find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
-  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/driver\.cpp:.*dlopen' |
+  grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/transport/driver\.cpp:.*dlopen' |
   rule "libraries are opened in loader.cpp alone, CUDA and NCCL in driver.cpp, and never closed" || true
 find backends -name '*.[ch]*' -type f -exec awk '
   /catch \(\.\.\.\)/ { at = FNR; line = $0 } at && /throw;|current_exception\(\)/ { at = 0 }

@@ -5,9 +5,11 @@
 
 #include <tessera/plugin/error.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include <poll.h>
@@ -16,6 +18,17 @@
 #include <cerrno>
 
 namespace tessera::test {
+
+std::vector<Descriptors> connect_all(int count) {
+  std::vector<Descriptors> ends(std::size_t(count), Descriptors(std::size_t(count), -1));
+  for (std::size_t a = 0; a < ends.size(); ++a)
+    for (std::size_t b = a + 1; b < ends.size(); ++b) {
+      int pair[2];
+      if (::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) throw std::runtime_error("socketpair failed");
+      ends[a][b] = pair[0], ends[b][a] = pair[1];
+    }
+  return ends;
+}
 
 namespace {
 
@@ -28,7 +41,7 @@ Sockets& of(void* state) { return *static_cast<Sockets*>(state); }
 
 }  // namespace
 
-Sockets::Sockets(int rank, std::vector<int> descriptors) : rank_(rank) {
+Sockets::Sockets(int rank, Descriptors descriptors) : rank_(rank) {
   for (const int descriptor : descriptors) peers_.push_back({descriptor, false, {}, {}, {}});
 }
 
@@ -160,16 +173,22 @@ void Sockets::all_gather(const void* mine, void* all, std::uint64_t bytes) {
   broadcast(all, bytes * peers_.size(), 0);
 }
 
-tessera_transport Sockets::transport() {
+void Sockets::all_reduce(std::int64_t* values, std::uint64_t count) {
+  std::vector<std::int64_t> all(peers_.size() * count);
+  all_gather(values, all.data(), count * sizeof *values);
+  for (std::size_t i = 0; i < all.size(); ++i) values[i % count] = std::max(values[i % count], all[i]);
+}
+
+tessera_transport Sockets::transport(bool reduces) {
   tessera_transport t{};
   t.struct_size = sizeof t;
   t.state = this;
   t.rank = rank_, t.size = std::int32_t(peers_.size());
   t.broadcast = [](void* state, void* data, std::uint64_t bytes, std::int32_t root, tessera_error* error) {
-    return plugin::guard(error, [&] { of(state).broadcast(data, bytes, root); });
+    return plugin::guard(error, [&] { of(state).count(bytes), of(state).broadcast(data, bytes, root); });
   };
   t.all_gather = [](void* state, const void* mine, void* all, std::uint64_t bytes, tessera_error* error) {
-    return plugin::guard(error, [&] { of(state).all_gather(mine, all, bytes); });
+    return plugin::guard(error, [&] { of(state).count(bytes), of(state).all_gather(mine, all, bytes); });
   };
   t.send = [](void* state, const void* data, std::uint64_t bytes, std::int32_t peer, std::int32_t tag, void** request,
               tessera_error* error) {
@@ -183,6 +202,11 @@ tessera_transport Sockets::transport() {
     return plugin::guard(error, [&] { of(state).wait(static_cast<Message*>(request)); });
   };
   t.destroy = [](void* state) { delete &of(state); };
+  if (reduces)
+    t.all_reduce = [](void* state, std::int64_t* values, std::uint64_t count, tessera_error* error) {
+      return plugin::guard(error,
+                           [&] { of(state).count(count * sizeof *values), of(state).all_reduce(values, count); });
+    };
   return t;
 }
 

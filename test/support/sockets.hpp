@@ -15,18 +15,28 @@
 
 namespace tessera::test {
 
+/// A rank's sockets to all ranks; its own is -1.
+using Descriptors = std::vector<int>;
+/// Sockets between all ranks of a group: ends[a][b] is a's to b.
+std::vector<Descriptors> connect_all(int count);
+
 /// One rank's ends of the sockets. One that waits for a rank whose process has ended, or which has destroyed its group,
 /// gets an error.
 class Sockets {
  public:
-  /// A descriptor for each rank; its own is not used.
-  Sockets(int rank, std::vector<int> descriptors);
+  Sockets(int rank, Descriptors descriptors);
   ~Sockets();
   Sockets(const Sockets&) = delete;
   Sockets& operator=(const Sockets&) = delete;
 
-  /// The transport, whose `destroy` deletes this object.
-  tessera_transport transport();
+  /// The transport, whose `destroy` deletes this object; with a reduction or without.
+  tessera_transport transport(bool reduces = false);
+  /// Collective calls so far, and the bytes that this rank has given to them, of broadcasts also to receive.
+  struct Collectives {
+    int calls = 0;
+    std::uint64_t bytes = 0;
+  };
+  const Collectives& collectives() const { return collectives_; }
   /// The process is killed when it waits for the n-th message from now on.
   void kill_in_wait(int number) { waits_left_ = number; }
 
@@ -63,6 +73,8 @@ class Sockets {
   void wait(Message* message);
   void broadcast(void* data, std::uint64_t bytes, int root);
   void all_gather(const void* mine, void* all, std::uint64_t bytes);
+  void all_reduce(std::int64_t* values, std::uint64_t count);
+  void count(std::uint64_t bytes) { ++collectives_.calls, collectives_.bytes += bytes; }
 
   bool is_done(const Message& message) const;
   void move_bytes();
@@ -71,6 +83,7 @@ class Sockets {
   void deliver(Peer& peer);
 
   int rank_, waits_left_ = 0;
+  Collectives collectives_;
   std::vector<Peer> peers_;
 };
 

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// What travels from rank to rank in an execution, and by what: the group's transport through host memory, copies
+/// between devices of one process, or NCCL.
+#pragma once
+
+#include "group/agreement.hpp"
+#include "handles.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::distributed {
+
+/// Lines of neighbouring elements that go from an array of one rank into one of another.
+struct Piece {
+  std::int64_t from = 0, to = 0;                 ///< the first element in each
+  std::array<std::int64_t, 3> extents{1, 1, 1};  ///< planes, lines of each, elements of each line
+  /// Elements from one plane, and from one line, to the next.
+  std::array<std::int64_t, 2> from_strides{}, to_strides{};
+
+  std::int64_t elements() const { return extents[0] * extents[1] * extents[2]; }
+  bool is_dense_from() const { return is_dense(from_strides); }
+  bool is_dense_to() const { return is_dense(to_strides); }
+  std::array<std::int64_t, 2> dense_strides() const { return {extents[1] * extents[2], extents[2]}; }
+
+ private:
+  bool is_dense(const std::array<std::int64_t, 2>& strides) const {
+    return (extents[1] == 1 || strides[1] == extents[2]) && (extents[0] == 1 || strides[0] == extents[1] * extents[2]);
+  }
+};
+
+/// Pieces of one array that go together to or from a rank, which may be this one.
+struct Message {
+  std::size_t array;  ///< its place among those of an exchange
+  int peer;
+  std::int64_t element;  ///< bytes
+  std::vector<Piece> pieces;
+
+  std::int64_t bytes() const {
+    std::int64_t elements = 0;
+    for (const Piece& piece : pieces) elements += piece.elements();
+    return elements * element;
+  }
+};
+/// An exchange. The messages between two ranks are in one order on both.
+struct Messages {
+  std::vector<Message> sent, received;
+
+  bool empty() const { return sent.empty() && received.empty(); }
+  double received_bytes() const {
+    double bytes = 0.0;
+    for (const Message& message : received) bytes += double(message.bytes());
+    return bytes;
+  }
+};
+
+using Arrays = std::vector<void*>;
+
+/// An execution is open(), a collective that finds out whether all ranks go on, and then, for each exchange or for
+/// several together, show(), begin(), finish() and done(), with close() at last.
+class Transport {
+ public:
+  /// By the group's own transport. `copier` is a context for copies to and from the device, or null where arrays are
+  /// the host's own memory.
+  static std::unique_ptr<Transport> by_host(std::shared_ptr<Comm> comm, tessera_context* context,
+                                            tessera_context* copier);
+  /// Collective: the fastest way that there is between the devices of all ranks, or null, and why there is none.
+  /// `copier` is a context beside `context`, whose work goes first; both outlive the transport.
+  static std::unique_ptr<Transport> by_devices(const std::shared_ptr<Comm>& comm, tessera_context* context,
+                                               tessera_context* copier, bool nccl_alone, std::string& why_not);
+  virtual ~Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  /// In words.
+  virtual std::string name() const = 0;
+  /// What will travel, in each exchange of an execution. Makes room.
+  virtual void expect(std::vector<Messages> exchanges) = 0;
+
+  /// Whether others can read an array.
+  virtual bool can_open(const void*) const { return true; }
+  /// Begins an execution on these arrays; speaks to nobody.
+  virtual void open(const Arrays&) {}
+  /// Others may read the arrays when what is queued on a context by now is done.
+  virtual void show(tessera_context*) {}
+  /// Queues an exchange on the copier's stream, or begins to send and to receive. `from` and `to` have the arrays of
+  /// the messages; of those that are opened one stays one. Others wait for what goes through the host, also where this
+  /// rank has failed.
+  virtual void begin(std::size_t exchange, const Arrays& from, const Arrays& to, Progress& progress) = 0;
+  /// Ends it, where the host takes part.
+  virtual void finish(const Arrays&, Progress&) {}
+  /// This rank has queued all that it reads of what others have shown.
+  virtual void done() {}
+  /// What is queued from now on may write what was shown last, or before that (1).
+  virtual void wait_for_readers(int) {}
+  /// What is queued on the context from now on may write all arrays.
+  virtual void close() {}
+  /// Tells those that wait for this rank's thread that it has failed.
+  virtual void fail() noexcept {}
+
+ protected:
+  Transport() = default;
+
+ private:
+  static std::unique_ptr<Transport> by_copies(const std::shared_ptr<Comm>& comm, tessera_context* context,
+                                              tessera_context* copier, std::string& why_not);
+  static std::unique_ptr<Transport> by_nccl(const std::shared_ptr<Comm>& comm, tessera_context* context,
+                                            tessera_context* copier, std::string& why_not);
+};
+
+/// A piece of an array of the context's memory into packed memory of the host, or the other way round; complete on
+/// return.
+void pack(tessera_context* context, const Piece& piece, std::int64_t element, const void* array, void* packed);
+void unpack(tessera_context* context, const Piece& piece, std::int64_t element, const void* packed, void* array);
+/// Queues a copy from one array to the other on a stream of a device of CUDA.
+void queue_copy(void* device, void* stream, const Piece& piece, std::int64_t element, const void* from, void* to);
+
+}  // namespace tessera::distributed
