@@ -11,7 +11,8 @@ import formatting as text
 from model import Group
 
 HOSTS = {"1 thread": "epyc-python-1-thread", "2 threads": "epyc-python-2-threads"}
-DEVICE = "h100-python"
+DEVICES = {"H100": "h100-python"}
+PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch", "cupy": "CuPy"}
 # What is in a line, and which cases and types that is, on a host and on a device.
 LINES = (
     ("products of 8 × 8: what a call costs", r"matmul_8(_out)?"),
@@ -45,22 +46,14 @@ def _lines(names: dict[str, str]) -> list[list[str]]:
     return [line for line in lines if set(line[1:]) != {text.NONE}]
 
 
-def host() -> list[list[str]]:
-    return [["beside NumPy and SciPy", *HOSTS], ["---", *["--:"] * len(HOSTS)], *_lines(HOSTS)]
-
-
-def device() -> list[list[str]]:
-    return [["beside PyTorch and CuPy", "H100"], ["---", "--:"], *_lines({"H100": DEVICE})]
-
-
 def versions(name: str) -> str:
     context = of.baseline(name).context
-    parts = [str(context.get("gpu", context["cpu"]))]
-    for key, title in (("numpy", "NumPy"), ("scipy", "SciPy"), ("torch", "PyTorch"), ("cupy", "CuPy")):
-        parts += [f"{title} {context[key]}"] if key in context else []
-    return ", ".join([*parts, str(context["date"])[:10], context["commit"][:8]])
+    packages = text.phrase(context, str(context.get("gpu", context["cpu"])), PACKAGES)
+    return f"{packages}, {str(context['date'])[:10]}, {context['commit'][:8]}"
 
 
 def python() -> str:
-    tables = ["\n".join(f"| {' | '.join(line)} |" for line in lines) for lines in (host(), device())]
-    return f"{versions(HOSTS['1 thread'])}.\n\n{tables[0]}\n\n{versions(DEVICE)}.\n\n{tables[1]}"
+    parts: list[str] = []
+    for peers, names in (("NumPy and SciPy", HOSTS), ("PyTorch and CuPy", DEVICES)):
+        parts += [f"{versions(next(iter(names.values())))}.", text.table([f"beside {peers}", *names], _lines(names))]
+    return "\n\n".join(parts)

@@ -12,21 +12,16 @@ from model import Result
 DEVICES = "h200x2-distributed"
 HOST = "epyc-distributed"
 RANKS = (8, 64, 512, 4096)
+SOFTWARE = {"transport": "", "nccl": "", "scalapack": "ScaLAPACK", "gpu_driver": "driver"}
 PEERS = {"jacobi": "Jacobi over NCCL", "pdgemm": "ScaLAPACK"}
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] + ["--:"] * (len(head) - 1), *rows])
 
 
 def machine(result: Result) -> str:
     """What was measured on, in a phrase."""
     context = result.context
-    parts = [f"{context['ranks']} ranks of {context['gpu']}" if "gpu" in context else
-             f"{context['ranks']} ranks of {context['threads']} thread on {context['cpu']}"]
-    for key, title in (("transport", ""), ("nccl", ""), ("scalapack", "ScaLAPACK "), ("gpu_driver", "driver ")):
-        parts += [title + str(context[key])] if key in context else []
-    return ", ".join([*parts, f"commit {str(context['commit'])[:8]}", str(context["date"])[:10]])
+    ranks = f"{context['ranks']} ranks of " + (
+        context["gpu"] if "gpu" in context else f"{context['threads']} thread on {context['cpu']}")
+    return f"{text.phrase(context, ranks, SOFTWARE)}, commit {str(context['commit'])[:8]}, {str(context['date'])[:10]}"
 
 
 def _figure(value: float | None) -> str:
@@ -41,7 +36,8 @@ def _scaling(result: Result, scaled: str) -> str:
         measured = case.ranks
         predicted = [scaling.predicted(case, ranks, link, network) for ranks in (measured, *RANKS)]
         rows.append([f"`{case.case}`", case.dtype, _figure(case.ratio(case.one)), *map(_figure, predicted)])
-    return table([f"{scaled} scaling", "type", f"{measured}, measured", f"{measured}, model", *map(str, RANKS)], rows)
+    head = [f"{scaled} scaling", "type", f"{measured}, measured", f"{measured}, model", *map(str, RANKS)]
+    return text.table(head, rows)
 
 
 def weak(result: Result) -> str:
@@ -59,7 +55,7 @@ def peers(result: Result) -> str:
     rows = [[f"`{case.case}`", case.dtype, PEERS[name], _figure(case.ratio(row))]
             for kind in ("weak", "strong") for case in scaling.scaled(result, kind)
             for name, row in case.peers.items() if name in PEERS]
-    return table(["case", "type", "peer", "times its speed"], rows)
+    return text.table(["case", "type", "peer", "times its speed"], rows)
 
 
 def links(result: Result) -> str:
@@ -84,8 +80,8 @@ def host(result: Result) -> str:
               _figure(scaling.predicted(case, case.ranks, link, network))]
              for case in scaling.scaled(result, "strong")]
     head = ["weak scaling", "of plans of one rank at once", "of one plan alone", "model"]
-    tables = [table(head, rows), table(["strong scaling", "type", "of one rank", "model"], whole), peers(result)]
-    return "\n\n".join([f"{machine(result)}.", *tables])
+    return "\n\n".join([f"{machine(result)}.", text.table(head, rows),
+                        text.table(["strong scaling", "type", "of one rank", "model"], whole), peers(result)])
 
 
 def measured() -> str:

@@ -1,28 +1,23 @@
-#!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The model of plans over many ranks, and its blocks, on invented figures."""
+"""The model of plans over many ranks, and its blocks, on invented figures; run by test_report.py."""
 
 from __future__ import annotations
 
-import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import scaling
 import scaling_blocks
 from model import Result
-from results import load
 from scaling import Link
+from test_synthetic import Document, content, entry, loaded
 
 LINK = Link(10e-6, 100e9)
 POINTS = 512**3
 
 
-def row(name: str, seconds: float, **figures: float) -> dict[str, object]:
-    return {"name": name, "run_name": name, "run_type": "iteration", "real_time": seconds * 1e6, "time_unit": "us",
-            "place": "cuda", **figures}
+def row(name: str, seconds: float, **figures: float) -> Document:
+    return entry(name, real_time=seconds * 1e6, place="cuda", **figures)
 
 
 def invented(together: float = 0.105, depth: float = 4) -> Result:
@@ -36,12 +31,8 @@ def invented(together: float = 0.105, depth: float = 4) -> Result:
     rows += [row(f"{weak}/tessera:cuda:distributed", together, **figures), row(f"{weak}/tessera:cuda:one_rank", 0.1),
              row(f"{weak}/tessera:cuda:at_once", 0.102), row(f"{weak}/peer:jacobi", 0.3),
              row(f"{strong}/tessera:cuda:distributed", 0.5), row(f"{strong}/tessera:cuda:one_rank", 0.9)]
-    context = {"ranks": "2", "threads": "1", "gpu": "H200", "git_commit": "0" * 12, "date": "2026-11-26T00:00:00",
-               "cpu_model": "some", "nccl": "NCCL 2.28.9"}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "invented.json"
-        path.write_text(json.dumps({"context": context, "benchmarks": rows}), encoding="utf-8")
-        return load(path)
+    return loaded(content(*rows, ranks="2", threads="1", gpu="H200", git_commit="0" * 12, cpu_model="some",
+                          date="2026-11-26T00:00:00", nccl="NCCL 2.28.9"))
 
 
 class Model(unittest.TestCase):
@@ -98,6 +89,3 @@ class Blocks(unittest.TestCase):
         self.assertEqual(scaling_blocks.machine(invented()),
                          "2 ranks of H200, NCCL 2.28.9, commit 00000000, 2026-11-26")
 
-
-if __name__ == "__main__":
-    unittest.main()
