@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Callable
 
 import chart
@@ -11,14 +13,14 @@ import figures as of
 import formatting as text
 import headlines
 import noise
-import python_blocks
-import scaling_blocks
+import scaling
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = of.H100.values()
 CONTENTION = "epyc-2-threads-contention"
 FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
                                              for title, name in of.XEONS.items()}
 MACHINE = {"gpu_driver": "driver", "cuda_runtime": "CUDA", "cublas": "cuBLAS"}
+PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch", "cupy": "CuPy"}
 PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
          "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
@@ -41,10 +43,10 @@ def measured(name: str) -> str:
     return f"{str(context['date'])[:10]}, {context['commit'][:8]}"
 
 
-def hardware(name: str) -> str:
+def hardware(name: str, software: dict[str, str] = MACHINE) -> str:
     """What a baseline was measured on, in a phrase."""
     context = of.baseline(name).context
-    return text.phrase(context, context.get("gpu", context["cpu"]), MACHINE)
+    return text.phrase(context, context.get("gpu", context["cpu"]), software)
 
 
 def h100_machine() -> str:
@@ -205,13 +207,26 @@ def contention() -> str:
         ["beside others", "alone", *SUBJECTS.values()], lines)
 
 
+def python() -> str:
+    parts = []
+    for peers, names in (("NumPy and SciPy", of.PYTHON_HOSTS), ("PyTorch and CuPy", of.PYTHON_DEVICES)):
+        rows = []
+        for chosen, dtype in itertools.product(of.PYTHON, (*of.DTYPES, "bf16")):
+            ratios = [[group.ratio(group.best_ours) for group in of.baseline(name).groups("python")
+                       if group.dtype == dtype and re.fullmatch(chosen.pattern, group.case)] for name in names.values()]
+            rows += [[f"{chosen.title}, {dtype}", *map(of.times, ratios)]] if any(ratios) else []
+        first = next(iter(names.values()))
+        parts += [f"{hardware(first, PACKAGES)}, {measured(first)}.", text.table([f"beside {peers}", *names], rows)]
+    return "\n\n".join(parts)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "facts": headlines.facts, "readme": headlines.readme, "falls-short": headlines.falls_short,
     "h100-machine": h100_machine, "h100-gemm": h100_gemm,
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
-    "python": python_blocks.python, "scaling": scaling_blocks.measured}
+    "python": python, "scaling": scaling.measured}
 
 
 def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]

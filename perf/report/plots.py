@@ -72,11 +72,11 @@ def _where_text(place: str, dtype: str, cache: str) -> str:
     return f"{dtype}, cache {cache}" + (f", {place}" if place else "")
 
 
-def _legend(y: float, subjects: Iterable[Subject], styles: Styles, columns: int = 4) -> list[str]:
-    """Ours first. From y on, 16 a line."""
+def _legend(y: float, subjects: Iterable[Subject], styles: Styles) -> list[str]:
+    """Ours first. From y on, four and 16 pixels a line."""
     parts = []
     for index, subject in enumerate(sorted(dict.fromkeys(subjects), key=lambda subject: not subject.ours)):
-        x, at = 12 + index % columns * (WIDTH / columns), y + 16 * (index // columns)
+        x, at = 12 + index % 4 * (WIDTH / 4), y + 16 * (index // 4)
         parts += [styles.of(subject).at(x, at - 4), words(x + 9, at, styles.label(subject), INK, SMALL)]
     return parts
 
@@ -198,22 +198,14 @@ class Rates:
     def at(self, x: float, rate: float) -> tuple[float, float]:
         return self.x.at(x), self.y.at(rate)
 
-    def svg(self, title: str, below: list[str] | None = None) -> str:
-        below = below or []
-        return svg(WIDTH, self.BOTTOM + 42 + 16 * math.ceil(len(below) / 6), title, [*self.parts, *below])
+    def level(self, ceiling: Row, begin: float) -> None:
+        """A ceiling of rates, from a place on."""
+        end = self.at(self.x.high, ceiling.rate)
+        self.parts += [line(*self.at(begin, ceiling.rate), *end, INK),
+                       words(end[0], end[1] - 4, f"{ceiling.case} {text.rate(ceiling)}", INK, SMALL, "end")]
 
-
-def _spread_out(positions: list[float], gap: float) -> list[float]:
-    """Moves labels apart, keeping their order and, as far as can be, their places."""
-    order = sorted(range(len(positions)), key=positions.__getitem__)
-    placed = [positions[index] for index in order]
-    for _ in range(200):
-        for low in range(len(placed) - 1):
-            if (overlap := gap - (placed[low + 1] - placed[low])) > 1e-9:
-                placed[low] -= overlap / 2
-                placed[low + 1] += overlap / 2
-    places = dict(zip(order, placed))
-    return [places[index] for index in range(len(positions))]
+    def svg(self, title: str, legend: list[str]) -> str:
+        return svg(WIDTH, self.BOTTOM + 42 + 16 * math.ceil(len(legend) / 8), title, [*self.parts, *legend])
 
 
 def square_size(case: str) -> int | None:
@@ -252,23 +244,20 @@ def scaling(result: Result, styles: Styles) -> list[Plot]:
         if len(sizes) < 3:
             continue
         peaks = _compute_ceilings(result, rows)
-        figure = Rates(sizes, [row.rate for row in rows + peaks], 490, "m = n = k")
+        figure = Rates(sizes, [row.rate for row in rows + peaks], 700, "m = n = k")
         figure.label_x(sizes)
-        lines = []  # the points of each, how it looks, its name
-        for subject in dict.fromkeys(row.subject for row in rows):
-            points = sorted((int(row.case), row.rate) for row in rows if row.subject == subject)
-            lines.append((points, styles.of(subject), styles.label(subject)))
-        lines += [([(sizes[0], peak.rate), (sizes[-1], peak.rate)], None, f"{peak.case} (ceiling)") for peak in peaks]
-        ends = [figure.at(*points[-1]) for points, _, _ in lines]
-        for (points, look, label), (x, y), place in zip(lines, ends, _spread_out([y for _, y in ends], 13)):
-            colour, dash = (look.colour, look.dash) if look else (QUIET, "none")
-            places = [figure.at(*point) for point in points]
-            figure.parts += [curve(places, colour, stroke_width=1.4, stroke_dasharray=dash),
-                             line(x, y, 510, place, colour, stroke_width=0.6), words(520, place + 4, label, INK, SMALL)]
-            figure.parts += [look.at(*at) for at in [*places, (510, place)]] if look else []
+        subjects = list(dict.fromkeys(row.subject for row in rows))
+        for subject in subjects:
+            look = styles.of(subject)
+            points = [figure.at(*point) for point in sorted((int(row.case), row.rate) for row in rows
+                                                            if row.subject == subject)]
+            figure.parts += [curve(points, look.colour, stroke_width=1.4, stroke_dasharray=look.dash),
+                             *(look.at(*point) for point in points)]
+        for peak in peaks:
+            figure.level(peak, sizes[0])
         title = f"Square GEMM, {_where_text(*at)}"
         plots.append(Plot(title, "Rate against size. Filled marks: Tessera; hollow: peers; plain line: ceiling.",
-                          figure.svg(title)))
+                          figure.svg(title, _legend(figure.BOTTOM + 52, subjects, styles))))
     return plots
 
 
@@ -283,10 +272,7 @@ def _roof(figure: Rates, compute: list[Row], memory: list[Row]) -> None:
                                INK, SMALL)]
     steepest = max((row.traffic for row in memory), default=None)
     for row in compute:
-        begin = min(max(row.rate / steepest, low), high) if steepest else low
-        end = figure.at(high, row.rate)
-        figure.parts += [line(*figure.at(begin, row.rate), *end, INK),
-                         words(end[0], end[1] - 4, f"{row.case} {text.rate(row)}", INK, SMALL, "end")]
+        figure.level(row, min(max(row.rate / steepest, low), high) if steepest else low)
 
 
 def _lowest(rows: list[Row], count: int = 4) -> list[Row]:
@@ -316,7 +302,7 @@ def roofline(result: Result, styles: Styles) -> list[Plot]:
             x, y = figure.at(row.rate / row.traffic, row.rate)
             figure.parts.append(words(x + 6, y + 10, row.case, INK, 9))
         title = f"Roofline of GEMM, {_where_text(*at)}"
-        legend = _legend(figure.BOTTOM + 52, (row.subject for row in best), styles, 3)
+        legend = _legend(figure.BOTTOM + 52, (row.subject for row in best), styles)
         plots.append(Plot(title, "A mark a case: the fastest algorithm of Tessera (filled) and the fastest peer "
                           "(hollow).", figure.svg(title, legend)))
     return plots

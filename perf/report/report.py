@@ -123,7 +123,7 @@ def _advice(result: Result) -> str:
     if not found:
         return ""
     rows = [_element("tr", "".join(_element("td" if index else "th", escape(cell))
-                                   for index, cell in enumerate(advice.cells(item)))) for item in found]
+                                   for index, cell in enumerate(cells))) for cells in found]
     table = _table(list(advice.HEAD), [_element("tbody", "\n".join(rows))], "advice")
     return f'<h3>What to take here</h3>{table}{_element("p", escape(advice.KEY), "key")}'
 

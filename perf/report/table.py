@@ -70,7 +70,7 @@ def _ceilings(result: Result) -> list[str]:
 
 def _advice(result: Result) -> list[str]:
     found = advice.advise(result)
-    table = text.table(advice.HEAD, map(advice.cells, found))
+    table = text.table(advice.HEAD, found)
     return ["### What to take here", "", table, "", advice.KEY, ""] if found else []
 
 
