@@ -58,6 +58,13 @@ TEST_CASE("problems of the command line run alone, or beside the cases that --ca
   CHECK(listed({"--gemm", "64", "--case", "gemm/64/f32/*"}).rows == listed({"--case", "gemm/64/f32/*"}).rows);
 }
 
+TEST_CASE("--case selects rows by their whole names, or by what stands before the subject") {
+  need_cpu();
+  const Names ours = {"gemm/64/f32/cold/tessera:cpu:packed", "gemm/64/f32/hot/tessera:cpu:packed"};
+  CHECK(listed({"--case", "gemm/64/f32/*/tessera:cpu:packed"}).rows == ours);
+  CHECK(listed({"--case", "gemm/64/f32/cold", "--algorithm", "packed", "--no-peers"}).rows == Names{*ours.begin()});
+}
+
 TEST_CASE("problems of the command line are measured, checked and written as the suite's are") {
   need_cpu();
   const TemporaryDirectory folder;

@@ -72,10 +72,10 @@ double error_beside(const StencilShape& s, Boundary boundary) {
   c.problem.op = Op::stencil;
   c.problem.stencil = s;
   double error = 0.0;
-  for (const Window& window : stencil_windows(resolve(c, DType::f32), kSeed))
-    for (std::size_t i = 0; i < window.where.size(); ++i)
-      error = std::max(error, std::abs(double(window.value[i]) - field[std::size_t(window.where[i])]) /
-                                  std::max(double(window.bound[i]), 1e-12));
+  const Samples windows = stencil_windows(resolve(c, DType::f32), kSeed);
+  for (std::size_t i = 0; i < windows.where.size(); ++i)
+    error = std::max(error, std::abs(double(windows.value[i]) - field[std::size_t(windows.where[i])]) /
+                                std::max(double(windows.bound[i]), 1e-12));
   return error;
 }
 
