@@ -95,8 +95,10 @@ class ScaledProduct : public ScaledCase {
 
 void ScaledProduct::make() {
   together(s_.group, [&] {
-    plan_ = std::make_unique<DistributedGemmPlan>(s_.group.comm(), *s_.context, gemm_desc(whole_), layout(0), layout(1),
-                                                  layout(2), PlanOptions{.operands = s_.memory()});
+    const GemmShape& g = whole_.gemm;  // the plan itself lays out the local arrays
+    const GemmDesc desc{.m = g.m, .n = g.n, .k = g.k, .dtype = whole_.kind.dtype};
+    plan_ = std::make_unique<DistributedGemmPlan>(s_.group.comm(), *s_.context, desc, layout(0), layout(1), layout(2),
+                                                  PlanOptions{.operands = s_.memory()});
   });
   together(s_.group, [&] {
     for (std::size_t i = 0; i < 3; ++i) memory_[i] = s_.allocate(bytes_of(i));
