@@ -29,7 +29,6 @@ libraries=(
   "nlohmann_json|3.11|nlohmann-json3-dev|"
   "CLI11|2.1|libcli11-dev|"
   "PNG|1.6|libpng-dev|"
-  "benchmark|1.6|libbenchmark-dev|"
 )
 declare -A backports=([cmake]="cmake cmake-data" [catch2]="libcatch2-dev")  # what to unpack for a package above
 best_eigen=5 why_no_install=""

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "machine.hpp"
-#include "overheads.hpp"
 #include "suite.hpp"
-
-#include <benchmark/benchmark.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -20,7 +17,7 @@ void require_known(const std::string& asked) {
   std::string known;
   for (const BackendInfo& info : tessera::backends()) {
     // "cpu" and "cpu-v3", or a family that "kokkos-openmp" is of.
-    if (name == info.name || name.rfind(info.name + "-", 0) == 0 || info.name.rfind(name + "-", 0) == 0) return;
+    if (name == info.name || name.starts_with(info.name + "-") || info.name.starts_with(name + "-")) return;
     known += (known.empty() ? "" : ", ") + info.name;
   }
   throw UsageError{"--backend " + asked + ": there is no such backend; there is: " + known};
@@ -63,28 +60,10 @@ Platforms open_platforms(const Options& options, Facts& facts, LeftOut& left_out
   return platforms;
 }
 
-/// Runs what the suite has registered. Returns the exit code.
-int run_benchmarks(char* program, Options& options, Recorder& recorder) {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { Suite::interrupted = true; });
-  std::vector<char*> arguments{program};
-  for (std::string& flag : options.benchmark_flags) arguments.push_back(flag.data());
-  int count = int(arguments.size());
-  arguments.push_back(nullptr);
-  benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
-  benchmark::RunSpecifiedBenchmarks(&recorder);
-  recorder.write();
-  std::fprintf(stderr, "\n");
-  recorder.print_tables(stdout);
-  return recorder.failed() || Suite::interrupted ? 1 : 0;
-}
-
 int run(int argc, char** argv) {
   Options options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
-  // The suite forces one algorithm after the other. Where it forces none, the backend itself must choose.
-  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_SYSTEM_ALGORITHM"})
-    unsetenv(variable);
+  forget_forced_algorithms();
   if (!options.first_use.empty()) return print_first_use(options.first_use, options.threads);
   if (options.threads == 0) options.threads = default_threads();
 
@@ -95,27 +74,23 @@ int run(int argc, char** argv) {
 
   Recorder recorder(options.json, facts);
   for (const auto& [name, reason] : left_out) recorder.leave_out(name, reason);
-  for (const auto& [key, value] : facts) benchmark::AddCustomContext(key, value);
   Suite suite(options, platforms, recorder);
   suite.add_rows();
   if (options.list) {
     for (const std::string& name : suite.names()) std::printf("%s\n", name.c_str());
     return 0;
   }
-  return run_benchmarks(argv[0], options, recorder);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { Suite::interrupted = true; });
+  suite.run();
+  recorder.write();
+  std::fprintf(stderr, "\n");
+  recorder.print_tables(stdout);
+  return recorder.failed() || Suite::interrupted ? 1 : 0;
 }
 
 }  // namespace
 }  // namespace tessera::perf
 
 int main(int argc, char** argv) {
-  try {
-    return tessera::perf::run(argc, argv);
-  } catch (const tessera::perf::UsageError& error) {
-    std::fprintf(stderr, "tessera-perf: %s\n", error.message.c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tessera-perf: %s\n", error.what());
-    return 1;
-  }
+  return tessera::perf::run_program("tessera-perf", [&] { return tessera::perf::run(argc, argv); });
 }

@@ -25,7 +25,7 @@ std::optional<T> number_of(const char* const (&names)[kCount], const std::string
 /// "1024^2", "64x32x8", and on a line "2^28" or "1000003".
 template <class Shape>
 std::string name_of_extents(const Shape& s) {
-  const std::vector<std::int64_t> extents(s.extents.end() - s.rank, s.extents.end());
+  const std::vector<std::int64_t> extents = extents_of(s);
   const std::int64_t first = extents.front();
   if (s.rank == 1 && (first & (first - 1)) == 0)
     return "2^" + std::to_string(__builtin_ctzll(static_cast<unsigned long long>(first)));

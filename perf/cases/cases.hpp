@@ -59,18 +59,6 @@ T required(const std::optional<T>& found, const std::string& what, const std::st
 /// one.
 std::vector<Kind> kinds_named(const std::string& names);
 
-/// A case of a row of a table, whose shape is still to come: the name, and when it is measured.
-template <class Row>
-Case listed(const Row& row, Op op, std::string name) {
-  Case c;
-  c.problem.op = op;
-  c.problem.name = std::move(name);
-  c.size = row.size;
-  c.quick = row.quick;
-  c.kinds = kinds_named(row.kinds);
-  return c;
-}
-
 /// Matrices whose rows are `padding` elements longer than need be.
 GemmShape padded_shape(std::int64_t m, std::int64_t n, std::int64_t k, bool trans_a, bool trans_b,
                        std::int64_t padding);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <sstream>
 #include <stdexcept>
 
 namespace tessera::perf {
@@ -264,6 +265,19 @@ Case stencil_case(const std::string& text) {
   s.steps = options.steps.value_or(1);
   p.name = name_of(s);
   return case_of(p, kind);
+}
+
+std::vector<Case> listed(std::span<const Listed> lines, Case (*read)(const std::string&)) {
+  std::vector<Case> cases;
+  for (const Listed& line : lines) {
+    std::istringstream names(line.names);
+    for (std::string name; names >> name;) {
+      const bool quick = name.back() == '*';
+      Case& c = cases.emplace_back(read(quick ? name.substr(0, name.size() - 1) : name));
+      c.size = line.size, c.quick = quick, c.kinds = kinds_named(line.kinds);
+    }
+  }
+  return cases;
 }
 
 }  // namespace tessera::perf

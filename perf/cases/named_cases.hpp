@@ -7,6 +7,7 @@
 
 #include "cases.hpp"
 
+#include <span>
 #include <string>
 
 namespace tessera::perf {
@@ -21,5 +22,15 @@ extern const char* const kStencilGrammar;
 Case gemm_case(const std::string& text);
 /// "3d_star_r4:512x512x4096:nearest:f64:steps=20" or "3d_star_r4_512x512x4096_nearest_steps20/f64".
 Case stencil_case(const std::string& text);
+
+/// Cases of a table: where they are measured, their kinds, and their names as those of rows, separated by spaces; a *
+/// marks those of --quick.
+struct Listed {
+  Size size;
+  const char* kinds;
+  const char* names;
+};
+/// `read` is one of the above.
+std::vector<Case> listed(std::span<const Listed> lines, Case (*read)(const std::string&));
 
 }  // namespace tessera::perf

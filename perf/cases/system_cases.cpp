@@ -89,9 +89,11 @@ std::vector<Case> system_cases() {
     s.rank = row.model == Model::gray_scott || row.model == Model::burgers ? 2 : 3;
     for (int axis = 3 - s.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
     s.steps = row.steps;
-    Case c = listed(row, Op::system, name_of(s));
+    Case& c = cases.emplace_back();
+    c.problem.op = Op::system;
+    c.problem.name = name_of(s);
     c.problem.system = s;
-    cases.push_back(c);
+    c.size = row.size, c.quick = row.quick, c.kinds = kinds_named(row.kinds);
   }
   return cases;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 
 namespace tessera::perf {
@@ -88,10 +87,9 @@ double rate_of(int threads, double operations, Run&& run) {
   {
     std::array<double, 9> rates{};
     for (double& rate : rates) {
-      const auto begin = std::chrono::steady_clock::now();
+      const double begin = steady_seconds();
       run(rounds);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      rate = operations * double(rounds) / seconds;
+      rate = operations * double(rounds) / (steady_seconds() - begin);
     }
     std::nth_element(rates.begin(), rates.begin() + rates.size() / 2, rates.end());
     total += rates[rates.size() / 2];

@@ -4,36 +4,13 @@
 #include "platform.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace tessera::perf {
 
-namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
-
 const char* name_of(Ceiling ceiling) {
-  switch (ceiling) {
-    case Ceiling::fma:
-      return "fma";
-    case Ceiling::fma_one_thread:
-      return "fma_1_thread";
-    case Ceiling::matrix_unit:
-      return "matrix_unit";
-    case Ceiling::matrix_unit_tf32:
-      return "matrix_unit_tf32";
-    case Ceiling::copy:
-      return "copy";
-    case Ceiling::copy_streaming:
-      return "copy_streaming";
-    case Ceiling::read:
-      return "read";
-    case Ceiling::write:
-      return "write";
-  }
-  return "?";
+  constexpr const char* kNames[] = {"fma",  "fma_1_thread",   "matrix_unit", "matrix_unit_tf32",
+                                    "copy", "copy_streaming", "read",        "write"};
+  return kNames[std::size_t(ceiling)];
 }
 
 double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
@@ -42,9 +19,9 @@ double Ceilings::rate(Ceiling ceiling, DType dtype, std::size_t footprint) {
   const bool memory = ceiling >= Ceiling::copy;
   Measured& m = measured_[{ceiling, memory ? WideTypes::kDTypes[0] : dtype, footprint}];
   // A figure of just now counts as measured beside the sample; the clock of a GPU does not swing.
-  if (m.rate == 0.0 || (platform_->device->interleave() && now() - m.when > 0.5)) {
+  if (m.rate == 0.0 || (platform_->device->interleave() && steady_seconds() - m.when > 0.5)) {
     m.rate = platform_->device->measure(ceiling, dtype, footprint);
-    m.when = now();
+    m.when = steady_seconds();
   }
   return m.rate;
 }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace tessera::perf {
 
@@ -24,7 +23,7 @@ struct Sum {
 };
 
 template <class T, class W>
-Sum product_element(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
+Sum sum_of_products(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
                     std::int64_t j) {
   W sum = 0, magnitude = 0;
   for (std::int64_t t = 0; t < g.k; ++t) {
@@ -58,12 +57,6 @@ long double activated(tessera_activation activation, long double x) {
   }
 }
 
-/// What an element of a result must be, and what it may err by: where it is rounded once, and where what is activated
-/// was rounded before.
-struct Element {
-  long double value, bound, bound_rounded_before;
-};
-
 /// That of what becomes `value` by the activation, and is x within `bound` before. See "Activations" in
 /// docs/notes/bounds.md; no slope is larger than 1.13.
 template <class T, class D>
@@ -93,7 +86,7 @@ Element bounded(const Problem& p, Sum sum, long double bias) {
 
 template <class T, class D>
 Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
-  const Sum sum = product_element<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
+  const Sum sum = sum_of_products<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
   long double bias = 0;
   if (p.gemm.bias != TESSERA_BIAS_NONE) bias = Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)));
   return bounded<T, D>(p, sum, bias);
@@ -124,6 +117,13 @@ std::string uncheckable(const Problem& p) {
          std::to_string(Problem::kParts) + " up to " + std::to_string(Problem::kParts * few);
 }
 
+Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+  return with_types(p.kind.dtype, [&]<class T>(std::type_identity<T>) {
+    return p.kind.dtype_out == p.kind.dtype ? gemm_element<T, T>(p, seed, l, i, j)
+                                            : gemm_element<T, Scalar<T>>(p, seed, l, i, j);
+  });
+}
+
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
   problem.op == Op::gemm ? sample_gemm() : sample_stencil();
 }
@@ -140,24 +140,15 @@ void Reference::sample_gemm() {
       const std::int64_t e = elements <= count ? s : std::min(elements - 1, std::int64_t(u * double(elements)));
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
-    const Element element = with_types(problem_.kind.dtype, [&]<class T>(std::type_identity<T>) {
-      return problem_.kind.dtype_out == problem_.kind.dtype ? gemm_element<T, T>(problem_, seed_, l, i, j)
-                                                            : gemm_element<T, Scalar<T>>(problem_, seed_, l, i, j);
-    });
-    where_.push_back(l * g.stride_c + i * g.ldc + j);
-    value_.push_back(element.value);
-    bound_.push_back(element.bound);
+    const Element element = product_element(problem_, seed_, l, i, j);
+    samples_.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
     bound_rounded_before_.push_back(element.bound_rounded_before);
   }
 }
 
 void Reference::sample_stencil() {
   if (!windows_are_affordable(problem_) && problem_.has_parts()) return sample_many_steps();
-  for (const Window& window : stencil_windows(problem_, input_seed(seed_, 0))) {
-    where_.insert(where_.end(), window.where.begin(), window.where.end());
-    value_.insert(value_.end(), window.value.begin(), window.value.end());
-    bound_.insert(bound_.end(), window.bound.begin(), window.bound.end());
-  }
+  samples_ = stencil_windows(problem_, input_seed(seed_, 0));
 }
 
 void Reference::sample_many_steps() {
@@ -165,46 +156,21 @@ void Reference::sample_many_steps() {
   const double of_step = roundoff_of_step(problem_);
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
-    where_.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
+    samples_.where.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
     // Both sides have the rounding errors of all steps; each step adds its unit at most (see window.cpp).
-    bound_.push_back(2.0 * of_step * double(s.steps));
+    samples_.bound.push_back(2.0 * of_step * double(s.steps));
   }
-}
-
-void Reference::adopt(Device& device, const void* out) {
-  std::vector<double> computed(where_.size());
-  device.read(out, problem_.kind.dtype_out, where_, computed.data());
-  value_.assign(computed.begin(), computed.end());
 }
 
 Verdict Reference::check(Device& device, const void* out, Rounding rounding) const {
   if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
-  char text[200];
   const std::int64_t gaps = device.count_nan(out, problem_.kind.dtype_out, problem_.out_count) - problem_.out_gaps;
-  if (gaps != 0) {
-    std::snprintf(
-        text, sizeof text,
-        gaps > 0 ? "%lld elements were not written (or are NaN)" : "%lld elements between the rows were overwritten",
-        static_cast<long long>(std::abs(gaps)));
-    return {0.0, text};
-  }
-  std::vector<double> computed(where_.size());
-  device.read(out, problem_.kind.dtype_out, where_, computed.data());
-  const bool before = rounding == Rounding::before_activation && problem_.op == Op::gemm;
-  const std::vector<long double>& bounds = before ? bound_rounded_before_ : bound_;
-  Verdict verdict;
-  for (std::size_t i = 0; i < where_.size(); ++i) {
-    const long double error = std::abs(static_cast<long double>(computed[i]) - value_[i]);
-    if (error == 0) continue;
-    const double relative = double(error / bounds[i]);
-    verdict.error = std::max(verdict.error, relative);
-    if (!(relative <= 1.0) && verdict.failure.empty()) {
-      std::snprintf(text, sizeof text, "wrong result: element %lld is %.17g, must be %.17g within %.3g",
-                    static_cast<long long>(where_[i]), computed[i], double(value_[i]), double(bounds[i]));
-      verdict.failure = text;
-    }
-  }
-  return verdict;
+  if (gaps != 0)
+    return {0.0, std::to_string(std::abs(gaps)) + (gaps > 0 ? " elements were not written (or are NaN)"
+                                                            : " elements between the rows were overwritten")};
+  Samples samples = samples_;
+  if (rounding == Rounding::before_activation && problem_.op == Op::gemm) samples.bound = bound_rounded_before_;
+  return samples.check(device, out, problem_.kind.dtype_out);
 }
 
 }  // namespace tessera::perf

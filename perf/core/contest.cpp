@@ -44,16 +44,11 @@ void Speed::learn(double done, double took, double limit) {
   seconds = took;
 }
 
-std::size_t Contest::add(Competitor& competitor) {
-  entries_.push_back({&competitor, {}, {}, {}});
-  return entries_.size() - 1;
-}
-
 /// Peers come last in the list, and are none of the slow ones.
-void Contest::find_reference(Fixture& fixture) {
-  for (auto entry = entries_.rbegin(); entry != entries_.rend() && !fixture.has_reference(); ++entry) {
+void Contest::find_reference() {
+  for (auto entry = entries_.rbegin(); entry != entries_.rend() && !fixture_->has_reference(); ++entry) {
     try {
-      fixture.chain(entry->competitor->prepare(problem_.part()));
+      fixture_->chain(entry->competitor->prepare(problem_.part()));
     } catch (const std::exception&) {
       // The next one may do. This one's error is reported when it is measured itself.
     }
@@ -61,11 +56,12 @@ void Contest::find_reference(Fixture& fixture) {
 }
 
 /// Many steps take long also at the ceilings, and are given some times as long.
-double Contest::limit(Ceilings& ceilings, const Budget& budget) const {
+double Contest::limit(const Conditions& conditions) const {
   const double steps = double(problem_.steps());
   Problem sweep = problem_;
   sweep.flops /= steps;
-  return std::max(budget.max_budgets * budget.seconds, 4.0 * steps * ceilings.floor(sweep, hot_).seconds);
+  const Budget& budget = conditions.budget;
+  return std::max(budget.max_budgets * budget.seconds, 4.0 * steps * conditions.ceilings.floor(sweep, hot_).seconds);
 }
 
 /// The first problem of a kind begins with what is known of another.
@@ -76,77 +72,82 @@ Speed& Contest::speed_of(const Entry& entry, Speeds& speeds) const {
   return speed;
 }
 
-bool Contest::too_slow(Entry& entry, Fixture& fixture, Speed& speed, double limit) const {
+bool Contest::too_slow(Entry& entry, Speed& speed, double limit) const {
   if (speed.rate == 0.0 && problem_.has_parts()) {
     const Problem part = problem_.part();
     const Execute execute = entry.competitor->prepare(part);
-    speed.learn(part.work, fixture.device().time([&] { fixture.execute(execute, 0, hot_); }), limit);
+    speed.learn(part.work, fixture_->device().time([&] { fixture_->execute(execute, 0, hot_); }), limit);
   }
   return speed.too_slow(problem_.work, limit);
 }
 
-Measurement::Work Contest::work(const Entry& entry, const Fixture& fixture) const {
-  return [&entry, &fixture, hot = hot_](std::int64_t i) { fixture.execute(entry.execute, i + 2, hot); };
+Measurement::Work Contest::Entry::work() const {
+  return [this](std::int64_t i) { contest->fixture_->execute(execute, i + 2, contest->hot_); };
+}
+void Contest::Entry::sample(std::int64_t pass) {
+  attempt(outcome, [&] { measurement->sample(pass, work(), contest->floors_.back().seconds); });
 }
 
-void Contest::start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& budget, double limit,
-                    double floor) const {
-  entry.outcome.automatic = entry.competitor->automatic(problem_);
+void Contest::start(Entry& entry, const Conditions& conditions, double limit, double floor) const {
+  Outcome& outcome = entry.outcome;
+  outcome.automatic = entry.competitor->automatic(problem_);
   // What a user gets who forces nothing is measured however long it takes.
-  if (!entry.outcome.automatic && too_slow(entry, fixture, speed, limit)) {
-    entry.outcome.left_out = "an execution would take far longer than the budget of a row";
+  if (!outcome.automatic && too_slow(entry, speed_of(entry, conditions.speeds), limit)) {
+    outcome.left_out = "an execution would take far longer than the budget of a row";
     return;
   }
   entry.execute = entry.competitor->prepare(problem_);
-  entry.outcome.workspace = entry.competitor->workspace();
+  outcome.workspace = entry.competitor->workspace();
   double first = 0.0;
-  const Verdict verdict = fixture.check(entry.execute, first, entry.competitor->rounding());
-  entry.outcome.failure = verdict.failure;
-  entry.outcome.max_error = verdict.error;
+  const Verdict verdict = fixture_->check(entry.execute, first, entry.competitor->rounding());
+  outcome.failure = verdict.failure;
+  outcome.max_error = verdict.error;
   if (!verdict.failure.empty()) return;
   // The first execution paid for what is done once (a peer may even have tuned itself); that of a long one of ours is
   // small beside it.
-  if (first < budget.seconds || entry.competitor->name().rfind("peer:", 0) == 0)
-    first = fixture.device().time([&] { fixture.execute(entry.execute, 1, hot_); });
-  const auto clock = [&device = fixture.device()](const auto& executions) { return device.time(executions); };
-  entry.measurement.emplace(clock, work(entry, fixture), first, floor, budget);
+  Device& device = fixture_->device();
+  if (first < conditions.budget.seconds || entry.competitor->name().starts_with("peer:"))
+    first = device.time([&] { fixture_->execute(entry.execute, 1, hot_); });
+  const auto clock = [&device](const auto& executions) { return device.time(executions); };
+  entry.measurement.emplace(clock, entry.work(), first, floor, conditions.budget);
 }
 
-void Contest::begin(Fixture& fixture, const Conditions& conditions) {
-  if (!fixture.has_reference()) find_reference(fixture);
-  const double limit = this->limit(conditions.ceilings, conditions.budget);
-  const double floor = conditions.ceilings.floor(problem_, hot_).seconds;
-  for (Entry& entry : entries_)
-    attempt(entry.outcome,
-            [&] { start(entry, fixture, speed_of(entry, conditions.speeds), conditions.budget, limit, floor); });
+void Contest::begin(const Conditions& conditions) {
+  if (!fixture_->has_reference()) find_reference();
+  const double most = limit(conditions), floor = conditions.ceilings.floor(problem_, hot_).seconds;
+  for (Entry& entry : entries_) attempt(entry.outcome, [&] { start(entry, conditions, most, floor); });
 }
 
 /// A new plan's first execution pays for that.
-void Contest::resume(Entry& entry, Fixture& fixture) const {
+void Contest::resume(Entry& entry) const {
   if (entry.execute) return;
   entry.execute = entry.competitor->prepare(problem_);
-  fixture.execute(entry.execute, 1, hot_);
+  fixture_->execute(entry.execute, 1, hot_);
 }
 
 bool Contest::wants_samples(std::int64_t pass) const {
   return std::any_of(entries_.begin(), entries_.end(), [pass](const Entry& entry) { return entry.wants_more(pass); });
 }
 
-bool Contest::wants(std::int64_t pass) const { return passes_done_ <= pass && (pass == 0 || wants_samples(pass)); }
+bool Contest::wants(std::int64_t pass) const { return pass == 0 || wants_samples(pass); }
 
 void Contest::run(std::int64_t pass, Fixture& fixture, const Conditions& conditions) {
-  passes_done_ = pass + 1;
+  fixture_ = &fixture;
   const double before = double(fixture.device().free_bytes());
-  if (pass == 0) begin(fixture, conditions);
-  for (Entry& entry : entries_)
-    if (entry.wants_more(pass)) attempt(entry.outcome, [&] { resume(entry, fixture); });
-  take_samples(pass, fixture, conditions);
-  const Ceilings::Floor floor = median(floors_);
+  if (pass == 0) begin(conditions);
+  std::vector<Contestant*> contestants;
   for (Entry& entry : entries_) {
-    conclude(entry, floor);
+    contestants.push_back(&entry);
+    if (entry.wants_more(pass)) attempt(entry.outcome, [&] { resume(entry); });
+  }
+  contest(contestants, pass, [&] {
+    floors_.push_back(conditions.ceilings.floor(problem_, hot_));
+    return !conditions.stop;
+  });
+  for (Entry& entry : entries_) {
+    conclude(entry);
     if (pass == 0 && entry.outcome.time.repetitions > 0)
-      speed_of(entry, conditions.speeds)
-          .learn(problem_.work, entry.outcome.time.median, limit(conditions.ceilings, conditions.budget));
+      speed_of(entry, conditions.speeds).learn(problem_.work, entry.outcome.time.median, limit(conditions));
   }
   // Plans that take little stay for the next pass.
   const double taken = std::max(0.0, before - double(fixture.device().free_bytes()));
@@ -156,26 +157,12 @@ void Contest::run(std::int64_t pass, Fixture& fixture, const Conditions& conditi
     if (!keep) entry.execute = nullptr;
 }
 
-void Contest::take_samples(std::int64_t pass, Fixture& fixture, const Conditions& conditions) {
-  std::size_t round = 0;
-  do {
-    const Ceilings::Floor& floor = floors_.emplace_back(conditions.ceilings.floor(problem_, hot_));
-    ++round;
-    // Everybody is first, and last, as often as the others.
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      Entry& entry = entries_[(i + round + std::size_t(pass)) % entries_.size()];
-      if (entry.wants_more(pass))
-        attempt(entry.outcome, [&] { entry.measurement->sample(pass, work(entry, fixture), floor.seconds); });
-    }
-  } while (!conditions.stop && wants_samples(pass));
-}
-
-void Contest::conclude(Entry& entry, const Ceilings::Floor& floor) const {
+void Contest::conclude(Entry& entry) const {
   Outcome& outcome = entry.outcome;
   if (!entry.measurement || !outcome.failure.empty()) return;
   outcome.time = entry.measurement->time();
   outcome.share = entry.measurement->share();
-  outcome.floor = floor;
+  outcome.floor = median(floors_);
   if (outcome.time.repetitions == 0) outcome.left_out = "the run was interrupted";
 }
 

@@ -10,6 +10,7 @@
 #include "measure.hpp"
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -51,10 +52,11 @@ struct Outcome {
 class Contest {
  public:
   Contest(Problem problem, bool hot) : problem_(std::move(problem)), hot_(hot) {}
+  Contest(const Contest&) = delete;  // entries point to it
 
   const Problem& problem() const { return problem_; }
-  /// Returns the competitor's number.
-  std::size_t add(Competitor& competitor);
+  /// Competitors have numbers from 0 on.
+  void add(Competitor& competitor) { entries_.emplace_back(*this, competitor); }
   /// Whether anything is left to do in that pass, counted from 0.
   bool wants(std::int64_t pass) const;
   /// Measures all that is due in the pass. The first pass checks the results.
@@ -62,34 +64,36 @@ class Contest {
   const Outcome& outcome(std::size_t competitor) const { return entries_[competitor].outcome; }
 
  private:
-  struct Entry {
+  struct Entry : Contestant {
+    Entry(const Contest& c, Competitor& own) : contest(&c), competitor(&own) {}
+    bool wants_more(std::int64_t pass) const override {
+      return measurement && outcome.failure.empty() && outcome.left_out.empty() && measurement->wants_more(pass);
+    }
+    void sample(std::int64_t pass) override;
+    Measurement::Work work() const;
+
+    const Contest* contest;
     Competitor* competitor;
     Execute execute;
     std::optional<Measurement> measurement;
     Outcome outcome;
-
-    bool wants_more(std::int64_t pass) const {
-      return measurement && outcome.failure.empty() && outcome.left_out.empty() && measurement->wants_more(pass);
-    }
   };
 
-  void find_reference(Fixture& fixture);
-  double limit(Ceilings& ceilings, const Budget& budget) const;
+  void find_reference();
+  double limit(const Conditions& conditions) const;
   Speed& speed_of(const Entry& entry, Speeds& speeds) const;
-  bool too_slow(Entry& entry, Fixture& fixture, Speed& speed, double limit) const;
-  Measurement::Work work(const Entry& entry, const Fixture& fixture) const;
-  void begin(Fixture& fixture, const Conditions& conditions);
-  void start(Entry& entry, Fixture& fixture, Speed& speed, const Budget& budget, double limit, double floor) const;
-  void resume(Entry& entry, Fixture& fixture) const;
-  void take_samples(std::int64_t pass, Fixture& fixture, const Conditions& conditions);
-  void conclude(Entry& entry, const Ceilings::Floor& floor) const;
+  bool too_slow(Entry& entry, Speed& speed, double limit) const;
+  void begin(const Conditions& conditions);
+  void start(Entry& entry, const Conditions& conditions, double limit, double floor) const;
+  void resume(Entry& entry) const;
+  void conclude(Entry& entry) const;
   bool wants_samples(std::int64_t pass) const;
 
   Problem problem_;
   bool hot_;
-  std::int64_t passes_done_ = 0;
+  Fixture* fixture_ = nullptr;  ///< of the pass
   std::vector<Ceilings::Floor> floors_;
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;
 };
 
 }  // namespace tessera::perf

@@ -8,6 +8,7 @@
 
 #include "problem.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,11 @@
 #include <vector>
 
 namespace tessera::perf {
+
+/// Seconds of a clock that never goes back.
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Rates that no code exceeds. FLOP/s or bytes/s (copy: read + write). matrix_unit: by instructions of a warp; those
 /// that a group of warps shares reach more on some devices, so that a share of it may be above 1. On the processor by

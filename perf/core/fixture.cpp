@@ -13,7 +13,7 @@ namespace {
 /// Sets of operands begin at multiples of this.
 constexpr std::int64_t kAlignment = 256;
 
-std::int64_t padded(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+using Use = SystemOperand::Use;
 
 }  // namespace
 
@@ -28,54 +28,84 @@ double Fixture::bytes(const Device& device, const Problem& problem) {
 
 Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
     : device_(&device), problem_(problem), seed_(seed), sets_(sets(device, problem)) {
-  if (problem.op == Op::system) system_ = std::make_unique<SystemFixture>(device, problem, seed, sets_);
-  for (std::size_t operand = 0; operand <= kOut; ++operand) {
-    const std::size_t bytes = operand < kOut ? problem.in_bytes(operand) : problem.out_bytes();
-    if (bytes == 0) continue;
-    distance_[operand] = padded(std::int64_t(bytes));
-    memory_[operand] = static_cast<char*>(device.allocate(std::size_t(sets_ * distance_[operand])));
-    if (operand < kOut) {
-      const DType dtype = problem.in_dtype(operand);
-      device.fill(memory_[operand], dtype, sets_ * distance_[operand] / std::int64_t(size_of(dtype)),
-                  input_seed(seed, int(operand)), {});
-    } else
-      device.poison(memory_[operand], std::size_t(sets_ * distance_[operand]));
+  if (is_system()) {
+    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+      const SystemOperand& o = problem.operands[i];
+      const bool changes = o.use == Use::state || o.use == Use::recorded;
+      add(problem.kind.dtype, o.count, operand_seed(seed, i), o.range, o.use == Use::recorded, changes);
+    }
+  } else {
+    for (std::size_t i = 0; i < kOut; ++i)
+      add(problem.in_dtype(i), problem.in_count[i], input_seed(seed, int(i)), {}, false, false);
+    add(problem.kind.dtype_out, problem.out_count, 0, {}, true, true);
   }
+  restore();
 }
 
 Fixture::~Fixture() {
-  for (char* memory : memory_)
-    if (memory != nullptr) device_->release(memory);
+  for (const Operand& operand : operands_)
+    if (operand.memory != nullptr) device_->release(operand.memory);
+}
+
+void Fixture::add(DType dtype, std::int64_t count, std::uint64_t seed, Range range, bool written, bool restored) {
+  const std::int64_t bytes = count * std::int64_t(size_of(dtype));
+  const std::int64_t distance = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  Operand& operand = operands_.emplace_back(Operand{dtype, count, seed, range, written, restored, distance});
+  if (count == 0) return;
+  operand.memory = static_cast<char*>(device_->allocate(std::size_t(sets_ * distance)));
+  if (!restored) fill(operand);
+}
+
+/// Element i of the first set is that of the seed, which checks know.
+void Fixture::fill(const Operand& o) {
+  if (o.written)
+    device_->poison(o.memory, std::size_t(sets_ * o.distance));
+  else
+    device_->fill(o.memory, o.dtype, sets_ * o.distance / std::int64_t(size_of(o.dtype)), o.seed, o.range);
+}
+
+void Fixture::restore() {
+  lists_.assign(std::size_t(sets_), {});
+  for (const Operand& operand : operands_) {
+    if (operand.restored) fill(operand);
+    for (std::int64_t set = 0; set < sets_; ++set)
+      lists_[std::size_t(set)].push_back(operand.memory + set * operand.distance);
+  }
 }
 
 Reference& Fixture::reference() {
   if (!reference_) reference_.emplace(problem_, seed_);
   return *reference_;
 }
+SystemReference& Fixture::system_reference() {
+  if (!system_reference_) system_reference_.emplace(problem_, seed_);
+  return *system_reference_;
+}
+bool Fixture::has_reference() { return is_system() ? system_reference().complete() : reference().complete(); }
 
 void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
-  const std::int64_t set = hot ? 0 : i % sets_;
-  if (system_) return system_->execute(function, set);
-  const void* const in[] = {memory_[0] + set * distance_[0], memory_[1] + set * distance_[1],
-                            memory_[2] + set * distance_[2]};
-  function(in, memory_[kOut] + set * distance_[kOut]);
+  std::vector<void*>& list = lists_[std::size_t(hot ? 0 : i % sets_)];
+  if (is_system())
+    function(nullptr, list.data());
+  else
+    function(list.data(), list[kOut]);
 }
 
 Verdict Fixture::check(const Execute& function, double& seconds, Rounding rounding) {
-  if (system_) return system_->check(function, seconds);
-  device_->poison(memory_[kOut], problem_.out_bytes());
+  restore();
   seconds = device_->time([&] { execute(function, 0, true); });
-  return reference().check(*device_, memory_[kOut], rounding);
+  return is_system() ? system_reference().check(*device_, lists_[0].data())
+                     : reference().check(*device_, result(), rounding);
 }
 
 Verdict Fixture::chain(const Execute& part) {
-  if (system_) return system_->chain(part);
+  if (is_system()) return chain_of_steps(part);
   const std::size_t bytes = problem_.out_bytes();
   const auto release = [this](void* memory) { device_->release(memory); };
   const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);
-  void* const out[] = {memory_[kOut], second.get()};
+  void* const out[] = {lists_[0][kOut], second.get()};
   for (void* const memory : out) device_->poison(memory, bytes);
-  const void* in = memory_[0];
+  const void* in = lists_[0][0];
   Verdict verdict;
   for (std::int64_t i = 0; i < Problem::kParts; ++i) {
     part(&in, out[i % 2]);
@@ -85,6 +115,27 @@ Verdict Fixture::chain(const Execute& part) {
     if (!verdict.failure.empty()) return verdict;
   }
   reference().adopt(*device_, in);
+  return verdict;
+}
+
+Verdict Fixture::chain_of_steps(const Execute& step) {
+  restore();
+  const auto is_series = [this](std::size_t i) { return problem_.operands[i].use >= Use::injected; };
+  std::vector<void*>& list = lists_[0];
+  Verdict verdict;
+  for (std::int64_t i = 0; i < problem_.parts(); ++i) {
+    // Each step has its own row of the series.
+    for (std::size_t s = 0; s < list.size(); ++s)
+      if (const Operand& o = operands_[s]; is_series(s))
+        list[s] = o.memory + i * (o.count / problem_.parts()) * std::int64_t(size_of(o.dtype));
+    step(nullptr, list.data());
+    if (i > 0) continue;
+    verdict = SystemReference(problem_.part(), seed_).check(*device_, list.data());
+    if (!verdict.failure.empty()) return verdict;
+  }
+  for (std::size_t s = 0; s < list.size(); ++s)
+    if (is_series(s)) list[s] = operands_[s].memory;
+  system_reference().adopt(*device_, list.data());
   return verdict;
 }
 

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The operands of one problem on one device, and what its result must be: shared by all that compete on it.
+/// The operands of one problem on one device, and what its result must be: shared by all that compete on it. Executions
+/// of a system change its arrays: each goes on where the one before has stopped, whoever made that, as a simulation
+/// does. A check begins anew.
 #pragma once
 
 #include "check.hpp"
 #include "platform.hpp"
-#include "system_fixture.hpp"
+#include "system_reference.hpp"
 
-#include <memory>
 #include <optional>
+#include <vector>
 
 namespace tessera::perf {
 
@@ -29,25 +31,46 @@ class Fixture {
   /// Poisons the output, executes, and compares. Also the time of that execution.
   Verdict check(const Execute& function, double& seconds, Rounding rounding = Rounding::once);
   /// Whether check() has something to compare with; else chain() makes it.
-  bool has_reference() { return system_ ? system_->has_reference() : reference().complete(); }
+  bool has_reference();
   /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.
   Verdict chain(const Execute& part);
 
+  /// What an execution on the first operands has left: the output, or that array of a system.
+  const void* result(std::size_t array = 0) const { return lists_[0][is_system() ? array : kOut]; }
   Device& device() const { return *device_; }
   const Problem& problem() const { return problem_; }
 
  private:
+  /// An array of an execution, for all sets.
+  struct Operand {
+    DType dtype;
+    std::int64_t count;
+    std::uint64_t seed;
+    Range range;
+    bool written;           ///< poisoned before a check
+    bool restored;          ///< filled anew before a check
+    std::int64_t distance;  ///< bytes between the sets
+    char* memory = nullptr;
+  };
+
+  bool is_system() const { return problem_.op == Op::system; }
   static std::int64_t sets(const Device& device, const Problem& problem);
+  void add(DType dtype, std::int64_t count, std::uint64_t seed, Range range, bool written, bool restored);
+  void fill(const Operand& operand);
+  void restore();
+  Verdict chain_of_steps(const Execute& step);
   Reference& reference();  ///< made when first asked for: later passes do not ask
+  SystemReference& system_reference();
+
   Device* device_;
   Problem problem_;
   std::uint64_t seed_;
   std::int64_t sets_;
-  static constexpr std::size_t kOut = 3;    ///< the operand behind the inputs
-  std::array<std::int64_t, 4> distance_{};  ///< bytes between the sets of each operand
-  std::array<char*, 4> memory_{};
+  static constexpr std::size_t kOut = 3;  ///< the operand behind the inputs; of a system there are Problem::operands
+  std::vector<Operand> operands_;
+  mutable std::vector<std::vector<void*>> lists_;  ///< of each set its arrays, in the order of the next execution
   std::optional<Reference> reference_;
-  std::unique_ptr<SystemFixture> system_;  ///< of a system, which has none of the above
+  std::optional<SystemReference> system_reference_;
 };
 
 }  // namespace tessera::perf

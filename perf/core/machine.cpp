@@ -12,6 +12,12 @@ namespace tessera::perf {
 
 namespace {
 
+#if defined(NDEBUG)
+constexpr char kBuildType[] = "release";
+#else
+constexpr char kBuildType[] = "debug";
+#endif
+
 std::string cpu_field(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -29,7 +35,8 @@ Facts machine_facts() {
           {"cpu_model", cpu_field("model name")},
           {"cpu_family_model", cpu_field("cpu family") + "/" + cpu_field("model\t")},
           {"cpu_mhz_at_start", cpu_field("cpu MHz")},
-          {"cpu_threads", std::to_string(std::thread::hardware_concurrency())}};
+          {"cpu_threads", std::to_string(std::thread::hardware_concurrency())},
+          {"library_build_type", kBuildType}};
 }
 
 }  // namespace tessera::perf

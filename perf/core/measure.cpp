@@ -74,6 +74,17 @@ void Measurement::sample(std::int64_t pass, const Work& work, double floor) {
   add(pass, time_of(work, batch_), floor);
 }
 
+void contest(const std::vector<Contestant*>& contestants, std::int64_t pass, const std::function<bool()>& next_round) {
+  const auto due = [pass](const Contestant* one) { return one->wants_more(pass); };
+  for (std::size_t round = 1; next_round() || round == 1; ++round) {
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      Contestant* const one = contestants[(i + round + std::size_t(pass)) % contestants.size()];
+      if (due(one)) one->sample(pass);
+    }
+    if (std::none_of(contestants.begin(), contestants.end(), due)) return;
+  }
+}
+
 void Measurement::add(std::int64_t pass, double seconds, double floor) {
   seconds_.resize(std::size_t(pass + 1));
   shares_.resize(std::size_t(pass + 1));

@@ -61,4 +61,37 @@ class Measurement {
   Passes seconds_, shares_;
 };
 
+/// One of those that take turns in a contest.
+class Contestant {
+ public:
+  virtual ~Contestant() = default;
+  /// Whether samples are due in that pass over the suite, counted from 0.
+  virtual bool wants_more(std::int64_t pass) const = 0;
+  virtual void sample(std::int64_t pass) = 0;
+};
+
+/// The loop of all that is measured: takes the samples that are due in a pass. Each round has one of everybody, and
+/// everybody is first, and last, as often as the others, so that clocks, temperature and neighbours treat them alike.
+/// `next_round` is called before each; false ends the contest early, but not before the first round.
+void contest(
+    const std::vector<Contestant*>& contestants, std::int64_t pass,
+    const std::function<bool()>& next_round = [] { return true; });
+
+/// Takes `count` samples in a pass of what tells its own seconds.
+class Sampler : public Contestant {
+ public:
+  Sampler(std::function<double()> seconds, std::int64_t count) : seconds_(std::move(seconds)), left_(count) {}
+  bool wants_more(std::int64_t) const override { return left_ > 0; }
+  void sample(std::int64_t) override {
+    samples.push_back(seconds_());
+    --left_;
+  }
+
+  std::vector<double> samples;
+
+ private:
+  std::function<double()> seconds_;
+  std::int64_t left_;
+};
+
 }  // namespace tessera::perf

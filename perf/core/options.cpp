@@ -11,6 +11,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tessera::perf {
 
@@ -41,7 +42,8 @@ void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.add_option("--backend", options.backends, "cpu, cpu-v3, cuda, cuda:1 ...; default: TESSERA_BACKEND, else all")
       ->delimiter(',');
   app.add_option("--algorithm", options.algorithms, "algorithms whose name matches (peers stay)")->delimiter(',');
-  app.add_option("--case", options.cases, "cases whose <op>/<case>/<dtype>/<cache> matches: a glob or a part of it")
+  app.add_option("--case", options.cases,
+                 "rows whose name, or what stands before the subject, matches: a glob or a part")
       ->delimiter(',');
   app.add_option("--gemm", asked.products, "a product of your own, 512x32000x4096:TN:bf16; see below")->delimiter(',');
   app.add_option("--stencil", asked.stencils, "a stencil of your own, 3d_star_r1:512:periodic:f64; see below")
@@ -62,11 +64,15 @@ void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.allow_extras();
   app.footer(
       std::string("Problems of your own, alone or beside what --case selects:\n") + kGemmGrammar + kStencilGrammar +
-      "Flags that begin with --benchmark_ go to Google Benchmark. Exit codes: 0 ok, 1 something failed or was wrong, "
-      "2 usage.");
+      "Rows are <op>/<case>/<dtype>/<cache>/<subject>. Exit codes: 0 ok, 1 something failed or was wrong, 2 usage.");
 }
 
 }  // namespace
+
+void forget_forced_algorithms() {
+  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_SYSTEM_ALGORITHM"})
+    unsetenv(variable);
+}
 
 int parse(int argc, char** argv, Options& options) {
   CLI::App app("Measures every backend and algorithm of Tessera beside its peers and the machine's ceilings.");
@@ -77,11 +83,10 @@ int parse(int argc, char** argv, Options& options) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  for (const std::string& flag : app.remaining()) {
-    if (flag.rfind("--benchmark_", 0) != 0) throw UsageError{"unknown argument " + flag + " (see --help)"};
-    options.benchmark_flags.push_back(flag);
-    if (flag.rfind("--benchmark_filter=", 0) == 0) options.filter = flag.substr(flag.find('=') + 1);
-  }
+  for (const std::string& flag : app.remaining())
+    throw UsageError{flag.starts_with("--benchmark_")
+                         ? flag + " was an option of Google Benchmark, which is gone: --case selects rows, by globs"
+                         : "unknown argument " + flag + " (see --help)"};
   read_cases(options, "--gemm", asked.products, gemm_case, kGemmGrammar);
   read_cases(options, "--stencil", asked.stencils, stencil_case, kStencilGrammar);
   if (options.budget <= 0.0) options.budget = options.quick ? 0.06 : 0.3;

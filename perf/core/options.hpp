@@ -6,6 +6,8 @@
 #include "cases.hpp"
 
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -14,18 +16,36 @@ namespace tessera::perf {
 struct Options {
   std::vector<Case> asked;                               ///< --gemm and --stencil
   std::vector<std::string> backends, algorithms, cases;  ///< patterns; empty: all
-  std::string json, filter, first_use;
+  std::string json, first_use;
   bool quick = false, list = false, peers = true;
   std::int64_t repetitions = 0, passes = 0;
   double budget = 0.0;
   int threads = 0;
-  std::vector<std::string> benchmark_flags;  ///< Google Benchmark's own, passed on
 };
 
-/// A wrong command line or filter: exit code 2.
+/// A wrong command line: exit code 2.
 struct UsageError {
   std::string message;
 };
+
+/// Runs a program's body. Where it throws, says the reason and returns the exit code: 2 for a UsageError, else 1.
+template <class Body>
+int run_program(const char* name, Body&& body) {
+  std::string reason;
+  int code = 1;
+  try {
+    return body();
+  } catch (const UsageError& error) {
+    reason = error.message, code = 2;
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  std::fprintf(stderr, "%s: %s\n", name, reason.c_str());
+  return code;
+}
+
+/// The suite forces one algorithm after the other. Where it forces none, the library itself must choose.
+void forget_forced_algorithms();
 
 /// Returns the exit code where the program is done (--help), else -1.
 int parse(int argc, char** argv, Options& options);

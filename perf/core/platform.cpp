@@ -35,11 +35,8 @@ tessera::StencilDesc stencil_desc(const Problem& problem) {
     std::copy(offset.begin() + (3 - s.rank), offset.end(), own.begin());
     taps.add(own, tap.coefficient);
   }
-  return {.extents = {s.extents.begin() + (3 - s.rank), s.extents.end()},
-          .taps = taps,
-          .boundary = s.boundary,
-          .steps = s.steps,
-          .dtype = problem.kind.dtype};
+  return {
+      .extents = extents_of(s), .taps = taps, .boundary = s.boundary, .steps = s.steps, .dtype = problem.kind.dtype};
 }
 
 namespace {
@@ -277,11 +274,12 @@ void add_algorithms(Backend& backend, Memory memory, Facts& facts) {
 
 }  // namespace
 
-std::vector<const Competitors*> all_competitors(const Platform& platform) {
-  std::vector<const Competitors*> lists;
-  for (const auto& backend : platform.backends) lists.push_back(&backend->algorithms);
-  lists.push_back(&platform.peers);
-  return lists;
+std::vector<Competitor*> all_competitors(const Platform& platform) {
+  std::vector<Competitor*> all;
+  for (const auto& backend : platform.backends)
+    for (const auto& algorithm : backend->algorithms) all.push_back(algorithm.get());
+  for (const auto& peer : platform.peers) all.push_back(peer.get());
+  return all;
 }
 
 void open_backend(Platforms& platforms, const std::string& asked, int threads, Facts& facts, LeftOut& left_out) {

@@ -41,7 +41,7 @@ struct Platform {
 using Platforms = std::vector<std::unique_ptr<Platform>>;
 
 /// The algorithms of all backends of a platform, then its peers.
-std::vector<const Competitors*> all_competitors(const Platform& platform);
+std::vector<Competitor*> all_competitors(const Platform& platform);
 
 /// What could not be had, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;

@@ -81,6 +81,12 @@ struct SystemShape {
   std::int64_t points() const { return extents[0] * extents[1] * extents[2]; }
 };
 
+/// Those of a shape's own axes, slowest first.
+template <class Shape>
+std::vector<std::int64_t> extents_of(const Shape& shape) {
+  return {shape.extents.end() - shape.rank, shape.extents.end()};
+}
+
 /// Values are uniform in [middle - half, middle + half). `half` is a power of two: the same on every device.
 struct Range {
   double middle = 0.0, half = 1.0;

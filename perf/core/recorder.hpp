@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What was measured: kept, written as JSON in Google Benchmark's format while the run goes on, and printed as tables.
+/// What was measured: kept, written as JSON while the run goes on, and printed as tables.
 #pragma once
 
 #include "measure.hpp"
 #include "platform.hpp"
-
-#include <benchmark/benchmark.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <map>
@@ -19,42 +16,46 @@
 
 namespace tessera::perf {
 
-/// What a row tells of its time, in microseconds.
-void add_times(benchmark::UserCounters& counters, const Statistics& time);
+/// What was measured of one subject, or why that failed.
+struct Row {
+  std::string name;                       ///< <op>/<case>/<dtype>/<cache>/<subject>
+  std::string place;                      ///< "host" or "cuda": peers' names do not say
+  Statistics time = {}, share = {};       ///< of an execution; of the ceiling that was measured beside each sample
+  std::map<std::string, double> figures;  ///< "rate", "traffic" (10^9 a second), "ceiling" (a fraction) and the like
+  std::string label;                      ///< the ceiling that binds, or what a plan says of itself
+  std::string failure;                    ///< then nothing else counts
 
-class Recorder : public benchmark::BenchmarkReporter {
+  std::string title() const { return name.substr(0, name.rfind('/')); }
+  std::string subject() const { return name.substr(name.rfind('/') + 1); }
+  bool has(const std::string& figure) const { return figures.contains(figure); }
+  double figure(const std::string& key) const { return has(key) ? figures.at(key) : 0.0; }
+};
+
+class Recorder {
  public:
   /// `path`: JSON file, "" for none; checked at once so that nothing is measured in vain.
   Recorder(std::string path, const Facts& facts);
 
+  /// A row of the same name, of an earlier pass, gives way.
+  void add(Row row);
+  void fail(const std::string& name, const std::string& place, const std::string& reason) {
+    add({name, place, {}, {}, {}, "", reason});
+  }
+  /// What was not measured, which is no failure; nothing where there is a row.
   void leave_out(const std::string& name, const std::string& reason);
-  /// Tells where the row of that name is measured: peers' names do not say.
-  void locate(const std::string& name, const std::string& platform) { platforms_[name] = platform; }
-  /// Each pass's median of some of its values, for the row of that name.
-  void passes(const std::string& name, nlohmann::ordered_json medians) { passes_[name] = std::move(medians); }
-  /// A row that says why it has no figures.
-  void fail(const std::string& name, const std::string& platform, const std::string& reason);
   bool failed() const { return failed_; }
-  std::size_t size() const { return rows_.size(); }
   void write();  ///< the JSON, whole or not at all
   void print_tables(std::FILE* file) const;
 
-  bool ReportContext(const Context& context) override;
-  void ReportRuns(const std::vector<Run>& runs) override;
-  void Finalize() override { write(); }
-
  private:
   std::string path_;
-  nlohmann::ordered_json context_, rows_ = nlohmann::ordered_json::array(), left_out_ = nlohmann::ordered_json::array();
-  std::map<std::string, std::string> platforms_;  ///< of the rows, by name
-  std::map<std::string, nlohmann::ordered_json> passes_;
-  std::map<std::string, std::size_t> numbers_;  ///< of the rows; a later pass brings a row anew
+  Facts facts_;
+  LeftOut left_out_;
+  std::vector<Row> rows_;
+  std::map<std::string, std::size_t> numbers_;  ///< of the rows, by name
   std::set<std::string> left_out_names_;
   double written_ = 0.0;
   bool failed_ = false;
 };
-
-/// How rows say that they were not measured, which is no failure.
-inline constexpr const char* kLeftOut = "left out: ";
 
 }  // namespace tessera::perf

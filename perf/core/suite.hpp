@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What competes on what, registered with Google Benchmark and run within a budget.
+/// What competes on what, and the passes over all of it within a budget.
 #pragma once
 
 #include "cases.hpp"
@@ -10,22 +10,28 @@
 #include "options.hpp"
 #include "recorder.hpp"
 
-#include <benchmark/benchmark.h>
-
 #include <atomic>
-#include <deque>
-#include <regex>
 #include <set>
 
 namespace tessera::perf {
+
+/// Something that has samples of its own in each pass, beside problems: a ceiling, an overhead.
+struct Sampled {
+  std::string name;                         ///< of its row
+  std::function<double()> seconds = {};     ///< takes a sample
+  std::function<void(Row&)> complete = {};  ///< adds what the row says beside its time
+  std::string failure = {};                 ///< why there are no samples
+};
 
 class Suite {
  public:
   Suite(const Options& options, Platforms& platforms, Recorder& recorder);
 
-  /// Registers everything that was asked for; throws UsageError where that is nothing.
+  /// Adds everything that was asked for; throws UsageError where that is nothing.
   void add_rows();
   std::vector<std::string> names() const;
+  /// Measures all of it, in passes, so that the samples of each row come from the whole run.
+  void run();
 
   /// Set by a signal: what is left is skipped.
   static std::atomic<bool> interrupted;
@@ -39,40 +45,32 @@ class Suite {
     std::string lost;   ///< why nothing can run there any more
     bool warm = false;
   };
-
-  /// One visit to a row; each pass over the suite visits every row once.
-  struct Visit {
-    benchmark::State& state;
-    const std::string& name;
-    std::int64_t pass;  ///< counted from 0
-  };
-  using Body = std::function<void(const Visit&)>;
-  struct Row {
-    std::string name;
-    Body body;
+  /// Rows that are measured together, visited once in each pass.
+  struct Unit {
     Target* target;
+    std::vector<std::string> names;
+    std::function<void(std::int64_t pass)> visit;
   };
 
   bool wanted(const std::string& name) const;
   std::int64_t passes(const Target& target) const;
-  void add_row(const std::string& name, Body body, Target& target);
-  void register_rows();
-  void visit_row(const Row& row, const Visit& visit);
-  void add_ceiling_rows(Target& target);
+  void add_ceilings(Target& target);
   void require_memory(const Problem& problem) const;
-  void add_case_rows(Target& target, const std::vector<Case>& cases, bool asked);
-  void add_problem_rows(Target& target, const Problem& problem, bool hot);
-  void add_overhead_rows(Target& target);
-  void add_contention_rows(Target& target);
-  void add_contention_row(Target& target, const std::string& title, const std::string& subject,
-                          std::function<std::function<void()>()> make);
-  void run_row(const Visit& visit, Target& target, Contest& contest, std::size_t competitor);
-  void add_enqueue_rows(Target& target, const Problem& problem, int calls);
-  void run_enqueue(const Visit& visit, Target& target, const Problem& problem, int calls, Competitor& competitor,
-                   Passes& samples);
-  void report(const Visit& visit, const Statistics& time, const Statistics& share = {}) const;
+  void add_cases(Target& target, const std::vector<Case>& cases, bool asked);
+  void add_problem(Target& target, const Problem& problem, bool hot);
+  /// Adds rows of these names, unless none is wanted. `make` makes what is sampled, anew in each pass; `samples` of
+  /// each.
+  void add_sampled(Target& target, const std::vector<std::string>& names, std::int64_t samples,
+                   std::function<std::vector<Sampled>()> make);
+  void add_overheads(Target& target);
+  void add_queue(Target& target, const Problem& problem, int calls);
+  void add_contention(Target& target);
+  void add_contention(Target& target, const std::string& title, const std::string& subject,
+                      std::function<std::function<void()>()> make);
+  void visit(const Unit& unit, std::int64_t pass);
+  void run_contest(Target& target, Contest& contest, const std::vector<std::string>& names, std::int64_t pass);
   Fixture& fixture_for(const Platform& platform, const Problem& problem);
-  void progress(const Visit& visit, const Target& target);
+  void progress(const Unit& unit, std::int64_t pass);
   void warm_up(Target& target);
 
   const Options* options_;
@@ -82,14 +80,13 @@ class Suite {
   std::unique_ptr<Fixture> fixture_;
   std::string fixture_key_;
   Speeds speeds_;
-  std::deque<Row> rows_;
-  std::unique_ptr<std::regex> filter_;
+  std::vector<Unit> units_;
   std::uint64_t seed_;
   std::size_t started_ = 0, visits_ = 0;
   double begin_ = 0.0;
 };
 
-/// Skips the row without calling it a failure.
-void leave_out(benchmark::State& state, const std::string& reason);
+/// What the child process of the first-use measurement does.
+int print_first_use(const std::string& backend, int threads);
 
 }  // namespace tessera::perf

@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,31 +19,27 @@ inline std::uint64_t operand_seed(std::uint64_t seed, std::size_t operand) {
   return input_seed(seed, 16 + int(operand));
 }
 
+class SystemStep;
+
 class SystemReference {
  public:
   SystemReference(const Problem& problem, std::uint64_t seed);
   /// False where there are many steps and adopt() was not called.
-  bool complete() const;
+  bool complete() const { return complete_; }
   /// Takes what executions of one step in a row have left in `arrays` for right within the rounding errors of as many.
   void adopt(Device& device, void* const* arrays);
   Verdict check(Device& device, void* const* arrays) const;
 
  private:
-  struct Samples {
-    std::size_t operand;
-    std::vector<std::int64_t> where;
-    std::vector<long double> value, bound;
-  };
-  Samples places_of(std::size_t operand) const;
+  Samples sampled(std::size_t operand, SystemStep& step) const;
   void widen();
   std::string name_of(std::size_t operand) const;
-  void compare(const Samples& samples, const std::vector<double>& computed, Verdict& verdict) const;
 
   Problem problem_;
   bool complete_;
   std::vector<std::string> fields_;
-  std::vector<std::int64_t> points_;  ///< at which states are sampled
-  std::vector<Samples> samples_;
+  std::vector<std::int64_t> points_;        ///< at which states are sampled
+  std::map<std::size_t, Samples> samples_;  ///< by operand
 };
 
 }  // namespace tessera::perf

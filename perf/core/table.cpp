@@ -7,28 +7,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace tessera::perf {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-double number(const Json& row, const char* key) { return row.contains(key) ? row[key].get<double>() : 0.0; }
-
 struct Group {
   std::string title;
-  std::vector<const Json*> rows;
+  std::vector<const Row*> rows;
 };
 
-std::vector<Group> grouped(const Json& rows) {
+std::vector<Group> grouped(const std::vector<Row>& rows) {
   std::vector<Group> groups;
   std::map<std::string, std::size_t> index;
-  for (const Json& row : rows) {
-    if (row["run_type"] != "iteration") continue;
-    const std::string name = row["run_name"];
-    const std::string title = name.substr(0, name.rfind('/')) + " on " + row["place"].get<std::string>();
+  for (const Row& row : rows) {
+    const std::string title = row.title() + " on " + row.place;
     const auto [at, added] = index.emplace(title, groups.size());
     if (added) groups.push_back({title, {}});
     groups[at->second].rows.push_back(&row);
@@ -36,57 +29,49 @@ std::vector<Group> grouped(const Json& rows) {
   return groups;
 }
 
-std::string competitor_of(const Json& row) {
-  const std::string name = row["run_name"];
-  return name.substr(name.rfind('/') + 1);
+/// The backend of "tessera:<backend>:<algorithm>".
+std::string backend_of(const std::string& subject) {
+  return subject.substr(subject.find(':') + 1, subject.rfind(':') - subject.find(':') - 1);
 }
 
-bool is_tessera(const std::string& competitor) { return competitor.rfind("tessera:", 0) == 0; }
-
-/// Whether the subject is an algorithm with a limit of the workspace, which nobody gets who asks for none.
-bool is_limited(const std::string& competitor) { return competitor.find('@') != std::string::npos; }
-
-/// The backend of "tessera:<backend>:<algorithm>".
-std::string backend_of(const std::string& competitor) {
-  return competitor.substr(competitor.find(':') + 1, competitor.rfind(':') - competitor.find(':') - 1);
+double doubt_of(std::vector<double> values) {
+  const auto interval = median_interval(values);
+  return doubt(median(values), interval);
 }
 
 /// How far the row's time may be off; 0 of what was measured once, which nobody knows.
-double doubt_of(const Json& row) {
-  return row.contains("low") ? doubt(number(row, "real_time"), {number(row, "low"), number(row, "high")}) : 0.0;
+double doubt_of(const Row& row) {
+  return row.time.repetitions > 1 ? doubt(row.time.median, {row.time.low, row.time.high}) : 0.0;
 }
 
 /// The same of the ratio of two rows. They took turns, so that what disturbed a pass disturbed both.
-double doubt_of(const Json& a, const Json& b) {
-  if (a.contains("passes") && b.contains("passes")) {
-    const auto of_a = a["passes"]["real_time"].get<std::vector<double>>();
-    const auto of_b = b["passes"]["real_time"].get<std::vector<double>>();
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < std::min(of_a.size(), of_b.size()); ++i) ratios.push_back(of_a[i] / of_b[i]);
-    const auto interval = median_interval(ratios);
-    if (of_a.size() == of_b.size()) return doubt(median(ratios), interval);
-  }
-  return (1.0 + doubt_of(a)) * (1.0 + doubt_of(b)) - 1.0;
+double doubt_of(const Row& a, const Row& b) {
+  const std::size_t passes = a.time.passes.size();
+  if (passes < 2 || b.time.passes.size() != passes) return (1.0 + doubt_of(a)) * (1.0 + doubt_of(b)) - 1.0;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < passes; ++i) ratios.push_back(a.time.passes[i] / b.time.passes[i]);
+  return doubt_of(ratios);
 }
 
 /// Of each backend's automatic choices the shares of the rate of its best algorithm; doubtful ones count in `left_out`.
+/// Nobody gets an algorithm with a limit of its workspace who asks for none.
 std::map<std::string, std::vector<double>> automatic_shares(const std::vector<Group>& groups, int& left_out) {
   std::map<std::string, std::vector<double>> shares;
   for (const Group& group : groups) {
-    std::map<std::string, const Json*> best, automatic;
-    for (const Json* row : group.rows) {
-      const std::string competitor = competitor_of(*row);
-      if (!is_tessera(competitor) || is_limited(competitor) || !row->contains("rate")) continue;
-      const Json*& fastest = best[backend_of(competitor)];
-      if (fastest == nullptr || number(*row, "rate") > number(*fastest, "rate")) fastest = row;
-      if (row->contains("automatic")) automatic[backend_of(competitor)] = row;
+    std::map<std::string, const Row*> best, automatic;
+    for (const Row* row : group.rows) {
+      const std::string subject = row->subject();
+      if (!subject.starts_with("tessera:") || subject.find('@') != std::string::npos || !row->has("rate")) continue;
+      const Row*& fastest = best[backend_of(subject)];
+      if (fastest == nullptr || row->figure("rate") > fastest->figure("rate")) fastest = row;
+      if (row->has("automatic")) automatic[backend_of(subject)] = row;
     }
     for (const auto& [backend, row] : automatic) {
-      const Json* fastest = best[backend];
+      const Row* fastest = best[backend];
       if (row != fastest && doubt_of(*row, *fastest) > kDoubtful)
         ++left_out;
       else
-        shares[backend].push_back(number(*row, "rate") / number(*fastest, "rate"));
+        shares[backend].push_back(row->figure("rate") / fastest->figure("rate"));
     }
   }
   return shares;
@@ -103,20 +88,17 @@ void print_automatic(const std::string& backend, const std::vector<double>& shar
 }
 
 /// Whether the row's share of its ceiling, which was measured beside each sample, is not known.
-bool has_doubtful_share(const Json& row) {
-  if (number(row, "ceiling") > 1.05) return true;
-  if (!row.contains("passes") || !row["passes"].contains("ceiling")) return doubt_of(row) > kDoubtful;
-  auto shares = row["passes"]["ceiling"].get<std::vector<double>>();
-  const auto interval = median_interval(shares);
-  return doubt(median(shares), interval) > kDoubtful;
+bool has_doubtful_share(const Row& row) {
+  if (row.figure("ceiling") > 1.05) return true;
+  return (row.share.passes.size() < 2 ? doubt_of(row) : doubt_of(row.share.passes)) > kDoubtful;
 }
 
 /// Says where most rows are doubtful: nothing can be concluded from such a run.
-void print_caution(const Json& rows, std::FILE* file) {
+void print_caution(const std::vector<Row>& rows, std::FILE* file) {
   std::ptrdiff_t known = 0, doubtful = 0;
-  for (const Json& row : rows) {
-    known += row.contains("ceiling");
-    doubtful += row.contains("ceiling") && has_doubtful_share(row);
+  for (const Row& row : rows) {
+    known += row.has("ceiling");
+    doubtful += row.has("ceiling") && has_doubtful_share(row);
   }
   if (2 * doubtful > known)
     std::fprintf(file,
@@ -127,64 +109,64 @@ void print_caution(const Json& rows, std::FILE* file) {
 }
 
 /// "  +-3.1 %", and that it is too noisy to quote.
-std::string doubt_text(const Json& row) {
-  const double repetitions = number(row, "repetitions");
+std::string doubt_text(const Row& row) {
+  const std::int64_t repetitions = row.time.repetitions;
   if (repetitions < 2) return "  (1 repetition)";
   const double value = doubt_of(row);
   return "  +-" + three_digits(100.0 * value) + " %" + (value > kDoubtful ? " NOISY" : "") +
          (repetitions < 3 ? "  (2 repetitions)" : "");
 }
 
-void print_row(const Json& row, const Json* best_peer, bool ceiling, const char* unit, std::FILE* file) {
-  const std::string competitor = competitor_of(row);
-  const std::string label = row.value("label", "");
-  if (row.contains("error_message")) {
-    std::fprintf(file, "  %-34s FAILED: %s\n", competitor.c_str(), row["error_message"].get<std::string>().c_str());
-    return;
-  }
-  const char mark = row.contains("automatic") ? '*' : ' ';
-  if (ceiling) {
-    const std::string rate = readable(1e9 * number(row, "rate"), label.substr(std::min<std::size_t>(1, label.size())));
-    std::fprintf(file, "  %-34s %15s%s\n", competitor.c_str(), rate.c_str(), doubt_text(row).c_str());
-    return;
-  }
-  std::fprintf(file, "%c %-34s %9s", mark, competitor.c_str(), readable(1e-6 * number(row, "real_time"), "s").c_str());
-  if (row.contains("rate")) std::fprintf(file, " %15s", readable(1e9 * number(row, "rate"), unit).c_str());
-  if (row.contains("traffic")) std::fprintf(file, " %11s", readable(1e9 * number(row, "traffic"), "B/s").c_str());
+std::string right(const std::string& text, std::size_t width) {
+  return " " + std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string line_of(const Row& row, const Row* best_peer, const std::string& unit) {
+  const std::string subject = row.subject();
+  std::string line = (row.has("automatic") ? "* " : "  ") + subject;
+  line.resize(std::max<std::size_t>(36, line.size()), ' ');
+  if (!row.failure.empty()) return line + " FAILED: " + row.failure;
+  if (row.name.starts_with("ceiling/"))  // the label is "GFLOP/s" or "GB/s"
+    return line + right(readable(1e9 * row.figure("rate"), row.label.substr(1)), 15) + doubt_text(row);
+  line += right(readable(row.time.median, "s"), 9);
+  if (row.has("rate")) line += right(readable(1e9 * row.figure("rate"), unit), 15);
+  if (row.has("traffic")) line += right(readable(1e9 * row.figure("traffic"), "B/s"), 11);
   if (best_peer != nullptr) {
     const bool doubtful = &row != best_peer && doubt_of(row, *best_peer) > kDoubtful;
-    const std::string ratio = three_digits(number(row, "rate") / number(*best_peer, "rate"));
-    std::fprintf(file, " %6s of best peer", doubtful ? ("~" + ratio).c_str() : ratio.c_str());
+    const std::string ratio = three_digits(row.figure("rate") / best_peer->figure("rate"));
+    line += right((doubtful ? "~" : "") + ratio, 6) + " of best peer";
   }
-  if (row.contains("ceiling")) std::fprintf(file, "  %5.1f %% of %s", 100.0 * number(row, "ceiling"), label.c_str());
-  std::fprintf(file, "%s", doubt_text(row).c_str());
-  if (number(row, "kernels") > 0) std::fprintf(file, "  kernels: %.0f", number(row, "kernels"));
-  if (number(row, "workspace") > 0)
-    std::fprintf(file, "  workspace: %s", readable(number(row, "workspace"), "B").c_str());
-  std::fprintf(file, "\n");
+  if (row.has("ceiling")) {
+    char share[32];
+    std::snprintf(share, sizeof share, "  %5.1f %% of ", 100.0 * row.figure("ceiling"));
+    line += share + row.label;
+  }
+  line += doubt_text(row);
+  if (row.figure("kernels") > 0) line += "  kernels: " + std::to_string(std::int64_t(row.figure("kernels")));
+  if (row.figure("workspace") > 0) line += "  workspace: " + readable(row.figure("workspace"), "B");
+  return line;
 }
 
 const char* unit_of(const std::string& title) {
   const auto has = [&title](const char* part) { return title.find(part) != std::string::npos; };
-  if (title.rfind("gemm/", 0) == 0 || has("_gemm_")) return "FLOP/s";
-  if (title.rfind("system/", 0) == 0 || has("_wave_")) return "point/s";
+  if (title.starts_with("gemm/") || has("_gemm_")) return "FLOP/s";
+  if (title.starts_with("system/") || has("_wave_")) return "point/s";
   return has("/exchange_") ? "B/s" : "Stencil/s";
 }
 
 void print_group(const Group& group, std::FILE* file) {
-  std::vector<const Json*> rows = group.rows;
-  std::stable_sort(rows.begin(), rows.end(), [](const Json* a, const Json* b) {
-    const bool wrong_a = a->contains("error_message"), wrong_b = b->contains("error_message");
-    return wrong_a != wrong_b ? wrong_b : number(*a, "real_time") < number(*b, "real_time");
+  std::vector<const Row*> rows = group.rows;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) {
+    const bool wrong_a = !a->failure.empty(), wrong_b = !b->failure.empty();
+    return wrong_a != wrong_b ? wrong_b : a->time.median < b->time.median;
   });
-  const Json* best_peer = nullptr;
-  for (const Json* row : rows)
-    if (competitor_of(*row).rfind("peer:", 0) == 0 && number(*row, "rate") > 0.0 &&
-        (best_peer == nullptr || number(*row, "rate") > number(*best_peer, "rate")))
+  const Row* best_peer = nullptr;
+  for (const Row* row : rows)
+    if (row->subject().starts_with("peer:") &&
+        row->figure("rate") > (best_peer == nullptr ? 0.0 : best_peer->figure("rate")))
       best_peer = row;
-  const bool ceiling = group.title.rfind("ceiling/", 0) == 0;
   std::fprintf(file, "\n%s\n", group.title.c_str());
-  for (const Json* row : rows) print_row(*row, best_peer, ceiling, unit_of(group.title), file);
+  for (const Row* row : rows) std::fprintf(file, "%s\n", line_of(*row, best_peer, unit_of(group.title)).c_str());
 }
 
 }  // namespace
@@ -201,7 +183,7 @@ void Recorder::print_tables(std::FILE* file) const {
   }
   if (left_out_.empty()) return;
   std::map<std::string, std::vector<std::string>> reasons;
-  for (const Json& entry : left_out_) reasons[entry["reason"]].push_back(entry["name"]);
+  for (const auto& [name, reason] : left_out_) reasons[reason].push_back(name);
   std::fprintf(file, "\nleft out\n");
   for (const auto& [reason, names] : reasons) {
     std::fprintf(file, "  %s:\n", reason.c_str());

@@ -98,7 +98,7 @@ Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std
 }
 
 template <class T, class W>
-Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
+Samples evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
   const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     return (wrap(z, s.extents[0]) * s.extents[1] + wrap(y, s.extents[1])) * s.extents[2] + wrap(x, s.extents[2]);
   };
@@ -108,20 +108,16 @@ Window evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uin
     field.value.push_back(W(Scalar<T>(random_element<T>(seed, std::uint64_t(index(z, y, x))))));
   });
   for (std::int64_t left = s.steps - 1; left >= 0; --left) field = step<T>(field, grow(core, s, left), s, taps);
-  Window window;
+  Samples window;
   std::size_t i = 0;
   const long double unit = static_cast<long double>(taps.size() + 2) * kUnitRoundoff<Scalar<T>>;
   const long double of_step = 1.01L * roundoff_of_sum<T>(taps.size() + 2);
   field.box.each([&](auto z, auto y, auto x) {
-    window.where.push_back(index(z, y, x));
-    window.value.push_back(field.value[i]);
+    const long double value = field.value[i];
     // Several steps: sum |c| = 1 (a little more after rounding) and |x| <= 1, so that each adds its unit at most.
-    if (s.steps > 1) {
-      window.bound.push_back(of_step * static_cast<long double>(s.steps));
-    } else {
-      const long double bound = unit * field.magnitude[i];
-      window.bound.push_back(bound + roundoff_of<T>(std::abs(static_cast<long double>(field.value[i])) + bound));
-    }
+    long double bound = of_step * static_cast<long double>(s.steps);
+    if (s.steps == 1) bound = unit * field.magnitude[i], bound += roundoff_of<T>(std::abs(value) + bound);
+    window.add(index(z, y, x), value, bound);
     ++i;
   });
   return window;
@@ -167,22 +163,25 @@ std::int64_t affordable_steps(const Problem& problem) {
   return most;
 }
 
-std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed) {
+Samples stencil_windows(const Problem& problem, std::uint64_t input_seed) {
   const StencilShape& s = problem.stencil;
   const std::vector<ConstantTap> taps = taps_of(s);
   const std::int64_t edge = edge_of(s);
   const std::int64_t count = std::clamp<std::int64_t>(std::int64_t(1e7 / cost_of(s)), 4, 40);
 
-  std::vector<std::future<Window>> futures;
+  std::vector<std::future<Samples>> futures;
   for (std::int64_t number = 0; number < count; ++number)
     futures.push_back(std::async(count > 4 ? std::launch::deferred : std::launch::async, [&, number] {
       const Box core = window_box(s, number, edge, input_seed);
       return with_types(problem.kind.dtype,
                         [&]<class T>(std::type_identity<T>) { return evolve<T, Wide<T>>(s, taps, input_seed, core); });
     }));
-  std::vector<Window> windows;
-  for (auto& future : futures) windows.push_back(future.get());
-  return windows;
+  Samples all;
+  for (auto& future : futures) {
+    const Samples window = future.get();
+    for (std::size_t i = 0; i < window.where.size(); ++i) all.add(window.where[i], window.value[i], window.bound[i]);
+  }
+  return all;
 }
 
 }  // namespace tessera::perf

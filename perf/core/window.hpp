@@ -6,16 +6,9 @@
 /// steps x radius of the window.
 #pragma once
 
-#include "problem.hpp"
-
-#include <vector>
+#include "samples.hpp"
 
 namespace tessera::perf {
-
-struct Window {
-  std::vector<std::int64_t> where;
-  std::vector<long double> value, bound;
-};
 
 /// False where a window's steps reach so far that following them would take minutes.
 bool windows_are_affordable(const Problem& problem);
@@ -23,6 +16,6 @@ bool windows_are_affordable(const Problem& problem);
 std::int64_t affordable_steps(const Problem& problem);
 
 /// Windows at corners, edges and inside.
-std::vector<Window> stencil_windows(const Problem& problem, std::uint64_t input_seed);
+Samples stencil_windows(const Problem& problem, std::uint64_t input_seed);
 
 }  // namespace tessera::perf

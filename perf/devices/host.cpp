@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -24,8 +23,6 @@
 namespace tessera::perf {
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T>
 void fill_as(T* data, std::int64_t count, std::uint64_t seed, Range range) {
@@ -114,9 +111,9 @@ class Host : public Device {
     });
   }
   double time(const std::function<void()>& work) override {
-    const double begin = now();
+    const double begin = steady_seconds();
     work();
-    return now() - begin;
+    return steady_seconds() - begin;
   }
 
   std::vector<Ceiling> ceilings(DType dtype) const override {
@@ -151,12 +148,12 @@ class Host : public Device {
     const std::size_t bytes = 2 * half;
     const std::int64_t passes = std::max<std::int64_t>(1, std::int64_t(4e6 / double(bytes)));
     double best = 0.0;
-    const double stop = now() + (footprint == 0 ? 0.02 : 0.005);
+    const double stop = steady_seconds() + (footprint == 0 ? 0.02 : 0.005);
     do {
-      const double begin = now();
+      const double begin = steady_seconds();
       for (std::int64_t pass = 0; pass < passes; ++pass) memory_pass(ceiling, in_, out_, half, threads_);
-      best = std::max(best, double(bytes) * double(passes) / (now() - begin));
-    } while (now() < stop);
+      best = std::max(best, double(bytes) * double(passes) / (steady_seconds() - begin));
+    } while (steady_seconds() < stop);
     return best;
   }
 

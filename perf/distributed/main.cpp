@@ -81,13 +81,5 @@ int run(int argc, char** argv) {
 }  // namespace tessera::perf
 
 int main(int argc, char** argv) {
-  try {
-    return tessera::perf::run(argc, argv);
-  } catch (const tessera::perf::UsageError& error) {
-    std::fprintf(stderr, "tessera-perf-distributed: %s\n", error.message.c_str());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tessera-perf-distributed: %s\n", error.what());
-    return 1;
-  }
+  return tessera::perf::run_program("tessera-perf-distributed", [&] { return tessera::perf::run(argc, argv); });
 }

@@ -91,26 +91,19 @@ int run(int argc, char** argv) {
   return run_rank(group, options, facts, peer.get());
 }
 
-/// Ends all ranks: the others may wait for this one.
-int leave(const char* reason, int code) {
-  std::fprintf(stderr, "tessera-perf-mpi: %s\n", reason);
-  MPI_Abort(MPI_COMM_WORLD, code);
-  return code;
-}
-
 }  // namespace
 }  // namespace tessera::perf
 
 int main(int argc, char** argv) {
-  int provided = 0, code = 1;
+  int provided = 0;
+  bool done = false;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
-  try {
-    code = tessera::perf::run(argc, argv);
-  } catch (const tessera::perf::UsageError& error) {
-    return tessera::perf::leave(error.message.c_str(), 2);
-  } catch (const std::exception& error) {
-    return tessera::perf::leave(error.what(), 1);
-  }
+  const int code = tessera::perf::run_program("tessera-perf-mpi", [&] {
+    const int result = tessera::perf::run(argc, argv);
+    done = true;
+    return result;
+  });
+  if (!done) MPI_Abort(MPI_COMM_WORLD, code);  // the others may wait for this rank
   MPI_Finalize();
   return code;
 }

@@ -48,8 +48,7 @@ int parse_scaling(int argc, char** argv, ScalingOptions& options) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  for (const char* variable : {"TESSERA_GEMM_ALGORITHM", "TESSERA_STENCIL_ALGORITHM", "TESSERA_SYSTEM_ALGORITHM"})
-    unsetenv(variable);  // the library itself must choose
+  forget_forced_algorithms();
   return -1;
 }
 
@@ -67,12 +66,6 @@ std::vector<ScalingCase> chosen_cases(const ScalingOptions& options, bool on_dev
   }
   if (chosen.empty()) throw UsageError{"no case matches what was asked for"};
   return chosen;
-}
-
-void run_case(const Station& station, const ScalingCase& c) {
-  if (station.recorder) std::fprintf(stderr, "%s\n", title_of(c, station.group.size()).c_str());
-  if (c.problem.op == Op::gemm) return run_product(station, c);
-  c.problem.op == Op::system ? run_system(station, c) : run_stencil(station, c);
 }
 
 void add_facts(Facts& facts, const Station& station) {
@@ -98,7 +91,6 @@ int run_rank(Group& group, const ScalingOptions& options, Facts facts, ProductPe
     if (!station.is_root()) return;
     add_facts(facts, station);
     station.recorder = std::make_unique<Recorder>(options.json, facts);
-    station.recorder->ReportContext({});
   });
   if (!station.no_device_peers.empty()) station.leave_out("peer:jacobi", station.no_device_peers);
   bool failed = false;
@@ -113,7 +105,11 @@ int run_rank(Group& group, const ScalingOptions& options, Facts facts, ProductPe
     }
   };
   if (options.links) attempt("exchange/f32", [&] { run_links(station); });
-  for (const ScalingCase& c : cases) attempt(title_of(c, group.size()), [&] { run_case(station, c); });
+  for (const ScalingCase& c : cases) {
+    const std::string title = title_of(c, group.size());
+    if (station.recorder) std::fprintf(stderr, "%s\n", title.c_str());
+    attempt(title, [&] { run_case(station, c); });
+  }
   if (station.recorder) {
     station.recorder->write();
     station.recorder->print_tables(stdout);

@@ -3,6 +3,8 @@
 
 #include "scalings.hpp"
 
+#include "named_cases.hpp"
+
 namespace tessera::perf {
 
 namespace {
@@ -10,30 +12,26 @@ namespace {
 constexpr auto weak = Scaling::weak, strong = Scaling::strong;
 constexpr auto any = Size::any, gpu = Size::gpu, host = Size::host;
 
-struct StencilRow {
-  Scaling scaling;
-  Size size;
-  int rank, radius;
-  std::int64_t extent, steps;
-  bool quick = false;
-};
-
 // clang-format off
-constexpr StencilRow kStencils[] = {
-  {weak, gpu, 3, 1, 512, 100},
-  {weak, gpu, 3, 1, 256, 200},
-  {weak, gpu, 2, 1, 16384, 1000},
-  {weak, gpu, 3, 4, 512, 50},
-  {weak, gpu, 3, 4, 256, 100},
-  {strong, gpu, 3, 4, 768, 50},
-  {weak, host, 3, 1, 256, 10},
-  {weak, host, 3, 4, 256, 10},
-  {weak, host, 2, 1, 2048, 50},
-  {strong, host, 3, 4, 256, 10},
-  {weak, any, 3, 1, 64, 4, true},
-  {weak, any, 2, 1, 512, 8, true},
-  {strong, any, 3, 4, 64, 4, true},
+constexpr Listed kWeakStencils[] = {
+  {gpu, "f32", "3d_star_r1_512^3_steps100 3d_star_r1_256^3_steps200 2d_star_r1_16384^2_steps1000"},
+  {gpu, "f32", "3d_star_r4_512^3_steps50 3d_star_r4_256^3_steps100"},
+  {host, "f32", "3d_star_r1_256^3_steps10 3d_star_r4_256^3_steps10 2d_star_r1_2048^2_steps50"},
+  {any, "f32", "3d_star_r1_64^3_steps4* 2d_star_r1_512^2_steps8*"},
 };
+constexpr Listed kStrongStencils[] = {
+  {gpu, "f32", "3d_star_r4_768^3_steps50"},
+  {host, "f32", "3d_star_r4_256^3_steps10"},
+  {any, "f32", "3d_star_r4_64^3_steps4*"},
+};
+constexpr Listed kProducts[] = {
+  {gpu, "bf16 f32 f64", "16384"},
+  {host, "f32 f64", "2048"},
+  {host, "f32", "4096"},
+  {any, "f32 f64", "256*"},
+};
+constexpr Listed kBlockCyclic64[] = {{any, "f32", "256*"}};
+constexpr Listed kBlockCyclic128[] = {{host, "f32 f64", "2048"}};
 
 struct WaveRow {
   Scaling scaling;
@@ -50,33 +48,7 @@ constexpr WaveRow kWaves[] = {
     {weak, any, true, 48, 4, true},
 };
 
-struct ProductRow {
-  Size size;
-  std::int64_t extent;
-  const char* kinds;
-  std::int64_t block = 0;
-  bool quick = false;
-};
-
-constexpr ProductRow kProducts[] = {
-  {gpu, 16384, "bf16 f32 f64"},
-  {host, 2048, "f32 f64"},
-  {host, 2048, "f32 f64", 128},
-  {host, 4096, "f32"},
-  {any, 256, "f32 f64", 0, true},
-  {any, 256, "f32", 64, true},
-};
 // clang-format on
-
-ScalingCase stencil_case(const StencilRow& row) {
-  Case c;
-  c.problem.op = Op::stencil;
-  StencilShape& s = c.problem.stencil;
-  s.rank = row.rank, s.radius = row.radius, s.steps = row.steps;
-  for (int axis = 3 - row.rank; axis < 3; ++axis) s.extents[std::size_t(axis)] = row.extent;
-  c.problem.name = name_of(s);
-  return {resolve(c, DType::f32), row.scaling, row.size, row.quick};
-}
 
 ScalingCase wave_case(const WaveRow& row) {
   Case c;
@@ -88,12 +60,12 @@ ScalingCase wave_case(const WaveRow& row) {
   return {resolve(c, DType::f32), row.scaling, row.size, row.quick};
 }
 
-ScalingCase product_case(const ProductRow& row, Kind kind) {
-  Case c;
-  c.problem.op = Op::gemm;
-  c.problem.gemm = padded_shape(row.extent, row.extent, row.extent, false, false, 0);
-  c.problem.name = "gemm_" + name_of(c.problem.gemm);
-  return {resolve(c, kind), strong, row.size, row.quick, row.block};
+/// `block`: of block-cyclic matrices.
+void add(std::vector<ScalingCase>& all, const std::vector<Case>& cases, Scaling scaling, std::int64_t block = 0) {
+  for (Case c : cases) {
+    if (c.problem.op == Op::gemm) c.problem.name = "gemm_" + c.problem.name;
+    for (const Kind& kind : c.kinds) all.push_back({resolve(c, kind), scaling, c.size, c.quick, block});
+  }
 }
 
 }  // namespace
@@ -116,10 +88,12 @@ Problem ScalingCase::whole(int ranks) const {
 
 std::vector<ScalingCase> scaling_cases() {
   std::vector<ScalingCase> cases;
-  for (const StencilRow& row : kStencils) cases.push_back(stencil_case(row));
+  add(cases, listed(kWeakStencils, stencil_case), weak);
+  add(cases, listed(kStrongStencils, stencil_case), strong);
   for (const WaveRow& row : kWaves) cases.push_back(wave_case(row));
-  for (const ProductRow& row : kProducts)
-    for (const Kind& kind : kinds_named(row.kinds)) cases.push_back(product_case(row, kind));
+  add(cases, listed(kProducts, gemm_case), strong);
+  add(cases, listed(kBlockCyclic64, gemm_case), strong, 64);
+  add(cases, listed(kBlockCyclic128, gemm_case), strong, 128);
   return cases;
 }
 

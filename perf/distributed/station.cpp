@@ -6,6 +6,7 @@
 #include "module.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <thread>
 
@@ -51,61 +52,49 @@ std::shared_ptr<void> Station::allocate(std::size_t bytes) const {
 
 namespace {
 
-void add_counters(benchmark::BenchmarkReporter::Run& run, const Subject& subject, const Statistics& time) {
-  auto& counters = run.counters;
-  counters["rate"] = subject.work / time.median * 1e-9;
-  add_times(counters, time);
-  counters["max_error"] = subject.max_error;
-  for (const auto& [name, value] : subject.counters) counters[name] = value;
+void write_row(const Station& station, const std::string& title, const Subject& subject, const Statistics& time) {
+  Row row{title + "/" + subject.name, station.place, time, {}, {}, subject.label, ""};
+  row.figures = {{"rate", subject.work / time.median * 1e-9}, {"max_error", subject.max_error}};
+  row.figures.insert(subject.counters.begin(), subject.counters.end());
+  station.recorder->add(std::move(row));
 }
 
-void write_row(Recorder& recorder, const std::string& place, const std::string& title, const Subject& subject,
-               const Statistics& time) {
-  benchmark::BenchmarkReporter::Run run;
-  run.run_name.function_name = title + "/" + subject.name;
-  run.run_type = benchmark::BenchmarkReporter::Run::RT_Iteration;
-  run.iterations = 1;
-  run.real_accumulated_time = run.cpu_accumulated_time = time.median;
-  run.time_unit = benchmark::kMicrosecond;
-  run.report_label = subject.label;
-  add_counters(run, subject, time);
-  nlohmann::ordered_json turns;
-  for (const double seconds : time.passes) turns["real_time"].push_back(seconds * 1e6);
-  recorder.locate(run.run_name.function_name, place);
-  recorder.passes(run.run_name.function_name, std::move(turns));
-  recorder.ReportRuns({run});
-}
+/// A subject whose samples all ranks take, with the same times, so that they take as many.
+class OnAllRanks : public Contestant {
+ public:
+  OnAllRanks(const Measurement::Clock& clock, const Subject& subject, const Budget& budget)
+      : work_([&subject](std::int64_t) {
+          if (subject.execute) subject.execute();
+        }) {
+    clock([&] { work_(0); });
+    measurement_.emplace(clock, work_, clock([&] { work_(0); }), 0.0, budget);
+  }
+  bool wants_more(std::int64_t pass) const override { return measurement_->wants_more(pass); }
+  void sample(std::int64_t pass) override { measurement_->sample(pass, work_, 0.0); }
+  Statistics time() const { return measurement_->time(); }
+
+ private:
+  Measurement::Work work_;
+  std::optional<Measurement> measurement_;
+};
 
 }  // namespace
 
-void contest(const Station& station, const std::string& title, std::vector<Subject> subjects) {
-  Group& group = station.group;
-  // All ranks get the same times, and so take the same number of samples.
+void contest(const Station& station, const std::string& title, const std::vector<Subject>& subjects) {
   const Measurement::Clock clock = [&](const std::function<void()>& work) {
-    group.barrier();
-    return group.max(station.device->time(work));
+    station.group.barrier();
+    return station.group.max(station.device->time(work));
   };
   Budget budget;
   budget.seconds = station.options.budget;
   budget.passes = station.options.passes;
   budget.max_budgets = 25.0;  // a single sample of what takes longer
-  std::vector<std::optional<Measurement>> measurements(subjects.size());
-  const auto work_of = [&](std::size_t i) -> Measurement::Work {
-    return [&execute = subjects[i].execute](std::int64_t) {
-      if (execute) execute();
-    };
-  };
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const Measurement::Work work = work_of(i);
-    clock([&] { work(0); });
-    measurements[i].emplace(clock, work, clock([&] { work(0); }), 0.0, budget);
-  }
-  for (std::int64_t pass = 0; pass < budget.passes; ++pass)
-    for (std::size_t i = 0; i < subjects.size(); ++i)
-      while (measurements[i]->wants_more(pass)) measurements[i]->sample(pass, work_of(i), 0.0);
+  std::deque<OnAllRanks> on_all;
+  std::vector<Contestant*> contestants;
+  for (const Subject& subject : subjects) contestants.push_back(&on_all.emplace_back(clock, subject, budget));
+  for (std::int64_t pass = 0; pass < budget.passes; ++pass) contest(contestants, pass);
   if (!station.recorder) return;
-  for (std::size_t i = 0; i < subjects.size(); ++i)
-    write_row(*station.recorder, station.place, title, subjects[i], measurements[i]->time());
+  for (std::size_t i = 0; i < subjects.size(); ++i) write_row(station, title, subjects[i], on_all[i].time());
   station.recorder->write();
 }
 

@@ -84,12 +84,10 @@ struct Subject {
 
 /// Collective. Takes samples of the subjects in turn; each is the time from where all ranks begin to where the last one
 /// is done. Writes a row for each: <title>/<subject>.
-void contest(const Station& station, const std::string& title, std::vector<Subject> subjects);
+void contest(const Station& station, const std::string& title, const std::vector<Subject>& subjects);
 
-/// Collective. The rows of a case.
-void run_stencil(const Station& station, const ScalingCase& c);
-void run_system(const Station& station, const ScalingCase& c);
-void run_product(const Station& station, const ScalingCase& c);
+/// Collective. The rows of a case, in scaled.hpp.
+void run_case(const Station& station, const ScalingCase& c);
 /// Collective. What messages between the first two ranks take.
 void run_links(const Station& station);
 

@@ -4,25 +4,12 @@
 /// @file
 /// A system of fields over ranks, beside the plans of one rank that it is made of.
 
-#include "blocks.hpp"
-#include "station.hpp"
+#include "scaled.hpp"
 #include "systems.hpp"
-
-#include <algorithm>
 
 namespace tessera::perf {
 
 namespace {
-
-constexpr std::uint64_t kSeed = 40;
-
-/// Arrays of the operands, and the list that an execution takes and leaves in the next one's order.
-struct Arrays {
-  std::vector<std::shared_ptr<void>> memory;
-  std::vector<void*> list;
-};
-
-std::vector<std::int64_t> extents_of(const SystemShape& s) { return {s.extents.end() - s.rank, s.extents.end()}; }
 
 /// "cpu-v3/star" of what a plan says of itself.
 std::string algorithm_of(const std::string& description) {
@@ -30,46 +17,31 @@ std::string algorithm_of(const std::string& description) {
   return description.substr(begin, description.find_first_of(": ", begin) - begin);
 }
 
-/// One rank's own plan of a packed domain.
-struct OwnSystem {
-  OwnSystem(const Station& station, const Problem& problem, const std::string& algorithm)
-      : prepared(prepare(*station.context, problem, {.operands = station.memory(), .algorithm = algorithm})) {
-    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
-      const SystemOperand& operand = problem.operands[i];
-      arrays.memory.push_back(station.allocate(std::size_t(operand.count) * size_of(problem.kind.dtype)));
-      arrays.list.push_back(arrays.memory.back().get());
-      station.device->fill(arrays.list.back(), problem.kind.dtype, operand.count, kSeed + i, operand.range);
-    }
-  }
-  void execute() { prepared.execute(nullptr, arrays.list.data()); }
-
-  Prepared prepared;
-  Arrays arrays;
-};
-
-/// One case of waves, whose fields are the state's two levels and perhaps an array.
-class ScaledSystem {
+/// Waves, whose fields are the state's two levels and perhaps an array.
+class ScaledSystem : public ScaledDomain {
  public:
   ScaledSystem(const Station& station, const ScalingCase& c)
-      : s_(station), case_(c), whole_(c.whole(station.group.size())), extents_(extents_of(whole_.system)) {}
-
-  void run();
+      : ScaledDomain(station, c, extents_of(c.whole(station.group.size()).system)) {}
 
  private:
-  void make();
-  void execute();
-  void check();
+  void make() override;
+  void execute() override;
+  double checked() override;
+  std::string describe() const override { return plan_->describe(); }
+  std::string describe_own() const override {
+    const SystemShape& s = case_.problem.system;
+    return SystemPlan(*s_.context, system_of(s, whole_.kind.dtype), s.steps, {.operands = s_.memory()}).describe();
+  }
+  /// Several steps need the level before, too.
+  std::vector<std::pair<std::string, double>> counters() const override {
+    return halo_counters(double(whole_.system.order / 2), double(whole_.system.steps), 2.0);
+  }
+  Block block_of(int rank) const override { return plan_->block(rank); }
   std::vector<float> sampled(const void* array, const Block& block, bool in_array) const;
-  void add_own(std::vector<Subject>& subjects);
-  std::vector<std::pair<std::string, double>> counters() const;
-  std::string subject(const char* name) const { return "tessera:" + s_.backend + ":" + name; }
 
-  const Station& s_;
-  const ScalingCase& case_;
-  Problem whole_;
-  std::vector<std::int64_t> extents_;
   std::unique_ptr<DistributedSystemPlan> plan_;
-  Arrays arrays_;
+  std::vector<std::shared_ptr<void>> memory_;  ///< of the operands
+  std::vector<void*> list_;                    ///< the same, in the order that the next execution takes
 };
 
 void ScaledSystem::make() {
@@ -78,40 +50,33 @@ void ScaledSystem::make() {
     plan_ = std::make_unique<DistributedSystemPlan>(s_.group.comm(), *s_.context, system, whole_.system.steps,
                                                     s_.cut(extents_.size()), PlanOptions{.operands = s_.memory()});
   });
-  const Block block = plan_->block();
-  const std::size_t bytes = std::size_t(block.elements) * sizeof(float);
-  BlockOfWhole part{extents_, block.first, block.extents, block.low, {}};
-  for (std::size_t axis = 0; axis < extents_.size(); ++axis)
-    part.array.push_back(block.low[axis] + block.extents[axis] + block.high[axis]);
   for (std::size_t i = 0; i < whole_.operands.size(); ++i) {
     const SystemOperand& operand = whole_.operands[i];
     together(s_.group, [&] {
-      arrays_.memory.push_back(s_.allocate(bytes));
-      arrays_.list.push_back(arrays_.memory.back().get());
-      s_.device->poison(arrays_.list.back(), bytes);
-      fill_block(*s_.device, arrays_.list.back(), whole_.kind.dtype, part, kSeed + i, operand.range);
+      memory_.push_back(filled_block(operand_seed(kScaledSeed, i), operand.range));
+      list_.push_back(memory_.back().get());
     });
     if (operand.use == SystemOperand::Use::constant)
-      together(s_.group, [&] { plan_->exchange(SystemField(operand.index, whole_.system.rank), arrays_.list.back()); });
+      together(s_.group, [&] { plan_->exchange(SystemField(operand.index, whole_.system.rank), list_.back()); });
   }
 }
 
 void ScaledSystem::execute() {
   std::vector<FieldArrays> fields;
-  std::vector<void*> after(arrays_.list);
+  std::vector<void*> after(list_);
   for (std::size_t i = 0; i < whole_.operands.size();) {
     const SystemField field(whole_.operands[i].index, whole_.system.rank);
     const std::size_t first = i;
     std::vector<SystemArray> levels;
     for (; i < whole_.operands.size() && whole_.operands[i].index == whole_.operands[first].index; ++i) {
-      levels.emplace_back(static_cast<float*>(arrays_.list[i]));
+      levels.emplace_back(static_cast<float*>(list_[i]));
       if (whole_.operands[i].use == SystemOperand::Use::state)
-        after[i] = arrays_.list[first + std::size_t(plan_->place_after(field, -whole_.operands[i].level))];
+        after[i] = list_[first + std::size_t(plan_->place_after(field, -whole_.operands[i].level))];
     }
     fields.emplace_back(field, std::move(levels));
   }
   plan_->execute(fields);
-  arrays_.list = std::move(after);
+  list_ = std::move(after);
 }
 
 /// Planes at the ends of a block and in its middle, every so many points.
@@ -128,70 +93,30 @@ std::vector<float> ScaledSystem::sampled(const void* array, const Block& block, 
 }
 
 /// The bits are those of a plan of one rank with the same algorithm. The first axis alone is cut.
-void ScaledSystem::check() {
-  const std::size_t count = sampled(arrays_.list[0], plan_->block(0), true).size();
+double ScaledSystem::checked() {
+  const std::size_t count = sampled(list_[0], plan_->block(0), true).size();
   std::vector<float> mine(count), all(count * std::size_t(s_.group.size()));
-  together(s_.group, [&] { mine = sampled(arrays_.list[0], plan_->block(), true); });
+  together(s_.group, [&] { mine = sampled(list_[0], own_block(), true); });
   s_.group.all_gather(mine.data(), all.data(), count * sizeof(float));
   together(s_.group, [&] {
     if (!s_.is_root()) return;
-    if (1.1 * double(whole_.operands.size()) * double(whole_.operands[0].count) * sizeof(float) >
-        double(s_.device->free_bytes()))
-      throw std::runtime_error("the whole domain, to compare with, does not fit in the memory of one rank");
-    OwnSystem own(s_, whole_, algorithm_of(plan_->describe()));
+    need_room(double(whole_.operands.size()) * double(whole_.operands[0].count) * sizeof(float));
+    OwnPlan own(s_, whole_, algorithm_of(plan_->describe()));
     own.execute();
     for (int rank = 0; rank < s_.group.size(); ++rank) {
-      const std::vector<float> expected = sampled(own.arrays.list[0], plan_->block(rank), false);
+      const std::vector<float> expected = sampled(own.fixture.result(), plan_->block(rank), false);
       const auto found = all.begin() + std::ptrdiff_t(count) * rank;
       if (!std::equal(expected.begin(), expected.end(), found))
         throw std::runtime_error("a wrong result on rank " + std::to_string(rank));
     }
   });
-}
-
-std::vector<std::pair<std::string, double>> ScaledSystem::counters() const {
-  const Block block = plan_->block(s_.group.size() / 2);
-  double points = 1.0;
-  for (const std::int64_t extent : block.extents) points *= double(extent);
-  const auto deep = double(std::max(block.low[0], block.high[0]));
-  const double steps = double(whole_.system.steps), depth = deep / double(whole_.system.order / 2);
-  const double halo = deep * points / double(block.extents[0]);
-  // Several steps need the level before, too.
-  return {{"points", points},
-          {"halo_points", halo},
-          {"halo_bytes", halo * sizeof(float) * (depth > 1.0 ? 2.0 : 1.0)},
-          {"steps", steps},
-          {"depth", depth}};
-}
-
-void ScaledSystem::add_own(std::vector<Subject>& subjects) {
-  const bool weak = case_.scaling == Scaling::weak;
-  std::shared_ptr<OwnSystem> own;
-  std::string label;
-  together(s_.group, [&] {
-    if (!weak && !s_.is_root()) return;
-    own = std::make_shared<OwnSystem>(s_, case_.problem, "");
-    label = SystemPlan(*s_.context, system_of(case_.problem.system, case_.problem.kind.dtype),
-                       case_.problem.system.steps, {.operands = s_.memory()})
-                .describe();
-  });
-  const auto execute = own ? std::function<void()>([own] { own->execute(); }) : nullptr;
-  subjects.push_back({subject("one_rank"), s_.is_root() ? execute : nullptr, case_.problem.work, 0.0, label});
-  if (weak) subjects.push_back({subject("at_once"), execute, whole_.work, 0.0, label});
-}
-
-void ScaledSystem::run() {
-  make();
-  together(s_.group, [&] { execute(); });
-  check();
-  std::vector<Subject> subjects;
-  subjects.push_back({subject("distributed"), [this] { execute(); }, whole_.work, 0.0, plan_->describe(), counters()});
-  add_own(subjects);
-  contest(s_, "distributed/" + case_.name(s_.group.size()) + "/" + whole_.kind.name() + "/cold", std::move(subjects));
+  return 0.0;
 }
 
 }  // namespace
 
-void run_system(const Station& station, const ScalingCase& c) { ScaledSystem(station, c).run(); }
+std::unique_ptr<ScaledCase> scaled_system(const Station& station, const ScalingCase& c) {
+  return std::make_unique<ScaledSystem>(station, c);
+}
 
 }  // namespace tessera::perf

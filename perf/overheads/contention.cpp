@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,9 +31,7 @@ constexpr int kRunsAlone = 10, kRunsBeside = 20;
 constexpr double kSecondsAlone = 0.1, kSecondsBeside = 0.3;
 /// Seconds after which no more runs begin, and runs that there are in any case: a peer may need minutes for 20.
 constexpr double kMostSeconds = 60.0;
-constexpr int kLeastRuns = 3;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+constexpr std::size_t kLeastRuns = 3;
 
 /// Processes that do nothing but compute, while this lives.
 class BusyProcesses {
@@ -65,24 +62,28 @@ class BusyProcesses {
   std::vector<pid_t> children_;
 };
 
+/// A sample is the mean of the calls that begin within some seconds.
 std::vector<double> means(int runs, double seconds, const std::function<void()>& call) {
-  std::vector<double> found;
-  const double first = now();
+  const double first = steady_seconds();
   call();
-  for (int run = 0; run < runs && (run < kLeastRuns || now() - first < kMostSeconds); ++run) {
-    const double begin = now();
-    int calls = 0;
-    do call();
-    while (++calls, now() - begin < seconds);
-    found.push_back((now() - begin) / calls);
-  }
-  return found;
+  Sampler sampler(
+      [&] {
+        const double begin = steady_seconds();
+        int calls = 0;
+        do call();
+        while (++calls, steady_seconds() - begin < seconds);
+        return (steady_seconds() - begin) / calls;
+      },
+      runs);
+  contest({&sampler}, 0,
+          [&] { return sampler.samples.size() < kLeastRuns || steady_seconds() - first < kMostSeconds; });
+  return sampler.samples;
 }
 
 Problem product(std::int64_t m, std::int64_t n, std::int64_t k) {
   Case c;
   c.problem.name = "gemm_" + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
-  c.problem.gemm = {m, n, k, false, false, k, n, n, 1, m * k, k * n, m * n};
+  c.problem.gemm = padded_shape(m, n, k, false, false, 0);
   return resolve(c, DType::f32);
 }
 
@@ -161,34 +162,36 @@ const std::string kCholesky =
 
 /// Each subject is measured once, for three rows: alone, beside, and the slowest but one of the runs beside. `make`
 /// makes what it calls.
-void Suite::add_contention_row(Target& target, const std::string& title, const std::string& subject,
-                               std::function<std::function<void()>()> make) {
-  const auto times = std::make_shared<std::optional<ContentionTimes>>();
-  const auto add = [&](const std::string& state, auto samples) {
-    add_row(
-        "overhead/" + title + "_" + state + "/f32/hot/" + subject,
-        [this, make, times, samples](const Visit& visit) {
-          if (!*times) *times = contention_times(make());
-          report(visit, condense({samples(**times)}, 1));
-        },
-        target);
-  };
-  add("alone", [](const ContentionTimes& t) { return t.alone; });
-  add("beside", [](const ContentionTimes& t) { return t.beside; });
-  add("beside_19_of_20", [](const ContentionTimes& t) { return std::vector{t.beside[t.beside.size() * 19 / 20 - 1]}; });
+void Suite::add_contention(Target& target, const std::string& title, const std::string& subject,
+                           std::function<std::function<void()>()> make) {
+  std::vector<std::string> names;
+  for (const char* state : {"alone", "beside", "beside_19_of_20"})
+    names.push_back("overhead/" + title + "_" + state + "/f32/hot/" + subject);
+  std::erase_if(names, [this](const std::string& name) { return !wanted(name); });
+  if (names.empty()) return;
+  units_.push_back({&target, names, [this, names, make, &target](std::int64_t pass) {
+                      if (pass > 0) return;
+                      const ContentionTimes times = contention_times(make());
+                      const double slow = times.beside[times.beside.size() * 19 / 20 - 1];
+                      for (const std::string& name : names) {
+                        const auto samples = name.find("_alone/") != std::string::npos    ? times.alone
+                                             : name.find("_beside/") != std::string::npos ? times.beside
+                                                                                          : std::vector{slow};
+                        recorder_->add({name, target.platform->name, condense({samples}, 1), {}, {}, "", ""});
+                      }
+                    }});
 }
 
-void Suite::add_contention_rows(Target& target) {
+void Suite::add_contention(Target& target) {
   Platform& platform = *target.platform;
   if (platform.own_memory || options_->quick) return;
   for (const Problem& problem : problems())
     for (const auto& [subject, prepare] : contenders(platform, problem))
-      add_contention_row(target, problem.name, subject, [this, &platform, problem, prepare = prepare] {
+      add_contention(target, problem.name, subject, [this, &platform, problem, prepare = prepare] {
         return checked(fixture_for(platform, problem), problem, prepare);
       });
   for (const auto& [subject, prepare] : contenders(platform, problems().front()))
-    add_contention_row(target, kCholesky, subject,
-                       [this, prepare = prepare] { return checked_cholesky(prepare, seed_); });
+    add_contention(target, kCholesky, subject, [this, prepare = prepare] { return checked_cholesky(prepare, seed_); });
 }
 
 }  // namespace tessera::perf

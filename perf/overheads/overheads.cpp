@@ -4,13 +4,11 @@
 /// @file
 /// What it costs to use the library, beside the work itself.
 
-#include "overheads.hpp"
 #include "suite.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -18,12 +16,10 @@ namespace tessera::perf {
 
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 Problem square(std::int64_t n, const Kind& kind) {
   Case c;
   c.problem.name = std::to_string(n);
-  c.problem.gemm = {n, n, n, false, false, n, n, n, 1, n * n, n * n, n * n};
+  c.problem.gemm = padded_shape(n, n, n, false, false, 0);
   return resolve(c, kind);
 }
 
@@ -73,143 +69,140 @@ double first_use_of_child(const std::string& backend, int threads) {
   return seconds;
 }
 
-template <class Work>
-Overhead::Result repeated(int repetitions, Work&& work) {
-  std::vector<double> samples;
+/// Seconds of one call of many in a row, after one call that does not count.
+Sampled repeated(const std::string& name, std::function<void()> work, std::int64_t calls = 1) {
   work();
-  for (int i = 0; i < repetitions; ++i) {
-    const double begin = now();
-    work();
-    samples.push_back(now() - begin);
-  }
-  return {samples, 0.0, 0.0};
+  return {name, [work = std::move(work), calls] {
+            const double begin = steady_seconds();
+            for (std::int64_t call = 0; call < calls; ++call) work();
+            return (steady_seconds() - begin) / double(calls);
+          }};
 }
 
 /// A sweep over operands of the host, which pass a bus both ways.
-Overhead::Result host_operands(Device& device, const tessera::Context& context, int repetitions) {
+Sampled host_operands(const std::string& name, Device& device, const tessera::Context& context) {
   const std::int64_t n = 8192;  // 256 MiB each way
-  std::vector<float> in(std::size_t(n * n), 0.5f), out(std::size_t(n * n), 0.0f);
-  StencilPlan plan(context, heat(n));
-  Overhead::Result result = repeated(repetitions, [&] { plan.execute(in, out); });
-  const std::size_t bytes = in.size() * sizeof(float);
-  result.bytes = 2.0 * double(bytes);
-  // The two directions of a bus work side by side, so the slower one is the floor.
-  result.floor = double(bytes) / std::min(device.bus_rate(true, bytes), device.bus_rate(false, bytes));
-  return result;
+  const auto in = std::make_shared<std::vector<float>>(std::size_t(n * n), 0.5f);
+  const auto out = std::make_shared<std::vector<float>>(std::size_t(n * n), 0.0f);
+  const auto plan = std::make_shared<StencilPlan>(context, heat(n));
+  Sampled sampled = repeated(name, [=] { plan->execute(*in, *out); });
+  sampled.complete = [&device, bytes = in->size() * sizeof(float)](Row& row) {
+    // The two directions of a bus work side by side, so the slower one is the floor.
+    const double floor = double(bytes) / std::min(device.bus_rate(true, bytes), device.bus_rate(false, bytes));
+    row.figures = {{"traffic", 2e-9 * double(bytes) / row.time.median}, {"ceiling", floor / row.time.median}};
+    row.label = "bus";
+  };
+  return sampled;
 }
 
-/// A product of the least work, `calls` times in a sample: by a plan that is kept, or in one call, whose plan comes
-/// from the cache.
-Overhead::Result small_product(const tessera::Context& context, bool one_call, int repetitions) {
+/// A product of the least work, by a plan that is kept, or in one call, whose plan comes from the cache.
+Sampled small_product(const std::string& name, const tessera::Context& context, bool one_call) {
   constexpr std::int64_t n = 8, calls = 1000;
-  std::vector<float> a(n * n, 0.5f), b(n * n, 0.25f), c(n * n);
+  struct Operands {
+    std::vector<float> a, b, c;
+  };
+  const auto x = std::make_shared<Operands>(
+      Operands{std::vector<float>(n * n, 0.5f), std::vector<float>(n * n, 0.25f), std::vector<float>(n * n)});
   const GemmDesc desc{.m = n, .n = n, .k = n};
-  GemmPlan plan(context, desc);
-  Overhead::Result result = repeated(repetitions, [&] {
-    for (std::int64_t call = 0; call < calls; ++call)
-      if (one_call)
-        gemm(context, desc, 1.0f, a, b, 0.0f, c);
-      else
-        plan.execute(1.0f, a, b, 0.0f, c);
-  });
-  for (double& seconds : result.seconds) seconds /= double(calls);
-  if (c[0] != 1.0f) throw std::runtime_error("a product of size 8 is wrong");
-  return result;
+  const auto plan = std::make_shared<GemmPlan>(context, desc);
+  const auto kept = [=] { plan->execute(1.0f, x->a, x->b, 0.0f, x->c); };
+  const auto one = [=, &context] { gemm(context, desc, 1.0f, x->a, x->b, 0.0f, x->c); };
+  Sampled sampled = repeated(name, one_call ? std::function<void()>(one) : kept, calls);
+  if (x->c[0] != 1.0f) sampled.failure = "a product of size 8 is wrong";
+  return sampled;
+}
+
+/// Host time of an execution: from an empty queue on, so many in a row.
+Sampled calls_in_a_row(const std::string& name, Fixture& fixture, Competitor& competitor, int calls) {
+  const Execute function = competitor.prepare(fixture.problem());
+  const auto execute = [&fixture, function] { fixture.execute(function, 0, true); };
+  double first = 0.0;
+  const Verdict verdict = fixture.check(function, first, competitor.rounding());
+  const auto seconds = [&fixture, execute, calls] {
+    double took = 0.0;
+    fixture.device().time([&] {
+      const double begin = steady_seconds();
+      for (int call = 0; call < calls; ++call) execute();
+      took = (steady_seconds() - begin) / calls;
+    });
+    return took;
+  };
+  const auto complete = [&fixture, execute, calls, error = verdict.error](Row& row) {
+    row.time.batch = calls;
+    row.figures["max_error"] = error;
+    if (const auto kernels = fixture.device().kernels(execute)) row.figures["kernels"] = double(*kernels);
+  };
+  return {name, seconds, complete, verdict.failure};
 }
 
 }  // namespace
 
 int print_first_use(const std::string& backend, int threads) {
-  const double begin = now();
+  const double begin = steady_seconds();
   ContextOptions options;
   options.threads = threads;
   tessera::Context context(backend, options);
   const tessera::GemmPlan plan(context, {.m = 64, .n = 64, .k = 64});
-  std::printf("%.9f\n", now() - begin);
+  std::printf("%.9f\n", steady_seconds() - begin);
   return 0;
 }
 
-std::vector<Overhead> overheads(Platform& platform, Backend& backend, const Options& options) {
-  std::vector<Overhead> list;
-  const int repetitions = options.quick ? 10 : 30;
-  tessera::Context& context = backend.context;
-  const PlanOptions own{.operands = platform.own_memory ? Memory::device : Memory::host};
-  list.push_back({"gemm_plan_creation/f32/hot", [=, &context] {
-                    return repeated(repetitions, [&] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
-                  }});
-  list.push_back({"stencil_plan_creation/f32/hot",
-                  [=, &context] { return repeated(repetitions, [&] { StencilPlan(context, heat(1024), own); }); }});
-  list.push_back({"first_use/f32/cold", [&platform, &backend] {
-                    const std::string asked = backend.name + ":" + std::to_string(platform.index);
-                    std::vector<double> samples;
-                    for (int i = 0; i < 3; ++i) samples.push_back(first_use_of_child(asked, platform.threads));
-                    return Overhead::Result{samples, 0.0, 0.0};
-                  }});
-  if (!platform.own_memory) {
-    for (const bool one_call : {false, true})
-      list.push_back({std::string(one_call ? "one_call" : "kept_plan") + "_gemm_8/f32/hot",
-                      [=, &context] { return small_product(context, one_call, repetitions); }});
-    return list;
-  }
-  list.push_back({"host_operands/f32/cold", [&platform, &context, repetitions] {
-                    return host_operands(*platform.device, context, repetitions);
-                  }});
-  return list;
-}
-
-void Suite::add_overhead_rows(Target& target) {
+void Suite::add_overheads(Target& target) {
   Platform& platform = *target.platform;
-  for (const auto& backend : platform.backends)
-    for (const Overhead& overhead : overheads(platform, *backend, *options_))
-      add_row(
-          "overhead/" + overhead.name + "/tessera:" + backend->name,
-          [this, overhead, samples = Passes()](const Visit& visit) mutable {
-            const Overhead::Result result = overhead.run();
-            samples.push_back(result.seconds);
-            const Statistics time = condense(samples, 1);
-            report(visit, time);
-            if (result.bytes == 0.0) return;
-            visit.state.counters["traffic"] = result.bytes / time.median * 1e-9;
-            visit.state.counters["ceiling"] = result.floor / time.median;
-            visit.state.SetLabel("bus");
-          },
-          target);
-  for (const Queued& queue : queued(platform.own_memory)) add_enqueue_rows(target, queue.problem, queue.calls);
-}
-
-/// Host time of an execution.
-void Suite::add_enqueue_rows(Target& target, const Problem& problem, int calls) {
-  const std::string title = std::string("overhead/") + (target.platform->own_memory ? "enqueue" : "execute") +
-                            "_gemm_" + problem.name + "/" + problem.kind.name() + "/hot/";
-  for (const Competitors* competitors : all_competitors(*target.platform))
-    for (const auto& competitor : *competitors)
-      if (competitor->unsupported(problem).empty())
-        add_row(
-            title + competitor->name(),
-            [=, this, &target, competitor = competitor.get(), samples = Passes()](const Visit& visit) mutable {
-              run_enqueue(visit, target, problem, calls, *competitor, samples);
-            },
-            target);
-}
-
-void Suite::run_enqueue(const Visit& visit, Target& target, const Problem& problem, int calls, Competitor& competitor,
-                        Passes& samples) {
-  Fixture& fixture = fixture_for(*target.platform, problem);
-  const Execute execute = competitor.prepare(problem);
-  double first = 0.0;
-  const Verdict verdict = fixture.check(execute, first, competitor.rounding());
-  if (!verdict.failure.empty()) return visit.state.SkipWithError(verdict.failure.c_str());
-  samples.emplace_back();
-  for (int burst = 0; burst < 50; ++burst)
-    fixture.device().time([&] {  // begins with an empty queue
-      const double begin = now();
-      for (int call = 0; call < calls; ++call) fixture.execute(execute, 0, true);
-      samples.back().push_back((now() - begin) / calls);
+  const bool device = platform.own_memory;
+  const int samples = options_->quick ? 10 : 30;
+  const PlanOptions own{.operands = device ? Memory::device : Memory::host};
+  for (const auto& backend : platform.backends) {
+    const tessera::Context& context = backend->context;
+    const auto add = [&](const std::string& what, int count, const auto& make) {
+      const std::string name = "overhead/" + what + "/tessera:" + backend->name;
+      add_sampled(target, {name}, count, [=] { return std::vector<Sampled>{make(name)}; });
+    };
+    add("gemm_plan_creation/f32/hot", samples, [=, &context](const std::string& name) {
+      return repeated(name, [=, &context] { GemmPlan(context, {.m = 1024, .n = 1024, .k = 1024}, own); });
     });
-  report(visit, condense(samples, calls));
-  visit.state.counters["max_error"] = verdict.error;
-  const auto kernels = fixture.device().kernels([&] { fixture.execute(execute, 0, true); });
-  if (kernels) visit.state.counters["kernels"] = double(*kernels);
+    add("stencil_plan_creation/f32/hot", samples, [=, &context](const std::string& name) {
+      return repeated(name, [=, &context] { StencilPlan(context, heat(1024), own); });
+    });
+    const std::string asked = backend->name + ":" + std::to_string(platform.index);
+    add("first_use/f32/cold", 3, [asked, threads = platform.threads](const std::string& name) {
+      return Sampled{name, [=] { return first_use_of_child(asked, threads); }};
+    });
+    for (const bool one_call : {false, true})
+      if (!device)
+        add(std::string(one_call ? "one_call" : "kept_plan") + "_gemm_8/f32/hot", samples,
+            [=, &context](const std::string& name) { return small_product(name, context, one_call); });
+    if (device)
+      add("host_operands/f32/cold", samples,
+          [&platform, &context](const std::string& name) { return host_operands(name, *platform.device, context); });
+  }
+  for (const Queued& queue : queued(device)) add_queue(target, queue.problem, queue.calls);
+}
+
+void Suite::add_queue(Target& target, const Problem& problem, int calls) {
+  constexpr int kBursts = 50;
+  Platform& platform = *target.platform;
+  const std::string title = std::string("overhead/") + (platform.own_memory ? "enqueue" : "execute") + "_gemm_" +
+                            problem.name + "/" + problem.kind.name() + "/hot/";
+  std::vector<std::string> names;
+  std::vector<Competitor*> competitors;
+  for (Competitor* const competitor : all_competitors(platform))
+    if (competitor->unsupported(problem).empty() && wanted(title + competitor->name())) {
+      names.push_back(title + competitor->name());
+      competitors.push_back(competitor);
+    }
+  add_sampled(target, names, kBursts, [=, this, &platform] {
+    std::vector<Sampled> all;
+    for (std::size_t i = 0; i < names.size(); ++i) try {
+        all.push_back(calls_in_a_row(names[i], fixture_for(platform, problem), *competitors[i], calls));
+      } catch (const tessera::Error& error) {
+        if (error.code() != ErrorCode::unsupported) throw;
+        recorder_->leave_out(names[i], error.what());
+      } catch (const std::runtime_error& error) {
+        all.push_back({names[i], {}, {}, error.what()});
+      }
+    return all;
+  });
 }
 
 }  // namespace tessera::perf

@@ -7,17 +7,15 @@ same machine right after tessera-perf; what it cannot do is listed as left out, 
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-import statistics
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from frameworks import row_of
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
+from measuring import add_peers, samples_of, summary  # noqa: E402
 
 CASE = re.compile(r"system/wave_o(?P<order>[248])(?P<medium>_c2)?(?P<sponge>_sponge)?_(?P<n>\d+)\^3/"
                   r"(?P<dtype>f32|f64)/cold$")
@@ -27,8 +25,7 @@ STEPS = 10  # of an execution that is timed
 class Wave:
     """A wave as the suite defines it, without its source and receivers, whose time does not count here."""
 
-    def __init__(self, title: str, match: re.Match[str]):
-        self.title = title
+    def __init__(self, match: re.Match[str]):
         self.order, self.n = int(match["order"]), int(match["n"])
         self.medium, self.sponge = bool(match["medium"]), bool(match["sponge"])
         self.dtype = np.float32 if match["dtype"] == "f32" else np.float64
@@ -39,13 +36,16 @@ class Wave:
 class Devito:
     name = "devito"
 
-    def __init__(self, threads: int):
+    def __init__(self, _device: str, threads: int):
         import devito
 
         self.devito, self.version = devito, devito.__version__
         devito.configuration["log-level"] = "ERROR"
         devito.configuration["language"] = "openmp"
         self.threads = threads
+
+    def takes(self, _wave: Wave) -> bool:
+        return True
 
     def prepare(self, wave: Wave) -> tuple[Any, Any, dict[str, Any]]:
         """The operator, its field, and the other operands by name."""
@@ -98,7 +98,7 @@ def error(wave: Wave, before: np.ndarray, now: np.ndarray, next_level: np.ndarra
 
 
 def measure(devito: Devito, wave: Wave, budget: float) -> dict[str, Any]:
-    """Microseconds of a step."""
+    """One step."""
     operator, u, operands = devito.prepare(wave)
     before, now = np.array(u.data[0]), np.array(u.data[1])
     devito.step(operator, 1)
@@ -106,48 +106,14 @@ def measure(devito: Devito, wave: Wave, budget: float) -> dict[str, Any]:
     if off > 1:
         raise ArithmeticError(f"its result is wrong: {off:.3g} times the bound on rounding errors")
     devito.step(operator, STEPS, autotune="aggressive")
-    samples: list[float] = []
-    stop = time.perf_counter() + budget
-    while len(samples) < 5 or (time.perf_counter() < stop and len(samples) < 50):
-        begin = time.perf_counter()
-        devito.step(operator, STEPS)
-        samples.append((time.perf_counter() - begin) * 1e6 / STEPS)
-    return {"real_time": statistics.median(samples), "min": min(samples), "max": max(samples),
-            "repetitions": len(samples), "spread": statistics.stdev(samples) / statistics.fmean(samples),
-            "max_error": off, "batch": STEPS}
+    samples = samples_of(lambda: devito.step(operator, STEPS), budget, 5, 50)
+    return summary([seconds / STEPS for seconds in samples], off, STEPS)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("result", type=Path, metavar="RESULT.json", help="of tessera-perf; gets the new rows")
-    parser.add_argument("--case", default="", metavar="PART", help="only cases whose name holds this")
-    parser.add_argument("--seconds", type=float, default=3.0, help="of measuring for each row (default: %(default)s)")
-    options = parser.parse_args()
-    document = json.loads(options.result.read_text(encoding="utf-8"))
-    siblings = {row["name"].rpartition("/")[0]: row for row in document["benchmarks"]
-                if row.get("ceiling") and row.get("place", "host") == "host" and options.case in row["name"]}
-    left_out = document.setdefault("left_out", [])
-    try:
-        devito = Devito(int(document["context"].get("threads", 1)))
-    except ImportError as missing:
-        left_out.append({"name": "peer:devito", "reason": str(missing)})
-        siblings = {}
-    else:
-        document["context"][devito.name] = devito.version
-    for title, sibling in siblings.items():
-        if not (match := CASE.match(title)):
-            continue
-        wave, name = Wave(title, match), f"{title}/peer:devito"
-        print(name, file=sys.stderr)
-        try:
-            document["benchmarks"].append(row_of(wave, name, measure(devito, wave, options.seconds), sibling))
-        except Exception as failure:  # whatever its compiler throws belongs into the file
-            left_out.append({"name": name, "reason": f"{type(failure).__name__}: {failure}".splitlines()[0]})
-    partial = options.result.with_suffix(".partial")
-    partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    partial.replace(options.result)
-    return 0
+def case_of(title: str) -> Wave | None:
+    match = CASE.match(title)
+    return Wave(match) if match else None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(add_peers(__doc__, (Devito,), case_of, measure, 3.0))

@@ -8,20 +8,19 @@ on the same machine right after tessera-perf; what a framework cannot do is list
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
 import os
 import re
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
+from measuring import add_peers, samples_of, summary  # noqa: E402
 
 CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_"
                   r"(?P<extents>2\^\d+|\d+(?:x\d+)*)(?:\^[23])?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
@@ -37,8 +36,7 @@ def derivative(k: int, radius: int) -> float:
 class Case:
     """One stencil as the suite defines it; `taps` as in core/taps.hpp."""
 
-    def __init__(self, title: str, match: re.Match[str]):
-        self.title = title
+    def __init__(self, match: re.Match[str]):
         self.rank, self.radius = int(match["rank"]), int(match["radius"])
         extents = [match["extents"]] * self.rank if "x" not in match["extents"] else match["extents"].split("x")
         self.shape = tuple(2 ** int(n[2:]) if n.startswith("2^") else int(n) for n in extents)
@@ -92,8 +90,8 @@ class Case:
 class Layer:
     """A product of squares, a bias for each column and an activation: activation(x w + b)."""
 
-    def __init__(self, title: str, match: re.Match[str]):
-        self.title, self.activation = title, match["activation"]
+    def __init__(self, match: re.Match[str]):
+        self.activation = match["activation"]
         self.size, self.narrow = int(match["size"]), match["dtype"] == "bf16"
         self.shape = (2 * self.size + 1, self.size)  # x, w and b in one array
         self.dtype = np.float32
@@ -129,13 +127,16 @@ class Layer:
 
 class Torch:
     name = "torch_compile"
-    takes_layers = (True, False)  # and stencils
+    takes_stencils = True
 
     def __init__(self, device: str, threads: int):
         import torch
 
         self.torch, self.device, self.version = torch, device, torch.__version__
         torch.set_num_threads(threads)
+
+    def takes(self, case: Case | Layer) -> bool:
+        return self.takes_stencils or isinstance(case, Layer)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return self.torch.compile(function)
@@ -181,7 +182,7 @@ class EagerTorch(Torch):
     """One operation after another, each through memory; of products alone."""
 
     name = "torch_eager"
-    takes_layers = (True,)
+    takes_stencils = False
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return function
@@ -189,7 +190,6 @@ class EagerTorch(Torch):
 
 class Jax:
     name = "jax_jit"
-    takes_layers = (False,)
 
     def __init__(self, device: str, threads: int):
         os.environ.setdefault("XLA_FLAGS", f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}")
@@ -198,6 +198,9 @@ class Jax:
         jax.config.update("jax_enable_x64", True)
         self.jax, self.version = jax, jax.__version__
         self.device = jax.devices(device)[0]
+
+    def takes(self, case: Case | Layer) -> bool:
+        return isinstance(case, Case)
 
     def prepare(self, case: Case, u: np.ndarray) -> tuple[Callable[[], Any], Any]:
         field = self.jax.device_put(u, self.device)
@@ -219,75 +222,20 @@ class Jax:
 def case_of(title: str) -> Case | Layer | None:
     """The case of that name; None where no framework runs it here."""
     if match := CASE.match(title):
-        return Case(title, match)
+        return Case(match)
     match = LAYER.match(title)
-    return Layer(title, match) if match else None
+    return Layer(match) if match else None
 
 
 def measure(framework: Any, case: Case | Layer, budget: float) -> dict[str, Any]:
-    """Microseconds of one step, and how far its result is off. Every call makes a new output: these frameworks do."""
+    """One step, and how far its result is off. Every call makes a new output: these frameworks do."""
     u = np.random.default_rng().uniform(-1, 1, case.shape).astype(case.dtype)
     step, operands = framework.prepare(case, u)
     error = case.error(operands, framework.numpy(step()))
     if error > 1:
         raise ArithmeticError(f"its result is wrong: {error:.3g} times the bound on rounding errors")
-    samples: list[float] = []
-    stop = time.perf_counter() + budget
-    while len(samples) < 3 or (time.perf_counter() < stop and len(samples) < 100):
-        begin = time.perf_counter()
-        framework.wait(step())
-        samples.append((time.perf_counter() - begin) * 1e6)
-    return {"real_time": statistics.median(samples), "min": min(samples), "max": max(samples),
-            "repetitions": len(samples), "spread": statistics.stdev(samples) / statistics.fmean(samples),
-            "max_error": error, "batch": 1}
-
-
-def row_of(case: Case | Layer, name: str, measured: dict[str, Any], sibling: dict[str, Any]) -> dict[str, Any]:
-    """In the form of the suite's own rows; the ceiling is that of a row of the same case."""
-    seconds = measured["real_time"] * 1e-6
-    floor = sibling["ceiling"] * sibling["real_time"]
-    place = {"place": sibling["place"]} if "place" in sibling else {}
-    return {"name": name, "run_name": name, "run_type": "iteration", **place, "threads": 1, "iterations": 1,
-            "time_unit": "us", "cpu_time": measured["real_time"], **measured, "rate": case.work / seconds * 1e-9,
-            "traffic": case.traffic / seconds * 1e-9,
-            "ceiling": floor / measured["real_time"], "ceiling_rate": sibling["ceiling_rate"],
-            "label": sibling["label"]}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("result", type=Path, metavar="RESULT.json", help="of tessera-perf; gets the new rows")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: %(default)s")
-    parser.add_argument("--case", default="", metavar="PART", help="only cases whose name holds this")
-    parser.add_argument("--seconds", type=float, default=0.3, help="of measuring for each row (default: %(default)s)")
-    options = parser.parse_args()
-    document = json.loads(options.result.read_text(encoding="utf-8"))
-    place = "host" if options.device == "cpu" else options.device
-    rows = [row for row in document["benchmarks"] if row.get("ceiling") and row.get("place", place) == place
-            and case_of(row["name"].rpartition("/")[0])]
-    siblings = {row["name"].rpartition("/")[0]: row for row in rows if options.case in row["name"]}
-    left_out = document.setdefault("left_out", [])
-    for framework_type in (Torch, EagerTorch, Jax):
-        try:
-            framework = framework_type(options.device, int(document["context"].get("threads", 1)))
-        except (ImportError, RuntimeError) as error:
-            left_out.append({"name": f"peer:{framework_type.name}", "reason": str(error)})
-            continue
-        document["context"][framework.name] = framework.version
-        for title, sibling in siblings.items():
-            case, name = case_of(title), f"{title}/peer:{framework.name}"
-            if isinstance(case, Layer) not in framework.takes_layers:
-                continue
-            print(name, file=sys.stderr)
-            try:
-                document["benchmarks"].append(row_of(case, name, measure(framework, case, options.seconds), sibling))
-            except Exception as error:  # whatever a compiler of arrays throws belongs into the file
-                left_out.append({"name": name, "reason": f"{type(error).__name__}: {error}".splitlines()[0]})
-    partial = options.result.with_suffix(".partial")
-    partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    partial.replace(options.result)
-    return 0
+    return summary(samples_of(lambda: framework.wait(step()), budget, 3, 100), error)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(add_peers(__doc__, (Torch, EagerTorch, Jax), case_of, measure, 0.3, ("cpu", "cuda")))

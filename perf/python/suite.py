@@ -16,7 +16,6 @@ import argparse
 import datetime
 import fnmatch
 import json
-import math
 import os
 import statistics
 import sys
@@ -25,6 +24,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from measuring import row, summary
 
 FILTERS = ("correlate", "laplace", "uniform", "sobel", "gaussian")
 SHAPES = {"cpu": ((64, 64), (32, 32, 32), (1024, 1024), (128, 128, 128)),
@@ -149,21 +150,6 @@ def measure(case: Case, rounds: int, budget: float, pause: float) -> dict[str, l
     return samples
 
 
-def row(case: Case, subject: str, samples: list[float], error: float) -> dict[str, Any]:
-    ordered, beyond, cut = sorted(samples), 0.0, 0
-    for at in range(len(ordered) // 2):  # the median's interval of 95 %: perf/report/noise.py
-        beyond += math.comb(len(ordered), at) * 0.5 ** len(ordered)
-        if 2 * beyond > 0.05:
-            break
-        cut = at
-    name = f"python/{case.name}/{case.dtype}/hot/{subject}"
-    micro = [value * 1e6 for value in ordered]
-    return {"name": name, "run_name": name, "run_type": "iteration", "iterations": 1, "time_unit": "us",
-            "real_time": statistics.median(micro), "low": micro[cut], "high": micro[-1 - cut], "min": micro[0],
-            "max": micro[-1], "spread": statistics.stdev(micro) / statistics.fmean(micro) if len(micro) > 1 else 0.0,
-            "repetitions": float(len(micro)), "max_error": error}
-
-
 def context(device: str, threads: int, commit: str) -> dict[str, str]:
     import numpy
     import tessera
@@ -207,8 +193,9 @@ def main() -> None:
         ours, peer = (statistics.median(samples[name]) for name in ("tessera", case.peer))
         print(f"{case.name + '/' + case.dtype:32} {ours * 1e6:12.2f} us, {case.peer} {peer * 1e6:12.2f} us: "
               f"{peer / ours:.3f}", flush=True)
-        rows += [row(case, f"tessera:{options.device}", samples["tessera"], error),
-                 row(case, f"peer:{case.peer}", samples[case.peer], error)]
+        title = f"python/{case.name}/{case.dtype}/hot"
+        rows += [row(f"{title}/{subject}", summary(samples[name], error)) for name, subject in (
+            ("tessera", f"tessera:{options.device}"), (case.peer, f"peer:{case.peer}"))]
     if not rows:
         raise SystemExit(f"no case matches {options.case}")
     if options.json:

@@ -8,31 +8,15 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Callable
 
 import formatting as text
 import noise
-from model import Group, Result, Row
+from model import Group, Result
 
 SMALL = 128  # the largest side of what is called a small square
 
 HEAD = ("problem", "take", "algorithms", "of the ceiling", "beside the best peer", "chosen by itself", "cases")
-
-
-@dataclass
-class Advice:
-    """Of one kind of problem in one place."""
-
-    kind: str
-    place: str
-    cases: int  # that were measured
-    doubtful: int  # of these, which nothing is concluded from
-    backend: str = ""
-    algorithms: Counter[str] = field(default_factory=Counter)  # how often each is the fastest
-    shares: list[float] = field(default_factory=list)  # of the ceiling, a figure a case
-    ratios: list[float] = field(default_factory=list)  # to the best peer
-    automatic: list[float] = field(default_factory=list)  # of the fastest algorithm's rate
 
 
 def kind_of(group: Group) -> str:
@@ -75,31 +59,31 @@ def _backend(groups: list[Group]) -> str:
     return max(names, key=lambda name: statistics.geometric_mean(logs[name]) if logs[name] else 0.0)
 
 
-def _row_of(group: Group, backend: str) -> tuple[Group, Row | None]:
-    part = next((part for part in group.by_backend() if part.backends == [backend]), group)
-    return part, part.best_ours
-
-
-def _of_kind(kind: str, place: str, groups: list[Group]) -> Advice:
+def _cells(kind: str, groups: list[Group]) -> tuple[str, ...]:
+    """Of one kind of problem in one place, in the order of HEAD."""
     known = [group for group in groups if not noise.is_doubtful(noise.of_share(group.best_ours))]
-    found = Advice(kind, place, len(groups), len(groups) - len(known))
+    noisy = len(groups) - len(known)
+    cases = str(len(groups)) + (f", {noisy} too noisy" if noisy else "")
     if not known:
-        return found
-    found.backend = _backend(known)
-    for part, best in (_row_of(group, found.backend) for group in known):
-        if not best:
+        return (kind, "too noisy to say", *[text.NONE] * 4, cases)
+    backend = _backend(known)
+    algorithms: Counter[str] = Counter()  # how often each is the fastest
+    shares, ratios, automatic = [], [], []  # of the ceiling, to the best peer, of the fastest algorithm's rate
+    for group in known:
+        part = next((part for part in group.by_backend() if part.backends == [backend]), group)
+        if not (best := part.best_ours):
             continue
-        found.algorithms[best.subject.name] += 1
-        found.shares += [best.ceiling] if best.ceiling else []
-        ratio = noise.quoted_ratio(part, best)
-        found.ratios += [ratio] if ratio else []
+        algorithms[best.subject.name] += 1
+        shares += [best.ceiling] if best.ceiling else []
+        ratios += [ratio] if (ratio := noise.quoted_ratio(part, best)) else []
         if part.automatic and not noise.is_doubtful(noise.of_ratio(part.automatic, best)):
-            found.automatic.append(part.automatic_share)
-    return found
+            automatic.append(part.automatic_share)
+    names = ", ".join(f"{name} ({count})" if len(algorithms) > 1 else name for name, count in algorithms.most_common())
+    return (kind, backend, names, _range(shares, _percent), _range(ratios, text.ratio), _automatic(automatic), cases)
 
 
-def advise(result: Result) -> list[Advice]:
-    """Nothing where the machine was not idle."""
+def advise(result: Result) -> list[tuple[str, ...]]:
+    """A row of cells for each kind of problem, in the order of HEAD; nothing where the machine was not idle."""
     if noise.is_busy(result):
         return []
     kinds: dict[tuple[str, str], list[Group]] = {}
@@ -107,10 +91,10 @@ def advise(result: Result) -> list[Advice]:
         for group in result.groups(op):
             if group.best_ours:
                 kinds.setdefault((group.place, kind_of(group)), []).append(group)
-    found = [_of_kind(kind, place, groups) for (place, kind), groups in kinds.items()]
     # Products as in the file, then one sweep of 1D to 3D, then many, then systems.
-    return sorted(found, key=lambda item: (item.place, item.kind.startswith("system"), "steps" in item.kind,
-                                           item.kind if "D " in item.kind else ""))
+    ordered = sorted(kinds, key=lambda key: (key[0], key[1].startswith("system"), "steps" in key[1],
+                                             key[1] if "D " in key[1] else ""))
+    return [_cells(kind + (f", {place}" if place else ""), kinds[place, kind]) for place, kind in ordered]
 
 
 def _range(values: list[float], show: Callable[[float], str]) -> str:
@@ -125,24 +109,11 @@ def _percent(value: float) -> str:
     return f"{text.percent(value)} %"
 
 
-def _automatic(advice: Advice) -> str:
-    if not advice.automatic:
+def _automatic(shares: list[float]) -> str:
+    if not shares:
         return text.NONE
-    share = statistics.geometric_mean(advice.automatic)
+    share = statistics.geometric_mean(shares)
     return f"{_percent(share)} of it" + ("" if share >= text.GOOD_SHARE else ": force one")
-
-
-def cells(advice: Advice) -> tuple[str, ...]:
-    """In the order of HEAD."""
-    kind = advice.kind + (f", {advice.place}" if advice.place else "")
-    cases = str(advice.cases) + (f", {advice.doubtful} too noisy" if advice.doubtful else "")
-    if not advice.backend:
-        return (kind, "too noisy to say", *[text.NONE] * 4, cases)
-    most = advice.algorithms.most_common()
-    several = len(most) > 1
-    names = ", ".join(f"{name} ({count})" if several else name for name, count in most)
-    return (kind, advice.backend, names, _range(advice.shares, _percent), _range(advice.ratios, text.ratio),
-            _automatic(advice), cases)
 
 
 KEY = (

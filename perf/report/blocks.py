@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Callable
 
 import chart
@@ -11,24 +13,20 @@ import figures as of
 import formatting as text
 import headlines
 import noise
-import python_blocks
-import scaling_blocks
+import scaling
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = of.H100.values()
 CONTENTION = "epyc-2-threads-contention"
 FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
                                              for title, name in of.XEONS.items()}
+MACHINE = {"gpu_driver": "driver", "cuda_runtime": "CUDA", "cublas": "cuBLAS"}
+PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch", "cupy": "CuPy"}
 PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
          "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
          "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN",
          "openmp_loop": "OpenMP loop, taps compiled in"}
 Figure = Callable[..., list[float]]
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    marks = ["---" if name in ("chosen", "beside") or not at else "--:" for at, name in enumerate(head)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *rows])
 
 
 def _by_dtype(figure: Figure, show: Callable[[list[float]], str], *arguments: object) -> list[str]:
@@ -45,13 +43,10 @@ def measured(name: str) -> str:
     return f"{str(context['date'])[:10]}, {context['commit'][:8]}"
 
 
-def hardware(name: str) -> str:
+def hardware(name: str, software: dict[str, str] = MACHINE) -> str:
     """What a baseline was measured on, in a phrase."""
     context = of.baseline(name).context
-    parts = [context.get("gpu", context["cpu"])]
-    for key, title in (("gpu_driver", "driver"), ("cuda_runtime", "CUDA"), ("cublas", "cuBLAS")):
-        parts += [f"{title} {context[key]}"] if key in context else []
-    return ", ".join(parts)
+    return text.phrase(context, context.get("gpu", context["cpu"]), software)
 
 
 def h100_machine() -> str:
@@ -61,7 +56,7 @@ def h100_machine() -> str:
 
 def h100_gemm() -> str:
     cold = of.groups(GPU_GEMM, "gemm", cache="cold")
-    return table(["products", "f32", "f64", "chosen"],
+    return text.table(["products", "f32", "f64", "chosen"],
                  [[chosen.title, *_by_dtype(of.ratios, of.times, cold, chosen), of.algorithms(cold, chosen)]
                   for chosen in of.GPU_GEMM])
 
@@ -70,7 +65,7 @@ def _h100_products(sets: tuple[of.Set, ...], dtypes: tuple[str, ...]) -> str:
     """A line a set; none of those that the file has no figure of."""
     cold = of.groups(GPU_GEMM, "gemm", cache="cold")
     figures = {chosen.title: [of.ratios(cold, chosen, dtype) for dtype in dtypes] for chosen in sets}
-    return table(["products", *dtypes],
+    return text.table(["products", *dtypes],
                  [[title, *map(of.times, values)] for title, values in figures.items() if any(values)])
 
 
@@ -89,12 +84,12 @@ def h100_sweeps() -> str:
         rows += [[chosen.title + suffix, *_by_dtype(of.shares, of.percents, found, chosen),
                   *_by_dtype(of.ratios, of.times, found, chosen)]
                  for chosen in of.GPU_SWEEPS if of.members(found, chosen, "f32")]
-    return table(["one sweep", "of a copy, f32", "f64", "beside the kernel, f32", "f64"], rows)
+    return text.table(["one sweep", "of a copy, f32", "f64", "beside the kernel, f32", "f64"], rows)
 
 
 def h100_steps() -> str:
     found = of.groups(GPU_STENCIL, "stencil", True, "cold")
-    return table(["many steps", "of sweeps, f32", "f64", "beside the kernel, f32", "f64", "chosen"],
+    return text.table(["many steps", "of sweeps, f32", "f64", "beside the kernel, f32", "f64", "chosen"],
                  [[chosen.title, *_by_dtype(of.sweeps, of.times, GPU_STENCIL, found, chosen),
                    *_by_dtype(of.ratios, of.times, found, chosen), of.algorithms(found, chosen)]
                   for chosen in of.GPU_STEPS])
@@ -109,7 +104,7 @@ def h100_systems() -> str:
             share = text.NONE if many or not row.ceiling else of.percents([row.ceiling])
             rows.append([f"`{group.case}`", group.dtype, f"{row.rate:.3g}", share,
                          of.times([ratio]) if ratio else text.NONE, f"`{row.subject.name}`"])
-    return table(["case", "type", "10⁹ points/s", "of a copy", "beside the kernel", "chosen"], rows) + \
+    return text.table(["case", "type", "10⁹ points/s", "of a copy", "beside the kernel", "chosen"], rows) + \
         f"\n\n{hardware(GPU_SYSTEM)}, {measured(GPU_SYSTEM)}."
 
 
@@ -125,7 +120,7 @@ def xeon_gemm() -> str:
     rows = [
         [chosen.title, *(of.times(_all(of.ratios, part, chosen)) for part in _xeon("gemm"))] for chosen in of.CPU_GEMM
     ]
-    return table(["products", *of.XEONS], [*rows, _xeon_measured("gemm")])
+    return text.table(["products", *of.XEONS], [*rows, _xeon_measured("gemm")])
 
 
 def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
@@ -138,7 +133,7 @@ def xeon_stencils() -> str:
     many = [of.groups(f"{name}-stencil", "stencil", True, "cold") for name in of.XEONS.values()]
     rows += [[f"many steps, {chosen.title}", *(of.times(_all(of.ratios, part, chosen)) for part in many)]
              for chosen in of.CPU_STEPS]
-    return table(["stencils", *of.XEONS], [*rows, _xeon_measured("stencil")])
+    return text.table(["stencils", *of.XEONS], [*rows, _xeon_measured("stencil")])
 
 
 def _too_noisy(name: str, op: str) -> str:
@@ -160,7 +155,7 @@ def choice() -> str:
             row += [f"{of.mean(shares):.3f} ({min(shares):.2f})", f"{poor} of {len(shares)}"]
         rows.append([*row, ", ".join(noisy)])
     poor = f"below {text.GOOD_SHARE:.2f}"
-    return table(["machine", "products (worst)", poor, "stencils (worst)", poor, "too noisy beside peers"], rows)
+    return text.table(["machine", "products (worst)", poor, "stencils (worst)", poor, "too noisy beside peers"], rows)
 
 
 def peers() -> str:
@@ -172,7 +167,7 @@ def peers() -> str:
                 ahead = sum(value >= 1 for value in values)
                 rows.append([f"{title}, {PROSE[op]}", PEERS.get(peer, peer), str(len(values)),
                              of.times(values, of.median), f"{100 * ahead / len(values):.0f} %"])
-    return table(["where", "beside", "cases", "median (range)", "faster in"], rows)
+    return text.table(["where", "beside", "cases", "median (range)", "faster in"], rows)
 
 
 def overheads() -> str:
@@ -208,8 +203,21 @@ def contention() -> str:
             middle, slow = (rows.get((f"{case}_{state}", subject)) for state in ("beside", "beside_19_of_20"))
             line.append(f"{text.ratio(middle / ours)}, {text.ratio(slow / ours)}" if middle and slow else text.NONE)
         lines.append(line)
-    return f"{hardware(CONTENTION)}, f32; {measured(CONTENTION)}.\n\n" + table(
+    return f"{hardware(CONTENTION)}, f32; {measured(CONTENTION)}.\n\n" + text.table(
         ["beside others", "alone", *SUBJECTS.values()], lines)
+
+
+def python() -> str:
+    parts = []
+    for peers, names in (("NumPy and SciPy", of.PYTHON_HOSTS), ("PyTorch and CuPy", of.PYTHON_DEVICES)):
+        rows = []
+        for chosen, dtype in itertools.product(of.PYTHON, (*of.DTYPES, "bf16")):
+            ratios = [[group.ratio(group.best_ours) for group in of.baseline(name).groups("python")
+                       if group.dtype == dtype and re.fullmatch(chosen.pattern, group.case)] for name in names.values()]
+            rows += [[f"{chosen.title}, {dtype}", *map(of.times, ratios)]] if any(ratios) else []
+        first = next(iter(names.values()))
+        parts += [f"{hardware(first, PACKAGES)}, {measured(first)}.", text.table([f"beside {peers}", *names], rows)]
+    return "\n\n".join(parts)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -218,7 +226,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
     "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
-    "python": python_blocks.python, "scaling": scaling_blocks.measured}
+    "python": python, "scaling": scaling.measured}
 
 
 def _section(title: str, dtypes: tuple[str, ...], *parts: tuple[list[of.Group], tuple[of.Set, ...], str]

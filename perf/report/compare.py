@@ -80,10 +80,6 @@ class Summary:
         return FASTER if self.low > above else SLOWER if self.high < below else SAME
 
 
-def _value(row: Row, metric: str) -> float | None:
-    return row.ceiling if metric == "ceiling" else row.speed
-
-
 def _metric(old: Row, new: Row, by: str) -> str:
     """Shares of a ceiling compare only where the same ceiling binds."""
     shares = old.ceiling and new.ceiling and old.binds == new.binds
@@ -91,24 +87,18 @@ def _metric(old: Row, new: Row, by: str) -> str:
 
 
 def typical_cv(result: Result) -> float:
-    known = [row.cv for row in result.rows if row.cv is not None]
-    return statistics.median(known) if known else 0.0
-
-
-def _cv(row: Row, metric: str, least: float) -> float:
-    return max(row.spread.get(metric, row.cv) or 0.0, least)
+    return statistics.median([row.cv for row in result.rows if row.cv is not None] or [0.0])
 
 
 def change(old: Row, new: Row, by: str, least: tuple[float, float], floor: float, drift: float = 1.0) -> Change:
     """Of rows of one pass."""
     metric = _metric(old, new, by)
-    before, after = _value(old, metric), _value(new, metric)
+    before, after = (row.ceiling if metric == "ceiling" else row.speed for row in (old, new))
     ratio = after / before / drift if before and after else None
-    spread = 2 * math.hypot(_cv(old, metric, least[0]), _cv(new, metric, least[1]))
-    threshold = max(spread, math.log1p(floor))
-    if ratio is None or abs(math.log(ratio)) <= threshold:
-        return Change(old, new, metric, ratio, threshold, SAME)
-    return Change(old, new, metric, ratio, threshold, FASTER if ratio > 1 else SLOWER)
+    threshold = max(2 * math.hypot(*(max(row.cv or 0.0, lowest) for row, lowest in zip((old, new), least))),
+                    math.log1p(floor))
+    verdict = SAME if ratio is None or abs(math.log(ratio)) <= threshold else FASTER if ratio > 1 else SLOWER
+    return Change(old, new, metric, ratio, threshold, verdict)
 
 
 def peers_drift(old: Rows, new: Result) -> dict[Key, float]:
@@ -123,11 +113,8 @@ def peers_drift(old: Rows, new: Result) -> dict[Key, float]:
 
 def by_pass(result: Result, by: str) -> dict[Key, list[float]]:
     """Of each row that has it: the logarithm of what is compared, in each pass."""
-    logs = {
-        row.key: [math.log(value) for value in row.passes["ceiling" if by == "ceiling" else "speed"]]
-        for row in result.rows
-        if ("ceiling" if by == "ceiling" else "speed") in row.passes
-    }
+    metric = "ceiling" if by == "ceiling" else "speed"
+    logs = {row.key: list(map(math.log, row.passes[metric])) for row in result.rows if metric in row.passes}
     if by != "peers":
         return logs
     peers: dict[Key, list[Key]] = {}
@@ -185,9 +172,8 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
         return change_of_passes(one, other, by, (logs[0][key], logs[1][key]), least, FLOOR if floor is None else floor)
 
     found = [compared(before[row.key], row) for row in new.rows if row.key in before]
-    found = [
-        item for ours in (True, False) for item in settled([item for item in found if item.new.subject.ours == ours])
-    ]
+    found = [item for ours in (True, False)
+             for item in settled([item for item in found if item.new.subject.ours == ours])]
     return sorted(found, key=lambda item: (-item.size if item.verdict != UNKNOWN else 0.0, item.new.name))
 
 
@@ -241,19 +227,12 @@ def warnings(old: Result, new: Result, found: list[Change]) -> list[str]:
 
 
 def _cells(item: Change) -> tuple[str, ...]:
-    if item.verdict == UNKNOWN:
-        return (item.new.name, *(_shown(row, "speed") for row in (item.old, item.new)), "", "", item.verdict)
+    rows = (item.old, item.new)
     if item.ratio is None:
-        return (
-            item.new.name,
-            item.old.error and "failed" or "",
-            item.new.error and "failed" or "",
-            "",
-            "",
-            item.verdict,
-        )
-    shown = [_shown(row, item.metric) for row in (item.old, item.new)]
-    return (item.new.name, *shown, f"{item.ratio:.3f}", f"±{100 * math.expm1(item.threshold):.1f} %", item.verdict)
+        shown = (_shown(row, "speed") if item.verdict == UNKNOWN else row.error and "failed" for row in rows)
+        return (item.new.name, *shown, "", "", item.verdict)
+    return (item.new.name, *(_shown(row, item.metric) for row in rows), f"{item.ratio:.3f}",
+            f"±{100 * math.expm1(item.threshold):.1f} %", item.verdict)
 
 
 def _shown(row: Row, metric: str) -> str:
@@ -268,45 +247,35 @@ ALGORITHMS = ("algorithm", "rows", "new/old", "from", "to", "verdict")
 
 
 def _summary_cells(item: Summary) -> tuple[str, ...]:
-    return (
-        item.subject,
-        str(item.rows),
-        *(f"{value:.3f}" for value in (item.ratio, item.low, item.high)),
-        item.verdict,
-    )
+    values = (f"{value:.3f}" for value in (item.ratio, item.low, item.high))
+    return (item.subject, str(item.rows), *values, item.verdict)
 
 
-def _as_text(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def _as_text(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(head, *rows)]
-    return ["  ".join(cell.rjust(width) if 0 < index < 5 else cell.ljust(width)
-                      for index, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in (head, *rows)]
+    lines = ([cell.rjust(width) if 0 < index < 5 else cell.ljust(width)
+              for index, (cell, width) in enumerate(zip(row, widths))] for row in (head, *rows))
+    return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def _as_markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    lines = [f"| {' | '.join(head)} |", "|---|--:|--:|--:|--:|---|"]
-    for name, *cells, verdict in rows:
-        cells.append(f"**{verdict}**" if verdict in (SLOWER, BROKEN, FASTER) else verdict)
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return lines
+def _as_markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    return text.table(head, [(f"`{name}`", *cells, f"**{verdict}**" if verdict in (SLOWER, BROKEN, FASTER) else verdict)
+                             for name, *cells, verdict in rows])
 
 
 def summary(found: list[Change]) -> str:
     ours = [item for item in found if item.new.subject.ours]
-    counts = ", ".join(
-        f"{sum(item.verdict == verdict for item in ours)} {verdict.lower()}"
-        for verdict in (SLOWER, FASTER, SAME, UNKNOWN, BROKEN, MENDED)
-        if any(item.verdict == verdict for item in ours)
-    )
+    counts = {verdict: sum(item.verdict == verdict for item in ours)
+              for verdict in (SLOWER, FASTER, SAME, UNKNOWN, BROKEN, MENDED)}
     logs = [math.log(item.ratio) for item in ours if item.ratio]
     mean = f"; geometric mean new/old {math.exp(statistics.fmean(logs)):.3f}" if logs else ""
-    algorithms = [
-        f"{item.subject} {item.verdict} ({item.ratio:.3f})" for item in summaries(found) if item.verdict != SAME
-    ]
-    if all(item.verdict in (SAME, UNKNOWN) for item in ours) and not algorithms:
-        unknown = sum(item.verdict == UNKNOWN for item in ours)
-        besides = f", {unknown} unknown" if unknown else ""
-        return f"no difference beyond the spread in {len(ours) - unknown} rows of ours{besides}{mean}"
-    return "; ".join([f"{len(ours)} rows of ours: {counts}{mean}", *algorithms])
+    algorithms = [f"{item.subject} {item.verdict} ({item.ratio:.3f})" for item in summaries(found)
+                  if item.verdict != SAME]
+    if counts[SAME] + counts[UNKNOWN] == len(ours) and not algorithms:
+        unknown = f", {counts[UNKNOWN]} unknown" if counts[UNKNOWN] else ""
+        return f"no difference beyond the spread in {counts[SAME]} rows of ours{unknown}{mean}"
+    told = ", ".join(f"{count} {verdict.lower()}" for verdict, count in counts.items() if count)
+    return "; ".join([f"{len(ours)} rows of ours: {told}{mean}", *algorithms])
 
 
 def describe(old: Result, new: Result, found: list[Change], markdown: bool, everything: bool) -> str:
@@ -318,9 +287,9 @@ def describe(old: Result, new: Result, found: list[Change], markdown: bool, ever
     if markdown:
         lines = [part for line in lines for part in (line, "")]
     if shown:
-        lines += ["", *table(HEAD, [_cells(item) for item in shown])]
+        lines += ["", table(HEAD, [_cells(item) for item in shown])]
     if algorithms := [*summaries(found), *summaries(found, "peer")]:
-        lines += ["", *table(ALGORITHMS, [_summary_cells(item) for item in algorithms])]
+        lines += ["", table(ALGORITHMS, [_summary_cells(item) for item in algorithms])]
     for result, other, where in ((old, new, "old"), (new, old, "new")):
         if rows := only_in(result, other):
             lines += ["", f"only in the {where} file:", *([""] if markdown else [])]

@@ -110,6 +110,19 @@ CPU_STEPS = (
     Set("1D and 2D", r"[12]d_.*"),
     Set("3D", r"3d_.*"),
 )
+# Of the Python package, on hosts and devices.
+PYTHON_HOSTS = {"1 thread": "epyc-python-1-thread", "2 threads": "epyc-python-2-threads"}
+PYTHON_DEVICES = {"H100": "h100-python"}
+PYTHON = (
+    Set("products of 8 × 8: what a call costs", r"matmul_8(_out)?"),
+    Set("products of 64 to 256", r"matmul_(64|256)(_out)?"),
+    Set("products of 1024 to 2048", r"matmul_(1024|2048)(_out)?"),
+    Set("products of 4096 and 8192", r"matmul_(4096|8192)(_out)?"),
+    Set("filters of 64² and 32³", r"[a-z]+_(64x64|32x32x32)"),
+    Set("filters of 512²", r"[a-z]+_512x512"),
+    Set("filters of 1024² and 128³", r"[a-z]+_(1024x1024|128x128x128)"),
+    Set("filters of 4096² and 256³", r"[a-z]+_(4096x4096|256x256x256)"),
+)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import Any
+from typing import Any, Iterable, Sequence
 
 from model import RATE_UNITS, Row
 
@@ -15,30 +15,23 @@ THIN_SPACE = "\u202f"
 GOOD_SHARE = 0.95  # of the best algorithm's rate: an automatic choice below it is counted as a poor one
 
 # Context keys in the order in which the header shows them; the others follow in the order of the file.
-FIRST_KEYS = (
-    "gpu",
-    "cpu",
-    "host_name",
-    "threads",
-    "gpu_clock",
-    "mhz_per_cpu",
-    "cpu_scaling_enabled",
-    "driver",
-    "cuda_runtime",
-    "tessera_version",
-    "commit",
-    "date",
-)
+FIRST_KEYS = ("gpu", "cpu", "threads", "mhz_per_cpu", "cuda_runtime", "tessera_version", "commit", "date")
 THREAD_KEYS = {"num_cpus", "cpu_threads", "host_threads"}
-HIDDEN_KEYS = {"executable", "caches", "cpu_mhz_at_start", "load_avg", "json_schema_version", "library_build_type",
-               "library_version", "aslr_enabled", "dirty"}
+HIDDEN_KEYS = {"executable", "cpu_mhz_at_start", "library_build_type"}
 # Keys that may differ between two runs that are comparable.
-RUN_KEYS = HIDDEN_KEYS | {"date", "commit", "tessera_version", "mhz_per_cpu", "cpu_mhz_at_start"}
-TITLES = {"gpu": "GPU", "cpu": "CPU", "host_name": "Host", "mhz_per_cpu": "CPU clock, MHz",
-          "cuda_runtime": "CUDA runtime", "tessera_version": "Tessera", "cpu_scaling_enabled": "CPU frequency scaling",
-          "host_last_level_cache_bytes": "Last-level cache", "host_kernels": "Peers' instruction set",
-          "cpu_family_model": "CPU family/model", "gpu_clock": "GPU clock", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
-          "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
+RUN_KEYS = HIDDEN_KEYS | {"date", "commit", "tessera_version", "mhz_per_cpu"}
+TITLES = {"gpu": "GPU", "cpu": "CPU", "mhz_per_cpu": "CPU clock, MHz", "cuda_runtime": "CUDA runtime",
+          "tessera_version": "Tessera", "host_last_level_cache_bytes": "Last-level cache",
+          "host_kernels": "Peers' instruction set", "cpu_family_model": "CPU family/model", "cublas": "cuBLAS",
+          "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
+# Columns of Markdown tables that hold words, besides the first.
+WORDS = {"chosen", "beside", "dtype", "cache", "best of ours", "best peer", "automatic", "verdict"}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """In Markdown; numbers stand at the right."""
+    marks = ["--:" if at and name not in WORDS else "---" for at, name in enumerate(head)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *rows])
 
 
 def quantity(value: float | None, unit: str = "") -> str:
@@ -68,6 +61,11 @@ def speed(row: Row) -> str:
     return rate(row) if row.rate else traffic(row) if row.traffic else duration(row.seconds)
 
 
+def values(row: Row) -> tuple[str, ...]:
+    """Rate and traffic, or the time."""
+    return (rate(row), traffic(row)) if row.op in RATE_UNITS else (duration(row.seconds),)
+
+
 def tick(value: float, unit: str) -> str:
     """A round number at an axis: `100 GFLOP/s`."""
     number, _, rest = quantity(value, unit).partition(" ")
@@ -86,17 +84,12 @@ def percent(fraction: float | None, digits: int = 0) -> str:
     return NONE if fraction is None else f"{100 * fraction:.{digits}f}"
 
 
-def _digits(value: float) -> float:
-    """Rounded to three significant digits."""
-    return float(f"{value:.3g}")
-
-
 def ratio(value: float | None) -> str:
     """Three significant digits: `0.97×`, `12.3×`, `1 770×`."""
     if value is None:
         return NONE
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{_digits(value):,.{digits}f}×".replace(",", THIN_SPACE)
+    return f"{float(f'{value:.3g}'):,.{digits}f}×".replace(",", THIN_SPACE)
 
 
 def automatic(backend: str, shares: list[float]) -> str:
@@ -118,25 +111,21 @@ def duration(seconds: float | None) -> str:
     return f"{seconds * 1e9:.3g} ns"
 
 
-def truth(value: Any) -> bool:
-    return str(value).lower() in ("1", "true", "yes", "on", "dirty")
-
-
-def dirty(context: dict[str, Any]) -> bool:
-    return truth(context.get("dirty")) or str(context.get("commit")).endswith(("-dirty", "+"))
-
-
 def machine(context: dict[str, Any]) -> str:
     """One line: the GPU and the CPU."""
-    return " · ".join(str(context[key]) for key in ("gpu", "cpu") if context.get(key)) or str(
-        context.get("host_name") or "unnamed machine")
+    return " · ".join(str(context[key]) for key in ("gpu", "cpu") if context.get(key)) or "unnamed machine"
+
+
+def phrase(context: dict[str, Any], first: str, titles: dict[str, str]) -> str:
+    """What was measured on: `NVIDIA H100, driver 580.159.04, CUDA 13.0`."""
+    return ", ".join([first, *(f"{title} {context[key]}".lstrip() for key, title in titles.items() if key in context)])
 
 
 def revision(context: dict[str, Any]) -> str:
-    version = str(context.get("tessera_version") or "of unknown version")
-    commit = str(context.get("commit") or "").removesuffix("-dirty").removesuffix("+")[:12]
-    changed = " with local changes" if dirty(context) else ""
-    return f"Tessera {version}" + (f", commit {commit}{changed}" if commit else "")
+    commit = str(context.get("commit") or "")
+    changed = " with local changes" if commit.endswith("-dirty") else ""
+    return f"Tessera {context.get('tessera_version') or 'of unknown version'}" + (
+        f", commit {commit.removesuffix('-dirty')[:12]}{changed}" if commit else "")
 
 
 def facts(context: dict[str, Any]) -> list[tuple[str, str]]:
@@ -144,8 +133,7 @@ def facts(context: dict[str, Any]) -> list[tuple[str, str]]:
     keys = [key for key in FIRST_KEYS if key in context]
     keys += [key for key in context if key not in FIRST_KEYS and key not in HIDDEN_KEYS | THREAD_KEYS]
     values = {key: _value(key, context[key]) for key in keys if context[key] not in ("", None)}
-    logical = context.get("num_cpus", context.get("cpu_threads"))
-    if logical:
+    if logical := context.get("num_cpus", context.get("cpu_threads")):
         values["threads"] = f"{values.get('threads', logical)} of {logical} logical CPUs"
     return [(TITLES.get(key, _title(key)), value) for key, value in values.items()]
 
@@ -157,18 +145,14 @@ def _title(key: str) -> str:
 
 
 def _value(key: str, value: Any) -> str:
-    if key.endswith("_bytes") and str(value).isdigit():
-        return size(int(value))
-    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    return size(int(value)) if key.endswith("_bytes") and str(value).isdigit() else str(value)
 
 
 def cautions(context: dict[str, Any]) -> list[str]:
     """What makes a file's figures doubtful."""
     found = []
-    if dirty(context):
+    if str(context.get("commit")).endswith("-dirty"):
         found.append("The source had local changes: the commit does not say all.")
-    if truth(context.get("cpu_scaling_enabled")):
-        found.append("CPU frequency scaling was on: figures of the CPU move with its clock.")
-    if str(context.get("library_build_type", "release")) == "debug":
-        found.append("Google Benchmark was built without optimisation: short times are too long.")
+    if context.get("library_build_type") == "debug":
+        found.append("The suite was built without optimisation: short times are too long.")
     return found

@@ -62,15 +62,13 @@ class Row:
     binds: str = ""  # that ceiling's name
     max_error: float | None = None
     interval: tuple[float, float] | None = None  # of the seconds, where the file has one; see noise.py
-    spread: dict[str, float] = field(default_factory=dict)  # coefficients of variation: "time", "rate", "ceiling", ...
+    cv: float | None = None  # coefficient of variation of the samples
     repetitions: int = 0
     error: str = ""
     place: str = ""  # where it ran, in a file of several places
     figures: dict[str, float] = field(default_factory=dict)  # of distributed plans, see DISTRIBUTED_FIGURES
     automatic: bool = False  # what the backend chooses by itself
-    passes: dict[str, list[float]] = field(
-        default_factory=dict
-    )  # "speed", "ceiling": a figure a pass, where there were several
+    passes: dict[str, list[float]] = field(default_factory=dict)  # "speed", "ceiling": of each, where there are several
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
@@ -83,14 +81,7 @@ class Row:
     @property
     def speed(self) -> float | None:
         """More is better: the rate, else the traffic, else executions a second."""
-        for value in (self.rate, self.traffic):
-            if value:
-                return value
-        return 1 / self.seconds if self.seconds else None
-
-    @property
-    def cv(self) -> float | None:
-        return self.spread.get("time", self.spread.get("rate"))
+        return self.rate or self.traffic or (1 / self.seconds if self.seconds else None)
 
 
 @dataclass(frozen=True)
@@ -146,7 +137,7 @@ class Result:
     path: Path
     context: dict[str, Any]
     rows: list[Row]
-    ignored: list[str]  # benchmark names that are not ours
+    ignored: list[str]  # names that are not ours
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> what was not measured
 
     def of(self, op: str) -> list[Row]:

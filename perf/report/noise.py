@@ -95,6 +95,12 @@ def automatic_shares(result: Result, op: str) -> dict[str, list[float]]:
     return found
 
 
+def automatic(result: Result, op: str) -> list[str]:
+    """A sentence for each backend on how its automatic choices stand; none where the machine was not idle."""
+    shares = {} if is_busy(result) else automatic_shares(result, op)
+    return [f"{text.automatic(backend, found)}." for backend, found in shares.items()]
+
+
 def _doubtful_shares(result: Result) -> tuple[int, int]:
     """How many rows have a doubtful share of their ceiling, and of how many."""
     rows = [row for row in result.rows if row.ceiling and not row.error]

@@ -1,45 +1,29 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the report, as inline SVG. Subjects differ by marker and label, never by colour alone: ours are
-filled and in the colours of Okabe and Ito ("Color Universal Design", 2008), peers are hollow and black or grey."""
+"""The figures of the report. Subjects differ by mark and label, never by colour alone: ours are filled and coloured,
+peers are hollow and black or grey."""
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from dataclasses import dataclass
-from itertools import islice
-from typing import Iterable, Iterator
-
-import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
+from typing import Callable, Iterable, Iterator
 
 import formatting as text
-from model import RATE_UNITS, Group, Result, Row, Subject
+import noise
+from drawing import COLOURS, GRID, INK, QUIET, Scale, curve, line, mark, svg
+from drawing import text as words
+from model import OPS, RATE_UNITS, Group, Result, Row, Subject
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+OURS, THEIRS = COLOURS[0], COLOURS[1]
 PEER_COLOURS = ("#000000", "#777777")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
-DASHES = ("--", ":", "-.", (0, (6, 2, 1, 2, 1, 2)))
-WIDTH = 7.2  # inches: the printable width of A4
+SQUARE, UP, DIAMOND, LEFT, RIGHT = (4, 45), (3, 0), (4, 0), (3, 270), (3, 90)  # see drawing.mark()
+SHAPES = ((24, 0), SQUARE, UP, DIAMOND, (3, 180), (5, 0), (6, 30), LEFT, RIGHT, (5, 180))
+DASHES = ("6 3", "2 2", "6 2 1 2", "9 2")
+WIDTH, CASES, LINE = 720, 215, 19  # of a figure, of its labels at the left, of a case
 ROWS_A_FIGURE = 26
-INK, QUIET = "#1a1a1a", "#555555"
-
-plt.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "tessera", "font.family": "DejaVu Sans", "font.size": 8.5,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": QUIET, "axes.linewidth": 0.7,
-    "axes.labelcolor": INK, "axes.axisbelow": True, "text.color": INK, "grid.color": "#dddddd", "grid.linewidth": 0.6,
-    "xtick.color": QUIET, "ytick.color": QUIET, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
-    "lines.markersize": 5.5, "lines.linewidth": 1.4, "legend.frameon": False, "figure.dpi": 96,
-})
+NOTE, SMALL = 11, 10  # sizes of letters
 
 
 @dataclass(frozen=True)
@@ -49,115 +33,184 @@ class Plot:
     svg: str
 
 
+@dataclass(frozen=True)
+class Look:
+    colour: str
+    shape: tuple[int, float]
+    filled: bool
+    dash: str
+
+    def at(self, x: float, y: float) -> str:
+        return mark(x, y, self.shape, self.colour, self.filled)
+
+
 class Styles:
     """One look a subject, the same in every figure of a file."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         subjects = list(dict.fromkeys(row.subject for row in rows if row.subject.kind != "ceiling"))
         self._one_backend = len({subject.backend for subject in subjects if subject.ours}) < 2
-        self._looks = {}
-        for ours in (True, False):
+        self._looks: dict[str, Look] = {}
+        for ours, colours in ((True, COLOURS), (False, PEER_COLOURS)):
             for index, subject in enumerate(subject for subject in subjects if subject.ours == ours):
-                self._looks[subject.text] = self._look(ours, index)
+                self._looks[subject.text] = Look(colours[index % len(colours)], SHAPES[index % len(SHAPES)], ours,
+                                                 "none" if ours else DASHES[index % len(DASHES)])
 
-    @staticmethod
-    def _look(ours: bool, index: int) -> dict[str, object]:
-        colours = COLOURS if ours else PEER_COLOURS
-        colour = colours[index % len(colours)]
-        return {
-            "color": colour,
-            "marker": MARKERS[index % len(MARKERS)],
-            "markeredgecolor": colour,
-            "markerfacecolor": colour if ours else "white",
-            "linestyle": "-" if ours else DASHES[index % len(DASHES)],
-        }
-
-    def of(self, subject: Subject) -> dict[str, object]:
+    def of(self, subject: Subject) -> Look:
         return self._looks[subject.text]
 
     def label(self, subject: Subject) -> str:
         return subject.plain if self._one_backend else subject.short
 
 
-def chunks(items: list[Group], size: int) -> Iterator[list[Group]]:
-    """Parts of nearly equal length, none longer than `size`."""
-    parts = math.ceil(len(items) / size)
-    iterator = iter(items)
-    for part in range(parts):
-        yield list(islice(iterator, len(items) // parts + (part < len(items) % parts)))
+def _where(item: Row | Group) -> tuple[str, str, str]:
+    """What a figure has in common."""
+    return (item.place, item.dtype, item.cache)
 
 
-def to_svg(figure: Figure, name: str, description: str) -> str:
-    """Inline SVG in the page's own font; identifiers carry the figure's name, since a page has many figures."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.04, metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg"):]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r"'DejaVu Sans'[^;\"]*", "var(--font)", svg)
-    label = description.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+def _where_text(place: str, dtype: str, cache: str) -> str:
+    return f"{dtype}, cache {cache}" + (f", {place}" if place else "")
 
 
-def _rate_axis(axis: matplotlib.axis.Axis, unit: str) -> None:
-    """Logarithmic, of values in 10^9 of the unit."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _position: text.tick(value * 1e9, unit)))
-    axis.set_minor_locator(NullLocator())
+def _legend(y: float, subjects: Iterable[Subject], styles: Styles) -> list[str]:
+    """Ours first. From y on, four and 16 pixels a line."""
+    parts = []
+    for index, subject in enumerate(sorted(dict.fromkeys(subjects), key=lambda subject: not subject.ours)):
+        x, at = 12 + index % 4 * (WIDTH / 4), y + 16 * (index // 4)
+        parts += [styles.of(subject).at(x, at - 4), words(x + 9, at, styles.label(subject), INK, SMALL)]
+    return parts
 
 
-def _plain(value: float, _position: int = 0) -> str:
-    return f"{value:,.0f}".replace(",", text.THIN_SPACE) if value >= 1 else f"{value:g}"
+# --- A line a case ---
 
 
-def _log_axis(axis: matplotlib.axis.Axis) -> None:
-    axis.set_major_formatter(FuncFormatter(_plain))
-    axis.set_minor_locator(NullLocator())
+def _parts(groups: list[Group], doubt: Callable[[Group], float | None]) -> Iterator[tuple[str, list[Group], str]]:
+    """A figure's worth of cases at a time, in parts of nearly equal length, with a title for each, and with what is
+    said of the cases that are too doubtful to be drawn."""
+    for at in dict.fromkeys(map(_where, groups)):
+        here = [group for group in groups if _where(group) == at]
+        known = [group for group in here if not noise.is_doubtful(doubt(group))]
+        left_out = f" Left out as too noisy: {len(here) - len(known)}." if len(known) < len(here) else ""
+        parts = math.ceil(len(known) / ROWS_A_FIGURE)
+        for part in range(parts):
+            place = f" ({part + 1} of {parts})" if parts > 1 else ""
+            first, last = (len(known) * number // parts for number in (part, part + 1))
+            yield _where_text(*at) + place, known[first:last], left_out
 
 
-def _spread_out(positions: list[float], gap: float) -> list[float]:
-    """Moves labels apart, keeping their order and, as far as can be, their places."""
-    order = sorted(range(len(positions)), key=positions.__getitem__)
-    placed = [positions[index] for index in order]
-    for _ in range(200):
-        for low in range(len(placed) - 1):
-            overlap = gap - (placed[low + 1] - placed[low])
-            if overlap > 1e-9:
-                placed[low] -= overlap / 2
-                placed[low + 1] += overlap / 2
-    result = [0.0] * len(positions)
-    for index, place in zip(order, placed):
-        result[index] = place
-    return result
+def _case_figure(title: str, groups: list[Group], axis: Scale, labels: Callable[[float], str], caption: str, one: float,
+                 draw: Callable[[float, Group], list[str]], legend: Callable[[float], list[str]]) -> str:
+    """`one`: the value at which a line goes through all cases."""
+    bottom = 8 + LINE * len(groups)
+    parts = []
+    for tick in axis.ticks():
+        x = axis.at(tick)
+        parts += [line(x, 4, x, bottom), words(x, bottom + 14, labels(tick), QUIET, SMALL, "middle")]
+    parts += [line(axis.at(one), 4, axis.at(one), bottom, INK, stroke_width=1.2),
+              words(axis.start, bottom + 30, caption, QUIET, SMALL)]
+    for index, group in enumerate(groups):
+        y = 8 + LINE * (index + 0.5)
+        parts += [words(CASES - 8, y + 4, group.case, INK, NOTE, "end"), *draw(y, group)]
+    below = legend(bottom + 50)
+    return svg(WIDTH, bottom + 42 + 16 * math.ceil(len(below) / 8), title, [*parts, *below])
 
 
-def _label_ends(axes: Axes, lines: list[tuple[Line2D, str]]) -> None:
-    """Names each line at its right end, in the axes' margin."""
-    to_axes = axes.transData + axes.transAxes.inverted()
-    ends = [to_axes.transform((line.get_xdata()[-1], line.get_ydata()[-1])) for line, _ in lines]
-    height = axes.get_position().height * axes.figure.get_figheight() * 72
-    for (line, label), (x, y), place in zip(lines, ends, _spread_out([end[1] for end in ends], 10.5 / height)):
-        colour = line.get_color()
-        axes.plot([x, 1.05], [y, place], transform=axes.transAxes, clip_on=False, color=colour, linewidth=0.6, zorder=1)
-        axes.plot(1.05, place, transform=axes.transAxes, clip_on=False, color=colour, marker=line.get_marker(),
-                  markerfacecolor=line.get_markerfacecolor())
-        axes.text(1.075, place, label, transform=axes.transAxes, va="center", fontsize=8)
+def bars(result: Result, styles: Styles, op: str = "stencil") -> list[Plot]:
+    """Shares of the ceiling that binds, a line a case: the best of ours as a bar, every subject as a mark. A rate of
+    each case's own would squeeze all others where one is high."""
+    plots = []
+    groups = [group for group in result.groups(op) if any(row.ceiling for row in group.rows)]
+    for name, part, left_out in _parts(groups, lambda group: noise.of_share(group.best_ours)):
+        shown = [row for group in part for row in group.rows if row.ceiling]
+        axis = Scale(0, max(105.0, *(105 * row.ceiling for row in shown)), CASES, 470, logarithmic=False)
+
+        def draw(y: float, group: Group) -> list[str]:
+            best = group.best_ours
+            drawn = [line(axis.start, y, axis.at(100 * best.ceiling), y, OURS, stroke_width=12, stroke_opacity=0.35)
+                     ] if best and best.ceiling else []
+            drawn += [styles.of(row.subject).at(axis.at(100 * row.ceiling), y)
+                      for row in sorted(group.rows, key=lambda row: row.subject.ours) if row.ceiling]
+            notes = (text.rate(best), f"{text.percent(best.ceiling)} % {best.binds}", styles.label(best.subject)
+                     ) if best else ("", "", "none of ours")
+            return drawn + [words(x, y + 4, note, INK, SMALL, anchor)
+                            for x, anchor, note in zip((548, 554, 628), ("end", "start", "start"), notes)]
+
+        title = f"{OPS[op]}, {name}"
+        plots.append(Plot(
+            title, "Bars, and at the right, the best of ours: its rate, its share of the ceiling and which that is, "
+            f"its algorithm. Filled marks: Tessera; hollow: peers.{left_out}",
+            _case_figure(title, part, axis, lambda tick: f"{tick:g}", "% of the ceiling that binds", 100, draw,
+                         lambda y: _legend(y, (row.subject for row in shown), styles))))
+    return plots
+
+
+def ratios(result: Result, styles: Styles, op: str = "gemm") -> list[Plot]:
+    """The best of ours over the best peer, on a logarithmic axis, a line a case; none where the machine was not
+    idle."""
+    plots: list[Plot] = []
+    if noise.is_busy(result):
+        return plots
+    groups = [group for group in result.groups(op) if group.ratio(group.best_ours)]
+    for name, part, left_out in _parts(groups, lambda group: noise.of_ratio(group.best_ours, group.best_peer)):
+        shown = [group.ratio(row) for group in part for row in group.rows if row.automatic or row is group.best_ours]
+        axis = Scale(min(0.5, *shown) / 1.1, max(2.0, *shown) * 1.1, CASES, 490)
+
+        def draw(y: float, group: Group) -> list[str]:
+            best, value = group.best_ours, group.ratio(group.best_ours)
+            colour, arrow = (OURS, RIGHT) if value >= 1 else (THEIRS, LEFT)
+            drawn = [line(axis.at(1), y, axis.at(value), y, colour, stroke_width=1.6),
+                     mark(axis.at(value), y, arrow, colour)]
+            drawn += [mark(axis.at(group.ratio(part.automatic)), y, DIAMOND, INK, size=3) for part in group.by_backend()
+                      if part.automatic and part.automatic is not best]
+            note = f"{text.ratio(value)}  {styles.label(best.subject)} / {styles.label(group.best_peer.subject)}"
+            return [*drawn, words(500, y + 4, note, INK, SMALL)]
+
+        title = f"{OPS[op]} beside the best peer, {name}"
+        plots.append(Plot(title, "▶ right of the line: ours is faster; ◀ left of it: the peer is; "
+                          f"◆ an automatic choice that is not the best.{left_out}",
+                          _case_figure(title, part, axis, lambda tick: f"{tick:g}×", "best of ours / best peer", 1,
+                                       draw, lambda _: [])))
+    return plots
+
+
+# --- Rates on two logarithmic axes ---
+
+
+class Rates:
+    """A figure of rates, in 10^9 of a unit, with round numbers at its axes."""
+
+    TOP, BOTTOM = 10, 250
+
+    def __init__(self, x: list[float], rates: list[float], right: int, caption: str) -> None:
+        self.x = Scale(min(x) / 1.15, max(x) * 1.15, 90, right)
+        self.y = Scale(min(rates) / 1.3, max(rates) * 1.3, self.BOTTOM, self.TOP)
+        self.parts = [words(self.x.start, self.BOTTOM + 34, caption, QUIET, SMALL)]
+        for tick in self.y.ticks():
+            y, label = self.y.at(tick), text.tick(tick * 1e9, RATE_UNITS["gemm"])
+            self.parts += [line(self.x.start, y, right, y), words(84, y + 4, label, QUIET, SMALL, "end")]
+
+    def label_x(self, ticks: Iterable[float]) -> None:
+        for tick in ticks:
+            x = self.x.at(tick)
+            self.parts += [line(x, self.TOP, x, self.BOTTOM), words(x, self.BOTTOM + 16, f"{tick:g}", QUIET, SMALL,
+                                                                    "middle")]
+
+    def at(self, x: float, rate: float) -> tuple[float, float]:
+        return self.x.at(x), self.y.at(rate)
+
+    def level(self, ceiling: Row, begin: float) -> None:
+        """A ceiling of rates, from a place on."""
+        end = self.at(self.x.high, ceiling.rate)
+        self.parts += [line(*self.at(begin, ceiling.rate), *end, INK),
+                       words(end[0], end[1] - 4, f"{ceiling.case} {text.rate(ceiling)}", INK, SMALL, "end")]
+
+    def svg(self, title: str, legend: list[str]) -> str:
+        return svg(WIDTH, self.BOTTOM + 42 + 16 * math.ceil(len(legend) / 8), title, [*self.parts, *legend])
 
 
 def square_size(case: str) -> int | None:
-    """4096 of `4096`, `4096^3`, `square-4096`, `nn_4096x4096x4096`; none for other shapes, transposes and batches."""
-    if match := re.search(r"(\d+)x(\d+)x(\d+)", case):
-        size, rest = match[1], case.replace(match[0], "", 1)
-        if len({match[1], match[2], match[3]}) > 1:
-            return None
-    elif match := re.search(r"(\d+)(\^3)?", case):
-        size, rest = match[1], case.replace(match[0], "", 1)
-    else:
-        return None
-    words = set(re.split(r"[-_.:=]+", rest.lower()))
-    return int(size) if words <= {"", "nn", "n", "square", "cube", "gemm"} else None
+    """4096 of `4096`; none of other shapes, transposes and batches."""
+    return int(case) if case.isdigit() else None
 
 
 def _binding(ceilings: list[Row], rows: list[Row]) -> list[Row]:
@@ -169,15 +222,6 @@ def _binding(ceilings: list[Row], rows: list[Row]) -> list[Row]:
     return [row for name, row in found.items() if name in bound] or list(found.values())[-1:]
 
 
-def where(item: Row | Group) -> tuple[str, str, str]:
-    """What a figure has in common."""
-    return (item.place, item.dtype, item.cache)
-
-
-def where_text(place: str, dtype: str, cache: str) -> str:
-    return f"{dtype}, cache {cache}" + (f", {place}" if place else "")
-
-
 def _compute_ceilings(result: Result, rows: list[Row]) -> list[Row]:
     return _binding([row for row in result.of("ceiling") if row.rate and row.dtype == rows[0].dtype], rows)
 
@@ -187,104 +231,78 @@ def _memory_ceilings(result: Result, rows: list[Row]) -> list[Row]:
     return _binding([row for row in result.of("ceiling") if row.traffic and row.cache == rows[0].cache], rows)
 
 
-def scaling(result: Result, styles: Styles, prefix: str) -> list[Plot]:
+def scaling(result: Result, styles: Styles) -> list[Plot]:
     """Rate against size of the square GEMMs, a figure a dtype and cache state."""
     plots = []
     squares = [row for row in result.of("gemm") if row.rate and square_size(row.case)]
-    for at in dict.fromkeys(map(where, squares)):
-        rows = [row for row in squares if where(row) == at]
-        sizes = sorted({square_size(row.case) for row in rows})
-        if len(sizes) < 3:
-            continue
+    for at in dict.fromkeys(map(_where, squares)):
+        rows = [row for row in squares if _where(row) == at]
+        sizes = sorted({int(row.case) for row in rows})
         # Sizes beside a power of two would be a second line.
         if len(powers := [size for size in sizes if math.log2(size).is_integer()]) > 2:
-            sizes, rows = powers, [row for row in rows if square_size(row.case) in powers]
-        figure, axes = plt.subplots(figsize=(WIDTH - 1.7, 2.75))
-        axes.set(xscale="log", yscale="log", xlabel="m = n = k")
-        lines = []
-        for subject in dict.fromkeys(row.subject for row in rows):
-            points = sorted((square_size(row.case), row.rate) for row in rows if row.subject == subject)
-            line, = axes.plot(*zip(*points), **styles.of(subject), zorder=3 if subject.ours else 2)
-            lines.append((line, styles.label(subject)))
-        for peak in _compute_ceilings(result, rows):
-            lines.append((axes.axhline(peak.rate, color=QUIET, linewidth=0.9), f"{peak.case} (ceiling)"))
-            lines[-1][0].set_data([sizes[0], sizes[-1]], [peak.rate, peak.rate])
-            lines[-1][0].set_transform(axes.transData)
-        shown = sizes
-        axes.set_xticks(shown, [str(size) for size in shown], rotation=0 if len(shown) < 9 else 45)
-        axes.xaxis.set_minor_locator(NullLocator())
-        _rate_axis(axes.yaxis, RATE_UNITS["gemm"])
-        axes.grid(True)
-        _label_ends(axes, lines)
-        title = f"Square GEMM, {where_text(*at)}"
-        plots.append(Plot(title, "Rate against size. Filled markers: Tessera; hollow: peers; plain line: ceiling.",
-                          to_svg(figure, f"{prefix}-s{len(plots)}", title)))
+            sizes, rows = powers, [row for row in rows if int(row.case) in powers]
+        if len(sizes) < 3:
+            continue
+        peaks = _compute_ceilings(result, rows)
+        figure = Rates(sizes, [row.rate for row in rows + peaks], 700, "m = n = k")
+        figure.label_x(sizes)
+        subjects = list(dict.fromkeys(row.subject for row in rows))
+        for subject in subjects:
+            look = styles.of(subject)
+            points = [figure.at(*point) for point in sorted((int(row.case), row.rate) for row in rows
+                                                            if row.subject == subject)]
+            figure.parts += [curve(points, look.colour, stroke_width=1.4, stroke_dasharray=look.dash),
+                             *(look.at(*point) for point in points)]
+        for peak in peaks:
+            figure.level(peak, sizes[0])
+        title = f"Square GEMM, {_where_text(*at)}"
+        plots.append(Plot(title, "Rate against size. Filled marks: Tessera; hollow: peers; plain line: ceiling.",
+                          figure.svg(title, _legend(figure.BOTTOM + 52, subjects, styles))))
     return plots
 
 
-def _roof(axes: Axes, compute: list[Row], memory: list[Row], low: float, high: float) -> None:
+def _roof(figure: Rates, compute: list[Row], memory: list[Row]) -> None:
+    low, high = figure.x.low, figure.x.high
     top = max((row.rate for row in compute), default=math.inf)
-    x = np.geomspace(low, high, 200)
-    for row in memory:
-        y = np.minimum(row.traffic * x, top)
-        rising = row.traffic * x <= top
-        axes.plot(x[rising], y[rising], color=INK, linewidth=1.1)
-    names = "\n".join(f"╱ {row.case} {text.traffic(row)}" for row in memory)
-    axes.text(0.015, 0.98, names, transform=axes.transAxes, va="top", fontsize=8, linespacing=1.4)
+    for index, row in enumerate(memory):
+        end = min(high, top / row.traffic)
+        begin = min(max(low, figure.y.low / row.traffic), end)
+        figure.parts += [line(*figure.at(begin, row.traffic * begin), *figure.at(end, row.traffic * end), INK),
+                         words(figure.x.start + 6, figure.TOP + 14 + 14 * index, f"╱ {row.case} {text.traffic(row)}",
+                               INK, SMALL)]
     steepest = max((row.traffic for row in memory), default=None)
     for row in compute:
-        start = row.rate / steepest if steepest else low
-        axes.plot([max(start, low), high], [row.rate, row.rate], color=INK, linewidth=1.1)
-        axes.annotate(f"{row.case} {text.rate(row)}", (high, row.rate), (0, 3), fontsize=8,
-                      textcoords="offset points", ha="right", va="bottom")
+        figure.level(row, min(max(row.rate / steepest, low), high) if steepest else low)
 
 
-def _name_lowest(axes: Axes, rows: list[Row], count: int = 4) -> None:
+def _lowest(rows: list[Row], count: int = 4) -> list[Row]:
     """The cases that are farthest below their ceilings; one where several share a place."""
-    ours = sorted((row for row in rows if row.subject.ours and row.ceiling), key=lambda row: row.ceiling)
-    places = {
-        (round(5 * math.log10(row.rate)), round(5 * math.log10(row.rate / row.traffic))): row for row in reversed(ours)
-    }
-    for row in sorted(places.values(), key=lambda row: row.ceiling)[:count]:
-        axes.annotate(
-            row.case, (row.rate / row.traffic, row.rate), (5, -3), textcoords="offset points", fontsize=7, va="top"
-        )
+    ours = sorted((row for row in rows if row.subject.ours and row.ceiling), key=lambda row: -row.ceiling)
+    places = {(round(5 * math.log10(row.rate)), round(5 * math.log10(row.rate / row.traffic))): row for row in ours}
+    return sorted(places.values(), key=lambda row: row.ceiling)[:count]
 
 
-def roofline(result: Result, styles: Styles, prefix: str) -> list[Plot]:
+def roofline(result: Result, styles: Styles) -> list[Plot]:
     """The best of ours and the best peer of each GEMM below the measured ceilings, a figure a dtype and cache state."""
     plots = []
     groups = [group for group in result.groups("gemm") if any(row.rate and row.traffic for row in group.rows)]
-    for at in dict.fromkeys(map(where, groups)):
-        best = [row for group in groups if where(group) == at
+    for at in dict.fromkeys(map(_where, groups)):
+        best = [row for group in groups if _where(group) == at
                 for row in (group.best_peer, group.best_ours) if row and row.rate and row.traffic]
         compute, memory = (_compute_ceilings(result, best), _memory_ceilings(result, best)) if best else ([], [])
         if not compute and not memory:
             continue
-        figure, axes = plt.subplots(figsize=(WIDTH - 0.6, 2.9))
-        axes.set(xscale="log", yscale="log", xlabel="FLOP per byte of compulsory traffic")
-        for subject in dict.fromkeys(row.subject for row in sorted(best, key=lambda row: not row.subject.ours)):
-            points = [(row.rate / row.traffic, row.rate) for row in best if row.subject == subject]
-            axes.plot(
-                *zip(*points),
-                **(styles.of(subject) | {"linestyle": "none"}),
-                label=styles.label(subject),
-                alpha=0.9,
-                zorder=4 if subject.ours else 3,
-            )
-        intensities = [row.rate / row.traffic for row in best]
-        _roof(axes, compute, memory, min(intensities) / 1.6, max(intensities) * 1.6)
-        _name_lowest(axes, best)
-        _log_axis(axes.xaxis)
-        _rate_axis(axes.yaxis, RATE_UNITS["gemm"])
-        axes.grid(True)
-        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), ncols=3, fontsize=8, handletextpad=0.3, borderaxespad=0)
-        title = f"Roofline of GEMM, {where_text(*at)}"
-        plots.append(
-            Plot(
-                title,
-                "A marker a case: the fastest algorithm of Tessera (filled) and the fastest peer (hollow).",
-                to_svg(figure, f"{prefix}-r{len(plots)}", title),
-            )
-        )
+        figure = Rates([row.rate / row.traffic for row in best], [row.rate for row in best + compute], 700,
+                       "FLOP per byte of compulsory traffic")
+        figure.label_x(figure.x.ticks())
+        _roof(figure, compute, memory)
+        figure.parts += [styles.of(row.subject).at(*figure.at(row.rate / row.traffic, row.rate))
+                         for row in sorted(best, key=lambda row: row.subject.ours)]
+        for row in _lowest(best):
+            x, y = figure.at(row.rate / row.traffic, row.rate)
+            figure.parts.append(words(x + 6, y + 10, row.case, INK, 9))
+        title = f"Roofline of GEMM, {_where_text(*at)}"
+        legend = _legend(figure.BOTTOM + 52, (row.subject for row in best), styles)
+        plots.append(Plot(title, "A mark a case: the fastest algorithm of Tessera (filled) and the fastest peer "
+                          "(hollow).", figure.svg(title, legend)))
     return plots

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model of the time that plans over many ranks take, and the figures of tessera-perf-distributed beside it.
+"""A model of the time that plans over many ranks take, and the pages' block of it beside what tessera-perf-distributed
+and -mpi have measured.
 
 Ranks are in a row, which the first axis of the domain is cut for. Each of them exchanges halos with two neighbours,
 waits for no others, and so takes as long with 4096 ranks as with 16:
@@ -21,9 +22,16 @@ import math
 import re
 from dataclasses import dataclass
 
+import figures as of
+import formatting as text
 from model import Group, Result, Row
 from results import ResultError
 
+DEVICES = "h200x2-distributed"
+HOST = "epyc-distributed"
+RANKS = (8, 64, 512, 4096)
+SOFTWARE = {"transport": "", "nccl": "", "scalapack": "ScaLAPACK", "gpu_driver": "driver"}
+PEERS = {"jacobi": "Jacobi over NCCL", "pdgemm": "ScaLAPACK"}
 BYTES = {"f32": 4, "f64": 8, "bf16": 2, "f16": 2}
 HOST_RANKS = 8  # devices of a host
 
@@ -92,9 +100,9 @@ def scaled(result: Result, scaling: str) -> list[Scaled]:
     return found
 
 
-def exchange_seconds(halo: float, ranks: int, link: Link, network: Link) -> float:
+def exchange_seconds(halo: float, ranks: int, link: Link) -> float:
     inside = link.seconds(halo if ranks == 2 else 2 * halo)
-    return inside if ranks <= HOST_RANKS else max(inside, network.seconds(halo))
+    return inside if ranks <= HOST_RANKS else max(inside, network_of(link).seconds(halo))
 
 
 def round_seconds(own: float, halos: float, depth: float, exchange: float, latency: float, rims: bool) -> float:
@@ -106,23 +114,23 @@ def round_seconds(own: float, halos: float, depth: float, exchange: float, laten
     return min(plain, max(own * (1 + 3 * halos), exchange)) if rims else plain
 
 
-def _predicted_product(case: Scaled, ranks: int, link: Link, network: Link) -> float:
+def _predicted_product(case: Scaled, ranks: int, link: Link) -> float:
     """SUMMA on a grid that is as square as can be: panels of A and B travel while those before are multiplied."""
     seconds, extent = case.one.seconds, int(re.findall(r"\d+", case.case)[0])
     assert seconds
     rows = max(r for r in range(1, math.isqrt(ranks) + 1) if ranks % r == 0)
     columns = ranks // rows
     received = extent**2 * BYTES[case.dtype] * ((columns - 1) / ranks + (rows - 1) / ranks)
-    slowest = link if ranks <= HOST_RANKS else network
+    slowest = link if ranks <= HOST_RANKS else network_of(link)
     travel = columns * slowest.latency + received / slowest.rate
     return seconds / (max(seconds / ranks, travel) + travel / columns)  # nothing hides the first panels
 
 
-def predicted(case: Scaled, ranks: int, link: Link, network: Link) -> float | None:
+def predicted(case: Scaled, ranks: int, link: Link) -> float | None:
     """The time of one rank's own plan over that of all together: of weak scaling 1 at best, of strong scaling `ranks`.
     As many steps between exchanges as measured; None where a block would be thinner than its halo."""
     if case.case.startswith("gemm_"):
-        return _predicted_product(case, ranks, link, network)
+        return _predicted_product(case, ranks, link)
     figures, seconds = case.together.figures, case.own.seconds
     assert seconds
     strong = case.scaling == "strong"
@@ -131,7 +139,70 @@ def predicted(case: Scaled, ranks: int, link: Link, network: Link) -> float | No
         return None
     depth, halos = figures["depth"], (1 if ranks == 2 else 2) * figures["halo_points"] / points
     rounds = figures["steps"] / depth
-    exchange = exchange_seconds(figures["halo_bytes"], ranks, link, network)
+    exchange = exchange_seconds(figures["halo_bytes"], ranks, link)
     rims = not case.on_host and not case.case.startswith("2d_")
     own = seconds / rounds / (ranks if strong else 1)
     return seconds / (rounds * round_seconds(own, halos, depth, exchange, link.latency, rims))
+
+
+def machine(result: Result) -> str:
+    """What was measured on, in a phrase."""
+    context = result.context
+    ranks = f"{context['ranks']} ranks of " + (
+        context["gpu"] if "gpu" in context else f"{context['threads']} thread on {context['cpu']}")
+    return f"{text.phrase(context, ranks, SOFTWARE)}, commit {str(context['commit'])[:8]}, {str(context['date'])[:10]}"
+
+
+def _figure(value: float | None) -> str:
+    return text.NONE if value is None else f"{value:.2f}" if value < 9.995 else f"{value:.3g}"
+
+
+def compared(result: Result, kind: str) -> str:
+    """Of weak scaling: of one rank's speed for its block, of strong scaling times one rank's speed for the whole; as
+    measured, and what the model says of as many ranks and of more."""
+    link = link_of(result)
+    rows, measured = [], 0
+    for case in scaled(result, kind):
+        measured = case.ranks
+        model = [predicted(case, ranks, link) for ranks in (measured, *RANKS)]
+        rows.append([f"`{case.case}`", case.dtype, _figure(case.ratio(case.one)), *map(_figure, model)])
+    head = [f"{kind} scaling", "type", f"{measured}, measured", f"{measured}, model", *map(str, RANKS)]
+    return text.table(head, rows)
+
+
+def peers(result: Result) -> str:
+    """The time of each peer on the same ranks over that of the plan."""
+    rows = [[f"`{case.case}`", case.dtype, PEERS[name], _figure(case.ratio(row))]
+            for kind in ("weak", "strong") for case in scaled(result, kind)
+            for name, row in case.peers.items() if name in PEERS]
+    return text.table(["case", "type", "peer", "times its speed"], rows)
+
+
+def links(result: Result) -> str:
+    link = link_of(result)
+    network = network_of(link)
+    return (f"A message takes {text.duration(link.latency)} and {link.rate / 1e9:.3g} GB/s each way, measured; over\n"
+            f"the network {text.duration(network.latency)} and {network.rate / 1e9:.3g} GB/s, assumed.")
+
+
+def devices(result: Result) -> str:
+    return "\n\n".join([f"{machine(result)}.", compared(result, "weak"), links(result), compared(result, "strong"),
+                        peers(result)])
+
+
+def host(result: Result) -> str:
+    """Ranks of a processor share its memory: beside one rank's plan stand those of all at once."""
+    link = link_of(result)
+    rows = [[f"`{case.case}`", _figure(case.ratio(case.at_once)), _figure(case.ratio(case.one)),
+             _figure(predicted(case, case.ranks, link))]
+            for case in scaled(result, "weak")]
+    whole = [[f"`{case.case}`", case.dtype, _figure(case.ratio(case.one)),
+              _figure(predicted(case, case.ranks, link))]
+             for case in scaled(result, "strong")]
+    head = ["weak scaling", "of plans of one rank at once", "of one plan alone", "model"]
+    return "\n\n".join([f"{machine(result)}.", text.table(head, rows),
+                        text.table(["strong scaling", "type", "of one rank", "model"], whole), peers(result)])
+
+
+def measured() -> str:
+    return f"{devices(of.baseline(DEVICES))}\n\n{host(of.baseline(HOST))}"

@@ -15,17 +15,8 @@ from model import OPS, RATE_UNITS, Group, Result, Row
 from results import ResultError, fail, load, run
 
 
-def _ceiling(row: Row) -> str:
-    return f"{text.percent(row.ceiling)} % {row.binds}".strip() if row.ceiling is not None else text.NONE
-
-
 def _bold(value: str, wanted: bool) -> str:
     return f"**{value}**" if wanted else value
-
-
-def _values(row: Row) -> list[str]:
-    """Rate and traffic, or the time."""
-    return [text.rate(row), text.traffic(row)] if row.op in RATE_UNITS else [text.duration(row.seconds)]
 
 
 def _ratio(group: Group, row: Row | None) -> str:
@@ -42,68 +33,49 @@ def _automatic(group: Group) -> list[str]:
     if not row:
         return [text.NONE] * 4
     percent = f"{text.percent(share)} %"
-    return [row.subject.name, _values(row)[0], _bold(percent, share < text.GOOD_SHARE), _ratio(group, row)]
+    return [row.subject.name, text.values(row)[0], _bold(percent, share < text.GOOD_SHARE), _ratio(group, row)]
 
 
-def _group(group: Group) -> str:
+def _group(group: Group) -> list[str]:
     """The best of ours and the automatic choice beside the best peer; what failed is said, not left out."""
     best, peer = group.best_ours, group.best_peer
     if best:
-        ours = [*_values(best), _ceiling(best), best.subject.short]
+        ceiling = text.NONE if best.ceiling is None else f"{text.percent(best.ceiling)} % {best.binds}".strip()
+        ours = [*text.values(best), ceiling, best.subject.short]
     else:
         failed = any(row.error and row.subject.ours for row in group.rows)
         ours = [text.NONE] * (3 if group.op in RATE_UNITS else 2) + [
-            f"{group.backends[0]} failed" if failed else text.NONE
-        ]
-    theirs = [_values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
+            f"{group.backends[0]} failed" if failed else text.NONE]
+    theirs = [text.values(peer)[0], peer.subject.name] if peer else [text.NONE, text.NONE]
     chosen = _automatic(group) if group.op in RATE_UNITS else []
-    cells = (
-        f"{group.case} {group.place}".strip(),
-        group.dtype,
-        group.cache,
-        *ours,
-        *theirs,
-        _ratio(group, best),
-        *chosen,
-    )
-    return f"| {' | '.join(cells)} |"
+    case = f"{group.case} {group.place}".strip()
+    return [case, group.dtype, group.cache, *ours, *theirs, _ratio(group, best), *chosen]
 
 
 def _table(result: Result, op: str) -> list[str]:
     rated = op in RATE_UNITS
-    values = ["rate", "traffic"] if rated else ["time"]
-    theirs = "peer's rate" if rated else "peer's time"
-    head = ["case", "dtype", "cache", *values, "of ceiling", "best of ours", theirs, "best peer", "ratio"]
-    marks = ["---"] * 3 + ["--:"] * (len(values) + 1) + ["---", "--:", "---", "--:"]
-    if rated:
-        head += ["automatic", "its rate", "of the best", "its ratio"]
-        marks += ["---", "--:", "--:", "--:"]
-    shown = {} if noise.is_busy(result) else noise.automatic_shares(result, op)
-    said = [line for backend, shares in shown.items()
-            for line in (f"{text.automatic(backend, shares)}.", "")]
-    lines = [_group(part) for group in result.groups(op) for part in group.by_backend()]
-    return [f"### {OPS[op]}", "", *said, f"| {' | '.join(head)} |", f"|{'|'.join(marks)}|", *lines, ""]
+    head = ["case", "dtype", "cache", *(["rate", "traffic"] if rated else ["time"]), "of ceiling", "best of ours",
+            "peer's rate" if rated else "peer's time", "best peer", "ratio"]
+    head += ["automatic", "its rate", "of the best", "its ratio"] if rated else []
+    said = [line for sentence in noise.automatic(result, op) for line in (sentence, "")]
+    groups = [part for group in result.groups(op) for part in group.by_backend()]
+    return [f"### {OPS[op]}", "", *said, text.table(head, map(_group, groups)), ""]
 
 
 def _ceilings(result: Result) -> list[str]:
-    lines = ["### Ceilings", "", "| ceiling | dtype | cache | compute | memory |", "|---|---|---|--:|--:|"]
-    for row in result.of("ceiling"):
-        rates = ("failed", "") if row.error else (text.rate(row), text.traffic(row))
-        name = f"{row.case} {row.place}".strip()
-        lines.append(f"| {name} | {row.dtype} | {row.cache} | {rates[0]} | {rates[1]} |")
-    return [*lines, ""]
+    rows = [[f"{row.case} {row.place}".strip(), row.dtype, row.cache,
+             *(("failed", "") if row.error else (text.rate(row), text.traffic(row)))] for row in result.of("ceiling")]
+    return ["### Ceilings", "", text.table(["ceiling", "dtype", "cache", "compute", "memory"], rows), ""]
 
 
 def _advice(result: Result) -> list[str]:
     found = advice.advise(result)
-    if not found:
-        return []
-    lines = (advice.HEAD, ["---"] * len(advice.HEAD), *map(advice.cells, found))
-    return ["### What to take here", "", *(f"| {' | '.join(line)} |" for line in lines), "", advice.KEY, ""]
+    table = text.table(advice.HEAD, found)
+    return ["### What to take here", "", table, "", advice.KEY, ""] if found else []
 
 
 def render(result: Result, op: str | None = None) -> str:
-    facts = "; ".join(f"{title} {value}" for title, value in text.facts(result.context) if title != "Host")
+    facts = "; ".join(f"{title} {value}" for title, value in text.facts(result.context))
     lines = [f"## {text.machine(result.context)}", "", *(f"Caution: {caution}\n" for caution in noise.cautions(result))]
     lines += [] if op else _advice(result)
     lines += [f"{text.revision(result.context)}. {facts}.", ""]

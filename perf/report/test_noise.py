@@ -4,31 +4,22 @@
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
-import tempfile
 import unittest
-from pathlib import Path
 from typing import Any
 
 import advice
 import figures
 import formatting as text
 import noise
+import report
 import table
+from drawing import TICKS, Scale
 from model import Group, Result
-from results import load
-from test_synthetic import Document, one_row
+from test_synthetic import Document, content, entry, loaded, one_row
 
 PEER, OURS, OTHER = "peer:openblas", "tessera:cpu:packed", "tessera:cpu:direct"
-
-
-def loaded(content: Document) -> Result:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run.json"
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return load(path)
 
 
 def passes(*times: float, shares: tuple[float, ...] = ()) -> dict[str, Any]:
@@ -39,8 +30,7 @@ def passes(*times: float, shares: tuple[float, ...] = ()) -> dict[str, Any]:
 def rows(case: str, **subjects: dict[str, Any]) -> Document:
     """A file's rows of one case; `subjects`: ours, other, peer."""
     names = {"ours": OURS, "other": OTHER, "peer": PEER}
-    parts = [one_row(f"{case}/f32/cold/{names[key]}", **values) for key, values in subjects.items()]
-    return {"context": {}, "benchmarks": [part["benchmarks"][0] for part in parts]}
+    return content(*(entry(f"{case}/f32/cold/{names[key]}", **values) for key, values in subjects.items()))
 
 
 class Intervals(unittest.TestCase):
@@ -88,7 +78,7 @@ class Headlines(unittest.TestCase):
     KNOWN = rows("gemm/65", ours=passes(1.0, 1.0, 1.1), peer=passes(2.0, 2.0, 2.2))
 
     def both(self) -> Result:
-        return loaded({"context": {}, "benchmarks": self.NOISY["benchmarks"] + self.KNOWN["benchmarks"]})
+        return loaded(content(*self.NOISY["benchmarks"], *self.KNOWN["benchmarks"]))
 
     def test_noise_is_not_quoted(self) -> None:
         noisy, known = self.both().groups("gemm")
@@ -101,11 +91,7 @@ class Headlines(unittest.TestCase):
         self.assertIn("| **2.00×** |", drawn)
 
     def test_pages_leave_it_out_and_say_so(self) -> None:
-        try:
-            import page
-        except ImportError as error:
-            self.skipTest(f"Python finds no {error.name}")
-        drawn = page.render([self.both()])
+        drawn = report.render([self.both()])
         self.assertIn("2 cases; ≈ left out of what follows, as too noisy to compare with a peer: 1; compared with a "
                       "peer: 1, ", drawn)
         self.assertIn("geometric mean of the ratios: 2.00×", drawn)
@@ -124,11 +110,7 @@ class Headlines(unittest.TestCase):
         idle = table.render(loaded(rows("gemm/64", ours=wild, other=steady, peer=steady)))
         self.assertNotIn("not idle", idle)
         self.assertIn("What to take", idle)
-        try:
-            import page
-        except ImportError as error:
-            self.skipTest(f"Python finds no {error.name}")
-        drawn = page.render([busy])
+        drawn = report.render([busy])
         self.assertIn("the machine was not idle, so they are not summed up", drawn)
         self.assertNotIn("beside the best peer, f32", drawn)
 
@@ -144,7 +126,6 @@ class Headlines(unittest.TestCase):
         for group in noisy:
             object.__setattr__(group.rows[0], "automatic", True)
         self.assertEqual(figures.ratios(noisy, figures.Set("", r"\d+"), "f32"), [2.0])
-
 
     def test_more_than_the_ceiling_is_doubtful(self) -> None:
         name = f"stencil/2d_star_r1_9^2_fixed/f32/cold/{OURS}"
@@ -176,8 +157,7 @@ class Advised(unittest.TestCase):
         content = rows("gemm/64", ours=ours[0], other=ours[1], peer=passes(2.0, 2.0, 2.2))
         content["benchmarks"] += rows("gemm/65", ours=noisy)["benchmarks"]
         content["benchmarks"] += rows("gemm/4_batch9", ours=noisy)["benchmarks"]
-        found = [advice.cells(item) for item in advice.advise(loaded(content))]
-        self.assertEqual(found, [
+        self.assertEqual(advice.advise(loaded(content)), [
             ("square products up to 128", "cpu", "packed", "80 %", "2.00×", "33 % of it: force one", "2, 1 too noisy"),
             ("batches of small products", "too noisy to say", "–", "–", "–", "–", "1, 1 too noisy"),
         ])
@@ -208,13 +188,11 @@ class Numbers(unittest.TestCase):
         self.assertEqual(text.facts(context), [("Threads", "2 of 16 logical CPUs"), ("Last-level cache", "260 MiB")])
 
     def test_ticks_have_room(self) -> None:
-        try:
-            from charts import TICKS, ratio_ticks
-        except ImportError as error:
-            self.skipTest(f"Python finds no {error.name}")
-        self.assertEqual(ratio_ticks(0.45, 2.2), [0.5, 1, 2])
+        self.assertEqual(Scale(0.45, 2.2, 0, 1).ticks(), [0.5, 1, 2])
+        self.assertEqual(Scale(0, 105, 0, 1, logarithmic=False).ticks(), [0, 20, 40, 60, 80, 100])
+        self.assertEqual(Scale(0, 260, 0, 1, logarithmic=False).ticks(), [0, 50, 100, 150, 200, 250])
         for high in (3, 30, 3e3, 3e6, 3e8):
-            ticks = ratio_ticks(0.4 / high, high)
+            ticks = Scale(0.4 / high, high, 0, 1).ticks()
             self.assertLessEqual(len(ticks), TICKS)
             self.assertGreaterEqual(len(ticks), 2)
             self.assertIn(1, ticks)

@@ -4,31 +4,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import statistics
-import tempfile
 import unittest
-from pathlib import Path
 
 import compare
 from chance import centre, discoveries, t_quantile, t_tail
-from results import load
-from test_synthetic import Document
+from test_synthetic import Document, content, entry, loaded
 
 PASSES = 4
-PROBLEMS = [
-    f"gemm/{size}/{dtype}/cold" for size in (64, 128, 256, 512, 1000, 1024, 2048, 4096) for dtype in ("f32", "f64")
-]
-SUBJECTS = {
-    "tessera:cpu:packed": 200.0,
-    "tessera:cpu:direct": 180.0,
-    "tessera:cpu:eigen": 190.0,
-    "peer:openblas": 195.0,
-    "peer:blis": 185.0,
-    "peer:onednn": 201.0,
-}
+PROBLEMS = [f"gemm/{size}/{dtype}/cold" for size in (64, 128, 256, 512, 1000, 1024, 2048, 4096)
+            for dtype in ("f32", "f64")]
+SUBJECTS = {"tessera:cpu:packed": 200.0, "tessera:cpu:direct": 180.0, "tessera:cpu:eigen": 190.0,
+            "peer:openblas": 195.0, "peer:blis": 185.0, "peer:onednn": 201.0}
 
 
 def swinging(seed: int, slower: dict[str, float] | None = None, era: float = 1.0, noise: float = 0.06) -> Document:
@@ -44,35 +33,17 @@ def swinging(seed: int, slower: dict[str, float] | None = None, era: float = 1.0
             rates = [rate / factor * pace * math.exp(chance.gauss(0, noise)) for pace in paces]
             times = [1e6 / value for value in rates]
             shares = [value / ceiling for value, ceiling in zip(rates, ceilings)]
-            name = f"{problem}/{subject}"
-            entries.append(
-                {
-                    "name": name,
-                    "run_name": name,
-                    "run_type": "iteration",
-                    "real_time": statistics.median(times),
-                    "time_unit": "us",
-                    "rate": statistics.median(rates),
-                    "ceiling": statistics.median(shares),
-                    "spread": 0.01,
-                    "repetitions": 20,
-                    "label": "fma",
-                    "passes": {"real_time": times, "ceiling": shares},
-                }
-            )
-    return {"context": {"cpu": "invented"}, "benchmarks": entries}
+            entries.append(entry(f"{problem}/{subject}", real_time=statistics.median(times),
+                                 rate=statistics.median(rates), ceiling=statistics.median(shares), spread=0.01,
+                                 repetitions=20, label="fma", passes={"real_time": times, "ceiling": shares}))
+    return content(*entries, cpu="invented")
 
 
 class Chance(unittest.TestCase):
     def test_student(self) -> None:
         """Two-sided 5 % and 1 % points of any table."""
-        for freedom, five, one in (
-            (1, 12.706, 63.657),
-            (2, 4.303, 9.925),
-            (3, 3.182, 5.841),
-            (6, 2.447, 3.707),
-            (11, 2.201, 3.106),
-        ):
+        for freedom, five, one in ((1, 12.706, 63.657), (2, 4.303, 9.925), (3, 3.182, 5.841), (6, 2.447, 3.707),
+                                   (11, 2.201, 3.106)):
             self.assertAlmostEqual(t_tail(five, freedom), 0.05, delta=2e-5)
             self.assertAlmostEqual(t_tail(-one, freedom), 0.01, delta=1e-5)
             self.assertAlmostEqual(t_quantile(0.05, freedom), five, delta=1e-3)
@@ -80,23 +51,8 @@ class Chance(unittest.TestCase):
 
     def test_benjamini_hochberg(self) -> None:
         """The 15 probabilities of the article's example: four stand."""
-        tails = [
-            0.0001,
-            0.0004,
-            0.0019,
-            0.0095,
-            0.0201,
-            0.0278,
-            0.0298,
-            0.0344,
-            0.0459,
-            0.3240,
-            0.4262,
-            0.5719,
-            0.6528,
-            0.7590,
-            1.0,
-        ]
+        tails = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
+                 0.7590, 1.0]
         self.assertEqual(discoveries(tails, 0.05), [True] * 4 + [False] * 11)
         self.assertEqual(discoveries(tails[::-1], 0.05), [False] * 11 + [True] * 4)
         self.assertEqual(discoveries([0.04, 0.03], 0.05), [True, True])  # the larger one carries the smaller one
@@ -110,17 +66,8 @@ class Chance(unittest.TestCase):
 
 
 class SeveralPasses(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
     def compared(self, new: Document, old: Document | None = None, by: str = "auto") -> list[compare.Change]:
-        files = []
-        for name, content in (("old.json", old or swinging(1)), ("new.json", new)):
-            (self.folder / name).write_text(json.dumps(content), encoding="utf-8")
-            files.append(load(self.folder / name))
-        return compare.changes(*files, by)
+        return compare.changes(loaded(old or swinging(1)), loaded(new), by)
 
     def test_the_same_program_does_not_differ(self) -> None:
         alarms = 0
@@ -140,35 +87,24 @@ class SeveralPasses(unittest.TestCase):
         for seed in range(2, 12):
             for by in ("peers", "ceiling"):
                 found = self.compared(swinging(seed, {"tessera:cpu:packed": 1.15}), by=by)
-                self.assertEqual(
-                    {item.subject: item.verdict for item in compare.summaries(found)},
-                    {
-                        "gemm cpu direct": compare.SAME,
-                        "gemm cpu eigen": compare.SAME,
-                        "gemm cpu packed": compare.SLOWER,
-                    },
-                )
-                self.assertLessEqual(
-                    {item.new.subject.name for item in found if item.verdict == compare.SLOWER}, {"packed"}
-                )
+                self.assertEqual({item.subject: item.verdict for item in compare.summaries(found)},
+                                 {"gemm cpu direct": compare.SAME, "gemm cpu eigen": compare.SAME,
+                                  "gemm cpu packed": compare.SLOWER})
+                self.assertLessEqual({item.new.subject.name for item in found if item.verdict == compare.SLOWER},
+                                     {"packed"})
 
     def test_what_the_peers_did_too_is_the_machine(self) -> None:
         """A machine that costs all of them a third more than it costs the ceilings."""
         burdened = swinging(2, dict.fromkeys(SUBJECTS, 1.3))
         for by in ("rate", "ceiling", "peers"):
-            self.assertEqual(
-                {item.verdict for item in compare.summaries(self.compared(burdened, by=by))}, {compare.SAME}
-            )
+            self.assertEqual({item.verdict for item in compare.summaries(self.compared(burdened, by=by))},
+                             {compare.SAME})
         found = self.compared(burdened, by="ceiling")
-        self.assertIn(
-            compare.MACHINE_MOVED,
-            compare.warnings(load(self.folder / "old.json"), load(self.folder / "new.json"), found),
-        )
+        self.assertIn(compare.MACHINE_MOVED, compare.warnings(loaded(swinging(1)), loaded(burdened), found))
         burdened = swinging(2, dict.fromkeys(SUBJECTS, 1.3) | {"tessera:cpu:packed": 1.3 * 1.2})
         found = self.compared(burdened, by="ceiling")
-        self.assertEqual(
-            {item.verdict for item in compare.summaries(found) if "packed" in item.subject}, {compare.SLOWER}
-        )
+        self.assertEqual({item.verdict for item in compare.summaries(found) if "packed" in item.subject},
+                         {compare.SLOWER})
 
     def test_many_slower_rows_are_found(self) -> None:
         found = self.compared(swinging(2, {"tessera:cpu:packed": 1.15}, noise=0.02), swinging(1, noise=0.02))
@@ -184,11 +120,8 @@ class SeveralPasses(unittest.TestCase):
                 wobble = (0.02, -0.01, 0.01, -0.02)
                 moved = shift if entry["name"] == "gemm/64/f32/cold/tessera:cpu:packed" else 0.0
                 entry["passes"]["ceiling"] = [math.exp(moved + part) for part in wobble]
-        item = next(
-            item
-            for item in self.compared(new, old, "ceiling")
-            if item.new.name.endswith("gemm/64/f32/cold/tessera:cpu:packed")
-        )
+        item = next(item for item in self.compared(new, old, "ceiling")
+                    if item.new.name == "gemm/64/f32/cold/tessera:cpu:packed")
         self.assertLess(item.tail, 0.05)
         self.assertEqual(item.verdict, compare.SAME)
 
@@ -207,14 +140,8 @@ class SeveralPasses(unittest.TestCase):
         self.assertNotIn(compare.UNKNOWN, {item.verdict for item in self.compared(swinging(3), old)})
 
     def test_malformed_passes_are_none(self) -> None:
-        for passes in (
-            3,
-            [1, 2],
-            {"real_time": 1},
-            {"real_time": [1.0]},
-            {"real_time": [1.0, 0.0]},
-            {"real_time": [1.0, None]},
-        ):
+        for passes in (3, [1, 2], {"real_time": 1}, {"real_time": [1.0]}, {"real_time": [1.0, 0.0]},
+                       {"real_time": [1.0, None]}):
             new = swinging(2)
             new["benchmarks"][0]["passes"] = passes
             self.assertEqual(self.compared(new)[-1].verdict, compare.UNKNOWN)

@@ -1,28 +1,22 @@
-#!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The model of plans over many ranks, and its blocks, on invented figures."""
+"""The model of plans over many ranks, and its blocks, on invented figures; run by test_report.py."""
 
 from __future__ import annotations
 
-import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import scaling
-import scaling_blocks
 from model import Result
-from results import load
 from scaling import Link
+from test_synthetic import Document, content, entry, loaded
 
 LINK = Link(10e-6, 100e9)
 POINTS = 512**3
 
 
-def row(name: str, seconds: float, **figures: float) -> dict[str, object]:
-    return {"name": name, "run_name": name, "run_type": "iteration", "real_time": seconds * 1e6, "time_unit": "us",
-            "place": "cuda", **figures}
+def row(name: str, seconds: float, **figures: float) -> Document:
+    return entry(name, real_time=seconds * 1e6, place="cuda", **figures)
 
 
 def invented(together: float = 0.105, depth: float = 4) -> Result:
@@ -36,12 +30,8 @@ def invented(together: float = 0.105, depth: float = 4) -> Result:
     rows += [row(f"{weak}/tessera:cuda:distributed", together, **figures), row(f"{weak}/tessera:cuda:one_rank", 0.1),
              row(f"{weak}/tessera:cuda:at_once", 0.102), row(f"{weak}/peer:jacobi", 0.3),
              row(f"{strong}/tessera:cuda:distributed", 0.5), row(f"{strong}/tessera:cuda:one_rank", 0.9)]
-    context = {"ranks": "2", "threads": "1", "gpu": "H200", "git_commit": "0" * 12, "date": "2026-11-26T00:00:00",
-               "cpu_model": "some", "nccl": "NCCL 2.28.9"}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "invented.json"
-        path.write_text(json.dumps({"context": context, "benchmarks": rows}), encoding="utf-8")
-        return load(path)
+    return loaded(content(*rows, ranks="2", threads="1", gpu="H200", git_commit="0" * 12, cpu_model="some",
+                          date="2026-11-26T00:00:00", nccl="NCCL 2.28.9"))
 
 
 class Model(unittest.TestCase):
@@ -62,42 +52,37 @@ class Model(unittest.TestCase):
         case, = scaling.scaled(invented(), "weak")
         halos, exchange = 4 / 512, 10e-6 + 4 * 4 * 512**2 / 100e9
         expected = 4e-3 / min(4e-3 * (1 + halos) + exchange, 4e-3 * (1 + 3 * halos))
-        self.assertAlmostEqual(scaling.predicted(case, 2, LINK, scaling.network_of(LINK)), expected)
+        self.assertAlmostEqual(scaling.predicted(case, 2, LINK), expected)
 
     def test_more_ranks_are_no_faster_and_hosts_do_not_matter_beyond_the_first(self) -> None:
         case, = scaling.scaled(invented(), "weak")
-        found = [scaling.predicted(case, ranks, LINK, scaling.network_of(LINK)) for ranks in (2, 8, 16, 4096)]
+        found = [scaling.predicted(case, ranks, LINK) for ranks in (2, 8, 16, 4096)]
         self.assertTrue(found[0] > found[1] >= found[2] == found[3] > 0.9, found)
 
     def test_strong(self) -> None:
         case, = scaling.scaled(invented(), "weak")
         halved = scaling.Scaled("star", "strong", 2, "f32", case.together, case.one, None, {})
-        network = scaling.network_of(LINK)
-        self.assertTrue(1.8 < scaling.predicted(halved, 2, LINK, network) < 2)
-        self.assertTrue(8 < scaling.predicted(halved, 64, LINK, network) < 64)
-        self.assertIsNone(scaling.predicted(halved, 512, LINK, network))  # two planes, and a halo of four
+        self.assertTrue(1.8 < scaling.predicted(halved, 2, LINK) < 2)
+        self.assertTrue(8 < scaling.predicted(halved, 64, LINK) < 64)
+        self.assertIsNone(scaling.predicted(halved, 512, LINK))  # two planes, and a halo of four
 
     def test_product(self) -> None:
         case, = scaling.scaled(invented(), "strong")
-        network = scaling.network_of(LINK)
         travel = 2 * 10e-6 + 16384**2 * 2 / 2 / 100e9
-        self.assertAlmostEqual(scaling.predicted(case, 2, LINK, network), 0.9 / (0.45 + travel / 2))
+        self.assertAlmostEqual(scaling.predicted(case, 2, LINK), 0.9 / (0.45 + travel / 2))
 
 
 class Blocks(unittest.TestCase):
     def test_weak(self) -> None:
-        lines = scaling_blocks.weak(invented()).splitlines()
+        lines = scaling.compared(invented(), "weak").splitlines()
         self.assertEqual(lines[0], "| weak scaling | type | 2, measured | 2, model | 8 | 64 | 512 | 4096 |")
         self.assertRegex(lines[2], r"^\| `star` \| f32 \| 0\.95 \| 0\.9\d( \| 0\.9\d){4} \|$")
 
     def test_strong_and_peers(self) -> None:
-        self.assertIn("| `gemm_16384` | bf16 | 1.80 | 1.9", scaling_blocks.strong(invented()))
-        self.assertIn("| `star` | f32 | Jacobi over NCCL | 2.86 |", scaling_blocks.peers(invented()))
+        self.assertIn("| `gemm_16384` | bf16 | 1.80 | 1.9", scaling.compared(invented(), "strong"))
+        self.assertIn("| `star` | f32 | Jacobi over NCCL | 2.86 |", scaling.peers(invented()))
 
     def test_machine(self) -> None:
-        self.assertEqual(scaling_blocks.machine(invented()),
+        self.assertEqual(scaling.machine(invented()),
                          "2 ranks of H200, NCCL 2.28.9, commit 00000000, 2026-11-26")
 
-
-if __name__ == "__main__":
-    unittest.main()

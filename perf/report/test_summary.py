@@ -15,6 +15,7 @@ from unittest import mock
 
 import blocks
 import chart
+import drawing
 import figures
 import formatting as text
 import headlines
@@ -111,16 +112,15 @@ class Charts(unittest.TestCase):
         self.assertEqual(drawn, chart.draw("a & b", "under", "axis", self.SECTIONS))
         tree = xml.fromstring(drawn)
         circles = [part for part in tree.iter() if part.tag.endswith("circle")]
-        first, second = chart.COLOURS
+        first, second = drawing.COLOURS[:2]
         self.assertEqual([part.get("fill") for part in circles], [first, first, second, first])  # a dot for each case
         self.assertNotIn("script", drawn)
 
     def test_marks_stand_where_the_values_are(self) -> None:
-        axis = chart.Axis(self.SECTIONS)
+        axis = chart.axis_of(self.SECTIONS)
         self.assertAlmostEqual(axis.at(2) - axis.at(1), axis.at(1) - axis.at(0.5))
         places = [chart.LABELS, *map(axis.at, (0.7, 0.8, 1.0, 2.0)), chart.WIDTH - chart.VALUES]
         self.assertEqual(places, sorted(set(places)))
-
 
     def test_the_slowest_case_is_told(self) -> None:
         texts = [part.text for part in xml.fromstring(chart.draw("", "", "", self.SECTIONS)).iter()]

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the perf suite says numbers, and how well it says that it knows them.
+/// How the perf suite takes turns, how it says numbers, and how well it says that it knows them.
 
 #include "noise.hpp"
+#include "measure.hpp"
 #include "readable.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <string>
 
 using namespace tessera::perf;
 
@@ -63,4 +65,28 @@ TEST_CASE("the interval of a median by the order of the samples") {
   CHECK(held > 0.95 * kTrials);
   CHECK(doubt(2.0, {1.6, 2.2}) == Catch::Approx(0.25));
   CHECK(doubt(2.0, {1.9, 3.0}) == Catch::Approx(0.5));
+}
+
+TEST_CASE("contestants take turns, and each is first as often as the others") {
+  std::string order;
+  const auto sampler = [&order](char name, std::int64_t count) {
+    const auto seconds = [&order, name] {
+      order += name;
+      return double(order.size());
+    };
+    return Sampler(seconds, count);
+  };
+  const auto run = [&](std::int64_t pass, const std::function<bool()>& next_round) {
+    order.clear();
+    Sampler a = sampler('a', 3), b = sampler('b', 3), c = sampler('c', 1);
+    contest({&a, &b, &c}, pass, next_round);
+    return a.samples;
+  };
+  CHECK(run(0, [] { return true; }) == std::vector{3.0, 4.0, 6.0});
+  CHECK(order == "bcaabab");
+  CHECK(run(1, [] { return true; }).size() == 3);
+  CHECK(order.starts_with("cab"));  // another begins each pass
+  int rounds = 0;
+  CHECK(run(0, [&] { return ++rounds < 3; }).size() == 2);  // stopped in between
+  CHECK(run(0, [] { return false; }).size() == 1);          // nobody is left without a sample
 }
