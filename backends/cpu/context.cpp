@@ -97,7 +97,7 @@ void* Context::allocate(std::uint64_t bytes) {
       posix_memalign(&page, kPage, offset + std::max<std::uint64_t>(bytes, 1)) != 0)
     throw Error(TESSERA_OUT_OF_MEMORY, "cannot allocate " + std::to_string(bytes) + " bytes of host memory");
 #if defined(MADV_HUGEPAGE)
-  // Only a wish. Sweeps run as fast on small pages, but the first copy into a block takes half the time on large ones.
+  // A hint. Sweeps run as fast on small pages, but the first copy into a block takes half the time on large ones.
   if (bytes >= kHugePages) madvise(page, bytes, MADV_HUGEPAGE);
 #endif
   return static_cast<unsigned char*>(page) + offset;

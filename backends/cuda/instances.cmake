@@ -7,8 +7,8 @@ set(f64 double)
 set(f16 float16)
 set(bf16 bfloat16)
 
-# instantiate(FILE HEADER DECLARATION SUFFIX...): FILE_SUFFIX.cu for each suffix, a type or a radius and a type (r2_f32),
-# which are T and R in the declaration. Adds to `sources`.
+# instantiate(FILE HEADER DECLARATION SUFFIX...): FILE_SUFFIX.cu for each suffix, a type, or a radius and a type (as
+# r2_f32), which are T and R in the declaration. Adds to `sources`.
 macro(instantiate file header declaration)
   foreach(suffix ${ARGN})
     string(REGEX MATCH "[a-z]+[0-9]+$" T ${suffix})

@@ -164,7 +164,7 @@ void Reader::read_field(const tessera_field& f, const std::string& place) {
     invalid(place + ".name", "of " + std::to_string(field.name.size()) + " bytes",
             "must have at most " + std::to_string(kMostName));
   for (const System::Field& other : s_.fields)
-    if (other.name == field.name) invalid(place + ".name", "'" + field.name + "'", "is another field's name as well");
+    if (other.name == field.name) invalid(place + ".name", "'" + field.name + "'", "is another field's: must differ");
   const std::string& where = field.name;
   one_of(where + ".kind", f.kind, TESSERA_FIELD_STATE, TESSERA_FIELD_PROFILE, "state (0), array (1), profile (2)");
   field.kind = f.kind;

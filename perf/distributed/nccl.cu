@@ -3,7 +3,7 @@
 
 /// @file
 /// Messages by NCCL between the ranks' devices, and the plain Jacobi over them as NVIDIA's multi-GPU examples have it
-/// (github.com/NVIDIA/multi-gpu-programming-models, nccl_overlap): rims and messages on a stream that goes first, the
+/// (github.com/NVIDIA/multi-gpu-programming-models, nccl_overlap): edges and messages on a stream that goes first, the
 /// inner points beside them; taps known at compile time, a launch a step.
 
 #include "device_peers.hpp"
@@ -107,16 +107,16 @@ class Peers : public DevicePeers {
       succeed_nccl(nccl->comm_init_rank(&comm_, size_, ids.front(), rank_));
       int least = 0, greatest = 0;
       succeed(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-      succeed(cudaStreamCreateWithPriority(&rims_, cudaStreamNonBlocking, greatest));
-      for (cudaEvent_t* event : {&inner_done_, &rims_done_})
+      succeed(cudaStreamCreateWithPriority(&edges_, cudaStreamNonBlocking, greatest));
+      for (cudaEvent_t* event : {&inner_done_, &edges_done_})
         succeed(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
     });
   }
   ~Peers() override {
     Nccl::get().comm_destroy(comm_);
     cudaEventDestroy(inner_done_);
-    cudaEventDestroy(rims_done_);
-    cudaStreamDestroy(rims_);
+    cudaEventDestroy(edges_done_);
+    cudaStreamDestroy(edges_);
   }
 
   std::string version() const override {
@@ -151,7 +151,7 @@ class Peers : public DevicePeers {
           overlapped(rank, from, to, whole);
         from = to;
       }
-      if (!alone) succeed(cudaStreamWaitEvent(stream_, rims_done_));
+      if (!alone) succeed(cudaStreamWaitEvent(stream_, edges_done_));
       succeed(cudaGetLastError());
     };
   }
@@ -170,22 +170,22 @@ class Peers : public DevicePeers {
   /// The first halos, behind what was queued before.
   void begin(float* array, const Part& whole) {
     succeed(cudaEventRecord(inner_done_, stream_));
-    succeed(cudaStreamWaitEvent(rims_, inner_done_));
+    succeed(cudaStreamWaitEvent(edges_, inner_done_));
     exchange_halos(array, whole);
-    succeed(cudaEventRecord(rims_done_, rims_));
+    succeed(cudaEventRecord(edges_done_, edges_));
   }
 
   void overlapped(int rank, const float* in, float* out, const Part& whole) {
-    succeed(cudaStreamWaitEvent(stream_, rims_done_));  // the inner points read the rims of the step before
-    succeed(cudaStreamWaitEvent(rims_, inner_done_));   // and the other way round
+    succeed(cudaStreamWaitEvent(stream_, edges_done_));  // the inner points read the edges of the step before
+    succeed(cudaStreamWaitEvent(edges_, inner_done_));   // and the other way round
     Part low = whole, high = whole, inner = whole;
     low.end = inner.begin = 1, high.begin = inner.end = whole.planes - 1;
-    launch(rank, in, out, low, rims_);
-    launch(rank, in, out, high, rims_);
+    launch(rank, in, out, low, edges_);
+    launch(rank, in, out, high, edges_);
     launch(rank, in, out, inner, stream_);
     succeed(cudaEventRecord(inner_done_, stream_));
     exchange_halos(out, whole);
-    succeed(cudaEventRecord(rims_done_, rims_));
+    succeed(cudaEventRecord(edges_done_, edges_));
   }
 
   void exchange_halos(float* array, const Part& p) {
@@ -194,20 +194,20 @@ class Peers : public DevicePeers {
     const auto at = [&](int z) { return array + std::size_t(z) * plane; };
     succeed_nccl(nccl.group_start());
     if (!p.first) {
-      succeed_nccl(nccl.send(at(1), bytes, kBytes, rank_ - 1, comm_, rims_));
-      succeed_nccl(nccl.receive(at(0), bytes, kBytes, rank_ - 1, comm_, rims_));
+      succeed_nccl(nccl.send(at(1), bytes, kBytes, rank_ - 1, comm_, edges_));
+      succeed_nccl(nccl.receive(at(0), bytes, kBytes, rank_ - 1, comm_, edges_));
     }
     if (!p.last) {
-      succeed_nccl(nccl.send(at(p.planes), bytes, kBytes, rank_ + 1, comm_, rims_));
-      succeed_nccl(nccl.receive(at(p.planes + 1), bytes, kBytes, rank_ + 1, comm_, rims_));
+      succeed_nccl(nccl.send(at(p.planes), bytes, kBytes, rank_ + 1, comm_, edges_));
+      succeed_nccl(nccl.receive(at(p.planes + 1), bytes, kBytes, rank_ + 1, comm_, edges_));
     }
     succeed_nccl(nccl.group_end());
   }
 
-  cudaStream_t stream_, rims_{};
+  cudaStream_t stream_, edges_{};
   int rank_, size_;
   void* comm_ = nullptr;
-  cudaEvent_t inner_done_{}, rims_done_{};
+  cudaEvent_t inner_done_{}, edges_done_{};
 };
 
 }  // namespace

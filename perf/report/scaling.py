@@ -7,11 +7,11 @@ Ranks are in a row, which the first axis of the domain is cut for. Each of them 
 waits for no others, and so takes as long with 4096 ranks as with 16:
 
     time of a round = the better of   own steps (1 + halos) + exchange
-                                      max(own steps (1 + 3 halos), exchange)       halos beside inner points and rims
+                                      max(own steps (1 + 3 halos), exchange)       halos beside inner points and edges
     with one step   =                 max(own step, exchange) + latency / 2
 
 The second is there in volumes on devices alone. Own steps are those that a rank's own plan takes for its block, as
-measured. Halos are the points of the neighbours that it computes with as a share of its own; those of rims are three
+measured. Halos are the points of the neighbours that it computes with as a share of its own; those of edges are three
 times as wide. An exchange is latency + bytes / rate, both measured between two ranks of one host; a rank between two
 of its host shares the rate among both. Beyond a host, messages take the network, which is assumed.
 """
@@ -105,13 +105,13 @@ def exchange_seconds(halo: float, ranks: int, link: Link) -> float:
     return inside if ranks <= HOST_RANKS else max(inside, network_of(link).seconds(halo))
 
 
-def round_seconds(own: float, halos: float, depth: float, exchange: float, latency: float, rims: bool) -> float:
-    """`own`: seconds of the round's steps on the block; `halos`: points of all halos over those of the block; `rims`:
-    whether several steps may be cut into inner points and rims."""
+def round_seconds(own: float, halos: float, depth: float, exchange: float, latency: float, edges: bool) -> float:
+    """`own`: seconds of the round's steps on the block; `halos`: points of all halos over those of the block; `edges`:
+    whether several steps may be cut into inner points and edges."""
     if depth <= 1:
         return max(own, exchange) + latency / 2
     plain = own * (1 + halos) + exchange
-    return min(plain, max(own * (1 + 3 * halos), exchange)) if rims else plain
+    return min(plain, max(own * (1 + 3 * halos), exchange)) if edges else plain
 
 
 def _predicted_product(case: Scaled, ranks: int, link: Link) -> float:
@@ -140,9 +140,9 @@ def predicted(case: Scaled, ranks: int, link: Link) -> float | None:
     depth, halos = figures["depth"], (1 if ranks == 2 else 2) * figures["halo_points"] / points
     rounds = figures["steps"] / depth
     exchange = exchange_seconds(figures["halo_bytes"], ranks, link)
-    rims = not case.on_host and not case.case.startswith("2d_")
+    edges = not case.on_host and not case.case.startswith("2d_")
     own = seconds / rounds / (ranks if strong else 1)
-    return seconds / (rounds * round_seconds(own, halos, depth, exchange, link.latency, rims))
+    return seconds / (rounds * round_seconds(own, halos, depth, exchange, link.latency, edges))
 
 
 def machine(result: Result) -> str:

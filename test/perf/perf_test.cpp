@@ -52,6 +52,14 @@ int rows_shown(const std::string& text) {
   return shown;
 }
 
+void check_measured(const json& row) {
+  CHECK_FALSE(row.contains("error_occurred"));
+  for (const char* positive : {"real_time", "rate", "ceiling"}) CHECK(row.at(positive).get<double>() > 0.0);
+  CHECK(row.at("repetitions").get<double>() >= 1.0);
+  CHECK(has_interval(row));
+  CHECK(row.at("label").get<std::string>() != "");
+}
+
 }  // namespace
 
 TEST_CASE("every row of a run is measured, checked and written") {
@@ -77,11 +85,7 @@ TEST_CASE("every row of a run is measured, checked and written") {
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
     const std::string name = *found.insert(row.at("name").get<std::string>()).first;
-    CHECK_FALSE(row.contains("error_occurred"));
-    for (const char* positive : {"real_time", "rate", "ceiling"}) CHECK(row.at(positive).get<double>() > 0.0);
-    CHECK(row.at("repetitions").get<double>() >= 1.0);
-    CHECK(has_interval(row));
-    CHECK(row.at("label").get<std::string>() != "");
+    check_measured(row);
     CHECK(row.contains("workspace") == (name.find("/tessera:") != std::string::npos));
     if (!row.contains("automatic")) continue;
     CHECK(row.at("passes").at("real_time").size() == 2);

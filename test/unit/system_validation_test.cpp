@@ -110,7 +110,7 @@ TEST_CASE("a system that is wrong is refused with what, where and the bound", "[
   check("extents[1] = 0: must be at least 1", [](Wave& w) { w.d.extents[1] = 0; });
   check("steps = -1: must be at least 0", [](Wave& w) { w.d.steps = -1; });
   check("fields[1].name = none", [](Wave& w) { w.fields[1].name = nullptr; });
-  check("fields[1].name = 'u': is another field's name", [](Wave& w) { w.fields[1].name = "u"; });
+  check("fields[1].name = 'u': is another field's", [](Wave& w) { w.fields[1].name = "u"; });
   check("u.levels = 4", [](Wave& w) { w.fields[0].levels = 4; });
   check("c2.levels = 2: must be one of 0: what is only read", [](Wave& w) { w.fields[1].levels = 2; });
   check("sponge.axis = 2", [](Wave& w) { w.fields[2].axis = 2; });

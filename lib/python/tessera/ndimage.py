@@ -287,9 +287,10 @@ def _weighted(
     if type(origin) is not int:
         origin = tuple(map(operator.index, origin)) if np.iterable(origin) else operator.index(origin)
     given = axes_of(axes, array.ndim)
-    if not isinstance(mode, str):
+    one_mode = mode if isinstance(mode, str) else "reflect"  # SciPy looks at weights and origins first
+    box = _box(weights.tobytes(), weights.shape, one_mode, origin, given, array.ndim, mirrored)
+    if one_mode is not mode:
         raise RuntimeError("A sequence of modes is not supported")
-    box = _box(weights.tobytes(), weights.shape, mode, origin, given, array.ndim, mirrored)
     return apply(box, array, output, cval, promotes=True)
 
 
