@@ -7,6 +7,7 @@ import re
 import sys
 from pathlib import Path
 
+import pages
 import source_files
 
 PAGE = "docs/architecture.md"
@@ -38,9 +39,8 @@ def main(root):
     if not banned or len(words) > MOST:
         print(f"{PAGE}: a glossary of {len(words)} words, {len(banned)} not used; at most {MOST}, and some of these")
         broken = 1
-    pages = [path.relative_to(root) for path in (root / "docs").rglob("*.md")]
-    pages += [path.relative_to(root) for path in root.glob("*.md") if path.name != "CHANGELOG.md"]
-    for path in [*source_files.find(root), *sorted(pages)]:
+    prose = [path.relative_to(root) for path in pages.pages(root)]
+    for path in [*source_files.find(root), *(page for page in prose if str(page) not in pages.HISTORY)]:
         text = (root / path).read_text()
         if str(path) == PAGE:  # which names them
             text = text[:text.index("## Glossary")]

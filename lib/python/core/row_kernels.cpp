@@ -202,7 +202,7 @@ inline __m256d less_product(__m256d a, __m256d b, __m256d c) { return _mm256_fnm
 #endif
 #endif
 
-/// Quotients by one whole number, each as division rounds it. With fused products they take a sixth of its time: the
+/// Quotients by one whole number, each as division rounds it. With fused products they take less time than it: the
 /// product with the reciprocal is some units off, by an error that is known exactly, and what is left of the error once
 /// it is taken off is 2^-52 of it (P. Markstein, IBM Journal of Research and Development 34, 1990). A quotient by n is
 /// 2^-54 / n or more from where rounding changes, in float32 2^-25 / n: below 2^50, or 2^22, nothing is rounded

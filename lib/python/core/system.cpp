@@ -265,13 +265,13 @@ class StepsPlan : public KeptPlan {
       const nb::object& one = arrays_given[i];
       const std::string name = list + "[" + std::to_string(i) + "]";
       Array array = out ? output_of(one, name.c_str()) : array_of(one, name.c_str());
-      const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0;
-      if (array.rank == 2 && rows < first_step + steps_)
+      const std::int64_t rows = array.rank > 0 ? array.shape[0] : 0, needed = first_step + steps_;
+      if (array.rank == 2 && rows < needed)
         throw nb::value_error((name + " has " + std::to_string(rows) + " rows, one a step; must have " +
-                               std::to_string(first_step + steps_) + ": first_step = " + std::to_string(first_step) +
+                               std::to_string(needed) + ": first_step = " + std::to_string(first_step) +
                                " and the plan's " + std::to_string(steps_) + " steps")
                                   .c_str());
-      require(array, name.c_str(), {std::max(rows, first_step + steps_), known[i].width}, dtype_);
+      require(array, name.c_str(), {std::max(rows, needed), known[i].width}, dtype_);
       operands.push_back(operand_of(array, (out ? TESSERA_ROLE_RECORDED : TESSERA_ROLE_INJECTED) + int(i)));
       arrays.push_back(std::move(array));
     }
