@@ -6,7 +6,7 @@
 /// this file is all that it takes: docs/adding-an-algorithm.md.
 
 #include "gemm.cuh"
-#include "model.hpp"
+#include "tile_model.hpp"
 
 namespace tessera::cuda {
 namespace {
@@ -36,11 +36,13 @@ __global__ void __launch_bounds__(kTile* kLanes) gemm_rowwise_kernel(const __gri
 
 void offers(const plugin::GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
             plugin::OfferList& list) {
-  constexpr double kLaunch = 4e-6, kProduct = 1e-8;  // seconds: to be measured
-  constexpr int kBlocksPerSm = 8;
-  const double blocks = double(ceil_div(p.m, kTile)) * double(ceil_div(p.n, kTile)) * double(p.batch);
-  const double steps = double(kTile) * double(ceil_div(p.k, kLanes));
-  list.add({{}, kLaunch + waves(machine, blocks, kBlocksPerSm) * steps * kProduct});
+  constexpr double kStepCycles = 20 * kTile;  // of a block's 32 elements of k: to be measured
+  const TileLaunch launch{.blocks = double(ceil_div(p.m, kTile)) * double(ceil_div(p.n, kTile)) * double(p.batch),
+                          .blocks_per_sm = 8,
+                          .steps = double(ceil_div(p.k, kLanes)),
+                          .units = kStepCycles,
+                          .bytes = operand_bytes(p)};
+  list.add({{}, launch_seconds(launch, machine)});
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::GemmProblem& problem, const plugin::Parameters&) {
