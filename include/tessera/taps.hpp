@@ -210,6 +210,7 @@ inline Taps identity(int rank) { return Taps(rank, {{{0, 0, 0}, 1.0}}); }
 /// Central difference of the `order`-th derivative (1..8) along `axis`, of accuracy order `accuracy` (2, 4, 6 or 8),
 /// on a grid of the given spacing (any unit; the result is per spacing^order).
 inline Taps derivative(int rank, int axis, int order, int accuracy, double spacing = 1.0) {
+  Taps result(rank);  // which refuses a rank that there is not
   if (axis < 0 || axis >= rank)
     throw Error(ErrorCode::invalid_argument,
                 "axis = " + std::to_string(axis) + ": must lie in [0, " + std::to_string(rank) + ")");
@@ -224,7 +225,6 @@ inline Taps derivative(int rank, int axis, int order, int accuracy, double spaci
   const std::vector<double> weights = detail::central_weights(order, radius);
   double scale = 1.0;
   for (int i = 0; i < order; ++i) scale /= spacing;
-  Taps result(rank);
   for (int j = -radius; j <= radius; ++j) {
     const double weight = weights[std::size_t(j + radius)] * scale;
     std::array<std::int64_t, TESSERA_MAX_RANK> offset{};

@@ -11,11 +11,11 @@
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
+#include "plan/backend_plan.hpp"
 #include "plan/context.hpp"
-#include "plan/offers.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_cache.hpp"
-#include "plan/tune.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -163,7 +163,7 @@ tessera_status tessera_plan_create(tessera_context* context, const tessera_desc*
                                    const tessera_plan_options* options, tessera_plan** plan, tessera_error* error) {
   return guard(error, [&] {
     existing(plan, "plan");
-    *plan = own(std::make_shared<core::Plan>(shared(context), desc, plan_options(options)));
+    *plan = own(core::make_plan(shared(context), desc, plan_options(options)));
   });
 }
 

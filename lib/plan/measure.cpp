@@ -4,7 +4,7 @@
 #include "plan/measure.hpp"
 
 #include "check.hpp"
-#include "plan/options.hpp"
+#include "plan/backend_plan.hpp"
 #include "plan/scratch.hpp"
 
 #include <algorithm>
@@ -51,50 +51,36 @@ class Budget {
   bool counts_, limited_;  // executions, time
 };
 
-/// A plugin's plan on the scratch operands.
+/// A backend's plan on the scratch operands.
 class Contender {
  public:
-  Contender(const Way& offered, Context& context, const Problem& problem, std::uint64_t workspace_limit)
-      : way(offered), plan_(nullptr, {&context}) {
-    const AlgorithmSpec spec = parse_algorithm(way.algorithm, "offer", true);
-    const std::vector<tessera_parameter> parameters = c_parameters(spec);
-    tessera_plan_request request{};
-    request.struct_size = sizeof request;
-    request.desc = problem.desc();
-    request.workspace_limit = workspace_limit;
-    force(spec, parameters, request);
-    tessera_plan_reply reply{};
-    reply.struct_size = sizeof reply;
-    tessera_backend_plan* made = nullptr;
-    context.call(context.table().plan_create, context.handle(), &request, &made, &reply);
-    plan_.reset(made);
-  }
+  Contender(const Way& offered, const std::shared_ptr<Context>& context, const Problem& problem,
+            std::uint64_t workspace_limit)
+      : way(offered),
+        plan_(std::make_unique<BackendPlan>(context, problem, workspace_limit,
+                                            parse_algorithm(way.algorithm, "offer", true))) {}
 
   /// Of one of `count` executions; it does not count yet.
   double run(Scratch& scratch, void* workspace, int count) {
-    Context& context = *plan_.get_deleter().context;
     const auto work = [&] {
       for (int i = 0; i < count; ++i) {
         const tessera_execution execution = scratch.next(workspace, way.workspace_bytes);
-        context.call(context.table().plan_execute, plan_.get(), &execution);
+        plan_->execute(execution);
       }
     };
-    return context.seconds_of(work) / count;
+    return plan_->context().seconds_of(work) / count;
   }
   void count(double seconds) { times_.insert(std::upper_bound(times_.begin(), times_.end(), seconds), seconds); }
   bool counted() const { return !times_.empty(); }
   /// The lower quartile of its times: what disturbs makes them longer.
   double typical() const { return times_[(times_.size() - 1) / 4]; }
+  std::unique_ptr<BackendPlan> take_plan() { return std::move(plan_); }
 
   const Way& way;
 
  private:
   std::vector<double> times_;  // the shortest first
-  struct Destroy {
-    Context* context;
-    void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
-  };
-  std::unique_ptr<tessera_backend_plan, Destroy> plan_;
+  std::unique_ptr<BackendPlan> plan_;
 };
 
 constexpr double kHopeless = 3.0;  // times as slow as the fastest, as predicted or as timed
@@ -121,16 +107,16 @@ class Race {
     // A host that is disturbed for some milliseconds makes whatever short problems run then seem slow.
     double within = budget.counts() ? 1.34 : 4.0;
     for (int round = 0; round < patience.rounds; ++round, within = std::max(0.7 * within, 1.05)) again(within, budget);
-    const Contender& winner = verified(first);
+    Contender& winner = verified(first);
     std::vector<TimedWay> timed;
     for (const auto& contender : contenders_)
       timed.push_back({contender->way.algorithm, contender->way.seconds, contender->typical()});
-    return {winner.way.algorithm, winner.typical(), first.typical(), std::move(timed)};
+    return {winner.take_plan(), winner.typical(), first.typical(), std::move(timed)};
   }
 
  private:
   Contender& enter(const Way& way) {
-    return *contenders_.emplace_back(std::make_unique<Contender>(way, *context_, problem_, limit_));
+    return *contenders_.emplace_back(std::make_unique<Contender>(way, context_, problem_, limit_));
   }
   double run(Contender& contender, int count) { return contender.run(scratch_, workspace_->data(), count); }
 
@@ -236,8 +222,8 @@ class Race {
 }  // namespace
 
 std::string Measured::text() const {
-  return algorithm + ", " + text_of(seconds * 1e6, 3) + " us, the fastest of " + std::to_string(timed.size()) + ", " +
-         fixed_text_of(estimated_seconds / seconds, 2) + " times as fast as the estimate";
+  return plan->algorithm() + ", " + text_of(seconds * 1e6, 3) + " us, the fastest of " + std::to_string(timed.size()) +
+         ", " + fixed_text_of(estimated_seconds / seconds, 2) + " times as fast as the estimate";
 }
 
 std::recursive_mutex& measuring() {

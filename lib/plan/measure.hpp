@@ -5,6 +5,7 @@
 /// The fastest way to run a problem, by running it.
 #pragma once
 
+#include "plan/backend_plan.hpp"
 #include "plan/context.hpp"
 #include "problem/problem.hpp"
 
@@ -16,13 +17,6 @@
 #include <vector>
 
 namespace tessera::core {
-
-/// A way to run a problem that its backend offers.
-struct Way {
-  std::string algorithm;  ///< with all parameters
-  double seconds;         ///< predicted
-  std::uint64_t workspace_bytes;
-};
 
 /// What measuring may take: time where an execution takes below a millisecond, else executions, where these are more
 /// than the time allows.
@@ -51,7 +45,7 @@ struct TimedWay {
 };
 
 struct Measured {
-  std::string algorithm;
+  std::unique_ptr<BackendPlan> plan;
   double seconds, estimated_seconds;  ///< of an execution: of this one, of the one of the least predicted time
   std::vector<TimedWay> timed;        ///< the one of the least predicted time first
 

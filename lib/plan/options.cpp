@@ -33,10 +33,4 @@ std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem
   return std::max(limit, context.backend().devices()[std::size_t(context.device())].memory_bytes / 4);
 }
 
-std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm) {
-  std::vector<tessera_parameter> parameters;
-  for (const auto& [key, value] : algorithm.parameters) parameters.push_back({key.c_str(), value});
-  return parameters;
-}
-
 }  // namespace tessera::core

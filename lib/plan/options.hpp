@@ -59,16 +59,4 @@ std::uint64_t workspace_limit(const PlanOptions& options);
 /// of a device's memory, for the parts of its operands.
 std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem, const Context& context);
 
-/// The algorithm's parameters as the plugins take them. They point into it.
-std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm);
-
-/// Names the forced algorithm in a plugin's request, which points into it and into its `parameters`.
-template <class CRequest>
-void force(const AlgorithmSpec& algorithm, const std::vector<tessera_parameter>& parameters, CRequest& request) {
-  request.algorithm = algorithm.name.c_str();
-  request.parameters = parameters.data();
-  request.parameter_size = sizeof(tessera_parameter);
-  request.parameter_count = parameters.size();
-}
-
 }  // namespace tessera::core

@@ -37,18 +37,47 @@ class ExclusiveExecution {
   std::atomic<bool>& taken_;
 };
 
+PlanOptions options_for(tessera_memory operands) {
+  PlanOptions options;
+  options.operands = operands;
+  return options;
+}
+
 }  // namespace
 
-Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit)
+Plan::Plan(Problem problem, const PlanOptions& options, ChosenPlan chosen, int verbose)
     : problem_(std::move(problem)),
-      context_(std::move(context)),
-      operands_(operands),
-      workspace_limit_(workspace_limit),
+      operands_(options.operands),
+      plan_(std::move(chosen.plan)),
       operand_count_(problem_.operands.size()),
       output_(problem_.output()),
       first_role_(problem_.op == TESSERA_OP_GEMM ? TESSERA_ROLE_A : TESSERA_ROLE_IN),
       output_empty_(problem_.output_empty()),
-      verbose_(environment_verbose()) {
+      verbose_(verbose),
+      chosen_(chosen.how) {
+  lay_out_operands();
+  if (operands_ == TESSERA_MEMORY_HOST && !context().on_host()) {
+    staging_.emplace(plan_->shared_context(), problem_);
+    staged_.resize(operand_count_);
+  }
+  take_workspace(options);
+  count_bytes();
+  describe();
+}
+
+Plan::Plan(const Plan& original)
+    : Plan(original.problem_.copy(), options_for(original.operands_),
+           {std::make_unique<BackendPlan>(original.plan_->shared_context(),
+                                          seen_by_plugin(original.problem_, original.context(), original.operands_),
+                                          original.plan_->workspace_limit(),
+                                          parse_algorithm(original.algorithm(), "algorithm", true)),
+            original.chosen_},
+           environment_verbose()) {
+  if (verbose_ >= 1) print_verbose("plan " + description_);
+}
+
+/// What executions look up of operands.
+void Plan::lay_out_operands() {
   if (problem_.op == TESSERA_OP_SYSTEM) {
     of_system_.emplace(problem_);
     return;
@@ -66,95 +95,24 @@ Plan::Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory ope
   if (product) same_layout_ = problem_.operands[Problem::kC].layout == problem_.operands[Problem::kD].layout;
 }
 
-Plan::Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options)
-    : Plan(validate(desc, environment_compute), std::move(context), options.operands, core::workspace_limit(options)) {
-  one_of("operands", operands_, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
-  if (options.part) verbose_ = std::min(verbose_, 1);  // its executions are another plan's
-  const AlgorithmSpec algorithm = forced_algorithm(options, problem_.op);
-  const bool placed = context_ != nullptr;
-  if (context_ == nullptr) {
-    context_ = choose_context(algorithm, options);
-  } else {
-    require_known_algorithm({{}, algorithm}, problem_.op, &context_->backend());
-    require_runnable(algorithm, context_->backend(), context_->device(), problem_.desc());
-  }
-  workspace_limit_ = core::workspace_limit(options, problem_, *context_);
-  try {
-    choose(algorithm, options);
-    take_workspace(options);
-  } catch (const Error& error) {  // a device's memory may be in use, by others now than when its algorithm was chosen
-    const bool had_more = workspace_limit_ != core::workspace_limit(options);
-    const bool otherwise = had_more || by_time_;
-    if (error.status() != TESSERA_OUT_OF_MEMORY || !otherwise || options.tuning != nullptr) throw;
-    if (verbose_ >= 1 && by_time_) print_verbose("not " + algorithm_ + ", but estimated: " + error.what());
-    workspace_limit_ = core::workspace_limit(options);
-    create(algorithm);
-    if (by_time_) chosen_ = "estimated";
-    take_workspace(options);
-  }
-  count_bytes();
-  describe();
-  if (verbose_ < 1 || options.part) return;
-  print_verbose("plan " + description_);
-  print_problem(algorithm, options, placed);
-}
-
-Plan::Plan(const Plan& original)
-    : Plan(original.problem_.copy(), original.context_, original.operands_, original.workspace_limit_) {
-  create(parse_algorithm(original.algorithm_, "algorithm", true));
-  chosen_ = original.chosen_;
-  take_workspace({});
-  count_bytes();
-  describe();
-  if (verbose_ >= 1) print_verbose("plan " + description_);
-}
-
 Plan::~Plan() {
-  if (queued_) context_->settle();
-}
-
-void Plan::create(const AlgorithmSpec& algorithm) {
-  if (operands_ == TESSERA_MEMORY_HOST && !context_->on_host()) {
-    staging_.emplace(context_, problem_);
-    staged_.resize(operand_count_);
-  }
-  const Backend& backend = context_->backend();
-  tessera_plan_request request{};
-  request.struct_size = sizeof request;
-  request.desc = staging_ ? staging_->problem().desc() : problem_.desc();
-  request.workspace_limit = workspace_limit_;
-  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
-  if (concerns(algorithm, backend.name(), backend.variant())) force(algorithm, parameters, request);
-  tessera_plan_reply reply{};
-  reply.struct_size = sizeof reply;
-  tessera_backend_plan* made = nullptr;
-  context_->call(context_->table().plan_create, context_->handle(), &request, &made, &reply);
-  handle_ = {made, Destroy{context_.get()}};
-  const auto broken = [&](const std::string& what) { throw Error(TESSERA_INTERNAL, context_->name() + " " + what); };
-  if (made == nullptr) broken("made no plan and reported no error");
-  if (reply.algorithm == nullptr) broken("does not name its plan's algorithm");
-  if (problem_.op == TESSERA_OP_GEMM && reply.workspace_bytes > workspace_limit_)
-    broken("wants a workspace of " + std::to_string(reply.workspace_bytes) + " bytes; the limit is " +
-           std::to_string(workspace_limit_));
-  algorithm_ = reply.algorithm;
-  workspace_bytes_ = reply.workspace_bytes;
+  if (queued_) context().settle();
 }
 
 void Plan::take_workspace(const PlanOptions& options) {
-  if (workspace_bytes_ == 0) return;
+  const std::uint64_t needed = workspace_bytes();
+  if (needed == 0) return;
   if (options.workspace != nullptr) {
-    if (options.workspace_bytes < workspace_bytes_)
-      invalid("workspace_bytes", std::int64_t(options.workspace_bytes),
-              "this plan needs " + std::to_string(workspace_bytes_));
+    if (options.workspace_bytes < needed)
+      invalid("workspace_bytes", std::int64_t(options.workspace_bytes), "this plan needs " + std::to_string(needed));
     if (reinterpret_cast<std::uintptr_t>(options.workspace) % kWorkspaceAlignment != 0)
       invalid("workspace", "not aligned", "must be aligned to " + std::to_string(kWorkspaceAlignment) + " bytes");
     workspace_ = options.workspace;
     return;
   }
-  if (workspace_bytes_ > std::uint64_t(INT64_MAX))
-    throw Error(TESSERA_OUT_OF_MEMORY,
-                "a workspace of " + std::to_string(workspace_bytes_) + " bytes: there is no such memory");
-  own_workspace_ = std::make_unique<DeviceMemory>(context_, std::int64_t(workspace_bytes_));
+  if (needed > std::uint64_t(INT64_MAX))
+    throw Error(TESSERA_OUT_OF_MEMORY, "a workspace of " + std::to_string(needed) + " bytes: there is no such memory");
+  own_workspace_ = std::make_unique<DeviceMemory>(plan_->shared_context(), std::int64_t(needed));
   workspace_ = own_workspace_->data();
 }
 
@@ -165,9 +123,9 @@ void Plan::count_bytes() {
 }
 
 void Plan::describe() {
-  description_ = problem_.text + " | " + context_->name() + "/" + algorithm_ + " | device " +
-                 std::to_string(context_->device()) + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
-                 " operands | workspace " + std::to_string(workspace_bytes_) + " bytes | " + chosen_;
+  description_ = problem_.text + " | " + backend_name() + "/" + algorithm() + " | device " +
+                 std::to_string(context().device()) + " | " + (operands_ == TESSERA_MEMORY_HOST ? "host" : "device") +
+                 " operands | workspace " + std::to_string(workspace_bytes()) + " bytes | " + chosen_;
 }
 
 const Operand& Plan::operand_with(tessera_role role) const {
@@ -190,7 +148,7 @@ void Plan::execute(const tessera_execution& execution) {
                                     sizeof(tessera_operand), operand_count_,
                                     execution.scalars,       execution.scalar_size,
                                     problem_.scalar_count,   workspace_,
-                                    workspace_bytes_,        0};
+                                    workspace_bytes(),       0};
   queued_ = true;
   if (verbose_ >= 2) return run_and_tell(canonical);
   run(canonical);
@@ -207,7 +165,7 @@ void Plan::execute_system(const tessera_execution& execution) {
                                     0,
                                     0,
                                     workspace_,
-                                    workspace_bytes_,
+                                    workspace_bytes(),
                                     0};
   queued_ = true;
   if (verbose_ >= 2) return run_and_tell(canonical);
@@ -227,7 +185,7 @@ tessera_role Plan::level_after(std::int32_t field, std::int32_t level) const {
 
 void Plan::run(const tessera_execution& execution) {
   if (staging_) return run_staged(execution);
-  context_->call(context_->table().plan_execute, handle_.get(), &execution);
+  plan_->execute(execution);
 }
 
 void Plan::run_staged(const tessera_execution& execution) {
@@ -238,7 +196,7 @@ void Plan::run_staged(const tessera_execution& execution) {
   }
   tessera_execution on_device = execution;
   on_device.operands = staged_.data();
-  context_->call(context_->table().plan_execute, handle_.get(), &on_device);
+  plan_->execute(on_device);
   for (std::size_t i = 0; i < operand_count_; ++i)
     if (problem_.operands[i].written) staging_->download(i, execution.operands[i].data);
 }
@@ -246,7 +204,7 @@ void Plan::run_staged(const tessera_execution& execution) {
 void Plan::run_and_tell(const tessera_execution& execution) {
   const auto start = std::chrono::steady_clock::now();
   run(execution);
-  context_->synchronize();
+  context().synchronize();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_verbose("execute " + fixed_text_of(seconds * 1e3, 3) + " ms " + description_);
 }

@@ -2,31 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A plan: a validated problem, a context, the plugin's plan and what an execution needs beside it.
+/// A plan: a validated problem, the plugin's plan and what an execution needs beside it. make_plan.hpp makes it.
 #pragma once
 
-#include "dispatch/dispatch.hpp"
+#include "plan/backend_plan.hpp"
 #include "plan/context.hpp"
-#include "plan/measure.hpp"
 #include "plan/options.hpp"
 #include "plan/staging.hpp"
 #include "plan/system_operands.hpp"
 #include "problem/problem.hpp"
-#include "wisdom/wisdom.hpp"
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace tessera::core {
 
+/// The plugin's plan with the algorithm that was chosen.
+struct ChosenPlan {
+  std::unique_ptr<BackendPlan> plan;
+  const char* how;       ///< "estimated", "measured", "from wisdom", "forced"
+  bool by_time = false;  ///< wisdom or measuring chose
+};
+
 class Plan {
  public:
-  /// `context` may be null for host operands: the backend is then chosen for the problem.
-  Plan(std::shared_ptr<Context> context, const tessera_desc* desc, const PlanOptions& options);
+  /// Takes a workspace, the caller's or one of its own.
+  Plan(Problem problem, const PlanOptions& options, ChosenPlan chosen, int verbose);
   /// Another plan of the same problem, context, algorithm and parameters, with a workspace of its own.
   Plan(const Plan& original);
   ~Plan();
@@ -36,12 +40,12 @@ class Plan {
   void execute(const tessera_execution& execution);
 
   const Problem& problem() const { return problem_; }
-  Context& context() const { return *context_; }
+  Context& context() const { return plan_->context(); }
   tessera_memory operands() const { return operands_; }
-  const std::string& backend_name() const { return context_->name(); }
-  const std::string& algorithm() const { return algorithm_; }
+  const std::string& backend_name() const { return context().name(); }
+  const std::string& algorithm() const { return plan_->algorithm(); }
   const std::string& description() const { return description_; }
-  std::uint64_t workspace_bytes() const { return workspace_bytes_; }
+  std::uint64_t workspace_bytes() const { return plan_->workspace_bytes(); }
   /// What it takes of the host's and the device's memory, but for what the backend's own plan takes unasked.
   std::uint64_t bytes() const { return bytes_; }
   const Operand& operand_with(tessera_role role) const;
@@ -50,28 +54,11 @@ class Plan {
 
  private:
   static constexpr std::size_t kMaxOperands = 5;
-  /// The plugin's plan, which goes while its context is there.
-  struct Destroy {
-    Context* context;
-    void operator()(tessera_backend_plan* plan) const { context->table().plan_destroy(plan); }
-  };
 
-  Plan(Problem problem, std::shared_ptr<Context> context, tessera_memory operands, std::uint64_t workspace_limit);
-  /// Where a context is made.
-  using ContextOn = std::function<std::shared_ptr<Context>(const Dispatched&)>;
-  std::shared_ptr<Context> choose_context(const AlgorithmSpec& algorithm, const PlanOptions& options);
-  std::shared_ptr<Context> fastest_context(const std::vector<Dispatched>& ranked, const ContextOn& context_on,
-                                           const PlanOptions& options, WisdomEntry entry);
-  void choose(const AlgorithmSpec& forced, const PlanOptions& options);
-  bool create_by_wisdom(const std::string& problem, const std::string& machine);
-  bool create_by_measuring(const Problem& problem, const AlgorithmSpec& forced, const PlanOptions& options,
-                           WisdomEntry entry);
-  void tell(const Measured& measured, std::vector<Tried>& tried) const;
-  void create(const AlgorithmSpec& algorithm);
+  void lay_out_operands();
   void take_workspace(const PlanOptions& options);
   void count_bytes();
   void describe();
-  void print_problem(const AlgorithmSpec& algorithm, const PlanOptions& options, bool placed) const;
   void execute_system(const tessera_execution& execution);
   bool take_operands(const tessera_execution& execution, tessera_operand* operands) const;
   void check_counts(const tessera_execution& execution) const;
@@ -88,14 +75,12 @@ class Plan {
   void run_and_tell(const tessera_execution& execution);
 
   Problem problem_;
-  std::shared_ptr<Context> context_;
   tessera_memory operands_;
-  std::uint64_t workspace_limit_;
   std::optional<Staging> staging_;
   std::unique_ptr<DeviceMemory> own_workspace_;
-  std::unique_ptr<tessera_backend_plan, Destroy> handle_{nullptr, Destroy{nullptr}};
+  std::unique_ptr<BackendPlan> plan_;  ///< goes while its workspace is there
   void* workspace_ = nullptr;
-  std::uint64_t workspace_bytes_ = 0, bytes_ = 0;
+  std::uint64_t bytes_ = 0;
   std::uint64_t operand_count_;
   std::size_t output_;  ///< place of the operand that is written, of products and stencils
   tessera_role first_role_;
@@ -114,10 +99,8 @@ class Plan {
   bool queued_ = false;
   std::atomic<bool> executing_{false};
   int verbose_;
-  bool compared_ = false;             ///< backends were, so that the context's measured its algorithms
-  bool by_time_ = false;              ///< wisdom or measuring chose
-  const char* chosen_ = "estimated";  ///< how the algorithm was
-  std::string algorithm_, description_;
+  const char* chosen_;  ///< how the algorithm was
+  std::string description_;
   /// Distances in bytes from an input to the output that were found free of shared elements: programs go round among
   /// few arrays. At first odd ones, which aligned arrays do not have.
   struct Cleared {

@@ -4,6 +4,7 @@
 #include "plan/plan_cache.hpp"
 
 #include "check.hpp"
+#include "plan/make_plan.hpp"
 
 #include <pthread.h>
 
@@ -90,8 +91,8 @@ tessera_plan* PlanCache::make_plan(const PlanKey& key, std::uint64_t hash, std::
   try {
     PlanOptions shared = options;
     shared.contexts = this;
-    made->plan = original != nullptr ? std::make_shared<Plan>(*original)
-                                     : std::make_shared<Plan>(std::move(context), desc, shared);
+    made->plan =
+        original != nullptr ? std::make_shared<Plan>(*original) : core::make_plan(std::move(context), desc, shared);
     clear_at_exit(made->plan->context().backend());
   } catch (...) {
     give_back(made.release());

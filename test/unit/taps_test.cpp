@@ -6,6 +6,7 @@
 #include "errors.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
 #include <array>
@@ -238,6 +239,8 @@ TEST_CASE("taps that cannot be added leave the others as they were", "[taps]") {
   const auto before = as_map(taps);
   CHECK_THROWS_AS(taps.add({0, 0, 1}, 1.0), Error);
   CHECK_THROWS_AS(taps += taps::identity(3), Error);
+  CHECK_THROWS_WITH(taps::derivative(0, 0, 2, 2), Catch::Matchers::StartsWith("rank = 0"));
+  CHECK_THROWS_WITH(taps::derivative(2, 2, 2, 2), Catch::Matchers::StartsWith("axis = 2"));
   CHECK(as_map(taps) == before);
 }
 

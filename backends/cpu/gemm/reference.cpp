@@ -27,7 +27,7 @@ class ReferencePlan final : public plugin::Plan {
     const S alpha = execution.scalar<S>(0), beta = execution.scalar<S>(1);
     const plugin::Epilogue<S> epilogue(p, p.bias == TESSERA_BIAS_NONE ? nullptr : execution.operand<const void>(4));
     for (std::int64_t item = 0; item < p.batch; ++item) {
-      const To* c = execution.operand<const To>(2) + item * p.stride_c;
+      const To* c = beta == S(0) ? nullptr : execution.operand<const To>(2) + item * p.stride_c;  // may be null, unread
       To* d = execution.operand<To>(3) + item * p.stride_d;
       for (std::int64_t i = 0; i < p.m; ++i)
         for (std::int64_t j = 0; j < p.n; ++j) {

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How a plan without a context gets its backend.
+/// How a plan without a context gets one.
 #include "check.hpp"
 #include "dispatch/dispatch.hpp"
 #include "dispatch/environment.hpp"
+#include "plan/make_plan.hpp"
 #include "plan/measure.hpp"
-#include "plan/plan.hpp"
 #include "plan/problem_text.hpp"
 #include "plan/remember.hpp"
 #include "plan/scratch.hpp"
-#include "plan/verbose.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ std::string label(const Dispatched& place) { return place.backend->full_name() +
 /// A backend's plan, with the times of its executions on operands in the host's memory.
 struct Entrant {
   std::shared_ptr<Context> context;
-  std::unique_ptr<Plan> plan;
+  std::shared_ptr<Plan> plan;
   std::vector<double> times = {};
 
   void time(Scratch& scratch) {
@@ -88,78 +89,90 @@ PlanOptions part_of(PlanOptions options, std::size_t backends) {
   return options;
 }
 
-}  // namespace
+using ContextOn = std::function<std::shared_ptr<Context>(const Dispatched&)>;
 
-std::shared_ptr<Context> Plan::choose_context(const AlgorithmSpec& algorithm, const PlanOptions& options) {
-  if (operands_ == TESSERA_MEMORY_DEVICE)
-    invalid("operands", "device without a context", "pass the context whose device holds them");
-  const Request request{environment_backend(), algorithm};
-  require_known_algorithm(request, problem_.op, nullptr);
-  const Question question{problem_.desc(), operands_, environment_threads(), workspace_limit_};
-  const std::vector<Dispatched> ranked = dispatch_all(request, question);
-  const ContextOn context_on = [&](const Dispatched& place) {
-    if (options.contexts != nullptr) return options.contexts->context(*place.backend, place.device, question.threads);
-    return std::make_shared<Context>(*place.backend, place.device, nullptr, false, question.threads);
-  };
-  const bool known_by_model = output_empty_ || problem_.op == TESSERA_OP_SYSTEM;
-  if (ranked.size() < 2 || !algorithm.name.empty() || known_by_model || options.workspace != nullptr)
-    return context_on(ranked.front());
-  const std::string text = canonical_text(problem_);
-  const std::string machine = canonical_text(ranked, question.threads, workspace_limit_);
-  const auto known = [&]() -> std::shared_ptr<Context> {
-    const auto entry = options.tuning == nullptr ? recall(text, machine, verbose_ >= 1) : std::nullopt;
-    for (const Dispatched& place : ranked)
-      if (entry && label(place) == entry->algorithm) return context_on(place);
-    return nullptr;
-  };
-  if (auto context = known()) return context;
-  if (effort(options) != TESSERA_EFFORT_MEASURE) return context_on(ranked.front());
-  const std::lock_guard lock(measuring());
-  if (auto context = known()) return context;  // another thread has measured it meanwhile
-  if (auto context = fastest_context(ranked, context_on, options, {text, machine, {}})) return context;
-  return context_on(ranked.front());
+/// Those that can measure, on the places that are worth it.
+std::vector<Entrant> entrants_of(const PlanRequest& request, const std::vector<Dispatched>& near,
+                                 const ContextOn& context_on) {
+  std::vector<Entrant> entrants;
+  for (const Dispatched& place : near) {
+    try {
+      auto context = context_on(place);
+      auto plan = make_plan(context, request.problem.desc(), part_of(request.options, near.size()));
+      entrants.push_back({std::move(context), std::move(plan)});
+    } catch (const Error& error) {
+      if (request.options.tuning != nullptr)
+        std::erase_if(*request.options.tuning,
+                      [&](const Tried& way) { return way.backend == place.backend->full_name(); });
+      request.say(label(place) + " is not measured: " + error.what());
+    }
+  }
+  return entrants;
 }
 
 /// Null where there are no two that are worth it, or none could measure.
-std::shared_ptr<Context> Plan::fastest_context(const std::vector<Dispatched>& ranked, const ContextOn& context_on,
-                                               const PlanOptions& options, WisdomEntry entry) {
+std::shared_ptr<Context> fastest_context(const PlanRequest& request, const std::vector<Dispatched>& ranked,
+                                         const ContextOn& context_on, WisdomEntry entry) {
   constexpr double kHopeless = 4.0;
   std::vector<Dispatched> near;
   for (const Dispatched& place : ranked)
     if (place.seconds <= kHopeless * ranked.front().seconds) near.push_back(place);
   if (near.size() < 2) return nullptr;
-  std::vector<Entrant> entrants;
-  for (const Dispatched& place : near) {
-    try {
-      auto context = context_on(place);
-      entrants.push_back({context, std::make_unique<Plan>(context, problem_.desc(), part_of(options, near.size()))});
-    } catch (const Error& error) {
-      if (options.tuning != nullptr)
-        std::erase_if(*options.tuning, [&](const Tried& way) { return way.backend == place.backend->full_name(); });
-      if (verbose_ >= 1) print_verbose(label(place) + " is not measured: " + error.what());
-    }
-  }
+  std::vector<Entrant> entrants = entrants_of(request, near, context_on);
   if (entrants.empty()) return nullptr;
-  compared_ = true;
   try {
-    Scratch scratch(nullptr, problem_);
+    Scratch scratch(nullptr, request.problem);
     race(entrants, scratch);
   } catch (const Error& error) {
-    if (options.tuning != nullptr) throw;
-    if (verbose_ >= 1) print_verbose(std::string("backends are not compared, but estimated: ") + error.what());
+    if (request.options.tuning != nullptr) throw;
+    request.say(std::string("backends are not compared, but estimated: ") + error.what());
     return entrants.front().context;
   }
   constexpr double kGain = 0.99;  // what is less is noise
   Entrant& best = *std::min_element(entrants.begin(), entrants.end(),
                                     [](Entrant& a, Entrant& b) { return a.typical() < b.typical(); });
   Entrant& winner = best.typical() < kGain * entrants.front().typical() ? best : entrants.front();
-  if (options.tuning != nullptr) tell_whole(*options.tuning, entrants, winner);
-  if (verbose_ >= 1) print_verbose("measured with what is transferred:" + times_of(entrants) + " of " + problem_.text);
+  if (request.options.tuning != nullptr) tell_whole(*request.options.tuning, entrants, winner);
+  request.say("measured with what is transferred:" + times_of(entrants) + " of " + request.problem.text);
   entry.algorithm = winner.place();
   entry.seconds = winner.typical();
   entry.estimated_seconds = entrants.front().typical();
-  remember(entry, options.tuning == nullptr, verbose_ >= 1);
+  remember(entry, request.options.tuning == nullptr, request.verbose >= 1);
   return winner.context;
+}
+
+}  // namespace
+
+ChosenContext choose_context(const PlanRequest& request) {
+  const PlanOptions& options = request.options;
+  if (options.operands == TESSERA_MEMORY_DEVICE)
+    invalid("operands", "device without a context", "pass the context whose device holds them");
+  const Request asked{environment_backend(), request.algorithm};
+  require_known_algorithm(asked, request.problem.op, nullptr);
+  const std::uint64_t limit = workspace_limit(options);
+  const Question question{request.problem.desc(), options.operands, environment_threads(), limit};
+  const std::vector<Dispatched> ranked = dispatch_all(asked, question);
+  const ContextOn context_on = [&](const Dispatched& place) {
+    if (options.contexts != nullptr) return options.contexts->context(*place.backend, place.device, question.threads);
+    return std::make_shared<Context>(*place.backend, place.device, nullptr, false, question.threads);
+  };
+  const bool known_by_model = request.problem.output_empty() || request.problem.op == TESSERA_OP_SYSTEM;
+  if (ranked.size() < 2 || !request.algorithm.name.empty() || known_by_model || options.workspace != nullptr)
+    return {context_on(ranked.front())};
+  const std::string text = canonical_text(request.problem);
+  const std::string machine = canonical_text(ranked, question.threads, limit);
+  const auto known = [&]() -> std::shared_ptr<Context> {
+    const auto entry = options.tuning == nullptr ? recall(text, machine, request.verbose >= 1) : std::nullopt;
+    for (const Dispatched& place : ranked)
+      if (entry && label(place) == entry->algorithm) return context_on(place);
+    return nullptr;
+  };
+  if (auto context = known()) return {context};
+  if (effort(options) != TESSERA_EFFORT_MEASURE) return {context_on(ranked.front())};
+  const std::lock_guard lock(measuring());
+  if (auto context = known()) return {context};  // another thread has measured it meanwhile
+  if (auto context = fastest_context(request, ranked, context_on, {text, machine, {}})) return {context, true};
+  return {context_on(ranked.front())};
 }
 
 }  // namespace tessera::core

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How a plan gets its algorithm.
+#include "check.hpp"
+#include "dispatch/dispatch.hpp"
+#include "dispatch/environment.hpp"
+#include "plan/backend_plan.hpp"
+#include "plan/make_plan.hpp"
+#include "plan/measure.hpp"
+#include "plan/problem_text.hpp"
+#include "plan/remember.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::core {
+
+namespace {
+
+/// As the plan of a context sees a problem, and the keys of its wisdom.
+struct Place {
+  std::shared_ptr<Context> context;
+  std::uint64_t limit;
+  bool compared;
+  Problem problem;
+  std::string text, machine;
+};
+
+Place place_of(const PlanRequest& request, const ChosenContext& where, std::uint64_t limit) {
+  Context& context = *where.context;
+  const tessera_memory operands = request.options.operands;
+  Problem problem = seen_by_plugin(request.problem, context, operands);
+  std::string text = canonical_text(problem);
+  const bool concerned = concerns(request.algorithm, context.backend().name(), context.backend().variant());
+  std::string machine = canonical_text(context, operands, limit, concerned ? request.algorithm.name : std::string());
+  return {where.context, limit, where.compared, std::move(problem), std::move(text), std::move(machine)};
+}
+
+/// No plan where wisdom has none.
+std::optional<ChosenPlan> choose_by_wisdom(const PlanRequest& request, const Place& place) {
+  const std::optional<WisdomEntry> entry = recall(place.text, place.machine, request.verbose >= 1);
+  if (!entry) return std::nullopt;
+  try {
+    auto plan = std::make_unique<BackendPlan>(place.context, place.problem, place.limit,
+                                              parse_algorithm(entry->algorithm, "wisdom", true));
+    if (plan->algorithm() != entry->algorithm)
+      invalid("wisdom", "'" + entry->algorithm + "'", "must name an algorithm with all its parameters");
+    return ChosenPlan{std::move(plan), place.compared ? "measured" : "from wisdom", true};
+  } catch (const Error& error) {
+    const tessera_status status = error.status();
+    const bool unsuitable = status == TESSERA_INVALID_ARGUMENT || status == TESSERA_UNSUPPORTED;
+    if (!unsuitable && status != TESSERA_OUT_OF_MEMORY) throw;
+    request.say(std::string("wisdom is ignored: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+void tell(const Context& context, const Measured& measured, std::vector<Tried>& tried) {
+  for (const TimedWay& way : measured.timed)
+    tried.push_back({.backend = context.name(),
+                     .device = context.device(),
+                     .algorithm = way.algorithm,
+                     .predicted_seconds = way.predicted_seconds,
+                     .seconds = way.seconds,
+                     .estimated = &way == &measured.timed.front(),
+                     .chosen = way.algorithm == measured.plan->algorithm()});
+}
+
+/// No plan where nothing could be measured.
+std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const Place& place) {
+  const PlanOptions& options = request.options;
+  const std::vector<Way> ways =
+      ways_to_run(*place.context, place.problem, options.operands, place.limit, request.algorithm);
+  const Patience& patience = options.tuning == nullptr ? kPatienceOfPlans : kPatienceOfTuning;
+  try {
+    Measured measured = measure(place.context, place.problem, place.limit, ways, patience.shared_by(options.sharing));
+    request.say("measured " + measured.text() + " of " + request.problem.text);
+    if (options.tuning != nullptr) tell(*place.context, measured, *options.tuning);
+    remember({place.text, place.machine, measured.plan->algorithm(), measured.seconds, measured.estimated_seconds},
+             options.tuning == nullptr, request.verbose >= 1);
+    return ChosenPlan{std::move(measured.plan), "measured", true};
+  } catch (const Error& error) {
+    if (options.tuning != nullptr) throw;
+    if (error.status() == TESSERA_INVALID_ARGUMENT)  // a stream that is being captured
+      throw Error(error.status(), std::string("effort = measure: ") + error.what());
+    if (error.status() != TESSERA_OUT_OF_MEMORY && error.status() != TESSERA_INTERNAL) throw;
+    request.say(std::string("not measured, but estimated: ") + error.what());
+    return std::nullopt;
+  }
+}
+
+bool forces_all(const PlanRequest& request, const Context& context) {
+  const AlgorithmSpec& forced = request.algorithm;
+  return concerns(forced, context.backend().name(), context.backend().variant()) && !forced.parameters.empty();
+}
+
+}  // namespace
+
+ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit) {
+  const Problem seen = seen_by_plugin(request.problem, *where.context, request.options.operands);
+  return {std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm),
+          forces_all(request, *where.context) ? "forced" : "estimated"};
+}
+
+ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit) {
+  const bool tunes = request.options.tuning != nullptr && !where.compared;
+  const bool measures = tunes || effort(request.options) == TESSERA_EFFORT_MEASURE;
+  const AlgorithmSpec& forced = request.algorithm;
+  const auto by_model = [&] { return choose_by_model(request, where, workspace_limit); };
+  if (forces_all(request, *where.context)) {
+    if (tunes) invalid(forced.source, "'" + forced.name + "' with parameters", "leaves nothing to tune");
+    return by_model();
+  }
+  if (request.problem.output_empty()) {
+    if (tunes)
+      invalid("desc", "'" + request.problem.text + "'", "has an empty output, so that there is nothing to tune");
+    return by_model();
+  }
+  if (request.problem.op == TESSERA_OP_SYSTEM) {  // nothing is measured yet, so wisdom has none
+    if (tunes) throw Error(TESSERA_UNSUPPORTED, "systems are not tuned: their plans follow the model of time");
+    if (measures) request.say("not measured, but estimated: a system");
+    return by_model();
+  }
+  const Place place = place_of(request, where, workspace_limit);
+  const auto known = [&] { return tunes ? std::nullopt : choose_by_wisdom(request, place); };
+  if (auto chosen = known()) return std::move(*chosen);
+  if (!measures) return by_model();
+  const std::lock_guard lock(measuring());
+  if (auto chosen = known()) return std::move(*chosen);  // another thread has measured it meanwhile
+  if (auto chosen = choose_by_measuring(request, place)) return std::move(*chosen);
+  return by_model();
+}
+
+}  // namespace tessera::core

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "plan/backend_plan.hpp"
+
+#include "check.hpp"
+#include "dispatch/dispatch.hpp"
+
+#include <tessera/error.hpp>
+
+#include <utility>
+
+namespace tessera::core {
+namespace {
+
+/// They point into the algorithm.
+std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm) {
+  std::vector<tessera_parameter> parameters;
+  for (const auto& [key, value] : algorithm.parameters) parameters.push_back({key.c_str(), value});
+  return parameters;
+}
+
+/// Names the forced algorithm, where it concerns the context's backend, in a request, which points into it and into
+/// its `parameters`.
+template <class CRequest>
+void force(const AlgorithmSpec& algorithm, const std::vector<tessera_parameter>& parameters, const Context& context,
+           CRequest& request) {
+  if (!concerns(algorithm, context.backend().name(), context.backend().variant())) return;
+  request.algorithm = algorithm.name.c_str();
+  request.parameters = parameters.data();
+  request.parameter_size = sizeof(tessera_parameter);
+  request.parameter_count = parameters.size();
+}
+
+/// A request about a problem as the plugin sees it, which points into all that is given.
+tessera_offers_request request_of(Context& context, const Problem& problem, tessera_memory operands,
+                                  std::uint64_t limit, const AlgorithmSpec& algorithm,
+                                  const std::vector<tessera_parameter>& parameters) {
+  tessera_offers_request request{};
+  request.struct_size = sizeof request;
+  request.desc = problem.desc();
+  request.workspace_limit = limit;
+  request.memory = operands;
+  request.device = context.device();
+  request.threads = context.threads();
+  force(algorithm, parameters, context, request);
+  return request;
+}
+
+}  // namespace
+
+Problem seen_by_plugin(const Problem& problem, const Context& context, tessera_memory operands) {
+  return operands == TESSERA_MEMORY_HOST && !context.on_host() ? problem.packed() : problem.copy();
+}
+
+BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& problem, std::uint64_t workspace_limit,
+                         const AlgorithmSpec& algorithm)
+    : context_(std::move(context)), handle_(nullptr, {context_.get()}), workspace_limit_(workspace_limit) {
+  tessera_plan_request request{};
+  request.struct_size = sizeof request;
+  request.desc = problem.desc();
+  request.workspace_limit = workspace_limit_;
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  force(algorithm, parameters, *context_, request);
+  tessera_plan_reply reply{};
+  reply.struct_size = sizeof reply;
+  tessera_backend_plan* made = nullptr;
+  context_->call(context_->table().plan_create, context_->handle(), &request, &made, &reply);
+  handle_.reset(made);
+  const auto broken = [&](const std::string& what) { throw Error(TESSERA_INTERNAL, context_->name() + " " + what); };
+  if (made == nullptr) broken("made no plan and reported no error");
+  if (reply.algorithm == nullptr) broken("does not name its plan's algorithm");
+  if (problem.op == TESSERA_OP_GEMM && reply.workspace_bytes > workspace_limit_)
+    broken("wants a workspace of " + std::to_string(reply.workspace_bytes) + " bytes; the limit is " +
+           std::to_string(workspace_limit_));
+  algorithm_ = reply.algorithm;
+  workspace_bytes_ = reply.workspace_bytes;
+}
+
+void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions& options, tessera_offer_visitor visit,
+                  void* data) {
+  one_of("operands", options.operands, TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE, "host (0), device (1)");
+  const Problem given = validate(desc, environment_compute);
+  const AlgorithmSpec algorithm = forced_algorithm(options, given.op);
+  require_known_algorithm({{}, algorithm}, given.op, &context.backend());
+  require_runnable(algorithm, context.backend(), context.device(), given.desc());
+  const Problem problem = seen_by_plugin(given, context, options.operands);
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  const tessera_offers_request request =
+      request_of(context, problem, options.operands, workspace_limit(options, problem, context), algorithm, parameters);
+  context.call(context.table().plan_offers, &request, visit, data);
+}
+
+std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands, std::uint64_t limit,
+                             const AlgorithmSpec& algorithm) {
+  using Ways = detail::Collected<std::vector<Way>>;
+  const auto visit = [](void* data, const tessera_offer* offer) {
+    Ways::take(data, [offer](std::vector<Way>& ways) {
+      ways.push_back({offer->algorithm, offer->seconds, offer->workspace_bytes});
+    });
+  };
+  Ways ways;
+  const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
+  const tessera_offers_request request = request_of(context, problem, operands, limit, algorithm, parameters);
+  context.call(context.table().plan_offers, &request, static_cast<tessera_offer_visitor>(visit),
+               static_cast<void*>(&ways));
+  return ways.get();
+}
+
+}  // namespace tessera::core
