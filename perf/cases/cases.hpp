@@ -45,6 +45,7 @@ std::vector<Kind> all_kinds();
 /// What has the name; none where nothing has.
 std::optional<Kind> kind_named(const std::string& name);
 std::optional<Pattern> pattern_named(const std::string& name);
+std::optional<Model> model_named(const std::string& name);
 std::optional<Boundary> boundary_named(const std::string& name);
 std::optional<tessera_activation> activation_named(const std::string& name);
 
@@ -74,5 +75,7 @@ std::string name_of(const SystemShape& shape);
 
 /// The problem of a kind: counts, work and traffic filled in.
 Problem resolve(const Case& c, Kind kind);
+/// Of a case's first kind.
+inline Problem resolve(const Case& c) { return resolve(c, c.kinds.front()); }
 
 }  // namespace tessera::perf

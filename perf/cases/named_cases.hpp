@@ -22,6 +22,8 @@ extern const char* const kStencilGrammar;
 Case gemm_case(const std::string& text);
 /// "3d_star_r4:512x512x4096:nearest:f64:steps=20" or "3d_star_r4_512x512x4096_nearest_steps20/f64".
 Case stencil_case(const std::string& text);
+/// "wave_o8_c2_sponge_512^3_steps24" as in the names of rows.
+Case system_case(const std::string& text);
 
 /// Cases of a table: where they are measured, their kinds, and their names as those of rows, separated by spaces; a *
 /// marks those of --quick.
