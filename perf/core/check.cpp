@@ -3,7 +3,9 @@
 
 #include "check.hpp"
 
+#include "activation_reference.hpp"
 #include "random.hpp"
+#include "reference.hpp"
 #include "taps.hpp"
 #include "wide.hpp"
 #include "window.hpp"
@@ -17,79 +19,30 @@ std::uint64_t input_seed(std::uint64_t seed, int input) { return seed * 0x2545f4
 
 namespace {
 
-/// A sum, and that of the sizes of its terms.
-struct Sum {
-  long double value, magnitude;
-};
-
-template <class T, class W>
-Sum sum_of_products(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
-                    std::int64_t j) {
-  W sum = 0, magnitude = 0;
+/// By the reference of the tests, of a product of one row and one column.
+template <class T, class D>
+Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+  const GemmShape& g = p.gemm;
+  std::vector<T> a, b;
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    const W product = W(Scalar<T>(random_element<T>(seed_a, std::uint64_t(at_a)))) *
-                      W(Scalar<T>(random_element<T>(seed_b, std::uint64_t(at_b))));
-    sum += product;
-    magnitude += product < 0 ? -product : product;
+    a.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(at_a)));
+    b.push_back(random_element<T>(input_seed(seed, 1), std::uint64_t(at_b)));
   }
-  return {sum, magnitude};
-}
-
-/// The formulas of tessera_activation.
-long double activated(tessera_activation activation, long double x) {
-  switch (activation) {
-    case TESSERA_ACTIVATION_RELU:
-      return std::max(x, 0.0L);
-    case TESSERA_ACTIVATION_GELU:
-      return x / 2 * std::erfc(-x / std::sqrt(2.0L));
-    case TESSERA_ACTIVATION_GELU_TANH:
-      return x / (1 + std::exp(-2 * std::sqrt(2 / 3.14159265358979323846L) * (x + 0.044715L * x * x * x)));
-    case TESSERA_ACTIVATION_SILU:
-      return x / (1 + std::exp(-x));
-    case TESSERA_ACTIVATION_SIGMOID:
-      return 1 / (1 + std::exp(-x));
-    case TESSERA_ACTIVATION_TANH:
-      return std::tanh(x);
-    default:
-      return x;
-  }
-}
-
-/// That of what becomes `value` by the activation, and is x within `bound` before. See "Activations" in
-/// docs/notes/bounds.md; no slope is larger than 1.13.
-template <class T, class D>
-long double bound_of_activated(tessera_activation activation, long double x, long double value, long double bound) {
-  if (activation > TESSERA_ACTIVATION_RELU)
-    bound = 1.13L * bound + 8 * kUnitRoundoff<Scalar<T>> * (std::abs(x) + bound + std::abs(value)) + 0x1p-126L;
-  return bound + roundoff_of<D>(std::abs(value) + bound);
-}
-
-/// An element of a product, of which A and B have the type T and D has the type D. Sums of tensor units cut off instead
-/// of rounding, and tf32 rounds what they take to 11 bits.
-template <class T, class D>
-Element bounded(const Problem& p, Sum sum, long double bias) {
-  const bool tf32 = p.kind.compute == TESSERA_COMPUTE_TF32;
-  const double unit = (sizeof(T) == 2 || tf32 ? 2.0 : 1.0) * kUnitRoundoff<Scalar<T>>;
-  long double relative = static_cast<long double>(p.gemm.k + 4) * unit + (tf32 ? 0x1p-10L : 0.0L);
-  // Operands are uniform in [-1, 1): what f16x3 adds by the largest elements is below a few of these.
-  const bool bf16x6 = p.kind.compute == TESSERA_COMPUTE_BF16X6, f16x3 = p.kind.compute == TESSERA_COMPUTE_F16X3;
-  const long double parts = bf16x6 ? 83.0L : 170.0L;
-  if (bf16x6 || f16x3) relative = std::max(relative, (static_cast<long double>(p.gemm.k) / 16 + parts) * unit);
-  const long double x = p.gemm.alpha * sum.value + bias, value = activated(p.gemm.activation, x);
-  const long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
-  const long double rounded = bound + roundoff_of<D>(std::abs(x) + bound);
-  return {value, bound_of_activated<T, D>(p.gemm.activation, x, value, bound),
-          bound_of_activated<T, D>(p.gemm.activation, x, value, rounded)};
-}
-
-template <class T, class D>
-Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
-  const Sum sum = sum_of_products<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
-  long double bias = 0;
-  if (p.gemm.bias != TESSERA_BIAS_NONE) bias = Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)));
-  return bounded<T, D>(p, sum, bias);
+  std::vector<double> bias;
+  if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
+  GemmDesc desc{.m = 1, .n = 1, .k = g.k};
+  desc.compute = Compute(p.kind.compute);
+  const auto sum =
+      test::gemm_reference<T, D>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(0), nullptr, false, bias);
+  const auto x = sum.value[0], value = test::activated(Activation(g.activation), x);
+  const auto bound = [&](long double of_x) {
+    const auto before = test::activated_bound<Scalar<D>>(Activation(g.activation), x, double(of_x));
+    return before + roundoff_of<D>(std::abs(value) + before);
+  };
+  const long double of_x = sum.bound[0];
+  return {value, bound(of_x), bound(of_x + roundoff_of<D>(std::abs(x) + of_x))};
 }
 
 /// What each of many steps may add to the rounding errors of values of size 1: sum |c| = 1, see window.cpp.

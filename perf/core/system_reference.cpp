@@ -52,14 +52,14 @@ SystemReference::SystemReference(const Problem& problem, std::uint64_t seed)
 Samples SystemReference::sampled(std::size_t operand, SystemStep& step) const {
   const SystemOperand& o = problem_.operands[operand];
   Samples samples;
-  const auto add = [&](std::int64_t where, const Bounded& value) { samples.add(where, value.value, value.bound); };
+  const auto add = [&](std::int64_t where, const Number& value) { samples.add(where, value.value, value.error); };
   if (o.use == SystemOperand::Use::recorded) {
     const std::int64_t width = o.count / problem_.system.steps;
     for (std::int64_t where = 0; where < o.count; ++where) add(where, step.recorded(o.index, where % width));
   } else {
     for (const std::int64_t where : points_) {
       const Place at = step.place_of(where);
-      add(where, o.level == 0 ? step.next(o.index, at) : Bounded{step.before(o.index, 1 - o.level, at), 0});
+      add(where, o.level == 0 ? step.next(o.index, at) : Number{step.before(o.index, 1 - o.level, at), 0});
     }
   }
   return samples;
