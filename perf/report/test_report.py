@@ -28,13 +28,10 @@ EIGENS = ("tessera:cpu:eigen", "peer:eigen")  # an algorithm and a peer
 
 class Parsing(Files):
     def test_names(self) -> None:
-        subject = parse_subject("tessera:cuda:1:tiled_shared:tile=16,split=2")
-        self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
+        subject, limited = map(parse_subject, ("tessera:cuda:1:tiled_shared", "tessera:cuda:skinny@64MiB"))
+        self.assertEqual((subject.backend, subject.name, subject.limit), ("cuda:1", "tiled_shared", ""))
+        self.assertEqual((limited.name, limited.limit, limited.short), ("skinny", "@64MiB", "cuda skinny @64MiB"))
         self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
-        self.assertEqual(parse_subject("tessera:cuda:thin:split=2").text, "tessera:cuda:skinny:split=2")  # its name now
-        limited = parse_subject("tessera:cuda:thin@64MiB")
-        self.assertEqual((limited.text, limited.short), ("tessera:cuda:skinny@64MiB", "cuda skinny @64MiB"))
-        self.assertEqual((subject.limited, limited.limited), (False, True))
         self.assertEqual(parse_subject("peer:cublaslt+kernel").name, "cublaslt+kernel")
         self.assertIsNone(parse_subject("eigen"))
         self.assertEqual([parse_subject(name).short for name in EIGENS], ["cpu eigen", "eigen (peer)"])
