@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and the machine's facts as text, the same in the page, the Markdown and the terminal."""
+"""Numbers and the machine's facts as text, the same in the report, on the pages and in the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {"gpu": "GPU", "cpu": "CPU", "mhz_per_cpu": "CPU clock, MHz", "cuda_run
           "host_kernels": "Peers' instruction set", "cpu_family_model": "CPU family/model", "cublas": "cuBLAS",
           "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
 # Columns of Markdown tables that hold words, besides the first.
-WORDS = {"chosen", "beside", "dtype", "cache", "best of ours", "best peer", "automatic", "verdict"}
+WORDS = {"chosen", "beside", "verdict"}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unittest
@@ -15,7 +16,6 @@ import compare
 import noise
 import plots
 import report
-import table
 from results import ResultError, load, parse_subject
 from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401: found here by unittest
 from test_passes import Chance, SeveralPasses  # noqa: F401
@@ -91,8 +91,7 @@ class Parsing(Files):
 
     def test_programs_say_what_is_wrong(self) -> None:
         bad, good = self.write("not JSON", "bad.json"), self.write(document())
-        for name, arguments in (("table.py", [bad]), ("compare.py", [good, bad]),
-                                ("report.py", [bad, "-o", self.folder / "page"])):
+        for name, arguments in (("compare.py", [good, bad]), ("report.py", [bad, "-o", self.folder / "page"])):
             done = self.program(name, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), name)
             self.assertRegex(done.stderr, rf"^{name}: .*bad\.json: is not JSON: line 1, column 1")
@@ -174,36 +173,6 @@ class Comparing(Files):
         self.assertEqual(sizes, sorted(sizes, reverse=True))
 
 
-class Tables(unittest.TestCase):
-    def test_markdown(self) -> None:
-        lines = table.render(loaded(document())).splitlines()
-        row = next(line for line in lines if line.startswith("| 4095 | f32"))
-        self.assertRegex(row, r"\| 86 % fma \| cuda register_blocked \| .* \| cublaslt-best \| \*\*1\.\d\d×\*\* "
-                              r"\| register_blocked \| [^|]* \| 100 % \| \*\*1\.\d\d×\*\* \|$")
-        starts = [index for index, line in enumerate(lines) if line.startswith("| ---")]
-        self.assertGreater(len(starts), 3)
-        for start in starts:
-            self.assertEqual(len({line.count("|") for line in lines[start - 1:start + 4] if line}), 1)
-
-    def test_automatic_choices(self) -> None:
-        result = loaded(content(*(
-            entry(f"gemm/{name}", rate=rate, automatic=automatic) for name, rate, automatic in (
-                ("64/f32/cold/tessera:cpu:packed", 100.0, 1.0), ("64/f32/cold/tessera:cpu:direct", 50.0, 0.0),
-                ("64/f32/cold/tessera:other:plain", 80.0, 1.0), ("64/f32/cold/peer:blis", 200.0, 0.0),
-                ("65/f32/cold/tessera:cpu:packed", 100.0, 0.0), ("65/f32/cold/tessera:cpu:direct", 81.0, 1.0),
-                ("66/f32/cold/tessera:cpu:packed", 100.0, 0.0)))))
-        self.assertEqual(noise.automatic_shares(result, "gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
-        lines = table.render(result).splitlines()
-        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 "
-                      "cases), 81.0 % at least; it is below 95 % in 1.", lines)
-        ends = {line.split(" | ")[0][2:] + " " + line.split(" | ")[6]: line.split(" | ", 9)[9]
-                for line in lines if "f32" in line}
-        self.assertEqual(ends, {"64 cpu packed": "0.50× | packed | 100 GFLOP/s | 100 % | 0.50× |",
-                                "64 other plain": "0.40× | plain | 80.0 GFLOP/s | 100 % | 0.40× |",
-                                "65 cpu packed": "– | direct | 81.0 GFLOP/s | **81 %** | – |",
-                                "66 cpu packed": "– | – | – | – | – |"})
-
-
 class Outline(HTMLParser):
     """The identifiers, references and elements of a page."""
 
@@ -253,6 +222,14 @@ class Pages(Files):
         self.assertIn('<td class="mark">◆</td><td class="subject">cuda restrict</td>', drawn)
         self.assertIn("◆ cuda: the automatic choice reaches ", drawn)
         self.assertNotIn('"mark">◆', self.outline(one_row("gemm/64/f32/cold/tessera:cpu:packed", rate=1.0))[0])
+        result = loaded(content(*(
+            entry(f"gemm/{name}", rate=rate, automatic=automatic) for name, rate, automatic in (
+                ("64/f32/cold/tessera:cpu:packed", 100.0, 1.0), ("64/f32/cold/tessera:cpu:direct", 50.0, 0.0),
+                ("64/f32/cold/tessera:other:plain", 80.0, 1.0), ("65/f32/cold/tessera:cpu:packed", 100.0, 0.0),
+                ("65/f32/cold/tessera:cpu:direct", 81.0, 1.0), ("66/f32/cold/tessera:cpu:packed", 100.0, 0.0)))))
+        self.assertEqual(noise.automatic_shares(result, "gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
+        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 "
+                      "cases), 81.0 % at least; it is below 95 % in 1.", html.unescape(report.render([result])))
 
     def test_an_algorithm_with_a_peers_name(self) -> None:
         result = loaded(content(*(entry(f"gemm/{size}/f32/hot/{name}", rate=100.0)
