@@ -204,7 +204,7 @@ class Pages(Files):
         self.assertLessEqual({link[1:] for link in outline.links}, set(outline.ids))
         for expected in ("NVIDIA H100", "580.65", "b924f7c0ffee", "2026-11-21", "<dd>1980</dd>", "13.1.0",
                          "wrong result: error 3.1", "peer:magma", "GEMM beside the best peer, f64", "Square GEMM, f32",
-                         "Roofline of GEMM, f64", "Stencils, f32", "★"):
+                         "<strong>GEMM, f64", "Stencils, f32", "★"):
             self.assertIn(expected, drawn)
         self.assertEqual(outline.tags.count("figure"), 2 * 8)
         self.assertEqual(outline.tags.count("svg"), 2 * 8)
@@ -212,9 +212,9 @@ class Pages(Files):
     def test_without_peers_and_ceilings(self) -> None:
         drawn, _ = self.outline(document(peers=False, ceilings=False, git_commit="b924f7c0ffee-dirty"))
         self.assertIn("no peer was measured", drawn)
-        self.assertIn("there are no rooflines", drawn)
+        self.assertIn("there are no shares of them", drawn)
         self.assertIn("with local changes", drawn)
-        self.assertNotIn("Roofline of", drawn)
+        self.assertNotIn("% of the ceiling that binds", drawn)
 
     def test_automatic_choices(self) -> None:
         drawn, _ = self.outline(document())
