@@ -212,10 +212,7 @@ median = statistics.median
 
 def times(values: list[float], centre_of: Callable[[list[float]], float] = mean) -> str:
     """Geometric mean or median, and the range where there are several: `1.01 (0.97–1.03)`."""
-    if not values:
-        return text.NONE
-    centre, low, high = map(_times, (centre_of(values), min(values), max(values)))
-    return centre if low == high else f"{centre} ({low}–{high})"
+    return text.ranged(values, _times, centre_of)
 
 
 def _times(value: float) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import Any, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from model import RATE_UNITS, Row
 
@@ -90,6 +90,15 @@ def ratio(value: float | None) -> str:
         return NONE
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{float(f'{value:.3g}'):,.{digits}f}×".replace(",", THIN_SPACE)
+
+
+def ranged(values: list[float], show: Callable[[float], str],
+           centre_of: Callable[[list[float]], float] = statistics.geometric_mean) -> str:
+    """The centre, and the range where there are several: `0.98× (0.91–1.03)`."""
+    if not values:
+        return NONE
+    centre, low, high = map(show, (centre_of(values), min(values), max(values)))
+    return centre if low == high else f"{centre} ({low.rstrip(' %×')}–{high.rstrip(' %×')})"
 
 
 def automatic(backend: str, shares: list[float]) -> str:
