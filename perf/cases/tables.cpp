@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "named_cases.hpp"
+#include "cases.hpp"
 
 namespace tessera::perf {
 

@@ -8,7 +8,6 @@
 #include "reference.hpp"
 #include "taps.hpp"
 #include "wide.hpp"
-#include "window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -78,13 +77,23 @@ Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, st
 }
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
-  problem.op == Op::gemm ? sample_gemm() : sample_stencil();
+  if (problem.op == Op::system)
+    checked_ = checked_arrays(problem, seed);
+  else
+    checked_.push_back({kOut, problem.kind.dtype_out, problem.out_count, problem.out_gaps, "",
+                        problem.op == Op::gemm ? sampled_product() : sampled_stencil()});
 }
 
-void Reference::sample_gemm() {
+bool Reference::complete() const {
+  return std::all_of(checked_.begin(), checked_.end(),
+                     [](const Checked& c) { return c.samples.value.size() == c.samples.where.size(); });
+}
+
+Samples Reference::sampled_product() {
   const GemmShape& g = problem_.gemm;
   const std::int64_t elements = g.m * g.n * g.batch;
   const std::int64_t count = std::min(elements, std::clamp<std::int64_t>(3000000 / g.k, 48, 1024));
+  Samples samples;
   for (std::int64_t s = 0; s < count; ++s) {
     // The corners of the first and the last matrix, then anywhere.
     std::int64_t l = s & 4 ? g.batch - 1 : 0, i = s & 2 ? g.m - 1 : 0, j = s & 1 ? g.n - 1 : 0;
@@ -94,36 +103,45 @@ void Reference::sample_gemm() {
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
     const Element element = product_element(problem_, seed_, l, i, j);
-    samples_.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
+    samples.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
     bound_rounded_before_.push_back(element.bound_rounded_before);
   }
+  return samples;
 }
 
-void Reference::sample_stencil() {
-  if (!windows_are_affordable(problem_) && problem_.has_parts()) return sample_many_steps();
-  samples_ = stencil_windows(problem_, input_seed(seed_, 0));
-}
-
-void Reference::sample_many_steps() {
+Samples Reference::sampled_stencil() const {
+  if (windows_are_affordable(problem_) || !problem_.has_parts()) return stencil_windows(problem_, input_seed(seed_, 0));
   const StencilShape& s = problem_.stencil;
   const double of_step = roundoff_of_step(problem_);
+  Samples samples;
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
-    samples_.where.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
+    samples.where.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
     // Both sides have the rounding errors of all steps; each step adds its unit at most (see window.cpp).
-    samples_.bound.push_back(2.0 * of_step * double(s.steps));
+    samples.bound.push_back(2.0 * of_step * double(s.steps));
   }
+  return samples;
 }
 
-Verdict Reference::check(Device& device, const void* out, Rounding rounding) const {
+void Reference::adopt(Device& device, void* const* arrays) {
+  for (Checked& c : checked_) c.samples.adopt(device, arrays[c.array], c.dtype);
+}
+
+Verdict Reference::check(Device& device, void* const* arrays, Rounding rounding) const {
   if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
-  const std::int64_t gaps = device.count_nan(out, problem_.kind.dtype_out, problem_.out_count) - problem_.out_gaps;
-  if (gaps != 0)
-    return {0.0, std::to_string(std::abs(gaps)) + (gaps > 0 ? " elements were not written (or are NaN)"
-                                                            : " elements between the rows were overwritten")};
-  Samples samples = samples_;
-  if (rounding == Rounding::before_activation && problem_.op == Op::gemm) samples.bound = bound_rounded_before_;
-  return samples.check(device, out, problem_.kind.dtype_out);
+  Verdict all;
+  for (const Checked& c : checked_) {
+    const std::int64_t gaps = device.count_nan(arrays[c.array], c.dtype, c.count) - c.gaps;
+    if (gaps != 0)
+      return {0.0, std::to_string(std::abs(gaps)) + " elements" + c.of +
+                       (gaps > 0 ? " were not written (or are NaN)" : " between the rows were overwritten")};
+    Samples samples = c.samples;
+    if (rounding == Rounding::before_activation && problem_.op == Op::gemm) samples.bound = bound_rounded_before_;
+    const Verdict one = samples.check(device, arrays[c.array], c.dtype, c.of);
+    all.error = std::max(all.error, one.error);
+    if (all.failure.empty()) all.failure = one.failure;
+  }
+  return all;
 }
 
 }  // namespace tessera::perf

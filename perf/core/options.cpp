@@ -4,7 +4,6 @@
 #include "options.hpp"
 
 #include "check.hpp"
-#include "named_cases.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,8 +3,6 @@
 
 #include "scalings.hpp"
 
-#include "named_cases.hpp"
-
 namespace tessera::perf {
 
 namespace {

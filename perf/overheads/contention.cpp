@@ -6,7 +6,6 @@
 /// takes twice as long.
 
 #include "cholesky.hpp"
-#include "named_cases.hpp"
 #include "suite.hpp"
 
 #include <signal.h>

@@ -4,7 +4,6 @@
 /// @file
 /// What it costs to use the library, beside the work itself.
 
-#include "named_cases.hpp"
 #include "suite.hpp"
 
 #include <sys/wait.h>

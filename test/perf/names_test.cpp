@@ -3,8 +3,8 @@
 
 /// Cases by their names: those that the suite has, and those of the command line.
 
+#include "cases.hpp"
 #include "check.hpp"
-#include "named_cases.hpp"
 #include "taps.hpp"
 
 #include <catch2/catch_approx.hpp>

@@ -6,6 +6,7 @@
 /// types may be from it. Knows nothing of the library but its C structs.
 #pragma once
 
+#include "beyond.hpp"
 #include "element_numbers.hpp"
 
 #include <tessera/system.h>
@@ -21,24 +22,6 @@
 namespace tessera::test {
 
 using Place = std::array<std::int64_t, TESSERA_MAX_RANK>;
-
-inline std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
-
-/// The point of an axis of n points that stands for one outside.
-inline std::int64_t stand_in(tessera_boundary mode, std::int64_t n, std::int64_t i) {
-  switch (mode) {
-    case TESSERA_BOUNDARY_PERIODIC:
-      return modulo(i, n);
-    case TESSERA_BOUNDARY_NEAREST:
-      return std::clamp<std::int64_t>(i, 0, n - 1);
-    case TESSERA_BOUNDARY_REFLECT:
-      return std::min(modulo(i, 2 * n), 2 * n - 1 - modulo(i, 2 * n));
-    case TESSERA_BOUNDARY_MIRROR:
-      return n == 1 ? 0 : std::min(modulo(i, 2 * n - 2), 2 * n - 2 - modulo(i, 2 * n - 2));
-    default:
-      return i;
-  }
-}
 
 /// A value, and how far what is computed in the system's types may be from it.
 struct Number {
@@ -127,7 +110,7 @@ struct SystemEvaluation {
       const tessera_boundary mode = field.boundary[axis][side];
       if (mode == TESSERA_BOUNDARY_FIXED) return false;
       if (mode == TESSERA_BOUNDARY_CONSTANT && !constant) constant = true, outside = field.boundary_value[axis][side];
-      p[std::size_t(axis)] = stand_in(mode, n, i);
+      p[std::size_t(axis)] = mode == TESSERA_BOUNDARY_CONSTANT ? i : source_of(Boundary(mode), i, n);
     }
     value = mapped(f.map, constant ? Number{outside, unit * std::abs(outside)} : at(f.field, f.level, p));
     return true;
