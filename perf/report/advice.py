@@ -78,7 +78,8 @@ def _cells(kind: str, groups: list[Group]) -> tuple[str, ...]:
         if part.automatic and not noise.is_doubtful(noise.of_ratio(part.automatic, best)):
             automatic.append(part.automatic_share)
     names = ", ".join(f"{name} ({count})" if len(algorithms) > 1 else name for name, count in algorithms.most_common())
-    return (kind, backend, names, text.ranged(shares, _percent), text.ranged(ratios, text.ratio), _automatic(automatic), cases)
+    ranges = text.ranged(shares, _percent), text.ranged(ratios, text.ratio)
+    return (kind, backend, names, *ranges, _automatic(automatic), cases)
 
 
 def advise(result: Result) -> list[tuple[str, ...]]:
