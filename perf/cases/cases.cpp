@@ -79,6 +79,7 @@ std::optional<Kind> kind_named(const std::string& name) {
 }
 
 std::optional<Pattern> pattern_named(const std::string& name) { return number_of<Pattern>(kPatterns, name); }
+std::optional<Model> model_named(const std::string& name) { return number_of<Model>(kModels, name); }
 
 std::optional<Boundary> boundary_named(const std::string& name) {
   for (const Boundary mode : kBoundaries)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "named_cases.hpp"
+#include "cases.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,11 +44,14 @@ using Fields = std::vector<std::string>;
   throw std::invalid_argument("'" + piece + "': " + why);
 }
 
-/// The length of the longest activation that the text has there: "gelu_tanh" has a separator in it.
-std::size_t activation_at(const std::string& text, std::size_t begin) {
+/// The length of the longest name that the text has there: "gelu_tanh" and "gray_scott" have a separator in them.
+std::size_t name_at(const std::string& text, std::size_t begin) {
   std::size_t longest = 0;
-  for (const std::string name : kActivations)
+  const auto look_for = [&](const std::string& name) {
     if (text.compare(begin, name.size(), name) == 0) longest = std::max(longest, name.size());
+  };
+  std::for_each(std::begin(kActivations), std::end(kActivations), look_for);
+  std::for_each(std::begin(kModels), std::end(kModels), look_for);
   return longest;
 }
 
@@ -56,7 +59,7 @@ std::size_t activation_at(const std::string& text, std::size_t begin) {
 Fields fields_of(const std::string& text) {
   Fields fields;
   for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find_first_of(":_/", begin + activation_at(text, begin)), text.size());
+    const std::size_t end = std::min(text.find_first_of(":_/", begin + name_at(text, begin)), text.size());
     fields.push_back(text.substr(begin, end - begin));
     if (fields.back().empty()) refuse(text, "an empty field");
     begin = end + 1;
@@ -197,7 +200,8 @@ std::vector<std::int64_t> power(const std::string& field, std::size_t hat, int r
   return {std::int64_t(value)};
 }
 
-void read_extents(StencilShape& s, const std::string& field) {
+template <class Shape>
+void read_extents(Shape& s, const std::string& field) {
   std::vector<std::int64_t> extents;
   if (const std::size_t hat = field.find('^'); hat != std::string::npos)
     extents = power(field, hat, s.rank);
@@ -227,9 +231,12 @@ void read_option(Stencil& s, const std::string& field) {
     refuse(field, "no option of a stencil");
 }
 
-Case case_of(Problem problem, const Kind& kind) {
+template <class Shape>
+Case case_of(Op op, Shape Problem::*place, const Shape& shape, const Kind& kind) {
   Case c;
-  c.problem = std::move(problem);
+  c.problem.op = op;
+  c.problem.name = name_of(shape);
+  c.problem.*place = shape;
   c.quick = true;
   c.kinds = {kind};
   return c;
@@ -242,19 +249,13 @@ Case gemm_case(const std::string& text) {
   Product product;
   read_sizes(product, fields[0]);
   for (std::size_t i = 1; i < fields.size(); ++i) read_option(product, fields[i]);
-  Problem p;
-  p.op = Op::gemm;
-  p.gemm = shape_of(product);
-  p.name = name_of(p.gemm);
-  return case_of(p, product.kind.value_or(Kind()));
+  return case_of(Op::gemm, &Problem::gemm, shape_of(product), product.kind.value_or(Kind()));
 }
 
 Case stencil_case(const std::string& text) {
   const Fields fields = fields_of(text);
   if (fields.size() < 4) refuse(text, "a stencil has a rank, a pattern, a radius and extents");
-  Problem p;
-  p.op = Op::stencil;
-  StencilShape& s = p.stencil;
+  StencilShape s;
   read_pattern(s, fields);
   read_extents(s, fields[3]);
   Stencil options;
@@ -263,8 +264,32 @@ Case stencil_case(const std::string& text) {
   check_bytes("the field", double(s.extents[0]) * double(s.extents[1]) * double(s.extents[2]), kind.dtype);
   s.boundary = options.boundary.value_or(Boundary::fixed);
   s.steps = options.steps.value_or(1);
-  p.name = name_of(s);
-  return case_of(p, kind);
+  return case_of(Op::stencil, &Problem::stencil, s, kind);
+}
+
+Case system_case(const std::string& text) {
+  const Fields fields = fields_of(text);
+  const auto model = model_named(fields[0]);
+  if (!model) refuse(fields[0], "no model of a system");
+  SystemShape s;
+  s.model = *model;
+  s.rank = s.model == Model::gray_scott || s.model == Model::burgers ? 2 : 3;
+  Kind kind;
+  for (const std::string& field : std::span(fields).subspan(1)) {
+    if (field == "c2")
+      s.varying = true;
+    else if (field == "sponge")
+      s.sponge = true;
+    else if (const auto order = number_behind("o", field, 8))
+      s.order = int(*order);
+    else if (const auto steps = number_behind("steps", field, kMaxSteps))
+      s.steps = *steps;
+    else if (const auto named = kind_named(field))
+      kind = *named;
+    else
+      read_extents(s, field);
+  }
+  return case_of(Op::system, &Problem::system, s, kind);
 }
 
 std::vector<Case> listed(std::span<const Listed> lines, Case (*read)(const std::string&)) {

@@ -218,30 +218,12 @@ void count_work(Problem& p, const tessera_system_desc& desc) {
 }  // namespace
 
 StencilSystem system_of(const SystemShape& shape, DType dtype) {
+  // In the order of Model.
+  constexpr void (Builder::*kBuild[])() = {&Builder::wave,      &Builder::diffusion,  &Builder::maxwell,
+                                           &Builder::elastic,   &Builder::gray_scott, &Builder::burgers,
+                                           &Builder::allen_cahn};
   Builder builder(shape, dtype);
-  switch (shape.model) {
-    case Model::wave:
-      builder.wave();
-      break;
-    case Model::diffusion:
-      builder.diffusion();
-      break;
-    case Model::maxwell:
-      builder.maxwell();
-      break;
-    case Model::elastic:
-      builder.elastic();
-      break;
-    case Model::gray_scott:
-      builder.gray_scott();
-      break;
-    case Model::burgers:
-      builder.burgers();
-      break;
-    case Model::allen_cahn:
-      builder.allen_cahn();
-      break;
-  }
+  (builder.*kBuild[std::size_t(shape.model)])();
   return std::move(builder.system);
 }
 

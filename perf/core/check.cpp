@@ -3,10 +3,11 @@
 
 #include "check.hpp"
 
+#include "activation_reference.hpp"
 #include "random.hpp"
+#include "reference.hpp"
 #include "taps.hpp"
 #include "wide.hpp"
-#include "window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,79 +18,30 @@ std::uint64_t input_seed(std::uint64_t seed, int input) { return seed * 0x2545f4
 
 namespace {
 
-/// A sum, and that of the sizes of its terms.
-struct Sum {
-  long double value, magnitude;
-};
-
-template <class T, class W>
-Sum sum_of_products(const GemmShape& g, std::uint64_t seed_a, std::uint64_t seed_b, std::int64_t l, std::int64_t i,
-                    std::int64_t j) {
-  W sum = 0, magnitude = 0;
+/// By the reference of the tests, of a product of one row and one column.
+template <class T, class D>
+Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
+  const GemmShape& g = p.gemm;
+  std::vector<T> a, b;
   for (std::int64_t t = 0; t < g.k; ++t) {
     const std::int64_t at_a = l * g.stride_a + (g.trans_a ? t * g.lda + i : i * g.lda + t);
     const std::int64_t at_b = l * g.stride_b + (g.trans_b ? j * g.ldb + t : t * g.ldb + j);
-    const W product = W(Scalar<T>(random_element<T>(seed_a, std::uint64_t(at_a)))) *
-                      W(Scalar<T>(random_element<T>(seed_b, std::uint64_t(at_b))));
-    sum += product;
-    magnitude += product < 0 ? -product : product;
+    a.push_back(random_element<T>(input_seed(seed, 0), std::uint64_t(at_a)));
+    b.push_back(random_element<T>(input_seed(seed, 1), std::uint64_t(at_b)));
   }
-  return {sum, magnitude};
-}
-
-/// The formulas of tessera_activation.
-long double activated(tessera_activation activation, long double x) {
-  switch (activation) {
-    case TESSERA_ACTIVATION_RELU:
-      return std::max(x, 0.0L);
-    case TESSERA_ACTIVATION_GELU:
-      return x / 2 * std::erfc(-x / std::sqrt(2.0L));
-    case TESSERA_ACTIVATION_GELU_TANH:
-      return x / (1 + std::exp(-2 * std::sqrt(2 / 3.14159265358979323846L) * (x + 0.044715L * x * x * x)));
-    case TESSERA_ACTIVATION_SILU:
-      return x / (1 + std::exp(-x));
-    case TESSERA_ACTIVATION_SIGMOID:
-      return 1 / (1 + std::exp(-x));
-    case TESSERA_ACTIVATION_TANH:
-      return std::tanh(x);
-    default:
-      return x;
-  }
-}
-
-/// That of what becomes `value` by the activation, and is x within `bound` before. See "Activations" in
-/// docs/notes/bounds.md; no slope is larger than 1.13.
-template <class T, class D>
-long double bound_of_activated(tessera_activation activation, long double x, long double value, long double bound) {
-  if (activation > TESSERA_ACTIVATION_RELU)
-    bound = 1.13L * bound + 8 * kUnitRoundoff<Scalar<T>> * (std::abs(x) + bound + std::abs(value)) + 0x1p-126L;
-  return bound + roundoff_of<D>(std::abs(value) + bound);
-}
-
-/// An element of a product, of which A and B have the type T and D has the type D. Sums of tensor units cut off instead
-/// of rounding, and tf32 rounds what they take to 11 bits.
-template <class T, class D>
-Element bounded(const Problem& p, Sum sum, long double bias) {
-  const bool tf32 = p.kind.compute == TESSERA_COMPUTE_TF32;
-  const double unit = (sizeof(T) == 2 || tf32 ? 2.0 : 1.0) * kUnitRoundoff<Scalar<T>>;
-  long double relative = static_cast<long double>(p.gemm.k + 4) * unit + (tf32 ? 0x1p-10L : 0.0L);
-  // Operands are uniform in [-1, 1): what f16x3 adds by the largest elements is below a few of these.
-  const bool bf16x6 = p.kind.compute == TESSERA_COMPUTE_BF16X6, f16x3 = p.kind.compute == TESSERA_COMPUTE_F16X3;
-  const long double parts = bf16x6 ? 83.0L : 170.0L;
-  if (bf16x6 || f16x3) relative = std::max(relative, (static_cast<long double>(p.gemm.k) / 16 + parts) * unit);
-  const long double x = p.gemm.alpha * sum.value + bias, value = activated(p.gemm.activation, x);
-  const long double bound = relative * (p.gemm.alpha * sum.magnitude + std::abs(bias));
-  const long double rounded = bound + roundoff_of<D>(std::abs(x) + bound);
-  return {value, bound_of_activated<T, D>(p.gemm.activation, x, value, bound),
-          bound_of_activated<T, D>(p.gemm.activation, x, value, rounded)};
-}
-
-template <class T, class D>
-Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j) {
-  const Sum sum = sum_of_products<T, Wide<T>>(p.gemm, input_seed(seed, 0), input_seed(seed, 1), l, i, j);
-  long double bias = 0;
-  if (p.gemm.bias != TESSERA_BIAS_NONE) bias = Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)));
-  return bounded<T, D>(p, sum, bias);
+  std::vector<double> bias;
+  if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
+  GemmDesc desc{.m = 1, .n = 1, .k = g.k};
+  desc.compute = Compute(p.kind.compute);
+  const auto sum =
+      test::gemm_reference<T, D>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(0), nullptr, false, bias);
+  const auto x = sum.value[0], value = test::activated(Activation(g.activation), x);
+  const auto bound = [&](long double of_x) {
+    const auto before = test::activated_bound<Scalar<D>>(Activation(g.activation), x, double(of_x));
+    return before + roundoff_of<D>(std::abs(value) + before);
+  };
+  const long double of_x = sum.bound[0];
+  return {value, bound(of_x), bound(of_x + roundoff_of<D>(std::abs(x) + of_x))};
 }
 
 /// What each of many steps may add to the rounding errors of values of size 1: sum |c| = 1, see window.cpp.
@@ -125,13 +77,23 @@ Element product_element(const Problem& p, std::uint64_t seed, std::int64_t l, st
 }
 
 Reference::Reference(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
-  problem.op == Op::gemm ? sample_gemm() : sample_stencil();
+  if (problem.op == Op::system)
+    checked_ = checked_arrays(problem, seed);
+  else
+    checked_.push_back({kOut, problem.kind.dtype_out, problem.out_count, problem.out_gaps, "",
+                        problem.op == Op::gemm ? sampled_product() : sampled_stencil()});
 }
 
-void Reference::sample_gemm() {
+bool Reference::complete() const {
+  return std::all_of(checked_.begin(), checked_.end(),
+                     [](const Checked& c) { return c.samples.value.size() == c.samples.where.size(); });
+}
+
+Samples Reference::sampled_product() {
   const GemmShape& g = problem_.gemm;
   const std::int64_t elements = g.m * g.n * g.batch;
   const std::int64_t count = std::min(elements, std::clamp<std::int64_t>(3000000 / g.k, 48, 1024));
+  Samples samples;
   for (std::int64_t s = 0; s < count; ++s) {
     // The corners of the first and the last matrix, then anywhere.
     std::int64_t l = s & 4 ? g.batch - 1 : 0, i = s & 2 ? g.m - 1 : 0, j = s & 1 ? g.n - 1 : 0;
@@ -141,36 +103,45 @@ void Reference::sample_gemm() {
       l = e / (g.m * g.n), i = e / g.n % g.m, j = e % g.n;
     }
     const Element element = product_element(problem_, seed_, l, i, j);
-    samples_.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
+    samples.add(l * g.stride_c + i * g.ldc + j, element.value, element.bound);
     bound_rounded_before_.push_back(element.bound_rounded_before);
   }
+  return samples;
 }
 
-void Reference::sample_stencil() {
-  if (!windows_are_affordable(problem_) && problem_.has_parts()) return sample_many_steps();
-  samples_ = stencil_windows(problem_, input_seed(seed_, 0));
-}
-
-void Reference::sample_many_steps() {
+Samples Reference::sampled_stencil() const {
+  if (windows_are_affordable(problem_) || !problem_.has_parts()) return stencil_windows(problem_, input_seed(seed_, 0));
   const StencilShape& s = problem_.stencil;
   const double of_step = roundoff_of_step(problem_);
+  Samples samples;
   for (std::uint64_t sample = 0; sample < 4096; ++sample) {
     const double u = 0.5 + 0.5 * random_value(seed_ + 78, sample);
-    samples_.where.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
+    samples.where.push_back(std::min(s.points() - 1, std::int64_t(u * double(s.points()))));
     // Both sides have the rounding errors of all steps; each step adds its unit at most (see window.cpp).
-    samples_.bound.push_back(2.0 * of_step * double(s.steps));
+    samples.bound.push_back(2.0 * of_step * double(s.steps));
   }
+  return samples;
 }
 
-Verdict Reference::check(Device& device, const void* out, Rounding rounding) const {
+void Reference::adopt(Device& device, void* const* arrays) {
+  for (Checked& c : checked_) c.samples.adopt(device, arrays[c.array], c.dtype);
+}
+
+Verdict Reference::check(Device& device, void* const* arrays, Rounding rounding) const {
   if (!complete()) return {0.0, "nothing to compare with: no competitor's part of the steps was right"};
-  const std::int64_t gaps = device.count_nan(out, problem_.kind.dtype_out, problem_.out_count) - problem_.out_gaps;
-  if (gaps != 0)
-    return {0.0, std::to_string(std::abs(gaps)) + (gaps > 0 ? " elements were not written (or are NaN)"
-                                                            : " elements between the rows were overwritten")};
-  Samples samples = samples_;
-  if (rounding == Rounding::before_activation && problem_.op == Op::gemm) samples.bound = bound_rounded_before_;
-  return samples.check(device, out, problem_.kind.dtype_out);
+  Verdict all;
+  for (const Checked& c : checked_) {
+    const std::int64_t gaps = device.count_nan(arrays[c.array], c.dtype, c.count) - c.gaps;
+    if (gaps != 0)
+      return {0.0, std::to_string(std::abs(gaps)) + " elements" + c.of +
+                       (gaps > 0 ? " were not written (or are NaN)" : " between the rows were overwritten")};
+    Samples samples = c.samples;
+    if (rounding == Rounding::before_activation && problem_.op == Op::gemm) samples.bound = bound_rounded_before_;
+    const Verdict one = samples.check(device, arrays[c.array], c.dtype, c.of);
+    all.error = std::max(all.error, one.error);
+    if (all.failure.empty()) all.failure = one.failure;
+  }
+  return all;
 }
 
 }  // namespace tessera::perf

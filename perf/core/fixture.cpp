@@ -35,7 +35,7 @@ Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
       add(problem.kind.dtype, o.count, operand_seed(seed, i), o.range, o.use == Use::recorded, changes);
     }
   } else {
-    for (std::size_t i = 0; i < kOut; ++i)
+    for (std::size_t i = 0; i < Reference::kOut; ++i)
       add(problem.in_dtype(i), problem.in_count[i], input_seed(seed, int(i)), {}, false, false);
     add(problem.kind.dtype_out, problem.out_count, 0, {}, true, true);
   }
@@ -77,25 +77,19 @@ Reference& Fixture::reference() {
   if (!reference_) reference_.emplace(problem_, seed_);
   return *reference_;
 }
-SystemReference& Fixture::system_reference() {
-  if (!system_reference_) system_reference_.emplace(problem_, seed_);
-  return *system_reference_;
-}
-bool Fixture::has_reference() { return is_system() ? system_reference().complete() : reference().complete(); }
 
 void Fixture::execute(const Execute& function, std::int64_t i, bool hot) const {
   std::vector<void*>& list = lists_[std::size_t(hot ? 0 : i % sets_)];
   if (is_system())
     function(nullptr, list.data());
   else
-    function(list.data(), list[kOut]);
+    function(list.data(), list[Reference::kOut]);
 }
 
 Verdict Fixture::check(const Execute& function, double& seconds, Rounding rounding) {
   restore();
   seconds = device_->time([&] { execute(function, 0, true); });
-  return is_system() ? system_reference().check(*device_, lists_[0].data())
-                     : reference().check(*device_, result(), rounding);
+  return reference().check(*device_, lists_[0].data(), rounding);
 }
 
 Verdict Fixture::chain(const Execute& part) {
@@ -103,18 +97,19 @@ Verdict Fixture::chain(const Execute& part) {
   const std::size_t bytes = problem_.out_bytes();
   const auto release = [this](void* memory) { device_->release(memory); };
   const std::unique_ptr<void, decltype(release)> second(device_->allocate(bytes), release);
-  void* const out[] = {lists_[0][kOut], second.get()};
+  std::vector<void*> list = lists_[0];  // out of which the next part reads
+  void* const out[] = {list[Reference::kOut], second.get()};
   for (void* const memory : out) device_->poison(memory, bytes);
-  const void* in = lists_[0][0];
   Verdict verdict;
   for (std::int64_t i = 0; i < Problem::kParts; ++i) {
-    part(&in, out[i % 2]);
-    in = out[i % 2];
+    const void* const in = i == 0 ? list[0] : list[Reference::kOut];
+    list[Reference::kOut] = out[i % 2];
+    part(&in, list[Reference::kOut]);
     if (i > 0) continue;
-    verdict = Reference(problem_.part(), seed_).check(*device_, in);
+    verdict = Reference(problem_.part(), seed_).check(*device_, list.data());
     if (!verdict.failure.empty()) return verdict;
   }
-  reference().adopt(*device_, in);
+  reference().adopt(*device_, list.data());
   return verdict;
 }
 
@@ -130,12 +125,12 @@ Verdict Fixture::chain_of_steps(const Execute& step) {
         list[s] = o.memory + i * (o.count / problem_.parts()) * std::int64_t(size_of(o.dtype));
     step(nullptr, list.data());
     if (i > 0) continue;
-    verdict = SystemReference(problem_.part(), seed_).check(*device_, list.data());
+    verdict = Reference(problem_.part(), seed_).check(*device_, list.data());
     if (!verdict.failure.empty()) return verdict;
   }
   for (std::size_t s = 0; s < list.size(); ++s)
     if (is_series(s)) list[s] = operands_[s].memory;
-  system_reference().adopt(*device_, list.data());
+  reference().adopt(*device_, list.data());
   return verdict;
 }
 

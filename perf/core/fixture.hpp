@@ -9,7 +9,6 @@
 
 #include "check.hpp"
 #include "platform.hpp"
-#include "system_reference.hpp"
 
 #include <optional>
 #include <vector>
@@ -31,12 +30,12 @@ class Fixture {
   /// Poisons the output, executes, and compares. Also the time of that execution.
   Verdict check(const Execute& function, double& seconds, Rounding rounding = Rounding::once);
   /// Whether check() has something to compare with; else chain() makes it.
-  bool has_reference();
+  bool has_reference() { return reference().complete(); }
   /// Checks an execution of the problem's part, and makes the reference of the whole from many of them in a row.
   Verdict chain(const Execute& part);
 
-  /// What an execution on the first operands has left: the output, or that array of a system.
-  const void* result(std::size_t array = 0) const { return lists_[0][is_system() ? array : kOut]; }
+  /// What an execution on the first operands has left: the output, or the first array of a system.
+  const void* result() const { return lists_[0][is_system() ? 0 : Reference::kOut]; }
   Device& device() const { return *device_; }
   const Problem& problem() const { return problem_; }
 
@@ -60,17 +59,14 @@ class Fixture {
   void restore();
   Verdict chain_of_steps(const Execute& step);
   Reference& reference();  ///< made when first asked for: later passes do not ask
-  SystemReference& system_reference();
 
   Device* device_;
   Problem problem_;
   std::uint64_t seed_;
   std::int64_t sets_;
-  static constexpr std::size_t kOut = 3;  ///< the operand behind the inputs; of a system there are Problem::operands
   std::vector<Operand> operands_;
   mutable std::vector<std::vector<void*>> lists_;  ///< of each set its arrays, in the order of the next execution
   std::optional<Reference> reference_;
-  std::optional<SystemReference> system_reference_;
 };
 
 }  // namespace tessera::perf

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "machine.hpp"
-
 #include "perf_build.hpp"  // written by CMake: commit and versions
+#include "platform.hpp"
 
 #include <fstream>
 #include <thread>

@@ -4,7 +4,6 @@
 #include "options.hpp"
 
 #include "check.hpp"
-#include "named_cases.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -22,11 +21,9 @@ void read_cases(Options& options, const std::string& option, const std::vector<s
                 Case (*read)(const std::string&), const char* grammar) {
   for (const std::string& text : texts) try {
       const Case c = read(text);
-      const Problem problem = resolve(c, c.kinds.front());
+      const Problem problem = resolve(c);
       if (const std::string reason = uncheckable(problem); !reason.empty()) throw std::invalid_argument(reason);
-      const auto same = [&](const Case& other) {
-        return resolve(other, other.kinds.front()).label() == problem.label();
-      };
+      const auto same = [&](const Case& other) { return resolve(other).label() == problem.label(); };
       if (std::none_of(options.asked.begin(), options.asked.end(), same)) options.asked.push_back(c);
     } catch (const std::invalid_argument& error) {
       throw UsageError{option + " " + text + ": " + error.what() + "\n" + grammar};

@@ -209,22 +209,27 @@ std::string platform_of(tessera::Context& context) {
 
 namespace {
 
-void add_library_peers(Platform& platform, Facts& facts, LeftOut& left_out) {
+/// Adds peers that may not be there.
+template <class Add>
+void attempt(const std::string& names, LeftOut& left_out, Add&& add) {
+  try {
+    add();
+  } catch (const std::exception& error) {
+    left_out.emplace_back(names, error.what());
+  }
+}
+
+void add_library_peers(Platform& platform, LeftOut& left_out) {
   struct Maker {
     const char* name;
-    LibraryPeer (*make)(const std::string&, int);
+    std::unique_ptr<Competitor> (*make)(const std::string&, int);
   };
-  for (const auto& [name, make] : {Maker{"openblas", make_openblas}, {"blis", make_blis}, {"onednn", make_onednn}}) {
-    const std::string path = library_path(name);
-    try {
+  for (const auto& [name, make] : {Maker{"openblas", make_openblas}, {"blis", make_blis}, {"onednn", make_onednn}})
+    attempt(std::string("peer:") + name, left_out, [&, name = name, make = make] {
+      const std::string path = library_path(name);
       if (path.empty()) throw std::runtime_error("CMake did not find it");
-      LibraryPeer peer = make(path, platform.threads);
-      platform.peers.push_back(std::move(peer.competitor));
-      facts.emplace_back(name, peer.version);
-    } catch (const std::exception& error) {
-      left_out.emplace_back(std::string("peer:") + name, error.what());
-    }
-  }
+      platform.peers.push_back(make(path, platform.threads));
+    });
 }
 
 std::unique_ptr<Platform> open_platform(const std::string& name, int device, int threads, Facts& facts,
@@ -238,15 +243,12 @@ std::unique_ptr<Platform> open_platform(const std::string& name, int device, int
   void* const stream = platform->device->native_stream();
   platform->own_memory = stream != nullptr;
   module.find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
-  if (platform->own_memory) {
-    try {
+  if (platform->own_memory)
+    attempt("peer:cublas, peer:cublaslt", left_out, [&] {
       open_module("cublas").find<AddPeers>("tessera_perf_peers")(&platform->peers, stream, device, threads);
-    } catch (const std::exception& error) {
-      left_out.emplace_back("peer:cublas, peer:cublaslt", error.what());
-    }
-  } else {
-    add_library_peers(*platform, facts, left_out);
-  }
+    });
+  else
+    add_library_peers(*platform, left_out);
   for (const auto& fact : platform->device->facts()) facts.push_back(fact);
   for (const auto& peer : platform->peers)
     if (const std::string version = peer->version(); !version.empty())

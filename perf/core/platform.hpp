@@ -40,6 +40,9 @@ struct Platform {
 };
 using Platforms = std::vector<std::unique_ptr<Platform>>;
 
+/// Version, commit, processor and clocks: what a figure means nothing without.
+Facts machine_facts();
+
 /// The algorithms of all backends of a platform, then its peers.
 std::vector<Competitor*> all_competitors(const Platform& platform);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "samples.hpp"
+#include "check.hpp"
 
 #include <algorithm>
 #include <cmath>

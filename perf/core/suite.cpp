@@ -20,7 +20,7 @@ Suite::Suite(const Options& options, Platforms& platforms, Recorder& recorder)
   for (const auto& platform : platforms)
     targets_.push_back(std::make_unique<Target>(
         Target{platform.get(), Ceilings(*platform), double(platform->device->free_bytes()) / 8.0, ""}));
-  for (const Case& c : options.asked) asked_.insert(resolve(c, c.kinds.front()).label());
+  for (const Case& c : options.asked) asked_.insert(resolve(c).label());
 }
 
 bool Suite::wanted(const std::string& name) const {
@@ -80,7 +80,7 @@ void Suite::visit(const Unit& unit, std::int64_t pass) {
 }
 
 void Suite::add_rows() {
-  for (const Case& c : options_->asked) require_memory(resolve(c, c.kinds.front()));
+  for (const Case& c : options_->asked) require_memory(resolve(c));
   for (const auto& target : targets_) {
     add_ceilings(*target);
     add_cases(*target, options_->asked, true);

@@ -52,6 +52,34 @@ inline std::int64_t index_of(const SystemShape& s, const Place& p) {
   return (p[0] * s.extents[1] + p[1]) * s.extents[2] + p[2];
 }
 
+/// The coefficients of the wave; null where the system has none.
+template <class T>
+struct Medium {
+  const T *speed2 = nullptr, *sz = nullptr, *sy = nullptr, *sx = nullptr;
+};
+
+/// What the peers step: the arrays of an execution, in the order of Problem::operands, and the places in them.
+template <class T>
+struct WaveArrays {
+  WaveArrays(const SystemShape& s, void* const* arrays) {
+    const auto array = [arrays](std::size_t i) { return static_cast<T*>(arrays[i]); };
+    if (s.varying) medium.speed2 = array(2);
+    const std::size_t profiles = s.varying ? 3 : 2;
+    if (!s.sponge) return;
+    medium.sz = array(profiles), medium.sy = array(profiles + 1), medium.sx = array(profiles + 2);
+    injected = array(profiles + 3), recorded = array(profiles + 4);
+  }
+  Medium<T> medium;
+  const T* injected = nullptr;
+  T* recorded = nullptr;
+};
+
+inline std::vector<std::int64_t> receivers_of(const SystemShape& s) {
+  std::vector<std::int64_t> places;
+  for (int i = 0; i < kReceivers; ++i) places.push_back(index_of(s, receiver_place(s, i)));
+  return places;
+}
+
 /// Calls f.template operator()<order, varying, sponge>() for the shape; false where the peers do not have it compiled.
 template <class F>
 bool with_wave(const SystemShape& s, F&& f) {

@@ -3,15 +3,13 @@
 
 #pragma once
 
-#include <tessera/dtype.hpp>
+#include "element_numbers.hpp"
 
-#include <type_traits>
+#include <tessera/dtype.hpp>
 
 namespace tessera::perf {
 
-/// What the references of a type compute in: its rounding errors are small beside those of T.
-template <class T>
-using Wide = std::conditional_t<(sizeof(T) < sizeof(double)), double, long double>;
+using test::Wide;
 
 /// The rounding errors of a sum of so many terms of size 1 at most together: of 16 bits it is one of f32, rounded once.
 template <class T>

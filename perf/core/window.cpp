@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "window.hpp"
+#include "check.hpp"
 
 #include "beyond.hpp"
 #include "random.hpp"
@@ -68,7 +68,7 @@ W value_at(const Field<W>& from, const StencilShape& s, Point p) {
   for (std::size_t a = 0; a < 3; ++a) {
     const bool outside = p[a] < 0 || p[a] >= s.extents[a];
     if (outside && s.boundary == Boundary::constant) return 0;
-    if (outside) p[a] = source_of(s.boundary, p[a], s.extents[a]);
+    if (outside) p[a] = test::source_of(s.boundary, p[a], s.extents[a]);
   }
   return from.value[std::size_t(from.box.at(p[0], p[1], p[2]))];
 }
@@ -100,7 +100,8 @@ Field<W> step(const Field<W>& from, const Box& inner, const StencilShape& s, std
 template <class T, class W>
 Samples evolve(const StencilShape& s, std::span<const ConstantTap> taps, std::uint64_t seed, const Box& core) {
   const auto index = [&](std::int64_t z, std::int64_t y, std::int64_t x) {
-    return (wrap(z, s.extents[0]) * s.extents[1] + wrap(y, s.extents[1])) * s.extents[2] + wrap(x, s.extents[2]);
+    return (test::wrap(z, s.extents[0]) * s.extents[1] + test::wrap(y, s.extents[1])) * s.extents[2] +
+           test::wrap(x, s.extents[2]);
   };
   Field<W> field{grow(core, s, s.steps), {}, {}};
   field.value.reserve(std::size_t(field.box.points()));

@@ -6,9 +6,6 @@
 
 #include "options.hpp"
 #include "station.hpp"
-#if defined(TESSERA_PERF_SCALAPACK)
-#include "pdgemm.hpp"
-#endif
 
 #include <tessera/mpi.hpp>
 

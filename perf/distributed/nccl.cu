@@ -7,6 +7,7 @@
 /// inner points beside them; taps known at compile time, a launch a step.
 
 #include "device_peers.hpp"
+#include "inner_sum.cuh"
 #include "taps.hpp"
 
 #include "../devices/cuda_error.hpp"
@@ -68,16 +69,6 @@ struct Part {
   bool first, last;           ///< whether the block has the domain's first plane, and its last
 };
 
-template <int kRank, std::size_t... kTap>
-__device__ float sum(const float* own, std::ptrdiff_t row, std::ptrdiff_t plane, std::index_sequence<kTap...>) {
-  constexpr auto taps = constant_taps<Pattern::star, kRank, 1>();
-  float sum = 0;
-  ((sum += float(std::get<kTap>(taps).coefficient) *
-           own[std::get<kTap>(taps).z * plane + std::get<kTap>(taps).y * row + std::get<kTap>(taps).x]),
-   ...);
-  return sum;
-}
-
 /// Planes of blocks begin behind a halo. The sides of the domain are fixed.
 template <int kRank>
 __global__ void __launch_bounds__(256) step(const float* __restrict__ in, float* __restrict__ out, Part p) {
@@ -88,7 +79,8 @@ __global__ void __launch_bounds__(256) step(const float* __restrict__ in, float*
   const std::ptrdiff_t row = p.columns, plane = row * p.rows, own = (z + 1) * plane + y * row + x;
   const bool inside = x > 0 && x < p.columns - 1 && (kRank < 3 || (y > 0 && y < p.rows - 1)) && !(p.first && z == 0) &&
                       !(p.last && z == p.planes - 1);
-  out[own] = inside ? sum<kRank>(in + own, kRank == 3 ? row : plane, plane, Taps{}) : in[own];
+  out[own] =
+      inside ? inner_sum<float, Pattern::star, kRank, 1>(in + own, kRank == 3 ? row : plane, plane, Taps{}) : in[own];
 }
 
 class Peers : public DevicePeers {

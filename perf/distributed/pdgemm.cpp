@@ -5,7 +5,9 @@
 /// ScaLAPACK's products on the same local arrays: a row-major matrix is the transposed column-major one, so that
 /// C^T = B^T A^T is computed on the transposed grid.
 
-#include "pdgemm.hpp"
+#include "station.hpp"
+
+#include <mpi.h>
 
 #include <array>
 #include <stdexcept>

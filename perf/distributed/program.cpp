@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "machine.hpp"
 #include "options.hpp"
 #include "readable.hpp"
 #include "station.hpp"

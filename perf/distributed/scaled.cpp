@@ -3,7 +3,32 @@
 
 #include "scaled.hpp"
 
+#include "random.hpp"
+
 namespace tessera::perf {
+
+namespace {
+
+/// Points at which results are compared: at the ends of each rank's block along each axis, and in the middle.
+std::vector<std::int64_t> places_in(const Block& block, bool in_array, const std::vector<std::int64_t>& whole) {
+  std::vector<std::int64_t> places;
+  constexpr int kPlaces = 480;
+  for (int i = 0; i < kPlaces; ++i) {
+    std::int64_t at = in_array ? block.offset : 0;
+    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
+      const std::int64_t n = block.extents[axis];
+      // The first axis, which is cut first, from end to end; the others anywhere.
+      const auto anywhere = std::int64_t((0.5 + 0.5 * random_value(7, std::uint64_t(i * 3 + int(axis)))) * double(n));
+      const std::int64_t ends[] = {0, 1, n / 2, n - 2, n - 1, anywhere};
+      const std::int64_t own = std::clamp<std::int64_t>(axis == 0 ? ends[i % 6] : anywhere, 0, n - 1);
+      at = in_array ? at + own * block.strides[axis] : at * whole[axis] + block.first[axis] + own;
+    }
+    places.push_back(at);
+  }
+  return places;
+}
+
+}  // namespace
 
 OwnPlan::OwnPlan(const Station& station, const Problem& problem, const std::string& algorithm)
     : fixture(*station.device, problem, kScaledSeed),
@@ -56,9 +81,34 @@ std::shared_ptr<void> ScaledDomain::filled_block(std::uint64_t seed, Range range
   return memory;
 }
 
-void ScaledDomain::need_room(double bytes) const {
-  if (1.1 * bytes > double(s_.device->free_bytes()))
-    throw std::runtime_error("the whole domain, to compare with, does not fit in the memory of one rank");
+void ScaledDomain::find_reference(const std::string& algorithm, double bytes, double bound) {
+  const std::size_t count = places_in(own_block(), false, extents_).size();
+  std::vector<double> all(count * std::size_t(s_.group.size())), gathered(all.size() * std::size_t(s_.group.size()));
+  together(s_.group, [&] {
+    if (!s_.is_root()) return;
+    if (1.1 * bytes > double(s_.device->free_bytes()))
+      throw std::runtime_error("the whole domain, to compare with, does not fit in the memory of one rank");
+    OwnPlan own(s_, whole_, algorithm);
+    own.execute();
+    std::vector<std::int64_t> places;
+    for (int rank = 0; rank < s_.group.size(); ++rank)
+      for (const std::int64_t place : places_in(block_of(rank), false, extents_)) places.push_back(place);
+    s_.device->read(own.fixture.result(), whole_.kind.dtype, places, all.data());
+  });
+  s_.group.all_gather(all.data(), gathered.data(), all.size() * sizeof(double));
+  const auto own = gathered.begin() + std::ptrdiff_t(count * std::size_t(s_.group.rank()));
+  reference_.value.assign(own, own + std::ptrdiff_t(count));
+  reference_.bound.assign(count, bound);
+}
+
+double ScaledDomain::compared(const void* array, const Block& block) {
+  Verdict verdict;
+  together(s_.group, [&] {
+    reference_.where = places_in(block, true, extents_);
+    verdict = reference_.check(*s_.device, array, whole_.kind.dtype, ", of which one rank makes another,");
+    if (!verdict.failure.empty()) throw std::runtime_error(verdict.failure);
+  });
+  return verdict.error;
 }
 
 std::vector<std::pair<std::string, double>> ScaledDomain::halo_counters(double radius, double steps,

@@ -72,12 +72,18 @@ class ScaledDomain : public ScaledCase {
   std::shared_ptr<void> poisoned_block() const;  ///< an array for a block
   /// One whose points get the elements of an operand of the whole.
   std::shared_ptr<void> filled_block(std::uint64_t seed, Range range = {}) const;
-  /// Throws where a rank has no room for the whole, to compare with.
-  void need_room(double bytes) const;
+  /// Collective. What one rank's plan makes of the whole, of so many bytes, at some places of this rank's block, within
+  /// that bound.
+  void find_reference(const std::string& algorithm, double bytes, double bound);
+  /// Collective. The largest error of the block in an array relative to the bound; throws where one is larger.
+  double compared(const void* array, const Block& block);
   /// What the model of perf/report/scaling.py needs to know. `arrays`: of which halos are exchanged.
   std::vector<std::pair<std::string, double>> halo_counters(double radius, double steps, double arrays) const;
 
   std::vector<std::int64_t> extents_;
+
+ private:
+  Samples reference_;
 };
 
 std::unique_ptr<ScaledCase> scaled_product(const Station& station, const ScalingCase& c);

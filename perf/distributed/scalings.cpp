@@ -3,8 +3,6 @@
 
 #include "scalings.hpp"
 
-#include "named_cases.hpp"
-
 namespace tessera::perf {
 
 namespace {
@@ -33,32 +31,16 @@ constexpr Listed kProducts[] = {
 constexpr Listed kBlockCyclic64[] = {{any, "f32", "256*"}};
 constexpr Listed kBlockCyclic128[] = {{host, "f32 f64", "2048"}};
 
-struct WaveRow {
-  Scaling scaling;
-  Size size;
-  bool varying;  ///< the square of the speed is an array
-  std::int64_t extent, steps;
-  bool quick = false;
+constexpr Listed kWeakWaves[] = {
+  {gpu, "f32", "wave_o8_c2_512^3_steps50 wave_o8_512^3_steps50 wave_o8_c2_256^3_steps100 wave_o8_256^3_steps100"},
+  {host, "f32", "wave_o8_c2_256^3_steps10 wave_o8_256^3_steps10"},
+  {any, "f32", "wave_o8_c2_48^3_steps4*"},
 };
-
-constexpr WaveRow kWaves[] = {
-    {weak, gpu, true, 512, 50},    {weak, gpu, false, 512, 50}, {weak, gpu, true, 256, 100},
-    {weak, gpu, false, 256, 100},  {strong, gpu, true, 768, 50}, {strong, gpu, false, 768, 50},
-    {weak, host, true, 256, 10},   {weak, host, false, 256, 10}, {strong, host, true, 256, 10},
-    {weak, any, true, 48, 4, true},
+constexpr Listed kStrongWaves[] = {
+  {gpu, "f32", "wave_o8_c2_768^3_steps50 wave_o8_768^3_steps50"},
+  {host, "f32", "wave_o8_c2_256^3_steps10"},
 };
-
 // clang-format on
-
-ScalingCase wave_case(const WaveRow& row) {
-  Case c;
-  c.problem.op = Op::system;
-  SystemShape& s = c.problem.system;
-  s.varying = row.varying, s.steps = row.steps;
-  s.extents = {row.extent, row.extent, row.extent};
-  c.problem.name = name_of(s);
-  return {resolve(c, DType::f32), row.scaling, row.size, row.quick};
-}
 
 /// `block`: of block-cyclic matrices.
 void add(std::vector<ScalingCase>& all, const std::vector<Case>& cases, Scaling scaling, std::int64_t block = 0) {
@@ -77,20 +59,18 @@ std::string ScalingCase::name(int ranks) const {
 
 Problem ScalingCase::whole(int ranks) const {
   if (scaling == strong) return problem;
-  Case c;
-  c.problem = problem;
-  if (problem.op == Op::system)
-    c.problem.system.extents.front() *= ranks;
-  else
-    c.problem.stencil.extents[std::size_t(3 - problem.stencil.rank)] *= ranks;
-  return resolve(c, problem.kind);
+  Problem all = problem;
+  all.system.extents.front() *= ranks;
+  all.stencil.extents[std::size_t(3 - problem.stencil.rank)] *= ranks;
+  return resolve({all}, problem.kind);
 }
 
 std::vector<ScalingCase> scaling_cases() {
   std::vector<ScalingCase> cases;
   add(cases, listed(kWeakStencils, stencil_case), weak);
   add(cases, listed(kStrongStencils, stencil_case), strong);
-  for (const WaveRow& row : kWaves) cases.push_back(wave_case(row));
+  add(cases, listed(kWeakWaves, system_case), weak);
+  add(cases, listed(kStrongWaves, system_case), strong);
   add(cases, listed(kProducts, gemm_case), strong);
   add(cases, listed(kBlockCyclic64, gemm_case), strong, 64);
   add(cases, listed(kBlockCyclic128, gemm_case), strong, 128);

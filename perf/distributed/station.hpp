@@ -48,6 +48,9 @@ class ProductPeer {
   virtual std::function<void()> prepare(const Problem& problem, const DealtProduct& dealt) = 0;
 };
 
+/// ScaLAPACK over all processes of MPI_COMM_WORLD.
+std::unique_ptr<ProductPeer> make_pdgemm();
+
 /// A rank's: memory, clock and context of its device.
 class Station {
  public:

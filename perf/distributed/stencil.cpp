@@ -13,25 +13,6 @@ namespace tessera::perf {
 
 namespace {
 
-/// Points at which results are compared: at the ends of each rank's block along each axis, and in the middle.
-std::vector<std::int64_t> places_in(const Block& block, bool in_array, const std::vector<std::int64_t>& whole) {
-  std::vector<std::int64_t> places;
-  constexpr int kPlaces = 48;
-  for (int i = 0; i < kPlaces; ++i) {
-    std::int64_t at = in_array ? block.offset : 0;
-    for (std::size_t axis = 0; axis < whole.size(); ++axis) {
-      const std::int64_t n = block.extents[axis];
-      // The first axis, which is cut first, from end to end; the others anywhere.
-      const auto anywhere = std::int64_t((0.5 + 0.5 * random_value(7, std::uint64_t(i * 3 + int(axis)))) * double(n));
-      const std::int64_t ends[] = {0, 1, n / 2, n - 2, n - 1, anywhere};
-      const std::int64_t own = std::clamp<std::int64_t>(axis == 0 ? ends[i % 6] : anywhere, 0, n - 1);
-      at = in_array ? at + own * block.strides[axis] : at * whole[axis] + block.first[axis] + own;
-    }
-    places.push_back(at);
-  }
-  return places;
-}
-
 class ScaledStencil : public ScaledDomain {
  public:
   ScaledStencil(const Station& station, const ScalingCase& c)
@@ -40,7 +21,7 @@ class ScaledStencil : public ScaledDomain {
  private:
   void make() override;
   void execute() override { plan_->execute(in_.get(), out_.get()); }
-  double checked() override;
+  double checked() override { return compared(out_.get(), own_block()); }
   std::string describe() const override { return plan_->describe(); }
   std::string describe_own() const override {
     return StencilPlan(*s_.context, stencil_desc(case_.problem), {.operands = s_.memory()}).describe();
@@ -51,13 +32,8 @@ class ScaledStencil : public ScaledDomain {
   void add_peers() override;
   Block block_of(int rank) const override { return plan_->block(rank); }
 
-  void find_reference();
-  /// The largest error relative to its bound; throws where one is larger.
-  double check(const void* out, std::vector<std::int64_t> places);
-
   std::unique_ptr<DistributedStencilPlan> plan_;
   std::shared_ptr<void> in_, out_;
-  Samples reference_;  ///< of this rank's block
 };
 
 void ScaledStencil::make() {
@@ -66,42 +42,10 @@ void ScaledStencil::make() {
                                                      s_.cut(extents_.size()), PlanOptions{.operands = s_.memory()});
   });
   together(s_.group, [&] { in_ = filled_block(input_seed(kScaledSeed, 0)), out_ = poisoned_block(); });
-  find_reference();
-}
-
-/// By a plan of rank 0 alone, for the whole.
-void ScaledStencil::find_reference() {
-  const std::size_t count = places_in(own_block(), false, extents_).size();
-  std::vector<double> all(count * std::size_t(s_.group.size())), gathered(all.size() * std::size_t(s_.group.size()));
-  together(s_.group, [&] {
-    if (!s_.is_root()) return;
-    need_room(2.0 * double(whole_.in_bytes(0)));
-    OwnPlan own(s_, whole_);
-    own.execute();
-    std::vector<std::int64_t> places;
-    for (int rank = 0; rank < s_.group.size(); ++rank)
-      for (const std::int64_t place : places_in(plan_->block(rank), false, extents_)) places.push_back(place);
-    s_.device->read(own.fixture.result(), whole_.kind.dtype, places, all.data());
-  });
-  s_.group.all_gather(all.data(), gathered.data(), all.size() * sizeof(double));
-  const auto own = gathered.begin() + std::ptrdiff_t(count * std::size_t(s_.group.rank()));
-  reference_.value.assign(own, own + std::ptrdiff_t(count));
   // Both results err by as much: the rounding of a sum in each step, of values of size 1 at most, as sum |c| = 1.
   const auto terms = std::size_t(tap_count(whole_.stencil.pattern, whole_.stencil.rank, whole_.stencil.radius)) + 2;
-  reference_.bound.assign(count, 2.0 * 1.01 * double(whole_.stencil.steps) * roundoff_of_sum<float>(terms));
-}
-
-double ScaledStencil::check(const void* out, std::vector<std::int64_t> places) {
-  reference_.where = std::move(places);
-  const Verdict verdict = reference_.check(*s_.device, out, whole_.kind.dtype, ", of which one rank makes another,");
-  if (!verdict.failure.empty()) throw std::runtime_error(verdict.failure);
-  return verdict.error;
-}
-
-double ScaledStencil::checked() {
-  double error = 0.0;
-  together(s_.group, [&] { error = check(out_.get(), places_in(own_block(), true, extents_)); });
-  return error;
+  find_reference("", 2.0 * double(whole_.in_bytes(0)),
+                 2.0 * 1.01 * double(whole_.stencil.steps) * roundoff_of_sum<float>(terms));
 }
 
 /// The plain kernels over NCCL, and those of one rank.
@@ -122,15 +66,11 @@ void ScaledStencil::add_peers() {
     alone = s_.device_peers->jacobi(own, true, arrays[0].get(), arrays[1].get(), arrays[2].get());
   });
   cut();
-  double error = 0.0;
-  together(s_.group, [&] {
-    Block block = own_block();
-    for (std::size_t axis = extents_.size(); axis-- > 0;)
-      block.strides[axis] = axis + 1 < extents_.size() ? block.strides[axis + 1] * extents_[axis + 1] : 1;
-    block.offset = block.strides[0];
-    error = check(arrays[1].get(), places_in(block, true, extents_));
-  });
-  error = s_.group.max(error);
+  Block block = own_block();
+  for (std::size_t axis = extents_.size(); axis-- > 0;)
+    block.strides[axis] = axis + 1 < extents_.size() ? block.strides[axis + 1] * extents_[axis + 1] : 1;
+  block.offset = block.strides[0];
+  const double error = s_.group.max(compared(arrays[1].get(), block));
   const std::string version = s_.device_peers->version();
   const auto kept = [arrays](const auto& run) -> std::function<void()> { return [arrays, run] { run(); }; };
   subjects_.push_back({"peer:jacobi", kept(cut), whole_.work, error, version});

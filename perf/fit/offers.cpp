@@ -8,7 +8,6 @@
 /// to.
 #include "cases.hpp"
 #include "fixture.hpp"
-#include "machine.hpp"
 #include "measure.hpp"
 #include "measured.hpp"
 #include "platform.hpp"

@@ -80,25 +80,18 @@ std::vector<double> means(int runs, double seconds, const std::function<void()>&
   return sampler.samples;
 }
 
-Problem product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Case c;
-  c.problem.name = "gemm_" + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
-  c.problem.gemm = padded_shape(m, n, k, false, false, 0);
-  return resolve(c, DType::f32);
-}
-
-Problem heat(std::int64_t rows, std::int64_t columns, std::int64_t steps) {
-  Case c;
-  c.problem.op = Op::stencil;
-  c.problem.name = "stencil_" + std::to_string(rows) + "x" + std::to_string(columns) + "_steps" + std::to_string(steps);
-  c.problem.stencil = {Pattern::star, 2, 4, {1, rows, columns}, Boundary::fixed, steps};
-  return resolve(c, DType::f32);
-}
-
-/// The showcase's problems.
+/// The showcase's problems, under the names of the rows.
 std::vector<Problem> problems() {
-  return {product(1024, 1024, 64), product(64, 64, 1024), product(96, 96, 96), product(1024, 1024, 1024),
-          heat(344, 403, 200)};
+  std::vector<Case> cases;
+  for (const std::string size : {"1024x1024x64", "64x64x1024", "96x96x96", "1024x1024x1024"}) {
+    cases.push_back(gemm_case(size));
+    cases.back().problem.name = "gemm_" + size;
+  }
+  cases.push_back(stencil_case("2d_star_r4_344x403_steps200"));
+  cases.back().problem.name = "stencil_344x403_steps200";
+  std::vector<Problem> resolved;
+  for (const Case& c : cases) resolved.push_back(resolve(c));
+  return resolved;
 }
 
 /// Of a call: the mean of each run, those beside others in order.

@@ -16,28 +16,16 @@ namespace tessera::perf {
 
 namespace {
 
-Problem square(std::int64_t n, const Kind& kind) {
-  Case c;
-  c.problem.name = std::to_string(n);
-  c.problem.gemm = padded_shape(n, n, n, false, false, 0);
-  return resolve(c, kind);
-}
-
 /// Products whose executions are enqueued, or executed on a host, and how many of them in a row: so many that the clock
 /// sees them, and so few that the device's queue never fills, where the host would wait.
 struct Queued {
-  Problem problem;
+  const char* product;
   int calls;
 };
 std::vector<Queued> queued(bool device) {
-  if (!device) return {{square(4, DType::f32), 100}};
-  const Kind parts = kinds_named("bf16x6").front();
+  if (!device) return {{"4", 100}};
   // Of one kernel; of several: parts and their products, copies of odd rows and their product.
-  return {{square(64, DType::f32), 100},
-          {square(256, DType::f32), 16},
-          {square(256, DType::bf16), 16},
-          {square(1023, DType::bf16), 16},
-          {square(1024, parts), 16}};
+  return {{"64", 100}, {"256", 16}, {"256/bf16", 16}, {"1023/bf16", 16}, {"1024/bf16x6", 16}};
 }
 
 tessera::StencilDesc heat(std::int64_t n) {
@@ -176,7 +164,7 @@ void Suite::add_overheads(Target& target) {
       add("host_operands/f32/cold", samples,
           [&platform, &context](const std::string& name) { return host_operands(name, *platform.device, context); });
   }
-  for (const Queued& queue : queued(device)) add_queue(target, queue.problem, queue.calls);
+  for (const Queued& queue : queued(device)) add_queue(target, resolve(gemm_case(queue.product)), queue.calls);
 }
 
 void Suite::add_queue(Target& target, const Problem& problem, int calls) {

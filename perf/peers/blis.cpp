@@ -7,7 +7,7 @@
 
 namespace tessera::perf {
 
-LibraryPeer make_blis(const std::string& path, int threads) {
+std::unique_ptr<Competitor> make_blis(const std::string& path, int threads) {
   std::string choice = "its own choice of kernels";
 #if defined(__x86_64__)
   // Processors that it does not know by model get generic kernels (15 % of the peak); 0 is skx in its list.
@@ -18,8 +18,7 @@ LibraryPeer make_blis(const std::string& path, int threads) {
 #endif
   setenv("BLIS_NUM_THREADS", std::to_string(threads).c_str(), 1);
   const Library library(path);
-  return {make_cblas("peer:blis", library),
-          std::string(library.find<const char*()>("bli_info_get_version_str")()) + ", " + choice};
+  return make_cblas("peer:blis", library.find<const char*()>("bli_info_get_version_str")() + (", " + choice), library);
 }
 
 }  // namespace tessera::perf

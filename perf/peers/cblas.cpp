@@ -33,11 +33,13 @@ using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T al
 
 class Cblas : public Competitor {
  public:
-  Cblas(std::string name, const Library& library)
+  Cblas(std::string name, std::string version, const Library& library)
       : name_(std::move(name)),
+        version_(std::move(version)),
         functions_(library.find<Gemm<float>>("cblas_sgemm"), library.find<Gemm<double>>("cblas_dgemm")) {}
 
   std::string name() const override { return name_; }
+  std::string version() const override { return version_; }
   std::string unsupported(const Problem& p) const override {
     return p.op != Op::gemm ? "it is a BLAS" : p.is_plain() ? "" : "it has sgemm and dgemm";
   }
@@ -58,14 +60,14 @@ class Cblas : public Competitor {
              int(g.ldb), T(0), static_cast<T*>(out) + l * g.stride_c, int(g.ldc));
     };
   }
-  std::string name_;
+  std::string name_, version_;
   std::tuple<Gemm<float>*, Gemm<double>*> functions_;
 };
 
 }  // namespace
 
-std::unique_ptr<Competitor> make_cblas(std::string name, const Library& library) {
-  return std::make_unique<Cblas>(std::move(name), library);
+std::unique_ptr<Competitor> make_cblas(std::string name, std::string version, const Library& library) {
+  return std::make_unique<Cblas>(std::move(name), std::move(version), library);
 }
 
 }  // namespace tessera::perf

@@ -5,6 +5,7 @@
 /// The stencil kernel that a user would write: taps known at compile time, one thread a point, the caches do the rest.
 
 #include "device.hpp"
+#include "inner_sum.cuh"
 #include "taps.hpp"
 
 #include "../devices/cuda_error.hpp"
@@ -23,15 +24,6 @@ struct Domain {
 
 __device__ inline int wrap(int i, int n) { return ((i % n) + n) % n; }
 
-template <class T, Pattern kPattern, int kRank, int kRadius, std::size_t... kTap>
-__device__ T inner_sum(const T* own, std::ptrdiff_t row, std::ptrdiff_t plane, std::index_sequence<kTap...>) {
-  constexpr auto taps = constant_taps<kPattern, kRank, kRadius>();
-  T sum = 0;
-  ((sum += T(std::get<kTap>(taps).coefficient) *
-           own[std::get<kTap>(taps).z * plane + std::get<kTap>(taps).y * row + std::get<kTap>(taps).x]),
-   ...);
-  return sum;
-}
 template <class T, Pattern kPattern, int kRank, int kRadius, std::size_t... kTap>
 __device__ T wrapped_sum(const T* in, const Domain& d, int z, int y, int x, std::index_sequence<kTap...>) {
   constexpr auto taps = constant_taps<kPattern, kRank, kRadius>();

@@ -22,13 +22,6 @@ struct Extents {
   int nz, ny, nx;
 };
 
-/// What is only read; null where the system has none.
-template <class T>
-struct Medium {
-  const T* speed2;
-  const T *sz, *sy, *sx;
-};
-
 template <int kK, int kRadius>
 constexpr double kCoefficient = second_derivative(kK, kRadius);
 
@@ -257,24 +250,20 @@ class CudaWave : public Competitor {
     with_wave(s, [&]<int kOrder, bool kVarying, bool kSponge>() {
       all = launches<T, kOrder, kVarying, kSponge>(marches_, e.nz);
     });
-    std::vector<std::int64_t> places;
-    for (int i = 0; i < kReceivers; ++i) places.push_back(index_of(s, receiver_place(s, i)));
+    const std::vector<std::int64_t> places = receivers_of(s);
     const auto receivers = device_memory<std::int64_t>(kReceivers);
     succeed(cudaMemcpy(receivers.get(), places.data(), places.size() * sizeof places[0], cudaMemcpyHostToDevice));
     const Launch<T> launch = best_of(all, p, e);
     return [=, source = index_of(s, source_place(s)), stream = stream_](const void* const*, void* list) {
       void** const arrays = static_cast<void**>(list);
-      const auto array = [&](std::size_t i) { return static_cast<T*>(arrays[i]); };
-      const std::size_t profiles = s.varying ? 3 : 2;
-      Medium<T> m{s.varying ? array(2) : nullptr, nullptr, nullptr, nullptr};
-      if (s.sponge) m.sz = array(profiles), m.sy = array(profiles + 1), m.sx = array(profiles + 2);
+      const WaveArrays<T> w(s, arrays);
       for (std::int64_t i = 0; i < s.steps; ++i) {
-        launch(array(0), array(1), m, e, stream);
+        launch(static_cast<T*>(arrays[0]), static_cast<T*>(arrays[1]), w.medium, e, stream);
         std::swap(arrays[0], arrays[1]);
         if (!s.sponge) continue;
-        inject<<<1, 1, 0, stream>>>(array(0), source, array(profiles + 3) + i);
-        record<<<(kReceivers + 255) / 256, 256, 0, stream>>>(array(0), receivers.get(),
-                                                             array(profiles + 4) + i * kReceivers);
+        T* const now = static_cast<T*>(arrays[0]);
+        inject<<<1, 1, 0, stream>>>(now, source, w.injected + i);
+        record<<<(kReceivers + 255) / 256, 256, 0, stream>>>(now, receivers.get(), w.recorded + i * kReceivers);
         succeed(cudaGetLastError());
       }
     };

@@ -29,17 +29,11 @@ class Library {
   void* handle_;
 };
 
-/// What a peer says of itself, for the head of the report.
-struct LibraryPeer {
-  std::unique_ptr<Competitor> competitor;
-  std::string version;
-};
-
-LibraryPeer make_openblas(const std::string& path, int threads);
-LibraryPeer make_blis(const std::string& path, int threads);
-LibraryPeer make_onednn(const std::string& path, int threads);
+std::unique_ptr<Competitor> make_openblas(const std::string& path, int threads);
+std::unique_ptr<Competitor> make_blis(const std::string& path, int threads);
+std::unique_ptr<Competitor> make_onednn(const std::string& path, int threads);
 
 /// A competitor that calls sgemm and dgemm of the CBLAS interface, row-major.
-std::unique_ptr<Competitor> make_cblas(std::string name, const Library& library);
+std::unique_ptr<Competitor> make_cblas(std::string name, std::string version, const Library& library);
 
 }  // namespace tessera::perf

@@ -108,12 +108,16 @@ class Matmul {
 
 class OneDNN : public Competitor {
  public:
-  OneDNN(Sgemm* sgemm, std::optional<Functions> functions) : sgemm_(sgemm), functions_(functions) {
+  OneDNN(const Version& version, Sgemm* sgemm, std::optional<Functions> functions)
+      : version_(version), sgemm_(sgemm), functions_(functions) {
     if (!functions_) return;
     succeed(functions_->engine_create(&engine_, 1, 0), "dnnl_engine_create");  // of the processor
     succeed(functions_->stream_create(&stream_, engine_, 1), "dnnl_stream_create");
   }
   std::string name() const override { return "peer:onednn"; }
+  std::string version() const override {
+    return std::to_string(version_.major) + "." + std::to_string(version_.minor) + "." + std::to_string(version_.patch);
+  }
   std::string unsupported(const Problem& p) const override {
     if (p.op != Op::gemm) return "it has no stencils";
     if (p.gemm.has_epilogue()) return "it is asked for plain products";
@@ -135,6 +139,7 @@ class OneDNN : public Competitor {
   }
 
  private:
+  Version version_;
   Sgemm* sgemm_;
   std::optional<Functions> functions_;
   Handle engine_ = nullptr, stream_ = nullptr;
@@ -142,13 +147,12 @@ class OneDNN : public Competitor {
 
 }  // namespace
 
-LibraryPeer make_onednn(const std::string& path, int) {
+std::unique_ptr<Competitor> make_onednn(const std::string& path, int) {
   const Library library(path);
   const Version& v = *library.find<const Version*()>("dnnl_version")();
   std::optional<Functions> matmul;
   if (v.major >= 3) matmul.emplace(library);
-  return {std::make_unique<OneDNN>(library.find<Sgemm>("dnnl_sgemm"), matmul),
-          std::to_string(v.major) + "." + std::to_string(v.minor) + "." + std::to_string(v.patch)};
+  return std::make_unique<OneDNN>(v, library.find<Sgemm>("dnnl_sgemm"), matmul);
 }
 
 }  // namespace tessera::perf

@@ -7,7 +7,7 @@
 
 namespace tessera::perf {
 
-LibraryPeer make_openblas(const std::string& path, int threads) {
+std::unique_ptr<Competitor> make_openblas(const std::string& path, int threads) {
   // Left over from builds of OpenBLAS on some machines; they force kernels of an older processor.
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
@@ -25,7 +25,7 @@ LibraryPeer make_openblas(const std::string& path, int threads) {
 #endif
   if (threads > 0) library.find<void(int)>("openblas_set_num_threads")(threads);
   const std::string config = library.find<const char*()>("openblas_get_config")();
-  return {make_cblas("peer:openblas", library), config + ", kernels " + core_name() + " (" + choice + ")"};
+  return make_cblas("peer:openblas", config + ", kernels " + core_name() + " (" + choice + ")", library);
 }
 
 }  // namespace tessera::perf

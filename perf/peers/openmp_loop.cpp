@@ -51,15 +51,15 @@ void sweep_row(const T* in, T* out, const Domain& d, std::int64_t z, std::int64_
   }
   const T* rows[taps.size()];
   for (std::size_t t = 0; t < taps.size(); ++t) {
-    const std::int64_t tz = inside ? z + taps[t].z : source_of(d.boundary, z + taps[t].z, d.nz);
-    const std::int64_t ty = inside ? y + taps[t].y : source_of(d.boundary, y + taps[t].y, d.ny);
+    const std::int64_t tz = inside ? z + taps[t].z : test::source_of(d.boundary, z + taps[t].z, d.nz);
+    const std::int64_t ty = inside ? y + taps[t].y : test::source_of(d.boundary, y + taps[t].y, d.ny);
     rows[t] = in + (tz * d.ny + ty) * d.nx;
   }
   const std::int64_t first = std::min(std::max(begin, r), end), last = std::max(std::min(end, d.nx - r), first);
   const auto edge = [&](std::int64_t x) {
     T sum = 0;
     for (std::size_t t = 0; t < taps.size(); ++t)
-      sum += T(taps[t].coefficient) * rows[t][source_of(d.boundary, x + taps[t].x, d.nx)];
+      sum += T(taps[t].coefficient) * rows[t][test::source_of(d.boundary, x + taps[t].x, d.nx)];
     target[x] = d.boundary == Boundary::fixed ? own[x] : sum;
   };
   for (std::int64_t x = begin; x < first; ++x) edge(x);

@@ -14,24 +14,15 @@ namespace tessera::perf {
 
 namespace {
 
-/// Fields of the wave, in the order of Problem::operands; null where the system has none.
-template <class T>
-struct Wave {
-  const T* now;
-  T* next;  ///< holds the level before
-  const T* speed2;
-  const T *sz, *sy, *sx;
-};
-
 /// One row between the columns whose neighbours all stay inside. `scale`: the profiles of the row.
 template <class T, int kOrder, bool kVarying, bool kSponge>
-void row(const Wave<T>& w, const SystemShape& s, std::int64_t own, T scale) {
+void row(const T* from, T* to, const Medium<T>& m, const SystemShape& s, std::int64_t own, T scale) {
   constexpr int r = kOrder / 2;
   const std::int64_t line = s.extents[2], plane = s.extents[1] * line;
-  const T* __restrict const now = w.now + own;
-  const T* __restrict const speed2 = kVarying ? w.speed2 + own : nullptr;
-  const T* __restrict const sx = w.sx;
-  T* __restrict const next = w.next + own;
+  const T* __restrict const now = from + own;
+  const T* __restrict const speed2 = kVarying ? m.speed2 + own : nullptr;
+  const T* __restrict const sx = m.sx;
+  T* __restrict const next = to + own;
 #pragma omp simd
   for (std::int64_t x = r; x < line - r; ++x) {
     T sum = T(3 * second_derivative(0, r)) * now[x];
@@ -50,7 +41,7 @@ void row(const Wave<T>& w, const SystemShape& s, std::int64_t own, T scale) {
 }
 
 template <class T, int kOrder, bool kVarying, bool kSponge>
-void step(const Wave<T>& w, const SystemShape& s) {
+void step(const T* now, T* next, const Medium<T>& m, const SystemShape& s) {
   constexpr std::int64_t r = kOrder / 2;
   const auto [nz, ny, nx] = s.extents;
 #pragma omp parallel for collapse(2) schedule(static)
@@ -58,14 +49,14 @@ void step(const Wave<T>& w, const SystemShape& s) {
     for (std::int64_t y = 0; y < ny; ++y) {
       const std::int64_t own = (z * ny + y) * nx;
       const auto keep = [&](std::int64_t begin, std::int64_t end) {
-        std::memcpy(w.next + own + begin, w.now + own + begin, std::size_t(end - begin) * sizeof(T));
+        std::memcpy(next + own + begin, now + own + begin, std::size_t(end - begin) * sizeof(T));
       };
       if (z < r || z >= nz - r || y < r || y >= ny - r || nx < 2 * r) {
         keep(0, nx);
         continue;
       }
       keep(0, r);
-      row<T, kOrder, kVarying, kSponge>(w, s, own, kSponge ? w.sz[z] * w.sy[y] : T(1));
+      row<T, kOrder, kVarying, kSponge>(now, next, m, s, own, kSponge ? m.sz[z] * m.sy[y] : T(1));
       keep(nx - r, nx);
     }
 }
@@ -85,25 +76,21 @@ class OpenMPWave : public Competitor {
  private:
   template <class T>
   Execute prepare_as(const SystemShape& s) {
-    void (*function)(const Wave<T>&, const SystemShape&) = nullptr;
+    void (*function)(const T*, T*, const Medium<T>&, const SystemShape&) = nullptr;
     with_wave(s, [&]<int kOrder, bool kVarying, bool kSponge>() { function = step<T, kOrder, kVarying, kSponge>; });
-    std::vector<std::int64_t> receivers;
-    for (int i = 0; i < kReceivers; ++i) receivers.push_back(index_of(s, receiver_place(s, i)));
-    return [=, source = index_of(s, source_place(s)), threads = threads_](const void* const*, void* list) {
+    return [=, source = index_of(s, source_place(s)), receivers = receivers_of(s), threads = threads_](
+               const void* const*, void* list) {
       use_threads(threads);
       void** const arrays = static_cast<void**>(list);
-      const auto array = [&](std::size_t i) { return static_cast<T*>(arrays[i]); };
-      const std::size_t profiles = s.varying ? 3 : 2;
+      const WaveArrays<T> w(s, arrays);
       for (std::int64_t i = 0; i < s.steps; ++i) {
-        Wave<T> w{array(0), array(1), s.varying ? array(2) : nullptr, nullptr, nullptr, nullptr};
-        if (s.sponge) w.sz = array(profiles), w.sy = array(profiles + 1), w.sx = array(profiles + 2);
-        function(w, s);
+        function(static_cast<T*>(arrays[0]), static_cast<T*>(arrays[1]), w.medium, s);
         std::swap(arrays[0], arrays[1]);
         if (!s.sponge) continue;
-        T* const now = array(0);
-        now[source] += array(profiles + 3)[i];
-        T* const recorded = array(profiles + 4) + i * kReceivers;
-        for (std::size_t j = 0; j < receivers.size(); ++j) recorded[j] = now[receivers[j]];
+        T* const now = static_cast<T*>(arrays[0]);
+        now[source] += w.injected[i];
+        for (std::size_t j = 0; j < receivers.size(); ++j)
+          w.recorded[i * kReceivers + std::int64_t(j)] = now[receivers[j]];
       }
     };
   }

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from typing import Callable
 
 import formatting as text
 import noise
@@ -79,7 +78,8 @@ def _cells(kind: str, groups: list[Group]) -> tuple[str, ...]:
         if part.automatic and not noise.is_doubtful(noise.of_ratio(part.automatic, best)):
             automatic.append(part.automatic_share)
     names = ", ".join(f"{name} ({count})" if len(algorithms) > 1 else name for name, count in algorithms.most_common())
-    return (kind, backend, names, _range(shares, _percent), _range(ratios, text.ratio), _automatic(automatic), cases)
+    ranges = text.ranged(shares, _percent), text.ranged(ratios, text.ratio)
+    return (kind, backend, names, *ranges, _automatic(automatic), cases)
 
 
 def advise(result: Result) -> list[tuple[str, ...]]:
@@ -95,14 +95,6 @@ def advise(result: Result) -> list[tuple[str, ...]]:
     ordered = sorted(kinds, key=lambda key: (key[0], key[1].startswith("system"), "steps" in key[1],
                                              key[1] if "D " in key[1] else ""))
     return [_cells(kind + (f", {place}" if place else ""), kinds[place, kind]) for place, kind in ordered]
-
-
-def _range(values: list[float], show: Callable[[float], str]) -> str:
-    """`0.98× (0.91–1.03)`: the geometric mean, and the range where there are several."""
-    if not values:
-        return text.NONE
-    middle, low, high = (show(value) for value in (statistics.geometric_mean(values), min(values), max(values)))
-    return middle if low == high else f"{middle} ({low.rstrip(' %×')}–{high.rstrip(' %×')})"
 
 
 def _percent(value: float) -> str:

@@ -29,12 +29,8 @@ PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_
 Figure = Callable[..., list[float]]
 
 
-def _by_dtype(figure: Figure, show: Callable[[list[float]], str], *arguments: object) -> list[str]:
-    return [show(figure(*arguments, dtype)) for dtype in of.DTYPES]
-
-
-def _all(figure: Figure, *arguments: object) -> list[float]:
-    return [value for dtype in of.DTYPES for value in figure(*arguments, dtype)]
+def _by_dtype(figure: Figure, show: Callable[[list[float]], str], found: list[of.Group], chosen: of.Set) -> list[str]:
+    return [show(figure(found, chosen, dtype)) for dtype in of.DTYPES]
 
 
 def measured(name: str) -> str:
@@ -90,7 +86,7 @@ def h100_sweeps() -> str:
 def h100_steps() -> str:
     found = of.groups(GPU_STENCIL, "stencil", True, "cold")
     return text.table(["many steps", "of sweeps, f32", "f64", "beside the kernel, f32", "f64", "chosen"],
-                 [[chosen.title, *_by_dtype(of.sweeps, of.times, GPU_STENCIL, found, chosen),
+                 [[chosen.title, *_by_dtype(of.sweeps, of.times, found, chosen),
                    *_by_dtype(of.ratios, of.times, found, chosen), of.algorithms(found, chosen)]
                   for chosen in of.GPU_STEPS])
 
@@ -112,26 +108,26 @@ def _xeon_measured(op: str) -> list[str]:
     return ["measured at", *(measured(f"{name}-{op}") for name in of.XEONS.values())]
 
 
-def _xeon(op: str) -> list[list[of.Group]]:
-    return [of.groups(f"{name}-{op}", op, cache="cold") for name in of.XEONS.values()]
+def _xeon(op: str, many_steps: bool = False) -> list[list[of.Group]]:
+    return [of.groups(f"{name}-{op}", op, many_steps, "cold") for name in of.XEONS.values()]
 
 
 def xeon_gemm() -> str:
-    rows = [
-        [chosen.title, *(of.times(_all(of.ratios, part, chosen)) for part in _xeon("gemm"))] for chosen in of.CPU_GEMM
-    ]
+    rows = [[chosen.title, *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _xeon("gemm"))]
+            for chosen in of.CPU_GEMM]
     return text.table(["products", *of.XEONS], [*rows, _xeon_measured("gemm")])
 
 
 def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
-    ratios = _all(of.ratios, found, chosen)
-    return f"{of.percents(_all(of.shares, found, chosen))}; {text.ratio(of.mean(ratios))}" if ratios else text.NONE
+    ratios = of.ratios(found, chosen, *of.DTYPES)
+    shares = of.percents(of.shares(found, chosen, *of.DTYPES))
+    return f"{shares}; {text.ratio(of.mean(ratios))}" if ratios else text.NONE
 
 
 def xeon_stencils() -> str:
     rows = [[chosen.title, *(_share_and_ratio(part, chosen) for part in _xeon("stencil"))] for chosen in of.CPU_SWEEPS]
-    many = [of.groups(f"{name}-stencil", "stencil", True, "cold") for name in of.XEONS.values()]
-    rows += [[f"many steps, {chosen.title}", *(of.times(_all(of.ratios, part, chosen)) for part in many)]
+    rows += [[f"many steps, {chosen.title}",
+              *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _xeon("stencil", True))]
              for chosen in of.CPU_STEPS]
     return text.table(["stencils", *of.XEONS], [*rows, _xeon_measured("stencil")])
 

@@ -142,8 +142,10 @@ def groups(name: str, op: str, many_steps: bool = False, cache: str = "") -> lis
     return [group for group in found if (steps(group.case) > 1) == many_steps and cache in ("", group.cache)]
 
 
-def members(found: list[Group], chosen: Set, dtype: str) -> list[Group]:
-    wanted = [group for group in found if group.dtype == dtype and re.fullmatch(chosen.pattern, group.case)]
+def members(found: list[Group], chosen: Set, *dtypes: str) -> list[Group]:
+    """Of the types in turn."""
+    wanted = [group for dtype in dtypes for group in found
+              if group.dtype == dtype and re.fullmatch(chosen.pattern, group.case)]
     for group in wanted:
         if not group.automatic:
             name = "/".join((group.op, group.case, group.dtype, group.cache))
@@ -151,21 +153,21 @@ def members(found: list[Group], chosen: Set, dtype: str) -> list[Group]:
     return wanted
 
 
-def ratios(found: list[Group], chosen: Set, dtype: str) -> list[float]:
+def ratios(found: list[Group], chosen: Set, *dtypes: str) -> list[float]:
     """The automatic choice's rate over that of the best peer, a figure a case that is not doubtful."""
-    return [ratio for group in members(found, chosen, dtype) if (ratio := noise.quoted_ratio(group, group.automatic))]
+    return [ratio for group in members(found, chosen, *dtypes) if (ratio := noise.quoted_ratio(group, group.automatic))]
 
 
-def shares(found: list[Group], chosen: Set, dtype: str) -> list[float]:
+def shares(found: list[Group], chosen: Set, *dtypes: str) -> list[float]:
     """Of the rate of a copy; doubtful ones are left out."""
-    rows = [group.automatic for group in members(found, chosen, dtype)]
+    rows = [group.automatic for group in members(found, chosen, *dtypes)]
     return [row.ceiling for row in rows if row.ceiling and not noise.is_doubtful(noise.of_share(row))]
 
 
-def sweeps(name: str, found: list[Group], chosen: Set, dtype: str) -> list[float]:
-    """The automatic choice's rate over that of single sweeps at the rate of a copy, a figure a case."""
-    limit = copy_rate(name, dtype)
-    return [group.automatic.rate / limit for group in members(found, chosen, dtype) if group.automatic.rate]
+def sweeps(found: list[Group], chosen: Set, *dtypes: str) -> list[float]:
+    """The automatic choice's rate over that of single sweeps at the rate of a copy on the H100, a figure a case."""
+    return [group.automatic.rate / copy_rate(H100["stencil"], group.dtype)
+            for group in members(found, chosen, *dtypes) if group.automatic.rate]
 
 
 def quoted(group: Group) -> bool:
@@ -188,7 +190,7 @@ def by_peer(name: str, op: str) -> dict[str, list[float]]:
 
 def algorithms(found: list[Group], chosen: Set) -> str:
     """The names of the automatic choices, in the order of the file."""
-    names = [group.automatic.subject.name for dtype in DTYPES for group in members(found, chosen, dtype)]
+    names = [group.automatic.subject.name for group in members(found, chosen, *DTYPES)]
     return ", ".join(f"`{name}`" for name in dict.fromkeys(names)) or text.NONE
 
 
@@ -210,10 +212,7 @@ median = statistics.median
 
 def times(values: list[float], centre_of: Callable[[list[float]], float] = mean) -> str:
     """Geometric mean or median, and the range where there are several: `1.01 (0.97–1.03)`."""
-    if not values:
-        return text.NONE
-    centre, low, high = map(_times, (centre_of(values), min(values), max(values)))
-    return centre if low == high else f"{centre} ({low}–{high})"
+    return text.ranged(values, _times, centre_of)
 
 
 def _times(value: float) -> str:

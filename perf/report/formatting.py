@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and the machine's facts as text, the same in the page, the Markdown and the terminal."""
+"""Numbers and the machine's facts as text, the same in the report, on the pages and in the terminal."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from typing import Any, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from model import RATE_UNITS, Row
 
@@ -25,7 +25,7 @@ TITLES = {"gpu": "GPU", "cpu": "CPU", "mhz_per_cpu": "CPU clock, MHz", "cuda_run
           "host_kernels": "Peers' instruction set", "cpu_family_model": "CPU family/model", "cublas": "cuBLAS",
           "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
 # Columns of Markdown tables that hold words, besides the first.
-WORDS = {"chosen", "beside", "dtype", "cache", "best of ours", "best peer", "automatic", "verdict"}
+WORDS = {"chosen", "beside", "verdict"}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -90,6 +90,15 @@ def ratio(value: float | None) -> str:
         return NONE
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{float(f'{value:.3g}'):,.{digits}f}×".replace(",", THIN_SPACE)
+
+
+def ranged(values: list[float], show: Callable[[float], str],
+           centre_of: Callable[[list[float]], float] = statistics.geometric_mean) -> str:
+    """The centre, and the range where there are several: `0.98× (0.91–1.03)`."""
+    if not values:
+        return NONE
+    centre, low, high = map(show, (centre_of(values), min(values), max(values)))
+    return centre if low == high else f"{centre} ({low.rstrip(' %×')}–{high.rstrip(' %×')})"
 
 
 def automatic(backend: str, shares: list[float]) -> str:

@@ -32,8 +32,7 @@ def _by_title(sets: tuple[of.Set, ...], title: str) -> of.Set:
 
 
 def _products(sets: tuple[of.Set, ...], title: str, *dtypes: str) -> list[float]:
-    cold = of.groups(GEMM, "gemm", cache="cold")
-    return [ratio for dtype in dtypes for ratio in of.ratios(cold, _by_title(sets, title), dtype)]
+    return of.ratios(of.groups(GEMM, "gemm", cache="cold"), _by_title(sets, title), *dtypes)
 
 
 def _bullet(words: str) -> str:
@@ -66,9 +65,8 @@ def parts() -> str:
 
 def many_steps() -> str:
     many = of.groups(STENCIL, "stencil", True, "cold")
-    flat, deep = ([value for title in titles for dtype in of.DTYPES
-                   for value in of.sweeps(STENCIL, many, _by_title(of.GPU_STEPS, title), dtype)]
-                  for titles in (("2D star, radius 1, 16384²",), ("7 points, 512³",)))
+    flat, deep = (of.sweeps(many, _by_title(of.GPU_STEPS, title), *of.DTYPES)
+                  for title in ("2D star, radius 1, 16384²", "7 points, 512³"))
     return (f"**Many steps of a stencil in one pass over memory**: {_range(flat, 1)} (5 points, 2D) and "
             f"{_range(deep, 1)} (7 points, 3D) times what is possible where each step reads and writes the field.")
 
@@ -111,16 +109,13 @@ def readme() -> str:
     small = _range(_products(of.GPU_GEMM, "batches of 4 to 16", *of.DTYPES), 1)
     odd = _range(_products(of.GPU_NARROW, "2047, 4095, 4097 (odd rows)", "bf16", "f16"), 1)
     cold, hot = (of.groups(STENCIL, "stencil", cache=cache) for cache in ("cold", "hot"))
-    flat, deep = ([share for title in titles for dtype in of.DTYPES
-                   for share in of.shares(cold, _by_title(of.GPU_SWEEPS, title), dtype)]
-                  for titles in (("1D, radius 1 to 4, 2²⁸", "2D stars, radius 1 to 4, 16384²"),
-                                 ("3D star, radius 1, 768³",)))
-    cached = [ratio for dtype in of.DTYPES
-              for ratio in of.ratios(hot, _by_title(of.GPU_SWEEPS, "1 to 2 million points"), dtype)]
+    line, plane, deep = (of.shares(cold, _by_title(of.GPU_SWEEPS, title), *of.DTYPES) for title in (
+        "1D, radius 1 to 4, 2²⁸", "2D stars, radius 1 to 4, 16384²", "3D star, radius 1, 768³"))
+    cached = of.ratios(hot, _by_title(of.GPU_SWEEPS, "1 to 2 million points"), *of.DTYPES)
     return "\n".join(map(_bullet, (
         f"Squares from 1024 on: {f32} (f32), {f64} (f64), from 4096 on {bf16} (bf16) times cuBLAS. Batches of sizes 4 "
         f"to 16: {small} times; odd rows in 16 bits: {odd} times.",
-        f"One sweep of a 1D or 2D star: {of.percents(flat)} of the rate of a copy; of 7 points in 3D: "
+        f"One sweep of a 1D or 2D star: {of.percents(line + plane)} of the rate of a copy; of 7 points in 3D: "
         f"{of.percents(deep)}; of a field in the cache: {_range(cached)} times a kernel with the taps compiled in.",
         f"Slowest beside cuBLAS: {_slowest(3)}. [All figures, and what falls short](docs/performance.md)")))
 
@@ -170,8 +165,8 @@ def _xeon(op: str, sets: tuple[of.Set, ...], figure: Callable[[list[of.Group], o
     """Each group by the number of threads for which its slowest case is slowest."""
     found = []
     for chosen in sets:
-        slowest = [(value, threads) for threads, name in of.XEONS.items() for dtype in of.DTYPES
-                   for value in figure(of.groups(f"{name}-{op}", op, cache="cold"), chosen, dtype)]
+        slowest = [(value, threads) for threads, name in of.XEONS.items()
+                   for value in figure(of.groups(f"{name}-{op}", op, cache="cold"), chosen, *of.DTYPES)]
         value, threads = min(slowest)
         found += [(chosen.title, threads, [value])] if value < least else []
     return _named(found, _slow)
@@ -179,7 +174,7 @@ def _xeon(op: str, sets: tuple[of.Set, ...], figure: Callable[[list[of.Group], o
 
 def falls_short() -> str:
     many = of.groups(STENCIL, "stencil", True, "cold")
-    poor_steps = _short(of.GPU_STEPS, of.DTYPES, lambda chosen, dtype: of.sweeps(STENCIL, many, chosen, dtype),
+    poor_steps = _short(of.GPU_STEPS, of.DTYPES, lambda chosen, dtype: of.sweeps(many, chosen, dtype),
                         GOOD_STEPS)
     low, beaten = _slow_sweeps()
     good = f"{text.GOOD_SHARE:.2f}"

@@ -25,27 +25,22 @@ class Subject:
     kind: str  # "tessera", "peer" or "ceiling"
     backend: str = ""
     name: str = ""  # the algorithm, the peer or the ceiling's place
-    params: str = ""  # "@64MiB" of a limit
+    limit: str = ""  # of an algorithm's workspace: "@64MiB"
 
     @property
     def short(self) -> str:
-        """`cuda tiled_shared tile=16`, `cublas (peer)`."""
+        """`cuda tiled_shared`, `cublas (peer)`."""
         return " ".join(part for part in (self.backend, self.plain) if part)
 
     @property
     def plain(self) -> str:
         """Without the backend. A peer is said to be one: `eigen` is an algorithm, too."""
-        words = (self.name, self.params, "(peer)" if self.kind == "peer" else "")
+        words = (self.name, self.limit, "(peer)" if self.kind == "peer" else "")
         return " ".join(word for word in words if word)
 
     @property
     def ours(self) -> bool:
         return self.kind == "tessera"
-
-    @property
-    def limited(self) -> bool:
-        """An algorithm with less workspace than it takes by itself: what nobody gets who asks for none."""
-        return self.params.startswith("@")
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,8 @@ class Group:
     rows: list[Row]
 
     def _best(self, kind: str) -> Row | None:
-        rows = [row for row in self.rows if row.subject.kind == kind and row.speed and not row.subject.limited]
+        """Nobody gets an algorithm with a limit of its workspace who asks for none."""
+        rows = [row for row in self.rows if row.subject.kind == kind and row.speed and not row.subject.limit]
         return max(rows, key=lambda row: row.speed or 0.0, default=None)
 
     @property

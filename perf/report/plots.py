@@ -115,7 +115,7 @@ def _case_figure(title: str, groups: list[Group], axis: Scale, labels: Callable[
     return svg(WIDTH, bottom + 42 + 16 * math.ceil(len(below) / 8), title, [*parts, *below])
 
 
-def bars(result: Result, styles: Styles, op: str = "stencil") -> list[Plot]:
+def bars(result: Result, styles: Styles, op: str) -> list[Plot]:
     """Shares of the ceiling that binds, a line a case: the best of ours as a bar, every subject as a mark. A rate of
     each case's own would squeeze all others where one is high."""
     plots = []
@@ -173,39 +173,7 @@ def ratios(result: Result, styles: Styles, op: str = "gemm") -> list[Plot]:
     return plots
 
 
-# --- Rates on two logarithmic axes ---
-
-
-class Rates:
-    """A figure of rates, in 10^9 of a unit, with round numbers at its axes."""
-
-    TOP, BOTTOM = 10, 250
-
-    def __init__(self, x: list[float], rates: list[float], right: int, caption: str) -> None:
-        self.x = Scale(min(x) / 1.15, max(x) * 1.15, 90, right)
-        self.y = Scale(min(rates) / 1.3, max(rates) * 1.3, self.BOTTOM, self.TOP)
-        self.parts = [words(self.x.start, self.BOTTOM + 34, caption, QUIET, SMALL)]
-        for tick in self.y.ticks():
-            y, label = self.y.at(tick), text.tick(tick * 1e9, RATE_UNITS["gemm"])
-            self.parts += [line(self.x.start, y, right, y), words(84, y + 4, label, QUIET, SMALL, "end")]
-
-    def label_x(self, ticks: Iterable[float]) -> None:
-        for tick in ticks:
-            x = self.x.at(tick)
-            self.parts += [line(x, self.TOP, x, self.BOTTOM), words(x, self.BOTTOM + 16, f"{tick:g}", QUIET, SMALL,
-                                                                    "middle")]
-
-    def at(self, x: float, rate: float) -> tuple[float, float]:
-        return self.x.at(x), self.y.at(rate)
-
-    def level(self, ceiling: Row, begin: float) -> None:
-        """A ceiling of rates, from a place on."""
-        end = self.at(self.x.high, ceiling.rate)
-        self.parts += [line(*self.at(begin, ceiling.rate), *end, INK),
-                       words(end[0], end[1] - 4, f"{ceiling.case} {text.rate(ceiling)}", INK, SMALL, "end")]
-
-    def svg(self, title: str, legend: list[str]) -> str:
-        return svg(WIDTH, self.BOTTOM + 42 + 16 * math.ceil(len(legend) / 8), title, [*self.parts, *legend])
+# --- Rates against sizes ---
 
 
 def square_size(case: str) -> int | None:
@@ -213,22 +181,40 @@ def square_size(case: str) -> int | None:
     return int(case) if case.isdigit() else None
 
 
-def _binding(ceilings: list[Row], rows: list[Row]) -> list[Row]:
-    """Those that bind a row of the figure, each in its fastest form; else the highest."""
-    found = {}
-    for row in sorted((row for row in ceilings if row.place == rows[0].place), key=lambda row: row.speed or 0):
-        found[row.case.removesuffix("_streaming")] = row
-    bound = {row.binds.removesuffix(" in cache") for row in rows}
-    return [row for name, row in found.items() if name in bound] or list(found.values())[-1:]
+def _peaks(result: Result, rows: list[Row]) -> list[Row]:
+    """The ceilings of computing that bind a row of the figure; else the highest."""
+    found = sorted((row for row in result.of("ceiling") if row.rate and row.dtype == rows[0].dtype
+                    and row.place == rows[0].place), key=lambda row: row.rate)
+    bound = {row.binds for row in rows}
+    return [row for row in found if row.case in bound] or found[-1:]
 
 
-def _compute_ceilings(result: Result, rows: list[Row]) -> list[Row]:
-    return _binding([row for row in result.of("ceiling") if row.rate and row.dtype == rows[0].dtype], rows)
-
-
-def _memory_ceilings(result: Result, rows: list[Row]) -> list[Row]:
-    """A hot row's ceiling depends on its footprint: rates beyond the caches are no roof for it."""
-    return _binding([row for row in result.of("ceiling") if row.traffic and row.cache == rows[0].cache], rows)
+def _rates_figure(title: str, sizes: list[int], rows: list[Row], peaks: list[Row], styles: Styles) -> str:
+    """On two logarithmic axes: a curve a subject, a line a ceiling."""
+    top, bottom = 10, 250
+    rates = [row.rate for row in rows + peaks]
+    x = Scale(sizes[0] / 1.15, sizes[-1] * 1.15, 90, 700)
+    y = Scale(min(rates) / 1.3, max(rates) * 1.3, bottom, top)
+    parts = [words(x.start, bottom + 34, "m = n = k", QUIET, SMALL)]
+    for tick in y.ticks():
+        label = text.tick(tick * 1e9, RATE_UNITS["gemm"])
+        parts += [line(x.start, y.at(tick), x.end, y.at(tick)), words(84, y.at(tick) + 4, label, QUIET, SMALL, "end")]
+    for size in sizes:
+        parts += [line(x.at(size), top, x.at(size), bottom),
+                  words(x.at(size), bottom + 16, str(size), QUIET, SMALL, "middle")]
+    subjects = list(dict.fromkeys(row.subject for row in rows))
+    for subject in subjects:
+        look = styles.of(subject)
+        points = [(x.at(size), y.at(rate)) for size, rate in sorted((int(row.case), row.rate) for row in rows
+                                                                    if row.subject == subject)]
+        parts += [curve(points, look.colour, stroke_width=1.4, stroke_dasharray=look.dash),
+                  *(look.at(*point) for point in points)]
+    for peak in peaks:
+        level = y.at(peak.rate)
+        parts += [line(x.at(sizes[0]), level, x.end, level, INK),
+                  words(x.end, level - 4, f"{peak.case} {text.rate(peak)}", INK, SMALL, "end")]
+    legend = _legend(bottom + 52, subjects, styles)
+    return svg(WIDTH, bottom + 42 + 16 * math.ceil(len(legend) / 8), title, [*parts, *legend])
 
 
 def scaling(result: Result, styles: Styles) -> list[Plot]:
@@ -241,68 +227,8 @@ def scaling(result: Result, styles: Styles) -> list[Plot]:
         # Sizes beside a power of two would be a second line.
         if len(powers := [size for size in sizes if math.log2(size).is_integer()]) > 2:
             sizes, rows = powers, [row for row in rows if int(row.case) in powers]
-        if len(sizes) < 3:
-            continue
-        peaks = _compute_ceilings(result, rows)
-        figure = Rates(sizes, [row.rate for row in rows + peaks], 700, "m = n = k")
-        figure.label_x(sizes)
-        subjects = list(dict.fromkeys(row.subject for row in rows))
-        for subject in subjects:
-            look = styles.of(subject)
-            points = [figure.at(*point) for point in sorted((int(row.case), row.rate) for row in rows
-                                                            if row.subject == subject)]
-            figure.parts += [curve(points, look.colour, stroke_width=1.4, stroke_dasharray=look.dash),
-                             *(look.at(*point) for point in points)]
-        for peak in peaks:
-            figure.level(peak, sizes[0])
-        title = f"Square GEMM, {_where_text(*at)}"
-        plots.append(Plot(title, "Rate against size. Filled marks: Tessera; hollow: peers; plain line: ceiling.",
-                          figure.svg(title, _legend(figure.BOTTOM + 52, subjects, styles))))
-    return plots
-
-
-def _roof(figure: Rates, compute: list[Row], memory: list[Row]) -> None:
-    low, high = figure.x.low, figure.x.high
-    top = max((row.rate for row in compute), default=math.inf)
-    for index, row in enumerate(memory):
-        end = min(high, top / row.traffic)
-        begin = min(max(low, figure.y.low / row.traffic), end)
-        figure.parts += [line(*figure.at(begin, row.traffic * begin), *figure.at(end, row.traffic * end), INK),
-                         words(figure.x.start + 6, figure.TOP + 14 + 14 * index, f"╱ {row.case} {text.traffic(row)}",
-                               INK, SMALL)]
-    steepest = max((row.traffic for row in memory), default=None)
-    for row in compute:
-        figure.level(row, min(max(row.rate / steepest, low), high) if steepest else low)
-
-
-def _lowest(rows: list[Row], count: int = 4) -> list[Row]:
-    """The cases that are farthest below their ceilings; one where several share a place."""
-    ours = sorted((row for row in rows if row.subject.ours and row.ceiling), key=lambda row: -row.ceiling)
-    places = {(round(5 * math.log10(row.rate)), round(5 * math.log10(row.rate / row.traffic))): row for row in ours}
-    return sorted(places.values(), key=lambda row: row.ceiling)[:count]
-
-
-def roofline(result: Result, styles: Styles) -> list[Plot]:
-    """The best of ours and the best peer of each GEMM below the measured ceilings, a figure a dtype and cache state."""
-    plots = []
-    groups = [group for group in result.groups("gemm") if any(row.rate and row.traffic for row in group.rows)]
-    for at in dict.fromkeys(map(_where, groups)):
-        best = [row for group in groups if _where(group) == at
-                for row in (group.best_peer, group.best_ours) if row and row.rate and row.traffic]
-        compute, memory = (_compute_ceilings(result, best), _memory_ceilings(result, best)) if best else ([], [])
-        if not compute and not memory:
-            continue
-        figure = Rates([row.rate / row.traffic for row in best], [row.rate for row in best + compute], 700,
-                       "FLOP per byte of compulsory traffic")
-        figure.label_x(figure.x.ticks())
-        _roof(figure, compute, memory)
-        figure.parts += [styles.of(row.subject).at(*figure.at(row.rate / row.traffic, row.rate))
-                         for row in sorted(best, key=lambda row: row.subject.ours)]
-        for row in _lowest(best):
-            x, y = figure.at(row.rate / row.traffic, row.rate)
-            figure.parts.append(words(x + 6, y + 10, row.case, INK, 9))
-        title = f"Roofline of GEMM, {_where_text(*at)}"
-        legend = _legend(figure.BOTTOM + 52, (row.subject for row in best), styles)
-        plots.append(Plot(title, "A mark a case: the fastest algorithm of Tessera (filled) and the fastest peer "
-                          "(hollow).", figure.svg(title, legend)))
+        if len(sizes) > 2:
+            title = f"Square GEMM, {_where_text(*at)}"
+            plots.append(Plot(title, "Rate against size. Filled marks: Tessera; hollow: peers; plain line: ceiling.",
+                              _rates_figure(title, sizes, rows, _peaks(result, rows), styles)))
     return plots

@@ -159,7 +159,7 @@ def _summary(result: Result) -> str:
         items.append(f"{above} rows are above 105 % of their ceiling: something disturbed the measuring of the "
                      "ceilings.")
     if not result.of("ceiling"):
-        items.append("No ceilings are in the file: there are no rooflines.")
+        items.append("No ceilings are in the file: there are no shares of them.")
     return _list(items, "summary")
 
 
@@ -176,9 +176,8 @@ def _left_out(result: Result) -> list[str]:
 
 def _plots(result: Result, op: str) -> list[Plot]:
     styles = Styles(result.rows)
-    if op == "gemm":
-        return plots.ratios(result, styles) + plots.scaling(result, styles) + plots.roofline(result, styles)
-    return plots.bars(result, styles, op) if op in ("stencil", "system") else []
+    beside = plots.ratios(result, styles) + plots.scaling(result, styles) if op == "gemm" else []
+    return beside + (plots.bars(result, styles, op) if op != "overhead" else [])
 
 
 def _section(result: Result, index: int) -> str:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the JSON of tessera-perf into rows, one per measured name.
 
-A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>[:<params>]]`,
-`peer:<name>` or `ceiling:<place>` (the case is the ceiling's name then). `<algorithm>@64MiB` is the algorithm with a
-limit of its workspace. The place is "host" or the kind of device, "cuda". Values are medians over the repetitions;
+A name is `<op>/<case>/<dtype>/<cache>/<subject>`, the subject `tessera:<backend>[:<algorithm>]`, `peer:<name>` or
+`ceiling:<place>` (the case is the ceiling's name then). `<algorithm>@64MiB` is the algorithm with a limit of its
+workspace. The place is "host" or the kind of device, "cuda". Values are medians over the repetitions;
 `spread` is their coefficient of variation (a fraction), `passes` has the medians of each pass where there were several.
 """
 
@@ -23,10 +23,8 @@ from model import DISTRIBUTED_FIGURES, OPS, Result, Row, Subject
 
 # Context keys under the names that they have here.
 ALIASES = {"cpu_model": "cpu", "git_commit": "commit"}
-# Algorithms of older files under the names that they have now.
-RENAMED = {"thin": "skinny", "resident": "persistent"}
 
-_TESSERA = re.compile(r"tessera:(?P<backend>[^:]+(?::\d+)?)(?::(?P<algorithm>[^:]+)(?::(?P<params>.+))?)?$")
+_TESSERA = re.compile(r"tessera:(?P<backend>[^:]+(?::\d+)?)(?::(?P<algorithm>[^:@]+)(?P<limit>@.+)?)?$")
 
 
 class ResultError(Exception):
@@ -35,10 +33,7 @@ class ResultError(Exception):
 
 def parse_subject(text: str) -> Subject | None:
     if match := _TESSERA.match(text):
-        algorithm, at, limit = (match["algorithm"] or "").partition("@")
-        algorithm, limit, parameters = RENAMED.get(algorithm, algorithm), at + limit, match["params"] or ""
-        text = ":".join(part for part in ("tessera", match["backend"], algorithm + limit, parameters) if part)
-        return Subject(text, "tessera", match["backend"], algorithm, limit + parameters)
+        return Subject(text, "tessera", match["backend"], match["algorithm"] or "", match["limit"] or "")
     kind, _, name = text.partition(":")
     return Subject(text, kind, name=name) if kind in ("peer", "ceiling") and name else None
 

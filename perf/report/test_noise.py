@@ -14,7 +14,6 @@ import figures
 import formatting as text
 import noise
 import report
-import table
 from drawing import TICKS, Scale
 from model import Group, Result
 from test_synthetic import Document, content, entry, loaded, one_row
@@ -85,11 +84,6 @@ class Headlines(unittest.TestCase):
         self.assertIsNone(noise.quoted_ratio(noisy, noisy.best_ours))
         self.assertAlmostEqual(noise.quoted_ratio(known, known.best_ours), 2.0)
 
-    def test_tables_bracket_it(self) -> None:
-        drawn = table.render(self.both())
-        self.assertIn("| (1\u202f770×) |", drawn)
-        self.assertIn("| **2.00×** |", drawn)
-
     def test_pages_leave_it_out_and_say_so(self) -> None:
         drawn = report.render([self.both()])
         self.assertIn("2 cases; ≈ left out of what follows, as too noisy to compare with a peer: 1; compared with a "
@@ -104,13 +98,12 @@ class Headlines(unittest.TestCase):
         steady = passes(2.0, 2.0, 2.2, shares=(0.4, 0.4, 0.4)) | {"ceiling": 0.4}
         busy = loaded(rows("gemm/64", ours=wild, other=wild, peer=steady))
         said = "Caution: The machine was not idle: in 2 of 3 rows the share of the ceiling may be off by more than 25"
-        drawn = table.render(busy)
-        self.assertIn(said, drawn.splitlines()[2])
+        drawn, idle = (report.render([run]) for run in (
+            busy, loaded(rows("gemm/64", ours=wild, other=steady, peer=steady))))
+        self.assertIn(said, drawn)
         self.assertNotIn("What to take", drawn)
-        idle = table.render(loaded(rows("gemm/64", ours=wild, other=steady, peer=steady)))
         self.assertNotIn("not idle", idle)
         self.assertIn("What to take", idle)
-        drawn = report.render([busy])
         self.assertIn("the machine was not idle, so they are not summed up", drawn)
         self.assertNotIn("beside the best peer, f32", drawn)
 
@@ -161,7 +154,8 @@ class Advised(unittest.TestCase):
             ("square products up to 128", "cpu", "packed", "80 %", "2.00×", "33 % of it: force one", "2, 1 too noisy"),
             ("batches of small products", "too noisy to say", "–", "–", "–", "–", "1, 1 too noisy"),
         ])
-        self.assertLess(table.render(loaded(content)).index("### What to take"), 400)  # behind a caution
+        drawn = report.render([loaded(content)])
+        self.assertLess(drawn.index("What to take here"), drawn.index("What was measured"))
 
 
 class Numbers(unittest.TestCase):

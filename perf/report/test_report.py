@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import unittest
@@ -15,7 +16,6 @@ import compare
 import noise
 import plots
 import report
-import table
 from results import ResultError, load, parse_subject
 from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401: found here by unittest
 from test_passes import Chance, SeveralPasses  # noqa: F401
@@ -28,13 +28,10 @@ EIGENS = ("tessera:cpu:eigen", "peer:eigen")  # an algorithm and a peer
 
 class Parsing(Files):
     def test_names(self) -> None:
-        subject = parse_subject("tessera:cuda:1:tiled_shared:tile=16,split=2")
-        self.assertEqual((subject.backend, subject.name, subject.params), ("cuda:1", "tiled_shared", "tile=16,split=2"))
+        subject, limited = map(parse_subject, ("tessera:cuda:1:tiled_shared", "tessera:cuda:skinny@64MiB"))
+        self.assertEqual((subject.backend, subject.name, subject.limit), ("cuda:1", "tiled_shared", ""))
+        self.assertEqual((limited.name, limited.limit, limited.short), ("skinny", "@64MiB", "cuda skinny @64MiB"))
         self.assertEqual(parse_subject("tessera:cpu-v3").backend, "cpu-v3")
-        self.assertEqual(parse_subject("tessera:cuda:thin:split=2").text, "tessera:cuda:skinny:split=2")  # its name now
-        limited = parse_subject("tessera:cuda:thin@64MiB")
-        self.assertEqual((limited.text, limited.short), ("tessera:cuda:skinny@64MiB", "cuda skinny @64MiB"))
-        self.assertEqual((subject.limited, limited.limited), (False, True))
         self.assertEqual(parse_subject("peer:cublaslt+kernel").name, "cublaslt+kernel")
         self.assertIsNone(parse_subject("eigen"))
         self.assertEqual([parse_subject(name).short for name in EIGENS], ["cpu eigen", "eigen (peer)"])
@@ -94,8 +91,7 @@ class Parsing(Files):
 
     def test_programs_say_what_is_wrong(self) -> None:
         bad, good = self.write("not JSON", "bad.json"), self.write(document())
-        for name, arguments in (("table.py", [bad]), ("compare.py", [good, bad]),
-                                ("report.py", [bad, "-o", self.folder / "page"])):
+        for name, arguments in (("compare.py", [good, bad]), ("report.py", [bad, "-o", self.folder / "page"])):
             done = self.program(name, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), name)
             self.assertRegex(done.stderr, rf"^{name}: .*bad\.json: is not JSON: line 1, column 1")
@@ -177,36 +173,6 @@ class Comparing(Files):
         self.assertEqual(sizes, sorted(sizes, reverse=True))
 
 
-class Tables(unittest.TestCase):
-    def test_markdown(self) -> None:
-        lines = table.render(loaded(document())).splitlines()
-        row = next(line for line in lines if line.startswith("| 4095 | f32"))
-        self.assertRegex(row, r"\| 86 % fma \| cuda register_blocked \| .* \| cublaslt-best \| \*\*1\.\d\d×\*\* "
-                              r"\| register_blocked \| [^|]* \| 100 % \| \*\*1\.\d\d×\*\* \|$")
-        starts = [index for index, line in enumerate(lines) if line.startswith("| ---")]
-        self.assertGreater(len(starts), 3)
-        for start in starts:
-            self.assertEqual(len({line.count("|") for line in lines[start - 1:start + 4] if line}), 1)
-
-    def test_automatic_choices(self) -> None:
-        result = loaded(content(*(
-            entry(f"gemm/{name}", rate=rate, automatic=automatic) for name, rate, automatic in (
-                ("64/f32/cold/tessera:cpu:packed", 100.0, 1.0), ("64/f32/cold/tessera:cpu:direct", 50.0, 0.0),
-                ("64/f32/cold/tessera:other:plain", 80.0, 1.0), ("64/f32/cold/peer:blis", 200.0, 0.0),
-                ("65/f32/cold/tessera:cpu:packed", 100.0, 0.0), ("65/f32/cold/tessera:cpu:direct", 81.0, 1.0),
-                ("66/f32/cold/tessera:cpu:packed", 100.0, 0.0)))))
-        self.assertEqual(noise.automatic_shares(result, "gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
-        lines = table.render(result).splitlines()
-        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 "
-                      "cases), 81.0 % at least; it is below 95 % in 1.", lines)
-        ends = {line.split(" | ")[0][2:] + " " + line.split(" | ")[6]: line.split(" | ", 9)[9]
-                for line in lines if "f32" in line}
-        self.assertEqual(ends, {"64 cpu packed": "0.50× | packed | 100 GFLOP/s | 100 % | 0.50× |",
-                                "64 other plain": "0.40× | plain | 80.0 GFLOP/s | 100 % | 0.40× |",
-                                "65 cpu packed": "– | direct | 81.0 GFLOP/s | **81 %** | – |",
-                                "66 cpu packed": "– | – | – | – | – |"})
-
-
 class Outline(HTMLParser):
     """The identifiers, references and elements of a page."""
 
@@ -238,7 +204,7 @@ class Pages(Files):
         self.assertLessEqual({link[1:] for link in outline.links}, set(outline.ids))
         for expected in ("NVIDIA H100", "580.65", "b924f7c0ffee", "2026-11-21", "<dd>1980</dd>", "13.1.0",
                          "wrong result: error 3.1", "peer:magma", "GEMM beside the best peer, f64", "Square GEMM, f32",
-                         "Roofline of GEMM, f64", "Stencils, f32", "★"):
+                         "<strong>GEMM, f64", "Stencils, f32", "★"):
             self.assertIn(expected, drawn)
         self.assertEqual(outline.tags.count("figure"), 2 * 8)
         self.assertEqual(outline.tags.count("svg"), 2 * 8)
@@ -246,9 +212,9 @@ class Pages(Files):
     def test_without_peers_and_ceilings(self) -> None:
         drawn, _ = self.outline(document(peers=False, ceilings=False, git_commit="b924f7c0ffee-dirty"))
         self.assertIn("no peer was measured", drawn)
-        self.assertIn("there are no rooflines", drawn)
+        self.assertIn("there are no shares of them", drawn)
         self.assertIn("with local changes", drawn)
-        self.assertNotIn("Roofline of", drawn)
+        self.assertNotIn("% of the ceiling that binds", drawn)
 
     def test_automatic_choices(self) -> None:
         drawn, _ = self.outline(document())
@@ -256,6 +222,14 @@ class Pages(Files):
         self.assertIn('<td class="mark">◆</td><td class="subject">cuda restrict</td>', drawn)
         self.assertIn("◆ cuda: the automatic choice reaches ", drawn)
         self.assertNotIn('"mark">◆', self.outline(one_row("gemm/64/f32/cold/tessera:cpu:packed", rate=1.0))[0])
+        result = loaded(content(*(
+            entry(f"gemm/{name}", rate=rate, automatic=automatic) for name, rate, automatic in (
+                ("64/f32/cold/tessera:cpu:packed", 100.0, 1.0), ("64/f32/cold/tessera:cpu:direct", 50.0, 0.0),
+                ("64/f32/cold/tessera:other:plain", 80.0, 1.0), ("65/f32/cold/tessera:cpu:packed", 100.0, 0.0),
+                ("65/f32/cold/tessera:cpu:direct", 81.0, 1.0), ("66/f32/cold/tessera:cpu:packed", 100.0, 0.0)))))
+        self.assertEqual(noise.automatic_shares(result, "gemm"), {"cpu": [1.0, 0.81], "other": [1.0]})
+        self.assertIn("cpu: the automatic choice reaches 90.0 % of the best algorithm's rate (geometric mean of 2 "
+                      "cases), 81.0 % at least; it is below 95 % in 1.", html.unescape(report.render([result])))
 
     def test_an_algorithm_with_a_peers_name(self) -> None:
         result = loaded(content(*(entry(f"gemm/{size}/f32/hot/{name}", rate=100.0)

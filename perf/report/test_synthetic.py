@@ -18,16 +18,14 @@ from model import Result
 from results import load
 
 Document = dict[str, Any]
-GEMM_SIZES = (64, 256, 512, 1000, 1024, 2048, 4095, 4096, 8192)
-SHAPES = ((1, 8192, 8192), (16, 8192, 8192), (8192, 16, 8192), (8192, 8192, 64), (128, 128, 65536), (512, 32000, 4096))
-STENCILS = {"1d_derivative_r4_2^28": 1.0, "2d_star_r1_16384^2": 0.95, "2d_star_r2_16384^2": 0.85,
-            "2d_star_r4_16384^2": 0.6, "2d_box_r1_16384^2": 0.8, "2d_box_r3_16384^2": 0.35, "3d_star_r1_768^3": 0.8,
-            "3d_star_r4_768^3": 0.4, "3d_box_r1_768^3": 0.45}
-GEMM_SUBJECTS = {"tessera:cuda:naive": 0.1, "tessera:cuda:tiled_shared:tile=16": 0.15,
-                 "tessera:cuda:tiled_shared:tile=32": 0.24, "tessera:cuda:register_blocked": 0.86, "peer:cublas": 0.8,
-                 "peer:cublaslt-best": 0.83}
-STENCIL_SUBJECTS = {"tessera:cuda:restrict": 0.75, "tessera:cuda:shared_constant": 0.93,
-                    "tessera:cuda:shared_ldg": 0.85, "peer:plain-cuda": 0.95}
+# What is measured of each case, m n k of products: the share of the roof that each subject reaches.
+GEMMS = {str(n): (n, n, n) for n in (64, 256, 512, 1000, 1024, 2048, 4095, 4096, 8192)} | {
+    "x".join(map(str, shape)): shape for shape in ((1, 8192, 8192), (8192, 16, 8192), (128, 128, 65536))}
+STENCILS = {"1d_derivative_r4_2^28": 1.0, "2d_star_r1_16384^2": 0.95, "2d_star_r4_16384^2": 0.6,
+            "2d_box_r3_16384^2": 0.35, "3d_star_r1_768^3": 0.8, "3d_box_r1_768^3": 0.45}
+GEMM_SUBJECTS = {"tessera:cuda:naive": 0.1, "tessera:cuda:tiled_shared": 0.24, "tessera:cuda:register_blocked": 0.86,
+                 "peer:cublas": 0.8, "peer:cublaslt-best": 0.83}
+STENCIL_SUBJECTS = {"tessera:cuda:restrict": 0.75, "tessera:cuda:shared_constant": 0.93, "peer:plain-cuda": 0.95}
 AUTOMATIC = {"tessera:cuda:register_blocked", "tessera:cuda:restrict"}
 PEAKS = {"f32": 64100.0, "f64": 62500.0}  # GFLOP/s
 COPY = 3028.0  # GB/s
@@ -86,37 +84,27 @@ def _ceilings(measured: Measured) -> Iterator[Document]:
         yield measured(f"ceiling/{name}/f32/cold/ceiling:cuda", 1e-3, "GB/s", rate=rate)
 
 
-def _gemm(measured: Measured) -> Iterator[Document]:
-    cases = [(str(n), n, n, n) for n in GEMM_SIZES] + [("x".join(map(str, shape)), *shape) for shape in SHAPES]
-    for case, m, n, k in cases:
-        for dtype, peak in PEAKS.items():
-            flops, size = 2.0 * m * n * k, BYTES[dtype] * (m * k + k * n + m * n)
-            roof = min(peak, COPY * flops / size)
-            for subject, share in GEMM_SUBJECTS.items():
-                odd = 0.8 if "peer" in subject and n % 8 else 0.55 if "register" in subject and min(m, n) < 128 else 1.0
-                launch = 3e-6 * (0.5 if "naive" in subject else 2 if "peer" in subject else 1)
-                rate = roof * share * odd * flops / (flops + launch * roof * 1e9)
-                yield measured(f"gemm/{case}/{dtype}/cold/{subject}", flops / rate / 1e9,
-                               "fma" if roof == peak else "copy", rate=rate, traffic=rate * size / flops,
-                               ceiling=rate / roof)
+def _cases(dtype: str) -> Iterator[tuple[str, float, float, dict[str, float]]]:
+    """Name, work, bytes and what the subjects reach of the roof."""
+    for case, (m, n, k) in GEMMS.items():
+        yield f"gemm/{case}", 2.0 * m * n * k, BYTES[dtype] * (m * k + k * n + m * n), GEMM_SUBJECTS
+    for case, weight in STENCILS.items():
+        for boundary in ("fixed", "periodic"):
+            shares = {subject: weight * share for subject, share in STENCIL_SUBJECTS.items()}
+            yield f"stencil/{case}_{boundary}", 2.0**28, 2 * BYTES[dtype] * 2.0**28, shares
 
 
-def _stencils(measured: Measured) -> Iterator[Document]:
-    for index, (case, weight) in enumerate((f"{shape}_{boundary}", weight) for shape, weight in STENCILS.items()
-                                           for boundary in ("fixed", "periodic")):
-        for dtype, size in BYTES.items():
-            for subject, share in STENCIL_SUBJECTS.items():
-                share = weight * share * (1 - 0.06 * ((index + len(subject)) % 4))
-                rate = COPY / (2 * size) * share
-                yield measured(f"stencil/{case}/{dtype}/cold/{subject}", 2.0**28 / rate / 1e9, "copy", rate=rate,
-                               traffic=rate * 2 * size, ceiling=share)
-
-
-def _overheads(measured: Measured) -> Iterator[Document]:
-    for case, seconds in (("plan-create", 8.1e-6), ("enqueue", 3.4e-6), ("first-use", 0.21)):
-        yield measured(f"overhead/{case}/f32/hot/tessera:cuda", seconds)
-    yield measured("overhead/enqueue/f32/hot/peer:cublas", 2.9e-6)
-    yield measured("overhead/stage-256MiB/f32/cold/tessera:cuda", 5.1e-3, "bus", traffic=52.6, ceiling=0.95)
+def _rows(measured: Measured) -> Iterator[Document]:
+    for dtype, peak in PEAKS.items():
+        for case, work, size, shares in _cases(dtype):
+            roof = min(peak, COPY * work / size)
+            for subject, share in shares.items():
+                rate = roof * share
+                yield measured(f"{case}/{dtype}/cold/{subject}", work / rate / 1e9, "fma" if roof == peak else "copy",
+                               rate=rate, traffic=rate * size / work, ceiling=share)
+    for row in ("enqueue/f32/hot/tessera:cuda", "enqueue/f32/hot/peer:cublas", "plan-create/f32/hot/tessera:cuda",
+                "first-use/f32/cold/tessera:cuda"):
+        yield measured(f"overhead/{row}", 3e-6)
 
 
 def document(*, peers: bool = True, ceilings: bool = True, noise: float = 0.004, seed: int = 1, slower: float = 1.0,
@@ -134,7 +122,7 @@ def document(*, peers: bool = True, ceilings: bool = True, noise: float = 0.004,
                      max_error=1e-6, place="cuda", **automatic,
                      **{key: rate / middle for key, rate in rates.items() if ceilings or key != "ceiling"})
 
-    rows = [*(_ceilings(measured) if ceilings else ()), *_gemm(measured), *_stencils(measured), *_overheads(measured)]
+    rows = [*(_ceilings(measured) if ceilings else ()), *_rows(measured)]
     wrong = entry("stencil/3d_box_r1_768^3_periodic/f64/cold/tessera:cuda:restrict", place="cuda", error_occurred=True,
                   error_message="wrong result: error 3.1 above its bound 2e-15")
     rows = [wrong if row["name"] == wrong["name"] else row for row in rows if peers or "/peer:" not in row["name"]]

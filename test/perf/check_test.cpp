@@ -81,7 +81,8 @@ Verdict verdict(const Problem& p, Rounding rounding, Function function) {
   std::vector<T> results;
   for (const double x : biased<T>(p)) results.push_back(rounded<T>(function(x)));
   HostMemory memory;
-  return Reference(p, kSeed).check(memory, results.data(), rounding);
+  void* const arrays[] = {nullptr, nullptr, nullptr, results.data()};
+  return Reference(p, kSeed).check(memory, arrays, rounding);
 }
 
 }  // namespace

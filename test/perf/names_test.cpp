@@ -3,8 +3,8 @@
 
 /// Cases by their names: those that the suite has, and those of the command line.
 
+#include "cases.hpp"
 #include "check.hpp"
-#include "named_cases.hpp"
 #include "taps.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -33,6 +33,7 @@ auto tied(const GemmShape& g) {
                   g.bias, g.activation, g.alpha);
 }
 auto tied(const StencilShape& s) { return std::tie(s.pattern, s.rank, s.radius, s.extents, s.boundary, s.steps); }
+auto tied(const SystemShape& s) { return std::tie(s.model, s.order, s.varying, s.sponge, s.rank, s.extents, s.steps); }
 
 /// What the text is refused with.
 std::string refusal(const std::function<std::string(const std::string&)>& read, const std::string& text) {
@@ -51,22 +52,21 @@ struct Refused {
 }  // namespace
 
 TEST_CASE("the names of all cases are texts of the same cases") {
-  for (const Case& c : gemm_cases())
-    for (const Kind& kind : c.kinds) {
-      const Problem p = resolve(c, kind), read = resolved(gemm_case(c.problem.name + "/" + kind.name()));
-      CAPTURE(p.label());
-      CHECK(read.label() == p.label());
-      CHECK(tied(read.gemm) == tied(p.gemm));
-      CHECK(read.footprint() == p.footprint());
-    }
-  for (const Case& c : stencil_cases())
-    for (const Kind& kind : c.kinds) {
-      const Problem p = resolve(c, kind), read = resolved(stencil_case(c.problem.name + "/" + kind.name()));
-      CAPTURE(p.label());
-      CHECK(read.label() == p.label());
-      CHECK(tied(read.stencil) == tied(p.stencil));
-      CHECK(uncheckable(read) == "");
-    }
+  const auto check = [](const std::vector<Case>& cases, const auto& read, const auto shape) {
+    REQUIRE_FALSE(cases.empty());
+    for (const Case& c : cases)
+      for (const Kind& kind : c.kinds) {
+        const Problem p = resolve(c, kind), again = resolved(read(c.problem.name + "/" + kind.name()));
+        CAPTURE(p.label());
+        CHECK(again.label() == p.label());
+        CHECK(tied(again.*shape) == tied(p.*shape));
+        CHECK(again.footprint() == p.footprint());
+        CHECK(uncheckable(again) == "");
+      }
+  };
+  check(gemm_cases(), gemm_case, &Problem::gemm);
+  check(stencil_cases(), stencil_case, &Problem::stencil);
+  check(system_cases(), system_case, &Problem::system);
 }
 
 TEST_CASE("products of the command line") {
@@ -89,6 +89,15 @@ TEST_CASE("stencils of the command line") {
   CHECK(stencil("1d_star_r1:2^20") == "stencil/1d_star_r1_2^20_fixed/f32");
   CHECK(stencil("1d_box_r16:3^2:constant") == "stencil/1d_box_r16_9_constant/f32");
   CHECK(stencil("3d:star:r1:64x64x64:reflect:f16") == "stencil/3d_star_r1_64^3_reflect/f16");
+}
+
+TEST_CASE("systems by the names of their rows") {
+  const SystemShape wave = system_case("wave_o8_c2_sponge_512^3_steps24").problem.system;
+  CHECK(tied(wave) == tied({Model::wave, 8, true, true, 3, {512, 512, 512}, 24}));
+  CHECK(tied(system_case("gray_scott_64x32").problem.system) ==
+        tied({Model::gray_scott, 8, false, false, 2, {1, 64, 32}, 1}));
+  CHECK_THAT(refusal([](const std::string& text) { return resolved(system_case(text)).label(); }, "waves_512^3"),
+             ContainsSubstring("'waves': no model of a system"));
 }
 
 TEST_CASE("a text that is no product is refused with the piece that is wrong") {

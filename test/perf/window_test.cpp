@@ -3,9 +3,9 @@
 
 /// The reference's windows of a stencil beside the whole field, computed plainly.
 
-#include "window.hpp"
 #include "beyond.hpp"
 #include "cases.hpp"
+#include "check.hpp"
 #include "random.hpp"
 #include "taps.hpp"
 
@@ -52,8 +52,9 @@ std::vector<double> stepped(const StencilShape& s, const std::vector<double>& in
           leaves = leaves || outside;
           if (outside && (s.boundary == Boundary::constant || s.boundary == Boundary::fixed)) continue;
           sum += tap.coefficient *
-                 in[std::size_t((source_of(s.boundary, at[0], nz) * ny + source_of(s.boundary, at[1], ny)) * nx +
-                                source_of(s.boundary, at[2], nx))];
+                 in[std::size_t((test::source_of(s.boundary, at[0], nz) * ny + test::source_of(s.boundary, at[1], ny)) *
+                                    nx +
+                                test::source_of(s.boundary, at[2], nx))];
         }
         out.push_back(leaves && s.boundary == Boundary::fixed ? in[out.size()] : sum);
       }
@@ -98,13 +99,13 @@ TEST_CASE("what taps read beyond the ends of an axis is what the public header s
     for (std::int64_t i = -4; i < 8; ++i) {
       CAPTURE(tessera::name_of(boundary), i);
       const char expected = map[std::size_t(i + 4)];
-      if (expected != '.') CHECK('a' + source_of(boundary, i, 4) == expected);
-      CHECK(source_of(boundary, i, 1) == 0);
+      if (expected != '.') CHECK('a' + test::source_of(boundary, i, 4) == expected);
+      CHECK(test::source_of(boundary, i, 1) == 0);
     }
-    CHECK(source_of(boundary, 100, 3) == (boundary == Boundary::periodic  ? 1
-                                          : boundary == Boundary::reflect ? 1
-                                          : boundary == Boundary::mirror  ? 0
-                                                                          : 2));
+    CHECK(test::source_of(boundary, 100, 3) == (boundary == Boundary::periodic  ? 1
+                                                : boundary == Boundary::reflect ? 1
+                                                : boundary == Boundary::mirror  ? 0
+                                                                                : 2));
   }
 }
 

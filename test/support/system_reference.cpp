@@ -3,9 +3,7 @@
 
 #include "system_reference.hpp"
 
-#include "element_numbers.hpp"
-
-#include <tessera/dtype.hpp>
+#include "system_evaluation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,62 +14,6 @@
 
 namespace tessera::test {
 namespace {
-
-using Place = std::array<std::int64_t, TESSERA_MAX_RANK>;
-
-std::int64_t modulo(std::int64_t i, std::int64_t n) { return (i % n + n) % n; }
-
-/// The point of an axis of n points that stands for one outside.
-std::int64_t stand_in(tessera_boundary mode, std::int64_t n, std::int64_t i) {
-  switch (mode) {
-    case TESSERA_BOUNDARY_PERIODIC:
-      return modulo(i, n);
-    case TESSERA_BOUNDARY_NEAREST:
-      return std::clamp<std::int64_t>(i, 0, n - 1);
-    case TESSERA_BOUNDARY_REFLECT:
-      return std::min(modulo(i, 2 * n), 2 * n - 1 - modulo(i, 2 * n));
-    case TESSERA_BOUNDARY_MIRROR:
-      return n == 1 ? 0 : std::min(modulo(i, 2 * n - 2), 2 * n - 2 - modulo(i, 2 * n - 2));
-    default:
-      return i;
-  }
-}
-
-/// A value, and how far what is computed in the system's types may be from it.
-struct Number {
-  long double value = 0.0L, error = 0.0L;
-  long double largest() const { return std::abs(value) + error; }
-};
-
-Number operator*(const Number& a, const Number& b) {
-  return {a.value * b.value, a.largest() * b.largest() - std::abs(a.value) * std::abs(b.value)};
-}
-
-Number mapped(tessera_map map, const Number& x) {
-  switch (map) {
-    case TESSERA_MAP_ABS:
-      return {std::abs(x.value), x.error};
-    case TESSERA_MAP_POSITIVE_PART:
-      return {x.value < 0 ? 0 : x.value, x.error};
-    case TESSERA_MAP_NEGATIVE_PART:
-      return {x.value > 0 ? 0 : x.value, x.error};
-    case TESSERA_MAP_RECIPROCAL: {
-      const long double least = std::abs(x.value) - x.error;
-      const long double far = least > 0 ? 1 / least - 1 / std::abs(x.value) : std::numeric_limits<long double>::max();
-      return {1 / x.value, x.error > 0 ? far : 0.0L};
-    }
-    default:
-      return x;
-  }
-}
-
-/// Half the distance of two numbers of a type around 1, and the least number.
-long double roundoff(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return std::ldexp(1.0L, -Numbers<T>::kDigits); });
-}
-long double least(tessera_dtype dtype) {
-  return with_types(dtype, []<class T>(std::type_identity<T>) { return (long double)(Numbers<T>::kLeast); });
-}
 
 class Interpreter {
  public:
@@ -125,69 +67,16 @@ class Interpreter {
     return {fields_[which][place][at], errors_ == nullptr ? 0.0L : errors_->fields[which][place][at]};
   }
 
-  /// A value that is read at a point; false where the point keeps its own.
-  bool read(const tessera_factor& f, const Place& at, Number& value) const {
-    const tessera_field& field = s_.fields[f.field];
-    Place p{0, 0, 0};
-    bool constant = false;
-    long double outside = 0.0L;
-    for (int axis = 0; axis < s_.rank; ++axis) {
-      p[std::size_t(axis)] = at[std::size_t(axis)] + f.offset[axis];
-      const std::int64_t n = extents_[std::size_t(axis)], i = p[std::size_t(axis)];
-      if (i >= 0 && i < n) continue;
-      const int side = i < 0 ? 0 : 1;
-      const tessera_boundary mode = field.boundary[axis][side];
-      if (mode == TESSERA_BOUNDARY_FIXED) return false;
-      if (mode == TESSERA_BOUNDARY_CONSTANT && !constant) constant = true, outside = field.boundary_value[axis][side];
-      p[std::size_t(axis)] = stand_in(mode, n, i);
-    }
-    if (constant)
-      value = {outside, unit_ * std::abs(outside)};
-    else if (field.kind == TESSERA_FIELD_PROFILE)
-      value = number(f.field, 0, std::size_t(p[std::size_t(field.axis)]));
-    else
-      value = number(f.field, f.level, index(p));
-    value = mapped(f.map, value);
-    return true;
+  /// The same of a point, or of a profile along it.
+  Number number(std::int32_t field, int level, const Place& p) const {
+    const tessera_field& f = s_.fields[field];
+    return number(field, level, f.kind == TESSERA_FIELD_PROFILE ? std::size_t(p[std::size_t(f.axis)]) : index(p));
   }
-  bool multiply(const tessera_factor* factors, std::int64_t count, const Place& at, Number& value) const {
-    bool free = true;
-    for (std::int64_t i = 0; i < count; ++i) {
-      Number factor;
-      free &= read(factors[i], at, factor);
-      value = value * factor;
-    }
-    return free;
-  }
-
-  /// The new value at a point; that of level 0 where a read leaves across a fixed side. Each rounding, in whichever
-  /// order sums are made, is at most that of the sum of absolute values; a term meets at most as many as there are
-  /// operations.
-  Number evaluate(const tessera_update& u, const Place& at) const {
+  /// The new value at a point; that of level 0 where a read leaves across a fixed side.
+  Number evaluate(const tessera_update& u, const Place& p) const {
+    const auto at = [this](std::int32_t field, int level, const Place& place) { return number(field, level, place); };
     Number sum;
-    long double magnitude = 0.0L, operations = 1.0L;
-    bool free = true;
-    for (std::int64_t g = 0; g < u.group_count; ++g) {
-      const tessera_group& group = u.groups[g];
-      Number terms, outer{1.0L, 0.0L};
-      long double of_terms = 0.0L;
-      for (std::int64_t t = 0; t < group.term_count; ++t) {
-        Number term{group.terms[t].coefficient, 0.0L};
-        free &= multiply(group.terms[t].factors, group.terms[t].factor_count, at, term);
-        terms.value += term.value, terms.error += term.error;
-        of_terms += term.largest();
-        operations += 2.0L + (long double)(2 * group.terms[t].factor_count);  // reciprocals round, too
-      }
-      free &= multiply(group.factors, group.factor_count, at, outer);
-      const Number product = outer * terms;
-      sum.value += product.value, sum.error += product.error;
-      magnitude += outer.largest() * of_terms;
-      operations += 2.0L + (long double)(2 * group.factor_count);
-    }
-    if (!free) return number(u.field, 0, index(at));
-    constexpr long double kSecondOrder = 1.01L;
-    if (errors_ != nullptr) sum.error += kSecondOrder * operations * (unit_ * magnitude + least_);
-    return sum;
+    return SystemEvaluation{s_, extents_, unit_, least_, at}.update(u, p, sum) ? sum : number(u.field, 0, p);
   }
 
   void update(const tessera_update& u) {

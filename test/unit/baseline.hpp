@@ -5,7 +5,7 @@
 /// The problems of perf/baselines/*.json as a backend sees them, with the times that were measured.
 #pragma once
 
-#include "named_cases.hpp"
+#include "cases.hpp"
 #include "problems.hpp"
 
 #include <nlohmann/json.hpp>

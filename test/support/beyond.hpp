@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace tessera::perf {
+namespace tessera::test {
 
 constexpr std::int64_t wrap(std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; }
 
@@ -23,4 +23,4 @@ constexpr std::int64_t source_of(Boundary mode, std::int64_t i, std::int64_t n) 
   return at < n ? at : period - ends - at;
 }
 
-}  // namespace tessera::perf
+}  // namespace tessera::test
