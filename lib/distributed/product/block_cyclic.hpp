@@ -86,7 +86,7 @@ Spread make_spread(const tessera_layout& layout, const char* name, std::int64_t 
 std::vector<Run> common_runs(const Cut& from, int from_place, const Cut& to, int to_place);
 
 /// A matrix from one distribution to another one through host memory: one message between each two ranks that share
-/// elements of it. Both are stored by rows, or both by columns.
+/// elements of it. Elements have 2, 4 or 8 bytes.
 class Redistribution {
  public:
   /// The contexts are those of the device that an array is on, or null where that is the host's memory; they outlive

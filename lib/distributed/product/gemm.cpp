@@ -115,9 +115,9 @@ void GemmPlan::spread(const std::array<tessera_layout, 3>& layouts) {
 /// Panels of the left factor have the rows that their rank has of the result, those of the right one its columns.
 void GemmPlan::align() {
   const Grid& grid = result_.grid;
-  const Spread left{result_.rows, make_cut(desc_.k, 0, grid.columns, 0), grid, left_.stored.by_columns};
-  const Spread right{make_cut(desc_.k, 0, grid.rows, 0), result_.columns, grid, right_.stored.by_columns};
-  const auto fits = [&grid](const Spread& stored) { return stored.grid == grid; };
+  const Spread left{result_.rows, make_cut(desc_.k, 0, grid.columns, 0), grid, false};
+  const Spread right{make_cut(desc_.k, 0, grid.rows, 0), result_.columns, grid, false};
+  const auto fits = [&grid](const Spread& stored) { return !stored.by_columns && stored.grid == grid; };
   left_.aligned = fits(left_.stored) && left_.stored.rows == result_.rows ? left_.stored : left;
   right_.aligned = fits(right_.stored) && right_.stored.columns == result_.columns ? right_.stored : right;
   const auto is_thin = [&] {

@@ -3,6 +3,7 @@
 
 #include "block_cyclic.hpp"
 
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -11,14 +12,22 @@ namespace {
 
 /// What one rank has in `from` and another one in `to`.
 Message message_between(const Spread& from, int sender, const Spread& to, int receiver, std::int64_t element) {
-  Message message{0, 0, element, {std::vector<Run>{{0, 0, 1}}}, {}, {}};
+  Message message{0, 0, element, {}, {}, {}};
   if (!from.grid.contains(sender) || !to.grid.contains(receiver)) return message;
-  const bool flip = from.by_columns;  // lines of contiguous elements are columns
-  message.runs[flip ? 2 : 1] = common_runs(from.rows, from.grid.row(sender), to.rows, to.grid.row(receiver));
-  message.runs[flip ? 1 : 2] =
-      common_runs(from.columns, from.grid.column(sender), to.columns, to.grid.column(receiver));
-  message.from_strides[1] = flip ? from.local_rows(sender) : from.local_columns(sender);
-  message.to_strides[1] = flip ? to.local_rows(receiver) : to.local_columns(receiver);
+  const auto rows = common_runs(from.rows, from.grid.row(sender), to.rows, to.grid.row(receiver));
+  const auto columns = common_runs(from.columns, from.grid.column(sender), to.columns, to.grid.column(receiver));
+  const std::int64_t from_ld = from.by_columns ? from.local_rows(sender) : from.local_columns(sender);
+  const std::int64_t to_ld = to.by_columns ? to.local_rows(receiver) : to.local_columns(receiver);
+  const auto strides = [](const Spread& of, std::int64_t ld) {
+    return of.by_columns ? std::array<std::int64_t, 2>{1, ld} : std::array<std::int64_t, 2>{ld, 1};
+  };
+  if (from.by_columns != to.by_columns) {  // each element is a line of its own
+    message.runs = {rows, columns, std::vector<Run>{{0, 0, 1}}};
+    message.from_strides = strides(from, from_ld), message.to_strides = strides(to, to_ld);
+  } else {
+    message.runs = {std::vector<Run>{{0, 0, 1}}, from.by_columns ? columns : rows, from.by_columns ? rows : columns};
+    message.from_strides = {0, from_ld}, message.to_strides = {0, to_ld};
+  }
   return message;
 }
 

@@ -15,8 +15,25 @@ constexpr std::size_t kHead = 64;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kHead - 1) / kHead * kHead; }
 
+/// Lines of one element each, as where columns become rows. Some planes go together: what is contiguous along them is
+/// read or written by cache lines then.
+template <class T>
+void copy_elements(const Piece& piece, const T* from, T* to) {
+  constexpr std::int64_t kBand = 16;
+  from += piece.from, to += piece.to;
+  for (std::int64_t first = 0; first < piece.extents[0]; first += kBand)
+    for (std::int64_t j = 0; j < piece.extents[1]; ++j)
+      for (std::int64_t i = first; i < std::min(first + kBand, piece.extents[0]); ++i)
+        to[i * piece.to_strides[0] + j * piece.to_strides[1]] =
+            from[i * piece.from_strides[0] + j * piece.from_strides[1]];
+}
+
 /// From one array of the host's memory to another one.
 void copy_lines(const Piece& piece, std::int64_t element, const void* from, void* to) {
+  const auto as = [&]<class T>(T) { copy_elements(piece, static_cast<const T*>(from), static_cast<T*>(to)); };
+  if (piece.extents[2] == 1 && element == 2) return as(std::uint16_t());
+  if (piece.extents[2] == 1 && element == 4) return as(std::uint32_t());
+  if (piece.extents[2] == 1 && element == 8) return as(std::uint64_t());
   for (std::int64_t i = 0; i < piece.extents[0]; ++i)
     for (std::int64_t j = 0; j < piece.extents[1]; ++j)
       std::memcpy(at(to, (piece.to + i * piece.to_strides[0] + j * piece.to_strides[1]) * element),
