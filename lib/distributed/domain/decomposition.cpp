@@ -135,59 +135,48 @@ Box Decomposition::array(int rank) const {
   return box;
 }
 
-/// A halo for each neighbour. `visit` cuts it, which begins as the rank's block, along an axis.
-template <class Visit>
-std::vector<Decomposition::Halo> Decomposition::halos(int rank, const Reach& reach, Visit&& visit) const {
-  std::vector<Halo> halos;
-  const auto at = place(rank);
+Decomposition::Halo Decomposition::halo(int rank, int direction, const Reach& reach) const {
+  const std::array<int, kAxes> step{direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
+  const int axes = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
+  bool there = axes > 0 && (reach.corners || axes == 1);
   const Box own = block(rank);
-  for (int direction = 0; direction < 27; ++direction) {
-    const std::array<int, kAxes> step{direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
-    const int axes = (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
-    bool there = axes > 0 && (reach.corners || axes == 1);
-    std::array<int, kAxes> to{};
-    for (int axis = 0; axis < kAxes; ++axis) {
-      there = there && (step[axis] == 0 || !is_outer(rank, axis, step[axis] > 0));
-      to[axis] = (at[axis] + step[axis] + ranks_[axis]) % ranks_[axis];
-    }
-    Halo halo{(to[0] * ranks_[1] + to[1]) * ranks_[2] + to[2], direction, own};
-    for (int axis = 0; axis < kAxes; ++axis) visit(step[axis], axis, own, halo);
-    if (there && !halo.box.empty()) halos.push_back(halo);
+  Halo halo{0, own, {}};
+  for (int axis = 0; axis < kAxes; ++axis) {
+    there = there && (step[axis] == 0 || !is_outer(rank, axis, step[axis] > 0));
+    const int to = place(rank)[axis] + step[axis], wrapped = (to + ranks_[axis]) % ranks_[axis];
+    halo.peer = halo.peer * ranks_[axis] + wrapped;
+    halo.shift[axis] = to == wrapped ? 0 : (to < wrapped ? 1 : -1) * domain_.extents[axis];
+    if (step[axis] < 0) halo.box.high[axis] = own.low[axis], halo.box.low[axis] = own.low[axis] - reach.low[axis];
+    if (step[axis] > 0) halo.box.low[axis] = own.high[axis], halo.box.high[axis] = own.high[axis] + reach.high[axis];
   }
-  return halos;
+  if (!there) halo.box = {};
+  return halo;
 }
 
-std::vector<Decomposition::Halo> Decomposition::received(int rank, const Reach& reach) const {
-  std::vector<Halo> list = halos(rank, reach, [&](int step, int axis, const Box& own, Halo& halo) {
-    if (step < 0) halo.box.high[axis] = own.low[axis], halo.box.low[axis] = own.low[axis] - reach.low[axis];
-    if (step > 0) halo.box.low[axis] = own.high[axis], halo.box.high[axis] = own.high[axis] + reach.high[axis];
-  });
-  std::reverse(list.begin(), list.end());
-  for (Halo& halo : list) halo.tag = 26 - halo.tag;  // the sender's direction is the other one
-  return list;
-}
-
-std::vector<Decomposition::Halo> Decomposition::sent(int rank, const Reach& reach) const {
-  return halos(rank, reach, [&](int step, int axis, const Box& own, Halo& halo) {
-    if (step < 0) halo.box.high[axis] = own.low[axis] + reach.high[axis];
-    if (step > 0) halo.box.low[axis] = own.high[axis] - reach.low[axis];
-  });
+Message message_of(const Box& part, const Box& from, const Box& to, const Index& shift, std::int64_t element) {
+  Message message{0, 0, element, {}, {}, {}};
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    const std::int64_t first = part.low[axis];
+    message.runs[axis] = {{first + shift[axis] - from.low[axis], first - to.low[axis], part.extents()[axis]}};
+  }
+  std::copy_n(from.strides().begin(), 2, message.from_strides.begin());
+  std::copy_n(to.strides().begin(), 2, message.to_strides.begin());
+  return message;
 }
 
 void add_messages(Messages& messages, const Decomposition& cut, int rank, std::size_t array, std::int64_t element,
                   const Reach& reach) {
-  const Box own = cut.array(rank);
-  for (const Decomposition::Halo& halo : cut.sent(rank, reach))
-    messages.sent.push_back({array, halo.peer, element, {piece_of(halo.box, own)}});
-  for (const Decomposition::Halo& halo : cut.received(rank, reach)) {
-    Piece piece = piece_of(halo.box, own);
-    const Box theirs = cut.array(halo.peer);
-    for (const Decomposition::Halo& sent : cut.sent(halo.peer, reach))
-      if (sent.peer == rank && sent.tag == halo.tag) {
-        const Piece from = piece_of(sent.box, theirs);
-        piece.from = from.from, piece.from_strides = from.from_strides;
-      }
-    messages.received.push_back({array, halo.peer, element, {piece}});
+  const auto add = [&](std::vector<Message>& list, const Decomposition::Halo& halo, int receiver, int peer) {
+    list.push_back(message_of(halo.box, cut.array(halo.peer), cut.array(receiver), halo.shift, element));
+    list.back().array = array, list.back().peer = peer;
+  };
+  for (int direction = 0; direction < Decomposition::kDirections; ++direction) {
+    const Decomposition::Halo halo = cut.halo(rank, direction, reach);
+    if (!halo.box.empty()) add(messages.received, halo, rank, halo.peer);
+    // The neighbour on the other side has this rank in this direction.
+    const int peer = cut.halo(rank, Decomposition::kDirections - 1 - direction, reach).peer;
+    const Decomposition::Halo theirs = cut.halo(peer, direction, reach);
+    if (!theirs.box.empty()) add(messages.sent, theirs, peer, peer);
   }
 }
 

@@ -46,12 +46,9 @@ struct Box {
 /// `outer` without `inner`, in slabs.
 std::vector<Box> around(const Box& outer, const Box& inner);
 
-/// The points of `part` in the packed array of a box, as what is sent and as what is received.
-inline Piece piece_of(const Box& part, const Box& array) {
-  const Index strides = array.strides();
-  const std::int64_t first = array.offset(part.low);
-  return {first, first, part.extents(), {strides[0], strides[1]}, {strides[0], strides[1]}};
-}
+/// The points of `part` from the packed array of one box into that of another one, where they are `shift` further on in
+/// the first.
+Message message_of(const Box& part, const Box& from, const Box& to, const Index& shift, std::int64_t element);
 
 /// "4x5".
 inline std::string text_of(const Index& values, int axes) {
@@ -97,24 +94,21 @@ class Decomposition {
   /// Whether a side of a block is the domain's own: no rank is behind it.
   bool is_outer(int rank, int axis, int side) const;
 
-  /// Points that one rank needs of another, as the receiver sees them (outside its block; outside the domain where that
-  /// is periodic) and as the sender does.
+  /// Points that a rank needs of another one: outside its block, and outside the domain where that is periodic.
   struct Halo {
     int peer;
-    int tag;  ///< one for each direction
-    Box box;
+    Box box;      ///< within array(); empty where nothing is needed
+    Index shift;  ///< from there to where the peer has them
   };
-  /// In the order of their tags, in which messages between two ranks meet. Within array().
-  std::vector<Halo> received(int rank, const Reach& reach) const;
-  std::vector<Halo> sent(int rank, const Reach& reach) const;
+  /// In one of kDirections, of which d and kDirections - 1 - d are opposite.
+  Halo halo(int rank, int direction, const Reach& reach) const;
+  static constexpr int kDirections = 27;
 
  private:
   std::array<int, kAxes> place(int rank) const;
   void choose_ranks(int ranks, const tessera_decomposition& wanted);
   void choose_points(const tessera_decomposition& wanted);
   void check_halos() const;
-  template <class Visit>
-  std::vector<Halo> halos(int rank, const Reach& reach, Visit&& visit) const;
 
   Domain domain_;
   int depth_;

@@ -69,13 +69,12 @@ void DomainPlan::run_round(std::int64_t round, Transport& transport, Operands& o
   const Stage& stage = stage_of(round);
   const std::int64_t first_step = round * stages_.front().steps;
   const Arrays& arrays = travelling(operands);
-  if (device_ != nullptr)
-    progress.run([&] {
-      // What is sent was made on the copier's stream, unless a halo is deeper than the edge that was made there.
-      if (round > 0) wait(inner, behind);
-      if (round > 0 && stepper_->states().low != stepper_->states().high) wait(behind, inner);
-      transport.show(behind);
-    });
+  progress.run([&] {
+    // What is sent was made on the copier's stream, unless a halo is deeper than the edge that was made there.
+    if (device_ != nullptr && round > 0) wait(inner, behind);
+    if (device_ != nullptr && round > 0 && stepper_->states().low != stepper_->states().high) wait(behind, inner);
+    transport.show(behind);
+  });
   transport.begin(0, arrays, arrays, progress);
   if (device_ != nullptr)
     progress.run([&] {
@@ -86,7 +85,7 @@ void DomainPlan::run_round(std::int64_t round, Transport& transport, Operands& o
       if (stage.edges.empty()) wait(behind, inner);
     });
   progress.run([&] { run(stage.before, operands, first_step); });
-  transport.finish(arrays, progress);
+  transport.finish(0, arrays, progress);
   progress.run([&] {
     run(stage.after, operands, first_step);
     run_edges(stage, operands);

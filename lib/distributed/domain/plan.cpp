@@ -29,7 +29,7 @@ DomainPlan::DomainPlan(std::shared_ptr<Comm> comm, tessera_context* context,
     core::one_of("halos", wanted.halos, TESSERA_HALO_DEFAULT, TESSERA_HALO_NCCL, "automatic (0), host (1), nccl (2)");
     lay_out(wanted);
     look_at_context(options);
-    host_ = Transport::by_host(comm_, context_.get(), copier_.get());
+    host_ = Transport::by_host(comm_, context_.get(), copier_.get(), true);
   });
   join(wanted);
   choose(wanted, options);
@@ -82,7 +82,7 @@ void DomainPlan::join(const tessera_decomposition& wanted) {
     if (copier_ == nullptr) throw Error(TESSERA_UNSUPPORTED, "the backend computes on the host");
     for (const auto* list : {&messages_.sent, &messages_.received})
       for (const Message& message : *list)
-        if (!message.pieces.front().is_dense_from() || !message.pieces.front().is_dense_to())
+        if (!message.is_dense_from() || !message.is_dense_to())
           throw Error(TESSERA_UNSUPPORTED, "halos are not contiguous: cut the first axis alone");
   }));
   if (why_no_device_.empty())

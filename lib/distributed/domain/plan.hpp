@@ -58,6 +58,12 @@ class DomainPlan {
     std::int32_t inner_first = 0;
     double seconds = 0.0;  ///< predicted, of a step
   };
+  /// Blocks of a field to or from one rank, packed one by one.
+  struct Move {
+    std::vector<Message> parts;  ///< of the whole field: the block of each rank
+    Message own;                 ///< the block of this rank's array
+    std::vector<unsigned char> room;
+  };
 
   void lay_out(const tessera_decomposition& wanted);
   void look_at_context(const tessera_plan_options& options);
@@ -82,8 +88,8 @@ class DomainPlan {
   void describe();
 
   std::size_t checked(std::int32_t field) const;
-  std::vector<unsigned char> begin_move(std::int32_t field, int root, const void* global, const void* local,
-                                        const std::function<void(void*)>& prepare);
+  Move begin_move(std::int32_t field, int root, const void* global, const void* local,
+                  const std::function<void(Move&)>& prepare);
   void scatter_profile(const FieldShape& field, int root, const void* global, void* local);
 
   const Stage& stage_of(std::int64_t round) const { return round + 1 == rounds_ ? stages_.back() : stages_.front(); }

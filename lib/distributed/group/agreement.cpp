@@ -9,7 +9,10 @@ namespace tessera::distributed {
 namespace {
 
 /// Of all ranks' votes the largest is that of the first rank that has failed; 0: none has.
-std::int64_t vote(const Comm& comm, const Outcome& mine) { return mine.failed() ? comm.size() - comm.rank() : 0; }
+std::int64_t vote(const Comm& comm, const Outcome& mine) {
+  if (mine.failed() && comm.is_broken()) throw Error(mine.status, mine.message);  // nobody can hear of it
+  return mine.failed() ? comm.size() - comm.rank() : 0;
+}
 
 /// Collective, where some rank has failed: which was the first, and what it says.
 int hear_of(Comm& comm, std::int64_t largest_vote, Outcome& first) {

@@ -23,11 +23,8 @@ using plugin::Error;
 class Comm;
 class Nccl;
 
-/// Tags of messages.
-inline constexpr int kHaloTag = 0;
-inline constexpr int kBlockTag = 1;           ///< of blocks of a domain to and from a root
-inline constexpr int kRedistributionTag = 2;  ///< of matrices
-inline constexpr int kPanelTags = 3;          ///< of A, and behind it of B
+/// Tags of messages: of those that a transport carries through the host, and of blocks of a domain to and from a root.
+inline constexpr int kExchangeTag = 0, kBlockTag = 1;
 
 /// A message on its way. Waited for at last by its destructor: nobody may reuse its memory before.
 class Request {

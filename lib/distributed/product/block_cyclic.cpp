@@ -104,14 +104,10 @@ std::vector<Run> common_runs(const Cut& from, int from_place, const Cut& to, int
   return runs;
 }
 
-std::vector<Panel> panels_of(const Cut& a_columns, const Cut& b_rows, std::int64_t widest) {
-  std::vector<Panel> panels;
-  for (std::int64_t first = 0; first < a_columns.extent;) {
-    const std::int64_t end = std::min(block_end(a_columns, first), block_end(b_rows, first));
-    const std::int64_t width = std::min(end - first, widest);
-    panels.push_back({first, width});
-    first += width;
-  }
+std::vector<Range> panels_of(const Cut& a_columns, const Cut& b_rows, std::int64_t widest) {
+  std::vector<Range> panels;
+  for (std::int64_t first = 0; first < a_columns.extent; first = panels.back().end)
+    panels.push_back({first, std::min({block_end(a_columns, first), block_end(b_rows, first), first + widest})});
   return panels;
 }
 

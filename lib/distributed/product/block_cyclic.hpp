@@ -5,7 +5,7 @@
 /// Matrices in blocks that are dealt to a grid of ranks in turn: the block-cyclic distribution of ScaLAPACK.
 #pragma once
 
-#include "group/comm.hpp"
+#include "transport/transport.hpp"
 
 #include <tessera/distributed.h>
 
@@ -82,45 +82,38 @@ Grid choose_grid(const std::array<tessera_layout, 3>& layouts, int ranks, std::i
 Spread make_spread(const tessera_layout& layout, const char* name, std::int64_t rows, std::int64_t columns,
                    const Grid& grid, bool by_columns);
 
-/// Indices [from, from + length) of a place of one cut, which are [to, to + length) of a place of another one.
-struct Run {
-  std::int64_t from, to, length;
-};
+/// The indices that a place of one cut and a place of another one share.
 std::vector<Run> common_runs(const Cut& from, int from_place, const Cut& to, int to_place);
 
-/// A matrix from one distribution to another one: one message between each two ranks that share elements of it.
+/// A matrix from one distribution to another one through host memory: one message between each two ranks that share
+/// elements of it. Elements have 2, 4 or 8 bytes.
 class Redistribution {
  public:
-  /// Both are of the same matrix, of elements of 2, 4 or 8 bytes. Makes room for the messages; speaks to nobody.
-  Redistribution(std::shared_ptr<Comm> comm, const Spread& from, const Spread& to, std::int64_t element);
+  /// The contexts are those of the device that an array is on, or null where that is the host's memory; they outlive
+  /// this. Makes room for the messages; speaks to nobody.
+  Redistribution(const std::shared_ptr<Comm>& comm, const Spread& from, tessera_context* from_device, const Spread& to,
+                 tessera_context* to_device, std::int64_t element);
 
-  /// Packs what others need of this rank's array of `from`, in host memory.
-  void pack(const void* source);
-  /// Collective: sends and receives the messages.
-  void exchange();
-  /// Writes all elements of this rank's array of `to`, in host memory.
-  void unpack(void* target) const;
+  /// Takes this rank's array of `from`; speaks to nobody.
+  void take(const void* source);
+  /// Collective: sends and receives the messages, and writes all elements of this rank's array of `to`.
+  void give(void* target, Progress& progress);
 
  private:
-  struct Message {
-    int peer;
-    std::vector<Run> rows, columns;
-    std::vector<unsigned char> bytes;
-    Request request = {};
-  };
-  Message make_message(int peer, int sender, int receiver) const;
-
-  std::shared_ptr<Comm> comm_;
-  Spread from_, to_;
-  std::int64_t element_;
-  std::vector<Message> sent_, received_;
+  tessera_context *from_device_, *to_device_;
+  std::vector<unsigned char> from_room_, to_room_;  ///< copies of arrays on a device
+  Arrays from_, to_;
+  std::unique_ptr<Transport> transport_;
 };
 
-/// Consecutive columns of A and rows of B, each on one place of the grid.
-struct Panel {
-  std::int64_t first, width;
+/// [begin, end).
+struct Range {
+  std::int64_t begin = 0, end = 0;
+
+  std::int64_t length() const { return end - begin; }
+  bool empty() const { return begin >= end; }
 };
-/// All panels of k, none wider than `widest`.
-std::vector<Panel> panels_of(const Cut& a_columns, const Cut& b_rows, std::int64_t widest);
+/// Consecutive columns of A and rows of B, each on one place of the grid: all of k, none wider than `widest`.
+std::vector<Range> panels_of(const Cut& a_columns, const Cut& b_rows, std::int64_t widest);
 
 }  // namespace tessera::distributed

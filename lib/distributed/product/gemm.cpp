@@ -32,20 +32,6 @@ constexpr std::int64_t kTileElements = 128 * 128;
   throw Error(TESSERA_UNSUPPORTED, what + ": " + why);
 }
 
-/// Local panels of A: columns of each owner's array.
-Slice left_slice(const Spread& spread, int rank, const Panel& panel) {
-  const int owner = spread.columns.owner(panel.first), row = spread.grid.row(rank);
-  const std::int64_t ld = spread.columns.count(owner);
-  return {owner, spread.rows.count(row), panel.width, spread.columns.local(panel.first), ld};
-}
-
-/// Local panels of B: rows of each owner's array.
-Slice right_slice(const Spread& spread, int rank, const Panel& panel) {
-  const int owner = spread.rows.owner(panel.first), column = spread.grid.column(rank);
-  const std::int64_t ld = spread.columns.count(column);
-  return {owner, panel.width, ld, spread.rows.local(panel.first) * ld, ld};
-}
-
 }  // namespace
 
 GemmPlan::GemmPlan(std::shared_ptr<Comm> comm, tessera_context* context, const tessera_gemm_desc& desc,
@@ -68,12 +54,7 @@ GemmPlan::GemmPlan(std::shared_ptr<Comm> comm, tessera_context* context, const t
   tessera_plan_options each = options;
   each.operands = TESSERA_MEMORY_DEVICE;  // a backend that computes on the host takes both
   together(*comm_, [&] {
-    if (transport_ != nullptr) {
-      make_device_product(each);
-    } else {
-      make_plans(each);
-      make_rings();
-    }
+    make_product(each);
     make_moves();
     describe();
   });
@@ -202,68 +183,28 @@ void GemmPlan::join_devices(const tessera_plan_options& options) {
   if (mine.pieces[1] <= kMostPieces) right_.aligned = right_.stored;
 }
 
-void GemmPlan::make_device_product(const tessera_plan_options& options) {
+void GemmPlan::make_product(const tessera_plan_options& options) {
+  on_devices_ = transport_ != nullptr;
+  if (!on_devices_) transport_ = Transport::by_host(comm_, context_.get(), copier_.get(), false);
   tessera_gemm_desc desc = desc_;
   const auto factors = factors_of(true);
-  const ProductCut cut = cut_of(desc, factors, limits_);
-  if (cut.is_sliced(desc_.k) && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
+  const std::int64_t widest = copier_ == nullptr ? kHostPanel : kDevicePanel;
+  const ProductCut cut = on_devices_ ? cut_of(desc, factors, limits_)
+                                     : ring_cut(factors, panels_of(left_.aligned.columns, right_.aligned.rows, widest));
+  if (cut.is_sliced() && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
     desc.dtype_d = scalar_of(desc_.dtype_d);
-    make_sums();
+    const std::int64_t bytes = result_.elements(comm_->rank()) * std::int64_t(size_of(DType(desc.dtype_d)));
+    if (bytes > 0) sums_ = make_buffer(context_.get(), bytes);
   }
-  product_ = std::make_unique<DeviceProduct>(std::move(transport_), context_.get(), copier_.get(), desc, factors, cut,
-                                             comm_->rank(), comm_->size(), options);
-}
-
-void GemmPlan::make_plans(const tessera_plan_options& options) {
-  const int rank = comm_->rank();
-  panels_ = panels_of(left_.aligned.columns, right_.aligned.rows, copier_ == nullptr ? kHostPanel : kDevicePanel);
-  if (is_empty()) return;
-  for (const Panel& panel : panels_) {
-    const Slice slice = left_slice(left_.aligned, rank, panel);
-    const bool own = slice.owner == left_.aligned.grid.column(rank);
-    const std::pair key{panel.width, own ? slice.ld : panel.width};
-    if (!plans_.contains(key)) plans_.emplace(key, make_panel_plan(key.first, key.second, options));
-  }
-  if (scalar_of(desc_.dtype_d) != desc_.dtype_d) make_sums();
-}
-
-void GemmPlan::make_sums() {
-  const std::int64_t element = std::int64_t(size_of(DType(scalar_of(desc_.dtype_d))));
-  if (!is_empty()) sums_ = make_buffer(context_.get(), result_.elements(comm_->rank()) * element);
-}
-
-PlanHandle GemmPlan::make_panel_plan(std::int64_t width, std::int64_t lda, const tessera_plan_options& options) const {
-  const int rank = comm_->rank();
-  tessera_gemm_desc desc =
-      tessera_packed_gemm(desc_.dtype, result_.local_rows(rank), result_.local_columns(rank), width);
-  desc.lda = lda, desc.compute = desc_.compute;
-  desc.dtype_d = scalar_of(desc_.dtype_d);
-  return make_plan(context_.get(), &desc, options);
-}
-
-void GemmPlan::make_rings() {
-  const int rank = comm_->rank();
-  const Grid& grid = result_.grid;
-  const int row = grid.row(rank), column = grid.column(rank);
-  const std::int64_t element = element_of(TESSERA_ROLE_A);
-  std::vector<Slice> left, right;
-  for (const Panel& panel : panels_) {
-    left.push_back(left_slice(left_.aligned, rank, panel));
-    right.push_back(right_slice(right_.aligned, rank, panel));
-  }
-  const Ring along{column, grid.columns, grid.rank(row, (column + 1) % grid.columns),
-                   grid.rank(row, (column + grid.columns - 1) % grid.columns), kPanelTags};
-  const Ring down{row, grid.rows, grid.rank((row + 1) % grid.rows, column),
-                  grid.rank((row + grid.rows - 1) % grid.rows, column), kPanelTags + 1};
-  left_.ring.emplace(comm_, along, std::move(left), element, context_.get(), copier_.get());
-  right_.ring.emplace(comm_, down, std::move(right), element, context_.get(), copier_.get());
+  product_ = std::make_unique<LocalProduct>(std::move(transport_), context_.get(), copier_.get(), desc, factors, cut,
+                                            comm_->rank(), comm_->size(), options);
 }
 
 void GemmPlan::make_moves() {
   const std::int64_t element = element_of(TESSERA_ROLE_A);
   for (Factor* factor : {&left_, &right_}) {
     if (factor->aligned == factor->stored) continue;
-    factor->move.emplace(comm_, factor->stored, factor->aligned, element);
+    factor->move.emplace(comm_, factor->stored, device(), factor->aligned, device(), element);
     factor->moved = make_buffer(context_.get(), factor->aligned.elements(comm_->rank()) * element);
   }
 }
@@ -274,17 +215,12 @@ void GemmPlan::describe() {
     return std::to_string(rows) + "x" + std::to_string(columns);
   };
   const Spread& c = matrices_[2];
-  const tessera_plan* plan = plans_.empty() ? scale_.get() : plans_.begin()->second.get();
-  if (product_ != nullptr && product_->plan() != nullptr) plan = product_->plan();
+  const tessera_plan* const plan = product_->plan() != nullptr ? product_->plan() : scale_.get();
   description_ = info_of(plan).description;
   description_ += " | C " + by(c.local_rows(rank), c.local_columns(rank)) + " of " + by(desc_.m, desc_.n) + ", rank " +
-                  std::to_string(rank) + " of " + by(c.grid.rows, c.grid.columns) + ", ";
-  if (product_ != nullptr)
-    description_ += product_->description(swapped_ ? std::array{"B", "A"} : std::array{"A", "B"});
-  else
-    description_ += std::to_string(panels_.size()) + " panels of k = " + std::to_string(desc_.k);
-  if (product_ == nullptr && copier_ != nullptr && comm_->size() > 1)
-    description_ += " through the host (" + why_not_ + ")";
+                  std::to_string(rank) + " of " + by(c.grid.rows, c.grid.columns) + ", " +
+                  product_->description(swapped_ ? std::array{"B", "A"} : std::array{"A", "B"});
+  if (!on_devices_ && copier_ != nullptr && comm_->size() > 1) description_ += " through the host (" + why_not_ + ")";
   if ((swapped_ ? right_ : left_).move) description_ += ", A redistributed";
   if ((swapped_ ? left_ : right_).move) description_ += ", B redistributed";
 }

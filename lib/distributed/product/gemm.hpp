@@ -9,18 +9,15 @@
 #pragma once
 
 #include "block_cyclic.hpp"
-#include "device_product.hpp"
 #include "group/agreement.hpp"
 #include "handles.hpp"
-#include "panel_ring.hpp"
+#include "local_product.hpp"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tessera::distributed {
@@ -39,12 +36,11 @@ class GemmPlan {
   void execute(double alpha, const void* a, const void* b, double beta, void* c);
 
  private:
-  /// A factor: what the user has of it, and what the panels are cut from.
+  /// A factor: what the user has of it, and what travels or is multiplied.
   struct Factor {
     Spread stored, aligned;
     std::optional<Redistribution> move;  ///< from the one to the other, where they differ
     BufferHandle moved;
-    std::optional<PanelRing> ring;
 
     const void* aligned_array(const void* local) const { return move ? tessera_buffer_data(moved.get()) : local; }
   };
@@ -56,26 +52,19 @@ class GemmPlan {
   void look_at_context(const tessera_plan_options& options);
   std::array<Gathering, kFactors> factors_of(bool aligned) const;
   void join_devices(const tessera_plan_options& options);
-  void make_device_product(const tessera_plan_options& options);
-  void make_plans(const tessera_plan_options& options);
-  void make_rings();
+  void make_product(const tessera_plan_options& options);
   void make_moves();
-  void make_sums();
-  PlanHandle make_panel_plan(std::int64_t width, std::int64_t lda, const tessera_plan_options& options) const;
   void describe();
 
   bool is_empty() const { return result_.elements(comm_->rank()) == 0; }
   std::int64_t element_of(tessera_role matrix) const;
   const Spread& matrix(tessera_role role) const;
   Redistribution begin_move(tessera_role role, int root, const void* global, const void* local, bool to_root);
-  void unpack(const Redistribution& move, void* local, std::int64_t bytes) const;
   void check_operands(double alpha, const void* const (&operands)[3]) const;
-  const void* aligned(Factor& factor, const void* local, Progress& progress);
-  void multiply(double alpha, double beta, void* c, Progress& progress);
-  void multiply_on_device(double alpha, double beta, void* c, Progress& progress);
+  void bring(Factor& factor, const void* local, Progress& progress) const;
   void round_sums(double beta, void* c) const;
-  const void* on_host(const void* local, std::int64_t bytes, std::vector<unsigned char>& room) const;
-  void copy(void* target, const void* source, std::int64_t bytes, int direction) const;
+  /// Of arrays on a device, or null.
+  tessera_context* device() const { return copier_ == nullptr ? nullptr : context_.get(); }
 
   std::shared_ptr<Comm> comm_;
   tessera_gemm_desc desc_;
@@ -83,16 +72,15 @@ class GemmPlan {
   std::array<Spread, 3> matrices_;  ///< A, B and C as the user has them
   Spread result_;                   ///< C or its transpose, by rows
   ContextHandle context_;
-  ContextHandle copier_;                    ///< where a device has a memory of its own: one with a stream of its own
-  std::unique_ptr<Transport> transport_;    ///< between devices, until the product has it
-  std::string why_not_;                     ///< there is none
-  DeviceLimits limits_;                     ///< of all devices
-  std::unique_ptr<DeviceProduct> product_;  ///< on devices; else panels
-  std::vector<Panel> panels_;
+  ContextHandle copier_;                  ///< where a device has a memory of its own: one with a stream of its own
+  std::unique_ptr<Transport> transport_;  ///< between devices, until the product has it
+  std::string why_not_;                   ///< there is none
+  DeviceLimits limits_;                   ///< of all devices
+  bool on_devices_ = false;               ///< factors are gathered between devices; else panels, by the host
+  std::unique_ptr<LocalProduct> product_;
   Factor left_, right_;
-  BufferHandle sums_;                                                  ///< over panels, where C has a narrower type
-  PlanHandle scale_;                                                   ///< C <- beta C
-  std::map<std::pair<std::int64_t, std::int64_t>, PlanHandle> plans_;  ///< by the width and ld of the left panel
+  BufferHandle sums_;  ///< over panels or ranges of k, where C has a narrower type
+  PlanHandle scale_;   ///< C <- beta C
   std::string description_;
 };
 

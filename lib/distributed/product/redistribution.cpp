@@ -3,122 +3,71 @@
 
 #include "block_cyclic.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
 namespace tessera::distributed {
 namespace {
 
-std::int64_t length_of(const std::vector<Run>& runs) {
-  std::int64_t length = 0;
-  for (const Run& run : runs) length += run.length;
-  return length;
-}
-
-/// Rows that are copied together: columns of an array by columns are read or written by cache lines then.
-constexpr std::int64_t kBand = 16;
-
-/// Elements from one row to the next, and from one column.
-struct Strides {
-  std::int64_t row, column;
-};
-
-/// Calls copy(array element, packed element) for the runs of an array, whose begin in it `kFirst` tells, and packed
-/// rows.
-template <std::int64_t Run::*kFirst, class A, class P, class Copy>
-void for_each_pair(const std::vector<Run>& rows, const std::vector<Run>& columns, A* array, const Strides& strides,
-                   P* packed, Copy&& copy) {
-  const std::int64_t width = length_of(columns);
-  for (const Run& row : rows)
-    for (std::int64_t done = 0; done < row.length; done += kBand) {
-      const std::int64_t height = std::min(kBand, row.length - done);
-      std::int64_t before = 0;
-      for (const Run& column : columns) {
-        A* const from = array + (row.*kFirst + done) * strides.row + column.*kFirst * strides.column;
-        P* const to = packed + before;
-        if (strides.column == 1) {
-          for (std::int64_t i = 0; i < height; ++i)
-            for (std::int64_t j = 0; j < column.length; ++j) copy(from[i * strides.row + j], to[i * width + j]);
-        } else {
-          for (std::int64_t j = 0; j < column.length; ++j)
-            for (std::int64_t i = 0; i < height; ++i)
-              copy(from[i * strides.row + j * strides.column], to[i * width + j]);
-        }
-        before += column.length;
-      }
-      packed += height * width;
-    }
-}
-
-/// Those of a rank's local array.
-Strides strides_of(const Spread& spread, int rank) {
-  if (spread.by_columns) return {1, spread.local_rows(rank)};
-  return {spread.local_columns(rank), 1};
-}
-
-/// Calls body with a null pointer to an integer of that many bytes.
-template <class Body>
-void with_size(std::int64_t element, Body&& body) {
-  if (element == 2) return body(static_cast<std::uint16_t*>(nullptr));
-  if (element == 4) return body(static_cast<std::uint32_t*>(nullptr));
-  body(static_cast<std::uint64_t*>(nullptr));
+/// What one rank has in `from` and another one in `to`.
+Message message_between(const Spread& from, int sender, const Spread& to, int receiver, std::int64_t element) {
+  Message message{0, 0, element, {}, {}, {}};
+  if (!from.grid.contains(sender) || !to.grid.contains(receiver)) return message;
+  const auto rows = common_runs(from.rows, from.grid.row(sender), to.rows, to.grid.row(receiver));
+  const auto columns = common_runs(from.columns, from.grid.column(sender), to.columns, to.grid.column(receiver));
+  const std::int64_t from_ld = from.by_columns ? from.local_rows(sender) : from.local_columns(sender);
+  const std::int64_t to_ld = to.by_columns ? to.local_rows(receiver) : to.local_columns(receiver);
+  const auto strides = [](const Spread& of, std::int64_t ld) {
+    return of.by_columns ? std::array<std::int64_t, 2>{1, ld} : std::array<std::int64_t, 2>{ld, 1};
+  };
+  if (from.by_columns != to.by_columns) {  // each element is a line of its own
+    message.runs = {rows, columns, std::vector<Run>{{0, 0, 1}}};
+    message.from_strides = strides(from, from_ld), message.to_strides = strides(to, to_ld);
+  } else {
+    message.runs = {std::vector<Run>{{0, 0, 1}}, from.by_columns ? columns : rows, from.by_columns ? rows : columns};
+    message.from_strides = {0, from_ld}, message.to_strides = {0, to_ld};
+  }
+  return message;
 }
 
 }  // namespace
 
-Redistribution::Redistribution(std::shared_ptr<Comm> comm, const Spread& from, const Spread& to, std::int64_t element)
-    : comm_(std::move(comm)), from_(from), to_(to), element_(element) {
-  const int own = comm_->rank();
-  for (int peer = 0; peer < comm_->size(); ++peer) {
-    if (Message out = make_message(peer, own, peer); !out.bytes.empty()) sent_.push_back(std::move(out));
-    if (Message in = make_message(peer, peer, own); !in.bytes.empty()) received_.push_back(std::move(in));
+Redistribution::Redistribution(const std::shared_ptr<Comm>& comm, const Spread& from, tessera_context* from_device,
+                               const Spread& to, tessera_context* to_device, std::int64_t element)
+    : from_device_(from_device),
+      to_device_(to_device),
+      from_(1, nullptr),
+      to_(1, nullptr),
+      transport_(Transport::by_host(comm, nullptr, nullptr, false)) {
+  const int own = comm->rank();
+  if (from_device_ != nullptr) from_room_.resize(std::size_t(from.elements(own) * element));
+  if (to_device_ != nullptr) to_room_.resize(std::size_t(to.elements(own) * element));
+  Messages messages;
+  for (int peer = 0; peer < comm->size(); ++peer) {
+    const auto add = [&](std::vector<Message>& list, int sender, int receiver) {
+      Message message = message_between(from, sender, to, receiver, element);
+      message.peer = peer;
+      if (message.bytes() > 0) list.push_back(std::move(message));
+    };
+    add(messages.sent, own, peer), add(messages.received, peer, own);
   }
+  transport_->expect({std::move(messages)});
 }
 
-Redistribution::Message Redistribution::make_message(int peer, int sender, int receiver) const {
-  Message message{peer, {}, {}, {}};
-  if (!from_.grid.contains(sender) || !to_.grid.contains(receiver)) return message;
-  message.rows = common_runs(from_.rows, from_.grid.row(sender), to_.rows, to_.grid.row(receiver));
-  message.columns = common_runs(from_.columns, from_.grid.column(sender), to_.columns, to_.grid.column(receiver));
-  message.bytes.resize(std::size_t(length_of(message.rows) * length_of(message.columns) * element_));
-  return message;
+void Redistribution::take(const void* source) {
+  from_[0] = from_device_ == nullptr ? const_cast<void*>(source) : from_room_.data();
+  if (!from_room_.empty())
+    copy_bytes(from_device_, from_[0], source, std::int64_t(from_room_.size()), TESSERA_COPY_TO_HOST);
 }
 
-void Redistribution::pack(const void* source) {
-  const Strides strides = strides_of(from_, comm_->rank());
-  with_size(element_, [&]<class T>(T*) {
-    for (Message& message : sent_)
-      for_each_pair<&Run::from>(message.rows, message.columns, static_cast<const T*>(source), strides,
-                                reinterpret_cast<T*>(message.bytes.data()), [](T own, T& packed) { packed = own; });
-  });
-}
-
-void Redistribution::exchange() {
-  const int own = comm_->rank();
-  for (Message& message : received_)
-    if (message.peer != own)
-      message.request = comm_->receive(message.bytes.data(), message.bytes.size(), message.peer, kRedistributionTag);
-  Message* kept = nullptr;
-  for (Message& message : sent_) {
-    if (message.peer == own)
-      kept = &message;
-    else
-      message.request = comm_->send(message.bytes.data(), message.bytes.size(), message.peer, kRedistributionTag);
-  }
-  for (Message& message : received_) {
-    if (message.peer == own && kept != nullptr) message.bytes.swap(kept->bytes);
-    message.request.wait();
-  }
-  for (Message& message : sent_) message.request.wait();
-}
-
-void Redistribution::unpack(void* target) const {
-  const Strides strides = strides_of(to_, comm_->rank());
-  with_size(element_, [&]<class T>(T*) {
-    for (const Message& message : received_)
-      for_each_pair<&Run::to>(message.rows, message.columns, static_cast<T*>(target), strides,
-                              reinterpret_cast<const T*>(message.bytes.data()), [](T& own, T packed) { own = packed; });
+void Redistribution::give(void* target, Progress& progress) {
+  to_[0] = to_device_ == nullptr ? target : to_room_.data();
+  transport_->begin(0, from_, to_, progress);
+  transport_->finish(0, to_, progress);
+  progress.run([&] {
+    if (!to_room_.empty())
+      copy_bytes(to_device_, target, to_[0], std::int64_t(to_room_.size()), TESSERA_COPY_TO_DEVICE);
   });
 }
 

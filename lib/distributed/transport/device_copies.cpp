@@ -125,8 +125,9 @@ class DeviceCopies : public Transport {
           peer.ready[std::size_t((shows_ - 1) % kShows)]->hold(device_, copies_);
         }
         const void* const array = source(message, from);
-        for (const Piece& piece : message.pieces)
+        message.for_each_piece([&](const Piece& piece) {
           queue_copy(device_, copies_, piece, message.element, array, to[message.array]);
+        });
       }
     });
   }

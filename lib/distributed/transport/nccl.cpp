@@ -122,17 +122,11 @@ std::shared_ptr<Nccl> joined(Comm& comm, tessera_context* context, std::string& 
   return known.nccl;
 }
 
-/// Whether a message needs no packing where it is sent from, or where it is received.
-bool is_dense_from(const Message& message) {
-  return message.pieces.size() == 1 && message.pieces.front().is_dense_from();
-}
-bool is_dense_to(const Message& message) { return message.pieces.size() == 1 && message.pieces.front().is_dense_to(); }
-
 /// Bytes of messages to and from others that must be packed.
-std::int64_t packed(const std::vector<Message>& messages, int rank, bool (*is_dense)(const Message&)) {
+std::int64_t packed(const std::vector<Message>& messages, int rank, bool (Message::*is_dense)() const) {
   std::int64_t bytes = 0;
   for (const Message& message : messages)
-    if (message.peer != rank && !is_dense(message)) bytes += message.bytes();
+    if (message.peer != rank && !(message.*is_dense)()) bytes += message.bytes();
   return bytes;
 }
 
@@ -154,8 +148,8 @@ class NcclMessages : public Transport {
     exchanges_ = std::move(exchanges);
     std::int64_t sent = 0, received = 0;
     for (const Messages& messages : exchanges_) {
-      sent = std::max(sent, packed(messages.sent, rank_, is_dense_from));
-      received = std::max(received, packed(messages.received, rank_, is_dense_to));
+      sent = std::max(sent, packed(messages.sent, rank_, &Message::is_dense_from));
+      received = std::max(received, packed(messages.received, rank_, &Message::is_dense_to));
     }
     packed_sent_ = sent > 0 ? make_buffer(context_, sent) : nullptr;
     packed_received_ = received > 0 ? make_buffer(context_, received) : nullptr;
@@ -188,15 +182,14 @@ class NcclMessages : public Transport {
     for (const Message& message : messages) {
       if (message.peer == rank_) continue;
       const void* const array = from[message.array];
-      const bool dense = is_dense_from(message);
-      void* const begin = dense ? at(array, message.pieces.front().from * message.element) : packed;
+      const bool dense = message.is_dense_from();
+      void* const begin = dense ? at(array, message.first().from * message.element) : packed;
       parts.push_back({begin, std::size_t(message.bytes()), message.peer});
       if (dense) continue;
-      for (Piece piece : message.pieces) {
-        piece.to = 0, piece.to_strides = piece.dense_strides();
-        queue({piece, message.element, array, packed});
+      message.for_each_piece([&](const Piece& piece) {
+        queue({piece.into_packed(), message.element, array, packed});
         packed = at(packed, piece.elements() * message.element);
-      }
+      });
     }
     return parts;
   }
@@ -208,15 +201,15 @@ class NcclMessages : public Transport {
     void* packed = begin_of(packed_received_);
     for (const Message& message : messages) {
       void* const target = to[message.array];
-      const bool own = message.peer == rank_, dense = is_dense_to(message);
-      void* const begin = dense ? at(target, message.pieces.front().to * message.element) : packed;
+      const bool own = message.peer == rank_, dense = message.is_dense_to();
+      void* const begin = dense ? at(target, message.first().to * message.element) : packed;
       if (!own) parts.push_back({begin, std::size_t(message.bytes()), message.peer});
       if (!own && dense) continue;
-      for (Piece piece : message.pieces) {
-        if (!own) piece.from = 0, piece.from_strides = piece.dense_strides();
-        copies.push_back({piece, message.element, own ? from[message.array] : packed, target});
-        if (!own) packed = at(packed, piece.elements() * message.element);
-      }
+      message.for_each_piece([&](const Piece& piece) {
+        if (own) return copies.push_back({piece, message.element, from[message.array], target});
+        copies.push_back({piece.out_of_packed(), message.element, packed, target});
+        packed = at(packed, piece.elements() * message.element);
+      });
     }
     return parts;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device_product.hpp"
+#include "local_product.hpp"
 
 #include "transport/driver.hpp"
 
@@ -71,24 +71,23 @@ std::int64_t Gathering::count_pieces(int sender, int receiver) const {
   return std::int64_t(row_runs(sender, receiver).size() * k_runs(sender).size());
 }
 
-std::vector<Piece> Gathering::pieces(int sender, int receiver, const Range& some, const Range& k) const {
-  const auto rows = cut(row_runs(sender, receiver), some), columns = cut(k_runs(sender), k);
-  // Lines are columns of both arrays, or rows.
-  const bool flip = by_columns();
-  const std::int64_t from_ld = flip ? source_.local_rows(sender) : source_.local_columns(sender);
-  const std::int64_t to_ld = flip ? this->rows(receiver) : k.length();
-  std::vector<Piece> pieces;
-  for (const Run& row : rows)
-    for (const Run& column : columns) {
-      const Run &line = flip ? column : row, &along = flip ? row : column;
-      const std::int64_t line_to = line.to - (flip ? k.begin : 0), along_to = along.to - (flip ? 0 : k.begin);
-      pieces.push_back({line.from * from_ld + along.from,
-                        line_to * to_ld + along_to,
-                        {1, line.length, along.length},
-                        {0, from_ld},
-                        {0, to_ld}});
-    }
-  return pieces;
+std::int64_t Gathering::stored_ld(int rank) const {
+  return by_columns() ? source_.local_rows(rank) : source_.local_columns(rank);
+}
+
+std::int64_t Gathering::stored_offset(int rank, std::int64_t row, const Range& k) const {
+  const std::int64_t column = source_.columns.local(k.begin), ld = stored_ld(rank);
+  return by_columns() ? column * ld + row : row * ld + column;
+}
+
+Message Gathering::message(int sender, int receiver, const Range& some, const Range& k, std::int64_t element) const {
+  const bool flip = by_columns();  // lines of contiguous elements are columns
+  Message message{0, sender, element, {std::vector<Run>{{0, 0, 1}}}, {}, {}};
+  message.runs[flip ? 2 : 1] = cut(row_runs(sender, receiver), some);
+  message.runs[flip ? 1 : 2] = cut(k_runs(sender), k);
+  for (Run& run : message.runs[flip ? 1 : 2]) run.to -= k.begin;
+  message.from_strides[1] = stored_ld(sender), message.to_strides[1] = ld(receiver, k);
+  return message;
 }
 
 ProductCut cut_of(const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors,
@@ -102,12 +101,13 @@ ProductCut cut_of(const tessera_gemm_desc& desc, const std::array<Gathering, kFa
     ++travelling;
     bytes += double(factors[factor].most_rows()) * double(desc.k) * double(size_of(DType(desc.dtype)));
   }
-  cut.width = desc.k;
+  std::int64_t width = desc.k;
   if (bytes > double(limits.memory)) {
     const double share = double(limits.memory) / (2.0 * bytes);  // of two slots
-    cut.width = std::min(desc.k, std::max<std::int64_t>(1, std::int64_t(double(desc.k) * share) / kSlice) * kSlice);
+    width = std::max<std::int64_t>(1, std::int64_t(double(desc.k) * share) / kSlice) * kSlice;
   }
-  if (cut.is_sliced(desc.k)) return cut;
+  for (std::int64_t k = 0; k < desc.k; k += width) cut.ranges.push_back({k, std::min(k + width, desc.k)});
+  if (cut.is_sliced()) return cut;
   const std::int64_t part =
       factors[0].most_rows() * factors[1].most_rows() / std::max<std::int64_t>(limits.least_part, 1);
   for (std::size_t factor = 0; factor < kFactors; ++factor) {
@@ -120,9 +120,13 @@ ProductCut cut_of(const tessera_gemm_desc& desc, const std::array<Gathering, kFa
   return cut;
 }
 
-DeviceProduct::DeviceProduct(std::unique_ptr<Transport> transport, tessera_context* context, tessera_context* copier,
-                             const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors,
-                             const ProductCut& cut, int rank, int ranks, const tessera_plan_options& options)
+ProductCut ring_cut(const std::array<Gathering, kFactors>& factors, std::vector<Range> panels) {
+  return {{factors[0].places() > 1, factors[1].places() > 1}, {}, std::move(panels), true};
+}
+
+LocalProduct::LocalProduct(std::unique_ptr<Transport> transport, tessera_context* context, tessera_context* copier,
+                           const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors,
+                           const ProductCut& cut, int rank, int ranks, const tessera_plan_options& options)
     : transport_(std::move(transport)),
       context_(context),
       copier_(copier),
@@ -131,39 +135,45 @@ DeviceProduct::DeviceProduct(std::unique_ptr<Transport> transport, tessera_conte
       cut_(cut),
       rank_(rank),
       element_(std::int64_t(size_of(DType(desc.dtype)))),
-      arrays_(kFactors, nullptr) {
+      arrays_(kFactors, nullptr),
+      targets_(kFactors, nullptr) {
   std::vector<std::vector<PartProduct>> all;
   for (int each = 0; each < ranks; ++each) all.push_back(products_of(each));
   products_ = all[std::size_t(rank)];
   std::vector<Messages> messages;
   for (std::size_t product = 0; product < products_.size(); ++product) messages.push_back(messages_of(product, all));
+  std::int64_t widest = 0;
+  for (const Range& k : cut_.ranges) widest = std::max(widest, k.length());
   for (std::size_t factor = 0; factor < kFactors; ++factor)
-    for (std::size_t slot = 0; slot < (cut_.is_sliced(desc_.k) ? 2 : 1); ++slot)
+    for (std::size_t slot = 0; slot < (cut_.is_sliced() ? 2 : 1); ++slot)
       if (cut_.gathers[factor] && factors_[factor].rows(rank) > 0)
-        gathered_[factor][slot] = make_buffer(context_, factors_[factor].rows(rank) * cut_.width * element_);
+        gathered_[factor][slot] = make_buffer(context_, factors_[factor].rows(rank) * widest * element_);
   transport_->expect(std::move(messages));
   make_plans(options);
 }
 
-DeviceProduct::~DeviceProduct() {
+LocalProduct::~LocalProduct() {
+  if (copier_ == nullptr) return;
   try {
     call(tessera_context_synchronize, copier_);  // after a failure nobody else has waited for what is on its way
   } catch (const Error&) {                       // the device is gone
   }
 }
 
-std::vector<PartProduct> DeviceProduct::products_of(int rank) const {
+std::vector<PartProduct> LocalProduct::products_of(int rank) const {
   const std::array<Range, kFactors> all{Range{0, factors_[0].rows(rank)}, Range{0, factors_[1].rows(rank)}};
   std::vector<PartProduct> products;
   const auto add = [&](Range rows, Range columns, Range new_rows, Range new_columns, Range k) {
-    PartProduct product{{}, rows, columns, k, cut_.is_sliced(desc_.k) ? products.size() % 2 : 0};
-    if (cut_.gathers[0]) product.gathered[0] = new_rows;
-    if (cut_.gathers[1]) product.gathered[1] = new_columns;
+    PartProduct product{{}, rows, columns, k, cut_.is_sliced() ? products.size() % 2 : 0, {}};
+    for (std::size_t factor = 0; factor < kFactors; ++factor) {
+      const Gathering& of = factors_[factor];
+      product.stored[factor] = !cut_.gathers[factor] || (cut_.rings && of.owner(k) == of.place(rank));
+      if (cut_.gathers[factor]) product.gathered[factor] = factor == 0 ? new_rows : new_columns;
+    }
     products.push_back(product);
   };
-  if (cut_.is_sliced(desc_.k)) {
-    for (std::int64_t k = 0; k < desc_.k; k += cut_.width)
-      add(all[0], all[1], all[0], all[1], {k, std::min(k + cut_.width, desc_.k)});
+  if (cut_.is_sliced()) {
+    for (const Range& k : cut_.ranges) add(all[0], all[1], all[0], all[1], k);
     return products;
   }
   const std::vector<Range> rows = parts_of(all[0].end, cut_.parts[0]), columns = parts_of(all[1].end, cut_.parts[1]);
@@ -173,51 +183,68 @@ std::vector<PartProduct> DeviceProduct::products_of(int rank) const {
   return products;
 }
 
-Messages DeviceProduct::messages_of(std::size_t product, const std::vector<std::vector<PartProduct>>& all) const {
+Messages LocalProduct::messages_of(std::size_t product, const std::vector<std::vector<PartProduct>>& all) const {
   Messages messages;
-  for (std::size_t factor = 0; factor < kFactors; ++factor)
+  for (std::size_t factor = 0; factor < kFactors; ++factor) {
+    if (cut_.rings) {
+      add_ring(messages, factor, products_[product].k);
+      continue;
+    }
     for (int peer = 0; peer < int(all.size()); ++peer) {
       const auto add = [&](int sender, int receiver, std::vector<Message>& to) {
         const PartProduct& needs = all[std::size_t(receiver)][product];
         if (needs.gathered[factor].empty()) return;
-        auto pieces = factors_[factor].pieces(sender, receiver, needs.gathered[factor], needs.k);
-        if (!pieces.empty()) to.push_back({factor, peer, element_, std::move(pieces)});
+        Message message = factors_[factor].message(sender, receiver, needs.gathered[factor], needs.k, element_);
+        message.array = factor, message.peer = peer;
+        if (message.bytes() > 0) to.push_back(std::move(message));
       };
       add(rank_, peer, messages.sent), add(peer, rank_, messages.received);
     }
+  }
   return messages;
 }
 
-void DeviceProduct::make_plans(const tessera_plan_options& options) {
+/// From the rank that has a panel to the next one, and on, until all of the ring have it.
+void LocalProduct::add_ring(Messages& messages, std::size_t factor, const Range& k) const {
+  const Gathering& of = factors_[factor];
+  const int place = of.place(rank_), owner = of.owner(k), next = of.rank_at(rank_, place + 1);
+  Message message = of.message(of.rank_at(rank_, owner), rank_, {0, of.rows(rank_)}, k, element_);
+  if (of.places() == 1 || message.bytes() == 0) return;
+  message.array = factor, message.peer = place == owner ? next : of.rank_at(rank_, place + of.places() - 1);
+  if (place != owner && (place + 1) % of.places() != owner) message.onward = next;
+  (place == owner ? messages.sent : messages.received).push_back(std::move(message));
+}
+
+void LocalProduct::make_plans(const tessera_plan_options& options) {
   for (const PartProduct& product : products_) {
     const Key key = key_of(product);
     if (key.m == 0 || key.n == 0 || key.k == 0 || plans_.contains(key)) continue;
     tessera_gemm_desc desc = tessera_packed_gemm(desc_.dtype, key.m, key.n, key.k);
     desc.trans_a = factors_[0].by_columns() ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
     desc.trans_b = factors_[1].by_columns() ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
-    desc.lda = ld(0, key.k), desc.ldb = ld(1, key.k), desc.ldc = factors_[1].rows(rank_);
+    desc.lda = key.lda, desc.ldb = key.ldb, desc.ldc = factors_[1].rows(rank_);
     desc.dtype_d = desc_.dtype_d, desc.compute = desc_.compute;
     plans_.emplace(key, make_plan(context_, &desc, options));
   }
 }
 
-std::int64_t DeviceProduct::ld(std::size_t factor, std::int64_t width) const {
-  return factors_[factor].ld(rank_, cut_.gathers[factor] ? width : desc_.k);
+std::int64_t LocalProduct::ld(std::size_t factor, const PartProduct& product) const {
+  return product.stored[factor] ? factors_[factor].stored_ld(rank_) : factors_[factor].ld(rank_, product.k);
+}
+
+LocalProduct::Key LocalProduct::key_of(const PartProduct& product) const {
+  return {product.rows.length(), product.columns.length(), product.k.length(), ld(0, product), ld(1, product)};
 }
 
 /// Where rows of the left factor or columns of the right one are, gathered or in the local array.
-const void* DeviceProduct::part(std::size_t factor, const void* array, const PartProduct& product,
-                                const Range& rows) const {
+const void* LocalProduct::part(std::size_t factor, const PartProduct& product, const Range& rows) const {
   const Gathering& of = factors_[factor];
-  if (cut_.gathers[factor])
-    return at(tessera_buffer_data(gathered_[factor][product.slot].get()),
-              of.offset(rows, product.k.length()) * element_);
-  const std::int64_t before = of.by_columns() ? product.k.begin * of.rows(rank_) : product.k.begin;
-  return at(array, (of.offset(rows, desc_.k) + before) * element_);
+  if (product.stored[factor]) return at(arrays_[factor], of.stored_offset(rank_, rows.begin, product.k) * element_);
+  return at(tessera_buffer_data(gathered_[factor][product.slot].get()), of.offset(rows.begin, product.k) * element_);
 }
 
 /// Others read a factor itself, or a copy, where its memory is that of a pool.
-void DeviceProduct::open(const std::array<const void*, kFactors>& factors, Progress& progress) {
+void LocalProduct::open(const std::array<const void*, kFactors>& factors, Progress& progress) {
   factors_given_ = factors;
   progress.run([&] {
     for (std::size_t factor = 0; factor < kFactors; ++factor) {
@@ -233,7 +260,7 @@ void DeviceProduct::open(const std::array<const void*, kFactors>& factors, Progr
 }
 
 /// What is queued on the context by now ends before anything travels.
-void DeviceProduct::show() {
+void LocalProduct::show() {
   call(tessera_context_wait_for, copier_, context_);
   for (std::size_t factor = 0; factor < kFactors; ++factor) {
     if (arrays_[factor] == factors_given_[factor]) continue;
@@ -244,60 +271,74 @@ void DeviceProduct::show() {
   transport_->show(context_);
 }
 
-void DeviceProduct::gather(std::size_t product, Progress& progress) {
-  Arrays targets(kFactors, nullptr);
-  for (std::size_t factor = 0; factor < kFactors; ++factor)
-    if (const BufferHandle& buffer = gathered_[factor][products_[product].slot]; buffer != nullptr)
-      targets[factor] = tessera_buffer_data(buffer.get());
-  transport_->begin(product, arrays_, targets, progress);
+/// Where the factors of a product are gathered.
+const Arrays& LocalProduct::targets(std::size_t product) {
+  for (std::size_t factor = 0; factor < kFactors; ++factor) {
+    const BufferHandle& buffer = gathered_[factor][products_[product].slot];
+    targets_[factor] = buffer == nullptr ? nullptr : tessera_buffer_data(buffer.get());
+  }
+  return targets_;
+}
+
+void LocalProduct::begin(std::size_t product, Progress& progress) {
+  if (product < products_.size()) transport_->begin(product, arrays_, targets(product), progress);
+}
+
+void LocalProduct::finish(std::size_t product, Progress& progress) {
+  if (product < products_.size()) transport_->finish(product, targets(product), progress);
 }
 
 /// Each product waits for what it needs alone. Where slots are used again, what follows in one waits for the product
 /// that reads it:
 ///
-///     copier    | gather 0 | gather 1 | gather 2 ...
-///     context              | product 0       | product 1 ...
-void DeviceProduct::queue(double alpha, double beta, void* c, Progress& progress) {
+///     copier, or the host | factors 0 | factors 1 | factors 2 ...
+///     context                         | product 0 | product 1 ...
+void LocalProduct::queue(double alpha, double beta, void* c, Progress& progress) {
+  const bool on_stream = !cut_.rings;
   progress.run([&] {
-    show();
-    gather(0, progress);
+    if (on_stream) show();
   });
-  for (std::size_t product = 0; product < products_.size(); ++product)
+  begin(0, progress), finish(0, progress);
+  for (std::size_t product = 0; product < products_.size(); ++product) {
     progress.run([&] {
-      call(tessera_context_wait_for, context_, copier_);
-      if (product + 1 < products_.size()) {
-        if (cut_.is_sliced(desc_.k)) call(tessera_context_wait_for, copier_, context_);
-        gather(product + 1, progress);
-      }
+      if (on_stream) call(tessera_context_wait_for, context_, copier_);
+      if (on_stream && cut_.is_sliced()) call(tessera_context_wait_for, copier_, context_);
+    });
+    begin(product + 1, progress);
+    progress.run([&] {
+      if (!on_stream && copier_ != nullptr) call(tessera_context_synchronize, context_);
       multiply(products_[product], alpha, beta, c);
     });
+    finish(product + 1, progress);
+  }
   progress.run([&] { transport_->done(); });
   if (progress.failed()) transport_->fail();
 }
 
-void DeviceProduct::close() noexcept {
+void LocalProduct::close() noexcept {
   try {
     transport_->close();
   } catch (const Error&) {  // a rank has failed, and all know, or the device is gone
   }
 }
 
-void DeviceProduct::multiply(const PartProduct& product, double alpha, double beta, void* c) const {
+void LocalProduct::multiply(const PartProduct& product, double alpha, double beta, void* c) const {
   const auto plan = plans_.find(key_of(product));
   if (plan == plans_.end()) return;
   const std::int64_t first = product.rows.begin * factors_[1].rows(rank_) + product.columns.begin;
-  run_product(plan->second.get(), desc_.dtype, desc_.dtype_d, alpha, part(0, arrays_[0], product, product.rows),
-              part(1, arrays_[1], product, product.columns), product.k.begin == 0 ? beta : 1.0,
+  run_product(plan->second.get(), desc_.dtype, desc_.dtype_d, alpha, part(0, product, product.rows),
+              part(1, product, product.columns), product.k.begin == 0 ? beta : 1.0,
               at(c, first * std::int64_t(size_of(DType(desc_.dtype_d)))));
 }
 
-std::string DeviceProduct::description(const std::array<const char*, kFactors>& names) const {
-  std::string text, which;
+std::string LocalProduct::description(const std::array<const char*, kFactors>& names) const {
+  if (cut_.rings) return std::to_string(products_.size()) + " panels of k = " + std::to_string(desc_.k);
+  std::string which;
   for (std::size_t factor = 0; factor < kFactors; ++factor)
     if (cut_.gathers[factor]) which += (which.empty() ? "" : " and ") + std::string(names[factor]);
-  text = (which.empty() ? "nothing travels, " : which + " gathered " + transport_->name() + ", ") +
-         std::to_string(products_.size()) + (products_.size() == 1 ? " product" : " products");
-  return text + (cut_.is_sliced(desc_.k) ? " of k = " + std::to_string(cut_.width) : "");
+  return (which.empty() ? "nothing travels, " : which + " gathered " + transport_->name() + ", ") +
+         std::to_string(products_.size()) + (products_.size() == 1 ? " product" : " products") +
+         (cut_.is_sliced() ? " of k = " + std::to_string(cut_.ranges.front().length()) : "");
 }
 
 }  // namespace tessera::distributed

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// A rank's part of C from all of k at once: the rows of A and the columns of B that it needs are gathered on its
-/// device, a few at first, so that their product hides how the others come.
+/// A rank's part of C: what it needs of A and B comes from other ranks, a part at first, so that a product hides how
+/// the others come.
 #pragma once
 
 #include "block_cyclic.hpp"
@@ -45,14 +45,6 @@ inline void run_product(tessera_plan* plan, tessera_dtype factors, tessera_dtype
 /// Left and right.
 inline constexpr std::size_t kFactors = 2;
 
-/// [begin, end).
-struct Range {
-  std::int64_t begin = 0, end = 0;
-
-  std::int64_t length() const { return end - begin; }
-  bool empty() const { return begin >= end; }
-};
-
 /// What a rank needs of a factor to compute its part of C: the rows that it has of C, with all of k. The right factor
 /// is taken as its transpose, whose rows are C's columns. Gathered rows lie as the factor is stored, by rows or by
 /// columns, so that nothing is transposed on its way.
@@ -69,13 +61,23 @@ class Gathering {
   std::int64_t most_rows() const;
   /// Of a rank's local array.
   std::int64_t stored_elements(int rank) const { return source_.elements(rank); }
-  /// Elements from one row (or column) of gathered rows to the next, and to where some rows begin.
-  std::int64_t ld(int rank, std::int64_t k) const { return by_columns() ? rows(rank) : k; }
-  std::int64_t offset(const Range& some, std::int64_t k) const { return by_columns() ? some.begin : some.begin * k; }
+  /// Elements from one row (or column) to the next, where `k` of them are gathered, or in the local array.
+  std::int64_t ld(int rank, const Range& k) const { return by_columns() ? rows(rank) : k.length(); }
+  std::int64_t stored_ld(int rank) const;
+  /// Elements to the first of some rows, where `k` of them are gathered, or to those of k in the local array.
+  std::int64_t offset(std::int64_t row, const Range& k) const { return by_columns() ? row : row * k.length(); }
+  std::int64_t stored_offset(int rank, std::int64_t row, const Range& k) const;
   /// What `receiver` needs of the local array of `sender`, into its gathered rows, for some of its rows and of k, which
   /// is all that is gathered of k.
-  std::vector<Piece> pieces(int sender, int receiver, const Range& rows, const Range& k) const;
+  Message message(int sender, int receiver, const Range& rows, const Range& k, std::int64_t element) const;
   std::int64_t count_pieces(int sender, int receiver) const;
+
+  /// Of factors whose rows are dealt as those of C: how many ranks have a part of k for the same rows, each a place in
+  /// a ring, where a rank is in it, which has some of k, and who is in a place of its ring.
+  int places() const { return source_.columns.places; }
+  int place(int rank) const { return source_.grid.column(rank); }
+  int owner(const Range& k) const { return source_.columns.owner(k.begin); }
+  int rank_at(int rank, int place) const { return source_.grid.rank(source_.grid.row(rank), place % places()); }
 
  private:
   std::vector<Run> row_runs(int sender, int receiver) const;
@@ -89,38 +91,44 @@ class Gathering {
 struct PartProduct {
   std::array<Range, kFactors> gathered;  ///< rows of the left factor, columns of the right one
   Range rows, columns, k;
-  std::size_t slot = 0;  ///< where gathered rows are: with several ranges of k, in turns
+  std::size_t slot = 0;               ///< where gathered rows are: with several ranges of k, in turns
+  std::array<bool, kFactors> stored;  ///< what is multiplied is in the local array
 };
 
 /// In how many parts the rows (columns) of a factor come.
 enum class Parts { one, two, three };
 
-/// How the products of all ranks are cut: by parts of C, or where gathered factors would take too much memory, by k.
+/// How the products of all ranks are cut: by parts of C, or by k, since gathered factors would take too much memory. On
+/// the host by panels of k, which go around the rings of ranks that need them.
 struct ProductCut {
   std::array<bool, kFactors> gathers{};  ///< which factors travel
   std::array<Parts, kFactors> parts{};
-  std::int64_t width = 0;  ///< of the ranges of k
+  std::vector<Range> ranges;  ///< of k
+  bool rings = false;
 
-  bool is_sliced(std::int64_t k) const { return width < k; }
+  bool is_sliced() const { return rings || ranges.size() > 1; }
 };
 /// What the devices of all ranks can.
 struct DeviceLimits {
   std::int64_t memory = 0;      ///< that gathered factors may take
   std::int64_t least_part = 0;  ///< elements of C that are work for all multiprocessors
 };
-/// `desc` is as for DeviceProduct. At least 64 of k are gathered at a time, whatever memory they take.
+/// `desc` is as for LocalProduct. At least 64 of k are gathered at a time, whatever memory they take.
 ProductCut cut_of(const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors,
                   const DeviceLimits& limits);
+/// Both factors have their rows dealt as those of C, and each panel is on one rank of a ring.
+ProductCut ring_cut(const std::array<Gathering, kFactors>& factors, std::vector<Range> panels);
 
-class DeviceProduct {
+class LocalProduct {
  public:
   /// `desc` is that of the whole matrices, by rows, with the left factor as A; where k is cut, D has the type of sums.
-  DeviceProduct(std::unique_ptr<Transport> transport, tessera_context* context, tessera_context* copier,
-                const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors, const ProductCut& cut,
-                int rank, int ranks, const tessera_plan_options& options);
-  ~DeviceProduct();
-  DeviceProduct(const DeviceProduct&) = delete;
-  DeviceProduct& operator=(const DeviceProduct&) = delete;
+  /// `copier` is null where arrays are the host's own memory.
+  LocalProduct(std::unique_ptr<Transport> transport, tessera_context* context, tessera_context* copier,
+               const tessera_gemm_desc& desc, const std::array<Gathering, kFactors>& factors, const ProductCut& cut,
+               int rank, int ranks, const tessera_plan_options& options);
+  ~LocalProduct();
+  LocalProduct(const LocalProduct&) = delete;
+  LocalProduct& operator=(const LocalProduct&) = delete;
 
   /// Of the largest product; null where this rank has none.
   const tessera_plan* plan() const { return plans_.empty() ? nullptr : plans_.rbegin()->second.get(); }
@@ -129,27 +137,29 @@ class DeviceProduct {
 
   /// Begins an execution on local arrays; speaks to nobody.
   void open(const std::array<const void*, kFactors>& factors, Progress& progress);
-  /// C <- alpha left right + beta C; queued.
+  /// C <- alpha left right + beta C; queued where that is on a device.
   void queue(double alpha, double beta, void* c, Progress& progress);
   /// When all ranks have queued theirs: what is queued on the context from now on waits until nobody reads the factors.
   void close() noexcept;
 
  private:
   struct Key {
-    std::int64_t m, n, k;
+    std::int64_t m, n, k, lda, ldb;
     auto operator<=>(const Key&) const = default;
   };
 
   std::vector<PartProduct> products_of(int rank) const;
   Messages messages_of(std::size_t product, const std::vector<std::vector<PartProduct>>& all) const;
   void make_plans(const tessera_plan_options& options);
-  Key key_of(const PartProduct& product) const {
-    return {product.rows.length(), product.columns.length(), product.k.length()};
-  }
-  std::int64_t ld(std::size_t factor, std::int64_t width) const;
-  const void* part(std::size_t factor, const void* array, const PartProduct& product, const Range& rows) const;
+  void add_gathered(Messages& messages, std::size_t factor, const std::vector<PartProduct>& each) const;
+  void add_ring(Messages& messages, std::size_t factor, const Range& k) const;
+  std::int64_t ld(std::size_t factor, const PartProduct& product) const;
+  Key key_of(const PartProduct& product) const;
+  const void* part(std::size_t factor, const PartProduct& product, const Range& rows) const;
   void show();
-  void gather(std::size_t product, Progress& progress);
+  void begin(std::size_t product, Progress& progress);
+  void finish(std::size_t product, Progress& progress);
+  const Arrays& targets(std::size_t product);
   void multiply(const PartProduct& product, double alpha, double beta, void* c) const;
 
   std::unique_ptr<Transport> transport_;
@@ -164,7 +174,8 @@ class DeviceProduct {
   std::array<std::array<BufferHandle, 2>, kFactors> gathered_;
   std::array<BufferHandle, kFactors> readable_;  ///< copies of factors that others could not read
   std::array<const void*, kFactors> factors_given_{};
-  Arrays arrays_;  ///< the factors as others read them
+  Arrays arrays_;   ///< the factors as others read them
+  Arrays targets_;  ///< room for where they are gathered
 };
 
 }  // namespace tessera::distributed
