@@ -8,6 +8,7 @@
 - C++ on a page is compiled: the line before it names the file that has the same lines,
   `<!-- from docs/examples/x.cpp -->`.
 - Each algorithm that a backend registers has a heading on the page of algorithms, and no other has.
+- Each row of the walk (docs/walk.md) names a function that is in the row's file.
 - Variables, options and macros (TESSERA_...) that a page names are known to the sources; files that it names are there.
 """
 
@@ -31,6 +32,7 @@ _FENCE = re.compile(r"^ *(```+)(\w*)")
 _FROM = re.compile(r"<!-- from (\S+) -->")
 _NAME = re.compile(r"\bTESSERA_[A-Z0-9_]*[A-Z0-9]\b")
 _PATH = re.compile(r"`((?:backends|debian|docs|include|lib|packaging|perf|test)/[\w./-]+)`")
+_STOP = re.compile(r"^\| (?:again: )?\[[^\]]*\]\(([^)]+)\) \| `(\w+)` \|")
 _HEADING = re.compile(r"^### (\w+) `([a-z0-9_]+)`$", re.MULTILINE)
 _REGISTERED = re.compile(r"\bRegister<[^;{]*?\{\s*\{\s*\"([a-z0-9_]+)\"")
 
@@ -158,6 +160,19 @@ def algorithms(root: Path) -> Iterator[str]:
                 yield f"docs/algorithms.md: '### {backend} `{algorithm}`': the backend registers no such algorithm"
 
 
+def stops(root: Path, name: str, lines: list[str]) -> Iterator[str]:
+    """Of the walk: that the functions are where it says."""
+    if name != "docs/walk.md":
+        return
+    found = [stop for line in lines if (stop := _STOP.match(line))]
+    if not found:
+        yield f"{name}: no row is a stop"
+    for file, function in (stop.groups() for stop in found):
+        path = root / "docs" / file
+        if path.exists() and not re.search(rf"\b{function}\(", path.read_text(encoding="utf-8")):
+            yield f"{name}: {path.name} has no {function}"
+
+
 def main() -> int:
     root = Path(sys.argv[1]).resolve()
     breaches = list(algorithms(root))
@@ -165,6 +180,7 @@ def main() -> int:
     for page in pages(root):
         name, lines = str(page.relative_to(root)), page.read_text(encoding="utf-8").splitlines()
         breaches += [*lengths(name, lines), *links(root, page, lines), *programs(root, name, lines)]
+        breaches += stops(root, name, lines)
         breaches += names(root, page, lines, known)
     for breach in breaches:
         print(f"FAILED: {breach}", file=sys.stderr)

@@ -51,6 +51,13 @@ class Breaches(unittest.TestCase):
         self.assertIn("docs/page1.md:2: 120 characters", said)
         self.assertIn("docs/performance.md: 181 lines", said)
 
+    def test_walk(self) -> None:
+        self.write("docs/walk.md", "| [x](examples/x.cpp) | `main` | a |\n"
+                                "| again: [x](examples/x.cpp) | `gone` | b |\n")
+        self.assertEqual(self.said(), "FAILED: docs/walk.md: x.cpp has no gone\n")
+        self.write("docs/walk.md", "# Walk\n")
+        self.assertEqual(self.said(), "FAILED: docs/walk.md: no row is a stop\n")
+
     def test_links(self) -> None:
         self.write("docs/page1.md", "# Page\n\n[a](gone.md) [b](page2.md#no-such) [c](https://example.org/gone) "
                    "`[d](e)`\n")
