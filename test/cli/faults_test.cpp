@@ -27,7 +27,7 @@ class Workplace : public Folder {
   explicit Workplace(const std::string& run_name) {
     write("taps.json", R"([{"offset": [0, 1], "coefficient": 2}, {"offset": [0, 0], "coefficient": 1}])");
     write_npy<std::int8_t>("kernel.npy", {1, 0, 2}, {1, 3});
-    write_npy<std::uint8_t>("image.npy", std::vector<std::uint8_t>(6, 3), {2, 3});
+    fill("image.npy", std::uint8_t{3}, {2, 3});
     write("image.png", png_file({3, 2, 8, PngColour::grey_alpha}, std::vector<unsigned>(12, 3)));
     const std::string extension = TESSERA_TEST_PNG ? ".png" : ".npy";
     out_ = run_name == "image" ? "out" + extension : "out.npy";

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -60,7 +61,8 @@ inline nlohmann::json listed_backends() {
 
 /// Skips the test where nothing can compute, unless TESSERA_REQUIRE_BACKENDS says that something must.
 inline void need_backend() {
-  for (const auto& backend : listed_backends())
+  static const nlohmann::json backends = listed_backends();
+  for (const auto& backend : backends)
     if (backend.at("available").get<bool>()) return;
   if (!required_backends().empty()) FAIL("no backend is usable, but TESSERA_REQUIRE_BACKENDS names some");
   SKIP("no backend is usable");
@@ -91,6 +93,29 @@ inline std::string read_file(const std::filesystem::path& file) {
   std::ostringstream bytes;
   bytes << std::ifstream(file, std::ios::binary).rdbuf();
   return bytes.str();
+}
+
+/// Runs that must fail: what is given, and what the message says.
+using Failures = std::vector<std::pair<std::string, std::string>>;
+
+/// Those of a section of failures.txt. "<COUNT TEXT>" in a line stands for the text so many times.
+inline Failures failures(const std::string& section) {
+  Failures rows;
+  std::istringstream lines(read_file(TESSERA_FAILURES));
+  bool inside = false;
+  const std::regex repeated("<([0-9]+) ([^>]+)>");
+  for (std::string line; std::getline(lines, line);) {
+    for (std::smatch match; inside && std::regex_search(line, match, repeated);) {
+      std::string text;
+      for (int i = std::stoi(match[1]); i > 0; --i) text += match[2];
+      line.replace(std::size_t(match.position()), std::size_t(match.length()), text);
+    }
+    const std::size_t bar = line.find(" | ");
+    if (bar != std::string::npos && inside) rows.emplace_back(line.substr(0, bar), line.substr(bar + 3));
+    if (bar == std::string::npos) inside = line.empty() ? inside : line.starts_with("[" + section + "]");
+  }
+  REQUIRE(rows.size() > 3);
+  return rows;
 }
 
 inline std::int64_t count_of(const Shape& shape) {
@@ -156,8 +181,8 @@ inline std::string npy_header(const std::string& descr, bool fortran_order, cons
 class Folder {
  public:
   Folder() {
-    write_npy<float>("a.npy", std::vector<float>(6, 1.0f), {2, 3});
-    write_npy<float>("b.npy", std::vector<float>(6, 1.0f), {3, 2});
+    fill("a.npy", 1.0f, {2, 3});
+    fill("b.npy", 1.0f, {3, 2});
     write("old.npy", "the old output");
   }
   ~Folder() { std::filesystem::current_path(directory_.path().parent_path()); }
@@ -186,6 +211,11 @@ class Folder {
     const std::vector<T> stored = fortran_order ? fortran(values, shape) : values;
     std::string bytes = npy_header(kDescr<T>, fortran_order, shape);
     write(name, bytes.append(reinterpret_cast<const char*>(stored.data()), stored.size() * sizeof(T)));
+  }
+  /// An array that has one value everywhere.
+  template <class T>
+  void fill(const std::string& name, T value, const Shape& shape) const {
+    write_npy(name, std::vector<T>(std::size_t(count_of(shape)), value), shape);
   }
   /// The elements of a file that must have exactly the header that NumPy would write for this type and shape.
   template <class T>
@@ -217,6 +247,14 @@ class Folder {
     REQUIRE(outcome.exit_code == 0);
     return outcome.output;
   }
+  /// Runs it, and checks that it fails with this message, whatever it has done.
+  Outcome refuses(const std::string& line, const std::string& message, const Environment& environment = {}) const {
+    const Outcome outcome = run(line, environment);
+    CAPTURE(line, outcome.output);
+    CHECK(outcome.exit_code == 1);
+    CHECK_THAT(outcome.errors, says(message));
+    return outcome;
+  }
   /// Runs it, with both an old and a new output where the line names none, and checks that it fails at once, with a
   /// message that a terminal can hold, and leaves the folder as it was.
   void fails(const std::string& line, int exit_code, const std::string& message) const {
@@ -243,6 +281,11 @@ class Folder {
 
  private:
   TemporaryDirectory directory_;
+};
+
+/// One for runs that compute: skips the test where nothing can.
+struct ComputingFolder : Folder {
+  ComputingFolder() { need_backend(); }
 };
 
 }  // namespace tessera::test

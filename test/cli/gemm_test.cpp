@@ -28,7 +28,7 @@ struct Rest {
 
 /// Files of A, B and C0, of matrices of T and a product of D.
 template <class T, class D = T>
-struct Product : Folder {
+struct Product : ComputingFolder {
   std::vector<T> a = integers<T>({kM, kK}, 3), b = integers<T>({kK, kN}, 5);
   std::vector<D> c = integers<D>({kM, kN}, 7);
 
@@ -65,7 +65,6 @@ std::vector<T> transposed(const std::vector<T>& x, std::int64_t rows, std::int64
 }  // namespace
 
 TEMPLATE_TEST_CASE("files in either order, transposed or not", "[gemm]", float, double, float16, bfloat16) {
-  need_backend();
   const bool fortran_a = GENERATE(false, true), fortran_b = GENERATE(false, true);
   const bool trans_a = GENERATE(false, true), trans_b = GENERATE(false, true);
   CAPTURE(fortran_a, fortran_b, trans_a, trans_b);
@@ -84,7 +83,6 @@ TEMPLATE_TEST_CASE("files in either order, transposed or not", "[gemm]", float, 
 }
 
 TEST_CASE("alpha, beta and C0, which may be the output as well", "[gemm]") {
-  need_backend();
   const bool fortran_c = GENERATE(false, true);
   const Product<double> p;
   p.write_npy("d.npy", p.c, {kM, kN}, fortran_c);
@@ -93,7 +91,6 @@ TEST_CASE("alpha, beta and C0, which may be the output as well", "[gemm]") {
 }
 
 TEST_CASE("all versions of the format, and header texts that numpy reads too", "[gemm]") {
-  need_backend();
   const Product<float> p;
   const std::string elements(reinterpret_cast<const char*>(p.a.data()), p.a.size() * sizeof(float));
   std::vector<std::string> headers = {npy_header("{\"shape\":(5,7),\"fortran_order\":False,\"descr\":\"<f4\"}"),
@@ -106,7 +103,6 @@ TEST_CASE("all versions of the format, and header texts that numpy reads too", "
 }
 
 TEST_CASE("every backend and algorithm by name", "[gemm]") {
-  need_backend();
   const Product<float> p;
   int done = 0;
   for (const auto& backend : listed_backends()) {
@@ -123,7 +119,6 @@ TEST_CASE("every backend and algorithm by name", "[gemm]") {
 }
 
 TEST_CASE("a bias for each row or column, C0 beside the output, an activation", "[gemm]") {
-  need_backend();
   const Product<float> p;
   const std::vector<double> by_row{1, -2, 3, -4, 5}, by_column{1, -20, 3, -4};
   p.write_npy<float>("m.npy", {1, -2, 3, -4, 5}, {kM});
@@ -139,8 +134,7 @@ TEST_CASE("a bias for each row or column, C0 beside the output, an activation", 
 }
 
 TEST_CASE("each activation by name", "[gemm]") {
-  need_backend();
-  const Folder folder;
+  const ComputingFolder folder;
   const std::vector<double> x{-1.5, 0.5, 2};
   folder.write_npy("x.npy", x, {3, 1});
   folder.write_npy<double>("one.npy", {1}, {1, 1});
@@ -161,7 +155,6 @@ TEST_CASE("each activation by name", "[gemm]") {
 }
 
 TEMPLATE_TEST_CASE("16 bits: the product in 16 or 32, with a bias of either", "[gemm]", float16, bfloat16) {
-  need_backend();
   std::vector<TestType> narrow;
   for (const double x : {1.5, -20.0, 3.0, -4.0}) narrow.push_back(number<TestType>(x));
   const auto check = [&](const auto& p, const std::string& options) {
@@ -179,7 +172,6 @@ TEMPLATE_TEST_CASE("16 bits: the product in 16 or 32, with a bias of either", "[
 }
 
 TEST_CASE("a type for the files that they do not have", "[gemm]") {
-  need_backend();
   const Product<float> p;
   p.runs("gemm a.npy b.npy -o narrow.npy --dtype f16");
   p.runs("gemm a.npy b.npy -o wide.npy --dtype f64");
@@ -194,7 +186,6 @@ TEST_CASE("a type for the files that they do not have", "[gemm]") {
 }
 
 TEST_CASE("arithmetic that is accepted", "[gemm]") {
-  need_backend();
   const Product<float> p;
   for (const std::string mode : {"tf32", "bf16x6", "f16x3"})
     CHECK_THAT(p.runs("gemm a.npy b.npy -o d.npy --compute " + mode), says("compute=" + mode));

@@ -26,10 +26,20 @@ struct Images : Folder {
     return "stencil " + in + " -o " + out + " --taps t.json --boundary nearest,constant:3 " + options;
   }
   std::string doubles(const std::string& in, const std::string& out, const std::string& options = "") const {
+    need_backend();
     return runs(line(in, out, options));
   }
   std::string keeps(const std::string& in, const std::string& out, const std::string& options = "") const {
     return doubles(in, out, "--steps 0 " + options);
+  }
+  /// Keeps an image as an array, which has these elements. Returns what is printed.
+  template <class T>
+  std::string gives(const std::string& in, const Shape& shape, const std::vector<T>& elements,
+                    const std::string& options = "") const {
+    const std::string said = keeps(in, "out.npy", options);
+    CAPTURE(in, options);
+    CHECK(read_npy<T>("out.npy", shape) == elements);
+    return said;
   }
   void refuses(const std::string& in, const std::string& message, const std::string& options = "") const {
     fails(line(in, "out.png", options), 1, message);
@@ -76,14 +86,12 @@ void check_images(PngColour colour, bool interlaced) {
   // What is written is read: reading was just compared with files made otherwise.
   w.doubles("in.png", "out.png");
   CHECK(w.read("out.png").starts_with("\x89PNG\r\n\x1a\n"));
-  w.keeps("out.png", "again.npy");
-  CHECK(w.read_npy<T>("again.npy", shape_of(channels)) == expected<T>(in, channels));
+  w.gives("out.png", shape_of(channels), expected<T>(in, channels));
 }
 
 }  // namespace
 
 TEST_CASE("every colour and depth, each channel by itself, alpha kept", "[image]") {
-  need_backend();
   const PngColour colour = GENERATE(PngColour::grey, PngColour::grey_alpha, PngColour::rgb, PngColour::rgb_alpha);
   const bool interlaced = GENERATE(false, true);
   CAPTURE(int(colour), interlaced);
@@ -92,33 +100,28 @@ TEST_CASE("every colour and depth, each channel by itself, alpha kept", "[image]
 }
 
 TEST_CASE("alpha is scaled between 8 and 16 bits, samples are not", "[image]") {
-  need_backend();
   const Images w;
   const Shape shape{1, 3, 2};
   w.write("8.png", png_file({3, 1, 8, PngColour::grey_alpha}, {9, 0, 10, 128, 200, 255}));
   w.write("16.png", png_file({3, 1, 16, PngColour::grey_alpha}, {9, 128, 10, 129, 300, 65535}));
-  CHECK_THAT(w.keeps("8.png", "out.npy", "--output-type u16"),
+  CHECK_THAT(w.gives<std::uint16_t>("8.png", shape, {9, 0, 10, 32896, 200, 65535}, "--output-type u16"),
              says("rounded, 0 of 6 clamped to 0..65535; alpha is kept, scaled to 0..65535\n"));
-  CHECK(w.read_npy<std::uint16_t>("out.npy", shape) == std::vector<std::uint16_t>{9, 0, 10, 32896, 200, 65535});
-  CHECK_THAT(w.keeps("16.png", "out.npy", "--output-type u8"),  // the sample of 300
+  CHECK_THAT(w.gives<std::uint8_t>("16.png", shape, {9, 0, 10, 1, 255, 255}, "--output-type u8"),  // the sample of 300
              says("rounded, 1 of 6 clamped to 0..255; alpha is kept, scaled to 0..255\n"));
-  CHECK(w.read_npy<std::uint8_t>("out.npy", shape) == std::vector<std::uint8_t>{9, 0, 10, 1, 255, 255});
-  CHECK_THAT(w.keeps("8.png", "out.npy", "--output-type f32"), says("written as f32; alpha is kept\n"));
-  CHECK(w.read_npy<float>("out.npy", shape) == std::vector<float>{9, 0, 10, 128, 200, 255});
+  CHECK_THAT(w.gives<float>("8.png", shape, {9, 0, 10, 128, 200, 255}, "--output-type f32"),
+             says("written as f32; alpha is kept\n"));
 }
 
 TEST_CASE("fewer bits, palettes and transparent colours become samples of 8 bits", "[image]") {
-  need_backend();
   const Images w;
-  const auto read = [&](const std::string& file, int channels) {
+  const auto gives = [&](const std::string& file, int channels, const std::vector<std::uint8_t>& elements) {
     w.write("in.png", file);
-    w.keeps("in.png", "out.npy");
-    return w.read_npy<std::uint8_t>("out.npy", shape_of(channels));
+    w.gives("in.png", shape_of(channels), elements);
   };
   for (const int depth : {1, 2, 4}) {
     std::vector<std::uint8_t> scaled;
     for (const unsigned sample : samples(1, depth)) scaled.push_back(std::uint8_t(sample * 255 / ((1u << depth) - 1)));
-    CHECK(read(png_file({kWidth, kHeight, depth}, samples(1, depth)), 1) == scaled);
+    gives(png_file({kWidth, kHeight, depth}, samples(1, depth)), 1, scaled);
   }
   const std::string palette = png_chunk("PLTE", std::string("\x01\x02\x03\x11\x12\x13\x21\x22\x23\x31\x32\x33"));
   const PngHeader header{kWidth, kHeight, 2, PngColour::palette};
@@ -129,29 +132,25 @@ TEST_CASE("fewer bits, palettes and transparent colours become samples of 8 bits
       if (channel < 3) colours.push_back(value);
       with_alpha.push_back(value);
     }
-  CHECK(read(png_file(header, samples(1, 2), palette), 3) == colours);
-  CHECK(read(png_file(header, samples(1, 2), palette + png_chunk("tRNS", "\x09")), 4) == with_alpha);
+  gives(png_file(header, samples(1, 2), palette), 3, colours);
+  gives(png_file(header, samples(1, 2), palette + png_chunk("tRNS", "\x09")), 4, with_alpha);
 }
 
 TEST_CASE("arrays become images, and images arrays", "[image]") {
-  need_backend();
   const Images w;
   w.write_npy<float>("in.npy", {0.4f, 0.5f, 300.0f, -1.0f, 2.5f, 7.0f}, {2, 3}, true);
-  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is f32: --output-type u8 rounds it");
-  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is i8", "--output-type i8");
   CHECK_THAT(w.keeps("in.npy", "out.png", "--output-type u8"),
              says("written as u8: rounded, 2 of 6 clamped to 0..255"));
-  w.keeps("out.png", "out.npy");
-  CHECK(w.read_npy<std::uint8_t>("out.npy", {2, 3}) == std::vector<std::uint8_t>{0, 0, 255, 0, 2, 7});
-  w.keeps("out.png", "out.npy", "--output-type f32");
-  CHECK(w.read_npy<float>("out.npy", {2, 3}) == std::vector<float>{0, 0, 255, 0, 2, 7});
-  w.write_npy<std::uint8_t>("volume.npy", std::vector<std::uint8_t>(8, 1), {2, 2, 2});
+  w.gives<std::uint8_t>("out.png", {2, 3}, {0, 0, 255, 0, 2, 7});
+  w.gives<float>("out.png", {2, 3}, {0, 0, 255, 0, 2, 7}, "--output-type f32");
+  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is f32: --output-type u8 rounds it");
+  w.refuses("in.npy", "a PNG image holds u8 or u16; the result is i8", "--output-type i8");
+  w.fill("volume.npy", std::uint8_t{1}, {2, 2, 2});
   w.fails("stencil volume.npy -o no.png --named identity", 1,
           "no.png: a PNG image has 2 axes; the result is 2 x 2 x 2 |u1");
 }
 
 TEST_CASE("results rescaled to an image", "[image]") {
-  need_backend();
   const Images w;
   // Heights of a terrain: black in 16 bits, and u8 where nobody says another type.
   w.write_npy<float>("in.npy", {200.0f, 1000.0f, 400.0f}, {1, 3});
@@ -159,16 +158,13 @@ TEST_CASE("results rescaled to an image", "[image]") {
              says("the image is almost black: it has 200..1000 of 0..65535, to which --rescale maps it\n"));
   CHECK_THAT(w.keeps("in.npy", "out.png", "--rescale"),
              says("written as u8: 200..1000 mapped to 0..255\n") && !says("almost black"));
-  w.keeps("out.png", "out.npy");
-  CHECK(w.read_npy<std::uint8_t>("out.npy", {1, 3}) == std::vector<std::uint8_t>{0, 255, 64});  // 63.75
+  w.gives<std::uint8_t>("out.png", {1, 3}, {0, 255, 64});  // 63.75
   // An image of 16 bits stays one. Its colours are mapped together, its alpha is kept.
   w.write("in.png", png_file({2, 1, 16, PngColour::rgb_alpha}, {0, 1, 2, 7, 3, 4, 5, 65535}));
-  w.keeps("in.png", "out.npy", "--rescale");
-  CHECK(w.read_npy<std::uint16_t>("out.npy", {1, 2, 4}) ==
-        std::vector<std::uint16_t>{0, 13107, 26214, 7, 39321, 52428, 65535, 65535});
-  CHECK_THAT(w.keeps("in.png", "out.npy", "--rescale --output-type u8"),
+  const Shape shape{1, 2, 4};
+  w.gives<std::uint16_t>("in.png", shape, {0, 13107, 26214, 7, 39321, 52428, 65535, 65535}, "--rescale");
+  CHECK_THAT(w.gives<std::uint8_t>("in.png", shape, {0, 51, 102, 0, 153, 204, 255, 255}, "--rescale --output-type u8"),
              says("written as u8: 0..5 mapped to 0..255; alpha is kept, scaled to 0..255\n"));
-  CHECK(w.read_npy<std::uint8_t>("out.npy", {1, 2, 4}) == std::vector<std::uint8_t>{0, 51, 102, 0, 153, 204, 255, 255});
 }
 
 TEST_CASE("the commands of the page on images", "[image]") {
@@ -245,7 +241,6 @@ TEST_CASE("an image cut off at every byte, or with a byte that differs", "[image
 }
 
 TEST_CASE("what is no image is passed over, whatever its size", "[image]") {
-  need_backend();
   const Images w;
   const std::vector<unsigned> in = samples(1, 8);
   const std::string chunks = png_chunk("gAMA", std::string("\0\0\xb1\x8f", 4)) +

@@ -18,7 +18,7 @@ namespace {
 const Shape kShape{2, 3};
 
 /// A folder with an input, taps that scale it, and the output.
-struct Scaling : Folder {
+struct Scaling : ComputingFolder {
   template <class T>
   void input(const std::vector<T>& values) const {
     write_npy("in.npy", values, Shape{std::int64_t(values.size()) / 3, 3});
@@ -27,9 +27,13 @@ struct Scaling : Folder {
     write("t.json", R"([{"offset": [0, 0], "coefficient": )" + std::to_string(factor) + "}]");
     return runs("stencil in.npy -o out.npy --taps t.json " + options);
   }
+  /// Scales, and checks what is written. Returns what is printed.
   template <class T>
-  void gives(const std::vector<T>& values) const {
+  std::string gives(const std::vector<T>& values, double factor = 1.0, const std::string& options = "") const {
+    const std::string said = scales(factor, options);
+    CAPTURE(options);
     CHECK(read_npy<T>("out.npy", Shape{std::int64_t(values.size()) / 3, 3}) == values);
+    return said;
   }
 };
 
@@ -56,7 +60,6 @@ std::string swapped(const std::vector<T>& values) {
 TEMPLATE_TEST_CASE("every number of a type comes back, in either order of axes and bytes", "[numbers]", std::uint8_t,
                    std::int8_t, std::uint16_t, std::int16_t, std::uint32_t, std::int32_t, std::uint64_t, std::int64_t,
                    float, double) {
-  need_backend();
   const Scaling s;
   const std::vector<TestType> values = numbers<TestType>();
   const std::string descr = kDescr<TestType>;
@@ -66,8 +69,7 @@ TEMPLATE_TEST_CASE("every number of a type comes back, in either order of axes a
     s.write("in.npy", npy_header(">" + descr.substr(1), fortran_order, kShape) +
                           swapped(fortran_order ? fortran(values, kShape) : values));
   }
-  const std::string said = s.scales(1.0);
-  s.gives(values);
+  const std::string said = s.gives(values);
   if (std::is_floating_point_v<TestType>) return;
   CHECK_THAT(said, says("read as 2 x 3 " + descr + (fortran_order ? ", F" : ", c")));
   CHECK_THAT(said, says(sizeof(TestType) <= 2 ? "computed in f32" : "computed in f64"));
@@ -76,13 +78,12 @@ TEMPLATE_TEST_CASE("every number of a type comes back, in either order of axes a
 
 TEMPLATE_TEST_CASE("results beyond the range are clamped and counted", "[numbers]", std::uint8_t, std::int8_t,
                    std::uint16_t, std::int16_t, std::uint32_t, std::int32_t, std::uint64_t, std::int64_t) {
-  need_backend();
   using Limits = std::numeric_limits<TestType>;
   const Scaling s;
   s.input<double>({1e30, -1e30, double(Limits::max()) + 1.0, double(Limits::min()) - 0.6, 0, 2.5});
   const std::string type = (Limits::is_signed ? "i" : "u") + std::to_string(8 * sizeof(TestType));
-  const std::string said = s.scales(1.0, "--output-type " + type);
-  s.gives<TestType>({Limits::max(), Limits::min(), Limits::max(), Limits::min(), 0, 2});
+  const std::string said = s.gives<TestType>({Limits::max(), Limits::min(), Limits::max(), Limits::min(), 0, 2}, 1.0,
+                                             "--output-type " + type);
   // Half a unit below the lowest number is one that f64 knows of types of up to 32 bits.
   const int below = sizeof(TestType) < 8 || !Limits::is_signed ? 4 : 3;
   CHECK_THAT(said, says(std::to_string(below) + " of 6 clamped to " + std::to_string(+Limits::min()) + ".." +
@@ -90,40 +91,35 @@ TEMPLATE_TEST_CASE("results beyond the range are clamped and counted", "[numbers
 }
 
 TEST_CASE("results are rounded to the nearest integer, halves to even", "[numbers]") {
-  need_backend();
   const Scaling s;
   s.input<std::uint8_t>({1, 3, 5, 7, 254, 255});
-  s.scales(0.5);
-  s.gives<std::uint8_t>({0, 2, 2, 4, 127, 128});
+  s.gives<std::uint8_t>({0, 2, 2, 4, 127, 128}, 0.5);
 }
 
 TEST_CASE("booleans", "[numbers]") {
-  need_backend();
   const Scaling s;
   const std::string header = npy_header("|b1", false, kShape);
   s.write("in.npy", header + std::string("\0\1\2\xff\0\1", 6));  // any byte but 0 is true
   s.scales(0.75);
   CHECK(s.read("out.npy") == header + std::string("\0\1\1\1\0\1", 6));
-  CHECK_THAT(s.scales(3.0, "--output-type u8"), says("read as 2 x 3 |b1, computed in f32, written as u8"));
-  s.gives<std::uint8_t>({0, 3, 3, 3, 0, 3});
+  CHECK_THAT(s.gives<std::uint8_t>({0, 3, 3, 3, 0, 3}, 3.0, "--output-type u8"),
+             says("read as 2 x 3 |b1, computed in f32, written as u8"));
 }
 
 TEST_CASE("the type that is computed in and the one that is written", "[numbers]") {
-  need_backend();
   const Scaling s;
   s.input<std::uint8_t>({1, 2, 3, 4, 5, 6});
   s.scales(0.1, "--output-type f64");
   CHECK(s.read_npy<double>("out.npy", kShape)[1] == double(2.0f * 0.1f));
   s.scales(0.1, "--output-type f64 --dtype f64");
   CHECK(s.read_npy<double>("out.npy", kShape)[1] == 2.0 * 0.1);
-  s.input(std::vector<float>(6, 0.1f));
+  s.fill("in.npy", 0.1f, kShape);
   CHECK_THAT(s.scales(0.1, "--dtype f64"), says("read as 2 x 3 <f4, computed in f64, written as f32\n"));
   CHECK(s.read_npy<float>("out.npy", kShape)[0] == float(double(0.1f) * 0.1));
 }
 
 TEST_CASE("every number of 16 bits comes back; bf16 in a file of u16, of either order, or as JAX writes it",
           "[numbers]") {
-  need_backend();
   const Scaling s;
   const std::string descr = GENERATE("<f2", "<u2", ">u2", "<V2", "|V2");
   CAPTURE(descr);
@@ -145,35 +141,26 @@ TEST_CASE("every number of 16 bits comes back; bf16 in a file of u16, of either 
 }
 
 TEST_CASE("f64 to f16 and bf16, where f32 between them would make a half", "[numbers]") {
-  need_backend();
   const Scaling s;
   s.input<double>({1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, 1 + 0x3p-11, 0x1p-25 + 0x1p-60, -65520, 2.5});
   s.scales(1.0, "--output-type f16");
   CHECK(s.read("out.npy").substr(128) == std::string("\1\x3c\0\x3c\2\x3c\1\0\0\xfc\0\x41", 12));
   s.input<double>({1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-8, 1 + 0x3p-8, 0, -1e39, 2.5});
-  s.scales(1.0, "--output-type bf16");
-  s.gives<std::uint16_t>({0x3f81, 0x3f80, 0x3f82, 0, 0xff80, 0x4020});
+  s.gives<std::uint16_t>({0x3f81, 0x3f80, 0x3f82, 0, 0xff80, 0x4020}, 1.0, "--output-type bf16");
 }
 
 TEST_CASE("results rescaled to the range of what is written", "[numbers]") {
-  need_backend();
   const Scaling s;
-  const auto rescaled = [&](const std::string& type) { return s.scales(1.0, "--rescale --output-type " + type); };
+  const auto rescaled = [&]<class T>(const std::string& type, const std::vector<T>& values) {
+    return s.gives(values, 1.0, "--rescale --output-type " + type);
+  };
   s.input<float>({0.5f, 1.0f, 0.625f, 0.75f, 0.5009765625f, 1.0f});  // 0, 1, 1/4, 1/2, 1/512, 1 of it
-  CHECK_THAT(rescaled("u8"), says("computed in f32, written as u8: 0.5..1 mapped to 0..255\n"));
-  s.gives<std::uint8_t>({0, 255, 64, 128, 0, 255});  // 63.75, 127.5
-  rescaled("u16");
-  s.gives<std::uint16_t>({0, 65535, 16384, 32768, 128, 65535});
-  rescaled("i8");
-  s.gives<std::int8_t>({-128, 127, -64, 0, -128, 127});  // -64.25, -0.5
-  rescaled("i16");
-  s.gives<std::int16_t>({-32768, 32767, -16384, 0, -32640, 32767});
-  rescaled("f64");
-  s.gives<double>({0, 1, 0.25, 0.5, 1.0 / 512, 1});
-  s.input(std::vector<float>(6, 7.0f));  // which has no range
-  CHECK_THAT(rescaled("u8"), says("7..7 mapped to 0..255\n"));
-  s.gives(std::vector<std::uint8_t>(6, 0));
+  rescaled("u16", std::vector<std::uint16_t>{0, 65535, 16384, 32768, 128, 65535});
+  rescaled("i8", std::vector<std::int8_t>{-128, 127, -64, 0, -128, 127});  // -64.25, -0.5
+  rescaled("i16", std::vector<std::int16_t>{-32768, 32767, -16384, 0, -32640, 32767});
+  rescaled("f64", std::vector<double>{0, 1, 0.25, 0.5, 1.0 / 512, 1});
+  s.fill("in.npy", 7.0f, kShape);  // which has no range
+  CHECK_THAT(rescaled("u8", std::vector<std::uint8_t>(6, 0)), says("7..7 mapped to 0..255\n"));
   s.input<double>({-1e308, 1e308, 0.0, 1e308, -1e308, 0.0});  // whose difference no double holds
-  rescaled("f32");
-  s.gives<float>({0.0f, 1.0f, 0.5f, 1.0f, 0.0f, 0.5f});
+  rescaled("f32", std::vector<float>{0.0f, 1.0f, 0.5f, 1.0f, 0.0f, 0.5f});
 }

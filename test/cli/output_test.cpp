@@ -15,13 +15,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A folder in which a shell runs, with `$gemm` and `$stencil` for commands that lack an output alone.
-class Workplace : public Folder {
+class Workplace : public ComputingFolder {
  public:
-  Workplace() {
-    need_backend();
-    write_npy<float>("a.npy", std::vector<float>(64, 1.0f), {64, 1});
-    write_npy<float>("b.npy", std::vector<float>(64, 2.0f), {1, 64});
-  }
+  Workplace() { fill("a.npy", 1.0f, {64, 1}), fill("b.npy", 2.0f, {1, 64}); }
   Outcome run(const std::string& script) const {
     std::filesystem::current_path(*this / "");
     const std::string program = TESSERA_PROGRAM, limited = "timeout 60 " + program;

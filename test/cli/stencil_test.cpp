@@ -78,8 +78,7 @@ Taps expected_taps(const Kernel& k, const std::vector<double>& kernel) {
 
 TEMPLATE_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "[stencil]", float, double, float16,
                    bfloat16) {
-  need_backend();
-  const Folder folder;
+  const ComputingFolder folder;
   const Example e = example(GENERATE(1, 2, 3));
   const bool fortran_order = GENERATE(false, true);
   const std::int64_t steps = GENERATE(0, 1, 3);
@@ -98,7 +97,6 @@ TEMPLATE_TEST_CASE("1 to 3 axes, either order, taps from JSON, several steps", "
 }
 
 TEST_CASE("boundary modes and values", "[stencil]") {
-  need_backend();
   const BoundarySide constant(Boundary::constant, 5), other(Boundary::constant, -7);
   const std::vector<std::pair<std::string, Boundaries>> rows = {
       {"", Boundary::fixed},
@@ -113,7 +111,7 @@ TEST_CASE("boundary modes and values", "[stencil]") {
       {"--boundary constant/constant:-7 --value 5", BoundaryAxis(constant, other)},
   };
   const Example e = example(2);
-  const Folder folder;
+  const ComputingFolder folder;
   folder.write("t.json", e.json);
   folder.write_npy("in.npy", integers<float>(e.shape, 7), e.shape);
   for (const auto& [options, boundary] : rows) {
@@ -124,7 +122,6 @@ TEST_CASE("boundary modes and values", "[stencil]") {
 }
 
 TEST_CASE("named taps", "[stencil]") {
-  need_backend();
   // All coefficients are exact in binary, and so are all sums.
   const std::vector<std::pair<std::string, Taps>> rows = {
       {"identity", taps::identity(2)},
@@ -137,7 +134,7 @@ TEST_CASE("named taps", "[stencil]") {
       {"gaussian:0.1", taps::identity(2)},
   };
   const Shape shape{6, 7};
-  const Folder folder;
+  const ComputingFolder folder;
   folder.write_npy("in.npy", integers<double>(shape, 7), shape);
   for (const auto& [named, taps] : rows) {
     CAPTURE(named);
@@ -147,8 +144,7 @@ TEST_CASE("named taps", "[stencil]") {
 }
 
 TEST_CASE("a point becomes the Gaussian that is named", "[stencil]") {
-  need_backend();
-  const Folder folder;
+  const ComputingFolder folder;
   std::vector<double> point(81, 0.0);
   point[40] = 1.0;
   folder.write_npy("u.npy", point, {9, 9});
@@ -162,16 +158,14 @@ TEST_CASE("a point becomes the Gaussian that is named", "[stencil]") {
 }
 
 TEST_CASE("the order of sums", "[stencil]") {
-  need_backend();
-  const Folder folder;
+  const ComputingFolder folder;
   CHECK_THAT(folder.runs("stencil a.npy -o v.npy --named heat:2:0.125 --sums ordered"), says(" ordered"));
   CHECK_THAT(folder.runs("stencil a.npy -o v.npy --named heat:2:0.125 --sums any"), !says(" ordered"));
 }
 
 TEST_CASE("the output may be the input", "[stencil]") {
-  need_backend();
   const Example e = example(2);
-  const Folder folder;
+  const ComputingFolder folder;
   folder.write("t.json", e.json);
   folder.write_npy("in.npy", integers<float>(e.shape, 7), e.shape, true);
   check(folder, {.extents = e.shape, .taps = e.taps}, integers<float>(e.shape, 7), "--taps t.json", "in.npy");
@@ -179,8 +173,7 @@ TEST_CASE("the output may be the input", "[stencil]") {
 
 TEMPLATE_TEST_CASE("kernels of 1 to 3 axes, with and without an origin", "[stencil]", float, double, std::uint8_t,
                    std::int64_t) {
-  need_backend();
-  const Folder folder;
+  const ComputingFolder folder;
   const Kernel k = GENERATE(values<Kernel>({
       {{11}, {3}, "", {1}},
       {{11}, {4}, "--origin 0", {2}},
