@@ -205,6 +205,9 @@ def test_errors():
     refused(ValueError, "a key is a SystemField; must be the field's name, 'u'", {key: good["u"], "c2": good["c2"]})
     with pytest.raises(ValueError, match="name = 'w': must be a field of the system, which has 'u', 'c2'"):
         system.field("w")
+    empty = tessera.StencilSystem(shape)
+    with pytest.raises(ValueError, match=r"^value: updates\[0\] of 'v': groups\[0\].*nan: must be finite"):
+        empty.update(empty.state("v"), float("nan"))
     with pytest.raises(ValueError, match="two sums"):
         (key + 1) * (key + 2)
     plan.execute(good, **series)

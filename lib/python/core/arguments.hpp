@@ -62,4 +62,17 @@ std::vector<Value> one_each(nb::handle given, const std::string& name, std::size
   return values;
 }
 
+/// Calls what takes an expression as its argument `value`. The library knows it by its groups of terms, so that errors
+/// which begin with these are said of the argument.
+template <class Body>
+void blaming_value(const Body& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    if (said.find(": groups[") == std::string::npos) throw;
+    throw Error(error.code(), "value: " + said);
+  }
+}
+
 }  // namespace tessera::python

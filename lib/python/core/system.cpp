@@ -86,7 +86,7 @@ class System {
     UpdateOptions options;
     require_corner(low, "low"), require_corner(high, "high");
     options.stage = stage, options.low = integers(low), options.high = integers(high);
-    system_.update(field, options) = value;
+    blaming_value([&] { system_.update(field, options) = value; });
   }
   void inject(const SystemField& field, Places points, Weights weights, Columns series, int stage) {
     system_.inject(field, entries(points, weights, series), stage);
