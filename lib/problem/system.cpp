@@ -131,7 +131,7 @@ void Reader::read_updates(const tessera_system_desc& d) {
       invalid(update, "an update of '" + field.name + "'", "it is only read: a state is updated");
     if (field.stage >= 0 && field.stage != updates[i].stage)
       invalid(where + "stage", updates[i].stage,
-              "'" + field.name + "' is updated in stage " + std::to_string(field.stage) + " as well: in one alone");
+              "'" + field.name + "' is updated in stage " + std::to_string(field.stage) + " as well: must be in one");
     field.stage = updates[i].stage;
   }
   for (const System::Field& field : s_.fields)
