@@ -91,7 +91,7 @@ class Product {
     require_same_memory(a_, "a", out_, "out");
     if (!std::ranges::equal(out_.extents(), shape))
       throw nb::value_error(
-          ("out has shape " + text_of(out_.extents()) + "; must have the product's, " + text_of(shape)).c_str());
+          ("out has shape " + text_of(out_.extents()) + "; must have that of a @ b, " + text_of(shape)).c_str());
     if (!options_.dtype.is_none() && out_.dtype != dtype)
       throw nb::type_error(
           (std::string("out is of ") + dtype_name(out_.dtype) + "; must be of dtype, " + dtype_name(dtype)).c_str());
