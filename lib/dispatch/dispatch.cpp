@@ -99,7 +99,7 @@ void require_runnable(const AlgorithmSpec& algorithm, Backend& backend, int devi
   if (backend.algorithms(desc->op).empty())
     throw Error(TESSERA_UNSUPPORTED, backend.full_name() + " has no algorithm for this operation");
   if (algorithm.name.empty()) return;
-  const bool concerned = concerns(algorithm, backend.name(), backend.variant());
+  const bool concerned = concerns(algorithm, backend);
   const Candidate candidate{backend.name(),
                             backend.variant(),
                             "",

@@ -27,6 +27,11 @@ std::vector<Dispatched> dispatch_all(const Request& request, const Question& que
 /// `context`, the backend of a context that is there, else of the choice `request.backend`, else the best.
 void require_known_algorithm(const Request& request, tessera_op op, const Backend* context);
 
+/// True when the forced algorithm, if any, concerns plans of that backend.
+inline bool concerns(const AlgorithmSpec& algorithm, const Backend& backend) {
+  return concerns(algorithm, backend.name(), backend.variant());
+}
+
 /// Throws unless the backend has algorithms for the problem's operation and the forced one, if any, can run it there.
 void require_runnable(const AlgorithmSpec& algorithm, Backend& backend, int device, const tessera_desc* desc);
 

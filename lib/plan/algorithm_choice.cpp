@@ -20,26 +20,21 @@
 #include <vector>
 
 namespace tessera::core {
-
 namespace {
 
-/// As the plan of a context sees a problem, and the keys of its wisdom.
+/// Where a problem will run, and the keys of its wisdom.
 struct Place {
-  std::shared_ptr<Context> context;
+  const ChosenContext& where;
+  const Problem& seen;
   std::uint64_t limit;
-  bool compared;
-  Problem problem;
   std::string text, machine;
 };
 
-Place place_of(const PlanRequest& request, const ChosenContext& where, std::uint64_t limit) {
+Place place_of(const PlanRequest& request, const ChosenContext& where, const Problem& seen, std::uint64_t limit) {
   Context& context = *where.context;
-  const tessera_memory operands = request.options.operands;
-  Problem problem = seen_by_plugin(request.problem, context, operands);
-  std::string text = canonical_text(problem);
-  const bool concerned = concerns(request.algorithm, context.backend().name(), context.backend().variant());
-  std::string machine = canonical_text(context, operands, limit, concerned ? request.algorithm.name : std::string());
-  return {where.context, limit, where.compared, std::move(problem), std::move(text), std::move(machine)};
+  const bool concerned = concerns(request.algorithm, context.backend());
+  const std::string forced = concerned ? request.algorithm.name : std::string();
+  return {where, seen, limit, canonical_text(seen), canonical_text(context, request.options.operands, limit, forced)};
 }
 
 /// No plan where wisdom has none.
@@ -47,11 +42,11 @@ std::optional<ChosenPlan> choose_by_wisdom(const PlanRequest& request, const Pla
   const std::optional<WisdomEntry> entry = recall(place.text, place.machine, request.verbose >= 1);
   if (!entry) return std::nullopt;
   try {
-    auto plan = std::make_unique<BackendPlan>(place.context, place.problem, place.limit,
+    auto plan = std::make_unique<BackendPlan>(place.where.context, place.seen, place.limit,
                                               parse_algorithm(entry->algorithm, "wisdom", true));
     if (plan->algorithm() != entry->algorithm)
       invalid("wisdom", "'" + entry->algorithm + "'", "must name an algorithm with all its parameters");
-    return ChosenPlan{std::move(plan), place.compared ? "measured" : "from wisdom", true};
+    return ChosenPlan{std::move(plan), place.where.compared ? "measured" : "from wisdom", true};
   } catch (const Error& error) {
     const tessera_status status = error.status();
     const bool unsuitable = status == TESSERA_INVALID_ARGUMENT || status == TESSERA_UNSUPPORTED;
@@ -75,13 +70,13 @@ void tell(const Context& context, const Measured& measured, std::vector<Tried>& 
 /// No plan where nothing could be measured.
 std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const Place& place) {
   const PlanOptions& options = request.options;
-  const std::vector<Way> ways =
-      ways_to_run(*place.context, place.problem, options.operands, place.limit, request.algorithm);
+  const std::shared_ptr<Context>& context = place.where.context;
+  const std::vector<Way> ways = ways_to_run(*context, place.seen, options.operands, place.limit, request.algorithm);
   const Patience& patience = options.tuning == nullptr ? kPatienceOfPlans : kPatienceOfTuning;
   try {
-    Measured measured = measure(place.context, place.problem, place.limit, ways, patience.shared_by(options.sharing));
+    Measured measured = measure(context, place.seen, place.limit, ways, patience.shared_by(options.sharing));
     request.say("measured " + measured.text() + " of " + request.problem.text);
-    if (options.tuning != nullptr) tell(*place.context, measured, *options.tuning);
+    if (options.tuning != nullptr) tell(*context, measured, *options.tuning);
     remember({place.text, place.machine, measured.plan->algorithm(), measured.seconds, measured.estimated_seconds},
              options.tuning == nullptr, request.verbose >= 1);
     return ChosenPlan{std::move(measured.plan), "measured", true};
@@ -95,25 +90,21 @@ std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const 
   }
 }
 
-bool forces_all(const PlanRequest& request, const Context& context) {
-  const AlgorithmSpec& forced = request.algorithm;
-  return concerns(forced, context.backend().name(), context.backend().variant()) && !forced.parameters.empty();
-}
-
 }  // namespace
 
-ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit) {
-  const Problem seen = seen_by_plugin(request.problem, *where.context, request.options.operands);
+ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
+                           std::uint64_t workspace_limit) {
   return {std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm),
-          forces_all(request, *where.context) ? "forced" : "estimated"};
+          request.forces_all(where.context->backend()) ? "forced" : "estimated"};
 }
 
-ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit) {
+ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
+                            std::uint64_t workspace_limit) {
   const bool tunes = request.options.tuning != nullptr && !where.compared;
   const bool measures = tunes || effort(request.options) == TESSERA_EFFORT_MEASURE;
   const AlgorithmSpec& forced = request.algorithm;
-  const auto by_model = [&] { return choose_by_model(request, where, workspace_limit); };
-  if (forces_all(request, *where.context)) {
+  const auto by_model = [&] { return choose_by_model(request, where, seen, workspace_limit); };
+  if (request.forces_all(where.context->backend())) {
     if (tunes) invalid(forced.source, "'" + forced.name + "' with parameters", "leaves nothing to tune");
     return by_model();
   }
@@ -127,7 +118,7 @@ ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& whe
     if (measures) request.say("not measured, but estimated: a system");
     return by_model();
   }
-  const Place place = place_of(request, where, workspace_limit);
+  const Place place = place_of(request, where, seen, workspace_limit);
   const auto known = [&] { return tunes ? std::nullopt : choose_by_wisdom(request, place); };
   if (auto chosen = known()) return std::move(*chosen);
   if (!measures) return by_model();

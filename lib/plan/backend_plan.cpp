@@ -25,7 +25,7 @@ std::vector<tessera_parameter> c_parameters(const AlgorithmSpec& algorithm) {
 template <class CRequest>
 void force(const AlgorithmSpec& algorithm, const std::vector<tessera_parameter>& parameters, const Context& context,
            CRequest& request) {
-  if (!concerns(algorithm, context.backend().name(), context.backend().variant())) return;
+  if (!concerns(algorithm, context.backend())) return;
   request.algorithm = algorithm.name.c_str();
   request.parameters = parameters.data();
   request.parameter_size = sizeof(tessera_parameter);
@@ -48,10 +48,6 @@ tessera_offers_request request_of(Context& context, const Problem& problem, tess
 }
 
 }  // namespace
-
-Problem seen_by_plugin(const Problem& problem, const Context& context, tessera_memory operands) {
-  return operands == TESSERA_MEMORY_HOST && !context.on_host() ? problem.packed() : problem.copy();
-}
 
 BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& problem, std::uint64_t workspace_limit,
                          const AlgorithmSpec& algorithm)
@@ -84,7 +80,8 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
   const AlgorithmSpec algorithm = forced_algorithm(options, given.op);
   require_known_algorithm({{}, algorithm}, given.op, &context.backend());
   require_runnable(algorithm, context.backend(), context.device(), given.desc());
-  const Problem problem = seen_by_plugin(given, context, options.operands);
+  const SeenProblem seen(given, context, options.operands);
+  const Problem& problem = seen.get();
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
   const tessera_offers_request request =
       request_of(context, problem, options.operands, workspace_limit(options, problem, context), algorithm, parameters);

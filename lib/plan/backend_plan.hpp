@@ -13,13 +13,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tessera::core {
 
-/// The problem as the plugin sees it: host operands are brought to a device without gaps.
-Problem seen_by_plugin(const Problem& problem, const Context& context, tessera_memory operands);
+/// Whether operands are in the host's memory and the context's backend computes in another one.
+inline bool is_staged(const Context& context, tessera_memory operands) {
+  return operands == TESSERA_MEMORY_HOST && !context.on_host();
+}
+
+/// A problem as the plugin sees it: staged operands are brought to a device without gaps. `problem` outlives it.
+class SeenProblem {
+ public:
+  SeenProblem(const Problem& problem, const Context& context, tessera_memory operands) : given_(problem) {
+    if (is_staged(context, operands)) packed_ = problem.packed();
+  }
+  const Problem& get() const { return packed_ ? *packed_ : given_; }
+
+ private:
+  const Problem& given_;
+  std::optional<Problem> packed_;
+};
 
 /// A plugin's plan; its context is there as long.
 class BackendPlan {

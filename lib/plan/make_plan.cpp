@@ -32,37 +32,41 @@ std::shared_ptr<Plan> plan_of(const PlanRequest& request, ChosenPlan chosen) {
 std::shared_ptr<Plan> make_in(const ChosenContext& where, const PlanRequest& request) {
   const std::uint64_t usual = workspace_limit(request.options);
   const std::uint64_t limit = workspace_limit(request.options, request.problem, *where.context);
+  const SeenProblem seen(request.problem, *where.context, request.options.operands);
   std::string by_time;
   try {
-    ChosenPlan chosen = choose_algorithm(request, where, limit);
+    ChosenPlan chosen = choose_algorithm(request, where, seen.get(), limit);
     if (chosen.by_time) by_time = chosen.plan->algorithm();
     return plan_of(request, std::move(chosen));
   } catch (const Error& error) {
     const bool otherwise = limit != usual || !by_time.empty();
     if (error.status() != TESSERA_OUT_OF_MEMORY || !otherwise || request.options.tuning != nullptr) throw;
     if (!by_time.empty()) request.say("not " + by_time + ", but estimated: " + error.what());
-    return plan_of(request, choose_by_model(request, where, usual));
+    return plan_of(request, choose_by_model(request, where, seen.get(), usual));
   }
 }
 
 /// For `tessera tune --log`. `placed`: the program says where the plan runs.
 void print_problem(const Plan& plan, const PlanRequest& request, bool placed) {
   const Context& context = plan.context();
-  const AlgorithmSpec& forced = request.algorithm;
-  const bool concerned = concerns(forced, context.backend().name(), context.backend().variant());
-  if (request.problem.output_empty() || request.problem.op == TESSERA_OP_SYSTEM ||
-      (concerned && !forced.parameters.empty()))
+  const Backend& backend = context.backend();
+  if (request.problem.output_empty() || request.problem.op == TESSERA_OP_SYSTEM || request.forces_all(backend))
     return;  // nothing is left to tune
   const bool said = placed || !environment_backend().name.empty();
   const std::string place = said ? context.name() + ":" + std::to_string(context.device()) : std::string();
   request.say("problem " + json_of(request.problem, place, placed ? context.threads() : 0,
-                                   concerned ? forced : AlgorithmSpec(), request.options));
+                                   concerns(request.algorithm, backend) ? request.algorithm : AlgorithmSpec(),
+                                   request.options));
 }
 
 }  // namespace
 
 void PlanRequest::say(const std::string& line) const {
   if (verbose >= 1) print_verbose(line);
+}
+
+bool PlanRequest::forces_all(const Backend& backend) const {
+  return concerns(algorithm, backend) && !algorithm.parameters.empty();
 }
 
 std::shared_ptr<Plan> make_plan(std::shared_ptr<Context> context, const tessera_desc* desc,

@@ -35,6 +35,8 @@ struct PlanRequest {
 
   /// Where that allows for one.
   void say(const std::string& line) const;
+  /// Whether the algorithm is forced with parameters in plans of that backend, so that nothing is left to choose.
+  bool forces_all(const Backend& backend) const;
 };
 
 struct ChosenContext {
@@ -46,8 +48,11 @@ struct ChosenContext {
 ChosenContext choose_context(const PlanRequest& request);
 
 /// By wisdom, by measuring, or by the model of time, where an algorithm is not forced with all that it has.
-ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit);
+/// `seen` is the problem as the plugin sees it.
+ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
+                            std::uint64_t workspace_limit);
 /// By the model of time, or what is forced.
-ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, std::uint64_t workspace_limit);
+ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
+                           std::uint64_t workspace_limit);
 
 }  // namespace tessera::core

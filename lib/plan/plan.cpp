@@ -56,7 +56,7 @@ Plan::Plan(Problem problem, const PlanOptions& options, ChosenPlan chosen, int v
       verbose_(verbose),
       chosen_(chosen.how) {
   lay_out_operands();
-  if (operands_ == TESSERA_MEMORY_HOST && !context().on_host()) {
+  if (is_staged(context(), operands_)) {
     staging_.emplace(plan_->shared_context(), problem_);
     staged_.resize(operand_count_);
   }
@@ -68,7 +68,7 @@ Plan::Plan(Problem problem, const PlanOptions& options, ChosenPlan chosen, int v
 Plan::Plan(const Plan& original)
     : Plan(original.problem_.copy(), options_for(original.operands_),
            {std::make_unique<BackendPlan>(original.plan_->shared_context(),
-                                          seen_by_plugin(original.problem_, original.context(), original.operands_),
+                                          SeenProblem(original.problem_, original.context(), original.operands_).get(),
                                           original.plan_->workspace_limit(),
                                           parse_algorithm(original.algorithm(), "algorithm", true)),
             original.chosen_},
