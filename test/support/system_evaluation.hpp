@@ -125,5 +125,8 @@ struct SystemEvaluation {
     return free;
   }
 };
+/// Clang 16 deduces no arguments of aggregates by itself.
+template <class At>
+SystemEvaluation(const tessera_system_desc&, Place, long double, long double, At) -> SystemEvaluation<At>;
 
 }  // namespace tessera::test
