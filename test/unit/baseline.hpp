@@ -6,14 +6,18 @@
 #pragma once
 
 #include "cases.hpp"
+#include "cheapest_offers.hpp"
 #include "problems.hpp"
 
+#include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -56,6 +60,46 @@ inline std::map<std::string, std::map<std::string, double>> measured(const std::
           1e-6 * double(row.at("real_time"));
   }
   return cases;
+}
+
+/// What a backend would choose, and predicts, against what was measured.
+struct Replay {
+  double log_shares = 0.0;  ///< of the best that was measured
+  int cases = 0;
+  std::map<std::string, std::pair<double, int>> errors = {};  ///< by algorithm: squared logarithms, and how many
+
+  double mean_share() const { return std::exp(log_shares / cases); }
+};
+
+/// `problem_named` makes a problem of a case's name and type, `offers_of` the cheapest offers of the algorithms, the
+/// cheapest of all first. Checks that each choice has `least_share` of the best, and each algorithm's predictions.
+template <class ProblemNamed, class OffersOf>
+Replay replay(const std::string& file, const std::string& op, const std::string& backend, double least_share,
+              double most_error, ProblemNamed&& problem_named, OffersOf&& offers_of) {
+  Replay all;
+  for (const auto& [name, seconds] : measured(file, op, backend)) {
+    const std::size_t first = name.find('/'), second = name.find('/', first + 1);
+    const std::vector<NamedOffer> offers =
+        offers_of(problem_named(name.substr(0, first), name.substr(first + 1, second - first - 1)));
+    const std::string& chosen = offers.front().algorithm;
+    CAPTURE(file, name, chosen);
+    REQUIRE(seconds.contains(chosen));
+    double best = INFINITY;
+    for (const auto& [algorithm, time] : seconds) best = std::min(best, time);
+    const double share = best / seconds.at(chosen);
+    CHECK(share >= least_share);
+    all.log_shares += std::log(share), ++all.cases;
+    for (const auto& [algorithm, offer] : offers) {
+      if (!seconds.contains(algorithm) || algorithm == "reference") continue;  // whose time is not fitted
+      auto& [sum, count] = all.errors[algorithm];
+      sum += std::pow(std::log(offer.seconds / seconds.at(algorithm)), 2), ++count;
+    }
+  }
+  for (const auto& [algorithm, error] : all.errors) {
+    CAPTURE(file, algorithm);
+    CHECK(std::sqrt(error.first / error.second) <= most_error);
+  }
+  return all;
 }
 
 }  // namespace tessera::test

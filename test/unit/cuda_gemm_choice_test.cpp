@@ -66,9 +66,9 @@ TEST_CASE("every algorithm offers something positive within the limit for all th
         auto p = problem(dtype, size(), size(), size(), i % 4 == 0 ? size() : 1);
         p.trans_a = i % 2 == 1, p.trans_b = i % 3 == 1;
         const std::uint64_t limit = i % 5 == 0 ? 0 : kLimit;
-        for (const GemmAlgorithm& a : kGemmAlgorithms) {
+        for (const auto& a : kGemmAlgorithms) {
           CAPTURE(a.name, p.m, p.n, p.k, p.batch, dtype, limit, machine.major);
-          if (!supports(a, p, machine)) continue;
+          if (!a.why_not(p, machine).empty()) continue;
           const auto offers = ask(a.offers, p, machine, limit);
           REQUIRE(!offers.empty());
           REQUIRE(offers.all().size() <= 32);
@@ -88,9 +88,9 @@ TEST_CASE("where the cheapest offer alone is wanted, it is the first of the chea
   for (int i = 0; i < 100; ++i) {
     auto p = problem(dtype, size(), size(), size(), i % 4 == 0 ? size() : 1);
     p.trans_a = i % 3 == 1, p.trans_b = i % 5 == 1;
-    for (const GemmAlgorithm& a : kGemmAlgorithms) {
+    for (const auto& a : kGemmAlgorithms) {
       CAPTURE(a.name, p.m, p.n, p.k, p.batch, dtype);
-      if (!supports(a, p, h100())) continue;
+      if (!a.why_not(p, h100()).empty()) continue;
       plugin::OfferList alone(true);
       a.offers(p, h100(), {}, kLimit, alone);
       REQUIRE(alone.all().size() == 1);
@@ -106,9 +106,9 @@ TEST_CASE("empty products have offers, too") {
   const tessera_dtype dtype =
       GENERATE(tessera_dtype{TESSERA_F32}, tessera_dtype{TESSERA_F64}, tessera_dtype{TESSERA_BF16});
   for (const auto& p : {problem(dtype, 0, 0, 0, 0), problem(dtype, 5, 0, 7), problem(dtype, 5, 7, 0)})
-    for (const GemmAlgorithm& a : kGemmAlgorithms) {
+    for (const auto& a : kGemmAlgorithms) {
       CAPTURE(a.name, p.m, p.n, p.k);
-      if (!supports(a, p, h100())) continue;
+      if (!a.why_not(p, h100()).empty()) continue;
       const auto offers = ask(a.offers, p, h100());
       REQUIRE(!offers.empty());
       for (const plugin::Offer& offer : offers.all()) {
@@ -121,10 +121,10 @@ TEST_CASE("empty products have offers, too") {
 
 TEST_CASE("given parameters are kept, or refused with their bounds") {
   const auto p = problem(TESSERA_F32, 1000, 1000, 1000);
-  const auto kept = [&](GemmOffers* offers, const std::vector<std::pair<const char*, std::int64_t>>& given) {
-    const auto list = ask(offers, p, h100(), kLimit, fix(given));
+  const auto kept = [&](GemmOffers* offers, const std::vector<std::pair<const char*, std::int64_t>>& values) {
+    const auto list = ask(offers, p, h100(), kLimit, given(values));
     for (const plugin::Offer& offer : list.all())
-      for (const auto& [key, value] : given) CHECK(offer.parameters.at(key) == value);
+      for (const auto& [key, value] : values) CHECK(offer.parameters.at(key) == value);
     return list.all().size();
   };
   CHECK(kept(multistage_offers, {{"tile_m", 64}}) > 2);
@@ -137,8 +137,8 @@ TEST_CASE("given parameters are kept, or refused with their bounds") {
   CHECK_THROWS_AS(kept(peeled_offers, {{"rows", 17}}), plugin::Error);
   CHECK_THROWS_AS(kept(tiled_shared_offers, {{"tile", 8}}), plugin::Error);
   const auto skinny = problem(TESSERA_F32, 4, 1000, 1000);
-  CHECK(ask(skinny_offers, skinny, h100(), kLimit, fix({{"split", 5}})).cheapest().parameters.at("split") == 5);
-  CHECK_THROWS_AS(ask(skinny_offers, skinny, h100(), 0, fix({{"split", 2}})), plugin::Error);
+  CHECK(ask(skinny_offers, skinny, h100(), kLimit, given({{"split", 5}})).cheapest().parameters.at("split") == 5);
+  CHECK_THROWS_AS(ask(skinny_offers, skinny, h100(), 0, given({{"split", 2}})), plugin::Error);
 }
 
 TEST_CASE("multistage takes the tile and split of the least predicted time") {
@@ -188,7 +188,7 @@ TEST_CASE("multistage keeps to the limits that it is given") {
     for (const std::int64_t m : {16, 40}) {
       const auto huge = problem(dtype, m, 100'000'000'000, 4096);
       REQUIRE(multistage_blocks(huge, choose(huge, h100())) <= 2147483647.0);
-      CHECK(ask(multistage_offers, huge, h100(), kLimit, fix({{"tile_m", 32}, {"split", 8}})).empty());
+      CHECK(ask(multistage_offers, huge, h100(), kLimit, given({{"tile_m", 32}, {"split", 8}})).empty());
     }
   }
 }
@@ -255,7 +255,7 @@ TEST_CASE("multistage on an H100 takes what was measured to be best") {
 
 TEST_CASE("multistage's time knows the cache's lines, and a block too many") {
   const auto seconds = [](const GemmProblem& p, int m, int n, std::int64_t split) {
-    const auto fixed = fix({{"tile_m", m}, {"tile_n", n}, {"split", split}, {"transpose", 0}});
+    const auto fixed = given({{"tile_m", m}, {"tile_n", n}, {"split", split}, {"transpose", 0}});
     return ask(multistage_offers, p, h100(), kLimit, fixed).cheapest().seconds;
   };
   // Measured: 622 us, 388 with larger tiles. Rows of 2438 begin anywhere in a line, those of 2432 with one.
@@ -332,7 +332,7 @@ TEST_CASE("one or two rows or columns are for skinny, batches of small matrices 
 
 TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
   const auto seconds = [](const GemmProblem& p) {
-    return ask(skinny_offers, p, h100(), kLimit, fix({{"split", 1}})).cheapest().seconds;
+    return ask(skinny_offers, p, h100(), kLimit, given({{"split", 1}})).cheapest().seconds;
   };
   // Rows of 714 allow reads of one element only, and take four times as many blocks.
   const auto unaligned = problem(TESSERA_F32, 1, 714, 16, 272), aligned = problem(TESSERA_F32, 1, 716, 16, 272);

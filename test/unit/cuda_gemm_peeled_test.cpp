@@ -50,7 +50,7 @@ TEST_CASE("edges whose sums have no place to wait for a bias are products of mul
   auto p = product(TESSERA_F32, 1, 257, 64);
   p.bias = TESSERA_BIAS_PER_ROW, p.dtype_bias = p.dtype_d, p.activation = TESSERA_ACTIVATION_RELU;
   for (const std::int64_t workspace : {0, 3, 4, 1 << 20}) {
-    const auto offers = ask(peeled_offers, p, h100(), kLimit, fix({{"columns", 1}, {"workspace", workspace}}));
+    const auto offers = ask(peeled_offers, p, h100(), kLimit, given({{"columns", 1}, {"workspace", workspace}}));
     REQUIRE(offers.all().size() == 1);
     CHECK(offers.cheapest().workspace_bytes <= std::uint64_t(workspace));
     const auto parts = peeled_parts(p, h100(), {0, 1}, std::uint64_t(workspace));

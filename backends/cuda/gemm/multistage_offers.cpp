@@ -27,7 +27,6 @@ constexpr std::array<std::int64_t, 17> kSplits{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 
 /// With more than so many waves of blocks the device is busy in any case: some begin as others end, which the model
 /// does not see.
 constexpr double kWavesThatFill = 2.0;
-constexpr std::size_t kMostOffers = 32;
 
 std::uint64_t transposed_bytes(const GemmProblem& p, std::int64_t columns) {
   return std::uint64_t(p.k) * std::uint64_t(columns) * plugin::size_of(p.dtype);
@@ -138,17 +137,11 @@ bool has_room(const GemmProblem& p, const Machine& machine, const MultistageConf
          held_at_once(machine, blocks_per_sm(machine, config.tile), cluster) > 0.0;
 }
 
-/// A configuration and its time: cheaper to sort than an offer.
-struct Priced {
-  MultistageConfig config;
-  double seconds;
-};
-
 /// The configurations of a tile.
 template <class A>
 void add_configs(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                  const plugin::GivenParameters& given, std::uint64_t workspace_limit, std::int64_t most_columns,
-                 std::vector<Priced>& found) {
+                 std::vector<Priced<MultistageConfig>>& found) {
   const std::int64_t most_slices = multistage_most_slices(p, machine, workspace_limit);
   const std::int64_t most = multistage_most_transposed(p, tile, workspace_limit);
   const std::array<std::int64_t, 2> columns{0, most};
@@ -162,8 +155,8 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
     }
 }
 
-std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
-                                std::uint64_t workspace_limit) {
+std::vector<Priced<MultistageConfig>> all_configs(const GemmProblem& p, const Machine& machine,
+                                                  const plugin::GivenParameters& given, std::uint64_t workspace_limit) {
   std::vector<MultistageTile> tiles = multistage_tiles(p, machine);
   const auto arithmetic = given.one_of("compute", multistage_arithmetic(p));
   std::erase_if(tiles, [&](const MultistageTile& tile) { return std::ranges::count(arithmetic, tile.compute()) == 0; });
@@ -172,7 +165,7 @@ std::vector<Priced> all_configs(const GemmProblem& p, const Machine& machine, co
   std::int64_t most_columns = 0;
   for (const MultistageTile& tile : tiles)
     most_columns = std::max(most_columns, multistage_most_transposed(p, tile, workspace_limit));
-  std::vector<Priced> found;
+  std::vector<Priced<MultistageConfig>> found;
   for (const MultistageTile& tile : tiles)
     with_arithmetic(p.dtype, tile, [&]<class A>(std::type_identity<A>) {
       add_configs<A>(p, machine, tile, given, workspace_limit, most_columns, found);
@@ -275,16 +268,9 @@ std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
 
 void multistage_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                        std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  std::vector<Priced> found = all_configs(p, machine, given, workspace_limit);
-  std::span<Priced> wanted(found);
-  if (offers.only_cheapest()) {
-    const auto cheapest = std::ranges::min_element(wanted, {}, &Priced::seconds);
-    wanted = {cheapest, std::min<std::size_t>(1, wanted.size())};
-  } else {
-    std::ranges::stable_sort(wanted, {}, &Priced::seconds);
-    wanted = wanted.first(std::min(kMostOffers, wanted.size()));
-  }
-  for (const auto& [config, seconds] : wanted)
+  auto found = all_configs(p, machine, given, workspace_limit);
+  keep_cheapest(found, offers);
+  for (const auto& [config, seconds] : found)
     offers.add({multistage_parameters(p, config), seconds, multistage_workspace(p, machine, config)});
 }
 

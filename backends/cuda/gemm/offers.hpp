@@ -3,7 +3,7 @@
 
 /// @file
 /// What the GEMM algorithms support, and what they offer: pure functions of the problem and the machine, without CUDA.
-/// Each algorithm's are in its <name>_offers.cpp.
+/// Each algorithm's are in its <name>_offers.cpp, those of naive and tiled_shared in square_offers.cpp.
 #pragma once
 
 #include "../machine.hpp"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -61,34 +62,36 @@ inline std::span<const std::int64_t> multistage_arithmetic(const plugin::GemmPro
   return std::span(kAll).first(p.compute == TESSERA_COMPUTE_TF32 ? 2 : 1);
 }
 
-std::string multistage_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void multistage_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                       std::uint64_t workspace_limit, plugin::OfferList&);
+/// Why a device is not of the kind whose instructions the warpgroups' kernels have; "" where it is.
+std::string why_not_hopper(const Machine& machine);
 
-void naive_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                  std::uint64_t workspace_limit, plugin::OfferList&);
+/// A configuration and its time: cheaper to sort than an offer.
+template <class Config>
+struct Priced {
+  Config config;
+  double seconds;
+};
 
-std::string peeled_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void peeled_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                   std::uint64_t workspace_limit, plugin::OfferList&);
+/// Leaves those that are worth a try, the cheapest first.
+template <class Config>
+void keep_cheapest(std::vector<Priced<Config>>& found, const plugin::OfferList& offers) {
+  const std::size_t most = std::min<std::size_t>(found.size(), offers.only_cheapest() ? 1 : 32);
+  if (most == 1)
+    std::iter_swap(found.begin(), std::ranges::min_element(found, {}, &Priced<Config>::seconds));
+  else
+    std::ranges::stable_sort(found, {}, &Priced<Config>::seconds);
+  found.erase(found.begin() + std::ptrdiff_t(most), found.end());
+}
 
-std::string skinny_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void skinny_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                   std::uint64_t workspace_limit, plugin::OfferList&);
+/// Why an algorithm cannot compute a product; "" where it can.
+using GemmWhyUnsupported = std::string(const plugin::GemmProblem&, const Machine&);
+GemmWhyUnsupported multistage_why_unsupported, peeled_why_unsupported, skinny_why_unsupported, small_why_unsupported,
+    warpgroup_why_unsupported, warpgroup_f32_why_unsupported;
 
-std::string small_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void small_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                  std::uint64_t workspace_limit, plugin::OfferList&);
-
-void tiled_shared_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                         std::uint64_t workspace_limit, plugin::OfferList&);
-
-std::string warpgroup_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void warpgroup_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                      std::uint64_t workspace_limit, plugin::OfferList&);
-
-std::string warpgroup_f32_why_unsupported(const plugin::GemmProblem&, const Machine&);
-void warpgroup_f32_offers(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
-                          std::uint64_t workspace_limit, plugin::OfferList&);
+/// What it offers.
+using GemmOffers = void(const plugin::GemmProblem&, const Machine&, const plugin::GivenParameters&,
+                        std::uint64_t workspace_limit, plugin::OfferList&);
+GemmOffers multistage_offers, naive_offers, peeled_offers, skinny_offers, small_offers, tiled_shared_offers,
+    warpgroup_offers, warpgroup_f32_offers;
 
 }  // namespace tessera::cuda

@@ -24,7 +24,6 @@ using plugin::round_up;
 
 constexpr std::array<std::int64_t, 10> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::int64_t kMostSplit = 64;
-constexpr std::size_t kMostOffers = 32;
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30;
 
 /// Places in the workspace are multiples of so many bytes.
@@ -119,12 +118,6 @@ double seconds(const GemmProblem& problem, const Machine& machine, const Warpgro
                      splitting(p.m, p.stride_a) + splitting(p.n, p.stride_b));
 }
 
-/// A configuration and its time: cheaper to sort than an offer.
-struct Priced {
-  WarpgroupF32Config config;
-  double seconds;
-};
-
 std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& machine,
                                            const plugin::GivenParameters& given) {
   std::vector<std::int64_t> arithmetic;
@@ -142,7 +135,8 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
 
 /// The splits and panels of a tile that fit into the limit.
 void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF32Tile& tile,
-                 const plugin::GivenParameters& given, std::uint64_t limit, std::vector<Priced>& found) {
+                 const plugin::GivenParameters& given, std::uint64_t limit,
+                 std::vector<Priced<WarpgroupF32Config>>& found) {
   const bool fits = warpgroup_f32_workspace(p, {tile}).bytes <= limit;
   const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, p.k);
   const std::int64_t most_slices =
@@ -199,9 +193,7 @@ WarpgroupF32Config warpgroup_f32_config(const plugin::Parameters& parameters) {
 }
 
 std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& machine) {
-  if (machine.major != 9 || machine.minor != 0)
-    return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
-           std::to_string(machine.minor);
+  if (std::string why = why_not_hopper(machine); !why.empty()) return why;
   if (plugin::size_of(p.dtype) != sizeof(std::uint32_t)) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT)
     return "it computes in bf16x6 and f16x3, and the product permits strict alone";
@@ -214,11 +206,10 @@ std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& m
 
 void warpgroup_f32_offers(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                           std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  std::vector<Priced> found;
+  std::vector<Priced<WarpgroupF32Config>> found;
   for (const WarpgroupF32Tile& tile : tiles_to_try(p, machine, given))
     add_configs(p, machine, tile, given, workspace_limit, found);
-  std::ranges::stable_sort(found, {}, &Priced::seconds);
-  found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
+  keep_cheapest(found, offers);
   for (const auto& [config, seconds] : found)
     offers.add({warpgroup_f32_parameters(config), seconds, warpgroup_f32_workspace(p, config).bytes});
 }

@@ -28,7 +28,6 @@ constexpr std::array<std::int64_t, 11> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32,
 constexpr std::int64_t kMostSplit = 64;
 constexpr std::array<std::int64_t, 2> kClusterSides{1, 2};
 constexpr std::int64_t kMostClusterSide = 4;
-constexpr std::size_t kMostOffers = 32;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
@@ -174,12 +173,6 @@ double seconds(const GemmProblem& product, const Machine& machine, const Warpgro
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
-/// A configuration and its time: cheaper to sort than an offer.
-struct Priced {
-  WarpgroupConfig config;
-  double seconds;
-};
-
 std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given,
                                         const SideNames& names) {
   std::vector<WarpgroupTile> tiles(kWarpgroupTiles.begin(), kWarpgroupTiles.end());
@@ -322,10 +315,14 @@ WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Param
   throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
 }
 
+std::string why_not_hopper(const Machine& machine) {
+  if (machine.major == 9 && machine.minor == 0) return {};
+  return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
+         std::to_string(machine.minor);
+}
+
 std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machine) {
-  if (machine.major != 9 || machine.minor != 0)
-    return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
-           std::to_string(machine.minor);
+  if (std::string why = why_not_hopper(machine); !why.empty()) return why;
   if (plugin::size_of(p.dtype) == 8) return "it is for f16, bf16 and f32 in tf32";
   if (warpgroup_in_tf32(p) && p.compute != TESSERA_COMPUTE_TF32)
     return "it computes f32 in tf32, which the product does not permit";
@@ -347,7 +344,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   const WarpgroupPanels panels = panels_of(product, panel(names.panel.m, warpgroup_copies_a(product), p.m, most.m),
                                            panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
-  std::vector<Priced> found;
+  std::vector<Priced<WarpgroupConfig>> found;
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
   const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
@@ -363,8 +360,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
         found.push_back({tailed, seconds(product, machine, tailed)});
       }
     }
-  std::ranges::stable_sort(found, {}, &Priced::seconds);
-  found.resize(std::min(found.size(), offers.only_cheapest() ? std::size_t(1) : kMostOffers));
+  keep_cheapest(found, offers);
   for (const auto& [config, seconds] : found)
     offers.add({warpgroup_parameters(problem, config), seconds,
                 config.panels.bytes() + warpgroup_partial_bytes(product, config)});

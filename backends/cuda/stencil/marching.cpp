@@ -5,11 +5,11 @@
 /// Sweeps of a volume by a star on Hopper, by the kernels that step systems: one step a sweep, where bulk copies fill a
 /// ring of planes, or several.
 
+#include "marching.hpp"
 #include "../context.hpp"
 #include "../system/streaming_kernels.hpp"
 #include "../system/streaming_offers.hpp"
 #include "../system/temporal.hpp"
-#include "marching_offers.hpp"
 #include "temporal/temporal.hpp"
 
 #include <tessera/plugin/plugin.hpp>

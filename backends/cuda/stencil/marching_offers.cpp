@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "marching_offers.hpp"
+#include "marching.hpp"
 
 #include "../system/model.hpp"
 #include "../system/temporal_layout.hpp"
-#include "sweep_model.hpp"
 #include "temporal/temporal.hpp"
 
 #include <algorithm>

@@ -15,8 +15,7 @@
 #include "../../launch.cuh"
 #include "../boundary_point.cuh"
 #include "../geometry.hpp"
-#include "direct_offers.hpp"
-#include "tap_counts.hpp"
+#include "direct.hpp"
 
 #include <tessera/plugin/plugin.hpp>
 

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "direct_offers.hpp"
+#include "direct.hpp"
 
 #include <tessera/plugin/math.hpp>
-
-#include "tap_counts.hpp"
 
 #include <algorithm>
 #include <bit>

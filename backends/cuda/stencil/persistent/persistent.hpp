@@ -56,12 +56,6 @@ struct PersistentLayout {
   int blocks() const { return row_tiling.count * column_tiling.count; }
 };
 
-/// "" where there are kernels for the problem and the device holds its domain.
-std::string why_not_persistent(const plugin::StencilProblem& problem, const Machine& machine);
-
-void offer_persistent(const plugin::StencilProblem& problem, const Machine& machine,
-                      const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
-
 /// The layout of a plan's parameters.
 PersistentLayout persistent_layout(const plugin::StencilProblem& problem, const TemporalTaps& taps,
                                    const Machine& machine, const plugin::Parameters& parameters);

@@ -5,7 +5,7 @@
 /// Which problems "register_tile" takes, how it lays them out, and how long it takes: pure functions, without CUDA.
 #pragma once
 
-#include "../sweep_model.hpp"
+#include "../offers.hpp"
 #include "../tap_shape.hpp"
 
 #include <array>
@@ -37,10 +37,4 @@ struct RegisterTileGrid {
   std::array<unsigned, plugin::kAxes> blocks, threads;
 };
 RegisterTileGrid register_tile_grid(const plugin::StencilProblem& problem, int rows);
-
-std::string why_not_register_tile(const plugin::StencilProblem& problem, const Machine& machine);
-void offer_register_tile(const plugin::StencilProblem& problem, const Machine& machine,
-                         const plugin::GivenParameters& given, std::uint64_t workspace_limit,
-                         plugin::OfferList& offers);
-
 }  // namespace tessera::cuda

@@ -5,7 +5,7 @@
 /// One sweep at the rate of memory: which kernel takes which list of taps.
 #include "streaming.hpp"
 
-#include "streaming_offers.hpp"
+#include "../offers.hpp"
 
 #include <type_traits>
 

@@ -12,7 +12,6 @@
 #include "axis_fold.hpp"
 #include "streaming.hpp"
 #include "streaming_list.hpp"
-#include "streaming_offers.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -9,6 +9,9 @@
 
 namespace tessera::cuda {
 
+/// The most taps of a list that is none of the shapes.
+inline constexpr int kStreamingMostTaps = 128;
+
 /// A block's threads. A warp lies in one row. A thread far from the ends of the rows has kColumns points of its row,
 /// kThreadsX apart. One near an end has a point in each of kRows neighbouring rows.
 template <int kColumnsOf, int kRowsOf, int kThreadsXOf, int kThreadsYOf, int kUnrollOf, int kCornerUnrollOf>

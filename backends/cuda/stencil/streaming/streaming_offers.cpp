@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "streaming_offers.hpp"
-
-#include <tessera/plugin/math.hpp>
-
+#include "../offers.hpp"
 #include "streaming_list.hpp"
 #include "streaming_shapes.hpp"
 #include "streaming_tiling.hpp"
+
+#include <tessera/plugin/math.hpp>
 
 #include <algorithm>
 #include <optional>

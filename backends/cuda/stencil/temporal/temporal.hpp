@@ -34,12 +34,6 @@ std::optional<TemporalTaps> temporal_taps(const plugin::StencilProblem& problem)
 /// "" where the boundary modes are such that several steps can share a pass over memory.
 std::string why_not_fused(const plugin::StencilProblem& problem);
 
-/// "" where the problem has kernels and a domain that they can be used on, and the device has room for a block.
-std::string why_not_temporal(const plugin::StencilProblem& problem, const Machine& machine);
-
-void offer_temporal(const plugin::StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
-                    std::uint64_t workspace_limit, plugin::OfferList& offers);
-
 /// What kernels are compiled for.
 struct TemporalTuning {
   int depth = 0;          ///< steps of the deepest pass; 0: there is no kernel

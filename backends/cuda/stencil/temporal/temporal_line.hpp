@@ -7,7 +7,7 @@
 
 #include <tessera/plugin/problem.hpp>
 
-#include "../sweep_model.hpp"
+#include "../offers.hpp"
 #include "../tap_shape.hpp"
 #include "temporal_tiling.hpp"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../geometry.hpp"
-#include "../sweep_model.hpp"
+#include "../offers.hpp"
 
 #include <optional>
 #include <string>
@@ -47,9 +47,6 @@ struct TimedTile {
 std::vector<TimedTile> fastest_tiles(const plugin::StencilProblem& problem, const Machine& machine,
                                      const CellCosts& costs, const plugin::GivenParameters& given);
 
-/// "" or why no tile fits, with the figures.
-std::string why_no_tile(const plugin::StencilProblem& problem, const Machine& machine);
-
 /// The parameters of a tile, axis by axis.
 inline constexpr const char* kTileKeys[] = {"tile_z", "tile_y", "tile_x"};
 
@@ -65,13 +62,6 @@ plugin::Parameters parameters_of(const plugin::StencilProblem& p, const Tile& ti
 
 /// The tile of a plan's parameters.
 Tile tile_of(const plugin::StencilProblem& problem, const Machine& machine, const plugin::Parameters& parameters);
-
-void offer_shared_ldg(const plugin::StencilProblem& problem, const Machine& machine,
-                      const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
-void offer_shared_constant(const plugin::StencilProblem& problem, const Machine& machine,
-                           const plugin::GivenParameters& given, std::uint64_t workspace_limit,
-                           plugin::OfferList& offers);
-
 /// Offsets of the taps inside the tile, counted from the first cell that a point could reach.
 inline std::vector<int> tile_offsets(const plugin::StencilProblem& problem, const Tile& tile) {
   std::vector<int> offsets;
