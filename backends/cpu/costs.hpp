@@ -3,59 +3,61 @@
 
 /// @file
 /// The coefficients of the models of time: seconds, and bytes per second. gemm/model.cpp and stencil/model.cpp are the
-/// models; perf/fit finds the values.
+/// models; perf/fit finds the values. These were measured on an Intel Xeon of family 6, model 207
+/// (perf/baselines/xeon-*.json), with AVX-512.
 #pragma once
 
 namespace tessera::cpu {
 
 /// What any work costs.
 struct CommonCosts {
-  double call;              ///< to enter a plan's execution
-  double team;              ///< to wake and gather a team of threads
-  double bytes_per_thread;  ///< memory bandwidth that one core draws
-  double bytes_per_socket;  ///< and that there is for all
-  double sharing;           ///< n threads compute at n^(1 - sharing) times the rate of one
+  double call = 0.1e-6;              ///< to enter a plan's execution
+  double team = 4e-6;                ///< to wake and gather a team of threads
+  double bytes_per_thread = 15.2e9;  ///< memory bandwidth that one core draws
+  double bytes_per_socket = 109e9;   ///< and that there is for all
+  double sharing = 0.176;            ///< n threads compute at n^(1 - sharing) times the rate of one
 };
 
 struct GemmCosts {
-  double multiply_add;                       ///< of vectors of a register's length, from the first-level cache
-  double dot_product;                        ///< the same of dot products of pairs, where the processor has them
-  double tile;                               ///< to begin and end a register tile
-  double block;                              ///< to begin a block of C
-  double product;                            ///< to begin a unit of work
-  double pack;                               ///< of a byte, rows as they are
-  double pack_transpose;                     ///< of a byte of rows that become columns
-  double far_line;                           ///< a line of B in place that the second-level cache has lost again
-  double column_line;                        ///< a line of a transposed A in place
-  double split_load;                         ///< a vector of B in place that lies across two lines
-  double touch;                              ///< of a byte, to weigh the edges of a unit against its volume
-  double eigen_multiply_add, eigen_product;  ///< the same of Eigen
-  double eigen_pack, eigen_pack_transpose, eigen_store;  ///< of a byte of A and B, of a transposed A, and of C
-  double eigen_vector_load;                              ///< of a vector of a matrix that a vector is multiplied with
-  double reference_product, reference_multiply_add;
+  double multiply_add = 0.222e-9;     ///< of vectors of a register's length, from the first-level cache
+  double dot_product = 0.888e-9;      ///< the same of dot products of pairs, where the processor has them
+  double tile = 2e-9;                 ///< to begin and end a register tile
+  double block = 49.1e-9;             ///< to begin a block of C
+  double product = 11e-9;             ///< to begin a unit of work
+  double pack = 0.038e-9;             ///< of a byte, rows as they are
+  double pack_transpose = 0.0714e-9;  ///< of a byte of rows that become columns
+  double far_line = 3.15e-9;          ///< a line of B in place that the second-level cache has lost again
+  double column_line = 2.6e-9;        ///< a line of a transposed A in place
+  double split_load = 0.0867e-9;      ///< a vector of B in place that lies across two lines
+  double touch = 0.0555e-9;           ///< of a byte, to weigh the edges of a unit against its volume
+  double eigen_multiply_add = 0.208e-9, eigen_product = 0.2e-6;  ///< the same of Eigen
+  double eigen_pack = 0.09e-9, eigen_pack_transpose = 0.3e-9;    ///< of a byte of A and B, of a transposed A,
+  double eigen_store = 0.15e-9;                                  ///< and of C
+  double eigen_vector_load = 0.397e-9;  ///< of a vector of a matrix that a vector is multiplied with
+  double reference_product = 30e-9, reference_multiply_add = 1.3e-9;
 };
 
 /// A line is a cache line of results of a step, a row one of points.
 struct StencilCosts {
-  double line;               ///< to begin the sums of a line and to store them
-  double multiply_add;       ///< of a line and a tap
-  double load;               ///< of a line from the first-level cache
-  double loop;               ///< of a line: to store sums and load them again for the next taps
-  double plane;              ///< of a line: to load one of another plane from the second-level cache
-  double nontemporal_plane;  ///< how much longer that takes where non-temporal stores use the same buffers
-  double row;                ///< to begin a row
-  double end_tap;            ///< of a tap of a point near a row's end
-  double mapped_tap;         ///< to look up which row a tap reads, or that it reads a constant
-  double put_together;       ///< of a row: lines at its ends that non-temporal stores need whole
-  double block_edges;        ///< the same of a row in a block of rows
-  double level3_line;        ///< to move a line to or from the shared cache
-  double level3_share;       ///< the part of it that a plan may hope to keep for itself
-  double barrier;            ///< to wait for the other threads at the end of a step
-  double level_line;         ///< of a line: a step of a tile in blocks of rows
-  double level_block_row;    ///< to begin a row of it
-  double level_row;          ///< to begin a row of a step of a tile that goes row by row
-  double transfer_of_pass;   ///< moving a line to a tile or from it takes so many times as long as the memory needs
-  double reference_point, reference_tap;
+  double line = 1.04e-9;               ///< to begin the sums of a line and to store them
+  double multiply_add = 0.2e-9;        ///< of a line and a tap
+  double load = 0.187e-9;              ///< of a line from the first-level cache
+  double loop = 2.17e-9;               ///< of a line: to store sums and load them again for the next taps
+  double plane = 0.275e-9;             ///< of a line: to load one of another plane from the second-level cache
+  double nontemporal_plane = 1.21e-9;  ///< how much longer that takes where non-temporal stores use the same buffers
+  double row = 4.74e-9;                ///< to begin a row
+  double end_tap = 0.375e-9;           ///< of a tap of a point near a row's end
+  double mapped_tap = 8e-9;            ///< to look up which row a tap reads, or that it reads a constant
+  double put_together = 73.9e-9;       ///< of a row: lines at its ends that non-temporal stores need whole
+  double block_edges = 30e-9;          ///< the same of a row in a block of rows
+  double level3_line = 2.6e-9;         ///< to move a line to or from the shared cache
+  double level3_share = 0.8;           ///< the part of it that a plan may hope to keep for itself
+  double barrier = 1e-6;               ///< to wait for the other threads at the end of a step
+  double level_line = 0.935e-9;        ///< of a line: a step of a tile in blocks of rows
+  double level_block_row = 38.3e-9;    ///< to begin a row of it
+  double level_row = 0.17e-6;          ///< to begin a row of a step of a tile that goes row by row
+  double transfer_of_pass = 1.76;      ///< to move a line to a tile or from it: times what the memory needs
+  double reference_point = 5e-9, reference_tap = 2e-9;
 };
 
 struct Costs {
@@ -64,52 +66,7 @@ struct Costs {
   StencilCosts stencil;
 };
 
-/// Measured on an Intel Xeon of family 6, model 207: perf/baselines/xeon-*.json.
-inline constexpr Costs kAvx512Costs{
-    {.call = 0.1e-6, .team = 4e-6, .bytes_per_thread = 15.2e9, .bytes_per_socket = 109e9, .sharing = 0.176},
-    {
-        .multiply_add = 0.222e-9,
-        .dot_product = 0.888e-9,
-        .tile = 2e-9,
-        .block = 49.1e-9,
-        .product = 11e-9,
-        .pack = 0.038e-9,
-        .pack_transpose = 0.0714e-9,
-        .far_line = 3.15e-9,
-        .column_line = 2.6e-9,
-        .split_load = 0.0867e-9,
-        .touch = 0.0555e-9,
-        .eigen_multiply_add = 0.208e-9,
-        .eigen_product = 0.2e-6,
-        .eigen_pack = 0.09e-9,
-        .eigen_pack_transpose = 0.3e-9,
-        .eigen_store = 0.15e-9,
-        .eigen_vector_load = 0.397e-9,
-        .reference_product = 30e-9,
-        .reference_multiply_add = 1.3e-9,
-    },
-    {
-        .line = 1.04e-9,
-        .multiply_add = 0.2e-9,
-        .load = 0.187e-9,
-        .loop = 2.17e-9,
-        .plane = 0.275e-9,
-        .nontemporal_plane = 1.21e-9,
-        .row = 4.74e-9,
-        .end_tap = 0.375e-9,
-        .mapped_tap = 8e-9,
-        .put_together = 73.9e-9,
-        .block_edges = 30e-9,
-        .level3_line = 2.6e-9,
-        .level3_share = 0.8,
-        .barrier = 1e-6,
-        .level_line = 0.935e-9,
-        .level_block_row = 38.3e-9,
-        .level_row = 0.17e-6,
-        .transfer_of_pass = 1.76,
-        .reference_point = 5e-9,
-        .reference_tap = 2e-9,
-    }};
+inline constexpr Costs kAvx512Costs{};
 
 /// The same where a dot product takes as long as a multiply-add, and so has twice the rate: on AMD's Zen 4 and Zen 5.
 /// On the Xeon it takes four times as long.

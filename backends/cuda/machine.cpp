@@ -3,9 +3,6 @@
 
 #include "machine.hpp"
 
-#include "gemm/costs_h100.hpp"
-#include "stencil/costs_h100.hpp"
-
 namespace tessera::cuda {
 namespace {
 
@@ -35,8 +32,6 @@ Machine machine_of(const DeviceProperties& properties) {
   machine.memory_rate = kMeasuredMemoryRate * (bus > 0.0 ? bus : 1.0);
   machine.host_rate = kMeasuredHostRate;
   machine.host_latency = kMeasuredHostLatency;
-  machine.gemm = kGemmCostsH100;
-  machine.stencil = kStencilCostsH100;
   return machine;
 }
 

@@ -5,7 +5,6 @@
 
 #include "platform.hpp"
 
-#include "dispatch/environment.hpp"
 #include "problem/problem.hpp"
 
 #include <algorithm>
@@ -51,15 +50,6 @@ plugin::StencilProblem stencil_problem(const Problem& problem) {
   desc.tap_size = sizeof(tessera_tap);
   desc.steps = problem.stencil.steps;
   return plugin::StencilProblem(core::validate(reinterpret_cast<const tessera_desc*>(&desc)).desc());
-}
-
-std::string name_of_algorithm(const std::string& text) { return text.substr(0, text.find(':')); }
-
-plugin::GivenParameters parameters_of(const std::string& text) {
-  const core::AlgorithmSpec spec = core::parse_algorithm(text, "offer", true);
-  std::vector<tessera_parameter> parameters;
-  for (const auto& [key, value] : spec.parameters) parameters.push_back({key.c_str(), value});
-  return {parameters.data(), sizeof(tessera_parameter), parameters.size()};
 }
 
 }  // namespace tessera::perf

@@ -4,7 +4,7 @@
 """Fits the coefficients of a backend's models of time to measured offers, and writes them into its table.
 
     bin/tessera-perf-offers --backend cpu --op gemm --json gemm.jsonl
-    perf/fit/fit.py --models bin/tessera-models-cpu --table backends/cpu/costs.hpp:kAvx512Costs gemm.jsonl
+    perf/fit/fit.py --models bin/tessera-models-cpu --table backends/cpu/costs.hpp gemm.jsonl
 
 The models themselves are those of the backend: this script varies numbers, and tessera-models-<backend> predicts with
 them. It minimises the squares of log(predicted / measured), each offer weighed by how near it is to the problem's best
@@ -28,35 +28,23 @@ NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.
 
 
 class Table:
-    """The numbers of one aggregate in a header, in their order. Comments hold none."""
+    """The numbers of a header of constants, as many as the models have, in their order. Comments hold none."""
 
-    def __init__(self, path, name):
+    def __init__(self, path, count):
         self.path, self.text = Path(path), Path(path).read_text()
-        start = re.search(rf"\b{re.escape(name)}\s*(?:=\s*)?\{{", self.text)
-        if start is None:
-            sys.exit(f"{path} has no {name}{{...}}")
-        depth, end = 1, start.end()
-        while depth > 0:
-            depth += {"{": 1, "}": -1}.get(self.text[end], 0)
-            end += 1
-        body = re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), self.text[start.end():end])
-        self.places = [(start.end() + m.start(), start.end() + m.end()) for m in NUMBER.finditer(body)]
-        self.names = self.designators(body)
-
-    @staticmethod
-    def designators(body):
-        """The numbers' names by their designators: "f32.multistage.warps"; those of lists have their list's."""
-        names, path, name = [], [], ""
-        for token in re.finditer(rf"\.([a-z]\w*)\s*=|([{{}}])|{NUMBER.pattern}", body):
+        code = re.sub(r"(//|#)[^\n]*", lambda m: " " * len(m.group()), self.text)
+        places, names, within, name = [], [], [], ""
+        for token in re.finditer(rf"(\w+)\s*(?=[={{])|([{{}}])|{NUMBER.pattern}", code):
             if token[1]:
                 name = token[1]
             elif token[2] == "{":
-                path, name = path + [name], ""
+                within, name = within + [name], ""
             elif token[2] == "}":
-                path = path[:-1]
+                within = within[:-1]
             else:
-                names.append(".".join(filter(None, path + [name])))
-        return names
+                places.append(token.span())
+                names.append(".".join(filter(None, within + [name])))  # "f32.multistage.warps"; lists have one name
+        self.places, self.names = places[:count], names[:count]
 
     def values(self):
         return np.array([float(self.text[a:b]) for a, b in self.places])
@@ -87,64 +75,15 @@ class Models:
         return self.read()
 
 
-FORMS = {"gemm": r"(\d+)(?:x(\d+)x(\d+))?(?:_([NT])([NT]))?(?:_batch(\d+))?(?:_([NT])([NT]))?",
-         "stencil": r"(\d)d_(star|box|derivative)_r(\d)_([\dx]+)(?:\^(\d+))?_(fixed|periodic)(?:_steps(\d+))?"}
-
-
-def problem_named(op, dtype, name):
-    """The problem of that name as tessera-perf-offers writes it, without offers; None where the name says more."""
-    found = re.fullmatch(FORMS[op], name)
-    if not found:
-        return None
-    problem = {"op": op, "dtype": dtype, "name": name}
-    if op == "gemm":
-        m, n, k = (int(size) if size else int(found[1]) for size in found.groups()[:3])
-        problem |= {"m": m, "n": n, "k": k, "batch": int(found[6] or 1)}
-        return problem | {"trans_a": "T" in (found[4], found[7]), "trans_b": "T" in (found[5], found[8])}
-    rank, extents = int(found[1]), [int(extent) for extent in found[4].split("x")]
-    if found[5]:
-        extents = [extents[0] ** int(found[5])] if rank == 1 else extents
-    problem |= {"pattern": found[2], "rank": rank, "radius": int(found[3])}
-    problem |= {"extents": extents if len(extents) == rank else extents * rank}
-    return problem | {"boundary": found[6], "steps": int(found[7] or 1)}
-
-
 def suite_cases(path, op, backend):
-    """The cases of a baseline of the suite as problems with measured offers, but for those with padded rows."""
+    """The cases of a baseline of the suite as lines of measured offers."""
     cases = {}
     for row in json.loads(Path(path).read_text())["benchmarks"]:
         named = re.fullmatch(rf"{op}/([^/]+)/([^/]+)/(\w+)/tessera:{backend}:(\w+)", row["name"])
-        problem = named and problem_named(op, named[2], named[1])
-        if problem:
-            case = cases.setdefault(named.groups()[:3], problem | {"offers": []})
-            seconds = 1e-6 * row["real_time"]
-            case["offers"].append([named[4], seconds, seconds])
+        if named:
+            offers = cases.setdefault(named.groups()[:3], [named[2], named[1], {}])[2]
+            offers[named[4]] = [[row["real_time"]]]
     return list(cases.values())
-
-
-def packed(line):
-    """A line of tessera-perf-offers in the form of perf/fit/measured: microseconds, without the predictions."""
-    offers = {}
-    for text, _, seconds in line["offers"]:
-        algorithm, _, parameters = text.partition(":")
-        pairs = [pair.split("=") for pair in parameters.split(",") if pair]
-        form = algorithm + ":" * bool(pairs) + ",".join(key for key, _ in pairs)
-        offers.setdefault(form, []).append([int(value) for _, value in pairs] + [float(f"{1e6 * seconds:.4g}")])
-    return [line["dtype"], line["name"], offers]
-
-
-def unpacked(op, line):
-    """And back."""
-    if isinstance(line, dict):
-        return line
-    dtype, name, forms = line
-    offers = []
-    for form, rows in forms.items():
-        algorithm, _, keys = form.partition(":")
-        for *values, microseconds in rows:
-            pairs = ",".join(f"{key}={value}" for key, value in zip(keys.split(","), values))
-            offers.append([algorithm + ":" * bool(pairs) + pairs, 1e-6 * microseconds, 1e-6 * microseconds])
-    return problem_named(op, dtype, name) | {"offers": offers}
 
 
 def gather(measured, baseline, times):
@@ -152,30 +91,21 @@ def gather(measured, baseline, times):
 
     `peeled` that peels nothing is multistage's choice at the time of the measurement: no model knows what it was."""
     head, *lines = [json.loads(line) for line in Path(measured).read_text().splitlines()]
-    lines = [unpacked(head.get("op"), line) for line in lines]
+    for _, _, offers, *_ in lines:
+        for form in [form for form in offers if form.startswith("peeled:rows,columns")]:
+            offers[form] = [row for row in offers[form] if row[:2] != [0, 0]]
     if baseline:
-        lines += times * suite_cases(baseline, lines[0]["op"], head["backend"])
-    for line in lines:
-        line["offers"] = [o for o in line["offers"] if not o[0].startswith("peeled:rows=0,columns=0")]
+        lines += times * suite_cases(baseline, head["op"], head["backend"])
     return [head] + lines
-
-
-def pack(measured):
-    """Prints a file of tessera-perf-offers in the form of perf/fit/measured."""
-    head, *lines = gather(measured, None, 0)
-    kept = ("backend", "seed", "tessera_version", "git_commit", "gpu", "gpu_driver", "cuda_runtime", "cpu_model")
-    print(json.dumps({"op": lines[0]["op"]} | {key: head[key] for key in kept if key in head}, separators=(",", ":")))
-    for line in lines:
-        print(json.dumps(packed(line), separators=(",", ":")))
 
 
 class Measured:
     """Measured seconds, and which of them belong to one problem."""
 
     def __init__(self, lines):
-        self.names = [line["name"] + " " + line["dtype"] for line in lines]
-        self.seconds = np.array([offer[2] for line in lines for offer in line["offers"]])
-        counts = [len(line["offers"]) for line in lines]
+        self.names = [f"{name} {dtype}" for dtype, name, *_ in lines]
+        times = [[1e-6 * row[-1] for rows in offers.values() for row in rows] for _, _, offers, *_ in lines]
+        self.seconds, counts = np.concatenate(times), [len(seconds) for seconds in times]
         self.first = np.cumsum([0] + counts)
         self.best = np.concatenate([np.full(len(s), min(s)) for s in self.by_problem(self.seconds)])
         self.share = self.best / self.seconds
@@ -195,8 +125,6 @@ class Measured:
               f"{np.mean(np.abs(errors[self.share == 1.0])):.3f}")
         for dtype in sorted({name.split()[-1] for name in self.names}):
             of = np.array([i for i, name in enumerate(self.names) if name.split()[-1] == dtype], dtype=int)
-            if len(of) == 0:
-                continue
             worst = of[np.argmin(shares[of])]
             print(f"  {dtype}: the choice reaches {np.exp(np.mean(np.log(shares[of]))):.4f} of the best (geometric "
                   f"mean), {shares[worst]:.3f} at worst ({self.names[worst]}); of {len(of)} problems "
@@ -248,9 +176,8 @@ def fit(models, measured, fitted, hold, power, stiffness):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", help="figures of tessera-perf-offers")
-    parser.add_argument("--models", help="tessera-models-<backend>")
-    parser.add_argument("--pack", action="store_true", help="print the figures as perf/fit/measured has them")
-    parser.add_argument("--table", help="HEADER:NAME of the aggregate to write the coefficients into")
+    parser.add_argument("--models", required=True, help="tessera-models-<backend>")
+    parser.add_argument("--table", help="header to write the coefficients into")
     parser.add_argument("--baseline", help="figures of the suite, whose cases count three times")
     parser.add_argument("--hold", help="regular expression: coefficients that keep their values, by their names")
     parser.add_argument("--folds", type=int, default=0, help="parts that the problems are dealt to, to be left out")
@@ -261,10 +188,6 @@ def parse_options():
 
 def main():
     options = parse_options()
-    if options.pack:
-        return pack(options.measured)
-    if not options.models:
-        sys.exit("--models is missing")
     lines = gather(options.measured, options.baseline, 3)
     measured = Measured(lines[1:])
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
@@ -273,7 +196,7 @@ def main():
         models = Models(options.models, file.name)
     table, hold = None, []
     if options.table:
-        table = Table(*options.table.rsplit(":", 1))
+        table = Table(options.table, len(models.initial))
         if len(table.values()) != len(models.initial) or not np.allclose(table.values(), models.initial, rtol=1e-12):
             sys.exit(f"{options.table} is not the table that {options.models} was built with")
     if options.hold:

@@ -4,12 +4,11 @@
 /// @file
 /// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
 /// timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a plan measures, and
-/// what the best of the peers takes. The figures that it writes are what perf/fit/fit.py fits the models' coefficients
-/// to.
+/// what the best of the peers takes. perf/fit/fit.py fits the models' coefficients to what it writes:
+/// perf/fit/measured/README.md.
 #include "cases.hpp"
 #include "fixture.hpp"
 #include "measure.hpp"
-#include "measured.hpp"
 #include "platform.hpp"
 #include "random_problems.hpp"
 
@@ -24,6 +23,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -155,21 +155,15 @@ TimedProblem time_offers(const Platform& platform, const Context& context, const
   return result;
 }
 
-/// What the choice reached of the best, problem by problem.
+/// Shares of the best offer, or of the best peer, problem by problem.
 struct Shares {
-  double log_sum = 0.0, worst = 1e9;
+  double log_sum = 0.0, worst = HUGE_VAL;
   std::int64_t count = 0;
   std::string worst_problem;
 
   void add(const std::string& problem, double share) {
     log_sum += std::log(share), ++count;
     if (share < worst) worst = share, worst_problem = problem;
-  }
-  void print(const std::string& what, const char* who, const char* of = "the best offer") const {
-    if (count > 0)
-      std::printf("%s: %lld problems, %s reaches %.3f of %s (geometric mean), %.3f at worst: %s\n", what.c_str(),
-                  static_cast<long long>(count), who, std::exp(log_sum / double(count)), of, worst,
-                  worst_problem.c_str());
   }
 };
 
@@ -208,44 +202,59 @@ std::ofstream open_json(const FitOptions& options, const Facts& facts) {
   std::ofstream json;
   if (options.json.empty()) return json;
   json.open(options.json);
-  Json head{{"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
+  Json head{{"op", options.op}, {"backend", options.backend}, {"threads", options.threads}, {"seed", options.seed}};
   for (const auto& [key, value] : facts) head[key] = value;
   json << head.dump() << '\n';
   return json;
 }
 
-/// What the choices reached, by type.
+/// "multistage:tile_m=64,split=2" and its time as {"multistage:tile_m,split": [[64, 2, microseconds]]}.
+void add_offer(Json& forms, const std::string& algorithm, double seconds) {
+  std::string form = algorithm.substr(0, algorithm.find(':'));
+  Json row = Json::array();
+  for (std::size_t at = form.size(); at < algorithm.size();) {
+    const std::size_t equals = algorithm.find('=', at), end = std::min(algorithm.find(',', equals), algorithm.size());
+    form += algorithm.substr(at, equals - at);
+    row.push_back(std::stoll(algorithm.substr(equals + 1, end - equals - 1)));
+    at = end;
+  }
+  char microseconds[32];
+  std::snprintf(microseconds, sizeof microseconds, "%.4g", 1e6 * seconds);
+  row.push_back(Json::parse(microseconds));
+  forms[form].push_back(row);
+}
+
+/// What the choices reached: by whom, and of what.
 struct Judged {
-  std::map<std::string, Shares> estimated, measured, beside_peers, measured_beside_peers;
+  std::map<std::string, Shares> shares;
   double longest_measuring = 0.0;  ///< of problems below 1 ms
 
   /// Adds a problem, and returns its line of figures.
   Json add(const Problem& problem, const std::string& dtype, const TimedProblem& timed, bool measure) {
     const double best = timed.best_offer();
-    Json line = describe(problem);
-    for (const Timed& t : timed.offers) line["offers"].push_back({t.offer.algorithm, t.offer.seconds, t.measured});
-    estimated[dtype].add(problem.name, best / timed.offers.front().measured);
+    Json forms = Json::object(), peers = Json::object();
+    for (const Timed& t : timed.offers) add_offer(forms, t.offer.algorithm, t.measured);
+    const auto note = [&](const char* what, double share) { shares[dtype + what].add(problem.name, share); };
+    note(": the choice, of the best offer", best / timed.offers.front().measured);
     double peer = HUGE_VAL;
-    for (const TimedProblem::Peer& p : timed.peers) {
-      peer = std::min(peer, p.seconds);
-      line["peers"].push_back({p.name, p.seconds});
-    }
-    if (!timed.peers.empty()) beside_peers[dtype].add(problem.name, peer / best);
+    for (const TimedProblem::Peer& p : timed.peers) peer = std::min(peer, p.seconds), peers[p.name] = p.seconds;
+    if (!timed.peers.empty()) note(": the best offer, of the best peer", peer / best);
+    Json line{dtype, problem.name, forms};
+    if (!timed.peers.empty()) line.push_back({{"peers", peers}});
     if (!measure) return line;
     const double own = timed.own();
-    measured[dtype].add(problem.name, std::min(best, own) / own);
-    if (!timed.peers.empty()) measured_beside_peers[dtype].add(problem.name, peer / own);
+    note(": a plan that measures, of the best offer", std::min(best, own) / own);
+    if (!timed.peers.empty()) note(": a plan that measures, of the best peer", peer / own);
     if (best < 1e-3) longest_measuring = std::max(longest_measuring, timed.measuring);
-    line["measured"] = {timed.algorithm, timed.measured, timed.measuring};
+    line.push_back({{"algorithm", timed.algorithm}, {"seconds", timed.measured}, {"measuring", timed.measuring}});
     return line;
   }
-  void print(const std::string& what) const {
-    for (const auto& [dtype, shares] : estimated) shares.print(what + dtype, "the choice");
-    for (const auto& [dtype, shares] : measured) shares.print(what + dtype, "a plan that measures");
-    for (const auto& [dtype, shares] : beside_peers) shares.print(what + dtype, "the best offer", "the best peer");
-    for (const auto& [dtype, shares] : measured_beside_peers)
-      shares.print(what + dtype, "a plan that measures", "the best peer");
-    if (!measured.empty())
+  void print(const std::string& where) const {
+    for (const auto& [what, s] : shares)
+      std::printf("%s %s: %.3f (geometric mean), %.3f at worst (%s), %lld problems\n", where.c_str(), what.c_str(),
+                  std::exp(s.log_sum / double(s.count)), s.worst, s.worst_problem.c_str(),
+                  static_cast<long long>(s.count));
+    if (longest_measuring > 0.0)
       std::printf("the longest measuring of a problem below 1 ms: %.1f ms\n", 1e3 * longest_measuring);
   }
 };
@@ -280,7 +289,7 @@ int run(int argc, char** argv) {
       const Json line = judged.add(problem, dtype, timed, options.measure);
       if (json.is_open()) json << line.dump() << std::endl;
     }
-  judged.print(options.backend + " " + options.op + " ");
+  judged.print(options.backend + " " + options.op);
   if (json.is_open() && !json.flush()) throw std::runtime_error("cannot write " + options.json);
   return 0;
 }

@@ -29,18 +29,11 @@ std::int64_t draw_size(Random& random) {
   return chance(random, 0.5) ? (size + 15) / 16 * 16 : size;
 }
 
-std::string text_of(const GemmShape& g) {
-  std::string text = std::to_string(g.m) + "x" + std::to_string(g.n) + "x" + std::to_string(g.k);
-  text += std::string("_") + (g.trans_a ? 'T' : 'N') + (g.trans_b ? 'T' : 'N');
-  return g.batch > 1 ? text + "_batch" + std::to_string(g.batch) : text;
-}
-
 GemmShape draw_shape(Random& random) {
-  GemmShape g{.m = draw_size(random), .n = draw_size(random), .k = draw_size(random)};
-  g.trans_a = chance(random, 0.5), g.trans_b = chance(random, 0.5);
+  const std::int64_t m = draw_size(random), n = draw_size(random), k = draw_size(random);
+  const bool trans_a = chance(random, 0.5), trans_b = chance(random, 0.5);
+  GemmShape g = padded_shape(m, n, k, trans_a, trans_b, 0);
   g.batch = chance(random, 0.75) ? 1 : log_uniform(random, 2.0, 1024.0);
-  g.lda = g.trans_a ? g.m : g.k, g.ldb = g.trans_b ? g.k : g.n, g.ldc = g.n;
-  g.stride_a = g.m * g.k, g.stride_b = g.k * g.n, g.stride_c = g.m * g.n;
   return g;
 }
 
@@ -87,9 +80,8 @@ Problem draw_gemm(Random& random, const Kind& kind, const Bounds& bounds,
     Problem p;
     p.op = Op::gemm;
     p.gemm = draw_shape(random);
-    p.name = text_of(p.gemm);
     if (activation) add_epilogue(p.gemm, *activation);
-    if (activation) p.name += std::string("_bias_") + kActivations[*activation];
+    p.name = name_of(p.gemm);
     return p;
   });
 }

@@ -97,7 +97,7 @@ find_lines "\b$number" backends | rule "a backend names no element type by its n
 find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE ':(struct [A-Za-z0-9]+<float\b|inline constexpr [^=]*<float>|  using T = float;|.* load_if\()' |
   grep -vE ':using [A-Za-z]+ = TypeList<float,|^backends/cuda/gemm/warpgroup_tf32\.cu:' |
-  grep -vE '^backends/cuda/gemm/costs\.hpp:[0-9]+:  Gemm[A-Za-z]+<float> f32;' |
+  grep -vE '^backends/cuda/gemm/costs\.hpp:[0-9]+:  GemmTypeRates<float> f32\{' |
   grep -vE '^backends/cuda/context\.cpp:[0-9]+:  float milliseconds = 0\.0f;' |
   grep -vE '^backends/cpu/(convert\.hpp|gemm/(finish\.cpp|activation\.hpp)):' |
   grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The constants of tile_model.hpp: what a device's products take, whatever the kernel, and the rate of each kernel.
-/// Doubles alone, which perf/fit varies. Times are in seconds, cycles those of a multiprocessor.
+/// The constants of tile_model.hpp, as an H100 has them: what products take, whatever the kernel, and the rate of each
+/// kernel. Doubles alone, which perf/fit varies: perf/fit/measured/README.md says to what they were fitted. Times are
+/// in seconds, cycles those of a multiprocessor.
 #pragma once
 
 #include "multistage_tiles.hpp"
@@ -16,26 +17,32 @@
 namespace tessera::cuda {
 
 struct ProductCosts {
-  double launch;                   ///< of a kernel beside its waves of blocks
-  double fill, fill_depth;         ///< of a wave beside its steps; more for each 16 of k in a pipeline's step
-  double element;                  ///< of a wave, for each element of C in a block
-  double copy, word;               ///< cycles to issue a copy, and one of an element that passes through a register
-  double request;                  ///< cycles of a bulk copy's request of a line of 128 bytes
-  double cache_rate;               ///< bytes a cycle from the second-level cache
-  double memory;                   ///< share of a copy's rate at which A, B and D are read and written
-  double overlap;                  ///< the part of the shorter of blocks and memory that is not hidden
-  double write_one, write_wait;    ///< cycles of an element of C that is written alone, and seconds a thread waits
-  double sector;                   ///< of D's bytes that move again where warpgroups write parts of sectors
-  double cluster, cluster_read;    ///< to add sums in a cluster, and of each read of another block's sums
-  double sharing;                  ///< of a launch whose blocks share operands in a cluster
-  double pass;                     ///< of a kernel that copies or transposes an operand before
-  double adding, adding_slice;     ///< of a kernel that adds the sums of slices, and for each slice
-  double partial_rate;             ///< share of a copy's rate at which these are written and read
-  double naive_wait;               ///< of each of k in naive,
-  double naive_strided;            ///< share of naive's rate where neighbouring threads do not read neighbours of op(B)
-  double tiled_wait;               ///< of each of k in tiled_shared
-  double small_wait, single;       ///< of a tile in small, and of an element that a thread loads or writes alone
-  double read, k_major_read, row;  ///< of reads in skinny one after another, and of elements of the small operand
+  double launch = 2.946e-06;      ///< of a kernel beside its waves of blocks
+  double fill = 7.58e-07;         ///< of a wave beside its steps,
+  double fill_depth = 9.156e-08;  ///< and more for each 16 of k in a pipeline's step
+  double element = 2.374e-11;     ///< of a wave, for each element of C in a block
+  double copy = 0.09466;          ///< cycles to issue a copy,
+  double word = 0.1357;           ///< and one of an element that passes through a register
+  double request = 1.132;         ///< cycles of a bulk copy's request of a line of 128 bytes
+  double cache_rate = 37.03;      ///< bytes a cycle from the second-level cache
+  double memory = 1.096;          ///< share of a copy's rate at which A, B and D are read and written
+  double overlap = 0.3706;        ///< the part of the shorter of blocks and memory that is not hidden
+  double write_one = 0.2094;      ///< cycles of an element of C that is written alone,
+  double write_wait = 1.737e-08;  ///< and seconds a thread waits
+  double sector = 1.627;          ///< of D's bytes that move again where warpgroups write parts of sectors
+  double cluster = 1.272e-06;     ///< to add sums in a cluster,
+  double cluster_read = 4e-08;    ///< and of each read of another block's sums
+  double sharing = 8.499e-07;     ///< of a launch whose blocks share operands in a cluster
+  double pass = 2.126e-06;        ///< of a kernel that copies or transposes an operand before
+  double adding = 2.426e-06, adding_slice = 3.366e-08;  ///< of a kernel that adds the sums of slices, and of each slice
+  double partial_rate = 1.346;                          ///< share of a copy's rate at which these are written and read
+  double naive_wait = 4.519e-08;                        ///< of each of k in naive,
+  double naive_strided = 0.6;     ///< share of naive's rate where neighbouring threads read no neighbours of op(B)
+  double tiled_wait = 1.278e-08;  ///< of each of k in tiled_shared
+  double small_wait = 4.61e-07;   ///< of a tile in small,
+  double single = 4.809e-08;      ///< and of an element that a thread loads or writes alone
+  double read = 4.294e-07, k_major_read = 1.661e-07;  ///< of reads in skinny one after another,
+  double row = 1.313e-07;                             ///< and of elements of the small operand
 };
 
 /// multistage, of an arithmetic.
@@ -56,18 +63,48 @@ struct GemmTypeRates {
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  std::array<double, kWarpgroupTiles.size()> of_16, of_tf32;  ///< warpgroup: share of the units
-  std::array<double, kWarpgroupF32Tiles.size()> of_f32;       ///< warpgroup_f32: the same
-  double element, write_one;                                  ///< as of the other kernels
+  /// warpgroup, and the same in tf32: share of the units.
+  std::array<double, kWarpgroupTiles.size()> of_16{0.8298, 0.8362, 0.7653, 0.5526, 0.4043};
+  std::array<double, kWarpgroupTiles.size()> of_tf32{0.7279, 0.6267, 0.5238, 0.3875, 0.2661};
+  /// warpgroup_f32.
+  std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.6672, 0.7912, 0.6324, 0.6274, 0.5};
+  double element = 2.291e-11, write_one = 0.2109;  ///< as of the other kernels
 };
 
+/// In the order of the values above, by which perf/fit finds them.
 struct GemmCosts {
   ProductCosts product;
-  GemmTypeRates<float> f32;
-  GemmTypeRates<double> f64;
-  GemmTypeRates<bfloat16> narrow;                       ///< of 16 bits: both types
-  MultistageRates<kMultistageTiles<Tf32>.size()> tf32;  ///< the rest is that of f32
   WarpgroupRates warpgroup;
+  GemmTypeRates<float> f32{.multistage = {.tiles = {0.94, 0.962, 0.955, 0.9517, 0.9065, 0.9639, 0.93, 0.7095, 0.6831},
+                                          .warps = 3.685,
+                                          .element = 2.374e-11,
+                                          .latency = 4.898e-07},
+                           .naive = 0.06862,
+                           .tiled16 = 0.1036,
+                           .tiled32 = 0.3449,
+                           .small = 0.4986,
+                           .skinny = 0.3485,
+                           .k_major_skinny = 0.3654};
+  GemmTypeRates<double> f64{
+      .multistage = {.tiles = {1.34, 1.195, 1.264, 0.6796}, .warps = 4.195, .element = 9.209e-11, .latency = 4.898e-07},
+      .naive = 0.05967,
+      .tiled16 = 0.1416,
+      .tiled32 = 0.3681,
+      .small = 0.38,
+      .skinny = 0.344,
+      .k_major_skinny = 0.4182};
+  /// Of both types of 16 bits.
+  GemmTypeRates<bfloat16> narrow{
+      .multistage = {.tiles = {1.369, 1.487, 0.76}, .warps = 13.17, .element = 5.699e-11, .latency = 1.959e-07},
+      .naive = 0.04074,
+      .tiled16 = 0.09595,
+      .tiled32 = 0.317,
+      .small = 0.5551,
+      .skinny = 0.2551,
+      .k_major_skinny = 0.3178};
+  /// The rest is that of f32.
+  MultistageRates<kMultistageTiles<Tf32>.size()> tf32{
+      .tiles = {0.6688, 0.5553, 0.3969}, .warps = 9.801, .element = 5.699e-11, .latency = 1.959e-07};
 };
 
 /// Those of an element type.
