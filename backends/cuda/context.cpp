@@ -15,7 +15,8 @@ namespace {
 /// On the current device.
 cudaError_t make_stream(cudaStream_t& stream, bool high_priority) {
   int least = 0, greatest = 0;
-  if (high_priority) TESSERA_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  if (high_priority)
+    if (const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest); error != cudaSuccess) return error;
   return cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high_priority ? greatest : 0);
 }
 
@@ -32,7 +33,7 @@ Context::Context(const tessera_backend_context_desc& desc) : device_(desc.device
     stream_ = static_cast<cudaStream_t>(desc.native_stream);
   } else if (const cudaError_t error = make_stream(stream_, desc.high_priority != 0); error != cudaSuccess) {
     ignore(cudaStreamDestroy(setup_stream_));
-    fail(error, "cudaStreamCreateWithPriority");
+    fail(error, "a stream of the context");
   }
 }
 

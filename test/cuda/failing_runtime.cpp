@@ -33,9 +33,12 @@ cudaError_t attempt(cudaError_t (*real)(Parameters...), std::type_identity_t<Par
 extern "C" {
 
 decltype(cudaDeviceGetAttribute) __real_cudaDeviceGetAttribute;
+decltype(cudaDeviceGetStreamPriorityRange) __real_cudaDeviceGetStreamPriorityRange;
 decltype(cudaDriverGetVersion) __real_cudaDriverGetVersion;
+cudaError_t __real_cudaEventCreate(cudaEvent_t*);
 decltype(cudaEventCreateWithFlags) __real_cudaEventCreateWithFlags;
 decltype(cudaEventDestroy) __real_cudaEventDestroy;
+decltype(cudaEventElapsedTime) __real_cudaEventElapsedTime;
 decltype(cudaEventRecord) __real_cudaEventRecord;
 decltype(cudaEventSynchronize) __real_cudaEventSynchronize;
 decltype(cudaFree) __real_cudaFree;
@@ -58,18 +61,27 @@ decltype(cudaOccupancyMaxActiveClusters) __real_cudaOccupancyMaxActiveClusters;
 decltype(cudaPointerGetAttributes) __real_cudaPointerGetAttributes;
 decltype(cudaSetDevice) __real_cudaSetDevice;
 decltype(cudaStreamCreateWithFlags) __real_cudaStreamCreateWithFlags;
+decltype(cudaStreamCreateWithPriority) __real_cudaStreamCreateWithPriority;
 decltype(cudaStreamDestroy) __real_cudaStreamDestroy;
 decltype(cudaStreamIsCapturing) __real_cudaStreamIsCapturing;
 decltype(cudaStreamSynchronize) __real_cudaStreamSynchronize;
+decltype(cudaStreamWaitEvent) __real_cudaStreamWaitEvent;
 
 cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return attempt(__real_cudaDeviceGetAttribute, value, attribute, device);
 }
+cudaError_t __wrap_cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return attempt(__real_cudaDeviceGetStreamPriorityRange, least, greatest);
+}
 cudaError_t __wrap_cudaDriverGetVersion(int* version) { return attempt(__real_cudaDriverGetVersion, version); }
+cudaError_t __wrap_cudaEventCreate(cudaEvent_t* event) { return counted(attempt(__real_cudaEventCreate, event), 1); }
 cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return counted(attempt(__real_cudaEventCreateWithFlags, event, flags), 1);
 }
 cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) { return counted(__real_cudaEventDestroy(event), -1); }
+cudaError_t __wrap_cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return attempt(__real_cudaEventElapsedTime, milliseconds, start, end);
+}
 cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return attempt(__real_cudaEventRecord, event, stream);
 }
@@ -133,6 +145,9 @@ cudaError_t __wrap_cudaSetDevice(int device) { return attempt(__real_cudaSetDevi
 cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return counted(attempt(__real_cudaStreamCreateWithFlags, stream, flags), 1);
 }
+cudaError_t __wrap_cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return counted(attempt(__real_cudaStreamCreateWithPriority, stream, flags, priority), 1);
+}
 cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) { return counted(__real_cudaStreamDestroy(stream), -1); }
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return attempt(__real_cudaStreamIsCapturing, stream, status);
@@ -140,6 +155,9 @@ cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureS
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
   const cudaError_t status = __real_cudaStreamSynchronize(stream);
   return told_to_fail() ? cudaErrorMemoryAllocation : status;
+}
+cudaError_t __wrap_cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return attempt(__real_cudaStreamWaitEvent, stream, event, flags);
 }
 
 }  // extern "C"

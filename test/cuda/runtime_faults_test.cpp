@@ -65,8 +65,9 @@ void where_supported(const std::function<void()>& make_and_run) {
 
 TEST_CASE("contexts, buffers and the choice survive every fault of the CUDA runtime", "[cuda]") {
   Context context = open_cuda();
-  every_call([] {
-    Context other("cuda");
+  every_call([&] {
+    Context other("cuda", {.high_priority = true});
+    other.wait_for(context);
     other.synchronize();
   });
   const std::vector<float> source(kStaged, 2.0f);

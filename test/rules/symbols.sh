@@ -7,6 +7,7 @@
 # symbols.sh objects NM FILE...   call nothing that prints or ends the process
 # symbols.sh plugins NM DIR       each plugin there exports tessera_backend_v1 and nothing else
 # symbols.sh dot_products OBJDUMP DIR   instructions that x86-64-v4 lacks stand in the functions for them alone
+# symbols.sh wrapped NM SOURCE FILE...   the calls of CUDA's runtime that can fail are among those that SOURCE wraps
 # symbols.sh runpaths READELF DIR  every program and library below DIR searches libraries in absolute places alone
 # symbols.sh needed READELF FILE PATTERN   every DT_NEEDED entry matches PATTERN (an extended regular expression)
 set -euo pipefail
@@ -66,6 +67,16 @@ dot_products() {
   done
   printf '%d plugins\n' "$count"
   [[ $count -gt 0 ]] || fail "no plugin in $2"
+}
+
+wrapped() {
+  local nm="$1" source="$2" call missing="" count=0
+  while read -r call; do
+    count=$((count + 1))
+    grep -q "__wrap_$call(" "$source" || missing+=" $call"
+  done < <("$nm" -u "${@:3}" | grep -oE '\bcuda[A-Z]\w+' | grep -vE '^cudaGet(ErrorName|ErrorString|LastError)$' | sort -u)
+  printf '%d functions\n' "$count"
+  [[ $count -gt 0 && -z "$missing" ]] || fail "$source does not wrap$missing"
 }
 
 runpaths() {
