@@ -16,7 +16,8 @@ namespace {
 cudaError_t make_stream(cudaStream_t& stream, bool high_priority) {
   int least = 0, greatest = 0;
   if (high_priority)
-    if (const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest); error != cudaSuccess) return error;
+    if (const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest); error != cudaSuccess)
+      return error;
   return cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, high_priority ? greatest : 0);
 }
 

@@ -41,7 +41,8 @@ class FmaCore {
   static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;
 
   struct Fragment {
-    T a[kThreadM], b[kThreadN];
+    alignas(16) T a[kThreadM];  // read four at a time
+    alignas(16) T b[kThreadN];
   };
 
   __device__ FmaCore() {

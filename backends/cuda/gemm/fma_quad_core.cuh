@@ -42,7 +42,8 @@ class FmaQuadCore {
   static constexpr int kSegments = kThreadM * kThreadN / kSegmentWidth;
 
   struct Fragment {
-    T a[kThreadM][kQuad], b[kThreadN][kQuad];
+    alignas(16) T a[kThreadM][kQuad];  // read four at a time
+    alignas(16) T b[kThreadN][kQuad];
   };
 
   __device__ FmaQuadCore() {
