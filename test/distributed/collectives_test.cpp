@@ -8,6 +8,7 @@
 #include "ranks.hpp"
 #include "sockets.hpp"
 
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -18,6 +19,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -98,13 +100,15 @@ struct Wave {
     plan.emplace_back(comm, context, system, 4, kSlabs, kOnDevice);
     for (int i = 0; i < 2; ++i) arrays.emplace_back(context, plan[0].block().elements);
     for (Buffer<float>& array : arrays) array.upload(std::vector<float>(std::size_t(array.size()), 1.0f));
+    fields = {{u, arrays[0].data(), arrays[1].data()}};
   }
-  void execute() { plan[0].execute({{u, arrays[0].data(), arrays[1].data()}}); }
+  void execute() { plan[0].execute(fields); }
 
   StencilSystem system{{36, 20}};
   SystemField u;
   std::vector<DistributedSystemPlan> plan;
   std::vector<Buffer<float>> arrays;
+  std::vector<FieldArrays> fields;
 };
 
 struct Multiplication {
@@ -177,29 +181,35 @@ TEST_CASE("The text of an error travels where there is one", "[collectives]") {
   }
 }
 
-TEST_CASE("Memory that ends on one rank leaves nobody waiting", "[collectives]") {
-  for (int allocation = 0; allocation < 3; ++allocation) {
+TEMPLATE_TEST_CASE("Memory that ends on one rank leaves nobody waiting", "[collectives]", Wave, Multiplication) {
+  const char* const carrier = std::getenv("TESSERA_TEST_CARRIER");
+  const bool waits = carrier != nullptr && std::string(carrier) == "NCCL";
+  if (waits && std::is_same_v<TestType, Multiplication>) SKIP("messages of NCCL wait for a rank that has failed");
+  for (int allocation = 0; allocation < (waits ? 3 : 20); ++allocation) {
     INFO("allocation " << allocation);
     const std::vector<std::string> errors = on_ranks(kRanks, [&](const Comm& comm) {
       const Context context = one_thread(comm.rank());
-      Wave wave(comm, context);
-      const std::vector<FieldArrays> fields{{wave.u, wave.arrays[0].data(), wave.arrays[1].data()}};
+      TestType work(comm, context);
       std::string text;
       if (comm.rank() == 1) allocations_left = allocation;
       try {
-        wave.plan[0].execute(fields);
+        work.execute();
       } catch (const std::exception& error) {
         allocations_left = -1;
         text = error.what();
       }
       allocations_left = -1;
-      wave.execute();
+      work.execute();
       throw std::runtime_error("then: " + text);
     });
+    const bool went_well = errors[1] == "then: ";  // an execution makes no more than that
+    const bool broken = errors[1].starts_with("the group of ranks is broken: ");  // amid its messages
     for (const std::string& error : errors) {
-      CHECK_THAT(error, ContainsSubstring("then: "));
-      CHECK(error.size() > 6);
+      CAPTURE(error);
+      CHECK(error.starts_with("then: ") != broken);
+      CHECK((error == "then: ") == went_well);
     }
+    if (went_well) break;
   }
 }
 

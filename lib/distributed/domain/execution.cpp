@@ -37,7 +37,12 @@ void DomainPlan::execute(const tessera_execution& execution, Progress& progress)
     progress.run([&] {
       for (const void* array : arrays) closed = closed || (array != nullptr && !device_->can_open(array));
     });
-    by_host = agree(*comm_, progress.outcome(), closed);
+    try {
+      by_host = agree(*comm_, progress.outcome(), closed);
+    } catch (...) {  // where the group breaks others may have heard that all go on
+      device_->fail();
+      throw;
+    }
   }
   run_rounds(by_host ? *host_ : *device_, operands, progress);
   if (!stepper_->records()) return progress.finish();

@@ -101,10 +101,15 @@ void GemmPlan::execute(double alpha, const void* a, const void* b, double beta, 
   product_->open({scales ? nullptr : left_.aligned_array(left), scales ? nullptr : right_.aligned_array(right)},
                  progress);
   const double scalars[] = {alpha, beta};
-  if (!agree_on(*comm_, progress.outcome(), hash_of(scalars, sizeof scalars))) {
-    Signature same;
-    same.add("alpha", alpha), same.add("beta", beta);
-    same.refuse(*comm_);
+  try {
+    if (!agree_on(*comm_, progress.outcome(), hash_of(scalars, sizeof scalars))) {
+      Signature same;
+      same.add("alpha", alpha), same.add("beta", beta);
+      same.refuse(*comm_);
+    }
+  } catch (...) {  // where the group breaks others may have heard that all go on
+    product_->fail();
+    throw;
   }
   const Closing closing{scales ? nullptr : product_.get()};
   if (scales) {

@@ -141,6 +141,8 @@ class LocalProduct {
   void queue(double alpha, double beta, void* c, Progress& progress);
   /// When all ranks have queued theirs: what is queued on the context from now on waits until nobody reads the factors.
   void close() noexcept;
+  /// Tells those that wait for this rank that it has failed.
+  void fail() noexcept { transport_->fail(); }
 
  private:
   struct Key {
