@@ -94,8 +94,8 @@ std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const 
 
 ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
                            std::uint64_t workspace_limit) {
-  return {std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm),
-          request.forces_all(where.context->backend()) ? "forced" : "estimated"};
+  auto plan = std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm);
+  return {std::move(plan), request.forces_all(where.context->backend()) ? "forced" : "estimated"};
 }
 
 ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
