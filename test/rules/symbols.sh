@@ -74,7 +74,8 @@ wrapped() {
   while read -r call; do
     count=$((count + 1))
     grep -q "__wrap_$call(" "$source" || missing+=" $call"
-  done < <("$nm" -u "${@:3}" | grep -oE '\bcuda[A-Z]\w+' | grep -vE '^cudaGet(ErrorName|ErrorString|LastError)$' | sort -u)
+  done < <("$nm" -u "${@:3}" | grep -oE '\bcuda[A-Z]\w+' | sort -u |
+    grep -vE '^cudaGet(ErrorName|ErrorString|LastError)$')
   printf '%d functions\n' "$count"
   [[ $count -gt 0 && -z "$missing" ]] || fail "$source does not wrap$missing"
 }
