@@ -240,9 +240,11 @@ MUTANTS = [
 
     # ---- Backends' host code
     ("backends/cpu/stencil/row_kernel.ipp", "a line that is put together rounds otherwise than one in the row",
-     "      sum[v] += taps.coefficient[t] * value;",
-     "      Vector<T> product = taps.coefficient[t] * value;\n      keep_in_register(product);\n"
-     "      sum[v] += product;"),
+     "  sum_points<T, To::cache>(in, taps, init, out, nullptr, std::int64_t(kLineBytes / sizeof(T)), {});",
+     "  for (std::size_t i = 0; i < kLineBytes / sizeof(T); ++i) {\n    Scalar<T> sum = init;\n"
+     "    for (std::int64_t t = 0; t < taps.count; ++t) {\n"
+     "      Scalar<T> product = taps.coefficient[t] * Scalar<T>(in[taps.offset[t] + std::int64_t(i)]);\n"
+     "      keep_in_register(product);\n      sum += product;\n    }\n    out[i] = T(sum);\n  }"),
     ("lib/problem/stencil.cpp", "axes are permuted although the sums are ordered",
      "if (d.sums == TESSERA_SUMS_ORDERED) return order;",
      "if (d.sums == TESSERA_SUMS_ORDERED && d.rank == 0) return order;"),
@@ -285,15 +287,15 @@ MUTANTS = [
      "low_values != nullptr ? l : l, high = high_values != nullptr ? h : h;"),
     ("backends/cpu/convert.hpp", "ties of pairs of bfloat16 are rounded up",
      "detail::saturated_difference(lost, ~kept & 1);", "lost;"),
-    ("backends/cpu/stencil/narrow_row_kernel.ipp", "a NaN of the caller's is rounded as a number",
-     "if (init != init)", "if (init != init && n < 0)"),
-    ("backends/cpu/stencil/narrow_row_kernel.ipp", "the element before a row is read",
-     "add_points<kTo, kLanes32, kLineVectors, true>(",
-     "add_points<kTo, kLanes32, kLineVectors, false>("),
-    ("backends/cpu/stencil/narrow_row_kernel.ipp", "taps with a gap between them are taken for a run",
+    ("backends/cpu/stencil/row_kernel.ipp", "a NaN of the caller's is rounded as a number",
+     "init != init)", "init != init && n < 0)"),
+    ("backends/cpu/stencil/row_kernel.ipp", "the element before a row is read",
+     "add_points<kTo, kLanes, kVectors, true>(",
+     "add_points<kTo, kLanes, kVectors, false>("),
+    ("backends/cpu/stencil/row_kernel.ipp", "taps with a gap between them are taken for a run",
      "taps.offset[first - 1] + 1 == taps.offset[first]",
      "taps.offset[first - 1] < taps.offset[first]"),
-    ("backends/cpu/stencil/narrow_row_kernel.ipp", "of a long list the taps beyond whole steps are left out",
+    ("backends/cpu/stencil/row_kernel.ipp", "of a long list the taps beyond whole steps are left out",
      "for (; t < alone; ++t) add_some<1", "for (; t < 0; ++t) add_some<1"),
     ("backends/cpu/convert.hpp", "ties of bfloat16 are rounded away from zero",
      "(b + 0x7fff + (b >> 16 & 1)) >> 16",

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "narrow_row_kernel.ipp"
 #include "row_ends.ipp"
+#include "row_kernel.ipp"
 
 namespace tessera::cpu {
 

@@ -8,7 +8,8 @@
 namespace tessera::cpu {
 
 template void apply_row(const float*, std::int64_t, const RowTaps<float>&, float, float*, std::int64_t, std::int64_t);
-template void apply_row_nontemporal(const float*, const RowTaps<float>&, float, float*, std::int64_t, const float*);
+template void apply_row_nontemporal(const float*, const RowTaps<float>&, float, float*, std::int64_t, const float*,
+                                    const LinesApart<float>&);
 template void apply_line(const float*, const RowTaps<float>&, float, float*);
 template void apply_row_ends(const EndRows<float>&, const Outside<float>&, std::int64_t, std::int64_t, std::int64_t,
                              const EndValues<float>&);

@@ -9,8 +9,8 @@ namespace tessera::cpu {
 
 template void apply_row(const double*, std::int64_t, const RowTaps<double>&, double, double*, std::int64_t,
                         std::int64_t);
-template void apply_row_nontemporal(const double*, const RowTaps<double>&, double, double*, std::int64_t,
-                                    const double*);
+template void apply_row_nontemporal(const double*, const RowTaps<double>&, double, double*, std::int64_t, const double*,
+                                    const LinesApart<double>&);
 template void apply_line(const double*, const RowTaps<double>&, double, double*);
 template void apply_row_ends(const EndRows<double>&, const Outside<double>&, std::int64_t, std::int64_t, std::int64_t,
                              const EndValues<double>&);

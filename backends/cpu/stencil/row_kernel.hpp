@@ -41,11 +41,17 @@ void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out);
 /// 4 KiB pages; 2 to 4 KiB measured alike, 1 KiB and less slower.
 inline constexpr std::int64_t kAheadBytes = 4096;
 
+/// Places for the first and the last line of a row that is longer, in place of those in the output; null: none.
+template <class T>
+struct LinesApart {
+  T *first = nullptr, *last = nullptr;
+};
+
 /// The same bits for unit strides, by non-temporal stores: `out` is the start of a cache line, and n points fill whole
 /// lines. n points from `newest` on are prefetched meanwhile. nontemporal_fence() must follow.
 template <class T>
-void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
-                           const T* newest);
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n, const T* newest,
+                           const LinesApart<T>& apart);
 
 /// sum + factor * value by one multiply-add. Compilers that make vectors of such a loop multiply several taps at once
 /// and add the rounded products: other bits than those of the loops along rows.
@@ -67,25 +73,6 @@ void apply_strided(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, 
     out[i * out_stride] = T(sum);
   }
 }
-
-/// Places for the first and the last line of a row that is longer, in place of those in the output; null: none.
-template <class T>
-struct LinesApart {
-  T *first = nullptr, *last = nullptr;
-};
-
-/// Elements of 16 bits. They have loops of their own.
-template <class T>
-concept Narrow = sizeof(T) == 2;
-
-template <Narrow T>
-void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
-               std::int64_t out_stride, std::int64_t n);
-template <Narrow T>
-void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out);
-template <Narrow T>
-void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n, const T* newest,
-                           const LinesApart<T>& apart);
 
 /// The offset of a point that lies so many steps of an axis away. Where it has no 64 bits it wraps around: nothing is
 /// read there, and steps back lead to the right place again.

@@ -1,118 +1,263 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// apply_row() and its kin for one type of 32 or 64 bits: included by a file per type.
+// apply_row() and its kin for one type: included by a file per type. Where elements of 32 bits wait for memory, those
+// of 16 wait for the core: conversions come on top of the sums, and the sums of a line have half the time.
 
 #include "row_kernel.hpp"
 
+#include "../convert.hpp"
 #include "../nontemporal_store.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace tessera::cpu {
 namespace {
 
-/// Taps that one loop adds up: their pointers and coefficients must stay in registers.
-constexpr int kGroup = 9;
-/// Vectors that one iteration of a loop computes, so that loads and sums of several overlap.
-constexpr int kUnroll = 2;
-/// Points of a row that all groups visit before the next points, so that sums stay in the first-level cache.
-constexpr std::int64_t kBlock = 512;
+/// Most taps of a loop that is made for their number; kAny stands for the loop for any number, which takes some at a
+/// time.
+constexpr int kMostTaps = 9, kAny = kMostTaps + 1, kTapsAtATime = 4;
 
-/// Where sums go: into the cache, or past it.
+template <class T>
+constexpr bool kNarrow = sizeof(T) == 2;
+template <class T>
+constexpr int kSums = kLanes<Scalar<T>>;  ///< of a vector
+template <class T>
+constexpr int kVectorsOfLine = int(kLineBytes / sizeof(T)) / kSums<T>;  ///< vectors of sums for a line of results
+/// Vectors of sums that an iteration of a loop has: as many as fill the multiply-add units for their latency, or two,
+/// which leave registers for the coefficients.
+template <class T, int kTaps>
+constexpr int kVectorsAtATime = kNarrow<T> || kTaps == kAny ? 8 : std::max(2, kVectorsOfLine<T>);
+
+using Sum = Scalar<bfloat16>;
+
+/// Where results go.
 enum class To { cache, memory };
 
-/// kVectors vectors of kLanes neighbouring points of a row from point i on. With kAdd the sums go on from what
-/// `partial` holds, else from `init`. Sums have one shape, sum + factor * value, for every width:
-/// contraction to FMA has no choice to make, so a point's bits do not depend on its place in the row.
-template <class T, int kLanes, int kVectors, int kTaps, bool kAdd, To kTo>
-inline void add_points(const std::array<const T*, kTaps>& tap, const std::array<T, kTaps>& factor, T init,
-                       const T* partial, T* out, const T* newest, std::int64_t i) {
-  if constexpr (kTo == To::memory)
-    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(newest + i + v * kLanes);
-  Vector<T, kLanes> sum[kVectors], value;
-  for (int v = 0; v < kVectors; ++v) {
-    sum[v] = init - Vector<T, kLanes>{};
-    if constexpr (kAdd) std::memcpy(&sum[v], partial + i + v * kLanes, sizeof sum[v]);
-  }
+/// Vectors of sums of bfloat16 stand in the order of split_pairs() where there are two, which saves permutations.
+template <class T, int kVectors>
+constexpr bool kSplit = std::is_same_v<T, bfloat16>&& kVectors % 2 == 0;
+
+/// Adds taps that read from `tap` on. In sums of pairs, elements at odd places take one instruction. Those at even
+/// places are at odd ones from the element before on; at the start of a row, where nothing may be read there, they are
+/// shifted.
+template <class T, std::size_t kTaps, bool kStart, int kLanes, int kVectors>
+[[gnu::always_inline]] inline void add_taps(const std::array<const T*, kMostTaps>& tap, const Scalar<T>* factor,
+                                            std::int64_t i, Vector<Scalar<T>, kLanes> (&sum)[kVectors]) {
 #pragma GCC unroll 16
-  for (int t = 0; t < kTaps; ++t)
+  for (std::size_t t = 0; t < kTaps; ++t)
+    if constexpr (kSplit<T, kVectors>) {
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      std::memcpy(&value, tap[t] + i + v * kLanes, sizeof value);
-      sum[v] += factor[t] * value;
+      for (int v = 0; v < kVectors; v += 2) {
+        Vector<Sum> even, odd;
+        load_pairs<kStart>(tap[t] + i + v * kLanes, even, odd);
+        sum[v] += factor[t] * even;
+        sum[v + 1] += factor[t] * odd;
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) {
+        Vector<Scalar<T>, kLanes> value;
+        load_wide<T, kLanes>(tap[t] + i + v * kLanes, value);
+        sum[v] += factor[t] * value;
+      }
     }
-  for (int v = 0; v < kVectors; ++v) {
+}
+
+/// Adds kRun taps that read neighbours, one behind the other, to sums of pairs: what is at an even place for one of
+/// them is at an odd one for the next, so it is loaded once for both.
+template <int kRun, bool kStart, int kVectors>
+[[gnu::always_inline]] inline void add_run(const bfloat16* first, const Sum* factor, Vector<Sum> (&sum)[kVectors]) {
+#pragma GCC unroll 16
+  for (int t = 0; t <= kRun; ++t)
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; v += 2) {
+      const bfloat16* const p = first + t + v * kLanes<Sum>;
+      Vector<Sum> value, unused;
+      if (t == 0)
+        load_pairs<kStart>(p, value, unused);
+      else
+        value = odd_places(p - 1);
+      keep_in_register(value);
+      if (t < kRun) sum[v] += factor[t] * value;
+      if (t > 0) sum[v + 1] += factor[t - 1] * value;
+    }
+}
+
+/// Stores sums as elements. Two vectors of sums make one of elements of 16 bits.
+template <class T, To kTo, int kVectors>
+[[gnu::always_inline]] inline void store_elements(T* out, const Vector<Scalar<T>> (&sum)[kVectors]) {
+  constexpr int kStep = kNarrow<T> ? 2 : 1;
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; v += kStep) {
+    Vector<std::conditional_t<kNarrow<T>, std::uint16_t, T>> elements;
+    if constexpr (!kNarrow<T>) {
+      elements = sum[v];
+    } else if constexpr (kSplit<T, kVectors>) {
+      elements = rounded_pairs(sum[v], sum[v + 1]);
+    } else {
+      Vector<std::uint16_t, kSums<T>> low, high;
+      round_to<T, kSums<T>>(sum[v], low);
+      round_to<T, kSums<T>>(sum[v + 1], high);
+      elements = joined(low, high);
+    }
     if constexpr (kTo == To::memory)
-      nontemporal_store(out + i + v * kLanes, sum[v]);
+      nontemporal_store(out + v * kSums<T>, elements);
     else
-      std::memcpy(out + i + v * kLanes, &sum[v], sizeof sum[v]);
+      std::memcpy(out + v * kSums<T>, &elements, sizeof elements);
   }
 }
 
-/// One loop over kTaps taps for n points.
-template <class T, int kTaps, bool kAdd, To kTo>
-void add_group(const T* in, const std::int64_t* offset, const T* coefficient, T init, const T* partial, T* out,
-               const T* newest, std::int64_t n) {
-  std::array<const T*, kTaps> tap;
-  std::array<T, kTaps> factor;
-  for (int t = 0; t < kTaps; ++t) {
-    tap[t] = in + offset[t];
-    factor[t] = coefficient[t];
+/// Taps of which the last kRun are a run. There are kTaps; with kTaps = kAny, any number.
+template <class T, int kTaps, int kRun>
+class LoopTaps {
+  using S = Scalar<T>;
+
+ public:
+  LoopTaps(const T* in, const RowTaps<T>& taps) : in_(in), taps_(taps) {
+    for (std::size_t t = 0; t < kKnown; ++t) {
+      tap_[t] = in + taps.offset[t];
+      if constexpr (!kNarrow<T>) factor_[t] = taps.coefficient[t];
+    }
   }
-  constexpr int kLanes = cpu::kLanes<T>;
+
+  template <bool kStart, int kLanes, int kVectors>
+  [[gnu::always_inline]] void add(std::int64_t i, Vector<S, kLanes> (&sum)[kVectors]) const {
+    constexpr int kTogether = kSplit<T, kVectors> ? kRun : 0;
+    const S* factor = taps_.coefficient;
+    asm("" : "+r"(factor));  // as if it were new: coefficients are loaded where they are used, registers are for sums
+    if constexpr (kTaps != kAny) {
+      constexpr std::size_t kAlone = kKnown - kTogether;
+      add_taps<T, kAlone, kStart, kLanes>(tap_, kNarrow<T> ? factor : factor_.data(), i, sum);
+      if constexpr (kTogether > 0) add_run<kTogether, kStart>(tap_[kAlone] + i, factor + kAlone, sum);
+    } else {
+      const std::int64_t alone = taps_.count - kTogether;
+      std::int64_t t = 0;
+      for (; t + kTapsAtATime <= alone; t += kTapsAtATime) add_some<kTapsAtATime, kStart, kLanes>(t, factor, i, sum);
+      for (; t < alone; ++t) add_some<1, kStart, kLanes>(t, factor, i, sum);
+      if constexpr (kTogether > 0) add_run<kTogether, kStart>(in_ + taps_.offset[alone] + i, factor + alone, sum);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKnown = kTaps == kAny ? 0 : std::size_t(kTaps);
+
+  /// kCount taps from the t-th on.
+  template <std::size_t kCount, bool kStart, int kLanes, int kVectors>
+  [[gnu::always_inline]] void add_some(std::int64_t t, const S* factor, std::int64_t i,
+                                       Vector<S, kLanes> (&sum)[kVectors]) const {
+    std::array<const T*, kMostTaps> tap;
+#pragma GCC unroll 16
+    for (std::size_t k = 0; k < kCount; ++k) {
+      tap[k] = in_ + i + taps_.offset[t + std::int64_t(k)];
+      asm("" : "+r"(tap[k]));  // or loops keep a register for each vector's place
+    }
+    add_taps<T, kCount, kStart, kLanes>(tap, factor + t, 0, sum);
+  }
+
+  const T* in_;
+  const RowTaps<T>& taps_;
+  std::array<const T*, kMostTaps> tap_;
+  std::array<S, kMostTaps> factor_;  ///< for registers, where loops leave some
+};
+
+/// kVectors vectors of kLanes neighbouring points of a row from point i on. Sums have one shape, sum + factor * value,
+/// for every width: contraction to FMA has no choice to make, so a point's bits do not depend on its place in the row.
+template <To kTo, int kLanes, int kVectors, bool kStart = false, class T, class Taps>
+inline void add_points(const Taps& taps, Scalar<T> init, T* out, const T* newest, std::int64_t i) {
+  if constexpr (kTo == To::memory)
+    for (int v = 0; v < kVectors; v += kVectorsOfLine<T>) __builtin_prefetch(newest + i + v * kLanes);
+  Vector<Scalar<T>, kLanes> sum[kVectors];
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) sum[v] = init - Vector<Scalar<T>, kLanes>{};
+  taps.template add<kStart, kLanes>(i, sum);
+  if constexpr (kLanes * kVectors % (kSums<T> * kVectorsOfLine<T>) == 0)  // whole lines
+    store_elements<T, kTo>(out + i, sum);
+  else
+    store_rounded<T, kLanes>(out + i, sum[0]);
+}
+
+/// Whole lines of points from point i on, as many as end before `end`: kVectors vectors at a time, then half as many.
+/// Returns the first point behind them.
+template <To kTo, int kVectors, class T, class Taps>
+[[gnu::always_inline]] inline std::int64_t add_lines(const Taps& taps, Scalar<T> init, T* out, const T* newest,
+                                                     std::int64_t i, std::int64_t end) {
+  constexpr int kPoints = kVectors * kSums<T>;
+  for (; i + kPoints <= end; i += kPoints) add_points<kTo, kSums<T>, kVectors>(taps, init, out, newest, i);
+  if constexpr (kVectors > kVectorsOfLine<T>) return add_lines<kTo, kVectors / 2>(taps, init, out, newest, i, end);
+  return i;
+}
+
+/// A row of n points. Of one that goes past the caches, lines that `apart` has places for stay in them.
+template <class T, int kTaps, int kRun, To kTo>
+void sum_row(const T* in, const RowTaps<T>& row_taps, Scalar<T> init, T* out, const T* newest, std::int64_t n,
+             const LinesApart<T>& apart) {
+  const LoopTaps<T, kTaps, kRun> taps(in, row_taps);
+  constexpr int kLanes = kSums<T>, kVectors = kVectorsOfLine<T>, kLine = kVectors * kLanes;
+  const std::int64_t end = apart.last == nullptr ? n : n - kLine;
   std::int64_t i = 0;
-  for (; i + kUnroll * kLanes <= n; i += kUnroll * kLanes)
-    add_points<T, kLanes, kUnroll, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
-  for (; i + kLanes <= n; i += kLanes)
-    add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
-  if constexpr (kTo == To::cache) {
-    // What is left of a row: its last whole vector, which does some points twice, where that is harmless.
-    if (!kAdd && i < n && n >= kLanes)
-      return add_points<T, kLanes, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, n - kLanes);
-    for (; i < n; ++i) add_points<T, 1, 1, kTaps, kAdd, kTo>(tap, factor, init, partial, out, newest, i);
+  if (apart.first != nullptr) {
+    __builtin_prefetch(newest);
+    add_points<To::cache, kLanes, kVectors, true>(taps, init, apart.first, newest, i);
+    i = kLine;
+  } else if (kSplit<T, 2> && n >= kLine) {
+    add_points<kTo, kLanes, kVectors, true>(taps, init, out, newest, i);
+    i = kLine;
   }
+  i = add_lines<kTo, kVectorsAtATime<T, kTaps>>(taps, init, out, newest, i, end);
+  if constexpr (kTo == To::memory) {
+    if (end == n) return;
+    __builtin_prefetch(newest + end);
+    return add_points<To::cache, kLanes, kVectors>(taps, init, apart.last - end, newest, end);
+  }
+  for (; i + kLanes <= n; i += kLanes) add_points<kTo, kLanes, 1>(taps, init, out, newest, i);
+  // What is left of a row: its last whole vector, which does some points twice.
+  if (i < n && n >= kLanes) return add_points<kTo, kLanes, 1>(taps, init, out, newest, n - kLanes);
+  for (; i < n; ++i) add_points<kTo, 1, 1>(taps, init, out, newest, i);
+}
+
+/// Runs of taps that loops know: of 0, 3, 5, 7 and 9 taps. Only bfloat16 gains by them.
+template <class T>
+constexpr int kRuns = std::is_same_v<T, bfloat16> ? 5 : 1;
+constexpr int run_length(std::size_t run, std::size_t taps) {
+  return run > 0 && (2 * run + 1 <= taps || taps == std::size_t(kAny)) ? int(2 * run + 1) : 0;
+}
+
+/// Which run the last taps are.
+template <class T>
+std::size_t run_at_end(const RowTaps<T>& taps) {
+  if (kRuns<T> == 1 || taps.count == 0) return 0;
+  const std::int64_t last = taps.count - 1;
+  std::int64_t first = last;
+  while (first > 0 && last - first < kMostTaps - 1 && taps.offset[first - 1] + 1 == taps.offset[first]) --first;
+  return std::size_t(last - first) / 2;
 }
 
 template <class T>
-using Group = void (*)(const T*, const std::int64_t*, const T*, T, const T*, T*, const T*, std::int64_t);
+using SumRow = void (*)(const T*, const RowTaps<T>&, Scalar<T>, T*, const T*, std::int64_t, const LinesApart<T>&);
 
-/// Group loops by their number of taps, 0 to kGroup.
-template <class T, bool kAdd, To kTo, std::size_t... kTaps>
-constexpr std::array<Group<T>, sizeof...(kTaps)> make_groups(std::index_sequence<kTaps...>) {
-  return {add_group<T, int(kTaps), kAdd, kTo>...};
+/// Loops by their run, then by their number of taps: 0 to kMostTaps, and any.
+template <class T, To kTo, std::size_t kRun, std::size_t... kTaps>
+constexpr std::array<SumRow<T>, sizeof...(kTaps)> make_loops(std::index_sequence<kTaps...>) {
+  return {sum_row<T, int(kTaps), run_length(kRun, kTaps), kTo>...};
 }
-template <class T, bool kAdd, To kTo>
-constexpr auto kGroups = make_groups<T, kAdd, kTo>(std::make_index_sequence<kGroup + 1>{});
-
-/// All groups but the last of n points, at most kBlock, into `sums`; returns the first tap of the last.
-template <class T>
-std::int64_t add_early_groups(const T* in, const RowTaps<T>& taps, T init, T* sums, std::int64_t n) {
-  kGroups<T, false, To::cache>[kGroup](in, taps.offset, taps.coefficient, init, nullptr, sums, nullptr, n);
-  std::int64_t t = kGroup;
-  for (; t + kGroup < taps.count; t += kGroup)
-    kGroups<T, true, To::cache>[kGroup](in, taps.offset + t, taps.coefficient + t, init, sums, sums, nullptr, n);
-  return t;
+template <class T, To kTo, std::size_t... kRun>
+constexpr std::array<std::array<SumRow<T>, kAny + 1>, sizeof...(kRun)> make_runs(std::index_sequence<kRun...>) {
+  return {make_loops<T, kTo, kRun>(std::make_index_sequence<kAny + 1>{})...};
 }
-
-/// The whole row. Between groups the sums lie in `out` itself, or in a buffer where `out` is not in the cache.
 template <class T, To kTo>
-void add_groups(const T* in, const RowTaps<T>& taps, T init, T* out, std::int64_t n, const T* newest) {
-  if (taps.count <= kGroup)
-    return kGroups<T, false, kTo>[std::size_t(taps.count)](in, taps.offset, taps.coefficient, init, nullptr, out,
-                                                           newest, n);
-  alignas(kLineBytes) T buffer[kTo == To::memory ? kBlock : 1];
-  for (std::int64_t i = 0; i < n; i += kBlock) {
-    const std::int64_t length = std::min(kBlock, n - i);
-    T* sums = buffer;
-    if constexpr (kTo == To::cache) sums = out + i;
-    const std::int64_t t = add_early_groups(in + i, taps, init, sums, length);
-    kGroups<T, true, kTo>[std::size_t(taps.count - t)](in + i, taps.offset + t, taps.coefficient + t, init, sums,
-                                                       out + i, kTo == To::memory ? newest + i : nullptr, length);
-  }
+constexpr auto kLoops = make_runs<T, kTo>(std::make_index_sequence<kRuns<T>>{});
+
+template <class T, To kTo>
+void sum_points(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, const T* newest, std::int64_t n,
+                const LinesApart<T>& apart) {
+  if (kNarrow<T> && init != init) init = std::numeric_limits<Scalar<T>>::quiet_NaN();  // for rounded_pairs()
+  const auto count = std::size_t(std::min<std::int64_t>(taps.count, kAny));
+  kLoops<T, kTo>[run_at_end(taps)][count](in, taps, init, out, newest, n, apart);
 }
 
 }  // namespace
@@ -121,27 +266,18 @@ template <class T>
 void apply_row(const T* in, std::int64_t in_stride, const RowTaps<T>& taps, Scalar<T> init, T* out,
                std::int64_t out_stride, std::int64_t n) {
   if (in_stride != 1 || out_stride != 1) return apply_strided(in, in_stride, taps, init, out, out_stride, n);
-  add_groups<T, To::cache>(in, taps, init, out, n, nullptr);
+  sum_points<T, To::cache>(in, taps, init, out, nullptr, n, {});
 }
 
 template <class T>
-void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n,
-                           const T* newest) {
-  add_groups<T, To::memory>(in, taps, init, out, n, newest);
+void apply_row_nontemporal(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, std::int64_t n, const T* newest,
+                           const LinesApart<T>& apart) {
+  sum_points<T, To::memory>(in, taps, init, out, newest, n, apart);
 }
 
 template <class T>
 void apply_line(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out) {
-  constexpr int kLanes = cpu::kLanes<T>, kVectors = int(kLineBytes / sizeof(T)) / kLanes;
-  Vector<T> sum[kVectors], value;
-  for (int v = 0; v < kVectors; ++v) sum[v] = init - Vector<T>{};
-  for (std::int64_t t = 0; t < taps.count; ++t)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      std::memcpy(&value, in + taps.offset[t] + v * kLanes, sizeof value);
-      sum[v] += taps.coefficient[t] * value;
-    }
-  for (int v = 0; v < kVectors; ++v) std::memcpy(out + v * kLanes, &sum[v], sizeof sum[v]);
+  sum_points<T, To::cache>(in, taps, init, out, nullptr, std::int64_t(kLineBytes / sizeof(T)), {});
 }
 
 }  // namespace tessera::cpu

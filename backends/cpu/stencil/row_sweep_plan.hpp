@@ -183,20 +183,18 @@ class RowSweepPlan final : public plugin::Plan {
     }
     const std::int64_t n = middle.end - middle.begin;
     const T* const newest = line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T));
-    if constexpr (kNontemporal && sizeof(T) == 2)
+    if constexpr (kNontemporal)
       apply_row_with_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, middle, plain_points, newest,
                           scratch.lines);
-    else if constexpr (kNontemporal)
-      apply_row_nontemporal(base + middle.begin, terms.taps(), terms.init, line.out + middle.begin, n, newest);
     else if (n > 0)
       apply_row(base + middle.begin * line.in_stride, line.in_stride, terms.taps(), terms.init,
                 line.out + middle.begin * line.out_stride, line.out_stride, n);
   }
 
-  /// Whether the vector loop of a row of 16 bits goes over its ends as well, where the sums are not used: all that it
-  /// reads is inside the array, and the ends lie in the first and the last line.
+  /// Whether the vector loop of a row goes over its ends as well, where the sums are not used: all that it reads is
+  /// inside the array, and the ends lie in the first and the last line.
   bool sums_around(const Sweep<T>& sweep, const Line& line, Span points, Span plain) const {
-    if constexpr (!kNontemporal || sizeof(T) != 2) return false;
+    if constexpr (!kNontemporal) return false;
     const Span whole = vector_part(line, points);
     return whole.size() > 2 * kLinePoints && plain.begin <= whole.begin + kLinePoints &&
            plain.end >= whole.end - kLinePoints && inside(sweep, line, line, 0);
