@@ -67,7 +67,7 @@ struct WarpgroupRates {
   std::array<double, kWarpgroupTiles.size()> of_16{0.8298, 0.8362, 0.7653, 0.5526, 0.4043};
   std::array<double, kWarpgroupTiles.size()> of_tf32{0.7279, 0.6267, 0.5238, 0.3875, 0.2661};
   /// warpgroup_f32.
-  std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.6672, 0.7912, 0.6324, 0.6274, 0.5};
+  std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
   double element = 2.291e-11, write_one = 0.2109;  ///< as of the other kernels
 };
 
