@@ -328,7 +328,7 @@ MUTANTS = [
     ("backends/cuda/gemm/peeled_offers.cpp", "nothing is peeled",
      "return extent > kTile && rest <= kMostPeeled ? rest : 0;",
      "return extent > kTile && rest < 0 ? rest : 0;"),
-    ("backends/cuda/gemm/multistage_offers.cpp", "the last, partial tile along k is not counted",
+    ("backends/cuda/gemm/multistage/multistage_offers.cpp", "the last, partial tile along k is not counted",
      "ceil_div(ceil_div(p.k, std::int64_t(tile.k_depth)), split)",
      "ceil_div(p.k / tile.k_depth, split)"),
     ("backends/cuda/stencil/streaming/axis_fold.hpp", "a point outside on the low side reads that of the high side",

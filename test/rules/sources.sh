@@ -44,7 +44,7 @@ find_lines '^ *# *include *"(api|dispatch|plan|problem)/' test perf | grep -vE '
 # From backends/<name>/<operation>/<room>/ two steps up lead to the backend's own folder.
 find_lines '^ *# *include.*(\.\./\.\./|[<"/]lib/)' backends lib/*.hpp lib/{api,dispatch,distributed,plan,problem} \
   lib/wisdom |
-  grep -vE '^backends/[a-z]+/[a-z]+/[a-z_]+/[^/:]+:[0-9]+: *# *include "\.\./\.\./[a-z_]+\.' |
+  grep -vE '^backends/[a-z]+/[a-z]+/[a-z0-9_]+/[^/:]+:[0-9]+: *# *include "\.\./\.\./[a-z_]+\.' |
   rule "no include path leaves a part of the repository" || true
 { find_lines '^ *# *include *"(api|plan|problem)/' lib/dispatch
   find_lines '^ *# *include *"(api|plan|dispatch)/' lib/problem
@@ -96,11 +96,11 @@ number='(DType::f[0-9]+|TESSERA_F[0-9]+)\b'
 find_lines "\b$number" backends | rule "a backend names no element type by its number" || true
 find_lines '\bfloat\b' backends | grep -vE '^[^:]*_f32[a-z_]*\.(cpp|cu|cuh):' |
   grep -vE ':(struct [A-Za-z0-9]+<float\b|inline constexpr [^=]*<float>|  using T = float;|.* load_if\()' |
-  grep -vE ':using [A-Za-z]+ = TypeList<float,|^backends/cuda/gemm/warpgroup_tf32\.cu:' |
+  grep -vE ':using [A-Za-z]+ = TypeList<float,|^backends/cuda/gemm/warpgroup/warpgroup_tf32\.cu:' |
   grep -vE '^backends/cuda/gemm/costs\.hpp:[0-9]+:  GemmTypeRates<float> f32\{' |
   grep -vE '^backends/cuda/context\.cpp:[0-9]+:  float milliseconds = 0\.0f;' |
   grep -vE '^backends/cpu/(convert\.hpp|gemm/(finish\.cpp|activation\.hpp)):' |
-  grep -vE '^backends/cuda/(convert|gemm/(half_core|tf32_core|warpgroup_product)|system/streaming_access)\.cuh:' |
+  grep -vE '^backends/cuda/(convert|gemm/(multistage/(half|tf32)_core|warpgroup/warpgroup_product)|system/streaming_access)\.cuh:' |
   rule "in a backend a type's traits, instantiations and instructions alone know it" || true
 find_lines '\bdlopen *\(|\bdlclose *\(' lib backends include | grep -v '^lib/dispatch/loader\.cpp:.*dlopen' |
   grep -v '^lib/blas/forward\.cpp:.*RTLD_NOLOAD' | grep -v '^lib/distributed/transport/driver\.cpp:.*dlopen' |

@@ -6,7 +6,7 @@
 #include "cuda_gemm_offers.hpp"
 #include "problems.hpp"
 
-#include <multistage.hpp>
+#include <multistage/multistage.hpp>
 
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -7,9 +7,9 @@
 /// in seconds, cycles those of a multiprocessor.
 #pragma once
 
-#include "multistage_tiles.hpp"
-#include "warpgroup_f32_tiles.hpp"
-#include "warpgroup_tiles.hpp"
+#include "multistage/multistage_tiles.hpp"
+#include "warpgroup/warpgroup_tiles.hpp"
+#include "warpgroup_f32/warpgroup_f32_tiles.hpp"
 
 #include <array>
 #include <cstddef>

@@ -6,8 +6,8 @@
 /// wgmma).
 #pragma once
 
-#include "../bulk_copy.cuh"
-#include "../cp_async.cuh"
+#include "../../bulk_copy.cuh"
+#include "../../cp_async.cuh"
 #include "warpgroup_tiles.hpp"
 
 #include <cuda.h>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../launch_limits.hpp"
-#include "../vector_access.hpp"
-#include "offers.hpp"
-#include "tile_model.hpp"
+#include "../../launch_limits.hpp"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../tile_model.hpp"
 #include "warpgroup_f32.hpp"
 
 #include <tessera/plugin/math.hpp>

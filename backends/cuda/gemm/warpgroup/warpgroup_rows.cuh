@@ -6,7 +6,7 @@
 /// vectors. Those of a cluster's slices of k are added on the way.
 #pragma once
 
-#include "tile_writer.cuh"
+#include "../tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
 

@@ -6,9 +6,9 @@
 /// to tf32, that is to 11 significant bits.
 #pragma once
 
+#include "../warp_sums.cuh"
 #include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
-#include "warp_sums.cuh"
 
 #include <cstdint>
 #include <type_traits>

@@ -6,7 +6,7 @@
 /// its kernels are instantiated and its choice is made.
 #pragma once
 
-#include "warpgroup_tiles.hpp"
+#include "../warpgroup/warpgroup_tiles.hpp"
 
 #include <tessera/plugin/problem.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../launch_limits.hpp"
-#include "../vector_access.hpp"
+#include "../../launch_limits.hpp"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../tile_model.hpp"
 #include "multistage.hpp"
-#include "offers.hpp"
-#include "tile_model.hpp"
 
 #include <tessera/plugin/math.hpp>
 

@@ -6,11 +6,11 @@
 /// of the next kStages - 1 are under way.
 #pragma once
 
+#include "../rasterization.cuh"
+#include "../slices.cuh"
+#include "../tile_writer.cuh"
 #include "multistage_kernels.hpp"
-#include "rasterization.cuh"
-#include "slices.cuh"
 #include "tile_loader.cuh"
-#include "tile_writer.cuh"
 
 #include <algorithm>
 #include <type_traits>

@@ -5,9 +5,9 @@
 /// The kernel of warpgroup: one warpgroup lets bulk copies fill a ring of tiles, the others multiply them.
 #pragma once
 
-#include "../early_start.cuh"
-#include "recompute_f32.cuh"
-#include "slices.cuh"
+#include "../../early_start.cuh"
+#include "../recompute_f32.cuh"
+#include "../slices.cuh"
 #include "warpgroup_finish.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"

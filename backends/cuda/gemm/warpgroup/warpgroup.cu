@@ -7,12 +7,12 @@
 /// tiles for the device, k is cut into slices, whose sums are added in order, so the bits are the same in every run.
 #include "warpgroup_kernels.hpp"
 
-#include "../tensor_map.hpp"
-#include "../vector_access.hpp"
-#include "aligned_copy.cuh"
-#include "offers.hpp"
-#include "slices.cuh"
-#include "transpose.cuh"
+#include "../../tensor_map.hpp"
+#include "../../vector_access.hpp"
+#include "../aligned_copy.cuh"
+#include "../offers.hpp"
+#include "../slices.cuh"
+#include "../transpose.cuh"
 #include "warpgroup.hpp"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 /// without CUDA.
 #pragma once
 
-#include "../machine.hpp"
+#include "../../machine.hpp"
 
 #include <tessera/plugin/offers.hpp>
 #include <tessera/plugin/problem.hpp>

@@ -5,7 +5,7 @@
 /// How the algorithm warpgroup_f32 cuts a product: pure functions of the problem and the machine, without CUDA.
 #pragma once
 
-#include "../machine.hpp"
+#include "../../machine.hpp"
 #include "warpgroup_f32_tiles.hpp"
 
 #include <tessera/plugin/offers.hpp>

@@ -7,7 +7,7 @@
 /// a tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
-#include "tile_writer.cuh"
+#include "../tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
 #include "warpgroup_place.cuh"

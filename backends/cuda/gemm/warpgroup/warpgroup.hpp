@@ -5,8 +5,8 @@
 /// How the algorithm warpgroup cuts a product: pure functions of the problem and the machine, without CUDA.
 #pragma once
 
-#include "../machine.hpp"
-#include "../vector_access.hpp"
+#include "../../machine.hpp"
+#include "../../vector_access.hpp"
 #include "warpgroup_tiles.hpp"
 
 #include <tessera/plugin/math.hpp>

@@ -8,9 +8,9 @@
 /// so the bits are the same in every run.
 #include "warpgroup_f32_kernels.cuh"
 
-#include "../vector_access.hpp"
-#include "offers.hpp"
-#include "slices.cuh"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../slices.cuh"
 #include "warpgroup_f32.hpp"
 
 #include <algorithm>

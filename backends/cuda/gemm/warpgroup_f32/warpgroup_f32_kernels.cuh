@@ -6,7 +6,7 @@
 /// devices of compute capability 9.0 alone.
 #pragma once
 
-#include "slices.cuh"
+#include "../slices.cuh"
 #include "warpgroup_f32_tiles.hpp"
 
 #include <cstdint>

@@ -6,14 +6,14 @@
 /// are used by all products of parts.
 #pragma once
 
-#include "../early_start.cuh"
-#include "rasterization.cuh"
-#include "recompute_f32.cuh"
-#include "slices.cuh"
+#include "../../early_start.cuh"
+#include "../rasterization.cuh"
+#include "../recompute_f32.cuh"
+#include "../slices.cuh"
+#include "../warpgroup/warpgroup_layout.cuh"
+#include "../warpgroup/warpgroup_product.cuh"
+#include "../warpgroup/warpgroup_rows.cuh"
 #include "warpgroup_f32_parts.cuh"
-#include "warpgroup_layout.cuh"
-#include "warpgroup_product.cuh"
-#include "warpgroup_rows.cuh"
 
 #include <cstdint>
 

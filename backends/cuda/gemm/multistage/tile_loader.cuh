@@ -10,7 +10,7 @@
 /// alignment allows, and writes zeros beyond the edges, so the loops that follow need no bounds.
 #pragma once
 
-#include "../cp_async.cuh"
+#include "../../cp_async.cuh"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 /// warpgroup_<type>.cu instantiate them, for devices of compute capability 9.0 alone.
 #pragma once
 
-#include "slices.cuh"
+#include "../slices.cuh"
 #include "warpgroup_tiles.hpp"
 
 #include <cuda.h>

@@ -6,9 +6,9 @@
 /// before compute capability 9.0).
 #pragma once
 
+#include "../warp_sums.cuh"
 #include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
-#include "warp_sums.cuh"
 
 #include <type_traits>
 

@@ -8,12 +8,12 @@
 /// bits are the same in every run: by a cluster of blocks, or by a second kernel.
 #include "multistage_kernels.hpp"
 
-#include "../vector_access.hpp"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../parts.hpp"
+#include "../slices.cuh"
+#include "../transpose.cuh"
 #include "multistage.hpp"
-#include "offers.hpp"
-#include "parts.hpp"
-#include "slices.cuh"
-#include "transpose.cuh"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 /// products are exact, sums are of f32.
 #pragma once
 
+#include "../warp_sums.cuh"
 #include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
-#include "warp_sums.cuh"
 
 #include <cstdint>
 #include <type_traits>

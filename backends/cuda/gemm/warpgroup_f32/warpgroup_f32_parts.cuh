@@ -5,8 +5,8 @@
 /// Elements of f32 as sums of parts that the tensor cores take, and the kernels that write those of an operand.
 #pragma once
 
-#include "../convert.cuh"
-#include "../early_start.cuh"
+#include "../../convert.cuh"
+#include "../../early_start.cuh"
 #include "warpgroup_f32_kernels.cuh"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../vector_access.hpp"
-#include "offers.hpp"
-#include "tile_model.hpp"
+#include "../../vector_access.hpp"
+#include "../offers.hpp"
+#include "../tile_model.hpp"
 #include "warpgroup.hpp"
 
 #include <tessera/plugin/math.hpp>
