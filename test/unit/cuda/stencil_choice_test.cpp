@@ -3,7 +3,7 @@
 
 // Which stencil algorithm the CUDA backend chooses, and which lists of taps have kernels of their own: tested without a
 // device.
-#include "cuda_stencil_offers.hpp"
+#include "stencil_offers.hpp"
 
 #include <stencil_cases.hpp>
 #include <tap_shape.hpp>

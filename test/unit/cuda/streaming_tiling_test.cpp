@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the streaming algorithm's tiles cut a domain: pure functions, tested without a device.
-#include "cuda_stencil_offers.hpp"
+#include "stencil_offers.hpp"
 
 #include <stencil_cases.hpp>
 #include <streaming/streaming_tiling.hpp>

@@ -3,8 +3,8 @@
 
 // The CUDA backend's models of products against what was measured on an H100: how near the choice among the algorithms
 // comes to the best of them, and how far the predictions are off.
-#include "baseline.hpp"
-#include "cuda_gemm_offers.hpp"
+#include "../baseline.hpp"
+#include "gemm_offers.hpp"
 
 using namespace tessera;
 using namespace tessera::test;

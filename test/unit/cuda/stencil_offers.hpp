@@ -5,8 +5,8 @@
 /// The CUDA backend's stencil algorithms as the choice sees them, on the device that their costs were measured on.
 #pragma once
 
-#include "cheapest_offers.hpp"
-#include "problems.hpp"
+#include "../cheapest_offers.hpp"
+#include "../problems.hpp"
 
 #include <persistent/persistent.hpp>
 #include <register_tile/register_tile.hpp>

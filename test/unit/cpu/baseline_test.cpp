@@ -3,8 +3,8 @@
 
 // The CPU backend's models of time against what was measured on a Xeon: how near the choice among the algorithms comes
 // to the best of them, and how far the predictions are off.
-#include "baseline.hpp"
-#include "cpu_offers.hpp"
+#include "../baseline.hpp"
+#include "offers.hpp"
 
 using namespace tessera;
 using namespace tessera::test;

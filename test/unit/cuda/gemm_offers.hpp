@@ -5,7 +5,7 @@
 /// The CUDA backend's GEMM algorithms as the choice sees them, on the device that their costs were measured on.
 #pragma once
 
-#include "cheapest_offers.hpp"
+#include "../cheapest_offers.hpp"
 
 #include <tessera/tessera.h>
 

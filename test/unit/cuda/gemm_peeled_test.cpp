@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's algorithm peeled takes products apart, tested without a device.
-#include "cuda_gemm_offers.hpp"
-#include "problems.hpp"
+#include "../problems.hpp"
+#include "gemm_offers.hpp"
 
 #include <peeled.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the CUDA backend's temporal algorithm cuts a stencil: pure functions, tested without a device.
-#include "cuda_stencil_offers.hpp"
+#include "stencil_offers.hpp"
 
 #include <temporal/temporal_axis.hpp>
 

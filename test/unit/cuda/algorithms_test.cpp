@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What every algorithm that the CUDA plugin has offers on an H100: asked of the plugin's own objects, without a device.
-#include "problems.hpp"
+#include "../problems.hpp"
 
 #include <tessera/tessera.h>
 #include <context.hpp>
 #include <gemm/offers.hpp>
-#include <gemm/warpgroup.hpp>
+#include <gemm/warpgroup/warpgroup.hpp>
 #include <tessera/boundary.hpp>
 #include <tessera/plugin/plugin.hpp>
 

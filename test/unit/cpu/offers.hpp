@@ -5,7 +5,7 @@
 /// What the CPU backend offers on the machine that its costs were measured on.
 #pragma once
 
-#include "cheapest_offers.hpp"
+#include "../cheapest_offers.hpp"
 
 #include <tessera/tessera.h>
 #include <context.hpp>

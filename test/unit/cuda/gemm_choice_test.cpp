@@ -3,8 +3,8 @@
 
 // What the CUDA backend's GEMM algorithms offer: pure functions of the problem and the machine, tested without a
 // device.
-#include "cuda_gemm_offers.hpp"
-#include "problems.hpp"
+#include "../problems.hpp"
+#include "gemm_offers.hpp"
 
 #include <multistage/multistage.hpp>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the CPU backend offers and would choose: pure functions of a problem and a machine.
-#include "baseline.hpp"
-#include "cpu_offers.hpp"
+#include "../baseline.hpp"
+#include "offers.hpp"
 
 #include <stencil/model.hpp>
 

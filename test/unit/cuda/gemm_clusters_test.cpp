@@ -3,8 +3,8 @@
 
 /// When products are cut into slices that clusters add, and when the device is asked for clusters at all.
 
-#include "cuda_gemm_offers.hpp"
-#include "problems.hpp"
+#include "../problems.hpp"
+#include "gemm_offers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
