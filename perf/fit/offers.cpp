@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// tessera-perf-offers: how good a backend's choice is, on random problems. Every offer that could be the best one is
-/// timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a plan measures, and
-/// what the best of the peers takes. perf/fit/fit.py fits the models' coefficients to what it writes:
-/// perf/fit/measured/README.md.
+/// tessera-perf-offers: how good a backend's choice is, on random problems or the suite's cases. Every offer that could
+/// be the best one is timed, and the choice, the cheapest by prediction, is compared with the fastest; so is what a
+/// plan measures, and what the best of the peers takes. perf/fit/fit.py fits the models' coefficients to what it
+/// writes: perf/fit/measured/README.md.
 #include "cases.hpp"
 #include "fixture.hpp"
 #include "measure.hpp"
+#include "options.hpp"
 #include "platform.hpp"
 #include "random_problems.hpp"
 
@@ -39,6 +40,7 @@ struct FitOptions {
   std::string backend = "cpu", op = "gemm", json;
   std::vector<std::string> dtypes{"f32", "f64"};
   std::string activation;
+  std::vector<std::string> cases;  ///< of the suite, instead of random problems
   std::int64_t problems = 100;
   std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   double seconds = 600.0;        ///< for all
@@ -176,6 +178,7 @@ int parse(int argc, char** argv, FitOptions& o) {
       ->capture_default_str();
   app.add_option("--activation", o.activation, "of products: with a bias for each column and this (default: without)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kActivations), std::end(kActivations))));
+  app.add_option("--case", o.cases, "the suite's cases that match gemm/<case>/<dtype> (globs) instead");
   app.add_option("--problems", o.problems, "of each type")->capture_default_str();
   app.add_option("--seed", o.seed, "the same problems again (default: the clock)");
   app.add_option("--seconds", o.seconds, "no further problem after so long")->capture_default_str();
@@ -259,6 +262,42 @@ struct Judged {
   }
 };
 
+struct Asked {
+  Problem problem;
+  std::string dtype;
+};
+
+/// The suite's cases that --case matches. Throws std::invalid_argument where there is none.
+std::vector<Asked> suite_problems(const FitOptions& options, bool device) {
+  std::vector<Asked> problems;
+  for (const Case& c : options.op == "gemm" ? gemm_cases() : stencil_cases()) {
+    if (c.size == (device ? Size::host : Size::gpu)) continue;
+    for (const Kind& kind : c.kinds) {
+      Asked asked{resolve(c, kind), kind.name()};
+      if (matches_any(options.cases, asked.problem.label())) problems.push_back(std::move(asked));
+    }
+  }
+  if (problems.empty())
+    throw std::invalid_argument("no case of the suite matches --case; tessera-perf --list names them");
+  return problems;
+}
+
+std::vector<Asked> random_problems(const FitOptions& options) {
+  std::optional<tessera_activation> activation;
+  if (!options.activation.empty())
+    activation = required(activation_named(options.activation), "activation", options.activation);
+  std::vector<Asked> problems;
+  std::mt19937_64 random(options.seed);
+  for (std::int64_t i = 0; i < options.problems; ++i)
+    for (const std::string& dtype : options.dtypes) {
+      const Kind kind = kinds_named(dtype).at(0);
+      problems.push_back({options.op == "gemm" ? draw_gemm(random, kind, options.bounds, activation)
+                                               : draw_stencil(random, kind, options.bounds),
+                          dtype});
+    }
+  return problems;
+}
+
 int run(int argc, char** argv) {
   FitOptions options;
   if (const int code = parse(argc, argv, options); code >= 0) return code;
@@ -274,21 +313,14 @@ int run(int argc, char** argv) {
   std::ofstream json = open_json(options, facts);
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
-  std::optional<tessera_activation> activation;
-  if (!options.activation.empty())
-    activation = required(activation_named(options.activation), "activation", options.activation);
   Judged judged;
-  std::mt19937_64 random(options.seed);
-  for (std::int64_t i = 0; i < options.problems; ++i)
-    for (const std::string& dtype : options.dtypes) {
-      if (now() > end) break;
-      const Kind kind = kinds_named(dtype).at(0);
-      const Problem problem = options.op == "gemm" ? draw_gemm(random, kind, options.bounds, activation)
-                                                   : draw_stencil(random, kind, options.bounds);
-      const TimedProblem timed = time_offers(platform, context, problem, options);
-      const Json line = judged.add(problem, dtype, timed, options.measure);
-      if (json.is_open()) json << line.dump() << std::endl;
-    }
+  for (const auto& [problem, dtype] :
+       options.cases.empty() ? random_problems(options) : suite_problems(options, platform.own_memory)) {
+    if (now() > end) break;
+    const TimedProblem timed = time_offers(platform, context, problem, options);
+    const Json line = judged.add(problem, dtype, timed, options.measure);
+    if (json.is_open()) json << line.dump() << std::endl;
+  }
   judged.print(options.backend + " " + options.op);
   if (json.is_open() && !json.flush()) throw std::runtime_error("cannot write " + options.json);
   return 0;
