@@ -47,9 +47,10 @@ void add_questions(const Problem& problem, const std::string& form, const Json& 
       std::vector<tessera_parameter> values;
       for (std::size_t i = 0; i < keys.size(); ++i) values.push_back({keys[i].c_str(), row.at(i)});
       const plugin::GivenParameters given(values.data(), sizeof(tessera_parameter), values.size());
-      all.push_back([&algorithm, problem, given](const fit::Machine& machine) {
+      all.push_back([&algorithm, problem, given, what = form + " of " + row.dump()](const fit::Machine& machine) {
         plugin::OfferList list;
         algorithm.offers(problem, machine, given, kAnyWorkspace, list);
+        if (list.empty()) throw std::runtime_error("no algorithm offers " + what);
         return list.cheapest().seconds;
       });
     }
