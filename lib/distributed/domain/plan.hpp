@@ -94,10 +94,14 @@ class DomainPlan {
 
   const Stage& stage_of(std::int64_t round) const { return round + 1 == rounds_ ? stages_.back() : stages_.front(); }
   const Arrays& travelling(const Operands& operands);
-  void run(const std::vector<BoxPlan>& plans, const Operands& operands, std::int64_t first_step) const;
+  void step(const std::vector<BoxPlan>& plans, const Operands& operands, std::int64_t first_step) const;
   void run_edges(const Stage& stage, const Operands& operands) const;
-  void run_round(std::int64_t round, Transport& transport, Operands& operands, Progress& progress);
-  void run_rounds(Transport& transport, Operands& operands, Progress& progress);
+  static void move_levels(const Stage& stage, Operands& operands);
+  void run_on_one_stream(Operands& operands, Progress& progress);
+  void run_on_two_streams(Transport& transport, Operands& operands, Progress& progress);
+  void show_halos(Transport& transport, std::int64_t round) const;
+  void protect_readers(Transport& transport, const Stage& stage) const;
+  Transport& open(const Operands& operands, Progress& progress);
   void wait(tessera_context* later, tessera_context* earlier) const { call(tessera_context_wait_for, later, earlier); }
   /// Of copies between the host and arrays.
   tessera_context* copier() const { return copier_ == nullptr ? context_.get() : copier_.get(); }
