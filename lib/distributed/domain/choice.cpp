@@ -17,8 +17,27 @@ namespace {
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 
-/// Seconds until an exchange has begun to move: between processes of one host, or between its devices.
-double latency(bool on_host) { return on_host ? 20e-6 : 12e-6; }
+/// What an exchange takes: seconds until it has begun to move, and bytes a second then. Set, not fitted: both stand for
+/// links of their kind, and are only weighed against the predicted steps of a block. Where they are too slow, a plan
+/// takes more steps from one exchange to the next than it need.
+struct Link {
+  double latency, rate;
+};
+/// Between processes of one host, slower than measured: Open MPI on two cores takes 1.7 us for 8 bytes, 14 us for 64
+/// KiB, and moves 5.5 to 7.5 GB/s in messages of 512 KiB and more (perf/baselines/epyc-distributed.json).
+constexpr Link kHostLink{20e-6, 3e9};
+/// Between devices of one host. NCCL on two H200 takes 9.5 us for 8 bytes, 10 us for 64 KiB, and moves 144 GB/s in
+/// messages of 4 MiB, 272 in those of 64 MiB (perf/baselines/h200x2-distributed.json).
+constexpr Link kDeviceLink{12e-6, 150e9};
+const Link& link_of(bool on_host) { return on_host ? kHostLink : kDeviceLink; }
+
+/// Ways of a stencil on a host that are predicted within this factor of the fastest count as equally fast, and the one
+/// with the most steps is taken: predictions err by a tenth, and exchanges are what others disturb
+/// (docs/notes/distributed.md, "Ranks on a processor").
+constexpr double kNearOnHost = 1.1;
+/// What the starts of several plans add to a single step whose inner points are apart, in latencies of the link. Set as
+/// well; perf/report/scaling.py models steps with the same figure.
+constexpr double kStartsOfPlans = 0.5;
 
 }  // namespace
 
@@ -47,12 +66,11 @@ void DomainPlan::choose(tessera_decomposition wanted, const tessera_plan_options
   throw Error(TESSERA_INTERNAL, "no rank has said why it cannot step its block");
 }
 
-/// The backend's own order of algorithms for the whole domain; of each the fastest way first. Predictions on a host err
-/// by a tenth, and exchanges are what others disturb: there a stencil takes the most steps that come near the fastest.
+/// The backend's own order of algorithms for the whole domain; of each the fastest way first.
 std::vector<DomainPlan::Way> DomainPlan::ways(const tessera_decomposition& wanted,
                                               const tessera_plan_options& options) {
   const bool travels = !messages_.empty();
-  const double near = copier_ == nullptr && !stepper_->is_in_place() ? 1.1 : 1.0;
+  const double near = copier_ == nullptr && !stepper_->is_in_place() ? kNearOnHost : 1.0;
   std::vector<int> depths = stepper_->depths();
   if (wanted.depth != 0) depths = {wanted.depth};
   std::vector<Way> list;
@@ -85,8 +103,8 @@ std::vector<DomainPlan::Way> DomainPlan::ways(const tessera_decomposition& wante
 
 /// Predicted, of an exchange.
 double DomainPlan::seconds_of_halos() const {
-  const bool on_host = copier_ == nullptr;
-  return messages_.empty() ? 0.0 : latency(on_host) + messages_.received_bytes() / (on_host ? 3e9 : 150e9);
+  const Link& link = link_of(copier_ == nullptr);
+  return messages_.empty() ? 0.0 : link.latency + messages_.received_bytes() / link.rate;
 }
 
 /// Predicted, of a step; endless where the way is not there.
@@ -107,7 +125,7 @@ double DomainPlan::seconds_of(const Way& way, const tessera_decomposition& wante
   if (!inner_first) return (made(place_.array) + halos) / double(steps);
   if (copier_ == nullptr && stepper_->is_in_place()) return made(place_.block) + halos;
   // Single steps hide their halos behind the inner points, but are cut into several plans.
-  return std::max(made(place_.block), halos) + latency(copier_ == nullptr) / 2;
+  return std::max(made(place_.block), halos) + kStartsOfPlans * link_of(copier_ == nullptr).latency;
 }
 
 }  // namespace tessera::distributed

@@ -21,7 +21,7 @@ constexpr std::int64_t kHostPanel = 256, kDevicePanel = 1024;
 /// Where panels are thinner than this on average, their products cost more than one redistribution.
 constexpr std::int64_t kThinPanel = 128;
 
-/// Of a device's memory, what gathered factors take at most where options do not say.
+/// Gathered factors take a share of one in so many of a device's memory at most, where options do not say.
 constexpr std::uint64_t kShareOfMemory = 4;
 /// Pieces of a factor that come to a rank. Each is a copy of its own: with more, one redistribution costs less.
 constexpr std::int64_t kMostPieces = 2048;

@@ -161,7 +161,7 @@ class DeviceCopies : public Transport {
 
   /// Until another rank's thread has come so far in this execution.
   void wait_until(const std::atomic<std::int64_t>& counter, std::int64_t shows, int rank) const {
-    constexpr int kTries = 1000;
+    constexpr int kTries = 1000;  // some microseconds, before the processor goes to others
     for (int tries = 0; counter.load(std::memory_order_acquire) < count(shows); ++tries) {
       if (marks_[std::size_t(rank)]->failed >= execution_ || comm_->is_broken())
         throw Error(TESSERA_DEVICE_ERROR, "rank " + std::to_string(rank) + " has failed; its own error tells why");

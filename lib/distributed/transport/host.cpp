@@ -19,7 +19,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + kHead - 1) / kHead * kH
 /// read or written by cache lines then.
 template <class T>
 void copy_elements(const Piece& piece, const T* from, T* to) {
-  constexpr std::int64_t kBand = 16;
+  constexpr std::int64_t kBand = 16;  // elements: a line of 64 bytes in f32
   from += piece.from, to += piece.to;
   for (std::int64_t first = 0; first < piece.extents[0]; first += kBand)
     for (std::int64_t j = 0; j < piece.extents[1]; ++j)
