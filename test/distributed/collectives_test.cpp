@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What ranks say to each other before an execution, counted by their transport: one collective of at most 32 bytes a
-/// rank, or none. And memory that ends on one rank, which is no reason for the others to wait. Ranks are threads that
-/// speak over sockets; TESSERA_TEST_CARRIER says by what halos and factors must travel.
+/// rank, or none. Memory that ends on one rank, which is no reason for the others to wait, and memory that an execution
+/// does not take again. Ranks are threads that speak over sockets; TESSERA_TEST_CARRIER says by what halos and factors
+/// must travel.
 
 #include "ranks.hpp"
 #include "sockets.hpp"
@@ -12,6 +13,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -23,12 +25,14 @@
 #include <vector>
 
 namespace {
-thread_local int allocations_left = -1;  ///< until one fails; -1: none does
-}
+thread_local int allocations_left = -1;           ///< until one fails; -1: none does
+thread_local std::size_t largest_allocation = 0;  ///< bytes
+}  // namespace
 
 // Not inline: the compiler would take malloc and free for a pair of others.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  largest_allocation = std::max(largest_allocation, bytes);
   if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
 }
@@ -211,6 +215,30 @@ TEMPLATE_TEST_CASE("Memory that ends on one rank leaves nobody waiting", "[colle
     }
     if (went_well) break;
   }
+}
+
+TEST_CASE("Sums of products in 16 bits are rounded in memory of the plan", "[collectives]") {
+  const auto errors = on_ranks(2, [](const Comm& comm) {
+    const Context context = one_thread(comm.rank());
+    // The least memory, so that k comes in ranges also where factors travel between devices.
+    PlanOptions options = kOnDevice;
+    options.workspace_limit = 1;
+    DistributedGemmPlan plan(comm, context, {.m = 256, .n = 128, .k = 256, .dtype = DType::bf16}, {}, {}, {}, options);
+    std::vector<Buffer<bfloat16>> matrices;
+    for (const Role role : {Role::a, Role::b, Role::c}) {
+      matrices.emplace_back(context, plan.local(role).elements);
+      matrices.back().upload(std::vector<bfloat16>(std::size_t(matrices.back().size()), bfloat16(1.0f)));
+    }
+    largest_allocation = 0;
+    for (int time = 0; time < 2; ++time) plan.execute(1, matrices[0].data(), matrices[1].data(), 1, matrices[2].data());
+    const std::size_t largest = largest_allocation, bytes = std::size_t(plan.local(Role::c).elements) * 2;
+    if (largest >= bytes) throw std::runtime_error("an execution allocates " + std::to_string(largest) + " bytes");
+    std::vector<bfloat16> c(bytes / 2);
+    matrices[2].download(c);
+    for (const bfloat16 value : c)  // 1 + 256 is rounded to 256, to which 256 are added
+      if (float(value) != 512.0f) throw std::runtime_error("C is wrong");
+  });
+  for (const std::string& error : errors) CHECK(error == "");
 }
 
 }  // namespace tessera::test

@@ -193,8 +193,11 @@ void GemmPlan::make_product(const tessera_plan_options& options) {
                                      : ring_cut(factors, panels_of(left_.aligned.columns, right_.aligned.rows, widest));
   if (cut.is_sliced() && scalar_of(desc_.dtype_d) != desc_.dtype_d) {
     desc.dtype_d = scalar_of(desc_.dtype_d);
-    const std::int64_t bytes = result_.elements(comm_->rank()) * std::int64_t(size_of(DType(desc.dtype_d)));
+    const std::int64_t count = result_.elements(comm_->rank());
+    const std::int64_t bytes = count * std::int64_t(size_of(DType(desc.dtype_d)));
     if (bytes > 0) sums_ = make_buffer(context_.get(), bytes);
+    if (copier_ != nullptr)
+      host_sums_.resize(std::size_t(bytes)), host_c_.resize(std::size_t(count * element_of(TESSERA_ROLE_C)));
   }
   product_ = std::make_unique<LocalProduct>(std::move(transport_), context_.get(), copier_.get(), desc, factors, cut,
                                             comm_->rank(), comm_->size(), options);

@@ -62,7 +62,7 @@ class GemmPlan {
   Redistribution begin_move(tessera_role role, int root, const void* global, const void* local, bool to_root);
   void check_operands(double alpha, const void* const (&operands)[3]) const;
   void bring(Factor& factor, const void* local, Progress& progress) const;
-  void round_sums(double beta, void* c) const;
+  void round_sums(double beta, void* c);
   /// Of arrays on a device, or null.
   tessera_context* device() const { return copier_ == nullptr ? nullptr : context_.get(); }
 
@@ -79,8 +79,9 @@ class GemmPlan {
   bool on_devices_ = false;               ///< factors are gathered between devices; else panels, by the host
   std::unique_ptr<LocalProduct> product_;
   Factor left_, right_;
-  BufferHandle sums_;  ///< over panels or ranges of k, where C has a narrower type
-  PlanHandle scale_;   ///< C <- beta C
+  BufferHandle sums_;                              ///< over panels or ranges of k, where C has a narrower type
+  std::vector<unsigned char> host_sums_, host_c_;  ///< where a device's are rounded
+  PlanHandle scale_;                               ///< C <- beta C
   std::string description_;
 };
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace tessera::distributed {
 namespace {
@@ -135,17 +134,15 @@ void GemmPlan::bring(Factor& factor, const void* local, Progress& progress) cons
 }
 
 /// Through the host's memory, also where C is a device's.
-void GemmPlan::round_sums(double beta, void* c) const {
+void GemmPlan::round_sums(double beta, void* c) {
   const std::int64_t count = result_.elements(comm_->rank());
   if (count == 0) return;
   const void* sums = tessera_buffer_data(sums_.get());
   void* target = c;
-  std::vector<unsigned char> room, staged;
   if (copier_ != nullptr) {
-    room.resize(std::size_t(count * 4)), staged.resize(std::size_t(count * 2));
-    copy_bytes(context_.get(), room.data(), sums, count * 4, TESSERA_COPY_TO_HOST);
-    if (beta != 0.0) copy_bytes(context_.get(), staged.data(), c, count * 2, TESSERA_COPY_TO_HOST);
-    sums = room.data(), target = staged.data();
+    copy_bytes(context_.get(), host_sums_.data(), sums, count * 4, TESSERA_COPY_TO_HOST);
+    if (beta != 0.0) copy_bytes(context_.get(), host_c_.data(), c, count * 2, TESSERA_COPY_TO_HOST);
+    sums = host_sums_.data(), target = host_c_.data();
   }
   with_types<NarrowTypes>(desc_.dtype_d, [&]<class T>(std::type_identity<T>) {
     round_each(static_cast<const float*>(sums), float(beta), static_cast<T*>(target), count);
