@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// What OpenMP does not know of its threads: that they cannot be created, were lost in a fork, or have another
-/// floating-point mode.
+/// What OpenMP does not know of its threads: that they cannot be created, or were lost in a fork.
 
 #include "thread_pool.hpp"
 
@@ -157,26 +156,6 @@ std::optional<std::int64_t> run_in_region(int threads, const Steps& steps) {
   constexpr double kFairWait = 30e-6;  // at the end of a step, or a quarter of the work
   const double working = omp_get_wtime() - begin - waited;
   return std::int64_t(1e9 * std::max(waited - double(steps.count) * kFairWait - working / 4, 0.0));
-}
-
-TeamInDefaultMode::TeamInDefaultMode(int threads) : threads_(threads) {
-  if (threads == 1) return;  // the calling thread, which is in it
-  std::atomic<bool> changed{false};
-#pragma omp parallel num_threads(threads)
-  {
-    before_[std::size_t(omp_get_thread_num())] = plugin::control_word();
-    if (!plugin::in_default_mode()) {
-      plugin::set_control_word(plugin::kDefaultMode);
-      changed = true;
-    }
-  }
-  changed_ = changed;
-}
-
-TeamInDefaultMode::~TeamInDefaultMode() {
-  if (!changed_) return;
-#pragma omp parallel num_threads(threads_)
-  plugin::set_control_word(before_[std::size_t(omp_get_thread_num())]);
 }
 
 }  // namespace tessera::cpu

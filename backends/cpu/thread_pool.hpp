@@ -6,7 +6,6 @@
 /// to those of OpenMP.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -82,21 +81,5 @@ template <class Body>
 void run_team(int threads, Body&& body) {
   run_steps(threads, 1, [&](Team team, std::int64_t) { body(team); });
 }
-
-/// Regions of OpenMP that others open have the program's threads, which may have set their floating-point modes. While
-/// this lives so many threads of the calling one's regions compute in the default mode. Costs a region, and another one
-/// where a thread had another mode.
-class TeamInDefaultMode {
- public:
-  explicit TeamInDefaultMode(int threads);
-  ~TeamInDefaultMode();
-  TeamInDefaultMode(const TeamInDefaultMode&) = delete;
-  TeamInDefaultMode& operator=(const TeamInDefaultMode&) = delete;
-
- private:
-  std::array<std::uint64_t, kMostThreads> before_;  ///< of each thread; not set where all had the default mode
-  int threads_;
-  bool changed_ = false;
-};
 
 }  // namespace tessera::cpu

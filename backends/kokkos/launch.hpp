@@ -9,7 +9,7 @@
 #include "flavour.hpp"
 
 #if !defined(KOKKOS_ENABLE_CUDA)
-#include "../cpu/thread_pool.hpp"
+#include "team_in_default_mode.hpp"
 
 #include <tessera/plugin/floating_mode.hpp>
 #endif
@@ -62,7 +62,7 @@ class Launcher {
  private:
   const Space& space_;
 #if !defined(KOKKOS_ENABLE_CUDA)
-  mutable std::optional<cpu::TeamInDefaultMode> modes_;
+  mutable std::optional<TeamInDefaultMode> modes_;
 #endif
 };
 

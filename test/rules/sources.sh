@@ -72,8 +72,10 @@ find_lines '\bgetenv *\(|\bsecure_getenv *\(|\benviron\b' lib include backends |
 find_lines '\b(sigaction|signal|sigprocmask|pthread_sigmask) *\(' "${core_files[@]}" lib/blas lib/distributed \
   backends include |
   rule "the library installs no signal handler" || true
-find_lines '^ *# *pragma omp parallel' backends | grep -v '^backends/cpu/openmp_threads\.cpp:' |
-  rule "run_steps() and the threads behind it are the one place that opens a parallel region" || true
+find_lines '^ *# *pragma omp parallel' backends |
+  grep -vE '^backends/(cpu/openmp_threads|kokkos/team_in_default_mode)\.cpp:' |
+  rule "run_steps() and the threads behind it are the one place that opens a parallel region, but for modes of Kokkos's
+threads" || true
 find_lines '\bKokkos::parallel_(for|reduce|scan)\b' backends |
   grep -vE '^backends/kokkos/(launch\.hpp|runtime\.cpp):' |
   rule "kernels of Kokkos go through Launcher, which has them computed in the default floating-point mode" || true
