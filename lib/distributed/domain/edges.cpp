@@ -12,6 +12,9 @@
 ///                |wrong |right|wrong|       |wrong|right|wrong |   edges
 ///
 /// What is right of an edge goes into the block when the inner points are done, and from there to the neighbour.
+///
+/// It is for volumes on devices whose halos are long: heat of 512^3 a device ran at 0.963 of one device's speed with
+/// edges, at 0.943 without, heat of 256^3 at 0.76 with them. docs/notes/distributed.md has what else was tried.
 
 #include "plan.hpp"
 #include "transport/driver.hpp"
@@ -19,6 +22,14 @@
 #include <algorithm>
 
 namespace tessera::distributed {
+
+/// Edges that a block has room for along the first axis, at least: one makes at most 3/16 of the block's points.
+constexpr std::int64_t kLeastRoom = 16;
+/// Seconds of halos that are worth hiding: between those of heat of 512^3 with 4 steps (4 MiB), which took 36 us on two
+/// H200 and won, and those of 256^3 (1 MiB), which lost.
+constexpr double kLeastHalos = 30e-6;
+/// Halos take so many times as long as the points that edges add, at least, or edges take up what they hide.
+constexpr double kGain = 2.0;
 
 /// Points that a block with edges computes over those that it has.
 double DomainPlan::edge_share(std::int64_t steps) const {
@@ -28,16 +39,14 @@ double DomainPlan::edge_share(std::int64_t steps) const {
 }
 
 /// Whether several steps are cut into inner points and edges. Edges are small kernels, of which a sweep in 2D makes a
-/// poor one, and take up what they hide unless halos take twice as long as they do.
+/// poor one.
 bool DomainPlan::has_edges(std::int64_t steps, const tessera_plan_options& options) const {
-  constexpr int kEdges = 16;  // of which a block has room
-  constexpr double kLeastHalos = 30e-6;
   const Domain& domain = stepper_->domain();
   if (device_ == nullptr || messages_.empty() || stepper_->is_in_place() || steps < 2 || stepper_->axes() < 3 ||
-      domain.low[0] != domain.high[0] || place_.block.extents()[0] < kEdges * steps * domain.low[0])
+      domain.low[0] != domain.high[0] || place_.block.extents()[0] < kLeastRoom * steps * domain.low[0])
     return false;
   const double halos = seconds_of_halos();
-  return halos > kLeastHalos && halos > 2.0 * (edge_share(steps) - 1.0) *
+  return halos > kLeastHalos && halos > kGain * (edge_share(steps) - 1.0) *
                                             stepper_->seconds(context_.get(), place_, place_.block, steps, options);
 }
 
