@@ -15,6 +15,7 @@
 #include "register_block_kernel.hpp"
 #include "row_ends.hpp"
 #include "sweep_cut.hpp"
+#include "sweep_source.hpp"
 #include "temporal_axis.hpp"
 #include "write_combiner.hpp"
 
@@ -25,42 +26,6 @@
 #include <vector>
 
 namespace tessera::cpu {
-
-/// An array that sweeps read, with the taps of a row away from the outer boundaries.
-template <class T>
-struct Source {
-  plugin::Index3 strides;
-  RowTerms<T> terms;
-  std::vector<StridedGroup<Scalar<T>>> groups;  ///< the same taps
-  std::int64_t newest;                          ///< from a point to what its taps read that no row before has read
-  std::int64_t lowest = 0, highest = 0;         ///< from a point to the first and the last that its taps read
-  std::int64_t last = 0;                        ///< element of the array
-
-  /// `groups` are those of the problem's taps, in that order.
-  Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
-      : strides(s), terms(p.taps.size()), newest(distance({p.domain.reach[0][1], p.domain.reach[1][1], 0}, s)) {
-    for (const auto& [offset, coefficient] : p.taps) {
-      terms.push(distance({offset[0], offset[1], 0}, s), offset[2], s[2], Scalar<T>(coefficient));
-      lowest = std::min(lowest, distance(offset, s));
-      highest = std::max(highest, distance(offset, s));
-    }
-    const Scalar<T>* coefficient = terms.coefficient.data();
-    for (const TapGroup& group : tap_groups) {
-      groups.push_back(strided_group(group, s, coefficient));
-      coefficient += tap_count(group.pattern);
-    }
-    for (std::size_t axis = 0; axis < 3; ++axis) last += (p.domain.extents[axis] - 1) * s[axis];
-  }
-};
-
-/// What a sweep reads and writes.
-template <class T>
-struct Sweep {
-  const Source<T>& source;
-  const T* in;
-  T* out;
-  plugin::Index3 out_strides;
-};
 
 template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
@@ -165,36 +130,45 @@ class RowSweepPlan final : public plugin::Plan {
     const auto row_offset = [&s = sweep.source.strides](auto k, auto l) { return k * s[0] + l * s[1]; };
     if (!plain) map_terms(d_, p_.taps, i, j, line.in_stride, row_offset, scratch.terms);
     const RowTerms<T>& terms = plain ? sweep.source.terms : scratch.terms;
-    const T* base = plain ? line.row : line.in;
-    const std::int64_t plain_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
-    const Span plain_points{plain_begin, std::clamp(d_.plain_end(2), plain_begin, points.end)};
-    const bool around = plain && sums_around(sweep, line, points, plain_points);
-    const Span middle = vector_part(line, around ? points : plain_points);
-    const EndRows<T> row{line.row, base, line.in_stride, terms.taps(), terms.init};
+    const EndRows<T> row{line.row, plain ? line.row : line.in, line.in_stride, terms.taps(), terms.init};
+    const std::int64_t inner_begin = std::clamp(d_.plain_begin(2), points.begin, points.end);
+    const Span inner{inner_begin, std::clamp(d_.plain_end(2), inner_begin, points.end)};
     const bool in_vectors = plain ? ends_in_vectors(sweep, line, line) : mapped_ends_in_vectors(sweep, terms);
     if constexpr (kNontemporal) {
-      if (in_vectors) ends_.sum(row, true, ends_.values_in(scratch.ends.data()));
-      put_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, points, middle, scratch.lines);
-    } else if (in_vectors && line.out_stride == 1 && points.size() == d_.extents[2]) {
+      const bool around = plain && sums_around(sweep, line, points, inner);
+      stream_points(line, row, points, inner, around, in_vectors, sweep.source.newest, scratch);
+    } else {
+      store_points(line, row, points, inner, in_vectors);
+    }
+  }
+
+  /// Into the caches: the ends of the row, then the inner points, whose taps stay in it.
+  void store_points(const Line& line, const EndRows<T>& row, Span points, Span inner, bool in_vectors) const {
+    if (in_vectors && line.out_stride == 1 && points.size() == d_.extents[2]) {
       ends_.sum(row, true, {line.out, line.out + ends_.high()});
     } else {
-      for (const Span& end : {Span{points.begin, middle.begin}, Span{middle.end, points.end}})
+      for (const Span& end : {Span{points.begin, inner.begin}, Span{inner.end, points.end}})
         ends_.sum_points(row, 0, end, line.out + end.begin * line.out_stride, line.out_stride);
     }
-    const std::int64_t n = middle.end - middle.begin;
-    const T* const newest = line.row + sweep.source.newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T));
-    if constexpr (kNontemporal)
-      apply_row_with_ends(line, row, in_vectors ? scratch.ends.data() : nullptr, middle, plain_points, newest,
-                          scratch.lines);
-    else if (n > 0)
-      apply_row(base + middle.begin * line.in_stride, line.in_stride, terms.taps(), terms.init,
-                line.out + middle.begin * line.out_stride, line.out_stride, n);
+    if (inner.size() > 0)
+      apply_row(row.base + inner.begin * line.in_stride, line.in_stride, row.taps, row.init,
+                line.out + inner.begin * line.out_stride, line.out_stride, inner.size());
+  }
+
+  /// Past the caches: whole lines by the vector loop, `around` also over the ends; other lines are put together.
+  void stream_points(const Line& line, const EndRows<T>& row, Span points, Span inner, bool around, bool in_vectors,
+                     std::int64_t newest, Scratch& scratch) const {
+    const Span middle = vector_part(line, around ? points : inner);
+    T* const values = in_vectors ? scratch.ends.data() : nullptr;
+    if (in_vectors) ends_.sum(row, true, ends_.values_in(values));
+    put_ends(line, row, values, points, middle, scratch.lines);
+    apply_row_with_ends(line, row, values, middle, inner,
+                        line.row + newest + middle.begin + kAheadBytes / std::int64_t(sizeof(T)), scratch.lines);
   }
 
   /// Whether the vector loop of a row goes over its ends as well, where the sums are not used: all that it reads is
   /// inside the array, and the ends lie in the first and the last line.
   bool sums_around(const Sweep<T>& sweep, const Line& line, Span points, Span plain) const {
-    if constexpr (!kNontemporal) return false;
     const Span whole = vector_part(line, points);
     return whole.size() > 2 * kLinePoints && plain.begin <= whole.begin + kLinePoints &&
            plain.end >= whole.end - kLinePoints && inside(sweep, line, line, 0);
@@ -215,37 +189,62 @@ class RowSweepPlan final : public plugin::Plan {
 
   /// Rows [j, j + rows) of the planes from i on, none of which has a boundary on the outer axes.
   void run_block(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Scratch& scratch) const {
-    const Source<T>& source = sweep.source;
-    const Line first = line_of(sweep, i, j);
     // Points near the ends of rows are summed as well where what lies around may be read; their sums are not used.
+    const Line first = line_of(sweep, i, j);
     const Line last = line_of(sweep, i + kBlockPlanes - 1, j + rows - 1);
     const bool around = inside(sweep, first, last, 0);
-    const Span points{0, d_.extents[2]}, plain{d_.plain_begin(2), d_.plain_end(2)};
-    const Span middle = vector_part(first, around ? points : plain);
-    RowBlock<T> b{};
-    b.in = first.row + middle.begin, b.in_plane = source.strides[0], b.in_row = source.strides[1];
-    b.out = first.out + middle.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
-    b.n = middle.end - middle.begin, b.rows = rows;
-    const StridedGroups<T> groups{source.groups.data(), std::int64_t(source.groups.size())};
-    if constexpr (!kNontemporal) apply_row_block(b, groups);
+    const Span summed = around ? Span{0, d_.extents[2]} : Span{d_.plain_begin(2), d_.plain_end(2)};
     const bool in_vectors = ends_in_vectors(sweep, first, last);
+    if constexpr (kNontemporal)
+      stream_block(sweep, i, j, rows, summed, in_vectors, scratch);
+    else
+      store_block(sweep, i, j, rows, summed, in_vectors);
+  }
+
+  /// Into the caches: the vector loop of all rows, then their ends.
+  void store_block(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Span summed,
+                   bool in_vectors) const {
+    apply_row_block(block_of(sweep, line_of(sweep, i, j), rows, summed), groups_of(sweep));
+    for (int r = 0; r < rows; ++r) {
+      const Line line = line_of(sweep, i, j + r);
+      ends_.sum(pair_of(sweep, line), in_vectors, {line.out, line.out + ends_.high(), sweep.out_strides[0]});
+    }
+  }
+
+  /// Past the caches: the ends of rows first, whose values the vector loop puts into its lines.
+  void stream_block(const Sweep<T>& sweep, std::int64_t i, std::int64_t j, int rows, Span summed, bool in_vectors,
+                    Scratch& scratch) const {
+    const Line first = line_of(sweep, i, j);
+    const Span points{0, d_.extents[2]}, middle = vector_part(first, summed);
     T* values = scratch.ends.data();
     for (int r = 0; r < rows; ++r, values += ends_.room()) {
       const Line line = line_of(sweep, i, j + r);
-      const EndRows<T> pair{line.row,          line.row,          1,           source.terms.taps(),
-                            source.terms.init, source.strides[0], kBlockPlanes};
-      if constexpr (kNontemporal) {
-        ends_.sum(pair, in_vectors, ends_.values_in(values, rows * ends_.room()));
-        put_ends(line, pair, in_vectors ? values : nullptr, points, middle, scratch.lines);
-        const T* const second = in_vectors ? values + rows * ends_.room() : nullptr;
-        put_ends(line_of(sweep, i + 1, j + r), pair.second(), second, points, middle, scratch.lines);
-      } else {
-        ends_.sum(pair, in_vectors, {line.out, line.out + ends_.high(), sweep.out_strides[0]});
-      }
+      const EndRows<T> pair = pair_of(sweep, line);
+      ends_.sum(pair, in_vectors, ends_.values_in(values, rows * ends_.room()));
+      put_ends(line, pair, in_vectors ? values : nullptr, points, middle, scratch.lines);
+      const T* const second = in_vectors ? values + rows * ends_.room() : nullptr;
+      put_ends(line_of(sweep, i + 1, j + r), pair.second(), second, points, middle, scratch.lines);
     }
-    if constexpr (kNontemporal)
-      apply_row_block_nontemporal(b, groups, edges_in(middle, scratch.ends.data()),
-                                  b.in + source.newest + std::min(rows * source.strides[1], kFarthest));
+    const RowBlock<T> b = block_of(sweep, first, rows, middle);
+    apply_row_block_nontemporal(b, groups_of(sweep), edges_in(middle, scratch.ends.data()),
+                                b.in + sweep.source.newest + std::min(rows * sweep.source.strides[1], kFarthest));
+  }
+
+  /// Some points of the rows from `first` on, in both planes.
+  static RowBlock<T> block_of(const Sweep<T>& sweep, const Line& first, int rows, Span points) {
+    RowBlock<T> b{};
+    b.in = first.row + points.begin, b.in_plane = sweep.source.strides[0], b.in_row = sweep.source.strides[1];
+    b.out = first.out + points.begin, b.out_plane = sweep.out_strides[0], b.out_row = sweep.out_strides[1];
+    b.n = points.size(), b.rows = rows;
+    return b;
+  }
+  static StridedGroups<T> groups_of(const Sweep<T>& sweep) {
+    return {sweep.source.groups.data(), std::int64_t(sweep.source.groups.size())};
+  }
+  /// A row and the one in the next plane.
+  static EndRows<T> pair_of(const Sweep<T>& sweep, const Line& line) {
+    const Source<T>& source = sweep.source;
+    return {line.row, line.row, 1, source.terms.taps(), source.terms.init, source.strides[0], kBlockPlanes};
   }
 
   /// Whether the ends of these rows can go in vectors.
@@ -278,7 +277,6 @@ class RowSweepPlan final : public plugin::Plan {
 
   /// The part of some points of a row that goes in one vector loop: non-temporal stores fill whole cache lines.
   static Span vector_part(const Line& line, Span points) {
-    if constexpr (!kNontemporal) return points;
     const std::int64_t first = std::min(line_start(line.out, points.begin + kLinePoints - 1), points.end);
     return {first, std::max(line_start(line.out, points.end), first)};
   }
