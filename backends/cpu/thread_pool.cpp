@@ -8,19 +8,17 @@
 
 #include "thread_pool.hpp"
 
-#include "processors.hpp"
+#include "waiting.hpp"
 
 #include <tessera/plugin/floating_mode.hpp>
 
 #include <linux/futex.h>
 #include <omp.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -29,68 +27,9 @@
 namespace tessera::cpu {
 namespace {
 
-/// Nanoseconds, as all times here, that a thread spins where processors are free: between executions, and steps.
-constexpr std::int64_t kExecutionPatience = 2'000'000, kStepPatience = 1'000'000;
-/// And where they are in demand: as long as it takes to sleep and to be woken.
-constexpr std::int64_t kBusyPatience = 50'000;
-/// Processors are taken to be in demand so long after a thread of ours had to wait for one.
-constexpr std::int64_t kBusyMemory = 30'000'000;
-/// A delay that only a thread without a processor explains. A scheduler's slice takes milliseconds.
-constexpr std::int64_t kOffProcessor = 200'000;
-/// Pauses before anything else. Threads that have a processor come within that time, as a rule.
-constexpr int kFirstPauses = 64;
-/// Naps after an execution, where processors are in demand, before a worker sleeps until it is woken.
-constexpr std::int64_t kNaps = 20, kNap = 1'000'000;
-/// So many executions do with fewer workers before more are asked for again.
+/// So many executions do with fewer workers before more are asked for again: asking creates threads, tens of
+/// microseconds each, where the system has just refused some.
 constexpr int kPatience = 1000;
-
-using Clock = std::chrono::steady_clock;
-std::int64_t nanoseconds() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("isb");
-#endif
-}
-
-using Word = std::atomic<std::uint32_t>;
-/// Sleeps until woken, unless `word` has another value than `value` by then; or wakes `value` threads. Not
-/// std::atomic::wait(), which yields before it sleeps and so gives up the rest of a turn.
-void futex(Word& word, int operation, std::uint32_t value) {
-  syscall(SYS_futex, &word, operation, value, nullptr, nullptr, 0);
-}
-
-std::atomic<std::int64_t> busy_until{0};
-void note_busy(std::int64_t now) { busy_until.store(now + kBusyMemory, std::memory_order_relaxed); }
-bool is_busy(std::int64_t now) { return now < busy_until.load(std::memory_order_relaxed); }
-
-int processors() {
-  static const int allowed = allowed_processors();
-  return allowed;
-}
-
-/// A wait for others of so many threads. Of more threads than processors one that spins takes one from the others.
-class Waiting {
- public:
-  Waiting(int threads, std::int64_t patience)
-      : patience_(threads > processors() ? 0 : patience), begin_(nanoseconds()), last_(begin_) {}
-
-  /// A moment, about a quarter of a microsecond to one.
-  void pause_once() {
-    for (int i = 0; i < 8; ++i) pause();
-    const std::int64_t now = nanoseconds();
-    if (now - last_ > kOffProcessor) note_busy(now);
-    last_ = now;
-  }
-  std::int64_t elapsed() const { return last_ - begin_; }
-  /// Whether to sleep now.
-  bool is_over() const { return elapsed() > (is_busy(last_) ? kBusyPatience : patience_); }
-
- private:
-  std::int64_t patience_, begin_, last_;
-};
 
 /// A caller and its workers, who do one execution at a time. Never destroyed once it has workers.
 ///
@@ -103,6 +42,8 @@ class ThreadPool {
   int grow(int size) {
     const int wanted = std::min(size, kMostThreads) - 1;
     if (wanted > workers_ && patience_-- == 0) {
+      // Workers stay for good. Where threads are limited, the pool takes half of what there can be, which
+      // creatable_threads() finds out by creating them: OpenMP ends the process where none is left for a region.
       const int most = workers_ + creatable_threads(wanted - workers_);
       while (workers_ < most && start_thread(start_worker, this)) ++workers_;
       patience_ = wanted > workers_ ? kPatience : 0;
