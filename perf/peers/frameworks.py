@@ -8,11 +8,14 @@ on the same machine right after tessera-perf; what a framework cannot do is list
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import json
 import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
-from measuring import add_peers, samples_of, summary  # noqa: E402
+from measuring import row, summary  # noqa: E402
 
 CASE = re.compile(r"stencil/(?P<rank>\d)d_(?P<pattern>star|box|derivative)_r(?P<radius>\d)_"
                   r"(?P<extents>2\^\d+|\d+(?:x\d+)*)(?:\^[23])?_(?P<boundary>fixed|periodic)/(?P<dtype>f32|f64)/cold$")
@@ -227,6 +230,17 @@ def case_of(title: str) -> Case | Layer | None:
     return Layer(match) if match else None
 
 
+def samples_of(call: Callable[[], Any], budget: float, least: int, most: int) -> list[float]:
+    """Seconds of calls, each waited for, as many as last `budget` seconds."""
+    samples: list[float] = []
+    stop = time.perf_counter() + budget
+    while len(samples) < least or (time.perf_counter() < stop and len(samples) < most):
+        begin = time.perf_counter()
+        call()
+        samples.append(time.perf_counter() - begin)
+    return samples
+
+
 def measure(framework: Any, case: Case | Layer, budget: float) -> dict[str, Any]:
     """One step, and how far its result is off. Every call makes a new output: these frameworks do."""
     u = np.random.default_rng().uniform(-1, 1, case.shape).astype(case.dtype)
@@ -237,5 +251,53 @@ def measure(framework: Any, case: Case | Layer, budget: float) -> dict[str, Any]
     return summary(samples_of(lambda: framework.wait(step()), budget, 3, 100), error)
 
 
+def row_of(case: Case | Layer, name: str, measured: dict[str, Any], sibling: dict[str, Any]) -> dict[str, Any]:
+    """The ceiling is that of a row of the same case."""
+    seconds, floor = measured["real_time"] * 1e-6, sibling["ceiling"] * sibling["real_time"]
+    return row(name, measured, rate=case.work / seconds * 1e-9, traffic=case.traffic / seconds * 1e-9,
+               ceiling=floor / measured["real_time"], ceiling_rate=sibling["ceiling_rate"], label=sibling["label"],
+               **({"place": sibling["place"]} if "place" in sibling else {}))
+
+
+def add_rows(framework: Any, document: dict[str, Any], siblings: dict[str, dict[str, Any]], budget: float) -> None:
+    """Of the cases that the framework takes."""
+    for title, sibling in siblings.items():
+        case, name = case_of(title), f"{title}/peer:{framework.name}"
+        if not case or not framework.takes(case):
+            continue
+        print(name, file=sys.stderr)
+        try:
+            measured = measure(framework, case, budget)
+            document["benchmarks"].append(row_of(case, name, measured, sibling))
+        except Exception as error:  # whatever a compiler of arrays throws belongs into the file
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            document["left_out"].append({"name": name, "reason": reason})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("result", type=Path, metavar="RESULT.json", help="of tessera-perf; gets the new rows")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: %(default)s")
+    parser.add_argument("--case", default="", metavar="PART", help="only cases whose name holds this")
+    parser.add_argument("--seconds", type=float, default=0.3, help="of measuring a row (default: %(default)s)")
+    options = parser.parse_args()
+    document = json.loads(options.result.read_text(encoding="utf-8"))
+    place = "host" if options.device == "cpu" else options.device
+    siblings = {entry["name"].rpartition("/")[0]: entry for entry in document["benchmarks"]
+                if entry.get("ceiling") and entry.get("place", place) == place and options.case in entry["name"]}
+    document.setdefault("left_out", [])
+    for framework_type in (Torch, EagerTorch, Jax):
+        try:
+            framework = framework_type(options.device, int(document["context"].get("threads", 1)))
+        except (ImportError, RuntimeError) as error:
+            document["left_out"].append({"name": f"peer:{framework_type.name}", "reason": str(error)})
+            continue
+        document["context"][framework.name] = framework.version
+        add_rows(framework, document, siblings, options.seconds)
+    partial = options.result.with_suffix(".partial")
+    partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    partial.replace(options.result)
+
+
 if __name__ == "__main__":
-    sys.exit(add_peers(__doc__, (Torch, EagerTorch, Jax), case_of, measure, 0.3, ("cpu", "cuda")))
+    main()
