@@ -45,6 +45,7 @@ Json json_of(const Row& row) {
   if (time.repetitions > 1) figures.insert({{"low", time.low * 1e6}, {"high", time.high * 1e6}});
   for (const auto& [key, value] : figures) json[key] = value;
   json["label"] = row.label;
+  if (!row.family.empty()) json["family"] = row.family;
   if (time.passes.size() < 2) return json;
   for (const double seconds : time.passes) json["passes"]["real_time"].push_back(seconds * 1e6);
   if (!row.share.passes.empty()) json["passes"]["ceiling"] = row.share.passes;

@@ -24,6 +24,7 @@ struct Row {
   std::map<std::string, double> figures;  ///< "rate", "traffic" (10^9 a second), "ceiling" (a fraction) and the like
   std::string label;                      ///< the ceiling that binds, or what a plan says of itself
   std::string failure;                    ///< then nothing else counts
+  std::string family = {};                ///< of problems, which a report sums up together
 
   std::string title() const { return name.substr(0, name.rfind('/')); }
   std::string subject() const { return name.substr(name.rfind('/') + 1); }

@@ -206,6 +206,27 @@ Fixture& Suite::fixture_for(const Platform& platform, const Problem& problem) {
   return *fixture_;
 }
 
+namespace {
+
+/// Problems for which one would expect the same backend and algorithm.
+std::string family_of(const Problem& problem) {
+  if (problem.op == Op::gemm) {
+    const GemmShape& g = problem.gemm;
+    if (g.batch > 1) return "batches of products";
+    if (g.has_epilogue()) return "products with a bias";
+    if (g.trans_a || g.trans_b || g.ldc > g.n) return "transposed or padded products";
+    if (g.m != g.n || g.n != g.k) return "rectangular products";
+    return g.m <= 128 ? "square products up to 128" : "square products above 128";
+  }
+  const StencilShape& s = problem.stencil;
+  const std::string of = problem.op == Op::system
+                             ? std::string("system, ") + kModels[std::size_t(problem.system.model)]
+                             : std::to_string(s.rank) + (s.pattern == Pattern::box ? "D box" : "D star");
+  return of + (problem.steps() > 1 ? ", many steps" : ", one sweep");
+}
+
+}  // namespace
+
 void Suite::run_contest(Target& target, Contest& contest, const std::vector<std::string>& names, std::int64_t pass) {
   const Problem& problem = contest.problem();
   if (!contest.wants(pass)) return;
@@ -231,6 +252,7 @@ void Suite::run_contest(Target& target, Contest& contest, const std::vector<std:
     if (outcome.automatic) row.figures["automatic"] = 1.0;
     if (outcome.workspace) row.figures["workspace"] = double(*outcome.workspace);
     if (!row.failure.empty()) row.figures.clear();
+    row.family = family_of(problem);
     recorder_->add(std::move(row));
   }
 }

@@ -1,49 +1,23 @@
 # SPDX-FileCopyrightText: The Tessera Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a file means: for each kind of problem the backend and the algorithms to take on that machine, and how far they
-are from the ceiling and from the peers."""
+"""What a file means: for each family of problems the backend and the algorithms to take on that machine, and how far
+they are from the ceiling and from the peers."""
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections import Counter
 
 import formatting as text
 import noise
-from model import Group, Result
+from model import OPS, Group, Result
 
-SMALL = 128  # the largest side of what is called a small square
-
-HEAD = ("problem", "take", "algorithms", "of the ceiling", "beside the best peer", "chosen by itself", "cases")
+HEAD = ("problems", "take", "algorithms", "of the ceiling", "beside the best peer", "chosen by itself", "cases")
 
 
-def kind_of(group: Group) -> str:
-    """What a reader would call the problem, from the case's name."""
-    case = group.case
-    if group.op == "gemm":
-        return _gemm_kind(case)
-    steps = bool(re.search(r"_steps[0-9]+$", case))
-    if group.op == "system":
-        model = re.match(r"[a-z]+(_[a-z]{2,})*", case)
-        return f"system, {model[0] if model else 'other'}{', many steps' if steps else ''}"
-    match = re.match(r"(\d)d_([a-z]+)_r(\d+)_", case)
-    if not match:
-        return "other stencils"
-    shape = "box" if match[2] == "box" else "star"
-    return f"{match[1]}D {shape}, {'many steps' if steps else 'one sweep'}"
-
-
-def _gemm_kind(case: str) -> str:
-    if "_batch" in case:
-        return "batches of small products"
-    if re.fullmatch(r"\d+x\d+x\d+", case):
-        return "rectangular products"
-    if re.fullmatch(r"\d+_(NT|TN|TT|ld\+\d+)", case):
-        return "transposed or padded products"
-    if case.isdigit():
-        return f"square products up to {SMALL}" if int(case) <= SMALL else f"square products above {SMALL}"
-    return "other products"
+def family_of(group: Group) -> str:
+    """What the suite calls problems of its kind; in files of before that, their operation."""
+    return next((row.family for row in group.rows if row.family), OPS[group.op])
 
 
 def _backend(groups: list[Group]) -> str:
@@ -58,13 +32,13 @@ def _backend(groups: list[Group]) -> str:
     return max(names, key=lambda name: statistics.geometric_mean(logs[name]) if logs[name] else 0.0)
 
 
-def _cells(kind: str, groups: list[Group]) -> tuple[str, ...]:
-    """Of one kind of problem in one place, in the order of HEAD."""
+def _cells(family: str, groups: list[Group]) -> tuple[str, ...]:
+    """Of one family in one place, in the order of HEAD."""
     known = [group for group in groups if not noise.is_doubtful(noise.of_share(group.best_ours))]
     noisy = len(groups) - len(known)
     cases = str(len(groups)) + (f", {noisy} too noisy" if noisy else "")
     if not known:
-        return (kind, "too noisy to say", *[text.NONE] * 4, cases)
+        return (family, "too noisy to say", *[text.NONE] * 4, cases)
     backend = _backend(known)
     algorithms: Counter[str] = Counter()  # how often each is the fastest
     shares, ratios, automatic = [], [], []  # of the ceiling, to the best peer, of the fastest algorithm's rate
@@ -79,22 +53,18 @@ def _cells(kind: str, groups: list[Group]) -> tuple[str, ...]:
             automatic.append(part.automatic_share)
     names = ", ".join(f"{name} ({count})" if len(algorithms) > 1 else name for name, count in algorithms.most_common())
     ranges = text.ranged(shares, _percent), text.ranged(ratios, text.ratio)
-    return (kind, backend, names, *ranges, _automatic(automatic), cases)
+    return (family, backend, names, *ranges, _automatic(automatic), cases)
 
 
 def advise(result: Result) -> list[tuple[str, ...]]:
-    """A row of cells for each kind of problem, in the order of HEAD; nothing where the machine was not idle."""
-    if noise.is_busy(result):
-        return []
-    kinds: dict[tuple[str, str], list[Group]] = {}
+    """A row of cells for each family of problems in each place, in the order of HEAD; nothing where the machine was not
+    idle."""
+    families: dict[str, list[Group]] = {}
     for op in ("gemm", "stencil", "system"):
         for group in result.groups(op):
-            if group.best_ours:
-                kinds.setdefault((group.place, kind_of(group)), []).append(group)
-    # Products as in the file, then one sweep of 1D to 3D, then many, then systems.
-    ordered = sorted(kinds, key=lambda key: (key[0], key[1].startswith("system"), "steps" in key[1],
-                                             key[1] if "D " in key[1] else ""))
-    return [_cells(kind + (f", {place}" if place else ""), kinds[place, kind]) for place, kind in ordered]
+            if group.best_ours and not noise.is_busy(result):
+                families.setdefault(family_of(group) + (f", {group.place}" if group.place else ""), []).append(group)
+    return [_cells(family, groups) for family, groups in families.items()]
 
 
 def _percent(value: float) -> str:
@@ -109,7 +79,7 @@ def _automatic(shares: list[float]) -> str:
 
 
 KEY = (
-    "The fastest backend of each kind of problem; its algorithms, with the number of cases in which each is the "
+    "The fastest backend of each family of problems; its algorithms, with the number of cases in which each is the "
     "fastest; their rate as a share of the ceiling that binds and over that of the fastest peer, as geometric mean and "
     "range; and what the backend's own choice reaches. Cases whose figures may be off by more than "
     f"{100 * noise.DOUBTFUL:.0f} % are too noisy to conclude from."

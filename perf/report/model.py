@@ -61,6 +61,7 @@ class Row:
     repetitions: int = 0
     error: str = ""
     place: str = ""  # where it ran, in a file of several places
+    family: str = ""  # of problems, which the suite names; none in files of before
     figures: dict[str, float] = field(default_factory=dict)  # of distributed plans, see DISTRIBUTED_FIGURES
     automatic: bool = False  # what the backend chooses by itself
     passes: dict[str, list[float]] = field(default_factory=dict)  # "speed", "ceiling": of each, where there are several

@@ -82,8 +82,9 @@ def _row(name: tuple[str, str, str, str, Subject], entry: dict[str, Any]) -> Row
     repetitions = int(number(entry.get("repetitions")) or 1)
     ends = (_seconds(entry, "low"), _seconds(entry, "high"))
     return Row(*name, seconds=seconds, **values, binds=label, automatic=bool(number(entry.get("automatic"))),
-               place=place, cv=number(entry.get("spread")) if repetitions > 1 else None, repetitions=repetitions,
-               passes=_passes(entry), figures=figures, interval=ends if all(ends) else None)
+               place=place, family=str(entry.get("family", "")), figures=figures, repetitions=repetitions,
+               cv=number(entry.get("spread")) if repetitions > 1 else None, passes=_passes(entry),
+               interval=ends if all(ends) else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

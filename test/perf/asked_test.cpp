@@ -89,14 +89,17 @@ TEST_CASE("problems of the command line are measured, checked and written as the
   INFO(outcome.errors);
   CHECK(outcome.exit_code == 0);
   const json result = json::parse(std::ifstream(file));
-  Names found, checked;
+  Names found, checked, families;
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
+    families.insert(row.at("family"));
     const std::string name = *found.insert(row.at("name").get<std::string>()).first;
     CHECK_FALSE(row.contains("error_occurred"));
     if (row.at("max_error").get<double>() > 0.0) checked.insert(name.substr(0, name.rfind('/')));
   }
   CHECK(checked == names.cases);
+  CHECK(families == Names{"products with a bias", "batches of products", "1D star, one sweep", "2D star, one sweep",
+                          "3D star, one sweep", "2D box, many steps"});
   for (const json& row : result.at("left_out")) found.insert(row.at("name").get<std::string>());
   for (const std::string& name : names.rows) CHECK(found.contains(name));
 }
