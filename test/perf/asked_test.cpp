@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -67,8 +66,6 @@ TEST_CASE("--case selects rows by their whole names, or by what stands before th
 
 TEST_CASE("problems of the command line are measured, checked and written as the suite's are") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
   const std::vector<std::string> own = {"--gemm",    "48x33x20:TN:f64:ld+5:gelu_tanh",
                                         "--gemm",    "40x50x60x3:bf16->f32",
                                         "--stencil", "3d_star_r4:20x30x40:nearest:f64",
@@ -83,12 +80,8 @@ TEST_CASE("problems of the command line are measured, checked and written as the
 
   std::vector<std::string> arguments = own;
   // One thread, which waits for no other where the machine is busy.
-  arguments.insert(arguments.end(),
-                   {"--backend", "cpu", "--threads", "1", "--budget", "0.01", "--passes", "1", "--json", file});
-  const Outcome outcome = run_perf(arguments);
-  INFO(outcome.errors);
-  CHECK(outcome.exit_code == 0);
-  const json result = json::parse(std::ifstream(file));
+  arguments.insert(arguments.end(), {"--backend", "cpu", "--threads", "1", "--budget", "0.01", "--passes", "1"});
+  const json result = measured(arguments).result;
   Names found, checked, families;
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);

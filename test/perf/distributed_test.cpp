@@ -9,7 +9,6 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
 #include <map>
 
 using namespace tessera::test;
@@ -18,14 +17,10 @@ using nlohmann::json;
 
 TEST_CASE("two ranks are measured beside one") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
-  const Outcome outcome = run_perf({"--backend", "cpu", "--ranks", "2", "--threads", "1", "--quick", "--passes", "2",
-                                    "--budget", "0.01", "--json", file},
-                                   TESSERA_PERF_DISTRIBUTED);
-  INFO(outcome.errors);
-  REQUIRE(outcome.exit_code == 0);
-  const json result = json::parse(std::ifstream(file));
+  const json result =
+      measured({"--backend", "cpu", "--ranks", "2", "--threads", "1", "--quick", "--passes", "2", "--budget", "0.01"},
+               0, TESSERA_PERF_DISTRIBUTED)
+          .result;
   CHECK(result.at("left_out").empty());
   CHECK(result.at("context").at("ranks") == "2");
   std::map<std::string, json> rows;

@@ -64,6 +64,18 @@ int check_failures(const json& result, const std::string& subjects) {
   return failed;
 }
 
+/// What a run wrote that is ended once its file has that text; one that never has it ends by itself.
+json interrupted(const std::string& arguments, const std::string& text) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const char* const script = R"("$0" --backend cpu --json "$1" $2 & run=$!
+while kill -0 $run 2>/dev/null && ! grep -qs "$3" "$1"; do sleep 0.1; done
+kill -TERM $run; wait $run)";
+  CHECK(run({"/bin/sh", "-c", script, TESSERA_PERF_PROGRAM, file, arguments, text}).exit_code == 1);
+  CHECK_FALSE(std::filesystem::exists(file + ".partial"));
+  return json::parse(std::ifstream(file));
+}
+
 void check_measured(const json& row) {
   CHECK_FALSE(row.contains("error_occurred"));
   for (const char* positive : {"real_time", "rate", "ceiling"}) CHECK(row.at(positive).get<double>() > 0.0);
@@ -76,22 +88,17 @@ void check_measured(const json& row) {
 
 TEST_CASE("every row of a run is measured, checked and written") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
   // One thread, which waits for no other where the machine is busy.
   const std::vector<std::string> selection = {"--backend", "cpu",    "--threads",
                                               "1",         "--case", "gemm/64/*,stencil/2d_star_r1_1021*"};
   std::vector<std::string> listing = selection, measuring = selection;
   listing.push_back("--list");
-  measuring.insert(measuring.end(), {"--budget", "0.01", "--passes", "2", "--json", file});
+  measuring.insert(measuring.end(), {"--budget", "0.01", "--passes", "2"});
 
   const std::set<std::string> names = lines_of(run_perf(listing).output);
   REQUIRE(names.contains("gemm/64/f64/hot/tessera:cpu:reference"));
   REQUIRE(names.contains("stencil/2d_star_r1_1021^2_fixed/f32/cold/peer:openmp_loop"));
-  const Outcome outcome = run_perf(measuring);
-  INFO(outcome.errors);
-  CHECK(outcome.exit_code == 0);
-  const json result = json::parse(std::ifstream(file));
+  const auto [outcome, result] = measured(measuring);
   std::set<std::string> found;
   std::map<std::string, std::string> automatic;
   for (const json& row : result.at("benchmarks")) {
@@ -115,8 +122,6 @@ TEST_CASE("every row of a run is measured, checked and written") {
 
 TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their bytes counted") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
   constexpr double kSquare = 1024.0 * 1024.0;
   // The traffic of A, B and D, each once, and of a bias.
   const std::map<std::string, double> bytes = {{"gemm/1024/bf16->f32/cold", 8 * kSquare},
@@ -127,11 +132,9 @@ TEST_CASE("types of 16 bits, tf32, biases and activations are checked, and their
                                                {"gemm/1024_bias_relu/f32/cold", 12 * kSquare + 4096}};
   std::string cases;
   for (const auto& [name, unused] : bytes) cases += (cases.empty() ? "" : ",") + name;
-  const Outcome outcome = run_perf({"--backend", "cpu", "--algorithm", "packed", "--no-peers", "--case", cases,
-                                    "--budget", "0.01", "--passes", "1", "--json", file});
-  INFO(outcome.errors);
-  CHECK(outcome.exit_code == 0);
-  const json result = json::parse(std::ifstream(file));
+  const json result = measured({"--backend", "cpu", "--algorithm", "packed", "--no-peers", "--case", cases, "--budget",
+                                "0.01", "--passes", "1"})
+                          .result;
   REQUIRE(result.at("benchmarks").size() == bytes.size());
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
@@ -186,12 +189,8 @@ TEST_CASE("workspaces, their limit, kernels of an execution and a peer of two ke
 }
 
 TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
-  const Outcome outcome = run_perf(
-      {"--backend", "oldtable", "--no-peers", "--case", "gemm/16/f32/cold", "--budget", "0.01", "--json", file});
-  CHECK(outcome.exit_code == 1);
-  const json result = json::parse(std::ifstream(file));
+  const json result =
+      measured({"--backend", "oldtable", "--no-peers", "--case", "gemm/16/f32/cold", "--budget", "0.01"}, 1).result;
   REQUIRE(result.at("benchmarks").size() == 1);
   const json& row = result.at("benchmarks").front();
   CHECK(row.at("name") == "gemm/16/f32/cold/tessera:oldtable:zero");
@@ -201,12 +200,9 @@ TEST_CASE("a backend that computes nonsense has failed, however fast it is") {
 
 TEST_CASE("backends of one place compete with one set of peers") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
-  const Outcome outcome = run_perf({"--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*",
-                                    "--budget", "0.01", "--json", file});
-  CHECK(outcome.exit_code == 1);  // oldtable computes nonsense
-  const json result = json::parse(std::ifstream(file));
+  const std::vector<std::string> arguments = {
+      "--backend", "cpu,oldtable,fake", "--case", "gemm/16/f32/cold,ceiling/copy/*", "--budget", "0.01"};
+  const json result = measured(arguments, 1).result;  // oldtable computes nonsense
   std::map<std::string, int> rows;
   for (const json& row : result.at("benchmarks")) {
     CHECK(row.at("place") == "host");
@@ -258,15 +254,7 @@ TEST_CASE("bad input is refused with what would be right") {
 
 TEST_CASE("rows of an earlier pass stay when a later one is interrupted") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
-  const char* const script =
-      R"("$0" --backend cpu --case gemm/16/f32/cold --budget 30 --passes 1000 --json "$1" & run=$!
-while kill -0 $run 2>/dev/null && ! grep -qs '"passes"' "$1"; do sleep 0.1; done
-kill -TERM $run; wait $run)";
-  const Outcome outcome = run({"/bin/sh", "-c", script, TESSERA_PERF_PROGRAM, file});
-  CHECK(outcome.exit_code == 1);
-  const json result = json::parse(std::ifstream(file));
+  const json result = interrupted("--case gemm/16/f32/cold --budget 30 --passes 1000", "\"passes\"");
   REQUIRE_FALSE(result.at("benchmarks").empty());
   for (const json& row : result.at("benchmarks")) {
     CAPTURE(row);
@@ -277,19 +265,9 @@ kill -TERM $run; wait $run)";
 
 TEST_CASE("an interrupted run keeps the rows that were finished") {
   need_cpu();
-  const TemporaryDirectory folder;
-  const std::string file = folder.path() / "run.json";
-  // Ends the run once a first row is in the file; a run that never writes one ends by itself, and fails below.
-  const char* const script = R"("$0" --backend cpu --case stencil/2d_star_r1_10 --budget 0.05 --json "$1" & run=$!
-while kill -0 $run 2>/dev/null && ! grep -qs max_error "$1"; do sleep 0.1; done
-kill -TERM $run; wait $run)";
-  const Outcome outcome = run({"/bin/sh", "-c", script, TESSERA_PERF_PROGRAM, file});
-  CHECK(outcome.exit_code == 1);
-  const json result = json::parse(std::ifstream(file));
+  const json result = interrupted("--case stencil/2d_star_r1_10 --budget 0.05", "max_error");
   CHECK_FALSE(result.at("benchmarks").empty());
-  bool interrupted = false;
-  for (const json& row : result.at("left_out"))
-    interrupted = interrupted || row.at("reason") == "the run was interrupted";
-  CHECK(interrupted);
-  CHECK_FALSE(std::filesystem::exists(file + ".partial"));
+  const json& left_out = result.at("left_out");
+  CHECK(std::any_of(left_out.begin(), left_out.end(),
+                    [](const json& entry) { return entry.at("reason") == "the run was interrupted"; }));
 }

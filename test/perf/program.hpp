@@ -9,7 +9,9 @@
 #include "required.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,24 @@ inline Outcome run_perf(std::vector<std::string> arguments, const char* program 
   return run(arguments, {{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS},
                          {"TESSERA_BACKEND", std::nullopt},
                          {"TESSERA_GEMM_ALGORITHM", "reference"}});  // which the suite must not heed
+}
+
+/// What a run printed, and the JSON that it wrote.
+struct Measured {
+  Outcome outcome;
+  nlohmann::json result;
+};
+
+/// Runs it with that exit code and --json.
+inline Measured measured(std::vector<std::string> arguments, int exit_code = 0,
+                         const char* program = TESSERA_PERF_PROGRAM) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  arguments.insert(arguments.end(), {"--json", file});
+  const Outcome outcome = run_perf(arguments, program);
+  INFO(outcome.errors);
+  REQUIRE(outcome.exit_code == exit_code);
+  return {outcome, nlohmann::json::parse(std::ifstream(file))};
 }
 
 inline void need(const std::string& backend) {
