@@ -134,7 +134,6 @@ class Result:
     path: Path
     context: dict[str, Any]
     rows: list[Row]
-    ignored: list[str]  # names that are not ours
     left_out: dict[str, list[str]] = field(default_factory=dict)  # reason -> what was not measured
 
     def of(self, op: str) -> list[Row]:

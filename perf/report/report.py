@@ -163,15 +163,10 @@ def _summary(result: Result) -> str:
     return _list(items, "summary")
 
 
-def _left_out(result: Result) -> list[str]:
-    parts = []
-    if result.left_out:
-        items = [escape(f"{reason}: {', '.join(names[:8])}") + f" and {len(names) - 8} more" * (len(names) > 8)
-                 for reason, names in result.left_out.items()]
-        parts += ["<h3>Left out</h3>" + _list(items, "key")]
-    if result.ignored:
-        parts += [_element("p", f"Left out, for their names are not ours: {escape(', '.join(result.ignored))}.", "key")]
-    return parts
+def _left_out(result: Result) -> str:
+    items = [escape(f"{reason}: {', '.join(names[:8])}") + f" and {len(names) - 8} more" * (len(names) > 8)
+             for reason, names in result.left_out.items()]
+    return "<h3>Left out</h3>" + _list(items, "key") if items else ""
 
 
 def _plots(result: Result, op: str) -> list[Plot]:
@@ -193,7 +188,7 @@ def _section(result: Result, index: int) -> str:
             parts += [f'<h3 id="f{index}-{op}">{OPS[op]}</h3>', _figures(_plots(result, op)), _rows(result, op)]
     if result.of("ceiling"):
         parts += [f'<h3 id="f{index}-ceiling">{OPS["ceiling"]}</h3>', _ceilings(result)]
-    return "\n".join([f'<section class="file" id="f{index}">', *parts, *_left_out(result), "</section>"])
+    return "\n".join([f'<section class="file" id="f{index}">', *parts, _left_out(result), "</section>"])
 
 
 def _contents(results: list[Result]) -> str:

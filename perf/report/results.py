@@ -114,28 +114,27 @@ def _left_out(document: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def load(path: str | Path) -> Result:
-    """Reads one file. Throws ResultError when it is missing, malformed or holds none of our rows."""
+    """Reads one file. Throws ResultError when it is missing, malformed or has no rows."""
     path = Path(path)
     document = _read(path)
     rows: dict[str, Row] = {}
-    ignored: list[str] = []
     for index, entry in enumerate(document["benchmarks"]):
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
             raise ResultError(f"{path}: benchmarks[{index}] is not an object with a name")
         if entry.get("run_type") == "aggregate" or entry["name"] in rows:
             raise ResultError(f"{path}: {entry['name']}: a row has one entry, without repetitions and aggregates")
-        if name := _parse_name(entry["name"]):
-            rows[entry["name"]] = _row(name, entry)
-        else:
-            ignored.append(entry["name"])
+        name = _parse_name(entry["name"])
+        if not name:
+            raise ResultError(f"{path}: {entry['name']}: a row is named <op>/<case>/<dtype>/<cache>/<subject> with op "
+                              f"one of {', '.join(OPS)}")
+        rows[entry["name"]] = _row(name, entry)
     if not rows:
-        raise ResultError(
-            f"{path}: holds no row named <op>/<case>/<dtype>/<cache>/<subject> with op one of {', '.join(OPS)}")
+        raise ResultError(f"{path}: holds no row")
     found = list(rows.values())
     if len({row.place for row in found}) == 1:  # nothing to tell apart
         found = [replace(row, place="") for row in found]
     context = {ALIASES.get(key, key): value for key, value in document["context"].items()}
-    return Result(path, context, found, ignored, _left_out(document))
+    return Result(path, context, found, _left_out(document))
 
 
 def run(main: Callable[[], int]) -> NoReturn:

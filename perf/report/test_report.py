@@ -80,7 +80,8 @@ class Parsing(Files):
         name = "gemm/64/f32/hot/peer:blis"
         cases = {"{": "is not JSON: line 1", "[]": 'no list "benchmarks"', '{"benchmarks": []}': 'no object "context"',
                  '{"context": {}, "benchmarks": [3]}': "benchmarks[0] is not an object",
-                 '{"context": {}, "benchmarks": []}': "holds no row", json.dumps(one_row("BM_Copy/8")): "holds no row",
+                 '{"context": {}, "benchmarks": []}': "holds no row",
+                 json.dumps(one_row("BM_Copy/8")): "BM_Copy/8: a row is named <op>/<case>/",
                  json.dumps(content(entry(name), entry(name))): "without repetitions",
                  json.dumps(one_row(name, run_type="aggregate")): "and aggregates"}
         for text, message in cases.items():
