@@ -53,7 +53,7 @@ Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, c
     D* const d = static_cast<D*>(out);
     has_bias ? plan->execute(alpha, a, b, S(0), d, bias(values)) : plan->execute(alpha, a, b, S(0), d);
   };
-  return {execute, plan->workspace_bytes()};
+  return {execute, plan->workspace_bytes(), plan->describe()};
 }
 
 /// A field's arrays among the operands, and where an execution leaves each of its levels.
@@ -101,7 +101,7 @@ Prepared prepare_system(const tessera::Context& context, const Problem& problem,
       for (std::size_t level = 0; level < f.after.size(); ++level) arrays[f.first + level] = before[f.after[level]];
     }
   };
-  return {execute, plan->workspace_bytes()};
+  return {execute, plan->workspace_bytes(), plan->describe()};
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Prepared prepare(const tessera::Context& context, const Problem& problem, const 
     const Execute execute = [plan](const void* const* in, void* out) {
       plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out));
     };
-    return {execute, plan->workspace_bytes()};
+    return {execute, plan->workspace_bytes(), plan->describe()};
   });
 }
 
@@ -181,6 +181,8 @@ class Algorithm : public Competitor {
   std::optional<std::uint64_t> workspace_;
 };
 
+}  // namespace
+
 bool has_stream(tessera::Context& context) {
   try {
     context.native_stream();
@@ -191,10 +193,7 @@ bool has_stream(tessera::Context& context) {
   }
 }
 
-}  // namespace
-
-/// A stream alone may be of any kind, and so may names;
-/// a runtime knows its own memory.
+/// A stream alone may be of any kind, and so may names; a runtime knows its own memory.
 std::string platform_of(tessera::Context& context) {
   if (!has_stream(context)) return "host";  // whose operands every backend takes
   std::string reason = "its memory is not CUDA's";

@@ -49,6 +49,8 @@ std::vector<Competitor*> all_competitors(const Platform& platform);
 /// What could not be had, and why.
 using LeftOut = std::vector<std::pair<std::string, std::string>>;
 
+/// Whether a context computes on a stream; the others do on the host.
+bool has_stream(tessera::Context& context);
 /// The part of the suite that measures where a context computes, "host" or "cuda". Throws where there is none.
 std::string platform_of(tessera::Context& context);
 
@@ -87,6 +89,7 @@ tessera::StencilDesc stencil_desc(const Problem& problem);
 struct Prepared {
   Execute execute;
   std::uint64_t workspace_bytes;  ///< that the plan takes beside its operands
+  std::string description;        ///< what the plan says of itself
 };
 Prepared prepare(const tessera::Context& context, const Problem& problem, const tessera::PlanOptions& options);
 

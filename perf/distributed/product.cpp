@@ -78,9 +78,6 @@ class ScaledProduct : public ScaledCase {
   void execute() override { plan_->execute(1.0, memory_[0].get(), memory_[1].get(), 0.0, memory_[2].get()); }
   double checked() override;
   std::string describe() const override { return plan_->describe(); }
-  std::string describe_own() const override {
-    return GemmPlan(*s_.context, gemm_desc(case_.problem), {.operands = s_.memory()}).describe();
-  }
   void add_peers() override;
   void poison_result() const { s_.device->poison(memory_[2].get(), bytes_of(2)); }
   std::size_t bytes_of(std::size_t matrix) const {

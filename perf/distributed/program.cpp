@@ -17,12 +17,7 @@ int device_count(const std::string& backend) {
     if (backend != info.name && backend != info.name + "-" + info.variant) continue;
     if (!info.available) throw std::runtime_error("backend " + backend + ": " + info.reason);
     Context context(backend);
-    try {
-      context.native_stream();
-      return int(info.devices.size());
-    } catch (const Error&) {
-      return 0;  // without a stream it computes on the host
-    }
+    return has_stream(context) ? int(info.devices.size()) : 0;
   }
   throw UsageError{"--backend " + backend + ": there is no such backend"};
 }

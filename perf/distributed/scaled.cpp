@@ -52,7 +52,7 @@ void ScaledCase::add_own() {
   together(s_.group, [&] {
     if (!is_weak() && !s_.is_root()) return;
     own = std::make_shared<OwnPlan>(s_, case_.problem);
-    label = describe_own();
+    label = own->prepared.description;
   });
   const auto execute = own ? std::function<void()>([own] { own->execute(); }) : nullptr;
   const std::string ours = "tessera:" + s_.backend;

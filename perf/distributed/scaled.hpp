@@ -40,8 +40,7 @@ class ScaledCase {
   virtual void execute() = 0;  ///< the plan of all ranks
   /// Of the execution before: the largest error relative to its bound; throws where one is larger.
   virtual double checked() = 0;
-  virtual std::string describe() const = 0;      ///< the plan of all ranks
-  virtual std::string describe_own() const = 0;  ///< a plan of one rank
+  virtual std::string describe() const = 0;  ///< the plan of all ranks
   virtual std::vector<std::pair<std::string, double>> counters() const { return {}; }
   virtual void add_peers() {}
 
@@ -61,10 +60,12 @@ class ScaledCase {
 
 /// A domain whose first axis is cut.
 class ScaledDomain : public ScaledCase {
- protected:
-  ScaledDomain(const Station& station, const ScalingCase& c, std::vector<std::int64_t> extents)
-      : ScaledCase(station, c), extents_(std::move(extents)) {}
+ public:
+  ScaledDomain(const Station& station, const ScalingCase& c)
+      : ScaledCase(station, c),
+        extents_(whole_.op == Op::system ? extents_of(whole_.system) : extents_of(whole_.stencil)) {}
 
+ protected:
   virtual Block block_of(int rank) const = 0;
   Block own_block() const { return block_of(s_.group.rank()); }
   /// Where this rank's block is in the whole, and in its array.

@@ -15,17 +15,13 @@ namespace {
 
 class ScaledStencil : public ScaledDomain {
  public:
-  ScaledStencil(const Station& station, const ScalingCase& c)
-      : ScaledDomain(station, c, extents_of(c.whole(station.group.size()).stencil)) {}
+  using ScaledDomain::ScaledDomain;
 
  private:
   void make() override;
   void execute() override { plan_->execute(in_.get(), out_.get()); }
   double checked() override { return compared(out_.get(), own_block()); }
   std::string describe() const override { return plan_->describe(); }
-  std::string describe_own() const override {
-    return StencilPlan(*s_.context, stencil_desc(case_.problem), {.operands = s_.memory()}).describe();
-  }
   std::vector<std::pair<std::string, double>> counters() const override {
     return halo_counters(whole_.stencil.radius, double(whole_.stencil.steps), 1.0);
   }

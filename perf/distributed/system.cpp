@@ -20,18 +20,13 @@ std::string algorithm_of(const std::string& description) {
 /// Waves, whose fields are the state's two levels and perhaps an array.
 class ScaledSystem : public ScaledDomain {
  public:
-  ScaledSystem(const Station& station, const ScalingCase& c)
-      : ScaledDomain(station, c, extents_of(c.whole(station.group.size()).system)) {}
+  using ScaledDomain::ScaledDomain;
 
  private:
   void make() override;
   void execute() override;
   double checked() override;
   std::string describe() const override { return plan_->describe(); }
-  std::string describe_own() const override {
-    const SystemShape& s = case_.problem.system;
-    return SystemPlan(*s_.context, system_of(s, whole_.kind.dtype), s.steps, {.operands = s_.memory()}).describe();
-  }
   /// Several steps need the level before, too.
   std::vector<std::pair<std::string, double>> counters() const override {
     return halo_counters(double(whole_.system.order / 2), double(whole_.system.steps), 2.0);
