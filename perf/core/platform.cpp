@@ -53,7 +53,7 @@ Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, c
     D* const d = static_cast<D*>(out);
     has_bias ? plan->execute(alpha, a, b, S(0), d, bias(values)) : plan->execute(alpha, a, b, S(0), d);
   };
-  return {execute, plan->workspace_bytes(), plan->describe()};
+  return {execute, plan->workspace_bytes(), plan->algorithm(), plan->describe()};
 }
 
 /// A field's arrays among the operands, and where an execution leaves each of its levels.
@@ -101,7 +101,7 @@ Prepared prepare_system(const tessera::Context& context, const Problem& problem,
       for (std::size_t level = 0; level < f.after.size(); ++level) arrays[f.first + level] = before[f.after[level]];
     }
   };
-  return {execute, plan->workspace_bytes(), plan->describe()};
+  return {execute, plan->workspace_bytes(), plan->algorithm(), plan->describe()};
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Prepared prepare(const tessera::Context& context, const Problem& problem, const 
     const Execute execute = [plan](const void* const* in, void* out) {
       plan->execute(static_cast<const T*>(in[0]), static_cast<T*>(out));
     };
-    return {execute, plan->workspace_bytes(), plan->describe()};
+    return {execute, plan->workspace_bytes(), plan->algorithm(), plan->describe()};
   });
 }
 
@@ -149,18 +149,15 @@ class Algorithm : public Competitor {
   std::optional<std::uint64_t> workspace() const override { return workspace_; }
   /// Compared with all parameters: the same algorithm with another tile is not what the row measures.
   bool automatic(const Problem& problem) const override {
-    return limit_ == 0 && planned(problem, forcing("")) == planned(problem, forcing(algorithm_));
+    const auto planned = [&](const std::string& forced) {
+      return perf::prepare(*context_, problem, forcing(forced)).algorithm;
+    };
+    return limit_ == 0 && planned("") == planned(algorithm_);
   }
 
  private:
   PlanOptions forcing(const std::string& algorithm, std::uint64_t limit = 0) const {
     return {.operands = memory_, .algorithm = algorithm, .workspace_limit = limit};
-  }
-  std::string planned(const Problem& problem, const PlanOptions& options) const {
-    if (op_ == Op::gemm) return GemmPlan(*context_, gemm_desc(problem), options).algorithm();
-    if (op_ == Op::stencil) return StencilPlan(*context_, stencil_desc(problem), options).algorithm();
-    const StencilSystem system = system_of(problem.system, problem.kind.dtype);
-    return SystemPlan(*context_, system, problem.system.steps, options).algorithm();
   }
   /// Whether its plan takes more where nobody sets a limit.
   bool exceeds_limit(const Problem& problem) const {

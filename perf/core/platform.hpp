@@ -88,8 +88,8 @@ tessera::StencilDesc stencil_desc(const Problem& problem);
 /// A plan, by what executes it: C = op(A) op(B), out = S(in), or steps of a system.
 struct Prepared {
   Execute execute;
-  std::uint64_t workspace_bytes;  ///< that the plan takes beside its operands
-  std::string description;        ///< what the plan says of itself
+  std::uint64_t workspace_bytes;       ///< that the plan takes beside its operands
+  std::string algorithm, description;  ///< what the plan says of itself
 };
 Prepared prepare(const tessera::Context& context, const Problem& problem, const tessera::PlanOptions& options);
 
