@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Iterator
 
 from drawing import COLOURS, GRID, QUIET, Scale, dot, line, svg, text
+from formatting import factor
 
 WIDTH, LABELS, VALUES = 760, 290, 104  # of all, of the labels at the left, of the values at the right
 COLUMNS = (WIDTH - 54, WIDTH - 8)  # where the values of the two types end
@@ -48,8 +49,7 @@ def _line(axis: Scale, y: float, dtypes: tuple[str, ...], of_line: Line) -> Iter
     for dtype, colour, dy, x in zip(dtypes, COLOURS, (-4, 4), COLUMNS):
         if values := of_line.values.get(dtype):
             yield from _marks(axis, y + dy, values, colour)
-            slowest = min(values)
-            yield text(x, y + 4, f"{slowest:.2f}" if slowest < 9.95 else f"{slowest:.0f}", colour, 12, "end")
+            yield text(x, y + 4, factor(min(values)), colour, 12, "end")
 
 
 def _section(axis: Scale, y: float, section: Section) -> Iterator[str]:

@@ -212,11 +212,7 @@ median = statistics.median
 
 def times(values: list[float], centre_of: Callable[[list[float]], float] = mean) -> str:
     """Geometric mean or median, and the range where there are several: `1.01 (0.97–1.03)`."""
-    return text.ranged(values, _times, centre_of)
-
-
-def _times(value: float) -> str:
-    return f"{value:.2f}" if value < 9.95 else f"{value:.0f}"
+    return text.ranged(values, text.factor, centre_of)
 
 
 def percents(values: list[float]) -> str:

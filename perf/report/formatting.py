@@ -92,6 +92,11 @@ def ratio(value: float | None) -> str:
     return f"{float(f'{value:.3g}'):,.{digits}f}×".replace(",", THIN_SPACE)
 
 
+def factor(value: float, digits: int = 2) -> str:
+    """So many digits behind the point below 10, none from there on: `0.97`, `12`."""
+    return f"{value:.{digits}f}" if value < 9.95 else f"{value:.0f}"
+
+
 def ranged(values: list[float], show: Callable[[float], str],
            centre_of: Callable[[list[float]], float] = statistics.geometric_mean) -> str:
     """The centre, and the range where there are several: `0.98× (0.91–1.03)`."""

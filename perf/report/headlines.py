@@ -23,7 +23,7 @@ Found = tuple[str, str, list[float]]  # of a group: its title, the type, a figur
 
 
 def _range(values: Iterable[float], digits: int = 2) -> str:
-    low, high = (f"{value:.{digits}f}" if value < 9.95 else f"{value:.0f}" for value in (min(values), max(values)))
+    low, high = (text.factor(value, digits) for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
 

@@ -17,11 +17,9 @@ import noise
 import plots
 import report
 from results import ResultError, load, parse_subject
-from test_noise import Advised, Headlines, Intervals, Numbers  # noqa: F401: found here by unittest
-from test_passes import Chance, SeveralPasses  # noqa: F401
-from test_scaling import Blocks, Model  # noqa: F401
 from test_synthetic import GEMM_SUBJECTS, Document, Files, content, document, entry, loaded, one_row
 
+OTHERS = ("test_noise", "test_passes", "test_scaling")  # modules whose tests run with these
 PEERS = ("peer:cublas", "peer:cublaslt-best")
 EIGENS = ("tessera:cpu:eigen", "peer:eigen")  # an algorithm and a peer
 
@@ -263,6 +261,11 @@ class Pages(Files):
         done = self.program("report.py", self.write(document()), "-o", target)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("</html>", target.read_text(encoding="utf-8"))
+
+
+def load_tests(loader: unittest.TestLoader, own: unittest.TestSuite, _: object) -> unittest.TestSuite:
+    own.addTests(loader.loadTestsFromNames(OTHERS))
+    return own
 
 
 if __name__ == "__main__":
