@@ -31,13 +31,13 @@ LAYER = re.compile(r"gemm/(?P<size>\d+)_bias_(?P<activation>relu|gelu|gelu_tanh)
 
 
 def derivative(k: int, radius: int) -> float:
-    """The coefficient at the distance k of a central difference, as in core/taps.hpp."""
+    """The coefficient at the distance k of a central difference, as in cases/taps.hpp."""
     below = k * math.factorial(radius - k) * math.factorial(radius + k)
     return (-1) ** (k + 1) * math.factorial(radius) ** 2 / below
 
 
 class Case:
-    """One stencil as the suite defines it; `taps` as in core/taps.hpp."""
+    """One stencil as the suite defines it; `taps` as in cases/taps.hpp."""
 
     def __init__(self, match: re.Match[str]):
         self.rank, self.radius = int(match["rank"]), int(match["radius"])
