@@ -40,7 +40,6 @@ from model import Result, Row
 from results import ResultError, fail, load, run
 
 Key = tuple[str, ...]  # op, case, dtype, cache; of a row the subject, too
-Rows = dict[Key, Row]
 FASTER, SLOWER, SAME, BROKEN, MENDED, UNKNOWN = "faster", "SLOWER", "same", "FAILS NOW", "works now", "unknown"
 FLOOR = 0.02
 SINGLE_PASS_FLOORS = {"rate": FLOOR, "ceiling": 0.10, "peers": 0.15}
@@ -52,7 +51,7 @@ MACHINE_MOVED = "Peers and ceilings moved beyond their spread: the machine, not 
 class Change:
     old: Row
     new: Row
-    metric: str  # "rate", "ceiling", "peers" or "speed"
+    by: str  # "rate", "ceiling", "peers" or "speed"
     ratio: float | None  # new / old; above 1 is faster
     threshold: float  # of |log ratio|: of passes, what the row alone exceeds by chance with probability RISK
     verdict: str
@@ -80,41 +79,18 @@ class Summary:
         return FASTER if self.low > above else SLOWER if self.high < below else SAME
 
 
-def _metric(old: Row, new: Row, by: str) -> str:
-    """Shares of a ceiling compare only where the same ceiling binds."""
-    shares = old.ceiling and new.ceiling and old.binds == new.binds
-    return "ceiling" if by == "ceiling" and shares else "rate" if old.rate and new.rate else "speed"
-
-
 def typical_cv(result: Result) -> float:
     return statistics.median([row.cv for row in result.rows if row.cv is not None] or [0.0])
 
 
-def change(old: Row, new: Row, by: str, least: tuple[float, float], floor: float, drift: float = 1.0) -> Change:
-    """Of rows of one pass."""
-    metric = _metric(old, new, by)
-    before, after = (row.ceiling if metric == "ceiling" else row.speed for row in (old, new))
-    ratio = after / before / drift if before and after else None
-    threshold = max(2 * math.hypot(*(max(row.cv or 0.0, lowest) for row, lowest in zip((old, new), least))),
-                    math.log1p(floor))
-    verdict = SAME if ratio is None or abs(math.log(ratio)) <= threshold else FASTER if ratio > 1 else SLOWER
-    return Change(old, new, metric, ratio, threshold, verdict)
-
-
-def peers_drift(old: Rows, new: Result) -> dict[Key, float]:
-    """Of each problem: new / old of its peers' speeds, their geometric mean."""
-    logs: dict[Key, list[float]] = {}
-    for row in new.rows:
-        before = old.get(row.key)
-        if before and not row.subject.ours and row.op != "ceiling" and before.speed and row.speed:
-            logs.setdefault(row.key[:4], []).append(math.log(row.speed / before.speed))
-    return {problem: math.exp(statistics.fmean(values)) for problem, values in logs.items()}
-
-
-def by_pass(result: Result, by: str) -> dict[Key, list[float]]:
-    """Of each row that has it: the logarithm of what is compared, in each pass."""
+def by_pass(result: Result, by: str, several: bool) -> dict[Key, list[float]]:
+    """Of each row that has it: the logarithm of what is compared, in each pass, or of all samples of one pass."""
     metric = "ceiling" if by == "ceiling" else "speed"
-    logs = {row.key: list(map(math.log, row.passes[metric])) for row in result.rows if metric in row.passes}
+    logs = {}
+    for row in result.rows:
+        values = row.passes.get(metric, []) if several else [getattr(row, metric) or row.speed or 0.0]
+        if values and all(values):
+            logs[row.key] = list(map(math.log, values))
     if by != "peers":
         return logs
     peers: dict[Key, list[Key]] = {}
@@ -129,15 +105,22 @@ def by_pass(result: Result, by: str) -> dict[Key, list[float]]:
     return found
 
 
-def change_of_passes(old: Row, new: Row, by: str, values: tuple[list[float], list[float]], least: tuple[float, ...],
-                     floor: float) -> Change:
-    """The verdict says the direction alone; settled() has the last word."""
+def change(old: Row, new: Row, by: str, values: tuple[list[float], list[float]], least: tuple[float, ...],
+           floor: float) -> Change:
+    """`least`: what the row's variance between passes, or its cv in one, counts as in each file at least. Of passes
+    the verdict says the direction alone; settled() has the last word."""
     difference = statistics.fmean(values[1]) - statistics.fmean(values[0])
-    error = math.sqrt(sum(max(statistics.variance(logs), lowest) / len(logs) for logs, lowest in zip(values, least)))
-    freedom = sum(len(logs) - 1 for logs in values)
-    tail = t_tail(difference / error, freedom) if error else float(difference == 0)
-    verdict = SAME if abs(difference) <= math.log1p(floor) else FASTER if difference > 0 else SLOWER
-    return Change(old, new, by, math.exp(difference), t_quantile(RISK, freedom) * error, verdict, tail)
+    beyond, tail = math.log1p(floor), None
+    if freedom := sum(len(logs) - 1 for logs in values):
+        variances = (max(statistics.variance(logs), lowest) / len(logs) for logs, lowest in zip(values, least))
+        error = math.sqrt(sum(variances))
+        tail = t_tail(difference / error, freedom) if error else float(difference == 0)
+        threshold = t_quantile(RISK, freedom) * error
+    else:
+        spread = math.hypot(*(max(row.cv or 0.0, lowest) for row, lowest in zip((old, new), least)))
+        threshold = beyond = max(2 * spread, beyond)
+    verdict = SAME if abs(difference) <= beyond else FASTER if difference > 0 else SLOWER
+    return Change(old, new, by, math.exp(difference), threshold, verdict, tail)
 
 
 def settled(found: list[Change]) -> list[Change]:
@@ -152,24 +135,24 @@ def changes(old: Result, new: Result, by: str = "auto", floor: float | None = No
     if by == "auto":
         by = "rate" if new.context.get("gpu") else "ceiling"
     before = {row.key: row for row in old.rows}
-    drift = peers_drift(before, new) if by == "peers" else {}
-    cvs = (typical_cv(old), typical_cv(new))
-    logs = (by_pass(old, by), by_pass(new, by))
-    least = tuple(statistics.median(map(statistics.variance, of_file.values())) if of_file else 0.0 for of_file in logs)
     several = all(any(row.passes for row in result.rows) for result in (old, new))
-    single_floor = SINGLE_PASS_FLOORS[by] if floor is None else floor
+    logs = tuple(by_pass(result, by, several) for result in (old, new))
+    if several:
+        least = tuple(statistics.median(map(statistics.variance, found.values())) if found else 0.0 for found in logs)
+    else:
+        least = (typical_cv(old), typical_cv(new))
+    if floor is None:
+        floor = FLOOR if several else SINGLE_PASS_FLOORS[by]
 
     def compared(one: Row, other: Row) -> Change:
         key = other.key
         if one.error or other.error:
             verdict = SAME if one.error and other.error else BROKEN if other.error else MENDED
             return Change(one, other, "speed", None, 0.0, verdict)
-        if not several:
-            item = change(one, other, by, cvs, single_floor, drift.get(key[:4], 1.0) if other.subject.ours else 1.0)
-            return replace(item, metric="peers") if by == "peers" and other.subject.ours else item
-        if key not in logs[0] or key not in logs[1] or by == "ceiling" and one.binds != other.binds:
+        same = by != "ceiling" or (one.ceiling and one.binds) == (other.ceiling and other.binds)
+        if key not in logs[0] or key not in logs[1] or not same:
             return Change(one, other, "speed", None, 0.0, UNKNOWN)
-        return change_of_passes(one, other, by, (logs[0][key], logs[1][key]), least, FLOOR if floor is None else floor)
+        return change(one, other, by, (logs[0][key], logs[1][key]), least, floor)
 
     found = [compared(before[row.key], row) for row in new.rows if row.key in before]
     found = [item for ours in (True, False)
@@ -201,7 +184,7 @@ def summaries(found: list[Change], kind: str = "tessera") -> list[Summary]:
     """Of our algorithms, or of the peers ("peer"). Where ours are not divided by the peers, the interval of all the
     operation's peers shows what the machine did."""
     unchanged: dict[str, tuple[float, float]] = {}
-    if kind == "tessera" and not any(item.metric == "peers" for item in found):
+    if kind == "tessera" and not any(item.by == "peers" for item in found):
         peers = _logs(found, "peer")
         for op in {op for op, _ in peers}:
             together = [value for key, values in peers.items() if key[0] == op for value in values]
@@ -231,12 +214,12 @@ def _cells(item: Change) -> tuple[str, ...]:
     if item.ratio is None:
         shown = (_shown(row, "speed") if item.verdict == UNKNOWN else row.error and "failed" for row in rows)
         return (item.new.name, *shown, "", "", item.verdict)
-    return (item.new.name, *(_shown(row, item.metric) for row in rows), f"{item.ratio:.3f}",
+    return (item.new.name, *(_shown(row, item.by) for row in rows), f"{item.ratio:.3f}",
             f"±{100 * math.expm1(item.threshold):.1f} %", item.verdict)
 
 
-def _shown(row: Row, metric: str) -> str:
-    if metric == "ceiling":
+def _shown(row: Row, by: str) -> str:
+    if by == "ceiling" and row.ceiling:
         return text.percent(row.ceiling, 1) + " %"
     return text.duration(row.seconds) if row.op == "overhead" else text.speed(row)
 

@@ -135,6 +135,10 @@ class Comparing(Files):
         self.assertEqual(self.verdicts(swung, old), {compare.SAME})
         self.assertEqual(self.verdicts(swung, old, by="rate"), {compare.SLOWER})
         self.assertEqual(self.verdicts(slower, old), {compare.SLOWER})
+        self.assertEqual(self.verdicts(one_row(old["benchmarks"][0]["name"], rate=9.0, ceiling=0.7, label="fma"), old),
+                         {compare.UNKNOWN})  # another one binds
+        plain, slow = (one_row("python/x/f32/hot/tessera:cpu", real_time=time) for time in (1.0, 1.2))
+        self.assertEqual(self.verdicts(slow, plain), {compare.SLOWER})  # there is none: times are compared
 
     def test_peers_show_what_the_machine_did(self) -> None:
         def pair(ours: float, peer: float) -> Document:
@@ -145,6 +149,8 @@ class Comparing(Files):
         self.assertEqual(self.verdicts(pair(60.0, 55.0), old, by="rate"), {compare.SLOWER})
         self.assertEqual(self.verdicts(pair(60.0, 70.0), old, by="peers"), {compare.SLOWER})
         self.assertEqual(self.verdicts(pair(100.0, 70.0), old, by="peers"), {compare.FASTER})
+        old["benchmarks"].pop()
+        self.assertEqual(self.verdicts(old, old, by="peers"), {compare.UNKNOWN})
 
     def test_exit_codes(self) -> None:
         old, slow = self.write(document(), "old.json"), self.write(document(seed=2, slower=1.05), "slow.json")
