@@ -42,11 +42,13 @@ Problem resolve_gemm(Problem p) {
   const std::int64_t bias = g.bias == TESSERA_BIAS_NONE ? 0 : g.n;
   p.in_count = {g.batch * g.stride_a, g.batch * g.stride_b, bias};
   p.out_count = g.batch * g.stride_c;
-  p.out_gaps = g.batch * g.m * (g.ldc - g.n);
+  // What is added to must hold numbers, also between the rows.
+  p.out_gaps = g.beta != 0.0f ? 0 : g.batch * g.m * (g.ldc - g.n);
   p.flops = p.work = 2.0 * double(g.m) * double(g.n) * double(g.k) * batch;
   const double size = double(size_of(p.kind.dtype)), size_out = double(size_of(p.kind.dtype_out));
   p.read_bytes = size * batch * (double(g.m) * double(g.k) + double(g.k) * double(g.n)) + size_out * double(bias);
   p.write_bytes = size_out * batch * double(g.m) * double(g.n);
+  if (g.beta != 0.0f) p.read_bytes += p.write_bytes;
   return p;
 }
 
@@ -123,6 +125,7 @@ std::string name_of(const GemmShape& g) {
   if (g.batch > 1) name += "_batch" + std::to_string(g.batch);
   if (g.ldc > g.n) name += "_ld+" + std::to_string(g.ldc - g.n);
   if (g.trans_a || g.trans_b) name += std::string("_") + (g.trans_a ? 'T' : 'N') + (g.trans_b ? 'T' : 'N');
+  if (g.beta != 0.0f) name += "_beta1";
   if (g.bias != TESSERA_BIAS_NONE) name += "_bias";
   if (g.activation != TESSERA_ACTIVATION_NONE) name += std::string("_") + kActivations[g.activation];
   return name;

@@ -34,6 +34,11 @@ std::vector<Case> gemm_cases();
 std::vector<Case> stencil_cases();
 std::vector<Case> system_cases();
 
+/// Groups of products beside those, which run where --case names them. Their names begin with the group's.
+inline constexpr const char* kGroups[] = {"layers", "random-aligned", "random-odd"};
+/// Of 16 bits: layers of language models and of vision transformers.
+std::vector<Case> layer_cases();
+
 // ---- Cases by their names: what --gemm and --stencil of the command line say, and what rows are called
 
 /// What the texts look like, each with an example.

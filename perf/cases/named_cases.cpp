@@ -14,11 +14,12 @@
 namespace tessera::perf {
 
 const char* const kGemmGrammar =
-    "  --gemm SIZE[:TRANSPOSES][:TYPE][:ld+N][:bias][:ACTIVATION]\n"
+    "  --gemm SIZE[:TRANSPOSES][:TYPE][:ld+N][:beta1][:bias][:ACTIVATION]\n"
     "    SIZE         N, MxNxK or MxNxKxBATCH; or SIZE:batchN\n"
     "    TRANSPOSES   of A and B: NN (default), NT, TN, TT\n"
     "    TYPE         f32 (default), f64, f16, bf16, 'f16->f32', 'bf16->f32'; f32 by bf16x6, f16x3, tf32\n"
     "    ld+N         N elements between the rows of each matrix\n"
+    "    beta1        adds to what D holds\n"
     "    bias         for each column; ACTIVATION, which brings it: relu, gelu, gelu_tanh, silu, sigmoid, tanh\n"
     "    Example:     --gemm 512x32000x4096:TN:bf16:gelu_tanh\n";
 
@@ -117,7 +118,7 @@ struct Product {
   std::optional<std::int64_t> batch, padding;
   std::optional<std::string> transposes;
   std::optional<Kind> kind;
-  std::optional<bool> bias;
+  std::optional<bool> beta, bias;
   std::optional<tessera_activation> activation;
 };
 
@@ -141,6 +142,8 @@ void read_option(Product& p, const std::string& field) {
     say(p.batch, *batch, field, "batch");
   else if (const auto padding = number_behind("ld+", field, kMaxSize))
     say(p.padding, *padding, field, "distance of rows");
+  else if (field == "beta1")
+    say(p.beta, true, field, "beta");
   else if (field == "bias")
     say(p.bias, true, field, "bias");
   else if (activation && *activation != TESSERA_ACTIVATION_NONE)
@@ -165,6 +168,7 @@ GemmShape shape_of(const Product& p) {
   check_bytes("D", elements(m, n), kind.dtype_out);
   GemmShape g = padded_shape(m, n, k, trans_a, trans_b, padding);
   g.batch = batch;
+  if (p.beta) g.beta = 1.0f;
   if (p.bias || p.activation) add_epilogue(g, p.activation.value_or(TESSERA_ACTIVATION_NONE));
   return g;
 }
@@ -245,7 +249,9 @@ Case case_of(Op op, Shape Problem::*place, const Shape& shape, const Kind& kind)
 }  // namespace
 
 Case gemm_case(const std::string& text) {
-  const Fields fields = fields_of(text);
+  Fields fields = fields_of(text);
+  if (fields.size() > 1 && std::find(std::begin(kGroups), std::end(kGroups), fields[0]) != std::end(kGroups))
+    fields.erase(fields.begin());
   Product product;
   read_sizes(product, fields[0]);
   for (std::size_t i = 1; i < fields.size(); ++i) read_option(product, fields[i]);

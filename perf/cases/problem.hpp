@@ -39,7 +39,7 @@ inline DType scalar_of(DType dtype) {
   return with_types(dtype, []<class T>(std::type_identity<T>) { return kDType<Scalar<T>>; });
 }
 
-/// D = activation(alpha op(A) op(B) + bias), row-major; all sizes resolved, nothing packed by default.
+/// D = activation(alpha op(A) op(B) + beta D + bias), row-major; all sizes resolved, nothing packed by default.
 struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
@@ -48,6 +48,7 @@ struct GemmShape {
   tessera_bias bias = TESSERA_BIAS_NONE;  ///< none, or one for each column
   tessera_activation activation = TESSERA_ACTIVATION_NONE;
   float alpha = 1.0f;  ///< a power of two times 3, so that it is exact
+  float beta = 0.0f;   ///< 0, or 1: added to what D holds
 
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
 };
@@ -117,7 +118,7 @@ struct Problem {
   std::vector<SystemOperand> operands;
   double flops = 0.0;  ///< of one execution; an FMA counts 2
   double work = 0.0;   ///< what `rate` counts: flops, or points x steps
-  /// Compulsory traffic: each input is read once, the output is written once. beta is 0, so C is not read.
+  /// Compulsory traffic: each input is read once, the output is written once, and read where beta is 1.
   double read_bytes = 0.0, write_bytes = 0.0;
 
   std::int64_t steps() const { return op == Op::stencil ? stencil.steps : op == Op::system ? system.steps : 1; }

@@ -3,6 +3,8 @@
 
 #include "cases.hpp"
 
+#include <sstream>
+
 namespace tessera::perf {
 
 namespace {
@@ -114,6 +116,25 @@ constexpr Listed kSystems[] = {
   {host, kOne, "wave_o8_c2_sponge_256^3_steps24 wave_o2_c2_256^3_steps24"},
   {any, kOne, "wave_o8_c2_sponge_64^3_steps24*"},
 };
+// Weights, n x k, and what models have behind them.
+struct Layers {
+  const char* weights;
+  const char* epilogue;
+};
+constexpr Layers kLayers[] = {
+  // Llama 2 and 3, 7 and 8 billion parameters: attention, both parts of the perceptron
+  {"4096x4096 6144x4096 11008x4096 14336x4096 28672x4096 4096x14336", ""},
+  // gpt2, then ViT-L
+  {"768x768 2304x768 3072x768 768x3072", ""}, {"768x768 2304x768 768x3072", "_bias"}, {"3072x768", "_bias_gelu_tanh"},
+  {"1024x1024 3072x1024 4096x1024 1024x4096", ""}, {"1024x1024 3072x1024 1024x4096", "_bias"},
+  {"4096x1024", "_bias_gelu_tanh"},
+  // BERT's vocabulary
+  {"30522x768", "_bias"},
+};
+constexpr int kTokens[] = {1, 16, 32, 64, 197, 256, 333, 1024, 4096};
+// Queries times keys, and what comes of them times values.
+constexpr const char* kAttention[] = {"512x512x64_batch96_NT", "512x64x512_batch96", "197x197x64_batch256_NT",
+                                      "197x64x197_batch256"};
 // clang-format on
 
 }  // namespace
@@ -121,5 +142,22 @@ constexpr Listed kSystems[] = {
 std::vector<Case> gemm_cases() { return listed(kProducts, gemm_case); }
 std::vector<Case> stencil_cases() { return listed(kStencils, stencil_case); }
 std::vector<Case> system_cases() { return listed(kSystems, system_case); }
+
+std::vector<Case> layer_cases() {
+  std::vector<Case> cases;
+  const auto add = [&cases](const std::string& name) {
+    Case& c = cases.emplace_back(gemm_case(name));
+    c.problem.name = "layers_" + c.problem.name;
+    c.quick = false, c.kinds = kinds_named(kNarrow);
+  };
+  for (const int tokens : kTokens)
+    for (const Layers& layers : kLayers) {
+      std::istringstream weights(layers.weights);
+      // Weights are stored as n rows of k.
+      for (std::string nk; weights >> nk;) add(std::to_string(tokens) + "x" + nk + "_NT" + layers.epilogue);
+    }
+  for (const char* const product : kAttention) add(product);
+  return cases;
+}
 
 }  // namespace tessera::perf

@@ -31,10 +31,11 @@ Element gemm_element(const Problem& p, std::uint64_t seed, std::int64_t l, std::
   }
   std::vector<double> bias;
   if (g.bias != TESSERA_BIAS_NONE) bias = {Scalar<D>(random_element<D>(input_seed(seed, 2), std::uint64_t(j)))};
+  const D old = random_element<D>(input_seed(seed, Reference::kOut), std::uint64_t(l * g.stride_c + i * g.ldc + j));
   GemmDesc desc{.m = 1, .n = 1, .k = g.k};
   desc.compute = Compute(p.kind.compute);
   const auto sum =
-      test::gemm_reference<T, D>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(0), nullptr, false, bias);
+      test::gemm_reference<T, D>(desc, Scalar<D>(g.alpha), a.data(), b.data(), Scalar<D>(g.beta), &old, false, bias);
   const auto x = sum.value[0], value = test::activated(Activation(g.activation), x);
   const auto bound = [&](long double of_x) {
     const auto before = test::activated_bound<Scalar<D>>(Activation(g.activation), x, double(of_x));

@@ -83,7 +83,8 @@ class Reference {
   /// Takes what executions of the problem's parts in a row have left for right within the rounding errors of as many
   /// steps.
   void adopt(Device& device, void* const* arrays);
-  /// The output was poisoned before the execution: elements that were not written are found wherever they are.
+  /// The output was poisoned before the execution, unless it is added to: elements that were not written are found
+  /// wherever they are.
   Verdict check(Device& device, void* const* arrays, Rounding rounding = Rounding::once) const;
 
  private:

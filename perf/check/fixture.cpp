@@ -37,7 +37,8 @@ Fixture::Fixture(Device& device, const Problem& problem, std::uint64_t seed)
   } else {
     for (std::size_t i = 0; i < Reference::kOut; ++i)
       add(problem.in_dtype(i), problem.in_count[i], input_seed(seed, int(i)), {}, false, false);
-    add(problem.kind.dtype_out, problem.out_count, 0, {}, true, true);
+    const bool added = problem.gemm.beta != 0.0f;  // to what is there
+    add(problem.kind.dtype_out, problem.out_count, input_seed(seed, Reference::kOut), {}, !added, true);
   }
   restore();
 }

@@ -10,7 +10,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <random>
 
 namespace tessera::perf {
 
@@ -30,21 +32,36 @@ void read_cases(Options& options, const std::string& option, const std::vector<s
     }
 }
 
-/// Problems that the caller names.
+/// Problems that the caller names, and how others are drawn.
 struct Asked {
   std::vector<std::string> products, stencils;
+  std::string seed, count;
 };
+
+/// The number that an option has, or the usual one.
+std::uint64_t whole_number(const std::string& option, const std::string& text, std::uint64_t usual, std::uint64_t least,
+                           std::uint64_t most, const std::string& remedy) {
+  if (text.empty()) return usual;
+  std::uint64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && rest == text.data() + text.size() && least <= value && value <= most) return value;
+  throw UsageError{option + " " + text + ": must be a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most) + "; without " + option + " " + remedy};
+}
 
 void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.add_option("--backend", options.backends, "cpu, cpu-v3, cuda, cuda:1 ...; default: TESSERA_BACKEND, else all")
       ->delimiter(',');
   app.add_option("--algorithm", options.algorithms, "algorithms whose name matches (peers stay)")->delimiter(',');
   app.add_option("--case", options.cases,
-                 "rows whose name, or what stands before the subject, matches: a glob or a part")
+                 "rows whose name, or what stands before the subject, matches: a glob or a part. Groups that run only "
+                 "where it names them: gemm/layers_*, gemm/random-aligned_*, gemm/random-odd_*")
       ->delimiter(',');
   app.add_option("--gemm", asked.products, "a product of your own, 512x32000x4096:TN:bf16; see below")->delimiter(',');
   app.add_option("--stencil", asked.stencils, "a stencil of your own, 3d_star_r1:512:periodic:f64; see below")
       ->delimiter(',');
+  app.add_option("--seed", asked.seed, "draws the same problems of random-aligned and random-odd again");
+  app.add_option("--count", asked.count, "problems of each type of those (default: 100)");
   app.add_flag("--quick", options.quick, "the most telling cases, a minute or two per backend");
   app.add_flag("!--no-peers", options.peers, "Tessera and the ceilings alone");
   app.add_flag("--list", options.list, "print the names of what would run");
@@ -86,6 +103,8 @@ int parse(int argc, char** argv, Options& options) {
                          : "unknown argument " + flag + " (see --help)"};
   read_cases(options, "--gemm", asked.products, gemm_case, kGemmGrammar);
   read_cases(options, "--stencil", asked.stencils, stencil_case, kStencilGrammar);
+  options.seed = whole_number("--seed", asked.seed, std::random_device{}(), 0, UINT64_MAX, "one is drawn and printed");
+  options.count = std::int64_t(whole_number("--count", asked.count, 100, 1, 10000, "100 are drawn"));
   if (options.budget <= 0.0) options.budget = options.quick ? 0.06 : 0.3;
   return -1;
 }
@@ -98,6 +117,11 @@ bool matches(const std::string& pattern, const std::string& text) {
 bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
   return patterns.empty() ||
          std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return matches(p, text); });
+}
+
+bool is_named(const Options& options, const std::string& word) {
+  return std::any_of(options.cases.begin(), options.cases.end(),
+                     [&](const std::string& pattern) { return pattern.find(word) != std::string::npos; });
 }
 
 }  // namespace tessera::perf

@@ -21,6 +21,8 @@ struct Options {
   std::int64_t repetitions = 0, passes = 0;
   double budget = 0.0;
   int threads = 0;
+  std::uint64_t seed = 0;    ///< of the random groups
+  std::int64_t count = 100;  ///< of their problems, of each type
 };
 
 /// A wrong command line: exit code 2.
@@ -53,5 +55,7 @@ int parse(int argc, char** argv, Options& options);
 /// A pattern with * or ? must match the whole text; one without, a part of it.
 bool matches(const std::string& pattern, const std::string& text);
 bool matches_any(const std::vector<std::string>& patterns, const std::string& text);
+/// Whether a pattern of --case has the word in it, which begins the names of a group: one that runs for that alone.
+bool is_named(const Options& options, const std::string& word);
 
 }  // namespace tessera::perf

@@ -46,12 +46,13 @@ template <class T, class D>
 Prepared prepare_gemm(const tessera::Context& context, const Problem& problem, const PlanOptions& options) {
   using S = Scalar<D>;
   const auto plan = std::make_shared<GemmPlan>(context, gemm_desc(problem), options);
-  const Execute execute = [plan, alpha = S(problem.gemm.alpha), has_bias = problem.gemm.bias != TESSERA_BIAS_NONE](
+  const GemmShape& g = problem.gemm;
+  const Execute execute = [plan, alpha = S(g.alpha), beta = S(g.beta), has_bias = g.bias != TESSERA_BIAS_NONE](
                               const void* const* in, void* out) {
     const T *const a = static_cast<const T*>(in[0]), *const b = static_cast<const T*>(in[1]);
     const D* const values = static_cast<const D*>(in[2]);
     D* const d = static_cast<D*>(out);
-    has_bias ? plan->execute(alpha, a, b, S(0), d, bias(values)) : plan->execute(alpha, a, b, S(0), d);
+    has_bias ? plan->execute(alpha, a, b, beta, d, bias(values)) : plan->execute(alpha, a, b, beta, d);
   };
   return {execute, plan->workspace_bytes(), plan->algorithm(), plan->describe()};
 }

@@ -3,6 +3,7 @@
 
 #include "suite.hpp"
 
+#include "random_problems.hpp"
 #include "readable.hpp"
 
 #include <unistd.h>
@@ -81,10 +82,15 @@ void Suite::visit(const Unit& unit, std::int64_t pass) {
 
 void Suite::add_rows() {
   for (const Case& c : options_->asked) require_memory(resolve(c));
+  std::vector<std::vector<Case>> all_cases{gemm_cases(), stencil_cases(), system_cases()};
+  if (is_named(*options_, "layers")) all_cases.push_back(layer_cases());
+  if (is_named(*options_, "random-"))
+    for (const bool aligned : {true, false})
+      all_cases.push_back(random_cases(aligned, options_->seed, options_->count));
   for (const auto& target : targets_) {
     add_ceilings(*target);
     add_cases(*target, options_->asked, true);
-    for (const auto& cases : {gemm_cases(), stencil_cases(), system_cases()}) add_cases(*target, cases, false);
+    for (const auto& cases : all_cases) add_cases(*target, cases, false);
     add_overheads(*target);
     add_contention(*target);
   }

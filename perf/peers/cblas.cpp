@@ -57,7 +57,7 @@ class Cblas : public Competitor {
       for (std::int64_t l = 0; l < g.batch; ++l)
         gemm(row_major, g.trans_a ? yes : no, g.trans_b ? yes : no, int(g.m), int(g.n), int(g.k), T(1),
              static_cast<const T*>(in[0]) + l * g.stride_a, int(g.lda), static_cast<const T*>(in[1]) + l * g.stride_b,
-             int(g.ldb), T(0), static_cast<T*>(out) + l * g.stride_c, int(g.ldc));
+             int(g.ldb), T(g.beta), static_cast<T*>(out) + l * g.stride_c, int(g.ldc));
     };
   }
   std::string name_, version_;

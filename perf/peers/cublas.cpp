@@ -27,22 +27,22 @@ struct Functions<double> {
 template <class T>
 cublasStatus_t multiply(cublasHandle_t handle, const GemmShape& g, const T* a, const T* b, T* c) {
   const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  const T one = 1, zero = 0;
+  const T one = 1, beta = T(g.beta);
   const int m = int(g.n), n = int(g.m), k = int(g.k), lda = int(g.lda), ldb = int(g.ldb), ldc = int(g.ldc);
   if (g.batch == 1)
-    return Functions<T>::gemm(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, a, lda, &zero, c, ldc);
+    return Functions<T>::gemm(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, a, lda, &beta, c, ldc);
   return Functions<T>::gemm_batched(handle, op(g.trans_b), op(g.trans_a), m, n, k, &one, b, ldb, g.stride_b, a, lda,
-                                    g.stride_a, &zero, c, ldc, g.stride_c, int(g.batch));
+                                    g.stride_a, &beta, c, ldc, g.stride_c, int(g.batch));
 }
 
 /// cublasGemmEx for types of 16 bits, and f32 by way of tf32; sums of f32.
 cublasStatus_t multiply_ex(cublasHandle_t handle, const Problem& p, const void* a, const void* b, void* c) {
   const GemmShape& g = p.gemm;
   const auto op = [](bool trans) { return trans ? CUBLAS_OP_T : CUBLAS_OP_N; };
-  const float one = 1.0f, zero = 0.0f;
+  const float one = 1.0f;
   const cudaDataType in = data_type(p.kind.dtype), out = data_type(p.kind.dtype_out);
   return cublasGemmStridedBatchedEx(handle, op(g.trans_b), op(g.trans_a), int(g.n), int(g.m), int(g.k), &one, b, in,
-                                    int(g.ldb), g.stride_b, a, in, int(g.lda), g.stride_a, &zero, c, out, int(g.ldc),
+                                    int(g.ldb), g.stride_b, a, in, int(g.lda), g.stride_a, &g.beta, c, out, int(g.ldc),
                                     g.stride_c, int(g.batch), compute_type(p.kind), CUBLAS_GEMM_DEFAULT);
 }
 

@@ -37,7 +37,7 @@ struct Matmul {
   cublasLtMatrixLayout_t a{}, b{}, c{};
   void* workspace = nullptr;
   DType scalar = DType::f32;
-  float alpha = 1.0f;
+  float alpha = 1.0f, beta = 0.0f;
   bool has_bias = false;
   std::vector<cublasLtMatmulHeuristicResult_t> candidates;
   std::size_t chosen = 0;
@@ -57,8 +57,8 @@ struct Matmul {
       succeed_blas(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &in[2], sizeof in[2]),
                    "a bias");
     with_types<WideTypes>(scalar, [&]<class T>(std::type_identity<T>) {
-      const T factor = T(alpha), zero = 0;
-      succeed_blas(cublasLtMatmul(handle, desc, &factor, in[1], a, in[0], b, &zero, out, c, out, c,
+      const T factor = T(alpha), of_d = T(beta);
+      succeed_blas(cublasLtMatmul(handle, desc, &factor, in[1], a, in[0], b, &of_d, out, c, out, c,
                                   &candidates[candidate].algo, workspace, kWorkspace, stream),
                    "cublasLtMatmul");
     });
@@ -109,7 +109,7 @@ class CublasLt : public Competitor {
     const cudaDataType type = data_type(p.kind.dtype), type_out = data_type(p.kind.dtype_out);
     x.handle = handle_;
     x.scalar = scalar_of(p.kind.dtype);
-    x.alpha = g.alpha;
+    x.alpha = g.alpha, x.beta = g.beta;
     x.has_bias = g.bias != TESSERA_BIAS_NONE;
     succeed_blas(cublasLtMatmulDescCreate(&x.desc, compute_type(p.kind), data_type(x.scalar)), "a description");
     const cublasLtEpilogue_t epilogue = epilogue_of(g);

@@ -19,7 +19,8 @@ class EigenPeer : public Competitor {
   explicit EigenPeer(int threads) : threads_(threads) {}
   std::string name() const override { return "peer:eigen"; }
   std::string unsupported(const Problem& p) const override {
-    return p.op != Op::gemm ? "it is a matrix library" : p.is_plain() ? "" : "it is one of plain f32 and f64";
+    if (p.op != Op::gemm) return "it is a matrix library";
+    return p.is_plain() && p.gemm.beta == 0.0f ? "" : "it is one of plain f32 and f64";
   }
   Execute prepare(const Problem& p) override {
     return [g = p.gemm, dtype = p.kind.dtype, threads = threads_](const void* const* in, void* out) {

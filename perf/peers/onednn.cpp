@@ -120,7 +120,7 @@ class OneDNN : public Competitor {
   }
   std::string unsupported(const Problem& p) const override {
     if (p.op != Op::gemm) return "it has no stencils";
-    if (p.gemm.has_epilogue()) return "it is asked for plain products";
+    if (p.gemm.has_epilogue() || p.gemm.beta != 0.0f) return "it is asked for plain products";
     if (p.kind.dtype == kDType<bfloat16>) return functions_ ? "" : "its matmul is asked for from version 3 on";
     return p.kind.dtype == kDType<float> && p.is_plain() ? "" : "it is asked for sgemm and bf16";
   }

@@ -9,7 +9,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -62,6 +65,61 @@ TEST_CASE("--case selects rows by their whole names, or by what stands before th
   const Names ours = {"gemm/64/f32/cold/tessera:cpu:packed", "gemm/64/f32/hot/tessera:cpu:packed"};
   CHECK(listed({"--case", "gemm/64/f32/*/tessera:cpu:packed"}).rows == ours);
   CHECK(listed({"--case", "gemm/64/f32/cold", "--algorithm", "packed", "--no-peers"}).rows == Names{*ours.begin()});
+}
+
+TEST_CASE("groups run where they are named, the random ones as their seed says") {
+  need_cpu();
+  const auto cases = [](const char* pattern, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"--case", pattern};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return listed(arguments).cases;
+  };
+  const auto of_group = [](const Names& names) {
+    return std::count_if(names.begin(), names.end(), [](const std::string& name) {
+      return name.starts_with("gemm/layers_") || name.starts_with("gemm/random-");
+    });
+  };
+  CHECK(of_group(cases("gemm/*")) == 0);
+  CHECK(cases("gemm/layers_197x*_bias_gelu_tanh/bf16/cold") ==
+        Names{"gemm/layers_197x3072x768_NT_bias_gelu_tanh/bf16/cold",
+              "gemm/layers_197x4096x1024_NT_bias_gelu_tanh/bf16/cold"});
+  const Names seven = cases("gemm/random-*/f64/cold", {"--seed", "7", "--count", "5"});
+  CHECK(seven.size() == 10);  // aligned and odd
+  CHECK(of_group(seven) == 10);
+  CHECK(cases("gemm/random-*/f64/cold", {"--seed", "7", "--count", "5"}) == seven);
+  CHECK(cases("gemm/random-*/f64/cold", {"--seed", "8", "--count", "5"}) != seven);
+}
+
+TEST_CASE("a seed that the suite draws is printed, and draws the same problems again") {
+  need_cpu();
+  const auto drawn = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--backend", "cpu", "--list", "--count", "4", "--case", "gemm/random-*/f32/cold"});
+    return run_perf(more);
+  };
+  const Outcome first = drawn({});
+  REQUIRE(first.errors.starts_with("--seed "));
+  const std::string seed = first.errors.substr(7, first.errors.find('\n') - 7);
+  CHECK(drawn({"--seed", seed}).output == first.output);
+  CHECK(drawn({}).output != first.output);
+}
+
+TEST_CASE("what is added to what D holds is checked") {
+  need_cpu();
+  const TemporaryDirectory folder;
+  const std::string file = folder.path() / "run.json";
+  const Outcome outcome = run_perf({"--gemm", "48x33x20_ld+3_TN_beta1_bias/f32,48x33x20_beta1/f64,9_beta1/bf16",
+                                    "--backend", "cpu,oldtable", "--budget", "0.01", "--passes", "1", "--json", file});
+  CHECK(outcome.exit_code == 1);  // oldtable computes nonsense
+  std::map<std::string, int> right;
+  const json result = json::parse(std::ifstream(file));
+  for (const json& row : result.at("benchmarks")) {
+    CAPTURE(row);
+    const std::string name = row.at("name");
+    CHECK(row.contains("error_occurred") == (name.find(":oldtable:") != std::string::npos));
+    right[name.substr(0, name.rfind('/'))] += !row.contains("error_occurred");
+  }
+  CHECK(right.size() == 6);
+  for (const auto& [name, count] : right) CHECK(count >= 2);
 }
 
 TEST_CASE("problems of the command line are measured, checked and written as the suite's are") {

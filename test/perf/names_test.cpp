@@ -5,14 +5,17 @@
 
 #include "cases.hpp"
 #include "check.hpp"
+#include "random_problems.hpp"
 #include "taps.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <array>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <tuple>
 
 using namespace tessera;
@@ -30,7 +33,7 @@ std::string stencil(const std::string& text) { return resolved(stencil_case(text
 
 auto tied(const GemmShape& g) {
   return std::tie(g.m, g.n, g.k, g.trans_a, g.trans_b, g.lda, g.ldb, g.ldc, g.batch, g.stride_a, g.stride_b, g.stride_c,
-                  g.bias, g.activation, g.alpha);
+                  g.bias, g.activation, g.alpha, g.beta);
 }
 auto tied(const StencilShape& s) { return std::tie(s.pattern, s.rank, s.radius, s.extents, s.boundary, s.steps); }
 auto tied(const SystemShape& s) { return std::tie(s.model, s.order, s.varying, s.sponge, s.rank, s.extents, s.steps); }
@@ -52,13 +55,14 @@ struct Refused {
 }  // namespace
 
 TEST_CASE("the names of all cases are texts of the same cases") {
-  const auto check = [](const std::vector<Case>& cases, const auto& read, const auto shape) {
+  const auto check = [](const std::vector<Case>& cases, const auto& read, const auto shape,
+                        const std::string& group = "") {
     REQUIRE_FALSE(cases.empty());
     for (const Case& c : cases)
       for (const Kind& kind : c.kinds) {
         const Problem p = resolve(c, kind), again = resolved(read(c.problem.name + "/" + kind.name()));
         CAPTURE(p.label());
-        CHECK(again.label() == p.label());
+        CHECK(group + again.name == p.name);
         CHECK(tied(again.*shape) == tied(p.*shape));
         CHECK(again.footprint() == p.footprint());
         CHECK(uncheckable(again) == "");
@@ -67,6 +71,60 @@ TEST_CASE("the names of all cases are texts of the same cases") {
   check(gemm_cases(), gemm_case, &Problem::gemm);
   check(stencil_cases(), stencil_case, &Problem::stencil);
   check(system_cases(), system_case, &Problem::system);
+  check(layer_cases(), gemm_case, &Problem::gemm, "layers_");
+  check(random_cases(true, 1, 100), gemm_case, &Problem::gemm, "random-aligned_");
+  check(random_cases(false, 1, 100), gemm_case, &Problem::gemm, "random-odd_");
+}
+
+TEST_CASE("layers have all numbers of tokens, weights by rows, and what models add") {
+  using Counts = std::array<int, 3>;  // of products, of biases, of gelu by tanh
+  std::map<std::int64_t, Counts> counts, wanted;
+  for (const std::int64_t tokens : {1, 16, 32, 64, 197, 256, 333, 1024, 4096}) wanted[tokens] = {23, 9, 2};
+  for (const Case& c : layer_cases())
+    if (const GemmShape& g = c.problem.gemm; g.batch == 1) {
+      CHECK((!g.trans_a && g.trans_b && g.ldb == g.k));
+      Counts& own = counts[g.m];
+      ++own[0], own[1] += g.bias != TESSERA_BIAS_NONE, own[2] += g.activation == TESSERA_ACTIVATION_GELU_TANH;
+    }
+  CHECK(counts == wanted);
+}
+
+TEST_CASE(
+    "random products are those of their seed and type, within their bounds, with the shares that they shall have") {
+  constexpr std::int64_t kCount = 400;
+  const auto of_type = [](const std::vector<Case>& cases, const char* kind) {
+    std::vector<std::string> names;
+    for (const Case& c : cases)
+      if (c.kinds.front().name() == kind) names.push_back(c.problem.name);
+    return names;
+  };
+  for (const bool aligned : {true, false}) {
+    const std::vector<Case> cases = random_cases(aligned, 7, kCount);
+    std::map<std::string, int> transposes;
+    std::int64_t padded = 0, added = 0, biased = 0;
+    for (const Case& c : cases) {
+      const GemmShape& g = c.problem.gemm;
+      CAPTURE(c.problem.name);
+      const auto bytes = std::int64_t(size_of(c.kinds.front().dtype));
+      CHECK((g.lda * bytes % 16 == 0 && g.ldb * bytes % 16 == 0 && g.ldc * bytes % 16 == 0) == aligned);
+      CHECK((std::min({g.m, g.n, g.k}) >= 16 && std::max({g.m, g.n, g.k}) <= 10000));
+      CHECK(2.0 * double(g.m) * double(g.n) * double(g.k) <= 0x1p40);
+      ++transposes[{g.trans_a ? 'T' : 'N', g.trans_b ? 'T' : 'N'}];
+      padded += g.ldc > g.n, added += g.beta == 1.0f, biased += g.bias != TESSERA_BIAS_NONE;
+    }
+    // Counts of 1600 draws: off by less than five standard deviations, of 20 at most.
+    const auto near = [&](std::int64_t count, double share) { return std::abs(double(count) - 1600 * share) < 100; };
+    REQUIRE(cases.size() == 4 * kCount);
+    for (const auto& [pair, count] : transposes) CHECK(near(count, 0.25));
+    CHECK((transposes.size() == 4 && near(added, 0.5) && near(biased, 0.2)));
+    if (aligned) CHECK(near(padded, 0.25));
+    // Another seed, another count: other problems, and the same ones to begin with.
+    const std::vector<std::string> f16 = of_type(cases, "f16");
+    CHECK(of_type(random_cases(aligned, 8, kCount), "f16") != f16);
+    const std::vector<std::string> few = of_type(random_cases(aligned, 7, 3), "f16");
+    CHECK(few == std::vector(f16.begin(), f16.begin() + 3));
+    CHECK(of_type(cases, "bf16") != f16);
+  }
 }
 
 TEST_CASE("products of the command line") {
@@ -78,6 +136,7 @@ TEST_CASE("products of the command line") {
   CHECK(gemm("8:tf32:gelu_tanh:ld+7:TT") == "gemm/8_ld+7_TT_bias_gelu_tanh/tf32");
   CHECK(gemm("8:gelu") == "gemm/8_bias_gelu/f32");
   CHECK(gemm("8:bias:silu:bf16x6") == "gemm/8_bias_silu/bf16x6");
+  CHECK(gemm("random-odd_8_TT_beta1_bias/f64") == "gemm/8_TT_beta1_bias/f64");
   const GemmShape g = gemm_case("3x5x7x2:TN:ld+2").problem.gemm;
   CHECK(tied(g) == tied({3, 5, 7, true, false, 5, 7, 7, 2, 35, 49, 21}));
 }
@@ -115,6 +174,8 @@ TEST_CASE("a text that is no product is refused with the piece that is wrong") {
       {"64:none", "'none': no option"},
       {"64:bf16-", "'bf16-': no option"},
       {"64:f32:f64", "'f64': a second type"},
+      {"64:beta1:beta1", "'beta1': a second beta"},
+      {"layers", "'layers': a size must be"},
       {"64:TN:TN", "'TN': a second pair of transposes"},
       {"64:relu:gelu", "'gelu': a second activation"},
       {"4x4x4x2:batch3", "'batch3': a second batch"},

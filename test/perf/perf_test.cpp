@@ -242,6 +242,11 @@ TEST_CASE("bad input is refused with what would be right") {
       {{"--nosuch"}, 2, "--nosuch"},
       {{"--repetitions", "0"}, 2, "--repetitions"},
       {{"--passes", "0"}, 2, "--passes"},
+      {{"--seed", "7x"}, 2, "--seed 7x: must be a whole number from 0 to 18446744073709551615; without --seed one is"},
+      {{"--seed=-1"}, 2, "--seed -1: must be a whole number from 0 to"},
+      {{"--seed", "18446744073709551616"}, 2, "--seed 18446744073709551616: must be"},
+      {{"--count", "0"}, 2, "--count 0: must be a whole number from 1 to 10000; without --count 100 are drawn"},
+      {{"--count", "10001"}, 2, "--count 10001: must be"},
       {{"--json", folder.path() / "no" / "such" / "folder.json", "--case", "gemm/16"}, 1, "cannot write"},
   };
   for (const Row& row : rows) {

@@ -37,6 +37,23 @@ GemmShape draw_shape(Random& random) {
   return g;
 }
 
+/// With rows of A, B and D that are multiples of so many elements, all of them or not all.
+GemmShape draw_rows(Random& random, std::int64_t unit, bool aligned) {
+  const auto whole = [=](std::int64_t length) { return aligned ? (length + unit - 1) / unit * unit : length; };
+  for (;;) {
+    std::int64_t m = log_uniform(random, 16.0, 10000.0), k = log_uniform(random, 16.0, 10000.0);
+    const std::int64_t n = whole(log_uniform(random, 16.0, 10000.0));
+    const bool trans_a = chance(random, 0.5), trans_b = chance(random, 0.5);
+    if (trans_a) m = whole(m);
+    if (!trans_a || trans_b) k = whole(k);
+    const std::int64_t padding = chance(random, 0.25) ? whole(log_uniform(random, 1.0, 64.0)) : 0;
+    GemmShape g = padded_shape(m, n, k, trans_a, trans_b, padding);
+    if (chance(random, 0.5)) g.beta = 1.0f;
+    if (chance(random, 0.2)) add_epilogue(g, TESSERA_ACTIVATION_NONE);
+    if ((g.lda % unit == 0 && g.ldb % unit == 0 && g.ldc % unit == 0) == aligned) return g;
+  }
+}
+
 std::vector<StencilShape> tap_shapes() {
   std::vector<StencilShape> shapes;
   for (const Pattern pattern : {Pattern::star, Pattern::box, Pattern::derivative})
@@ -84,6 +101,24 @@ Problem draw_gemm(Random& random, const Kind& kind, const Bounds& bounds,
     p.name = name_of(p.gemm);
     return p;
   });
+}
+
+std::vector<Case> random_cases(bool aligned, std::uint64_t seed, std::int64_t count) {
+  std::vector<Case> cases;
+  for (const DType dtype : {kDType<bfloat16>, kDType<float16>, kDType<float>, kDType<double>}) {
+    std::seed_seq words{std::uint32_t(seed), std::uint32_t(seed >> 32), std::uint32_t(aligned), std::uint32_t(dtype)};
+    Random random(words);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Problem problem = draw_within({.flops = 0x1p40, .bytes = HUGE_VAL}, dtype, [&] {
+        Problem p;
+        p.gemm = draw_rows(random, 16 / std::int64_t(size_of(dtype)), aligned);
+        p.name = std::string(kGroups[aligned ? 1 : 2]) + "_" + name_of(p.gemm);
+        return p;
+      });
+      cases.push_back({problem, Size::any, false, {dtype}});
+    }
+  }
+  return cases;
 }
 
 Problem draw_stencil(Random& random, const Kind& kind, const Bounds& bounds) {
