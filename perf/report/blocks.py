@@ -23,6 +23,7 @@ MACHINE = {"gpu_driver": "driver", "cuda_runtime": "CUDA", "cublas": "cuBLAS"}
 PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch", "cupy": "CuPy"}
 PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
+         "cublaslt_f32_sums": "cuBLASLt, best of its list that sums in f32",
          "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
          "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN",
          "openmp_loop": "OpenMP loop, taps compiled in"}

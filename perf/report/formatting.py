@@ -25,7 +25,7 @@ TITLES = {"gpu": "GPU", "cpu": "CPU", "mhz_per_cpu": "CPU clock, MHz", "cuda_run
           "host_kernels": "Peers' instruction set", "cpu_family_model": "CPU family/model", "cublas": "cuBLAS",
           "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
 # Columns of Markdown tables that hold words, besides the first.
-WORDS = {"chosen", "beside", "verdict"}
+WORDS = {"chosen", "beside", "verdict", "which"}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

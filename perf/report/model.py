@@ -56,6 +56,9 @@ class Row:
     ceiling: float | None = None  # fraction of the binding ceiling
     binds: str = ""  # that ceiling's name
     max_error: float | None = None
+    ulps: float | None = None  # the largest error in units in the last place, of a product
+    misrounded: float | None = None  # share of the elements that are not the number nearest to the right value
+    in_parts: bool = False  # a peer's sums of 16 bits may be added up in 16 bits
     interval: tuple[float, float] | None = None  # of the seconds, where the file has one; see noise.py
     cv: float | None = None  # coefficient of variation of the samples
     repetitions: int = 0
@@ -103,6 +106,11 @@ class Group:
     @property
     def best_peer(self) -> Row | None:
         return self._best("peer")
+
+    @property
+    def best_accurate_peer(self) -> Row | None:
+        """The best of those that sum as exactly as ours do."""
+        return replace(self, rows=[row for row in self.rows if not row.in_parts]).best_peer
 
     @property
     def automatic(self) -> Row | None:

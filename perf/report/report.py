@@ -13,6 +13,7 @@ from pathlib import Path
 
 import advice
 import formatting as text
+import groups
 import noise
 import plots
 from model import OPS, RATE_UNITS, Group, Result, Row
@@ -68,6 +69,12 @@ def _ratio(group: Group, row: Row) -> str:
     return _number(value if quoted or value == text.NONE else f'<span class="doubtful">{NOISY} {value}</span>')
 
 
+def _accuracy(row: Row) -> str:
+    """The largest error, and the share of elements that are not the nearest number."""
+    share = "" if row.misrounded is None else f' <span title="misrounded">({text.percent(row.misrounded, 1)} %)</span>'
+    return _number(groups.ulps(row.ulps) + share)
+
+
 def _mark(group: Group, row: Row) -> str:
     if row.error:
         return FAILED
@@ -76,34 +83,47 @@ def _mark(group: Group, row: Row) -> str:
     return (BEST if row is group.best_ours else "") + (AUTOMATIC if row.automatic else "")
 
 
-def _row(group: Group, row: Row, head: str, peers: bool) -> str:
+def _row(group: Group, row: Row, head: str, peers: bool, accuracy: bool) -> str:
     css = "failed" if row.error else "best" if row is group.best_ours else row.subject.kind
     cells = _element("td", _mark(group, row), "mark") + _element("td", escape(row.subject.short), "subject")
     values = text.values(row)
     if row.error:
-        cells += f'<td colspan="{len(values) + 3 + peers}">failed: {escape(row.error)}</td>'
+        cells += f'<td colspan="{len(values) + 3 + peers + accuracy}">failed: {escape(row.error)}</td>'
     else:
         cells += "".join(map(_number, values)) + _ceiling(row) + (_ratio(group, row) if peers else "") + _doubt(row)
+        cells += _accuracy(row) if accuracy else ""
     return f'<tr class="{css}">{head}{cells}</tr>'
 
 
-def _group(group: Group, peers: bool) -> str:
+def _group(group: Group, peers: bool, accuracy: bool) -> str:
     rows = sorted(group.rows, key=lambda row: -(row.speed or 0))
     names = (group.case + (f" · {group.place}" if group.place else ""), group.dtype, group.cache)
     head = "".join(f'<{tag} rowspan="{len(rows)}">{escape(name)}</{tag}>'
                    for tag, name in zip(("th", "td", "td"), names))
-    lines = [_row(group, row, "" if index else head, peers) for index, row in enumerate(rows)]
+    lines = [_row(group, row, "" if index else head, peers, accuracy) for index, row in enumerate(rows)]
     return _element("tbody", "\n".join(lines))
 
 
 def _rows(result: Result, op: str) -> str:
     """Every row of the operation."""
-    groups = result.groups(op)
-    peers = any(group.best_peer for group in groups)
+    found = result.groups(op)
+    peers = any(group.best_peer for group in found)
+    accuracy = any(row.ulps is not None for row in result.of(op))
     values = ["#rate", "#traffic"] if op in RATE_UNITS else ["#time"]
     head = ["case", "dtype", "cache", "", "subject", *values, "#of ceiling<small>%</small>", "which<br>binds",
-            *["#ratio to<br>best peer"] * peers, "#±<small>%</small>"]
-    return _table(head, [_group(group, peers) for group in groups])
+            *["#ratio to<br>best peer"] * peers, "#±<small>%</small>",
+            *["#largest error<br><small>ulps (misrounded)</small>"] * accuracy]
+    return _table(head, [_group(group, peers, accuracy) for group in found])
+
+
+def _groups(result: Result) -> str:
+    """Products by group, where groups ran."""
+    found = groups.lines(result)
+    if not found:
+        return ""
+    rows = [_element("tr", "".join(_element("td", escape(cell), "" if name in ("group", "dtype", "cache", "which") else
+                                            "num") for name, cell in zip(groups.HEAD, cells))) for cells in found]
+    return _table(list(groups.HEAD), [_element("tbody", "\n".join(rows))]) + _element("p", escape(groups.KEY), "key")
 
 
 def _ceilings(result: Result) -> str:
@@ -130,20 +150,22 @@ def _advice(result: Result) -> str:
 
 def _sentence(result: Result, op: str) -> str:
     """How many cases, how they stand beside the peers, what failed."""
-    groups = result.groups(op)
-    compared = [group for group in groups if group.ratio(group.best_ours)]
+    cases = result.groups(op)
+    compared = [group for group in cases if group.ratio(group.best_ours)]
     ratios = [value for group in compared if (value := noise.quoted_ratio(group, group.best_ours))]
-    sentence = f"<b>{OPS[op]}</b>: {len(groups)} cases"
+    sentence = f"<b>{OPS[op]}</b>: {len(cases)} cases"
     if (noisy := len(compared) - len(ratios)) and not noise.is_busy(result):
         sentence += f"; {NOISY} left out of what follows, as too noisy to compare with a peer: {noisy}"
     if noise.is_busy(result):
         sentence += "; the machine was not idle, so they are not summed up"
     elif ratios:
         ahead = sum(value >= 1 for value in ratios)
+        mean = ("their ratios by group are below" if op == "gemm" and groups.lines(result) else
+                f"geometric mean of the ratios: {text.ratio(statistics.geometric_mean(ratios))}")
         sentence += (f"; compared with a peer: {len(ratios)}, of which the best of ours is as fast or faster in "
-                     f"{ahead} (geometric mean of the ratios: {text.ratio(statistics.geometric_mean(ratios))})")
+                     f"{ahead} ({mean})")
     elif op != "overhead" and not noisy:
-        ours = any(group.best_ours for group in groups)
+        ours = any(group.best_ours for group in cases)
         sentence += f"; {'no peer' if ours else 'nothing of ours'} was measured, so there are no ratios"
     if failed := sum(bool(row.error) for row in result.of(op)):
         sentence += f"; <b>{FAILED} {failed} {'rows' if failed > 1 else 'row'} failed</b>"
@@ -185,7 +207,8 @@ def _section(result: Result, index: int) -> str:
              _element("dl", "".join(facts), "facts")]
     for op in SUMMED_UP:
         if result.of(op):
-            parts += [f'<h3 id="f{index}-{op}">{OPS[op]}</h3>', _figures(_plots(result, op)), _rows(result, op)]
+            parts += [f'<h3 id="f{index}-{op}">{OPS[op]}</h3>', _groups(result) if op == "gemm" else "",
+                      _figures(_plots(result, op)), _rows(result, op)]
     if result.of("ceiling"):
         parts += [f'<h3 id="f{index}-ceiling">{OPS["ceiling"]}</h3>', _ceilings(result)]
     return "\n".join([f'<section class="file" id="f{index}">', *parts, _left_out(result), "</section>"])

@@ -74,7 +74,7 @@ def _row(name: tuple[str, str, str, str, Subject], entry: dict[str, Any]) -> Row
     place, seconds = str(entry.get("place", "")), _seconds(entry, "real_time")
     if entry.get("error_occurred") or not seconds:
         return Row(*name, error=str(entry.get("error_message") or "no time in the file"), place=place)
-    values = {key: number(entry.get(key)) for key in ("rate", "traffic", "ceiling", "max_error")}
+    values = {key: number(entry.get(key)) for key in ("rate", "traffic", "ceiling", "max_error", "ulps", "misrounded")}
     label = str(entry.get("label") or "")
     if name[0] == "ceiling" and label == "GB/s":
         values |= {"traffic": values["rate"], "rate": None}
@@ -82,9 +82,9 @@ def _row(name: tuple[str, str, str, str, Subject], entry: dict[str, Any]) -> Row
     repetitions = int(number(entry.get("repetitions")) or 1)
     ends = (_seconds(entry, "low"), _seconds(entry, "high"))
     return Row(*name, seconds=seconds, **values, binds=label, automatic=bool(number(entry.get("automatic"))),
-               place=place, family=str(entry.get("family", "")), figures=figures, repetitions=repetitions,
-               cv=number(entry.get("spread")) if repetitions > 1 else None, passes=_passes(entry),
-               interval=ends if all(ends) else None)
+               in_parts=bool(number(entry.get("in_parts"))), place=place, family=str(entry.get("family", "")),
+               figures=figures, repetitions=repetitions, cv=number(entry.get("spread")) if repetitions > 1 else None,
+               passes=_passes(entry), interval=ends if all(ends) else None)
 
 
 def _read(path: Path) -> dict[str, Any]:

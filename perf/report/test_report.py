@@ -19,7 +19,7 @@ import report
 from results import ResultError, load, parse_subject
 from test_synthetic import GEMM_SUBJECTS, Document, Files, content, document, entry, loaded, one_row
 
-OTHERS = ("test_noise", "test_passes", "test_scaling")  # modules whose tests run with these
+OTHERS = ("test_groups", "test_noise", "test_passes", "test_scaling")  # modules whose tests run with these
 PEERS = ("peer:cublas", "peer:cublaslt-best")
 EIGENS = ("tessera:cpu:eigen", "peer:eigen")  # an algorithm and a peer
 
