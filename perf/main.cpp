@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
   LeftOut left_out;
   Platforms platforms = open_platforms(options, facts, left_out);
   facts.emplace_back("threads", std::to_string(options.threads));
-  if (is_named(options, "random-")) {
+  if (is_named(options, "random")) {
     facts.emplace_back("seed", std::to_string(options.seed));
     std::fprintf(stderr, "--seed %llu\n", static_cast<unsigned long long>(options.seed));
   }

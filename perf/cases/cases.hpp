@@ -34,8 +34,7 @@ std::vector<Case> gemm_cases();
 std::vector<Case> stencil_cases();
 std::vector<Case> system_cases();
 
-/// Groups of products beside those, which run where --case names them. Their names begin with the group's.
-inline constexpr const char* kGroups[] = {"layers", "random-aligned", "random-odd"};
+// Those of kGroups run where --case names them.
 /// Of 16 bits: layers of language models and of vision transformers.
 std::vector<Case> layer_cases();
 

@@ -9,8 +9,10 @@
 #include <tessera/dtype.hpp>
 #include <tessera/plugin/epilogue.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -103,6 +105,11 @@ struct SystemOperand {
   Range range;
 };
 
+/// Groups of products whose accuracy is compared beside their speed. The names of their cases begin with the group's.
+inline constexpr const char* kGroups[] = {"layers", "random-aligned", "random-odd"};
+/// Cases that are compared like them.
+inline constexpr const char* kGroupedSquares[] = {"1000", "1024", "2048", "3000"};
+
 struct Problem {
   Op op = Op::gemm;
   std::string name;  ///< the case's
@@ -148,6 +155,12 @@ struct Problem {
     double bytes = double(in_bytes(0) + in_bytes(1) + in_bytes(2) + out_bytes());
     for (const SystemOperand& operand : operands) bytes += double(operand.count) * double(size_of(kind.dtype));
     return bytes;
+  }
+  bool is_grouped() const {
+    const auto begins = [this](const char* group) { return name.starts_with(std::string(group) + "_"); };
+    const auto is_square = [this](const char* square) { return name == square; };
+    return op == Op::gemm && (std::any_of(std::begin(kGroups), std::end(kGroups), begins) ||
+                              std::any_of(std::begin(kGroupedSquares), std::end(kGroupedSquares), is_square));
   }
   /// Of one type that the processor computes in, to its precision, and nothing beside the product or the sum.
   bool is_plain() const {

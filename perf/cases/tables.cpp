@@ -131,7 +131,7 @@ constexpr Layers kLayers[] = {
   // BERT's vocabulary
   {"30522x768", "_bias"},
 };
-constexpr int kTokens[] = {1, 16, 32, 64, 197, 256, 333, 1024, 4096};
+constexpr int kTokens[] = {1, 16, 32, 64, 197, 256, 333, 1024, 4096, 8192};
 // Queries times keys, and what comes of them times values.
 constexpr const char* kAttention[] = {"512x512x64_batch96_NT", "512x64x512_batch96", "197x197x64_batch256_NT",
                                       "197x64x197_batch256"};

@@ -20,8 +20,10 @@ inline std::uint64_t operand_seed(std::uint64_t seed, std::size_t operand) {
 }
 
 struct Verdict {
-  double error = 0.0;   ///< largest error relative to its bound; at most 1
-  std::string failure;  ///< "" where the result is right
+  double error = 0.0;       ///< largest error relative to its bound; at most 1
+  std::string failure;      ///< "" where the result is right
+  double ulps = 0.0;        ///< largest error in units in the last place of the right value, in the result's type
+  double misrounded = 0.0;  ///< share of the elements that are not the number nearest to the right value
 };
 
 /// Some elements of a result, and what each must be.
@@ -42,10 +44,11 @@ struct Samples {
 /// Why no result of the problem can be checked; "" where one can.
 std::string uncheckable(const Problem& problem);
 
-/// An element of a product: what it must be, and what it may err by, where it is rounded once, and where what is
-/// activated was rounded before.
+/// An element of a product: what it must be, and what it may err by, where it is rounded once, where what is activated
+/// was rounded before, and where parts of the sum were rounded, too.
 struct Element {
   long double value, bound, bound_rounded_before;
+  long double bound_in_parts;  ///< of Rounding::in_parts
 };
 Element product_element(const Problem& problem, std::uint64_t seed, std::int64_t l, std::int64_t i, std::int64_t j);
 
@@ -94,7 +97,8 @@ class Reference {
   Problem problem_;
   std::uint64_t seed_;
   std::vector<Checked> checked_;
-  std::vector<long double> bound_rounded_before_;  ///< those of Rounding::before_activation; of a product alone
+  /// Those of Rounding::before_activation and of Rounding::in_parts; of a product alone.
+  std::vector<long double> bound_rounded_before_, bound_in_parts_;
 };
 
 }  // namespace tessera::perf

@@ -9,6 +9,9 @@ namespace tessera::perf {
 
 namespace {
 
+/// After which no more candidates of a competitor are tried.
+constexpr double kMostSeconds = 1.0;
+
 template <class Body>
 void attempt(Outcome& outcome, Body&& body) {
   try {
@@ -81,11 +84,35 @@ bool Contest::too_slow(Entry& entry, Speed& speed, double limit) const {
   return speed.too_slow(problem_.work, limit);
 }
 
-Measurement::Work Contest::Entry::work() const {
-  return [this](std::int64_t i) { contest->fixture_->execute(execute, i + 2, contest->hot_); };
+Measurement::Work Contest::Entry::work(std::size_t candidate) const {
+  return [this, candidate](std::int64_t i) {
+    contest->fixture_->execute(candidates[candidate].execute, i + 2, contest->hot_);
+  };
 }
 void Contest::Entry::sample(std::int64_t pass) {
-  attempt(outcome, [&] { measurement->sample(pass, work(), contest->floors_.back().seconds); });
+  const auto works = [this](std::size_t candidate) { return work(candidate); };
+  attempt(outcome, [&] { selection->sample(pass, works, contest->floors_.back().seconds); });
+}
+
+/// Of one candidate what went wrong is the entry's error; of several those that refuse are no choice.
+std::vector<std::size_t> Contest::check(Entry& entry, double& first) const {
+  std::vector<std::size_t> right;
+  entry.verdicts.assign(entry.candidates.size(), {});
+  double spent = 0.0;
+  for (std::size_t i = 0; i < entry.candidates.size() && spent < kMostSeconds; ++i) {
+    double seconds = 0.0;
+    try {
+      entry.verdicts[i] = fixture_->check(entry.candidates[i].execute, seconds, entry.candidates[i].rounding);
+    } catch (const std::runtime_error& error) {
+      if (entry.candidates.size() == 1) throw;
+      entry.verdicts[i].failure = error.what();
+    }
+    spent += seconds;
+    if (!entry.verdicts[i].failure.empty()) continue;
+    if (right.empty()) first = seconds;
+    right.push_back(i);
+  }
+  return right;
 }
 
 void Contest::start(Entry& entry, const Conditions& conditions, double limit, double floor) const {
@@ -96,20 +123,21 @@ void Contest::start(Entry& entry, const Conditions& conditions, double limit, do
     outcome.left_out = "an execution would take far longer than the budget of a row";
     return;
   }
-  entry.execute = entry.competitor->prepare(problem_);
+  entry.candidates = entry.competitor->candidates(problem_);
   outcome.workspace = entry.competitor->workspace();
   double first = 0.0;
-  const Verdict verdict = fixture_->check(entry.execute, first, entry.competitor->rounding());
-  outcome.failure = verdict.failure;
-  outcome.max_error = verdict.error;
-  if (!verdict.failure.empty()) return;
-  // The first execution paid for what is done once (a peer may even have tuned itself); that of a long one of ours is
-  // small beside it.
+  const std::vector<std::size_t> right = check(entry, first);
+  if (right.empty()) {
+    outcome.failure = entry.verdicts.front().failure;
+    return;
+  }
+  // The first execution paid for what is done once; that of a long one of ours is small beside it.
   Device& device = fixture_->device();
   if (first < conditions.budget.seconds || entry.competitor->name().starts_with("peer:"))
-    first = device.time([&] { fixture_->execute(entry.execute, 1, hot_); });
+    first = device.time([&] { fixture_->execute(entry.candidates[right.front()].execute, 1, hot_); });
   const auto clock = [&device](const auto& executions) { return device.time(executions); };
-  entry.measurement.emplace(clock, entry.work(), first, floor, conditions.budget);
+  const Measurement measurement(clock, entry.work(right.front()), first, floor, conditions.budget);
+  entry.selection.emplace(measurement, right);
 }
 
 void Contest::begin(const Conditions& conditions) {
@@ -120,9 +148,9 @@ void Contest::begin(const Conditions& conditions) {
 
 /// A new plan's first execution pays for that.
 void Contest::resume(Entry& entry) const {
-  if (entry.execute) return;
-  entry.execute = entry.competitor->prepare(problem_);
-  fixture_->execute(entry.execute, 1, hot_);
+  if (!entry.candidates.empty()) return;
+  entry.candidates = entry.competitor->candidates(problem_);
+  fixture_->execute(entry.candidates[entry.selection->chosen()].execute, 1, hot_);
 }
 
 bool Contest::wants_samples(std::int64_t pass) const {
@@ -154,14 +182,17 @@ void Contest::run(std::int64_t pass, Fixture& fixture, const Conditions& conditi
   const bool keep = wants_samples(pass + 1) && taken <= conditions.plan_bytes;
   if (keep) conditions.plan_bytes -= taken;
   for (Entry& entry : entries_)
-    if (!keep) entry.execute = nullptr;
+    if (!keep) entry.candidates.clear();
 }
 
 void Contest::conclude(Entry& entry) const {
   Outcome& outcome = entry.outcome;
-  if (!entry.measurement || !outcome.failure.empty()) return;
-  outcome.time = entry.measurement->time();
-  outcome.share = entry.measurement->share();
+  if (!entry.selection || !outcome.failure.empty()) return;
+  const std::size_t chosen = entry.selection->chosen();
+  outcome.accuracy = entry.verdicts[chosen];
+  if (!entry.candidates.empty()) outcome.in_parts = entry.candidates[chosen].rounding == Rounding::in_parts;
+  outcome.time = entry.selection->scored().time();
+  outcome.share = entry.selection->scored().share();
   outcome.floor = median(floors_);
   if (outcome.time.repetitions == 0) outcome.left_out = "the run was interrupted";
 }

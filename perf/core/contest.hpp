@@ -42,9 +42,10 @@ struct Outcome {
   std::string left_out;  ///< why it was not measured, which is no failure
   std::string failure;
   bool device_lost = false;
-  Statistics time, share;  ///< of an execution; of the ceiling that was measured beside each sample
-  Ceilings::Floor floor;   ///< of the same minutes
-  double max_error = 0.0;
+  Statistics time, share;                  ///< of an execution; of the ceiling that was measured beside each sample
+  Ceilings::Floor floor;                   ///< of the same minutes
+  Verdict accuracy;                        ///< of the result
+  bool in_parts = false;                   ///< sums may be added up in D's type, see Rounding
   bool automatic = false;                  ///< the backend's own choice for the problem
   std::optional<std::uint64_t> workspace;  ///< bytes beside the operands, where they are known
 };
@@ -67,15 +68,16 @@ class Contest {
   struct Entry : Contestant {
     Entry(const Contest& c, Competitor& own) : contest(&c), competitor(&own) {}
     bool wants_more(std::int64_t pass) const override {
-      return measurement && outcome.failure.empty() && outcome.left_out.empty() && measurement->wants_more(pass);
+      return selection && outcome.failure.empty() && outcome.left_out.empty() && selection->wants_more(pass);
     }
     void sample(std::int64_t pass) override;
-    Measurement::Work work() const;
+    Measurement::Work work(std::size_t candidate) const;
 
     const Contest* contest;
     Competitor* competitor;
-    Execute execute;
-    std::optional<Measurement> measurement;
+    std::vector<Candidate> candidates;
+    std::vector<Verdict> verdicts;  ///< of the candidates
+    std::optional<Selection> selection;
     Outcome outcome;
   };
 
@@ -85,6 +87,8 @@ class Contest {
   bool too_slow(Entry& entry, Speed& speed, double limit) const;
   void begin(const Conditions& conditions);
   void start(Entry& entry, const Conditions& conditions, double limit, double floor) const;
+  /// The numbers of the candidates that are right. Their first executions take `first` seconds, of the first of them.
+  std::vector<std::size_t> check(Entry& entry, double& first) const;
   void resume(Entry& entry) const;
   void conclude(Entry& entry) const;
   bool wants_samples(std::int64_t pass) const;

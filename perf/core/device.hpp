@@ -73,6 +73,13 @@ using Execute = std::function<void(const void* const* in, void* out)>;
 enum class Rounding {
   once,               ///< at the end, as the library must
   before_activation,  ///< also what the activation is applied to, which one kernel stores and another reads
+  in_parts,           ///< also sums of parts of k, 32 at most, which are added up in D's type
+};
+
+/// out = f(in...) in one way, and how that way rounds.
+struct Candidate {
+  Execute execute;
+  Rounding rounding = Rounding::once;
 };
 
 /// An implementation: one algorithm of Tessera, or a peer.
@@ -84,6 +91,9 @@ class Competitor {
   /// Why it does not take part in the problem; "" where it does.
   virtual std::string unsupported(const Problem& problem) const = 0;
   virtual Execute prepare(const Problem& problem) = 0;
+  /// The ways to run the problem, of which the fastest counts: the suite measures them all (see Selection). The same
+  /// ones in the same order whenever it is asked.
+  virtual std::vector<Candidate> candidates(const Problem& problem) { return {{prepare(problem), rounding()}}; }
   /// Bytes of workspace that what was prepared last takes; none where it is not known.
   virtual std::optional<std::uint64_t> workspace() const { return {}; }
   virtual Rounding rounding() const { return Rounding::once; }

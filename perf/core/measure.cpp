@@ -69,9 +69,38 @@ double Measurement::time_of(const Work& work, std::int64_t batch) {
   return seconds / double(batch);
 }
 
-void Measurement::sample(std::int64_t pass, const Work& work, double floor) {
+double Measurement::try_once(const Work& work) {
   if (batch_ > 1) time_of(work, 1);
-  add(pass, time_of(work, batch_), floor);
+  return time_of(work, batch_);
+}
+
+void Measurement::sample(std::int64_t pass, const Work& work, double floor) { add(pass, try_once(work), floor); }
+
+Selection::Selection(const Measurement& measurement, std::vector<std::size_t> ways) {
+  for (const std::size_t number : ways) ways_.push_back({number, measurement});
+  if (ways_.size() == 1) return;
+  // Half of the rounds score, but three at least.
+  const std::int64_t all = measurement.repetitions();
+  for (Way& way : ways_) way.scored.limit(std::max<std::int64_t>(all / 2, 3));
+}
+
+void Selection::sample(std::int64_t pass, const Works& works, double floor) {
+  if (ways_.size() > 1 && rounds_++ % 2 == 0) return choose(works);
+  for (Way& way : ways_) way.scored.sample(pass, works(way.number), floor);
+}
+
+void Selection::choose(const Works& works) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < ways_.size(); ++i) {
+    ways_[i].choosing.push_back(ways_[i].scored.try_once(works(ways_[i].number)));
+    std::vector<double> seconds = ways_[i].choosing;
+    order.emplace_back(median(seconds), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Way> left;
+  for (std::size_t i = 0; i < std::max<std::size_t>(2, (order.size() + 1) / 2); ++i)
+    left.push_back(std::move(ways_[order[i].second]));
+  ways_ = std::move(left);
 }
 
 void contest(const std::vector<Contestant*>& contestants, std::int64_t pass, const std::function<bool()>& next_round) {

@@ -7,6 +7,8 @@
 
 #include "device.hpp"
 
+#include <algorithm>
+
 namespace tessera::perf {
 
 /// Samples of one quantity, by the pass over the suite that took them.
@@ -49,6 +51,11 @@ class Measurement {
   /// `floor`: seconds that the machine needed at that moment. Others have run since the last sample: where it is short,
   /// an execution that does not count comes first.
   void sample(std::int64_t pass, const Work& work, double floor);
+  /// The seconds of a sample that does not count.
+  double try_once(const Work& work);
+  /// Takes so many samples at most, but one in each pass.
+  void limit(std::int64_t repetitions) { repetitions_ = std::min(repetitions_, std::max(repetitions, passes_)); }
+  std::int64_t repetitions() const { return repetitions_; }
   Statistics time() const { return condense(seconds_, batch_); }  ///< of one execution
   Statistics share() const { return condense(shares_, batch_); }  ///< of what the machine could do beside it
 
@@ -59,6 +66,34 @@ class Measurement {
   Clock clock_;
   std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1, passes_ = 1, taken_ = 0;
   Passes seconds_, shares_;
+};
+
+/// The samples of several ways to do the same work, of which the fastest counts. What chose it does not score it, or
+/// chance would count as speed: every other round chooses, and the slower half drops out until two are left; the
+/// rounds between are scored. One way alone has all rounds scored.
+class Selection {
+ public:
+  /// What the way of that number does.
+  using Works = std::function<Measurement::Work(std::size_t way)>;
+  /// `measurement` is that of the first way, and nobody has sampled yet.
+  Selection(const Measurement& measurement, std::vector<std::size_t> ways);
+
+  bool wants_more(std::int64_t pass) const { return ways_.front().scored.wants_more(pass); }
+  void sample(std::int64_t pass, const Works& works, double floor);
+  /// The fastest way so far, and the samples that score it.
+  std::size_t chosen() const { return ways_.front().number; }
+  const Measurement& scored() const { return ways_.front().scored; }
+
+ private:
+  struct Way {
+    std::size_t number;
+    Measurement scored;
+    std::vector<double> choosing = {};  ///< seconds
+  };
+  void choose(const Works& works);
+
+  std::vector<Way> ways_;  ///< that are left, the fastest first
+  std::int64_t rounds_ = 0;
 };
 
 /// One of those that take turns in a contest.

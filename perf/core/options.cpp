@@ -49,6 +49,13 @@ std::uint64_t whole_number(const std::string& option, const std::string& text, s
                    std::to_string(most) + "; without " + option + " " + remedy};
 }
 
+void require_kinds(const std::vector<std::string>& names) {
+  std::string known;
+  for (const Kind& kind : all_kinds()) known += (known.empty() ? "" : ", ") + kind.name();
+  for (const std::string& name : names)
+    if (!kind_named(name)) throw UsageError{"--dtype " + name + ": there is no such type; there is: " + known};
+}
+
 void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.add_option("--backend", options.backends, "cpu, cpu-v3, cuda, cuda:1 ...; default: TESSERA_BACKEND, else all")
       ->delimiter(',');
@@ -56,6 +63,8 @@ void add_options(CLI::App& app, Options& options, Asked& asked) {
   app.add_option("--case", options.cases,
                  "rows whose name, or what stands before the subject, matches: a glob or a part. Groups that run only "
                  "where it names them: gemm/layers_*, gemm/random-aligned_*, gemm/random-odd_*")
+      ->delimiter(',');
+  app.add_option("--dtype", options.dtypes, "types that cases run in: f32, bf16, 'bf16->f32', tf32 ... (default: all)")
       ->delimiter(',');
   app.add_option("--gemm", asked.products, "a product of your own, 512x32000x4096:TN:bf16; see below")->delimiter(',');
   app.add_option("--stencil", asked.stencils, "a stencil of your own, 3d_star_r1:512:periodic:f64; see below")
@@ -103,6 +112,7 @@ int parse(int argc, char** argv, Options& options) {
                          : "unknown argument " + flag + " (see --help)"};
   read_cases(options, "--gemm", asked.products, gemm_case, kGemmGrammar);
   read_cases(options, "--stencil", asked.stencils, stencil_case, kStencilGrammar);
+  require_kinds(options.dtypes);
   options.seed = whole_number("--seed", asked.seed, std::random_device{}(), 0, UINT64_MAX, "one is drawn and printed");
   options.count = std::int64_t(whole_number("--count", asked.count, 100, 1, 10000, "100 are drawn"));
   if (options.budget <= 0.0) options.budget = options.quick ? 0.06 : 0.3;

@@ -16,6 +16,7 @@ namespace tessera::perf {
 struct Options {
   std::vector<Case> asked;                               ///< --gemm and --stencil
   std::vector<std::string> backends, algorithms, cases;  ///< patterns; empty: all
+  std::vector<std::string> dtypes;                       ///< names of kinds that cases run in; empty: all
   std::string json, first_use;
   bool quick = false, list = false, peers = true;
   std::int64_t repetitions = 0, passes = 0;

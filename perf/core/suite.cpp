@@ -84,7 +84,7 @@ void Suite::add_rows() {
   for (const Case& c : options_->asked) require_memory(resolve(c));
   std::vector<std::vector<Case>> all_cases{gemm_cases(), stencil_cases(), system_cases()};
   if (is_named(*options_, "layers")) all_cases.push_back(layer_cases());
-  if (is_named(*options_, "random-"))
+  if (is_named(*options_, "random"))
     for (const bool aligned : {true, false})
       all_cases.push_back(random_cases(aligned, options_->seed, options_->count));
   for (const auto& target : targets_) {
@@ -150,6 +150,10 @@ double bytes_needed(const Device& device, const Problem& problem) {
 }
 double bytes_allowed(const Device& device) { return 0.85 * double(device.free_bytes()); }
 
+bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 /// A problem of the command line must fit somewhere.
@@ -173,6 +177,7 @@ void Suite::add_cases(Target& target, const std::vector<Case>& cases, bool asked
     if (options_->quick && !c.quick) continue;
     for (const Kind& kind : c.kinds) {
       const Problem problem = resolve(c, kind);
+      if (!asked && !is_one_of(options_->dtypes, kind.name())) continue;
       if (!asked && asked_.contains(problem.label())) continue;
       if (bytes_needed(*platform.device, problem) >= bytes_allowed(*platform.device)) {
         if (wanted(problem.label() + "/cold/tessera:" + platform.backends.front()->name + ":"))
@@ -254,7 +259,10 @@ void Suite::run_contest(Target& target, Contest& contest, const std::vector<std:
                    {"traffic", (problem.read_bytes + problem.write_bytes) / outcome.time.median * 1e-9},
                    {"ceiling", outcome.share.median},
                    {"ceiling_rate", outcome.floor.rate * 1e-9},
-                   {"max_error", outcome.max_error}};
+                   {"max_error", outcome.accuracy.error}};
+    if (problem.op == Op::gemm)
+      row.figures.insert({{"ulps", outcome.accuracy.ulps}, {"misrounded", outcome.accuracy.misrounded}});
+    if (outcome.in_parts) row.figures["in_parts"] = 1.0;
     if (outcome.automatic) row.figures["automatic"] = 1.0;
     if (outcome.workspace) row.figures["workspace"] = double(*outcome.workspace);
     if (!row.failure.empty()) row.figures.clear();

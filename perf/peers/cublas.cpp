@@ -68,6 +68,10 @@ class Cublas : public Competitor {
   std::string unsupported(const Problem& p) const override {
     return p.op != Op::gemm ? "it is a BLAS" : p.gemm.has_epilogue() ? "it has no bias and no activation" : "";
   }
+  /// It may add up parts of sums in 16 bits, and does not say where it does.
+  std::vector<Candidate> candidates(const Problem& p) override {
+    return {{prepare(p), size_of(p.kind.dtype_out) == 2 ? Rounding::in_parts : Rounding::once}};
+  }
   Execute prepare(const Problem& p) override {
     if (!p.is_plain())
       return [p, handle = other_](const void* const* in, void* out) {
@@ -97,7 +101,7 @@ extern "C" __attribute__((visibility("default"))) void tessera_perf_peers(tesser
   using namespace tessera::perf;
   cudaSetDevice(device);
   competitors->push_back(make_cublas(static_cast<cudaStream_t>(stream)));
-  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), false));
-  competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), true));
+  for (const FromList choice : {FromList::first, FromList::best, FromList::best_in_f32})
+    competitors->push_back(make_cublaslt(static_cast<cudaStream_t>(stream), choice));
   competitors->push_back(make_cublaslt_kernel(static_cast<cudaStream_t>(stream)));
 }

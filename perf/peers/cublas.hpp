@@ -14,8 +14,10 @@
 namespace tessera::perf {
 
 std::unique_ptr<Competitor> make_cublas(cudaStream_t stream);
-/// `best`: the fastest of the heuristic's list, measured; else the list's first.
-std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, bool best);
+/// Which algorithms of cuBLASLt: the first of the heuristic's list; the fastest of the list, measured; the same of the
+/// list without those that add up parts of sums in D's type, where D has 16 bits and the list holds such.
+enum class FromList { first, best, best_in_f32 };
+std::unique_ptr<Competitor> make_cublaslt(cudaStream_t stream, FromList choice);
 /// The latter with a bias, then a kernel with the activation that cuBLASLt lacks.
 std::unique_ptr<Competitor> make_cublaslt_kernel(cudaStream_t stream);
 

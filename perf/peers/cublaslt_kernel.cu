@@ -81,7 +81,7 @@ void enqueue_silu(DType dtype, void* data, std::size_t bytes, cudaStream_t strea
 
 class CublasLtAndKernel : public Competitor {
  public:
-  explicit CublasLtAndKernel(cudaStream_t stream) : stream_(stream), product_(make_cublaslt(stream, true)) {}
+  explicit CublasLtAndKernel(cudaStream_t stream) : stream_(stream), product_(make_cublaslt(stream, FromList::best)) {}
 
   std::string name() const override { return "peer:cublaslt+kernel"; }
   std::string unsupported(const Problem& p) const override {
@@ -94,15 +94,21 @@ class CublasLtAndKernel : public Competitor {
   }
   /// The product's result is rounded, and what the kernel makes of it again.
   Rounding rounding() const override { return Rounding::before_activation; }
-  Execute prepare(const Problem& p) override {
-    return [product = product_->prepare(product_of(p)), dtype = p.kind.dtype_out, bytes = p.out_bytes(),
-            stream = stream_](const void* const* in, void* out) {
-      product(in, out);
-      enqueue_silu(dtype, out, bytes, stream);
-    };
+  Execute prepare(const Problem& p) override { return with_kernel(p, product_->prepare(product_of(p))); }
+  std::vector<Candidate> candidates(const Problem& p) override {
+    std::vector<Candidate> found = product_->candidates(product_of(p));
+    for (Candidate& candidate : found) candidate = {with_kernel(p, candidate.execute), rounding()};
+    return found;
   }
 
  private:
+  Execute with_kernel(const Problem& p, const Execute& product) const {
+    return
+        [product, dtype = p.kind.dtype_out, bytes = p.out_bytes(), stream = stream_](const void* const* in, void* out) {
+          product(in, out);
+          enqueue_silu(dtype, out, bytes, stream);
+        };
+  }
   /// With the bias, and without the activation.
   static Problem product_of(Problem p) {
     p.gemm.activation = TESSERA_ACTIVATION_NONE;

@@ -142,6 +142,7 @@ std::string line_of(const Row& row, const Row* best_peer, const std::string& uni
     line += share + row.label;
   }
   line += doubt_text(row);
+  if (row.has("ulps")) line += "  error: " + three_digits(row.figure("ulps")) + " ulps";
   if (row.figure("kernels") > 0) line += "  kernels: " + std::to_string(std::int64_t(row.figure("kernels")));
   if (row.figure("workspace") > 0) line += "  workspace: " + readable(row.figure("workspace"), "B");
   return line;

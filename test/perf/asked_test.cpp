@@ -80,6 +80,8 @@ TEST_CASE("groups run where they are named, the random ones as their seed says")
     });
   };
   CHECK(of_group(cases("gemm/*")) == 0);
+  CHECK(of_group(cases("gemm/random*/cold", {"--dtype", "f64", "--count", "1"})) == 2);
+  CHECK(cases("gemm/64/*/cold", {"--dtype", "f64"}) == Names{"gemm/64/f64/cold"});
   CHECK(cases("gemm/layers_197x*_bias_gelu_tanh/bf16/cold") ==
         Names{"gemm/layers_197x3072x768_NT_bias_gelu_tanh/bf16/cold",
               "gemm/layers_197x4096x1024_NT_bias_gelu_tanh/bf16/cold"});

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the perf suite's check lets pass where a kernel of a peer rounds what the next one activates.
+/// What the perf suite's check lets pass where a peer rounds more than once, and how it counts errors.
 
 #include "check.hpp"
 #include "cases.hpp"
+#include "host_memory.hpp"
 #include "random.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -17,28 +18,6 @@ using namespace tessera;
 using namespace tessera::perf;
 
 namespace {
-
-/// The host's memory, as far as a check reads it.
-class HostMemory : public Device {
- public:
-  std::string name() const override { return "host"; }
-  std::size_t cache_bytes() const override { return 0; }
-  std::size_t free_bytes() const override { return 0; }
-  void* allocate(std::size_t) override { return nullptr; }
-  void release(void*) override {}
-  void fill(void*, DType, std::int64_t, std::uint64_t, Range) override {}
-  void poison(void*, std::size_t) override {}
-  std::int64_t count_nan(const void*, DType, std::int64_t) override { return 0; }
-  void read(const void* data, DType dtype, std::span<const std::int64_t> where, double* values) override {
-    with_types(dtype, [&]<class T>(std::type_identity<T>) {
-      for (const std::int64_t i : where) *values++ = double(Scalar<T>(static_cast<const T*>(data)[i]));
-    });
-  }
-  double time(const std::function<void()>&) override { return 0.0; }
-  std::vector<Ceiling> ceilings(DType) const override { return {}; }
-  double measure(Ceiling, DType, std::size_t) override { return 0.0; }
-  bool interleave() const override { return false; }
-};
 
 constexpr std::int64_t kSize = 64;
 constexpr std::uint64_t kSeed = 3;
@@ -57,18 +36,25 @@ T rounded(double value) {
   return T(Scalar<T>(value));
 }
 
-/// The elements of the product with its bias, before the activation.
+/// The elements of the product with its bias, before the activation; k cut into so many parts, of which each is
+/// rounded, and so is each sum of parts.
 template <class T>
-std::vector<double> biased(const Problem& p) {
+std::vector<double> biased(const Problem& p, std::int64_t parts = 1) {
   const auto at = [](int input, std::int64_t i) {
     return double(Scalar<T>(random_element<T>(input_seed(kSeed, input), std::uint64_t(i))));
   };
   std::vector<double> values;
   for (std::int64_t i = 0; i < kSize; ++i)
     for (std::int64_t j = 0; j < kSize; ++j) {
-      double sum = 0.0;
-      for (std::int64_t t = 0; t < kSize; ++t) sum += at(0, i * kSize + t) * at(1, t * kSize + j);
-      values.push_back(double(p.gemm.alpha) * sum + at(2, j));
+      long double sum = 0.0;
+      for (std::int64_t part = 0; part < parts; ++part) {
+        long double of_part = 0.0;
+        for (std::int64_t t = kSize * part / parts; t < kSize * (part + 1) / parts; ++t)
+          of_part += static_cast<long double>(at(0, i * kSize + t)) * at(1, t * kSize + j);
+        sum = parts == 1 ? of_part
+                         : double(Scalar<T>(rounded<T>(double(sum) + double(Scalar<T>(rounded<T>(double(of_part)))))));
+      }
+      values.push_back(double(p.gemm.alpha * sum + at(2, j)));
     }
   return values;
 }
@@ -77,9 +63,9 @@ double silu(double x) { return x / (1.0 + std::exp(-x)); }
 
 /// Each value by `function`, checked with that rounding.
 template <class T, class Function>
-Verdict verdict(const Problem& p, Rounding rounding, Function function) {
+Verdict verdict(const Problem& p, Rounding rounding, Function function, std::int64_t parts = 1) {
   std::vector<T> results;
-  for (const double x : biased<T>(p)) results.push_back(rounded<T>(function(x)));
+  for (const double x : biased<T>(p, parts)) results.push_back(rounded<T>(function(x)));
   HostMemory memory;
   void* const arrays[] = {nullptr, nullptr, nullptr, results.data()};
   return Reference(p, kSeed).check(memory, arrays, rounding);
@@ -107,4 +93,35 @@ TEST_CASE("f32 is rounded with the sums, and gets no more room") {
   const double once = verdict<float>(p, Rounding::once, silu).error;
   CHECK(once > 0.0);
   CHECK(once == verdict<float>(p, Rounding::before_activation, silu).error);
+}
+
+TEMPLATE_TEST_CASE("sums may be added up in D's type where the peer says so, and not elsewhere", "", float16,
+                   bfloat16) {
+  Problem p = product_with_silu<TestType>();
+  p.gemm.activation = TESSERA_ACTIVATION_NONE;
+  const auto same = [](double x) { return x; };
+  CHECK(verdict<TestType>(p, Rounding::once, same).failure == "");
+  CHECK(verdict<TestType>(p, Rounding::once, same, 16).failure != "");
+  CHECK(verdict<TestType>(p, Rounding::in_parts, same, 16).failure == "");
+  // No product is right that lacks something.
+  CHECK(verdict<TestType>(p, Rounding::in_parts, [](double x) { return x - 8.0; }).failure != "");
+  CHECK(verdict<TestType>(p, Rounding::in_parts, [](double x) { return -x; }).failure != "");
+}
+
+TEMPLATE_TEST_CASE("errors are counted in units in the last place", "", float, double, float16, bfloat16) {
+  Problem p = product_with_silu<TestType>();
+  p.gemm.activation = TESSERA_ACTIVATION_NONE;
+  // What is rounded to double is right to the last bit of the narrower types.
+  if (size_of(kDType<TestType>) < 8) {
+    const Verdict nearest = verdict<TestType>(p, Rounding::once, [](double x) { return x; });
+    CHECK((nearest.ulps > 0.4 && nearest.ulps <= 0.5));
+    CHECK(nearest.misrounded == 0.0);
+  }
+  const double unit = 2.0 * kUnitRoundoff<TestType>;
+  const auto off = [unit](double units) {
+    return [=](double x) { return x + units * unit * std::exp2(std::floor(std::log2(std::abs(x)))); };
+  };
+  const Verdict three = verdict<TestType>(p, Rounding::once, off(3.0));
+  CHECK((three.ulps > 3.4 && three.ulps < 4.01));  // rounded to a multiple of two units above a power of two
+  CHECK(three.misrounded == 1.0);
 }

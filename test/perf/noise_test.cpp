@@ -11,9 +11,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
 using namespace tessera::perf;
 
@@ -89,4 +91,40 @@ TEST_CASE("contestants take turns, and each is first as often as the others") {
   int rounds = 0;
   CHECK(run(0, [&] { return ++rounds < 3; }).size() == 2);  // stopped in between
   CHECK(run(0, [] { return false; }).size() == 1);          // nobody is left without a sample
+}
+
+TEST_CASE("of several ways the fastest counts, and what chose it does not score it") {
+  // Way 2 is chosen by 1 second, and then takes 3; the others take 2, and would take 1 afterwards.
+  std::size_t way = 0;
+  int round = 0;
+  std::vector<std::size_t> sampled;
+  const auto clock = [&](const std::function<void()>& work) {
+    work();
+    sampled.push_back(way);
+    const bool chooses = round % 2 == 0;
+    return way == 2 ? (chooses ? 1.0 : 3.0) : (chooses ? 2.0 : 1.0);
+  };
+  const auto works = [&way](std::size_t number) { return [&way, number](std::int64_t) { way = number; }; };
+  const auto run = [&](Selection& selection) {
+    sampled.clear();
+    for (round = 0; selection.wants_more(0); ++round) selection.sample(0, works, 1.0);
+  };
+  const Budget budget{.repetitions = 8};
+  const Measurement first(clock, works(0), 1.0, 1.0, budget);
+  Selection selection(first, {0, 1, 2, 4, 5});
+  run(selection);
+  CHECK(selection.chosen() == 2);
+  CHECK(selection.scored().time().repetitions == 4);
+  CHECK(selection.scored().time().min == 3.0);
+  CHECK(selection.scored().time().max == 3.0);
+  CHECK(sampled.size() == 5 + 3 + 3 + 2 + 2 + 2 + 2 + 2);
+  // Three at least are scored; one way alone is scored always.
+  const Measurement few(clock, works(0), 1.0, 1.0, Budget{.repetitions = 3});
+  Selection short_one(few, {1, 2});
+  run(short_one);
+  CHECK(short_one.scored().time().repetitions == 3);
+  Selection alone(first, {2});
+  run(alone);
+  CHECK(alone.scored().time().repetitions == 8);
+  CHECK(sampled == std::vector<std::size_t>(8, 2));
 }

@@ -45,7 +45,8 @@ int rows_shown(const std::string& text) {
   // "* tessera:cpu:packed   12.3 us   45.6 GFLOP/s   7.89 GB/s   1.02 of best peer   34.5 % of fma  +-6.78 %"
   const std::regex line(
       R"(\* tessera:cpu:\w+ +[0-9.]+ [num]?s +[0-9.]+ [kMGT]\w+/s +[0-9.]+ [kMGT]B/s +~?[0-9.]+ of best peer)"
-      R"( +[0-9.]+ % of [a-z_ ]+  \+-[0-9.]+ %( NOISY)?(  \(\d repetitions?\))?(  workspace: [0-9.]+ [kMG]?B)?)");
+      R"( +[0-9.]+ % of [a-z_ ]+  \+-[0-9.]+ %( NOISY)?(  \(\d repetitions?\))?(  error: [0-9.]+ ulps)?)"
+      R"((  workspace: [0-9.]+ [kMG]?B)?)");
   int shown = 0;
   std::istringstream lines(text);
   for (std::string row; std::getline(lines, row);) shown += std::regex_match(row, line);
@@ -106,6 +107,8 @@ TEST_CASE("every row of a run is measured, checked and written") {
     const std::string name = *found.insert(row.at("name").get<std::string>()).first;
     check_measured(row);
     CHECK(row.contains("workspace") == (name.find("/tessera:") != std::string::npos));
+    CHECK(row.contains("ulps") == name.starts_with("gemm/"));
+    CHECK(row.contains("misrounded") == name.starts_with("gemm/"));
     if (!row.contains("automatic")) continue;
     CHECK(row.at("passes").at("real_time").size() == 2);
     CHECK(row.at("passes").at("ceiling").size() == 2);
@@ -242,6 +245,7 @@ TEST_CASE("bad input is refused with what would be right") {
       {{"--nosuch"}, 2, "--nosuch"},
       {{"--repetitions", "0"}, 2, "--repetitions"},
       {{"--passes", "0"}, 2, "--passes"},
+      {{"--dtype", "f32,f8"}, 2, "--dtype f8: there is no such type; there is: f32, f64, "},
       {{"--seed", "7x"}, 2, "--seed 7x: must be a whole number from 0 to 18446744073709551615; without --seed one is"},
       {{"--seed=-1"}, 2, "--seed -1: must be a whole number from 0 to"},
       {{"--seed", "18446744073709551616"}, 2, "--seed 18446744073709551616: must be"},
