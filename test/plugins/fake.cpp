@@ -284,6 +284,17 @@ const Gemm kSpy{
      make_plain},
     3};
 
+/// Says that it is the fastest by far.
+const Gemm kDraft{
+    {"draft",
+     supports_all<GemmProblem, FakeMachine>,
+     [](const GemmProblem&, const FakeMachine&, const GivenParameters&, std::uint64_t, OfferList& offers) {
+       offers.add({{}, 1e-15});
+     },
+     make_plain,
+     {.narrow = true, .epilogue = true, .forced_only = true}},
+    4};
+
 const Stencil kSweep{
     {"sweep",
      supports_all<StencilProblem, FakeMachine>,

@@ -27,13 +27,13 @@ struct NamedOffer {
   plugin::Offer offer;
 };
 
-/// The cheapest offer of each algorithm that supports the problem, the cheapest of all first.
+/// The cheapest offer of each algorithm that supports the problem and need not be forced, the cheapest of all first.
 template <class Algorithms, class Problem, class Machine>
 std::vector<NamedOffer> cheapest_offers(const Algorithms& algorithms, const Problem& problem, const Machine& machine,
                                         std::uint64_t workspace_limit) {
   std::vector<NamedOffer> all;
   for (const auto& algorithm : algorithms) {
-    if (!algorithm.why_not(problem, machine).empty()) continue;
+    if (algorithm.features.forced_only || !algorithm.why_not(problem, machine).empty()) continue;
     plugin::OfferList offers;
     algorithm.offers(problem, machine, {}, workspace_limit, offers);
     all.push_back({algorithm.name, offers.cheapest()});

@@ -79,6 +79,25 @@ TEST_CASE("what is forced with parameters is not measured, and of what is forced
   CHECK_THAT(chosen(scene.context(), kProduct, forced), ContainsSubstring("fake/plain") && EndsWith("| measured"));
 }
 
+TEST_CASE("a draft runs where its name is forced, and nothing takes it by itself", "[effort]") {
+  Scene scene;
+  const auto is_draft = [](const auto& way) { return way.algorithm.starts_with("draft"); };
+  for (const PlanOptions& options : {kEstimate, kMeasure, kEstimate})  // the last one by wisdom
+    CHECK_THAT(chosen(scene.context(), kProduct, options), !ContainsSubstring("draft"));
+  CHECK(GemmPlan(kProduct).backend() != "fake");  // whose draft would be the fastest of all backends
+  CHECK(std::ranges::none_of(GemmPlan::tune(scene.context(), kProduct, kMeasure), is_draft));
+  CHECK(std::ranges::none_of(GemmPlan::offers(scene.context(), kProduct, kEstimate), is_draft));
+
+  PlanOptions forced = kMeasure;
+  forced.algorithm = "draft";
+  CHECK(std::ranges::all_of(GemmPlan::offers(scene.context(), kProduct, forced), is_draft));
+  CHECK(std::ranges::all_of(GemmPlan::tune(scene.context(), kProduct, forced), is_draft));
+  CHECK_THAT(chosen(scene.context(), kProduct, forced), ContainsSubstring("fake/draft"));
+  CHECK_THAT(chosen(scene.context(), kProduct, kEstimate), !ContainsSubstring("draft"));  // wisdom of what was forced
+  const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", "fake/draft");
+  CHECK_THAT(chosen(scene.context(), kProduct, kEstimate), ContainsSubstring("fake/draft"));
+}
+
 TEST_CASE("TESSERA_PLAN_EFFORT and TESSERA_WISDOM do it without a change of code", "[effort]") {
   Scene scene;
   const ScopedVariable file("TESSERA_WISDOM", scene.path());

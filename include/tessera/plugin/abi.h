@@ -115,7 +115,7 @@ typedef struct tessera_backend {
   tessera_status (*algorithm_supports)(tessera_op op, uint64_t index, int32_t device, const tessera_desc* desc,
                                        tessera_error* error);
   /** Calls `visit` with the ways to run a problem, the cheapest first: of the named algorithm, or of all that support
-   * the problem. TESSERA_UNSUPPORTED where there is none, with the reason. Backends are compared by the cheapest, so
+   * it but drafts. TESSERA_UNSUPPORTED where there is none, with the reason. Backends are compared by the cheapest, so
    * its time is an honest prediction, not a rank. */
   tessera_status (*plan_offers)(const tessera_offers_request* request, tessera_offer_visitor visit, void* data,
                                 tessera_error* error);

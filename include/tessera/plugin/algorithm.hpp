@@ -18,7 +18,8 @@
 
 namespace tessera::plugin {
 
-/// What of the newer vocabulary an algorithm can do; what it cannot is refused before it is asked.
+/// What of the newer vocabulary an algorithm can do; what it cannot is refused before it is asked. And whether it is
+/// still a draft.
 struct Features {
   bool narrow = false;    ///< elements of 16 bits, results of 16 or 32
   bool epilogue = false;  ///< bias and activation
@@ -26,6 +27,9 @@ struct Features {
   /// algorithms of a backend that say so must give the same bits.
   bool ordered = false;
   bool boxes = false;  ///< makes a box of a system's domain; why_unsupported may want more of it
+  /// Runs where its name is forced, and nowhere else: neither the model of time nor a measured plan takes it. For an
+  /// algorithm whose times are not known yet.
+  bool forced_only = false;
 };
 
 /// Why an algorithm with these features cannot solve a product; "" where that is not the reason.

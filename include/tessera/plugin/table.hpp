@@ -164,8 +164,8 @@ class Table {
     return {request.parameters, request.parameter_size, request.parameter_count};
   }
 
-  /// The offers of the algorithm `wanted`, or of all for null, the cheapest first; throws where there is none. With
-  /// `only_cheapest` that of each algorithm alone.
+  /// The offers of the algorithm `wanted`, or for null of all but those that must be forced, the cheapest first; throws
+  /// where there is none. With `only_cheapest` that of each algorithm alone.
   template <class Problem>
   static auto ranked_offers(const Problem& problem, const Machine& machine, const char* wanted,
                             const GivenParameters& given, std::uint64_t workspace_limit, bool only_cheapest) {
@@ -178,6 +178,10 @@ class Table {
       if (wanted != nullptr && std::string_view(wanted) != algorithm.name) continue;
       if (const std::string why = algorithm.why_not(problem, machine); !why.empty()) {
         reject(algorithm.name, why);
+        continue;
+      }
+      if (wanted == nullptr && algorithm.features.forced_only) {
+        reject(algorithm.name, "runs only where it is forced");
         continue;
       }
       OfferList offers(only_cheapest);
