@@ -90,12 +90,21 @@ std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const 
   }
 }
 
+/// A name may be all that was forced: then the model has chosen the parameters, where there are any.
+const char* how_by_model(const PlanRequest& request, const BackendPlan& plan) {
+  const Backend& backend = plan.context().backend();
+  if (!concerns(request.algorithm, backend)) return "estimated";
+  const bool settled = request.forces_all(backend) || plan.algorithm().find(':') == std::string::npos;
+  return settled ? "forced" : "forced, parameters estimated";
+}
+
 }  // namespace
 
 ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
                            std::uint64_t workspace_limit) {
   auto plan = std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm);
-  return {std::move(plan), request.forces_all(where.context->backend()) ? "forced" : "estimated"};
+  const char* const how = how_by_model(request, *plan);
+  return {std::move(plan), how};
 }
 
 ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,

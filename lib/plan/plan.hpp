@@ -23,7 +23,7 @@ namespace tessera::core {
 /// The plugin's plan with the algorithm that was chosen.
 struct ChosenPlan {
   std::unique_ptr<BackendPlan> plan;
-  const char* how;       ///< "estimated", "measured", "from wisdom", "forced"
+  const char* how;       ///< "estimated", "measured", "from wisdom", "forced", "forced, parameters estimated"
   bool by_time = false;  ///< wisdom or measuring chose
 };
 

@@ -79,6 +79,18 @@ TEST_CASE("what is forced with parameters is not measured, and of what is forced
   CHECK_THAT(chosen(scene.context(), kProduct, forced), ContainsSubstring("fake/plain") && EndsWith("| measured"));
 }
 
+TEST_CASE("a name alone is forced, and the model chooses its parameters where it has any", "[effort]") {
+  Scene scene;
+  PlanOptions forced = kEstimate;
+  forced.algorithm = "tuned";
+  CHECK_THAT(chosen(scene.context(), kProduct, forced),
+             ContainsSubstring("fake/tuned:tile=16,split=1") && EndsWith("| forced, parameters estimated"));
+  forced.algorithm = "plain";
+  CHECK_THAT(chosen(scene.context(), kProduct, forced), ContainsSubstring("fake/plain") && EndsWith("| forced"));
+  const ScopedVariable other("TESSERA_GEMM_ALGORITHM", "fakestatic/tuned");
+  CHECK_THAT(chosen(scene.context(), kProduct, kEstimate), EndsWith("| estimated"));
+}
+
 TEST_CASE("a draft runs where its name is forced, and nothing takes it by itself", "[effort]") {
   Scene scene;
   const auto is_draft = [](const auto& way) { return way.algorithm.starts_with("draft"); };
