@@ -40,7 +40,8 @@ struct FitOptions {
   std::string backend = "cpu", op = "gemm", json;
   std::vector<std::string> dtypes{"f32", "f64"};
   std::string activation;
-  std::vector<std::string> cases;  ///< of the suite, instead of random problems
+  std::vector<std::string> cases;      ///< of the suite, or
+  std::vector<std::string> described;  ///< by their own names, instead of random problems
   std::int64_t problems = 100;
   std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   double seconds = 600.0;        ///< for all
@@ -179,6 +180,7 @@ int parse(int argc, char** argv, FitOptions& o) {
   app.add_option("--activation", o.activation, "of products: with a bias for each column and this (default: without)")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kActivations), std::end(kActivations))));
   app.add_option("--case", o.cases, "the suite's cases that match gemm/<case>/<dtype> (globs) instead");
+  app.add_option("--problem", o.described, "these, as tessera-perf's --gemm and --stencil describe them, instead");
   app.add_option("--problems", o.problems, "of each type")->capture_default_str();
   app.add_option("--seed", o.seed, "the same problems again (default: the clock)");
   app.add_option("--seconds", o.seconds, "no further problem after so long")->capture_default_str();
@@ -282,6 +284,16 @@ std::vector<Asked> suite_problems(const FitOptions& options, bool device) {
   return problems;
 }
 
+/// Those that --problem describes. Throws std::invalid_argument where one is no problem.
+std::vector<Asked> described_problems(const FitOptions& options) {
+  std::vector<Asked> problems;
+  for (const std::string& text : options.described) {
+    const Case c = options.op == "gemm" ? gemm_case(text) : stencil_case(text);
+    problems.push_back({resolve(c), c.kinds.front().name()});
+  }
+  return problems;
+}
+
 std::vector<Asked> random_problems(const FitOptions& options) {
   std::optional<tessera_activation> activation;
   if (!options.activation.empty())
@@ -314,8 +326,9 @@ int run(int argc, char** argv) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   const double end = now() + options.seconds;
   Judged judged;
-  for (const auto& [problem, dtype] :
-       options.cases.empty() ? random_problems(options) : suite_problems(options, platform.own_memory)) {
+  for (const auto& [problem, dtype] : !options.described.empty() ? described_problems(options)
+                                      : !options.cases.empty()   ? suite_problems(options, platform.own_memory)
+                                                                 : random_problems(options)) {
     if (now() > end) break;
     const TimedProblem timed = time_offers(platform, context, problem, options);
     const Json line = judged.add(problem, dtype, timed, options.measure);
