@@ -110,19 +110,22 @@ void print_way(const Tried& way, bool whole) {
                               : "");
 }
 
-/// The fastest ways, the one that is taken, and the one that the model would take.
+/// The fastest ways, the one that is taken, and the one that the model would take; how many others there are.
 void print_table(const std::string& text, std::vector<Tried> tried, std::size_t top) {
   const bool whole = std::any_of(tried.begin(), tried.end(), [](const Tried& t) { return t.whole_seconds > 0.0; });
   std::printf("%s\n  %10s %10s%s  of %zu ways\n", text.substr(0, text.find(" | ")).c_str(), "us", "predicted",
               whole ? " transfers+" : "", tried.size());
   std::stable_sort(tried.begin(), tried.end(), [](const Tried& a, const Tried& b) { return a.seconds < b.seconds; });
   const Tried *taken = nullptr, *by_model = nullptr;
+  std::size_t left_out = 0;
   for (std::size_t i = 0; i < tried.size(); ++i) {
     const Tried& way = tried[i];
     if (way.chosen) taken = &way;
     if (way.estimated) by_model = &way;
-    if (i < top || way.chosen || way.estimated || way.whole_seconds > 0.0) print_way(way, whole);
+    const bool shown = i < top || way.chosen || way.estimated || way.whole_seconds > 0.0;
+    shown ? print_way(way, whole) : void(++left_out);
   }
+  if (left_out > 0) std::printf("  and %zu more, which --top %zu leaves out\n", left_out, top);
   if (taken == nullptr || by_model == nullptr) return;
   const bool places = taken->backend != by_model->backend;
   double model = by_model->seconds, now = taken->seconds;

@@ -120,8 +120,22 @@ TEST_CASE("what was tuned by words is what a program takes from wisdom", "[tune]
 
   const std::string stencil = " --named heat:2:0.1 --boundary constant:1,mirror --steps 3 --sums ordered -o ";
   folder.fill("u.npy", 1.0f, {40, 30});
-  folder.runs("tune stencil 40x30" + stencil + "w");
+  CHECK_THAT(folder.runs("tune stencil 40x30" + stencil + "w --top 1000"), !says("leaves out"));
   CHECK_THAT(folder.runs("stencil u.npy" + stencil + "v.npy", wise), says(kFrom));
+}
+
+TEST_CASE("the table says how many ways it leaves out", "[tune]") {
+  const ComputingFolder folder;
+  const std::string said = folder.runs("tune gemm 24x20x16 -o w --top 0");
+  const std::string row = ":0/", ways = " of ", more = "  and ";
+  std::size_t shown = 0;
+  for (std::size_t at = said.find(row); at != std::string::npos; at = said.find(row, at + 1)) ++shown;
+  REQUIRE(shown >= 1);  // what is taken, and what the model takes
+  CHECK_THAT(said, says(", which --top 0 leaves out"));
+  const auto number_behind = [&](const std::string& text) {
+    return std::stoul(said.substr(said.find(text) + text.size()));
+  };
+  CHECK(number_behind(more) + shown == number_behind(ways));
 }
 
 TEST_CASE("a log is tuned problem by problem, each once", "[tune]") {
