@@ -12,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -54,47 +53,6 @@ void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-/// For those who knew the subcommand that there was up to 0.2.
-constexpr char kSystems[] = "; systems of fields are stepped in C++ and in Python, as docs/systems.md shows";
-
-/// How many letters must be put in, taken out or replaced to make one word the other (Levenshtein's distance).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);  // from what was read of a to each beginning of b
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// Puts into `nearest` the long option of a command or its groups that is the fewest letters, below `least`, away.
-void find_nearest(const CLI::App& command, const std::string& given, std::size_t& least, std::string& nearest) {
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames())
-      if (const std::size_t letters = distance(given, name); letters < least) {
-        least = letters;
-        nearest = name;
-      }
-  for (const CLI::App* group : command.get_subcommands([](const CLI::App* app) { return app->get_name().empty(); }))
-    find_nearest(*group, given, least, nearest);
-}
-
-/// The option that was perhaps meant; "" where none is near.
-std::string nearest_option(const CLI::App& command, const std::string& word) {
-  constexpr std::size_t kFar = 3, kMaxWord = 64;
-  if (!word.starts_with("--") || word.size() > kMaxWord) return "";
-  const std::string given = word.substr(2, word.find('=') - 2);
-  std::size_t least = std::min(kFar, given.size() / 2 + 1);
-  std::string nearest;
-  find_nearest(command, given, least, nearest);
-  return nearest;
-}
-
 /// What is printed for an error that CLI11 found.
 std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   constexpr std::size_t kMaxText = 1024;  // bytes; of the command line, which may be long
@@ -109,22 +67,8 @@ std::string subcommand_message(const CLI::App& app, int argc, char** argv) {
   const char* const* const word = std::find_if(argv + 1, argv + argc, [](const char* text) { return text[0] != '-'; });
   const std::string said =
       word == argv + argc ? "no subcommand was given" : "there is no subcommand '" + npy::clip(*word) + "'";
-  const bool systems = word != argv + argc && *word == std::string_view("system");
-  return said + "; there are " + known + (systems ? kSystems : "");
-}
-
-/// Of words that are no option and no value of one, in their order, with the option that was perhaps meant.
-std::string unexpected_message(const CLI::App& app) {
-  const CLI::App* innermost = &app;
-  while (!innermost->get_subcommands().empty()) innermost = innermost->get_subcommands().front();
-  const CLI::App& command = *innermost;
-  std::string words, advice;
-  for (const std::string& word : app.remaining(true)) {
-    words += (words.empty() ? "" : " ") + word;
-    if (const std::string meant = nearest_option(command, word); advice.empty() && !meant.empty())
-      advice = "; did you mean --" + meant + "?";
-  }
-  return "not expected here: " + words + advice;
+  const bool systems = word != argv + argc && *word == std::string_view("system");  // which there was up to 0.2
+  return said + "; there are " + known + (systems ? "; systems are stepped in C++ and Python: docs/systems.md" : "");
 }
 
 void set_up(CLI::App& app, Run& run) {
@@ -149,8 +93,9 @@ ExitCode run_program(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     if (!app.get_subcommands().empty()) return say(error), kUsage;
     return say(CLI::ValidationError(subcommand_message(app, argc, argv))), kUsage;
-  } catch (const CLI::ExtrasError&) {
-    return say(CLI::ValidationError(unexpected_message(app))), kUsage;
+  } catch (const CLI::ExtrasError&) {  // CLI11 would say the words from the last to the first
+    const auto word = [](const std::string& text) { return text; };
+    return say(CLI::ValidationError("not expected here: " + npy::joined(app.remaining(true), " ", word))), kUsage;
   } catch (const CLI::ParseError& error) {
     if (say(error) != 0) return kUsage;
   }
