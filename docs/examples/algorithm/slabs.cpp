@@ -3,10 +3,12 @@
 
 /// @file
 /// A stencil by its definition, each thread on a slab of rows. As backends/cpu/stencil/slabs.cpp this file is all
-/// the code that it takes: docs/adding-an-algorithm.md.
+/// the code that it takes, and it runs where it is forced: docs/adding-an-algorithm.md.
 
 #include "../context.hpp"
 #include "../thread_pool.hpp"
+
+#include <algorithm>
 
 namespace tessera::cpu {
 namespace {
@@ -57,10 +59,14 @@ class SlabsPlan final : public plugin::Plan {
 void offers(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
             plugin::OfferList& list) {
   constexpr double kTap = 4e-9;  // seconds a tap: measured
-  const double alone = kTap * double(p.steps) * double(p.points()) * double(p.taps.size());
+  const double points = double(p.steps) * double(p.points());
+  const double alone = kTap * points * double(p.taps.size());
   const std::int64_t threads = given.in_range("threads", machine.useful_threads(alone), 1, kMostThreads);
-  const double seconds = machine.overhead(int(threads)) + alone * machine.slowdown(int(threads)) / double(threads);
-  list.add({{{"threads", threads}}, seconds, p.sweep_workspace()});
+  const double sums = alone * machine.slowdown(int(threads)) / double(threads);
+  // Of each point an element is read, one of the result fetched and written.
+  const double bytes = 3.0 * points * double(size_of(p.dtype));
+  const double memory = bytes / (double(threads) * machine.bandwidth(int(threads)));
+  list.add({{{"threads", threads}}, machine.overhead(int(threads)) + std::max(sums, memory), p.sweep_workspace()});
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, const plugin::Parameters& parameters) {
@@ -71,7 +77,7 @@ std::unique_ptr<plugin::Plan> make(Context&, const StencilProblem& problem, cons
 }
 
 const plugin::Register<Context, StencilProblem> kRegistered{
-    {"slabs", plugin::supports_all<StencilProblem, Machine>, offers, make}, 90};
+    {"slabs", plugin::supports_all<StencilProblem, Machine>, offers, make, {.forced_only = true}}, 90};
 
 }  // namespace
 }  // namespace tessera::cpu
