@@ -59,10 +59,12 @@ def _cells(family: str, groups: list[Group]) -> tuple[str, ...]:
 def advise(result: Result) -> list[tuple[str, ...]]:
     """A row of cells for each family of problems in each place, in the order of HEAD; nothing where the machine was not
     idle."""
+    if noise.is_busy(result):
+        return []
     families: dict[str, list[Group]] = {}
     for op in ("gemm", "stencil", "system"):
         for group in result.groups(op):
-            if group.best_ours and not noise.is_busy(result):
+            if group.best_ours:
                 families.setdefault(family_of(group) + (f", {group.place}" if group.place else ""), []).append(group)
     return [_cells(family, groups) for family, groups in families.items()]
 
