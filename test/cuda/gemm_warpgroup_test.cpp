@@ -36,10 +36,11 @@ const GemmDesc kWarpgroupShapes[] = {
     {.m = 136, .n = 264, .k = 200, .bias = Bias::per_column, .activation = Activation::relu},
     {.m = 131, .n = 131, .k = 197, .bias = Bias::per_row, .activation = Activation::relu}};
 
-/// A tile of the product as a parameter, which is about D. In tf32 some products are turned: D^T is computed.
+/// A tile of the product as a parameter, which is about D. Products of 16 bits are turned, and some in tf32: D^T is
+/// computed.
 std::string tile_of(const GemmDesc& desc, int m, int n) {
   const bool wide_m = desc.trans_a == Transpose::yes && desc.m > desc.n;
-  const bool turned = desc.compute == Compute::tf32 && desc.trans_b == Transpose::no && !wide_m;
+  const bool turned = desc.compute != Compute::tf32 || (desc.trans_b == Transpose::no && !wide_m);
   return "tile_m=" + std::to_string(turned ? n : m) + ",tile_n=" + std::to_string(turned ? m : n);
 }
 
@@ -80,6 +81,26 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
               CHECK(Trial<T>(context, desc, algorithm, a, b, 0, places[i]).result() == expected[i]);
             }
           }
+      }
+}
+
+TEMPLATE_TEST_CASE("warpgroup's tiles have any multiple of eight rows of D", "", float16, bfloat16) {
+  using T = TestType;
+  Context context = open_cuda();
+  require_hopper();
+  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+    for (const std::int64_t n : {264, 259})
+      for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
+        const GemmDesc desc{.m = 261, .n = n, .k = 136, .dtype = kDType<T>, .trans_a = trans_a, .bias = bias};
+        const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
+        const auto expected = Trial<T>(context, desc, "naive", a, b, 0, Place::beside_c).result();
+        for (int columns = 8; columns <= 256; columns += 8)
+          for (const int rows : {64, 128})
+            for (const std::string slices : {"split=1", "split=2,cluster_k=2", "split=2,cluster_k=1"}) {
+              const std::string algorithm = "warpgroup:" + tile_of(desc, rows, columns) + "," + slices;
+              CAPTURE(algorithm, n, trans_a == Transpose::yes);
+              CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() == expected);
+            }
       }
 }
 

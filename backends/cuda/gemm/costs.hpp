@@ -8,7 +8,6 @@
 #pragma once
 
 #include "multistage/multistage_tiles.hpp"
-#include "warpgroup/warpgroup_tiles.hpp"
 #include "warpgroup_f32/warpgroup_f32_tiles.hpp"
 
 #include <array>
@@ -61,11 +60,15 @@ struct GemmTypeRates {
   double naive, tiled16, tiled32, small, skinny, k_major_skinny;  ///< which multiply element by element
 };
 
+/// warpgroup, of an arithmetic.
+struct WarpgroupTypeRates {
+  double rate;  ///< share of the units
+  double step;  ///< cycles of a step beside its products
+};
+
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  /// warpgroup, and the same in tf32: share of the units.
-  std::array<double, kWarpgroupTiles.size()> of_16{0.8298, 0.8362, 0.7653, 0.5526, 0.4043};
-  std::array<double, kWarpgroupTiles.size()> of_tf32{0.7279, 0.6267, 0.5238, 0.3875, 0.2661};
+  WarpgroupTypeRates of_16{1.0, 200.0}, of_tf32{0.97, 370.0};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
   double element = 2.291e-11, write_one = 0.2109;  ///< as of the other kernels

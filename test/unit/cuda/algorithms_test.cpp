@@ -154,7 +154,7 @@ TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
   CHECK(warpgroup_f32_why_unsupported(p, machine_of(ampere)).find("9.0") != std::string::npos);
 }
 
-/// Its instruction reads B from shared memory where it is K-major alone. A K-major operand is B, if need be of the
+/// In tf32 its instruction reads B from shared memory where it is K-major alone. A K-major operand is B, if need be of the
 /// turned product; where there is none, the smaller one is transposed.
 TEST_CASE("warpgroup turns products of f32, and transposes an operand where both are not K-major") {
   struct Case {
@@ -173,7 +173,7 @@ TEST_CASE("warpgroup turns products of f32, and transposes an operand where both
     CHECK(product.bias == (c.turned ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW));
     CHECK(warpgroup_transposes_b(product) == c.transposes);
     p.dtype = p.dtype_d = TESSERA_BF16;
-    CHECK_FALSE(warpgroup_turns(p));
+    CHECK(warpgroup_turns(p));
     CHECK_FALSE(warpgroup_transposes_b(warpgroup_product(p)));
   }
 }

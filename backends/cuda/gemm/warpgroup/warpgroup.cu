@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -27,16 +28,16 @@ namespace {
 template <class T>
 class WarpgroupPlan final : public plugin::Plan {
  public:
-  WarpgroupPlan(Context& context, const plugin::GemmProblem& problem, const WarpgroupKernels<T>& kernels,
-                const WarpgroupConfig& config)
+  WarpgroupPlan(Context& context, const plugin::GemmProblem& problem, const WarpgroupConfig& config)
       : context_(context),
         problem_(problem),
         product_(warpgroup_product(problem)),
         config_(config),
         layout_{!product_.trans_a, product_.trans_b || warpgroup_transposes_b(product_), warpgroup_turns(problem)},
         merged_(warpgroup_merges_batch(product_)),
-        by_copies_(kernels.by_copies[number_of(layout_)]),
-        by_elements_(kernels.by_elements[number_of(layout_)]),
+        by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
+        by_elements_(warpgroup_kernels<T>().by_elements[number_of(layout_)]),
+        stages_(config.tile.stages(layout_.k_major_b, sizeof(T), context.machine().shared_per_block)),
         partial_bytes_(warpgroup_partial_bytes(product_, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
@@ -196,13 +197,15 @@ class WarpgroupPlan final : public plugin::Plan {
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
     w.stage_bytes = 0;
-    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.m(), cluster.n);
-    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.n, cluster.m);
+    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.rows, cluster.n);
+    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.room(layout_.k_major_b, sizeof(T)),
+            cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(layout_.turned ? g.m : g.n)};
+    w.tile = config_.tile, w.stages = stages_, w.stage_distance = std::uint32_t(stage_distance());
     WarpgroupConfig config = config_;
     const bool by_elements = g.k > 0 && !(at_vector(g.a) && at_vector(g.b));
     if (by_elements) {
@@ -214,8 +217,9 @@ class WarpgroupPlan final : public plugin::Plan {
     const WarpgroupWriting how = writing(g, partial != nullptr, by_elements);
     if (how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
-      w.d = map_d_.of({g.d.data(), g.n, g.m, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
-                       WarpgroupTile::kBoxRows, int(kSize)});
+      w.box_rows = std::gcd(config.tile.columns, 64);
+      w.d = map_d_.of({g.d.data(), g.m, g.n, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16, w.box_rows,
+                       int(kSize)});
     }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
@@ -244,9 +248,13 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
                      const WarpgroupArguments<T>& w) const {
-    launch(kernel, dim3(unsigned(blocks)), dim3(unsigned(config_.tile.threads())),
-           std::size_t(config_.tile.shared_bytes()), context_.stream(), ClusterSize{unsigned(w.order.cluster.blocks())},
+    launch(kernel, dim3(unsigned(blocks)), dim3(WarpgroupTile::kThreads), shared_bytes(), context_.stream(), ClusterSize{unsigned(w.order.cluster.blocks())},
            start_, w);
+  }
+
+  int stage_distance() const { return config_.tile.stage_bytes(layout_.k_major_b, sizeof(T)); }
+  std::size_t shared_bytes() const {
+    return std::size_t(stages_ * stage_distance() + WarpgroupTile::kOtherBytes);
   }
 
   static constexpr std::int64_t kDepth = WarpgroupTile::depth(sizeof(T));
@@ -257,6 +265,7 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupLayout layout_;
   bool merged_;
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
+  int stages_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
   mutable TensorMap map_a_, map_b_, map_d_;  ///< a plan is executed by one thread at a time
@@ -267,11 +276,7 @@ std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::Gem
 #ifdef TESSERA_CUDA_SM90A
   const WarpgroupConfig config = warpgroup_config(problem, parameters);
   const auto make = [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return [&]<std::size_t... kNumber>(std::index_sequence<kNumber...>) {
-      constexpr const WarpgroupKernels<T>& (*kKernels[])() = {warpgroup_kernels_of<T, int(kNumber)>...};
-      return std::make_unique<WarpgroupPlan<T>>(context, problem, kKernels[config.tile.number](), config);
-    }
-    (std::make_index_sequence<kWarpgroupTiles.size()>{});
+    return std::make_unique<WarpgroupPlan<T>>(context, problem, config);
   };
   return plugin::with_types<WarpgroupTypes>(problem.dtype, make);
 #else

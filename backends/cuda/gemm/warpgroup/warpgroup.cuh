@@ -29,9 +29,10 @@ struct WarpgroupWork {
 };
 
 /// `unit`: from 0 on; `rank`: of the block in its cluster.
-template <class Shape>
-__device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, std::int64_t k, std::int64_t k_per_slice,
-                                                 std::uint32_t unit, unsigned rank) {
+template <class Shape, class T>
+__device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w, std::uint32_t unit, unsigned rank) {
+  const WarpgroupOrder& order = w.order;
+  const std::int64_t k = w.x.g.k, k_per_slice = w.x.k_per_slice;
   std::uint32_t number = order.first + unit, slice = 0, in_cluster = rank;
   if (order.cluster.k > 1) {  // tiles one by one, whose slices are the cluster's blocks
     const std::uint32_t tiles = unsigned(order.tiles.m * order.tiles.n);
@@ -47,51 +48,57 @@ __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupOrder& order, st
   const std::uint32_t row = (first_row + in_group % height) * below + in_cluster % below;
   const std::uint32_t column = in_group / height * beside + in_cluster / below;
   const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
-  return {{std::int64_t(row) * Shape::kM, std::int64_t(column) * Shape::kN, number / of_matrix},
+  return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, number / of_matrix},
           int(slice),
           int(first / Shape::kDepth),
           ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : int(k > 0)};
 }
 
 /// kSingle: operands are read element by element.
-template <class T, int kNumber, WarpgroupLayout kLayout, bool kSingleValue>
+template <class T, WarpgroupLayout kLayout, bool kSingleValue>
 struct WarpgroupShape {
-  static constexpr WarpgroupTile kTile = kWarpgroupTiles[kNumber];
   static constexpr bool kSingle = kSingleValue;
-  static constexpr int kM = kTile.m(), kN = kTile.n, kStages = kTile.stages;
-  static constexpr int kDepth = WarpgroupTile::depth(sizeof(T)), kConsumers = kTile.consumers;
+  static constexpr int kN = WarpgroupTile::kMostColumns, kUnit = kSingle ? 64 : WarpgroupTile::column_unit(sizeof(T));
+  static constexpr int kDepth = WarpgroupTile::depth(sizeof(T)), kConsumers = WarpgroupTile::kConsumers;
   /// Registers of a thread that loads, and of one that multiplies.
-  static constexpr int kLoadRegisters = kConsumers == 2 ? (kSingle ? 72 : 40) : (kSingle ? 96 : 56);
-  static constexpr int kRegisters = kConsumers == 2 ? (kSingle ? 216 : 232) : 240;
-  using A = WarpgroupOperand<T, kM, kLayout.k_major_a>;
-  using B = WarpgroupOperand<T, kN, kLayout.k_major_b>;
+  static constexpr int kLoadRegisters = kSingle ? 72 : 40, kRegisters = kSingle ? 216 : 232;
+  using A = WarpgroupOperand<T, kLayout.k_major_a>;
+  using B = WarpgroupOperand<T, kLayout.k_major_b>;
   /// Instructions read operands of 4 bytes from shared memory where they are K-major alone: another A goes by
   /// registers.
   static constexpr bool kFragments = sizeof(T) == 4 && !A::kKMajor;
   static_assert(sizeof(T) == 2 || B::kKMajor);
   using Place = WarpgroupPlace<kFragments, kLayout.turned>;
-  static constexpr int kStageBytes = A::kBytes + B::kBytes;
-  static_assert(kStageBytes == kTile.stage_bytes() && kStageBytes % 1024 == 0);
 };
 
 /// The ring in shared memory: stages, and two barriers each, that it is full and that it is empty.
 template <class Shape>
 struct WarpgroupRing {
   std::uint32_t stages, warps, bias, barriers;
-  int stage = 0;
+  std::uint32_t stage_bytes, a_bytes;
+  int count, stage = 0;
   unsigned parity = 0;  ///< of the phase that the stage is in
 
-  __device__ explicit WarpgroupRing(std::uint32_t shared)
+  template <class T>
+  __device__ WarpgroupRing(std::uint32_t shared, const WarpgroupArguments<T>& w)
       : stages(shared),
-        warps(shared + Shape::kStages * Shape::kStageBytes),
+        warps(shared + unsigned(w.stages) * w.stage_distance),
         bias(warps + 4 * Shape::kConsumers * WarpgroupTile::kWarpBytes),
-        barriers(bias + 4 * Shape::kConsumers * Shape::kN) {}
-  __device__ std::uint32_t a() const { return stages + std::uint32_t(stage * Shape::kStageBytes); }
-  __device__ std::uint32_t b() const { return a() + Shape::A::kBytes; }
+        barriers(bias + 4 * Shape::kConsumers * Shape::kN),
+        stage_bytes(w.stage_distance),
+        a_bytes(unsigned(w.tile.rows * WarpgroupTile::kRowBytes)),
+        count(w.stages) {}
+  __device__ std::uint32_t a() const { return stages + unsigned(stage) * stage_bytes; }
+  __device__ std::uint32_t b() const { return a() + a_bytes; }
   __device__ std::uint32_t full() const { return barriers + 16u * unsigned(stage); }
   __device__ std::uint32_t empty() const { return full() + 8; }
   __device__ void advance() {
-    if (++stage == Shape::kStages) stage = 0, parity ^= 1;
+    if (++stage == count) stage = 0, parity ^= 1;
+  }
+  /// Passes over stages that another warpgroup reads.
+  __device__ void advance(int steps) {
+    const int at = stage + steps;
+    parity ^= unsigned(at / count) & 1, stage = at % count;
   }
 };
 
@@ -101,21 +108,20 @@ struct WarpgroupShare {
   unsigned blocks;  ///< a bit for each of them; 0 where it is alone
 };
 
-/// A share of an operand's tile: of its rows or columns where it is K-major, else of k. Elements of f32 are rounded to
+/// A share of an operand's tile, of so many rows or columns: of these where it is K-major, else of k. Elements of f32 are rounded to
 /// tf32 on their way.
 template <class Operand>
 __device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
-                                             int extent, int k, int batch, const WarpgroupShare& share) {
+                                             int of_tile, int extent, int k, int batch, const WarpgroupShare& share) {
   const int matrix = from.varies ? batch : 0;
-  const int first = (Operand::kKMajor ? Operand::kExtent : Operand::kLine) / share.count * share.number;
+  const int first = (Operand::kKMajor ? of_tile : Operand::kLine) / share.count * share.number;
   shared += unsigned(first * 128);
   if constexpr (Operand::kKMajor) {
     copy_box(shared, from.map, barrier, k, extent + first, matrix, share.blocks);
   } else {
-#pragma unroll
-    for (int block = 0; block < Operand::kExtent / Operand::kLine; ++block)
-      copy_box(shared + block * Operand::kBlockBytes, from.map, barrier, extent + Operand::kLine * block, k + first,
-               matrix, share.blocks);
+#pragma unroll 1
+    for (int line = 0; line < of_tile; line += Operand::kLine)
+      copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix, share.blocks);
   }
 }
 
@@ -130,14 +136,14 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   const WarpgroupShare a{int(beside), int(column), beside > 1 ? of_row : 0};
   const WarpgroupShare b{int(below), int(row), below > 1 ? ((1u << below) - 1) << (column * below) : 0};
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
-    const WarpgroupWork work = work_at<Shape>(w.order, w.x.g.k, w.x.k_per_slice, unit, rank);
+    const WarpgroupWork work = work_at<Shape>(w, unit, rank);
     const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
       barrier_expect(ring.full(), w.stage_bytes);
       const int k = step * Shape::kDepth;
-      copy_operand<typename Shape::A>(ring.a(), w.a, ring.full(), at_row, k, batch, a);
-      copy_operand<typename Shape::B>(ring.b(), w.b, ring.full(), at_column, k, batch, b);
+      copy_operand<typename Shape::A>(ring.a(), w.a, ring.full(), w.tile.rows, at_row, k, batch, a);
+      copy_operand<typename Shape::B>(ring.b(), w.b, ring.full(), w.tile.columns, at_column, k, batch, b);
       ring.advance();
     }
   }
@@ -162,14 +168,14 @@ __device__ __forceinline__ uint4 part_of(const T* from, std::int64_t exist) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-/// A warpgroup reads an operand's tile from any address; zeros where it ends. `operand`: its first element of the tile,
-/// of which so many rows or columns and so many of k exist.
+/// A warpgroup reads an operand's tile, of so many rows or columns, from any address; zeros where it ends. `operand`:
+/// its first element of the tile, of which so many rows or columns and so many of k exist.
 template <class Operand, class T>
-__device__ __forceinline__ void load_operand(std::uint32_t shared, const T* operand, std::int64_t ld,
+__device__ __forceinline__ void load_operand(std::uint32_t shared, int of_tile, const T* operand, std::int64_t ld,
                                              std::int64_t extent, std::int64_t k) {
   constexpr int kParts = 8, kWidth = Operand::kLine / kParts;  // of a row, of 16 bytes each
 #pragma unroll 2
-  for (int i = int(threadIdx.x); i < Operand::kExtent * kParts; i += 128) {
+  for (int i = int(threadIdx.x); i < of_tile * kParts; i += 128) {
     const int row = i / kParts, part = i % kParts;
     const int line = Operand::kKMajor ? row : row % Operand::kLine;
     const int along = (Operand::kKMajor ? 0 : row - line) + part * kWidth;
@@ -188,7 +194,7 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
                           unsigned rank) {
   const GemmArguments<T>& g = w.x.g;
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
-    const WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit, rank);
+    const WarpgroupWork work = work_at<Shape>(w, unit, rank);
     const GemmTile& tile = work.tile;
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       const std::int64_t k = std::int64_t(step) * Shape::kDepth;
@@ -197,8 +203,8 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
       const T* const b =
           g.b + tile.batch * g.stride_b + (Shape::B::kKMajor ? tile.column * g.ldb + k : k * g.ldb + tile.column);
       barrier_wait(ring.empty(), ring.parity ^ 1);
-      load_operand<typename Shape::A>(ring.a(), a, g.lda, g.m - tile.row, g.k - k);
-      load_operand<typename Shape::B>(ring.b(), b, g.ldb, g.n - tile.column, g.k - k);
+      load_operand<typename Shape::A>(ring.a(), w.tile.rows, a, g.lda, g.m - tile.row, g.k - k);
+      load_operand<typename Shape::B>(ring.b(), int((ring.stage_bytes - ring.a_bytes) / WarpgroupTile::kRowBytes), b, g.ldb, g.n - tile.column, g.k - k);
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // products read by another way
       barrier_arrive(ring.full());
       ring.advance();
@@ -207,32 +213,66 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
 }
 
 /// Issues the products of a step. Those of the step before are under way; they have read their stage when this returns.
-template <class T, class Shape>
+template <int kColumns, class T, class Shape>
 __device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t stage_a,
-                                              std::uint32_t stage_b, int consumer, bool adds) {
-  const std::uint64_t a = Shape::A::descriptor(stage_a, 64 * consumer), b = Shape::B::descriptor(stage_b, 0);
+                                              std::uint32_t stage_b, bool adds) {
+  const std::uint64_t a = Shape::A::descriptor(stage_a), b = Shape::B::descriptor(stage_b);
   products_fence();
 #pragma unroll
   for (int part = 0; part < 4; ++part)
-    add_products<!Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
-                                                         b + part * Shape::B::kStep, adds || part > 0);
+    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
+                                                                   b + part * Shape::B::kStep, adds || part > 0);
   products_commit();
   products_wait<1>();
 }
 
 /// The same with A by registers. A part's products have ended before the next step's fragments take their registers.
-template <class Shape, class S>
+template <int kColumns, class Shape, class S>
 __device__ __forceinline__ void multiply_fragments(S (&sums)[Shape::kN / 2], std::uint32_t (&fragments)[4][4],
-                                                   std::uint32_t stage_a, std::uint32_t stage_b, int consumer,
-                                                   bool adds) {
-  const std::uint64_t b = Shape::B::descriptor(stage_b, 0);
+                                                   std::uint32_t stage_a, std::uint32_t stage_b, bool adds) {
+  const std::uint64_t b = Shape::B::descriptor(stage_b);
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
     products_wait<3>();
-    Shape::Place::template read_fragment<typename Shape::A>(fragments[part], stage_a, consumer, part);
+    Shape::Place::template read_fragment<typename Shape::A>(fragments[part], stage_a, part);
     products_fence();
-    add_products(sums, fragments[part], b + part * Shape::B::kStep, adds || part > 0);
+    add_products<kColumns>(sums, fragments[part], b + part * Shape::B::kStep, adds || part > 0);
     products_commit();
+  }
+}
+
+/// All steps of a tile by instructions of kColumns; the last products are under way. Returns the barrier of the stage
+/// that they read. `in_a`: where the warpgroup's rows begin in a stage.
+template <int kColumns, class T, class Shape, class Release>
+__device__ __forceinline__ std::uint32_t multiply_steps(Scalar<T> (&sums)[Shape::kN / 2], WarpgroupRing<Shape>& ring,
+                                                        int steps, std::uint32_t in_a, const Release& release) {
+  [[maybe_unused]] std::uint32_t fragments[4][4];
+  std::uint32_t read = 0;  // the stage before, which products may still read
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    barrier_wait(ring.full(), ring.parity);
+    if constexpr (Shape::kFragments)
+      multiply_fragments<kColumns, Shape>(sums, fragments, ring.a() + in_a, ring.b(), step > 0);
+    else
+      multiply_step<kColumns, T, Shape>(sums, ring.a() + in_a, ring.b(), step > 0);
+    if (step > 0) release(read);
+    read = ring.empty();
+    ring.advance();
+  }
+  return read;
+}
+
+/// Calls `with` with the narrowest instruction for so many columns, of kFirst to kLast units.
+template <int kUnit, int kFirst, int kLast, class With>
+__device__ __forceinline__ void with_width(int columns, const With& with) {
+  if constexpr (kFirst == kLast) {
+    with.template operator()<kFirst * kUnit>();
+  } else {
+    constexpr int kMiddle = (kFirst + kLast) / 2;
+    if (columns <= kMiddle * kUnit)
+      with_width<kUnit, kFirst, kMiddle>(columns, with);
+    else
+      with_width<kUnit, kMiddle + 1, kLast>(columns, with);
   }
 }
 
@@ -248,16 +288,18 @@ __device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const S
       {g.b + batch * g.stride_b, g.ldb, 1, g.n, work.tile.column + Shape::Place::column()}, first, last);
 }
 
-/// A warpgroup: multiplies what comes, and writes its 64 rows of each tile.
+/// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile.
 template <class T, class Shape, WarpgroupWriting kWriting>
-__device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
+__device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
                               unsigned rank, unsigned char* shared) {
+  // The blocks of a cluster add their slices of one tile: there are no turns to take.
   constexpr bool kSlices = kWriting == WarpgroupWriting::kSlices;
   const GemmArguments<T>& g = w.x.g;
   const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
-  const int consumer = int(threadIdx.x) / 128 - 1, warp = int(threadIdx.x) % 128 / 32;
+  const int consumer = int(threadIdx.x) / 128 - 1;
   const unsigned thread = threadIdx.x % 128;
-  unsigned char* const memory = shared + (ring.warps - ring.stages) + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
+  const bool half = (w.tile.rows == WarpgroupTile::kRowsInTurns), turns = half && !kSlices, idle = half && kSlices && consumer > 0;
+  unsigned char* const memory = shared + (ring.warps - ring.stages) + 4 * consumer * WarpgroupTile::kWarpBytes;
   auto* const shared_bias = reinterpret_cast<Scalar<T>*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
   // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
   const bool tells = thread < blocks && (thread % below == rank % below || thread / below == rank / below);
@@ -269,37 +311,33 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
       barrier_arrive(empty, thread);
   };
   Scalar<T> sums[Shape::kN / 2] = {};
-  [[maybe_unused]] std::uint32_t fragments[4][4];
-  const int row = 64 * consumer + 16 * warp, thread_row = 64 * consumer + Shape::Place::row();
-  WarpgroupWork work = work_at<Shape>(w.order, g.k, w.x.k_per_slice, first, rank);
-  for (unsigned unit = first; unit < w.order.units; unit += apart) {
-    std::uint32_t read = 0;  // the stage before, which products may still read
-    for (int step = 0; step < work.steps; ++step) {
-      barrier_wait(ring.full(), ring.parity);
-      if constexpr (Shape::kFragments)
-        multiply_fragments<Shape>(sums, fragments, ring.a(), ring.b(), consumer, step > 0);
-      else
-        multiply_step<T, Shape>(sums, ring.a(), ring.b(), consumer, step > 0);
-      if (step > 0) release(read);
-      read = ring.empty();
-      ring.advance();
-    }
+  const int row = half ? 0 : 64 * consumer;
+  const unsigned in_a = unsigned(row * WarpgroupTile::kRowBytes);
+  const auto pass_over = [&](unsigned unit) {
+    if (turns && unit < w.order.units) ring.advance(work_at<Shape>(w, unit, rank).steps);
+  };
+  if (turns && consumer == 1) pass_over(first), first += apart;
+  const unsigned step = turns ? 2 * apart : apart;
+  WarpgroupWork work = work_at<Shape>(w, first, rank);
+  for (unsigned unit = first; unit < w.order.units; unit += step) {
+    std::uint32_t read = 0;
+    if (!idle)
+      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
+        read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
+      });
+    pass_over(unit + apart);
     // The last products are under way.
     WarpgroupBias<T, Shape::kN> bias;
+    const int thread_row = row + Shape::Place::row();
     if constexpr (!kSlices) bias.template read<Shape::Place::kHalf>(g, work.tile, thread_row);
-    const WarpgroupWork next = work_at<Shape>(w.order, g.k, w.x.k_per_slice, unit + apart, rank);
-    const std::int64_t first_row = work.tile.row + row;
-    const WarpgroupPart part{work.tile,
-                             first_row,
-                             work.tile.row + thread_row,
-                             int(min(g.m - first_row, std::int64_t(16))),
-                             int(min(g.n - work.tile.column, std::int64_t(Shape::kN))),
-                             work.slice};
+    const WarpgroupWork next = work_at<Shape>(w, unit + step, rank);
+    const WarpgroupPart part{work.tile, work.tile.row + row, work.tile.row + thread_row,
+                             int(min(g.n - work.tile.column, std::int64_t(w.tile.columns))), work.slice};
     products_wait<0>();
-    if (work.steps > 0) release(read);
+    if (work.steps > 0 && !idle) release(read);
     if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row);
     if constexpr (kSlices)
-      write_cluster<Shape>(shared, sums, w.x, work.tile, rank);
+      write_cluster<Shape>(shared, sums, w, work.tile, row, rank, !idle);
     else
       write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
     work = next;
@@ -308,20 +346,20 @@ __device__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shap
 }
 
 template <class T, class Shape, WarpgroupWriting kWriting>
-__global__ void __launch_bounds__(Shape::kTile.threads(), 1)
+__global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
     gemm_warpgroup_kernel(const __grid_constant__ WarpgroupArguments<T> w) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char shared[];
-  WarpgroupRing<Shape> ring(shared_address(shared));
+  WarpgroupRing<Shape> ring(shared_address(shared), w);
   const WarpgroupCluster& cluster = w.order.cluster;
   const unsigned blocks = unsigned(cluster.m * cluster.n * cluster.k);
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
   if (threadIdx.x == 0) {
     if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
-    const unsigned writers = unsigned(cluster.m + cluster.n - 1);
-    for (int stage = 0; stage < Shape::kStages; ++stage) {
+    const unsigned writers = unsigned(cluster.m + cluster.n - 1), readers = (w.tile.rows == WarpgroupTile::kRowsInTurns) ? 1 : Shape::kConsumers;
+    for (int stage = 0; stage < w.stages; ++stage) {
       barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
-      barrier_init(ring.barriers + 16u * unsigned(stage) + 8, Shape::kConsumers * writers);
+      barrier_init(ring.barriers + 16u * unsigned(stage) + 8, readers * writers);
     }
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
   }
@@ -367,13 +405,13 @@ constexpr typename WarpgroupKernels<T>::ByWriting warpgroup_kernels_by_writing()
           warpgroup_kernel<T, Shape, kPairs>(), warpgroup_kernel<T, Shape, kSlices>()};
 }
 
-template <class T, int kNumber>
-const WarpgroupKernels<T>& warpgroup_kernels_of() {
+template <class T>
+const WarpgroupKernels<T>& warpgroup_kernels() {
   static constexpr WarpgroupKernels<T> kKernels = []<std::size_t... kLayout>(std::index_sequence<kLayout...>) {
     constexpr auto& kLayouts = kWarpgroupLayouts<T>;
     return WarpgroupKernels<T>{
-        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kNumber, kLayouts[kLayout], false>>()...},
-        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kNumber, kLayouts[kLayout], true>>()...}};
+        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], false>>()...},
+        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], true>>()...}};
   }
   (std::make_index_sequence<kWarpgroupLayouts<T>.size()>{});
   return kKernels;

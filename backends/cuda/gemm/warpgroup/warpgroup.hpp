@@ -20,10 +20,11 @@ namespace tessera::cuda {
 /// Whether a product is one of f32 in tf32: the others are of 16 bits.
 inline bool warpgroup_in_tf32(const plugin::GemmProblem& p) { return plugin::size_of(p.dtype) == 4; }
 
-/// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. In tf32, whose instruction reads B from shared
-/// memory where it is K-major alone: the product is turned where op(A) is, or costs less to transpose than op(B).
+/// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. Of 16 bits always: a tile has 64 or 128 columns of D
+/// then, and as many rows as suit. In tf32, whose instruction reads B from shared memory where it is K-major alone, the
+/// product is turned where op(A) is, or costs less to transpose than op(B).
 inline bool warpgroup_turns(const plugin::GemmProblem& p) {
-  return warpgroup_in_tf32(p) && !p.trans_b && (!p.trans_a || p.m <= p.n);
+  return !warpgroup_in_tf32(p) || (!p.trans_b && (!p.trans_a || p.m <= p.n));
 }
 
 /// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of
@@ -33,6 +34,11 @@ plugin::GemmProblem warpgroup_product(const plugin::GemmProblem& problem);
 /// Of k in a step.
 inline std::int64_t warpgroup_depth(const plugin::GemmProblem& product) {
   return WarpgroupTile::depth(plugin::size_of(product.dtype));
+}
+
+/// Columns of a tile are multiples of so many.
+inline std::int64_t warpgroup_column_unit(const plugin::GemmProblem& product) {
+  return WarpgroupTile::column_unit(plugin::size_of(product.dtype));
 }
 
 /// Whether B of a product is transposed on its way into the workspace.

@@ -7,10 +7,6 @@
 
 namespace tessera::cuda {
 
-template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 0>();
-template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 1>();
-template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 2>();
-template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 3>();
-template const WarpgroupKernels<bfloat16>& warpgroup_kernels_of<bfloat16, 4>();
+template const WarpgroupKernels<bfloat16>& warpgroup_kernels<bfloat16>();
 
 }  // namespace tessera::cuda

@@ -7,10 +7,6 @@
 
 namespace tessera::cuda {
 
-template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 0>();
-template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 1>();
-template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 2>();
-template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 3>();
-template const WarpgroupKernels<float16>& warpgroup_kernels_of<float16, 4>();
+template const WarpgroupKernels<float16>& warpgroup_kernels<float16>();
 
 }  // namespace tessera::cuda

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// How the sums of a warp, 16 rows, become elements of D: alpha, C, bias and activation in the registers of the sums,
-/// then rounded and laid out in shared memory for bulk copies or words, or in pairs from where they are. What runs once
-/// a tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
+/// How the sums of a warpgroup become elements of D: alpha, C, bias and activation in the registers of the sums, then
+/// rounded and laid out in shared memory for bulk copies or words, or in pairs from where they are. What runs once a
+/// tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
 #include "../tile_writer.cuh"
@@ -45,6 +45,10 @@ __device__ __forceinline__ void with_columns(int first, const With& with) {
     case 7:
       return at.template operator()<7 * kStep>();
   }
+}
+
+__device__ __forceinline__ void warpgroup_sync() {
+  asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
 }
 
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
@@ -98,18 +102,15 @@ class WarpgroupBias {
 
  private:
   static constexpr int kShares = (kN + 127) / 128;
-  static __device__ __forceinline__ void warpgroup_sync() {
-    asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
-  }
   S mine_[kShares < 2 ? 2 : kShares];
 };
 
-/// A warp's part of a tile, 16 rows.
+/// A warpgroup's part of a tile, 64 rows.
 struct WarpgroupPart {
   const GemmTile& tile;
-  std::int64_t first;       ///< row of the warp's, where they follow one another
+  std::int64_t first;       ///< row of the warpgroup's
   std::int64_t thread_row;  ///< the thread's first
-  int rows, columns;        ///< that exist, from the first on
+  int columns;              ///< that exist, from the tile's first on
   int slice;
 };
 
@@ -117,18 +118,18 @@ struct WarpgroupPart {
 template <class Place>
 struct WarpgroupPairs {
   int rows, columns;  ///< from the thread's first on
-  bool whole;         ///< of all pairs both, or none
+  bool whole;         ///< both of a pair are neighbours, and of all pairs exist both, or none
 
   template <class T>
   __device__ WarpgroupPairs(const GemmArguments<T>& g, const WarpgroupPart& part)
       : rows(int(min(g.m - part.thread_row, std::int64_t(64)))),
         columns(part.columns - Place::column()),
-        whole((Place::kTurned ? rows : columns) % 2 == 0) {}
+        whole(Place::kPairs && (Place::kTurned ? rows : columns) % 2 == 0) {}
   __device__ __forceinline__ bool has_first(int four, int pair) const {
     return Place::kTurned ? rows > 0 && columns > 8 * four + pair : rows > Place::kHalf * pair && columns > 8 * four;
   }
   __device__ __forceinline__ bool has_second(int four, int pair) const {
-    return Place::kTurned ? rows > 1 && columns > 8 * four + pair
+    return Place::kTurned ? rows > Place::kHalf && columns > 8 * four + pair
                           : rows > Place::kHalf * pair && columns > 8 * four + 1;
   }
   /// The thread's first element, from that of the matrix on.
@@ -154,7 +155,7 @@ __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArgu
   const Elements<T> c = g.c + (part.tile.batch * g.stride_c + exist.offset(part, g.ldc));
   const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && exist.whole;
 #pragma unroll 1
-  for (int first = 0; first < 2 * kSums; first += kWarpgroupColumns) {
+  for (int first = 0; first < part.columns; first += kWarpgroupColumns) {
     S of_c[kWarpgroupColumns / 2];
 #pragma unroll
     for (int i = 0; i < kWarpgroupColumns / 4; ++i) {
@@ -167,7 +168,7 @@ __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArgu
         one = both.value[0], other = both.value[1];
       } else if (!pairs) {
         if (exist.has_first(four, pair)) one = at[0];
-        if (exist.has_second(four, pair)) other = at[1];
+        if (exist.has_second(four, pair)) other = at[Place::kApart];
       }
     }
     with_columns<kSums>(first, [&](int from) {
@@ -177,22 +178,21 @@ __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArgu
   }
 }
 
-/// sums = activation(sums).
+/// sums = activation(sums), of so many columns.
 template <class T, int kSums>
-__device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Finish<T>& finish) {
-  if (finish.activation == TESSERA_ACTIVATION_RELU) {
+__device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Finish<T>& finish, int columns) {
+  const auto change = [&](const auto& activation) {
 #pragma unroll
-    for (auto& sum : sums) sum = larger(sum, 0);
-    return;
-  }
-  if (LogisticFactor::has(finish.activation)) {
-    const LogisticFactor factor = LogisticFactor::of(finish.activation);
+    for (int first = 0; first < kSums; first += kWarpgroupColumns / 2) {
+      if (2 * first >= columns) return;
 #pragma unroll
-    for (auto& sum : sums) sum = factor(sum);
-    return;
-  }
+      for (int e = 0; e < kWarpgroupColumns / 2; ++e) sums[first + e] = activation(sums[first + e]);
+    }
+  };
+  if (finish.activation == TESSERA_ACTIVATION_RELU) return change([](float sum) { return larger(sum, 0); });
+  if (LogisticFactor::has(finish.activation)) return change(LogisticFactor::of(finish.activation));
 #pragma unroll 1
-  for (int first = 0; first < 2 * kSums; first += kWarpgroupColumns) {
+  for (int first = 0; first < columns; first += kWarpgroupColumns) {
     Scalar<T> values[kWarpgroupColumns / 2];
     with_columns<kSums>(first, [&](int from) {
 #pragma unroll
@@ -206,27 +206,32 @@ __device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Fi
   }
 }
 
-/// Where a warp lays out 64 columns of 16 bits at a time: 16 rows of 128 bytes, whose 16-byte parts are permuted as in
-/// operands. There are two such places.
+/// Where a warpgroup lays out its 64 rows of the product for 64 columns at a time, of 16 bits: 64 rows of D of 128
+/// bytes, whose 16-byte parts are permuted as in operands. There are two such places.
 class WarpgroupBox {
  public:
-  static constexpr int kColumns = 64;
+  static constexpr int kLines = 64, kBytes = kLines * 128;
 
-  __device__ WarpgroupBox(unsigned char* memory, int number) : memory_(memory + number * WarpgroupTile::kBoxBytes) {}
+  __device__ WarpgroupBox(unsigned char* memory, int number) : memory_(memory + number * kBytes) {}
 
-  __device__ __forceinline__ std::uint32_t* place(int row, int column) const {
-    return reinterpret_cast<std::uint32_t*>(memory_ + row * 128 + (column / 8 ^ row % 8) * 16 + column % 8 * 2);
+  __device__ __forceinline__ unsigned char* line(int number) const { return memory_ + number * 128; }
+  __device__ __forceinline__ std::uint32_t word(int line, int element) const {
+    return *reinterpret_cast<const std::uint32_t*>(memory_ + line * 128 + (element / 8 ^ line % 8) * 16 +
+                                                   element % 8 * 2);
   }
-  /// Lays out a thread's sums of all columns: see add_products(). Four blocks of 8 x 8 at a time, of the upper and
-  /// lower rows of eight columns and of the next eight; each thread gives the place of a row of one of them.
+  /// Lays out a thread's sums of 64 columns: see add_products(). Four blocks of 8 x 8 at a time, transposed: of the
+  /// warp's upper and lower rows, of eight columns and of the next eight; each thread gives the place of a column of
+  /// one of them.
   template <class T>
   __device__ __forceinline__ void put(const Scalar<T>* sums) const {
-    const int lane = int(threadIdx.x) % 32;
-    const std::uint32_t first = shared_address(place(lane % 16, lane / 16 * 8));
+    const int lane = int(threadIdx.x) % 32, part = int(threadIdx.x) % 128 / 32 * 2 + lane / 8 % 2;
+    const int first = lane / 16 * 8 + lane % 8;
+    const std::uint32_t to = shared_address(memory_ + first * 128 + (part ^ first % 8) * 16);
 #pragma unroll
-    for (int i = 0; i < kColumns / 2; i += 8) {
+    for (int i = 0; i < kLines / 2; i += 8) {
       const Scalar<T>* const s = sums + i;
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(first ^ unsigned(4 * i)),
+      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to +
+                                                                                                unsigned(i * 256)),
                    "r"(detail::word_of(T{}, s[0], s[1])), "r"(detail::word_of(T{}, s[2], s[3])),
                    "r"(detail::word_of(T{}, s[4], s[5])), "r"(detail::word_of(T{}, s[6], s[7]))
                    : "memory");
@@ -237,24 +242,30 @@ class WarpgroupBox {
   unsigned char* memory_;
 };
 
-/// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warp.
+/// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warpgroup.
 template <class T, int kSums>
 __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
+  constexpr int kLines = WarpgroupBox::kLines;
   const bool copies = threadIdx.x % 32 == 0;
+  const int warp = int(threadIdx.x) % 128 / 32;
 #pragma unroll
-  for (int first = 0; first < 2 * kSums; first += WarpgroupBox::kColumns) {
-    const WarpgroupBox box(memory, first / WarpgroupBox::kColumns % 2);
+  for (int first = 0; first < 2 * kSums; first += kLines) {
+    if (first >= part.columns) return;
+    const WarpgroupBox box(memory, first / kLines % 2);
     if (copies && first == 0) stores_wait_read<0>();
-    if (copies && first > WarpgroupBox::kColumns) stores_wait_read<1>();
-    __syncwarp();  // what was there is no longer read
+    if (copies && first > kLines) stores_wait_read<1>();
+    warpgroup_sync();  // what was there is no longer read
     box.put<T>(sums + first / 2);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
-    __syncwarp();
-    if (copies && first < part.columns)
-      store_box(w.d, shared_address(box.place(0, 0)), int(part.tile.column) + first, int(part.first),
+    warpgroup_sync();
+    if (!copies) continue;
+    const int lines = min(kLines, part.columns - first);
+#pragma unroll 1
+    for (int line = warp * w.box_rows; line < lines; line += 4 * w.box_rows)
+      store_box(w.d, shared_address(box.line(line)), int(part.first), int(part.tile.column) + first + line,
                 int(part.tile.batch));
-    if (copies) stores_commit();
+    stores_commit();
   }
 }
 
@@ -264,42 +275,33 @@ template <class T, int kSums>
 __device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                             const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
   const GemmArguments<T>& g = w.x.g;
-  constexpr int kBoxes = kSums % 64 == 0 ? 2 : 1, kColumns = kBoxes * WarpgroupBox::kColumns;
-  const int lane = int(threadIdx.x) % 32;
-  const auto odd_of = [](const std::uint16_t* p) { return int(reinterpret_cast<std::uintptr_t>(p) / 2 % 2); };
-  const auto word = [&](int row, int column) {
-    return *WarpgroupBox(memory, column / WarpgroupBox::kColumns).place(row, column % WarpgroupBox::kColumns);
-  };
-#pragma unroll 1
-  for (int first = 0; first < 2 * kSums; first += kColumns) {
-    __syncwarp();  // what was there is no longer read
+  constexpr int kLines = WarpgroupBox::kLines;
+  const int warp = int(threadIdx.x) % 128 / 32, element = int(threadIdx.x) % 32 * 2;
+  const int length = int(min(g.m - part.first, std::int64_t(64)));
+  auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
+                  part.tile.column * g.ldd + part.first;
 #pragma unroll
-    for (int i = 0; i < kSums; i += kColumns / 2)
-      if (2 * i == first)
-#pragma unroll
-        for (int box = 0; box < kBoxes; ++box)
-          WarpgroupBox(memory, box).put<T>(sums + i + box * WarpgroupBox::kColumns / 2);
-    __syncwarp();
-    const int columns = min(kColumns, part.columns - first);
-    auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
-                    part.first * g.ldd + part.tile.column + first;
+  for (int first = 0; first < 2 * kSums; first += kLines) {
+    if (first >= part.columns) return;
+    // Two places in turns: who lays out has seen that all have read what was there two boxes before.
+    const WarpgroupBox box(memory, first / kLines % 2);
+    if (first == 0) warpgroup_sync();
+    box.put<T>(sums + first / 2);
+    warpgroup_sync();
+    const int lines = min(kLines, part.columns - first);
 #pragma unroll 4
-    for (int row = 0; row < part.rows; ++row) {
-      std::uint16_t* const to = d + row * g.ldd;
-      const int odd = odd_of(to);
-#pragma unroll
-      for (int i = 0; i < kBoxes; ++i) {
-        const int column = 64 * i + 2 * lane, at = column + odd;
-        const std::uint32_t low = word(row, column), high = word(row, column + 2 < kColumns ? column + 2 : column);
-        const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
-        if (at + 1 < columns)
-          *reinterpret_cast<std::uint32_t*>(to + at) = pair;
-        else if (at < columns)
-          to[at] = std::uint16_t(pair);
-      }
+    for (int line = warp; line < lines; line += 4) {
+      std::uint16_t* const to = d + (first + line) * g.ldd;
+      const int odd = int(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), at = element + odd;
+      const std::uint32_t low = box.word(line, element);
+      const std::uint32_t high = box.word(line, element + 2 < 64 ? element + 2 : element);
+      const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
+      if (at + 1 < length)
+        *reinterpret_cast<std::uint32_t*>(to + at) = pair;
+      else if (at < length)
+        to[at] = std::uint16_t(pair);
+      if (odd != 0 && element == 0) to[0] = std::uint16_t(low);
     }
-    std::uint16_t* const mine = d + lane * g.ldd;
-    if (lane < part.rows && odd_of(mine) != 0 && columns > 0) *mine = std::uint16_t(word(lane, 0));
   }
 }
 
@@ -322,18 +324,19 @@ __device__ __forceinline__ void write_pairs(const Scalar<T> (&sums)[kSums], cons
 #pragma unroll
   for (int i = 0; i < kSums / 2; ++i) {
     const int four = i / 2, pair = i % 2;
+    if (8 * four >= part.columns) return;
     S* const at = to + (Place::line(four, pair) * ld + Place::along(four));
     const S one = sums[Place::first(four, pair)], other = sums[Place::second(four, pair)];
     if (pairs) {
       if (exist.has_first(four, pair)) *reinterpret_cast<Pair*>(at) = {{one, other}};
     } else {
       if (exist.has_first(four, pair)) at[0] = one;
-      if (exist.has_second(four, pair)) at[1] = other;
+      if (exist.has_second(four, pair)) at[Place::kApart] = other;
     }
   }
 }
 
-/// `memory`: of the warp; `shared_bias`: of the warpgroup.
+/// `memory`, `shared_bias`: of the warpgroup.
 template <WarpgroupWriting kWriting, class Place, class T, int kSums, int kN>
 __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&sums)[kSums],
                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part,
@@ -342,12 +345,12 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
   if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
     combine<Place>(sums, g, part);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
-    if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish);
+    if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish, part.columns);
   }
   if constexpr (kWriting == WarpgroupWriting::kPairs) {
     write_pairs<Place>(sums, w, part);
   } else {
-    if (part.rows <= 0) return;
+    if (part.first >= g.m) return;
     if constexpr (kWriting == WarpgroupWriting::kBulk)
       write_bulk(memory, sums, w, part);
     else

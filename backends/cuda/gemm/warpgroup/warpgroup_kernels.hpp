@@ -47,10 +47,11 @@ struct WarpgroupLayout {
   bool operator==(const WarpgroupLayout&) const = default;
 };
 
-/// Those that kernels know. Of f32 B is K-major in all of them, since the instruction reads no other.
+/// Those that kernels know. Of 16 bits all are turned: a tile has any multiple of 8 rows of D then, and D is written by
+/// lines of 128 bytes all the same. Of f32 B is K-major in all of them, since the instruction reads no other.
 template <class T>
 inline constexpr std::array<WarpgroupLayout, 4> kWarpgroupLayouts{
-    {{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}}};
+    {{true, true, true}, {true, false, true}, {false, true, true}, {false, false, true}}};
 template <>
 inline constexpr std::array<WarpgroupLayout, 3> kWarpgroupLayouts<float>{
     {{true, true, false}, {false, true, false}, {false, true, true}}};
@@ -62,6 +63,10 @@ struct WarpgroupArguments {
   CUtensorMap d;  ///< where bulk copies write it
   SlicedArguments<T> x;
   WarpgroupOrder order;
+  WarpgroupTile tile;
+  int stages;                    ///< of the ring,
+  std::uint32_t stage_distance;  ///< and bytes of one
+  int box_rows;  ///< of D, that a bulk copy writes
   std::uint32_t stage_bytes;  ///< that bulk copies bring to a stage
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
@@ -78,8 +83,7 @@ struct WarpgroupKernels {
   ByLayout by_elements;
 };
 
-/// Those of a tile of the list.
-template <class T, int kNumber>
-const WarpgroupKernels<T>& warpgroup_kernels_of();
+template <class T>
+const WarpgroupKernels<T>& warpgroup_kernels();
 
 }  // namespace tessera::cuda

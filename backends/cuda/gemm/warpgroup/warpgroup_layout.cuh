@@ -12,27 +12,27 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tessera::cuda {
 
-/// A tile of an operand: kExtent rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours
-/// along k. The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another.
+/// A tile of an operand: rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours along k.
+/// The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another.
 /// Rows have 128 bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte
 /// swizzle).
-template <class T, int kExtentValue, bool kKMajorValue>
+template <class T, bool kKMajorValue>
 struct WarpgroupOperand {
-  static constexpr int kExtent = kExtentValue;
+  static constexpr std::size_t kElementBytes = sizeof(T);
   static constexpr bool kKMajor = kKMajorValue;
   static constexpr int kLine = WarpgroupTile::depth(sizeof(T));  ///< elements of a row, and side of a block
   static constexpr int kBlockBytes = kLine * 128;
-  static constexpr int kBytes = kExtent * 128;
 
-  /// What a product instruction is told of the tile at a shared address, from a multiple of 64 of its extent on.
-  static __device__ std::uint64_t descriptor(std::uint32_t address, int first) {
+  /// What a product instruction is told of the tile at a shared address.
+  static __device__ std::uint64_t descriptor(std::uint32_t address) {
     // Start; the distance of blocks of the extent (K-major: not used); that of eight rows; the swizzle. In units of 16
     // bytes.
-    const std::uint64_t start = (address + std::uint32_t(first * 128)) >> 4 & 0x3fff;
+    const std::uint64_t start = address >> 4 & 0x3fff;
     return start | std::uint64_t(kKMajor ? 1 : kBlockBytes >> 4) << 16 | std::uint64_t(1024 >> 4) << 32 |
            std::uint64_t(1) << 62;
   }

@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -112,27 +113,33 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 /// a line, or not.
 double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
+/// Columns of the instruction that computes a tile's.
+std::int64_t width_of(const GemmProblem& p, const WarpgroupTile& tile) {
+  return round_up(std::int64_t(tile.columns), warpgroup_column_unit(p));
+}
+
 /// What a launch does, of a panel, or of the tiles that are left over: `blocks` of them, in slices of `config`.
 TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config, double blocks) {
   const GemmCosts& c = machine.gemm;
   const WarpgroupTile& tile = config.tile;
   const WarpgroupCluster& cluster = config.cluster;
-  const auto rate = (warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16)[std::size_t(tile.number)];
+  const WarpgroupTypeRates& rates = warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16;
   const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
-  const double depth = double(warpgroup_depth(p)), elements = double(tile.m()) * tile.n;
-  const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.m() / cluster.n +
-                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.n / cluster.m;
+  const double depth = double(warpgroup_depth(p)), elements = double(tile.rows) * tile.columns;
+  const double computed = double(tile.rows) * double(width_of(p, tile));
+  const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
+                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.columns / cluster.m;
   // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
   constexpr std::int64_t kSector = 8;
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double alone = to_partial || whole ? 0.0 : 1.0;
   // Another block's sums are read one by one.
-  const double reads = elements / (tile.threads() - 128.0);
+  const double reads = elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(ceil_div(steps_of(p), config.split)),
-          .units = depth * elements / (units * rate),
+          .units = rates.step + depth * computed / (units * rates.rate),
           .requests = requests * c.product.request,
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
@@ -173,13 +180,44 @@ double seconds(const GemmProblem& product, const Machine& machine, const Warpgro
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
-std::vector<WarpgroupTile> tiles_to_try(const Machine& machine, const plugin::GivenParameters& given,
+/// Columns of tiles that are worth a try: those of equal parts of all, as few as there can be, and a few more; of many
+/// parts, whose last one makes no difference, the widest.
+std::vector<std::int64_t> columns_to_try(const GemmProblem& p) {
+  const std::int64_t unit = warpgroup_column_unit(p), most = WarpgroupTile::kMostColumns;
+  const std::int64_t fewest = std::max<std::int64_t>(1, ceil_div(p.n, most));
+  std::vector<std::int64_t> columns;
+  const auto add = [&](std::int64_t parts) {
+    const std::int64_t part = ceil_div(std::max<std::int64_t>(p.n, 1), parts), of_two = part > 64 ? 2 * unit : unit;
+    columns.push_back(std::min(most, round_up(part, warpgroup_in_tf32(p) ? unit : of_two)));
+  };
+  constexpr std::int64_t kMany = 12;
+  if (fewest > kMany)
+    columns = {256, 192, 128, 64};
+  else
+    for (const std::int64_t parts : {fewest, fewest + 1, fewest + 2, 2 * fewest, 3 * fewest, 4 * fewest}) add(parts);
+  std::ranges::sort(columns, std::greater{});
+  columns.erase(std::ranges::unique(columns).begin(), columns.end());
+  return columns;
+}
+
+std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const plugin::GivenParameters& given,
                                         const SideNames& names) {
-  std::vector<WarpgroupTile> tiles(kWarpgroupTiles.begin(), kWarpgroupTiles.end());
-  keep_given(given, names.m, &WarpgroupTile::m, tiles);
-  keep_given(given, names.n, &WarpgroupTile::n, tiles);
-  std::erase_if(tiles, [&](const WarpgroupTile& tile) { return tile.shared_bytes() > machine.shared_per_block; });
+  std::vector<std::int64_t> allowed;
+  for (std::int64_t n = warpgroup_column_unit(p); n <= WarpgroupTile::kMostColumns; n += warpgroup_column_unit(p))
+    allowed.push_back(n);
+  constexpr std::array<std::int64_t, 2> kRows{128, 64};
+  std::vector<WarpgroupTile> tiles;
+  const std::vector<std::int64_t> columns = columns_to_try(p);
+  const std::vector<std::int64_t> all_columns = given.one_of(names.n, columns, allowed);
+  for (const std::int64_t rows : given.one_of(names.m, kRows))
+    for (const std::int64_t n : all_columns) tiles.push_back({int(rows), int(n)});
   return tiles;
+}
+
+/// Whether blocks of a cluster can copy equal shares of a tile: eight rows of 128 bytes, which the swizzle permutes.
+bool can_share(const GemmProblem& p, const WarpgroupTile& tile, const WarpgroupCluster& cluster) {
+  const bool k_major_b = p.trans_b || warpgroup_transposes_b(p);
+  return !k_major_b || tile.columns % (8 * cluster.m) == 0;
 }
 
 /// Of blocks that share operands, or of the slices.
@@ -252,15 +290,15 @@ std::uint64_t warpgroup_partial_bytes(const GemmProblem& p, const WarpgroupConfi
 }
 
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config) {
-  return {ceil_div(m, std::int64_t(config.tile.m()) * config.cluster.m),
-          ceil_div(n, std::int64_t(config.tile.n) * config.cluster.n)};
+  return {ceil_div(m, std::int64_t(config.tile.rows) * config.cluster.m),
+          ceil_div(n, std::int64_t(config.tile.columns) * config.cluster.n)};
 }
 
 std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config) {
   // Where all of op(B) stays in the second-level cache, C is written in long runs, which memory takes faster.
   if (b_bytes <= std::int64_t(8) << 20) return 1;
-  const double at_once = double(machine.multiprocessors) * config.tile.m() * config.tile.n;
-  return std::max<std::int64_t>(1, std::llround(std::sqrt(at_once) / (config.tile.m() * config.cluster.m)));
+  const double at_once = double(machine.multiprocessors) * config.tile.rows * config.tile.columns;
+  return std::max<std::int64_t>(1, std::llround(std::sqrt(at_once) / (config.tile.rows * config.cluster.m)));
 }
 
 std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
@@ -284,7 +322,7 @@ plugin::Parameters warpgroup_parameters(const GemmProblem& problem, const Warpgr
   const auto in_d = [turned = warpgroup_turns(problem)](std::int64_t m, std::int64_t n) {
     return turned ? Sides{n, m} : Sides{m, n};
   };
-  const Sides tile = in_d(config.tile.m(), config.tile.n), cluster = in_d(config.cluster.m, config.cluster.n);
+  const Sides tile = in_d(config.tile.rows, config.tile.columns), cluster = in_d(config.cluster.m, config.cluster.n);
   const Sides panel = in_d(config.panels.m < p.m ? config.panels.m : 0, config.panels.n < p.n ? config.panels.n : 0);
   plugin::Parameters parameters{{"tile_m", tile.m},
                                 {"tile_n", tile.n},
@@ -304,15 +342,11 @@ WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Param
   const Names names(problem);
   const WarpgroupPanels panels =
       panels_of(p, extent_of(parameters.at(names.panel.m), p.m), extent_of(parameters.at(names.panel.n), p.n));
-  for (const WarpgroupTile& tile : kWarpgroupTiles)
-    if (tile.m() == parameters.at(names.tile.m) && tile.n == parameters.at(names.tile.n))
-      return {
-          tile,
+  return {{int(parameters.at(names.tile.m)), int(parameters.at(names.tile.n))},
           {int(parameters.at(names.cluster.m)), int(parameters.at(names.cluster.n)), int(parameters.at("cluster_k"))},
           parameters.at("tail"),
           parameters.at("split"),
           panels};
-  throw plugin::Error(TESSERA_INTERNAL, "warpgroup has no such tile");
 }
 
 std::string why_not_hopper(const Machine& machine) {
@@ -348,9 +382,10 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
   const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
-  for (const WarpgroupTile& tile : tiles_to_try(machine, given, names.tile))
+  for (const WarpgroupTile& tile : tiles_to_try(p, given, names.tile))
     for (const auto& [split, cluster] : cuts) {
       const WarpgroupConfig config{tile, cluster, 1, split, panels};
+      if (!can_share(p, tile, cluster)) continue;
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
       if (split > 1 && tiles_of(p.m, p.n, p.batch, config) > held(machine, cluster)) continue;
       if (panels.bytes() + warpgroup_partial_bytes(product, config) > workspace_limit) continue;

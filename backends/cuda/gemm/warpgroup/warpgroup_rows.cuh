@@ -9,6 +9,7 @@
 #include "../tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
+#include "warpgroup_place.cuh"
 
 #include <cstdint>
 
@@ -85,24 +86,32 @@ __device__ __forceinline__ void write_any(unsigned char* memory, const Scalar<T>
 }
 
 /// A tile's sums in the memory of the ring, as f32, for the blocks of a cluster that have other slices of k.
-template <class Shape, class S>
+template <class Place, class S>
 class WarpgroupTileSums {
  public:
-  using Place = typename Shape::Place;
-  /// Of D.
-  static constexpr int kRows = Place::kTurned ? Shape::kN : Shape::kM;
-  static constexpr int kColumns = Place::kTurned ? Shape::kM : Shape::kN;
-  static constexpr int kPitch = kColumns + 8;  ///< of rows, which begin in other banks
-  static_assert(kRows * kPitch * int(sizeof(S)) <= Shape::kStages * Shape::kStageBytes);
+  /// Of the product's tile, or where it is turned the other way round.
+  static __device__ __forceinline__ int columns_of(const WarpgroupTile& tile) {
+    return Place::kTurned ? tile.rows : tile.columns;
+  }
+  /// Of rows, which begin in other banks.
+  static __device__ __forceinline__ int pitch_of(const WarpgroupTile& tile) {
+    return columns_of(tile) + (Place::kPairs ? 8 : 4);
+  }
 
-  /// A thread's sums. `row`: its first of the product's tile.
-  static __device__ __forceinline__ void put(S* tile, const S (&sums)[Shape::kN / 2], int row) {
-    S* const mine = tile + (Place::kTurned ? Place::column() * kPitch + row : row * kPitch + Place::column());
+  /// A thread's sums. `row`: its first of the product's tile, which has so many columns.
+  template <int kSums>
+  static __device__ __forceinline__ void put(S* tile, const S (&sums)[kSums], int row, int pitch, int columns) {
+    S* const mine = tile + (Place::kTurned ? Place::column() * pitch + row : row * pitch + Place::column());
 #pragma unroll
-    for (int i = 0; i < Shape::kN / 4; ++i) {
+    for (int i = 0; i < kSums / 2; ++i) {
       const int four = i / 2, pair = i % 2;
-      *reinterpret_cast<Vector<S, 2>*>(mine + Place::line(four, pair) * kPitch + Place::along(four)) = {
-          {sums[Place::first(four, pair)], sums[Place::second(four, pair)]}};
+      if (8 * four >= columns) return;
+      S* const to = mine + Place::line(four, pair) * pitch + Place::along(four);
+      const S one = sums[Place::first(four, pair)], other = sums[Place::second(four, pair)];
+      if constexpr (Place::kPairs)
+        *reinterpret_cast<Vector<S, 2>*>(to) = {{one, other}};
+      else
+        to[0] = one, to[Place::kApart] = other;
     }
   }
   /// Four neighbours at each of kPlaces places, of all blocks, added in the order of the slices. All are read at once.
@@ -127,8 +136,8 @@ class WarpgroupTileSums {
         }
     }
   }
-  static __device__ __forceinline__ std::uint32_t place(std::uint32_t tile, int row, int column) {
-    return tile + unsigned(row * kPitch + column) * 4;
+  static __device__ __forceinline__ std::uint32_t place(std::uint32_t tile, int row, int column, int pitch) {
+    return tile + unsigned(row * pitch + column) * 4;
   }
 
  private:
@@ -167,21 +176,25 @@ __device__ __forceinline__ void write_four(const TileTarget<T>& target, const Fi
 }
 
 /// The multiplying threads of all blocks of a cluster, whose blocks have a slice of the tile each: every so many rows
-/// are written by one block. `ring`: what products have been read from.
+/// are written by one block. `ring`: what products have been read from; `row`: the warpgroup's first of the tile, if it
+/// has any.
 template <class Shape, class T>
 __device__ __forceinline__ void write_cluster(unsigned char* ring, const Scalar<T> (&sums)[Shape::kN / 2],
-                                              const SlicedArguments<T>& x, const GemmTile& tile, unsigned rank) {
+                                              const WarpgroupArguments<T>& w, const GemmTile& tile, int row,
+                                              unsigned rank, bool has_rows) {
   using S = Scalar<T>;
-  using TileSums = WarpgroupTileSums<Shape, S>;
+  using Place = typename Shape::Place;
+  using TileSums = WarpgroupTileSums<Place, S>;
   constexpr int kThreads = 128 * Shape::kConsumers;
+  constexpr bool kTurned = Place::kTurned;
+  const SlicedArguments<T>& x = w.x;
   const GemmArguments<T>& g = x.g;
-  const int warp = int(threadIdx.x) / 32 - 4, lane = int(threadIdx.x) % 32;
+  const int thread = int(threadIdx.x) - 128, pitch = TileSums::pitch_of(w.tile);
   asm volatile("bar.sync 4, %0;" ::"n"(kThreads) : "memory");  // nobody's products read the ring any more
-  TileSums::put(reinterpret_cast<S*>(ring), sums, warp / 4 * 64 + TileSums::Place::row());
+  if (has_rows) TileSums::put(reinterpret_cast<S*>(ring), sums, row + Place::row(), pitch, w.tile.columns);
   cluster_sync();
-  constexpr bool kTurned = TileSums::Place::kTurned;
-  const int of_m = int(min(g.m - tile.row, std::int64_t(Shape::kM)));
-  const int of_n = int(min(g.n - tile.column, std::int64_t(Shape::kN)));
+  const int of_m = int(min(g.m - tile.row, std::int64_t(w.tile.rows)));
+  const int of_n = int(min(g.n - tile.column, std::int64_t(w.tile.columns)));
   const int rows = kTurned ? of_n : of_m, columns = kTurned ? of_m : of_n;
   const GemmTile in_d = kTurned ? GemmTile{tile.column, tile.row, tile.batch} : tile;
   const TileTarget<T> target = target_of(x, in_d, rank, rows, columns, false);
@@ -189,24 +202,25 @@ __device__ __forceinline__ void write_cluster(unsigned char* ring, const Scalar<
   finish.per_row = finish.per_row != kTurned;
   const bool vectors = target.template aligned<4>();
   // Places of four columns in the rows of this block, two at a time.
-  constexpr int kPlaces = 2, kAcross = TileSums::kColumns / 4;
-  const int count = (TileSums::kRows - int(rank) + x.slices - 1) / x.slices * kAcross;
+  constexpr int kPlaces = 2;
+  const int across = TileSums::columns_of(w.tile) / 4;
+  const int count = (rows - int(rank) + x.slices - 1) / x.slices * across;
 #pragma unroll 1
   for (int first = 0; first < count; first += kThreads * kPlaces) {
     std::uint32_t places[kPlaces];
     int row[kPlaces], column[kPlaces];
 #pragma unroll
     for (int i = 0; i < kPlaces; ++i) {
-      const int number = min(first + i * kThreads + warp * 32 + lane, count - 1);
-      row[i] = int(rank) + number / kAcross * x.slices, column[i] = number % kAcross * 4;
-      places[i] = TileSums::place(shared_address(ring), row[i], column[i]);
+      const int number = min(first + i * kThreads + thread, count - 1);
+      row[i] = int(rank) + number / across * x.slices, column[i] = number % across * 4;
+      places[i] = TileSums::place(shared_address(ring), row[i], column[i], pitch);
     }
     Vector<S, 4> all[kPlaces];
     TileSums::add(all, places, x.slices);
 #pragma unroll 1
     for (int i = 0; i < kPlaces; ++i) {
       const int r = i == 0 ? row[0] : row[1], c = i == 0 ? column[0] : column[1];
-      const bool exists = first + i * kThreads + warp * 32 + lane < count && r < rows && c < columns;
+      const bool exists = first + i * kThreads + thread < count && r < rows && c < columns;
       if (exists) write_four(target, finish, r, c, i == 0 ? all[0] : all[1], vectors);
     }
   }

@@ -7,10 +7,6 @@
 
 namespace tessera::cuda {
 
-template const WarpgroupKernels<float>& warpgroup_kernels_of<float, 0>();
-template const WarpgroupKernels<float>& warpgroup_kernels_of<float, 1>();
-template const WarpgroupKernels<float>& warpgroup_kernels_of<float, 2>();
-template const WarpgroupKernels<float>& warpgroup_kernels_of<float, 3>();
-template const WarpgroupKernels<float>& warpgroup_kernels_of<float, 4>();
+template const WarpgroupKernels<float>& warpgroup_kernels<float>();
 
 }  // namespace tessera::cuda

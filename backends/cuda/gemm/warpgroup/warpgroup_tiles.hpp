@@ -10,33 +10,43 @@
 
 namespace tessera::cuda {
 
-/// What a block computes at a time: `consumers` warpgroups multiply 64 rows of the tile each, one more loads.
+/// What a block computes at a time: 64 rows of the product for each of two warpgroups, or 64 rows in all, and then the
+/// two take tiles in turns, so that one writes its tile while the other multiplies. One more warpgroup loads.
 struct WarpgroupTile {
-  int consumers, n;
-  int stages;      ///< of the ring: tiles of A and B that a block keeps in shared memory
-  int number = 0;  ///< in the list
+  int rows;     ///< 128, or 64 in turns
+  int columns;  ///< whole units
 
+  static constexpr int kConsumers = 2, kThreads = 128 * (kConsumers + 1);
+  static constexpr int kRowsInTurns = 64, kMostColumns = 256;
+  /// Columns of tiles, and of the product instruction in them, are multiples of so many.
+  static constexpr int column_unit(std::size_t element_bytes) { return element_bytes == 2 ? 8 : 64; }
   static constexpr int kRowBytes = 128;  ///< what the swizzle spans
   /// k goes by in steps of so many: rows of 128 bytes.
   static constexpr int depth(std::size_t element_bytes) { return kRowBytes / int(element_bytes); }
-  /// Bulk copies of D have boxes of so many rows, those of a warp, of 128 bytes.
-  static constexpr int kBoxRows = 16, kBoxBytes = kBoxRows * 128;
-  constexpr int m() const { return 64 * consumers; }
-  constexpr int threads() const { return 128 * (consumers + 1); }
-  constexpr int stage_bytes() const { return kRowBytes * (m() + n); }
-  /// Where a warp lays out a piece of its part of D: up to 128 columns of 16 bits, or 32 as f32.
-  static constexpr int kWarpBytes = 2 * kBoxBytes;
-  /// Of shared memory: the ring, where warps lay out rows of D, the bias of each warpgroup, and the barriers.
-  constexpr int shared_bytes() const {
-    return stages * stage_bytes() + consumers * (4 * kWarpBytes + 4 * n) + 16 * stages;
-  }
-};
+  /// Where a warp lays out a piece of its part of D, a quarter of the warpgroup's: 64 of its rows and 128 of its columns
+  /// of 16 bits.
+  static constexpr int kWarpBytes = 4096;
+  /// Of shared memory beside the ring: where warps lay out D, the bias of each warpgroup, and the barriers of as many
+  /// stages as there may be.
+  static constexpr int kMostStages = 24;
+  static constexpr int kOtherBytes = kConsumers * (4 * kWarpBytes + 4 * kMostColumns) + 16 * kMostStages;
 
-/// From the largest, which needs the fewest bytes a product, to those for products that are over before a large tile
-/// has begun.
-inline constexpr std::array kWarpgroupTiles{
-    WarpgroupTile{2, 256, 4, 0}, WarpgroupTile{2, 192, 4, 1}, WarpgroupTile{2, 128, 6, 2},
-    WarpgroupTile{1, 128, 8, 3}, WarpgroupTile{1, 64, 8, 4},
+  constexpr bool in_turns() const { return rows == kRowsInTurns; }
+  /// Columns that a stage has room for: an operand that is not K-major is copied in square blocks.
+  constexpr int room(bool k_major, std::size_t element_bytes) const {
+    const int block = k_major ? 8 : depth(element_bytes);
+    return (columns + block - 1) / block * block;
+  }
+  constexpr int stage_bytes(bool k_major_columns, std::size_t element_bytes) const {
+    return kRowBytes * (rows + room(k_major_columns, element_bytes));
+  }
+  /// Of the ring: as many tiles of A and B as so much shared memory holds.
+  constexpr int stages(bool k_major_columns, std::size_t element_bytes, int shared_bytes) const {
+    const int fit = (shared_bytes - kOtherBytes) / stage_bytes(k_major_columns, element_bytes);
+    return fit < kMostStages ? fit : kMostStages;
+  }
+
+  bool operator==(const WarpgroupTile&) const = default;
 };
 
 /// Blocks of a cluster: so many tiles below and beside one another, which share tiles of A and B; or slices of k of one
