@@ -248,14 +248,12 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
                      const WarpgroupArguments<T>& w) const {
-    launch(kernel, dim3(unsigned(blocks)), dim3(WarpgroupTile::kThreads), shared_bytes(), context_.stream(), ClusterSize{unsigned(w.order.cluster.blocks())},
-           start_, w);
+    launch(kernel, dim3(unsigned(blocks)), dim3(WarpgroupTile::kThreads), shared_bytes(), context_.stream(),
+           ClusterSize{unsigned(w.order.cluster.blocks())}, start_, w);
   }
 
   int stage_distance() const { return config_.tile.stage_bytes(layout_.k_major_b, sizeof(T)); }
-  std::size_t shared_bytes() const {
-    return std::size_t(stages_ * stage_distance() + WarpgroupTile::kOtherBytes);
-  }
+  std::size_t shared_bytes() const { return std::size_t(stages_ * stage_distance() + WarpgroupTile::kOtherBytes); }
 
   static constexpr std::int64_t kDepth = WarpgroupTile::depth(sizeof(T));
 

@@ -108,8 +108,8 @@ struct WarpgroupShare {
   unsigned blocks;  ///< a bit for each of them; 0 where it is alone
 };
 
-/// A share of an operand's tile, of so many rows or columns: of these where it is K-major, else of k. Elements of f32 are rounded to
-/// tf32 on their way.
+/// A share of an operand's tile, of so many rows or columns: of these where it is K-major, else of k. Elements of f32
+/// are rounded to tf32 on their way.
 template <class Operand>
 __device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
                                              int of_tile, int extent, int k, int batch, const WarpgroupShare& share) {
@@ -204,7 +204,8 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
           g.b + tile.batch * g.stride_b + (Shape::B::kKMajor ? tile.column * g.ldb + k : k * g.ldb + tile.column);
       barrier_wait(ring.empty(), ring.parity ^ 1);
       load_operand<typename Shape::A>(ring.a(), w.tile.rows, a, g.lda, g.m - tile.row, g.k - k);
-      load_operand<typename Shape::B>(ring.b(), int((ring.stage_bytes - ring.a_bytes) / WarpgroupTile::kRowBytes), b, g.ldb, g.n - tile.column, g.k - k);
+      load_operand<typename Shape::B>(ring.b(), int((ring.stage_bytes - ring.a_bytes) / WarpgroupTile::kRowBytes), b,
+                                      g.ldb, g.n - tile.column, g.k - k);
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // products read by another way
       barrier_arrive(ring.full());
       ring.advance();
@@ -290,15 +291,16 @@ __device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const S
 
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile.
 template <class T, class Shape, WarpgroupWriting kWriting>
-__device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
-                              unsigned rank, unsigned char* shared) {
+__device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first,
+                                              unsigned apart, unsigned rank, unsigned char* shared) {
   // The blocks of a cluster add their slices of one tile: there are no turns to take.
   constexpr bool kSlices = kWriting == WarpgroupWriting::kSlices;
   const GemmArguments<T>& g = w.x.g;
   const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
   const int consumer = int(threadIdx.x) / 128 - 1;
   const unsigned thread = threadIdx.x % 128;
-  const bool half = (w.tile.rows == WarpgroupTile::kRowsInTurns), turns = half && !kSlices, idle = half && kSlices && consumer > 0;
+  const bool half = (w.tile.rows == WarpgroupTile::kRowsInTurns), turns = half && !kSlices,
+             idle = half && kSlices && consumer > 0;
   unsigned char* const memory = shared + (ring.warps - ring.stages) + 4 * consumer * WarpgroupTile::kWarpBytes;
   auto* const shared_bias = reinterpret_cast<Scalar<T>*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
   // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
@@ -356,7 +358,8 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
   if (threadIdx.x == 0) {
     if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
-    const unsigned writers = unsigned(cluster.m + cluster.n - 1), readers = (w.tile.rows == WarpgroupTile::kRowsInTurns) ? 1 : Shape::kConsumers;
+    const unsigned writers = unsigned(cluster.m + cluster.n - 1),
+                   readers = (w.tile.rows == WarpgroupTile::kRowsInTurns) ? 1 : Shape::kConsumers;
     for (int stage = 0; stage < w.stages; ++stage) {
       barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
       barrier_init(ring.barriers + 16u * unsigned(stage) + 8, readers * writers);
@@ -409,9 +412,8 @@ template <class T>
 const WarpgroupKernels<T>& warpgroup_kernels() {
   static constexpr WarpgroupKernels<T> kKernels = []<std::size_t... kLayout>(std::index_sequence<kLayout...>) {
     constexpr auto& kLayouts = kWarpgroupLayouts<T>;
-    return WarpgroupKernels<T>{
-        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], false>>()...},
-        {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], true>>()...}};
+    return WarpgroupKernels<T>{{warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], false>>()...},
+                               {warpgroup_kernels_by_writing<T, WarpgroupShape<T, kLayouts[kLayout], true>>()...}};
   }
   (std::make_index_sequence<kWarpgroupLayouts<T>.size()>{});
   return kKernels;

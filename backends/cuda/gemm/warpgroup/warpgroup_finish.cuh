@@ -230,11 +230,11 @@ class WarpgroupBox {
 #pragma unroll
     for (int i = 0; i < kLines / 2; i += 8) {
       const Scalar<T>* const s = sums + i;
-      asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to +
-                                                                                                unsigned(i * 256)),
-                   "r"(detail::word_of(T{}, s[0], s[1])), "r"(detail::word_of(T{}, s[2], s[3])),
-                   "r"(detail::word_of(T{}, s[4], s[5])), "r"(detail::word_of(T{}, s[6], s[7]))
-                   : "memory");
+      asm volatile(
+          "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to + unsigned(i * 256)),
+          "r"(detail::word_of(T{}, s[0], s[1])), "r"(detail::word_of(T{}, s[2], s[3])),
+          "r"(detail::word_of(T{}, s[4], s[5])), "r"(detail::word_of(T{}, s[6], s[7]))
+          : "memory");
     }
   }
 

@@ -66,8 +66,8 @@ struct WarpgroupArguments {
   WarpgroupTile tile;
   int stages;                    ///< of the ring,
   std::uint32_t stage_distance;  ///< and bytes of one
-  int box_rows;  ///< of D, that a bulk copy writes
-  std::uint32_t stage_bytes;  ///< that bulk copies bring to a stage
+  int box_rows;                  ///< of D, that a bulk copy writes
+  std::uint32_t stage_bytes;     ///< that bulk copies bring to a stage
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 

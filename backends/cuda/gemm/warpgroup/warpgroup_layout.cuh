@@ -17,10 +17,9 @@
 
 namespace tessera::cuda {
 
-/// A tile of an operand: rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours along k.
-/// The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another.
-/// Rows have 128 bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte
-/// swizzle).
+/// A tile of an operand: rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours along
+/// k. The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another. Rows have
+/// 128 bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte swizzle).
 template <class T, bool kKMajorValue>
 struct WarpgroupOperand {
   static constexpr std::size_t kElementBytes = sizeof(T);

@@ -143,8 +143,8 @@ __device__ __forceinline__ void move(float& to, float from) { asm volatile("mov.
   TESSERA_NARROW_PRODUCT(256, 128, type, "%128", "%129", "%130", "%131", "%132")
 // clang-format on
 
-/// d[4 i + e], for i < kColumns / 8: of row lane / 4 + 8 (e / 2) of the warp's 16 and column 8 i + 2 (lane % 4) + e % 2.
-/// kExtentMajor: the operand is not K-major. `adds`: to what d was; else what that was does not matter.
+/// d[4 i + e], for i < kColumns / 8: of row lane / 4 + 8 (e / 2) of the warp's 16 and column 8 i + 2 (lane % 4) + e
+/// % 2. kExtentMajor: the operand is not K-major. `adds`: to what d was; else what that was does not matter.
 template <int kColumns, int kExtentMajorA, int kExtentMajorB, int kCount>
 __device__ __forceinline__ void add_products(bfloat16, float (&d)[kCount], std::uint64_t a, std::uint64_t b,
                                              bool adds) {

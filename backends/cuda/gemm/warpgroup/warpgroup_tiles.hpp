@@ -23,8 +23,8 @@ struct WarpgroupTile {
   static constexpr int kRowBytes = 128;  ///< what the swizzle spans
   /// k goes by in steps of so many: rows of 128 bytes.
   static constexpr int depth(std::size_t element_bytes) { return kRowBytes / int(element_bytes); }
-  /// Where a warp lays out a piece of its part of D, a quarter of the warpgroup's: 64 of its rows and 128 of its columns
-  /// of 16 bits.
+  /// Where a warp lays out a piece of its part of D, a quarter of the warpgroup's: 64 of its rows and 128 of its
+  /// columns of 16 bits.
   static constexpr int kWarpBytes = 4096;
   /// Of shared memory beside the ring: where warps lay out D, the bias of each warpgroup, and the barriers of as many
   /// stages as there may be.
