@@ -321,12 +321,18 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   if (turns && consumer == 1) pass_over(first), first += apart;
   const unsigned step = turns ? 2 * apart : apart;
   WarpgroupWork work = work_at<Shape>(w, first, rank);
-  for (unsigned unit = first; unit < w.order.units; unit += step) {
+  // A stage is waited for by the parity of its phase: no warpgroup may be more than a phase ahead.
+  const WarpgroupTurns turn{consumer};
+  if (turns) turn.begin();
+  unsigned unit = first;
+  for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
+    if (turns) turn.wait();
     if (!idle)
       with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
         read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
       });
+    if (turns) turn.pass();
     pass_over(unit + apart);
     // The last products are under way.
     WarpgroupBias<T, Shape::kN> bias;
@@ -344,6 +350,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
       write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
     work = next;
   }
+  if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
   if (kWriting == WarpgroupWriting::kBulk && thread % 32 == 0) stores_wait();
 }
 

@@ -48,7 +48,7 @@ __device__ __forceinline__ void with_columns(int first, const With& with) {
 }
 
 __device__ __forceinline__ void warpgroup_sync() {
-  asm volatile("bar.sync %0, 128;" ::"r"(threadIdx.x / 128) : "memory");
+  asm volatile("bar.sync %0, 128;" ::"r"(4 + threadIdx.x / 128) : "memory");
 }
 
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns

@@ -41,6 +41,17 @@ struct WarpgroupOperand {
   static constexpr std::uint64_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
 
+/// Two warpgroups that multiply give each other the turn: while one finishes its sums, the other's products run.
+struct WarpgroupTurns {
+  int consumer;
+
+  __device__ void begin() const {
+    if (consumer == 1) pass();
+  }
+  __device__ void wait() const { asm volatile("bar.sync %0, 256;" ::"r"(1 + consumer) : "memory"); }
+  __device__ void pass() const { asm volatile("bar.arrive %0, 256;" ::"r"(2 - consumer) : "memory"); }
+};
+
 // ---- Clusters
 
 __device__ __forceinline__ unsigned cluster_rank() {

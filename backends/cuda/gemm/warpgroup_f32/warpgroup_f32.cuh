@@ -130,22 +130,6 @@ __device__ void fill_ring(const WarpgroupF32Arguments& w, WarpgroupF32Ring<Shape
   }
 }
 
-/// The two warpgroups give each other the turn to multiply: while one waits for its last sums and carries them over,
-/// the other's products run.
-struct WarpgroupTurns {
-  int consumer;
-
-  __device__ void begin() const {
-    if (consumer == 1) pass();
-  }
-  __device__ void wait() const { asm volatile("bar.sync %0, 256;" ::"r"(1 + consumer) : "memory"); }
-  __device__ void pass() const { asm volatile("bar.arrive %0, 256;" ::"r"(2 - consumer) : "memory"); }
-  /// Takes the last turn that nobody takes.
-  __device__ void end() const {
-    if (consumer == 0) wait();
-  }
-};
-
 /// What a product instruction is told of an operand at a shared address whose pieces of 16 bytes lie in the order
 /// along k, lines: without swizzle, eight lines are 128 bytes, and the next piece of a line is so many bytes away.
 __device__ __forceinline__ std::uint64_t parts_descriptor(std::uint32_t address, int next_piece) {
@@ -316,7 +300,7 @@ __device__ void multiply_ring(const WarpgroupF32Arguments& w, WarpgroupF32Ring<S
     }
     write_rows<Shape>(memory, sums, w.x, work, row);
   }
-  turns.end();
+  if (consumer == 0) turns.wait();  // the last turn, which nobody takes
 }
 
 template <class Shape>
