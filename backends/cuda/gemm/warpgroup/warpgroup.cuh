@@ -289,8 +289,9 @@ __device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const S
       {g.b + batch * g.stride_b, g.ldb, 1, g.n, work.tile.column + Shape::Place::column()}, first, last);
 }
 
-/// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile.
-template <class T, class Shape, WarpgroupWriting kWriting>
+/// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile. kFixed: columns of
+/// the instruction; 0: it is selected tile by tile.
+template <int kFixed, class T, class Shape, WarpgroupWriting kWriting>
 __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first,
                                               unsigned apart, unsigned rank, unsigned char* shared) {
   // The blocks of a cluster add their slices of one tile: there are no turns to take.
@@ -328,17 +329,21 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
     if (turns) turn.wait();
-    if (!idle)
-      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
-        read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
-      });
+    const auto multiply = [&]<int kColumns>() {
+      read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
+    };
+    if (idle) {
+    } else if constexpr (kFixed > 0) {
+      multiply.template operator()<kFixed>();
+    } else {
+      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, multiply);
+    }
     if (turns) turn.pass();
     pass_over(unit + apart);
     // The last products are under way.
     WarpgroupBias<T, Shape::kN> bias;
     const int thread_row = row + Shape::Place::row();
     if constexpr (!kSlices) bias.template read<Shape::Place::kHalf>(g, work.tile, thread_row);
-    const WarpgroupWork next = work_at<Shape>(w, unit + step, rank);
     const WarpgroupPart part{work.tile, work.tile.row + row, work.tile.row + thread_row,
                              int(min(g.n - work.tile.column, std::int64_t(w.tile.columns))), work.slice};
     products_wait<0>();
@@ -348,7 +353,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
       write_cluster<Shape>(shared, sums, w, work.tile, row, rank, !idle);
     else
       write_tile<kWriting, typename Shape::Place>(memory, sums, w, part, bias, shared_bias);
-    work = next;
+    work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
   if (kWriting == WarpgroupWriting::kBulk && thread % 32 == 0) stores_wait();
@@ -391,7 +396,13 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
     }
   } else {
     take_registers<Shape::kRegisters>();
-    multiply_ring<T, Shape, kWriting>(w, ring, first, apart, rank, shared);
+    // With fragments in registers, loops that meet in one epilogue would spill.
+    if constexpr (Shape::kFragments)
+      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
+        multiply_ring<kColumns, T, Shape, kWriting>(w, ring, first, apart, rank, shared);
+      });
+    else
+      multiply_ring<0, T, Shape, kWriting>(w, ring, first, apart, rank, shared);
   }
   if (blocks > 1) cluster_sync();      // nobody leaves while others copy to it, or tell it
   if (w.tail) wait_for_predecessor();  // who waits for this launch waits for both
