@@ -263,17 +263,78 @@ __device__ __forceinline__ std::uint32_t multiply_steps(Scalar<T> (&sums)[Shape:
   return read;
 }
 
-/// Calls `with` with the narrowest instruction for so many columns, of kFirst to kLast units.
-template <int kUnit, int kFirst, int kLast, class With>
+/// Calls `with` with the narrowest instruction for so many columns, of multiples of kUnit. One jump: comparisons, each
+/// in a line of code that nobody else uses, take longer.
+template <int kUnit, class With>
 __device__ __forceinline__ void with_width(int columns, const With& with) {
-  if constexpr (kFirst == kLast) {
-    with.template operator()<kFirst * kUnit>();
-  } else {
-    constexpr int kMiddle = (kFirst + kLast) / 2;
-    if (columns <= kMiddle * kUnit)
-      with_width<kUnit, kFirst, kMiddle>(columns, with);
-    else
-      with_width<kUnit, kMiddle + 1, kLast>(columns, with);
+  const auto at = [&]<int kUnits>() {
+    if constexpr (kUnits * kUnit <= WarpgroupTile::kMostColumns) with.template operator()<kUnits * kUnit>();
+  };
+  switch ((columns + kUnit - 1) / kUnit) {
+    case 1:
+      return at.template operator()<1>();
+    case 2:
+      return at.template operator()<2>();
+    case 3:
+      return at.template operator()<3>();
+    case 4:
+      return at.template operator()<4>();
+    case 5:
+      return at.template operator()<5>();
+    case 6:
+      return at.template operator()<6>();
+    case 7:
+      return at.template operator()<7>();
+    case 8:
+      return at.template operator()<8>();
+    case 9:
+      return at.template operator()<9>();
+    case 10:
+      return at.template operator()<10>();
+    case 11:
+      return at.template operator()<11>();
+    case 12:
+      return at.template operator()<12>();
+    case 13:
+      return at.template operator()<13>();
+    case 14:
+      return at.template operator()<14>();
+    case 15:
+      return at.template operator()<15>();
+    case 16:
+      return at.template operator()<16>();
+    case 17:
+      return at.template operator()<17>();
+    case 18:
+      return at.template operator()<18>();
+    case 19:
+      return at.template operator()<19>();
+    case 20:
+      return at.template operator()<20>();
+    case 21:
+      return at.template operator()<21>();
+    case 22:
+      return at.template operator()<22>();
+    case 23:
+      return at.template operator()<23>();
+    case 24:
+      return at.template operator()<24>();
+    case 25:
+      return at.template operator()<25>();
+    case 26:
+      return at.template operator()<26>();
+    case 27:
+      return at.template operator()<27>();
+    case 28:
+      return at.template operator()<28>();
+    case 29:
+      return at.template operator()<29>();
+    case 30:
+      return at.template operator()<30>();
+    case 31:
+      return at.template operator()<31>();
+    case 32:
+      return at.template operator()<32>();
   }
 }
 
@@ -336,7 +397,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     } else if constexpr (kFixed > 0) {
       multiply.template operator()<kFixed>();
     } else {
-      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, multiply);
+      with_width<Shape::kUnit>(w.tile.columns, multiply);
     }
     if (turns) turn.pass();
     pass_over(unit + apart);
@@ -368,14 +429,13 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
   const WarpgroupCluster& cluster = w.order.cluster;
   const unsigned blocks = unsigned(cluster.m * cluster.n * cluster.k);
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
-  if (threadIdx.x == 0) {
-    if (!Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
-    const unsigned writers = unsigned(cluster.m + cluster.n - 1),
-                   readers = (w.tile.rows == WarpgroupTile::kRowsInTurns) ? 1 : Shape::kConsumers;
-    for (int stage = 0; stage < w.stages; ++stage) {
-      barrier_init(ring.barriers + 16u * unsigned(stage), Shape::kSingle ? 128 : 1);
-      barrier_init(ring.barriers + 16u * unsigned(stage) + 8, readers * writers);
-    }
+  if (threadIdx.x == 0 && !Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
+  if (threadIdx.x < unsigned(w.stages)) {
+    const unsigned writers = unsigned(cluster.m + cluster.n - 1);
+    const unsigned readers = w.tile.rows == WarpgroupTile::kRowsInTurns ? 1 : Shape::kConsumers;
+    const std::uint32_t barriers = ring.barriers + 16u * threadIdx.x;
+    barrier_init(barriers, Shape::kSingle ? 128 : 1);
+    barrier_init(barriers + 8, readers * writers);
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
   }
   if (blocks > 1)
@@ -398,7 +458,7 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
     take_registers<Shape::kRegisters>();
     // With fragments in registers, loops that meet in one epilogue would spill.
     if constexpr (Shape::kFragments)
-      with_width<Shape::kUnit, 1, Shape::kN / Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
+      with_width<Shape::kUnit>(w.tile.columns, [&]<int kColumns>() {
         multiply_ring<kColumns, T, Shape, kWriting>(w, ring, first, apart, rank, shared);
       });
     else

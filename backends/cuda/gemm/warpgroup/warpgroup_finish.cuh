@@ -255,7 +255,7 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
     const WarpgroupBox box(memory, first / kLines % 2);
     if (copies && first == 0) stores_wait_read<0>();
     if (copies && first > kLines) stores_wait_read<1>();
-    warpgroup_sync();  // what was there is no longer read
+    if (first != kLines) warpgroup_sync();  // what was there is no longer read
     box.put<T>(sums + first / 2);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
     warpgroup_sync();

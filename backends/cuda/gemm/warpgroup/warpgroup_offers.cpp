@@ -27,7 +27,7 @@ using plugin::round_up;
 
 constexpr std::array<std::int64_t, 11> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr std::int64_t kMostSplit = 64;
-constexpr std::array<std::int64_t, 2> kClusterSides{1, 2};
+constexpr std::array<std::int64_t, 3> kClusterSides{1, 2, 4};
 constexpr std::int64_t kMostClusterSide = 4;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
@@ -187,8 +187,8 @@ std::vector<std::int64_t> columns_to_try(const GemmProblem& p) {
   const std::int64_t fewest = std::max<std::int64_t>(1, ceil_div(p.n, most));
   std::vector<std::int64_t> columns;
   const auto add = [&](std::int64_t parts) {
-    const std::int64_t part = ceil_div(std::max<std::int64_t>(p.n, 1), parts), of_two = part > 64 ? 2 * unit : unit;
-    columns.push_back(std::min(most, round_up(part, warpgroup_in_tf32(p) ? unit : of_two)));
+    const std::int64_t part = ceil_div(std::max<std::int64_t>(p.n, 1), parts);
+    columns.push_back(std::min(most, round_up(part, unit)));
   };
   constexpr std::int64_t kMany = 12;
   if (fewest > kMany)
