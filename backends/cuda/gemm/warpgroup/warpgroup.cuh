@@ -217,12 +217,12 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
 template <int kColumns, class T, class Shape>
 __device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t stage_a,
                                               std::uint32_t stage_b, bool adds) {
-  const std::uint64_t a = Shape::A::descriptor(stage_a), b = Shape::B::descriptor(stage_b);
   products_fence();
 #pragma unroll
   for (int part = 0; part < 4; ++part)
-    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, a + part * Shape::A::kStep,
-                                                                   b + part * Shape::B::kStep, adds || part > 0);
+    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, Shape::A::descriptor(stage_a, part),
+                                                                   Shape::B::descriptor(stage_b, part),
+                                                                   adds || part > 0);
   products_commit();
   products_wait<1>();
 }
@@ -231,13 +231,12 @@ __device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], 
 template <int kColumns, class Shape, class S>
 __device__ __forceinline__ void multiply_fragments(S (&sums)[Shape::kN / 2], std::uint32_t (&fragments)[4][4],
                                                    std::uint32_t stage_a, std::uint32_t stage_b, bool adds) {
-  const std::uint64_t b = Shape::B::descriptor(stage_b);
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
     products_wait<3>();
     Shape::Place::template read_fragment<typename Shape::A>(fragments[part], stage_a, part);
     products_fence();
-    add_products<kColumns>(sums, fragments[part], b + part * Shape::B::kStep, adds || part > 0);
+    add_products<kColumns>(sums, fragments[part], Shape::B::descriptor(stage_b, part), adds || part > 0);
     products_commit();
   }
 }
@@ -359,7 +358,8 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   constexpr bool kSlices = kWriting == WarpgroupWriting::kSlices;
   const GemmArguments<T>& g = w.x.g;
   const unsigned below = unsigned(w.order.cluster.m), blocks = below * unsigned(w.order.cluster.n);
-  const int consumer = int(threadIdx.x) / 128 - 1;
+  // The same for all threads of a warp, as the compiler sees from the shuffle: descriptors need uniform registers.
+  const int consumer = __shfl_sync(~0u, int(threadIdx.x) / 128 - 1, 0);
   const unsigned thread = threadIdx.x % 128;
   const bool half = (w.tile.rows == WarpgroupTile::kRowsInTurns), turns = half && !kSlices,
              idle = half && kSlices && consumer > 0;

@@ -27,18 +27,21 @@ struct WarpgroupOperand {
   static constexpr int kLine = WarpgroupTile::depth(sizeof(T));  ///< elements of a row, and side of a block
   static constexpr int kBlockBytes = kLine * 128;
 
-  /// What a product instruction is told of the tile at a shared address.
-  static __device__ std::uint64_t descriptor(std::uint32_t address) {
+  /// What a product instruction is told of the tile at a shared address, for the `step`th 32 bytes of k. All in 32
+  /// bits: carries into the upper half are instructions between products.
+  static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, int step) {
     // Start; the distance of blocks of the extent (K-major: not used); that of eight rows; the swizzle. In units of 16
     // bytes.
-    const std::uint64_t start = address >> 4 & 0x3fff;
-    return start | std::uint64_t(kKMajor ? 1 : kBlockBytes >> 4) << 16 | std::uint64_t(1024 >> 4) << 32 |
-           std::uint64_t(1) << 62;
+    // Tiles lie at multiples of 1024.
+    constexpr std::uint32_t kHigh = 1024 >> 4 | 1u << 30;
+    const std::uint32_t low = (address >> 4 & 0x3fc0) + std::uint32_t(step) * kStep |
+                              std::uint32_t(kKMajor ? 1 : kBlockBytes >> 4) << 16;
+    return std::uint64_t(kHigh) << 32 | low;
   }
   /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
   static __device__ constexpr int offset(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
   /// To the next 32 bytes of k, which an instruction multiplies.
-  static constexpr std::uint64_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
+  static constexpr std::uint32_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
 
 /// Two warpgroups that multiply give each other the turn: while one finishes its sums, the other's products run.
