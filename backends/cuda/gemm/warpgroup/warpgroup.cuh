@@ -380,12 +380,12 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   const auto pass_over = [&](unsigned unit) {
     if (turns && unit < w.order.units) ring.advance(work_at<Shape>(w, unit, rank).steps);
   };
+  // A stage is waited for by the parity of its phase: no warpgroup may be more than a phase ahead.
+  const WarpgroupTurns turn{consumer};
+  if (turns) turn.begin();  // before this warpgroup finds its own tile: the other waits for the turn
   if (turns && consumer == 1) pass_over(first), first += apart;
   const unsigned step = turns ? 2 * apart : apart;
   WarpgroupWork work = work_at<Shape>(w, first, rank);
-  // A stage is waited for by the parity of its phase: no warpgroup may be more than a phase ahead.
-  const WarpgroupTurns turn{consumer};
-  if (turns) turn.begin();
   unsigned unit = first;
   for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
