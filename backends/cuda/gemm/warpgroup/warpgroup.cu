@@ -166,12 +166,18 @@ class WarpgroupPlan final : public plugin::Plan {
 
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
     const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
+    const std::int64_t group =
+        std::min(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), context_.machine(), config), tiles.rows);
+    const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
     return {0,
             std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
-            std::uint32_t(config.split),
+            divisor(config.split),
             std::uint32_t(tiles.rows),
             std::uint32_t(tiles.columns),
-            std::uint32_t(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), context_.machine(), config)),
+            divisor(group),
+            divisor((tiles.rows - 1) % group + 1),
+            divisor(group * tiles.columns),
+            divisor(tiles.rows * tiles.columns),
             {config.cluster.m, config.cluster.n, 1},
             config.cluster};
   }

@@ -28,27 +28,32 @@ struct WarpgroupWork {
   int first_step, steps;  ///< of 64 of k: one at least, of zeros, unless k is 0
 };
 
+__device__ __forceinline__ std::uint32_t quotient(std::uint32_t number, const WarpgroupDivisor& by) {
+  return (__umulhi(number, by.factor) + number) >> by.shift;
+}
+
 /// `unit`: from 0 on; `rank`: of the block in its cluster.
 template <class Shape, class T>
 __device__ __forceinline__ WarpgroupWork work_at(const WarpgroupArguments<T>& w, std::uint32_t unit, unsigned rank) {
   const WarpgroupOrder& order = w.order;
   const std::int64_t k = w.x.g.k, k_per_slice = w.x.k_per_slice;
-  std::uint32_t number = order.first + unit, slice = 0, in_cluster = rank;
+  const unsigned below = unsigned(order.tiles.m), beside = unsigned(order.tiles.n), tiles = below * beside;
+  std::uint32_t number = order.first + unit, slice = rank, in_cluster = rank;
   if (order.cluster.k > 1) {  // tiles one by one, whose slices are the cluster's blocks
-    const std::uint32_t tiles = unsigned(order.tiles.m * order.tiles.n);
-    slice = rank, in_cluster = number % tiles, number /= tiles;
+    in_cluster = number & (tiles - 1), number >>= __ffs(int(tiles)) - 1;
   } else {
-    slice = number % order.slices, number /= order.slices;
+    const std::uint32_t tile = quotient(number, order.slices);
+    slice = number - tile * order.slices.divisor, number = tile;
   }
-  const std::uint32_t of_group = order.group * order.columns, of_matrix = order.rows * order.columns;
-  const std::uint32_t in_matrix = number % of_matrix, in_group = in_matrix % of_group;
-  const std::uint32_t first_row = in_matrix / of_group * order.group;
-  const std::uint32_t height = min(order.rows - first_row, order.group);
-  const unsigned below = unsigned(order.tiles.m), beside = unsigned(order.tiles.n);
-  const std::uint32_t row = (first_row + in_group % height) * below + in_cluster % below;
-  const std::uint32_t column = in_group / height * beside + in_cluster / below;
+  const std::uint32_t matrix = quotient(number, order.of_matrix), in_matrix = number - matrix * order.of_matrix.divisor;
+  const std::uint32_t group = quotient(in_matrix, order.of_group);
+  const std::uint32_t in_group = in_matrix - group * order.of_group.divisor, first_row = group * order.group.divisor;
+  const WarpgroupDivisor& height = first_row + order.group.divisor > order.rows ? order.last_group : order.group;
+  const std::uint32_t in_row = quotient(in_group, height);
+  const std::uint32_t row = (first_row + in_group - in_row * height.divisor) * below + (in_cluster & (below - 1));
+  const std::uint32_t column = in_row * beside + (in_cluster >> (__ffs(int(below)) - 1));
   const std::int64_t first = slice * k_per_slice, left = k - first, ks = left < k_per_slice ? left : k_per_slice;
-  return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, number / of_matrix},
+  return {{std::int64_t(row) * w.tile.rows, std::int64_t(column) * w.tile.columns, matrix},
           int(slice),
           int(first / Shape::kDepth),
           ks > 0 ? int(ceil_div(ks, Shape::kDepth)) : int(k > 0)};
@@ -220,9 +225,8 @@ __device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], 
   products_fence();
 #pragma unroll
   for (int part = 0; part < 4; ++part)
-    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, Shape::A::descriptor(stage_a, part),
-                                                                   Shape::B::descriptor(stage_b, part),
-                                                                   adds || part > 0);
+    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(
+        T{}, sums, Shape::A::descriptor(stage_a, part), Shape::B::descriptor(stage_b, part), adds || part > 0);
   products_commit();
   products_wait<1>();
 }

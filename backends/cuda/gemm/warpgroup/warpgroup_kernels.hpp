@@ -12,6 +12,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace tessera::cuda {
@@ -24,16 +25,29 @@ struct WarpgroupMap {
   bool varies;  ///< with the matrix of the batch
 };
 
+/// What numbers below 2^31 are divided by, known to the host: a multiplication where blocks begin (H. S. Warren,
+/// Hacker's Delight, 10-9). From 1 on.
+struct WarpgroupDivisor {
+  std::uint32_t divisor = 1, factor = 1, shift = 0;
+
+  constexpr WarpgroupDivisor() = default;
+  constexpr explicit WarpgroupDivisor(std::uint32_t d)
+      : divisor(d),
+        factor(std::uint32_t(((std::uint64_t(1) << std::bit_width(d - 1)) - d << 32) / d + 1)),
+        shift(std::uint32_t(std::bit_width(d - 1))) {}
+};
+
 /// The order in which clusters take work: slices of k of tiles, each cluster every so many. Tiles are numbered in
 /// groups of `group` rows of them, in a group down the rows first: clusters that run at a time read few rows and
 /// columns.
 struct WarpgroupOrder {
   std::uint32_t first, units;  ///< of a cluster's work
-  std::uint32_t slices;
-  std::uint32_t rows, columns;  ///< of clusters' tiles in a matrix
-  std::uint32_t group;
-  WarpgroupCluster tiles;    ///< by which tiles are numbered: those of a cluster, as a rule
-  WarpgroupCluster cluster;  ///< of the launch
+  WarpgroupDivisor slices;
+  std::uint32_t rows, columns;           ///< of clusters' tiles in a matrix
+  WarpgroupDivisor group, last_group;    ///< rows of all groups but the last, and of that
+  WarpgroupDivisor of_group, of_matrix;  ///< tiles
+  WarpgroupCluster tiles;                ///< by which tiles are numbered: those of a cluster, as a rule; powers of two
+  WarpgroupCluster cluster;              ///< of the launch
 };
 
 /// How a kernel writes D: of 16 bits by bulk copies, or in words, from any address; of f32, and sums of slices, in

@@ -34,8 +34,8 @@ struct WarpgroupOperand {
     // bytes.
     // Tiles lie at multiples of 1024.
     constexpr std::uint32_t kHigh = 1024 >> 4 | 1u << 30;
-    const std::uint32_t low = (address >> 4 & 0x3fc0) + std::uint32_t(step) * kStep |
-                              std::uint32_t(kKMajor ? 1 : kBlockBytes >> 4) << 16;
+    const std::uint32_t low =
+        (address >> 4 & 0x3fc0) + std::uint32_t(step) * kStep | std::uint32_t(kKMajor ? 1 : kBlockBytes >> 4) << 16;
     return std::uint64_t(kHigh) << 32 | low;
   }
   /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
