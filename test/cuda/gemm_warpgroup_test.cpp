@@ -91,7 +91,12 @@ TEMPLATE_TEST_CASE("warpgroup's tiles have any multiple of eight rows of D", "",
   for (const Transpose trans_a : {Transpose::no, Transpose::yes})
     for (const std::int64_t n : {264, 259})
       for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-        const GemmDesc desc{.m = 261, .n = n, .k = bias == Bias::none ? 2056 : 136, .dtype = kDType<T>, .trans_a = trans_a, .bias = bias};
+        const GemmDesc desc{.m = 261,
+                            .n = n,
+                            .k = bias == Bias::none ? 2056 : 136,
+                            .dtype = kDType<T>,
+                            .trans_a = trans_a,
+                            .bias = bias};
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
         const auto expected = Trial<T>(context, desc, "naive", a, b, 0, Place::beside_c).result();
         for (int columns = 8; columns <= 256; columns += 8)

@@ -154,8 +154,8 @@ TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
   CHECK(warpgroup_f32_why_unsupported(p, machine_of(ampere)).find("9.0") != std::string::npos);
 }
 
-/// In tf32 its instruction reads B from shared memory where it is K-major alone. A K-major operand is B, if need be of the
-/// turned product; where there is none, the smaller one is transposed.
+/// In tf32 its instruction reads B from shared memory where it is K-major alone. A K-major operand is B, if need be of
+/// the turned product; where there is none, the smaller one is transposed.
 TEST_CASE("warpgroup turns products of f32, and transposes an operand where both are not K-major") {
   struct Case {
     std::int64_t m;

@@ -189,7 +189,7 @@ __device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Fi
       for (int e = 0; e < kWarpgroupColumns / 2; ++e) sums[first + e] = activation(sums[first + e]);
     }
   };
-  if (finish.activation == TESSERA_ACTIVATION_RELU) return change([](float sum) { return larger(sum, 0); });
+  if (finish.activation == TESSERA_ACTIVATION_RELU) return change([](Scalar<T> sum) { return larger(sum, 0); });
   if (LogisticFactor::has(finish.activation)) return change(LogisticFactor::of(finish.activation));
 #pragma unroll 1
   for (int first = 0; first < columns; first += kWarpgroupColumns) {

@@ -113,11 +113,6 @@ double units_of(std::int64_t m, std::int64_t n, std::int64_t batch, const Warpgr
 /// a line, or not.
 double requests_of(std::int64_t ld, std::int64_t line, bool copied) { return copied || ld % line == 0 ? 1.0 : 2.0; }
 
-/// Columns of the instruction that computes a tile's.
-std::int64_t width_of(const GemmProblem& p, const WarpgroupTile& tile) {
-  return round_up(std::int64_t(tile.columns), warpgroup_column_unit(p));
-}
-
 /// What a launch does, of a panel, or of the tiles that are left over: `blocks` of them, in slices of `config`.
 TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config, double blocks) {
   const GemmCosts& c = machine.gemm;
@@ -126,7 +121,6 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const WarpgroupTypeRates& rates = warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16;
   const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
   const double depth = double(warpgroup_depth(p)), elements = double(tile.rows) * tile.columns;
-  const double computed = double(tile.rows) * double(width_of(p, tile));
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
                           requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.columns / cluster.m;
   // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
@@ -139,7 +133,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(ceil_div(steps_of(p), config.split)),
-          .units = rates.step + depth * computed / (units * rates.rate),
+          .units = rates.step + depth * elements / (units * rates.rate),
           .requests = requests * c.product.request,
           .pipeline = true,
           .fill = c.warpgroup.element * elements,

@@ -145,7 +145,7 @@ __device__ __forceinline__ void multiply_step(float (&sums)[kSums], std::uint32_
     const int in_a = slab * Shape::kSlabBytesA + (p.a * Shape::kPieces + piece) * Shape::kM * 16;
     const int in_b = slab * Shape::kSlabBytesB + (p.b * Shape::kPieces + piece) * Shape::kN * 16;
     add_products<Shape::kN, 0, 0>(typename Mode::Part{}, sums, parts_descriptor(a + unsigned(in_a), Shape::kM * 16),
-                       parts_descriptor(b + unsigned(in_b), Shape::kN * 16), adds);
+                                  parts_descriptor(b + unsigned(in_b), Shape::kN * 16), adds);
   };
 #pragma unroll
   for (int pair = 0; pair < Mode::kProducts; ++pair)
