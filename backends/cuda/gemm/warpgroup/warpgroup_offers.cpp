@@ -174,21 +174,17 @@ double seconds(const GemmProblem& product, const Machine& machine, const Warpgro
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
-/// Columns of tiles that are worth a try: those of equal parts of all, as few as there can be, and a few more; of many
-/// parts, whose last one makes no difference, the widest.
+/// Columns of tiles that are worth a try: those of equal parts of all, as few as there can be, and a few more, unless
+/// there are so many that the last one makes no difference; and of many parts the usual ones.
 std::vector<std::int64_t> columns_to_try(const GemmProblem& p) {
-  const std::int64_t unit = warpgroup_column_unit(p), most = WarpgroupTile::kMostColumns;
-  const std::int64_t fewest = std::max<std::int64_t>(1, ceil_div(p.n, most));
-  std::vector<std::int64_t> columns;
-  const auto add = [&](std::int64_t parts) {
-    const std::int64_t part = ceil_div(std::max<std::int64_t>(p.n, 1), parts);
-    columns.push_back(std::min(most, round_up(part, unit)));
-  };
   constexpr std::int64_t kMany = 12;
-  if (fewest > kMany)
-    columns = {256, 192, 128, 64};
-  else
-    for (const std::int64_t parts : {fewest, fewest + 1, fewest + 2, 2 * fewest, 3 * fewest, 4 * fewest}) add(parts);
+  const std::int64_t unit = warpgroup_column_unit(p), most = WarpgroupTile::kMostColumns;
+  const std::int64_t extent = std::max<std::int64_t>(p.n, 1), fewest = ceil_div(extent, most);
+  std::vector<std::int64_t> columns;
+  if (fewest <= kMany)
+    for (const std::int64_t parts : {fewest, fewest + 1, fewest + 2, 2 * fewest, 4 * fewest})
+      columns.push_back(round_up(ceil_div(extent, parts), unit));
+  if (fewest > 1) columns.insert(columns.end(), {256, 192, 128, 64});
   std::ranges::sort(columns, std::greater{});
   columns.erase(std::ranges::unique(columns).begin(), columns.end());
   return columns;
@@ -221,8 +217,9 @@ std::vector<WarpgroupCluster> clusters_to_try(const plugin::GivenParameters& giv
   const std::array<std::int64_t, 2> slices{1, split};
   const bool fits = split > 1 && std::size_t(split) <= kMostInCluster;
   const auto of_k = given.in_range("cluster_k", std::span(slices).first(fits ? 2 : 1), 1, kMostInCluster);
-  for (const std::int64_t m : given.in_range(names.m, kClusterSides, 1, kMostClusterSide))
-    for (const std::int64_t n : given.in_range(names.n, kClusterSides, 1, kMostClusterSide))
+  const auto sides = std::span(kClusterSides).first(split > 1 ? 2 : kClusterSides.size());
+  for (const std::int64_t m : given.in_range(names.m, sides, 1, kMostClusterSide))
+    for (const std::int64_t n : given.in_range(names.n, sides, 1, kMostClusterSide))
       for (const std::int64_t k : of_k)
         if (std::has_single_bit(std::uint64_t(m)) && std::has_single_bit(std::uint64_t(n)) &&
             std::size_t(m * n) <= kMostInCluster && (k == 1 || (k == split && m * n == 1)))
