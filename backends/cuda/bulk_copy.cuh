@@ -14,6 +14,19 @@
 
 namespace tessera::cuda {
 
+/// True in one thread of a warp, all of whose threads are here.
+__device__ __forceinline__ bool elected() {
+  unsigned is;
+  asm volatile(
+      "{\n"
+      ".reg .pred one;\n"
+      "elect.sync _|one, 0xffffffff;\n"
+      "selp.u32 %0, 1, 0, one;\n"
+      "}\n"
+      : "=r"(is));
+  return is != 0;
+}
+
 // ---- Barriers in shared memory, by their addresses
 
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned count) {

@@ -222,7 +222,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
-  if (kWriting == WarpgroupWriting::kBulk && thread % 32 == 0) stores_wait();
+  if (kWriting == WarpgroupWriting::kBulk && elected()) stores_wait();
 }
 
 template <class T, class Shape, WarpgroupWriting kWriting>
@@ -249,11 +249,13 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
     __syncthreads();
   if (!w.tail) wait_for_predecessor();  // which may have made the operands, or read and written D
   start_successor();
-  if (threadIdx.x < 128) {
+  // The same for all threads of a warp, as the compiler sees from the shuffle.
+  const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);
+  if (warp < 4) {
     give_registers<Shape::kLoadRegisters>();
     if constexpr (Shape::kSingle)
       load_ring<T, Shape>(w, ring, first, apart, rank);
-    else if (threadIdx.x == 0)
+    else if (warp == 0)
       fill_ring<T, Shape>(w, ring, first, apart, rank);
     if constexpr (kWriting == WarpgroupWriting::kSlices) {  // with those that write
       __syncwarp();

@@ -247,8 +247,8 @@ template <class T, int kSums>
 __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T> (&sums)[kSums],
                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
   constexpr int kLines = WarpgroupBox::kLines;
-  const bool copies = threadIdx.x % 32 == 0;
-  const int warp = int(threadIdx.x) % 128 / 32;
+  const bool copies = elected();
+  const int warp = __shfl_sync(~0u, int(threadIdx.x) % 128 / 32, 0);  // known to be the same in all its threads
 #pragma unroll
   for (int first = 0; first < 2 * kSums; first += kLines) {
     if (first >= part.columns) return;

@@ -100,30 +100,36 @@ struct WarpgroupRing {
   }
 };
 
-/// How a block shares copies of an operand with blocks of its cluster: it copies one of `count` shares to all of them.
+/// How a block shares copies of an operand with blocks of its cluster: of as many equal shares as there are blocks, it
+/// copies one to all of them. Of a tile's rows or columns where the operand is K-major, else of k.
+template <class Operand>
 struct WarpgroupShare {
-  int count, number;
+  int of_tile;      ///< rows or columns of the tile
+  int first;        ///< of the share
   unsigned blocks;  ///< a bit for each of them; 0 where it is alone
+
+  /// `others`: the blocks of the cluster that read the same tile.
+  __device__ WarpgroupShare(int extent, unsigned count, unsigned number, unsigned others)
+      : of_tile(extent),
+        first((Operand::kKMajor ? extent : Operand::kLine) / int(count) * int(number)),
+        blocks(count > 1 ? others : 0) {}
+  /// Elements of f32 are rounded to tf32 on their way.
+  __device__ __forceinline__ void copy(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
+                                       int extent, int k, int batch) const {
+    const int matrix = from.varies ? batch : 0;
+    shared += unsigned(first * 128);
+    if constexpr (Operand::kKMajor) {
+      copy_box(shared, from.map, barrier, k, extent + first, matrix, blocks);
+    } else {
+#pragma unroll 1
+      for (int line = 0; line < of_tile; line += Operand::kLine)
+        copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix, blocks);
+    }
+  }
 };
 
-/// A share of an operand's tile, of so many rows or columns: of these where it is K-major, else of k. Elements of f32
-/// are rounded to tf32 on their way.
-template <class Operand>
-__device__ __forceinline__ void copy_operand(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
-                                             int of_tile, int extent, int k, int batch, const WarpgroupShare& share) {
-  const int matrix = from.varies ? batch : 0;
-  const int first = (Operand::kKMajor ? of_tile : Operand::kLine) / share.count * share.number;
-  shared += unsigned(first * 128);
-  if constexpr (Operand::kKMajor) {
-    copy_box(shared, from.map, barrier, k, extent + first, matrix, share.blocks);
-  } else {
-#pragma unroll 1
-    for (int line = 0; line < of_tile; line += Operand::kLine)
-      copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix, share.blocks);
-  }
-}
-
-/// One thread: fills the ring by bulk copies.
+/// A warp: fills the ring by bulk copies, which one thread begins. What all threads know needs no search for those that
+/// know it.
 template <class T, class Shape>
 __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
                           unsigned rank) {
@@ -131,17 +137,21 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   const unsigned row = rank % below, column = rank / below % beside;
   unsigned of_row = 0;
   for (unsigned block = 0; block < beside; ++block) of_row |= 1u << (row + block * below);
-  const WarpgroupShare a{int(beside), int(column), beside > 1 ? of_row : 0};
-  const WarpgroupShare b{int(below), int(row), below > 1 ? ((1u << below) - 1) << (column * below) : 0};
+  const WarpgroupShare<typename Shape::A> a(w.tile.rows, beside, column, of_row);
+  const WarpgroupShare<typename Shape::B> b(w.tile.columns, below, row, ((1u << below) - 1) << (column * below));
+  const bool one = elected();
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     const WarpgroupWork work = work_at<Shape>(w, unit, rank);
     const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
+#pragma unroll 1
     for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
-      barrier_expect(ring.full(), w.stage_bytes);
-      const int k = step * Shape::kDepth;
-      copy_operand<typename Shape::A>(ring.a(), w.a, ring.full(), w.tile.rows, at_row, k, batch, a);
-      copy_operand<typename Shape::B>(ring.b(), w.b, ring.full(), w.tile.columns, at_column, k, batch, b);
+      if (one) {
+        barrier_expect(ring.full(), w.stage_bytes);
+        const int k = step * Shape::kDepth;
+        a.copy(ring.a(), w.a, ring.full(), at_row, k, batch);
+        b.copy(ring.b(), w.b, ring.full(), at_column, k, batch);
+      }
       ring.advance();
     }
   }
