@@ -20,29 +20,29 @@
 
 namespace tessera::cuda {
 
-/// Issues the products of a step. Those of the step before are under way; they have read their stage when this returns.
+/// Issues the products of a step, of tiles at these places.
 template <int kColumns, class T, class Shape>
-__device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t stage_a,
-                                              std::uint32_t stage_b, bool adds) {
+__device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t a, std::uint32_t b,
+                                              bool adds) {
   products_fence();
 #pragma unroll
   for (int part = 0; part < 4; ++part)
-    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(
-        T{}, sums, Shape::A::descriptor(stage_a, part), Shape::B::descriptor(stage_b, part), adds || part > 0);
+    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, Shape::A::descriptor(a, part),
+                                                                   Shape::B::descriptor(b, part), adds || part > 0);
   products_commit();
-  products_wait<1>();
 }
 
-/// The same with A by registers. A part's products have ended before the next step's fragments take their registers.
+/// The same with A, at an address, by registers. A part's products have ended before the next step's fragments take
+/// their registers.
 template <int kColumns, class Shape, class S>
 __device__ __forceinline__ void multiply_fragments(S (&sums)[Shape::kN / 2], std::uint32_t (&fragments)[4][4],
-                                                   std::uint32_t stage_a, std::uint32_t stage_b, bool adds) {
+                                                   std::uint32_t a, std::uint32_t b, bool adds) {
 #pragma unroll
   for (int part = 0; part < 4; ++part) {
     products_wait<3>();
-    Shape::Place::template read_fragment<typename Shape::A>(fragments[part], stage_a, part);
+    Shape::Place::template read_fragment<typename Shape::A>(fragments[part], a, part);
     products_fence();
-    add_products<kColumns>(sums, fragments[part], Shape::B::descriptor(stage_b, part), adds || part > 0);
+    add_products<kColumns>(sums, fragments[part], Shape::B::descriptor(b, part), adds || part > 0);
     products_commit();
   }
 }
@@ -53,17 +53,25 @@ template <int kColumns, class T, class Shape, class Release>
 __device__ __forceinline__ std::uint32_t multiply_steps(Scalar<T> (&sums)[Shape::kN / 2], WarpgroupRing<Shape>& ring,
                                                         int steps, std::uint32_t in_a, const Release& release) {
   [[maybe_unused]] std::uint32_t fragments[4][4];
+  // Places, from that of the first stage on: few instructions between the wait for a stage and its products.
+  const std::uint32_t first_a = Shape::A::place(ring.stages + in_a),
+                      first_b = Shape::B::place(ring.stages + ring.a_bytes);
+  const std::uint32_t apart = ring.stage_bytes >> 4;
   std::uint32_t read = 0;  // the stage before, which products may still read
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     barrier_wait(ring.full(), ring.parity);
-    if constexpr (Shape::kFragments)
-      multiply_fragments<kColumns, Shape>(sums, fragments, ring.a() + in_a, ring.b(), step > 0);
-    else
-      multiply_step<kColumns, T, Shape>(sums, ring.a() + in_a, ring.b(), step > 0);
+    const std::uint32_t to_stage = unsigned(ring.stage) * apart, reads = ring.empty();
+    if constexpr (Shape::kFragments) {
+      multiply_fragments<kColumns, Shape>(sums, fragments, ring.a() + in_a, first_b + to_stage, step > 0);
+      ring.advance();
+    } else {
+      multiply_step<kColumns, T, Shape>(sums, first_a + to_stage, first_b + to_stage, step > 0);
+      ring.advance();
+      products_wait<1>();  // those of the step before have read their stage
+    }
     if (step > 0) release(read);
-    read = ring.empty();
-    ring.advance();
+    read = reads;
   }
   return read;
 }

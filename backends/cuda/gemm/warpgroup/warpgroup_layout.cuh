@@ -27,16 +27,16 @@ struct WarpgroupOperand {
   static constexpr int kLine = WarpgroupTile::depth(sizeof(T));  ///< elements of a row, and side of a block
   static constexpr int kBlockBytes = kLine * 128;
 
-  /// What a product instruction is told of the tile at a shared address, for the `step`th 32 bytes of k. All in 32
-  /// bits: carries into the upper half are instructions between products.
-  static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address, int step) {
-    // Start; the distance of blocks of the extent (K-major: not used); that of eight rows; the swizzle. In units of 16
-    // bytes.
-    // Tiles lie at multiples of 1024.
+  /// The lower half of what a product instruction is told of the tile at a shared address: start, and the distance of
+  /// blocks of the extent (K-major: not used), in units of 16 bytes. Tiles lie at multiples of 1024.
+  static __device__ __forceinline__ std::uint32_t place(std::uint32_t address) {
+    return (address >> 4 & 0x3fc0) | std::uint32_t(kKMajor ? 1 : kBlockBytes >> 4) << 16;
+  }
+  /// All of it, for the `step`th 32 bytes of k of the tile at a place: the distance of eight rows, and the swizzle.
+  /// Added in 32 bits: carries into the upper half are instructions between products.
+  static __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t place, int step) {
     constexpr std::uint32_t kHigh = 1024 >> 4 | 1u << 30;
-    const std::uint32_t low =
-        (address >> 4 & 0x3fc0) + std::uint32_t(step) * kStep | std::uint32_t(kKMajor ? 1 : kBlockBytes >> 4) << 16;
-    return std::uint64_t(kHigh) << 32 | low;
+    return std::uint64_t(kHigh) << 32 | (place + std::uint32_t(step) * kStep);
   }
   /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
   static __device__ constexpr int offset(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
