@@ -16,23 +16,24 @@
 namespace tessera::cuda {
 
 struct ProductCosts {
-  double launch = 2.946e-06;      ///< of a kernel beside its waves of blocks
-  double fill = 7.58e-07;         ///< of a wave beside its steps,
-  double fill_depth = 9.156e-08;  ///< and more for each 16 of k in a pipeline's step
-  double element = 2.374e-11;     ///< of a wave, for each element of C in a block
-  double copy = 0.09466;          ///< cycles to issue a copy,
-  double word = 0.1357;           ///< and one of an element that passes through a register
-  double request = 1.132;         ///< cycles of a bulk copy's request of a line of 128 bytes
-  double cache_rate = 37.03;      ///< bytes a cycle from the second-level cache
-  double memory = 1.096;          ///< share of a copy's rate at which A, B and D are read and written
-  double overlap = 0.3706;        ///< the part of the shorter of blocks and memory that is not hidden
-  double write_one = 0.2094;      ///< cycles of an element of C that is written alone,
-  double write_wait = 1.737e-08;  ///< and seconds a thread waits
-  double sector = 1.627;          ///< of D's bytes that move again where warpgroups write parts of sectors
-  double cluster = 1.272e-06;     ///< to add sums in a cluster,
-  double cluster_read = 4e-08;    ///< and of each read of another block's sums
-  double sharing = 8.499e-07;     ///< of a launch whose blocks share operands in a cluster
-  double pass = 2.126e-06;        ///< of a kernel that copies or transposes an operand before
+  double launch = 2.946e-06;         ///< of a kernel beside its waves of blocks
+  double fill = 7.58e-07;            ///< of a wave beside its steps,
+  double fill_depth = 9.156e-08;     ///< and more for each 16 of k in a pipeline's step
+  double element = 2.374e-11;        ///< of a wave, for each element of C in a block
+  double copy = 0.09466;             ///< cycles to issue a copy,
+  double word = 0.1357;              ///< and one of an element that passes through a register
+  double request = 2.075;            ///< cycles of a bulk copy's request of a line of 128 bytes
+  double cache_rate = 37.03;         ///< bytes a cycle from the second-level cache
+  double memory = 1.096;             ///< share of a copy's rate at which A, B and D are read and written
+  double overlap = 0.3706;           ///< the part of the shorter of blocks and memory that is not hidden
+  double write_one = 0.2094;         ///< cycles of an element of C that is written alone,
+  double write_wait = 1.737e-08;     ///< and seconds a thread waits
+  double sector = 1.627;             ///< of D's bytes that move again where warpgroups write parts of sectors
+  double cluster = 1.477e-06;        ///< to add sums in a cluster,
+  double cluster_slice = 1.517e-07;  ///< and of each slice,
+  double cluster_read = 4.912e-08;   ///< and of each read of another block's sums
+  double sharing = 4.526e-07;        ///< of a launch whose blocks share operands in a cluster
+  double pass = 2.126e-06;           ///< of a kernel that copies or transposes an operand before
   double adding = 2.426e-06, adding_slice = 3.366e-08;  ///< of a kernel that adds the sums of slices, and of each slice
   double partial_rate = 1.346;                          ///< share of a copy's rate at which these are written and read
   double naive_wait = 4.519e-08;                        ///< of each of k in naive,
@@ -68,10 +69,10 @@ struct WarpgroupTypeRates {
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  WarpgroupTypeRates of_16{1.0, 200.0}, of_tf32{0.97, 370.0};
+  WarpgroupTypeRates of_16{0.886, 87.7}, of_tf32{0.97, 120.0};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
-  double element = 2.291e-11, write_one = 0.2109;  ///< as of the other kernels
+  double element = 1.141e-12, write_one = 0.341;  ///< as of the other kernels
 };
 
 /// In the order of the values above, by which perf/fit finds them.
@@ -98,13 +99,13 @@ struct GemmCosts {
       .k_major_skinny = 0.4182};
   /// Of both types of 16 bits.
   GemmTypeRates<bfloat16> narrow{
-      .multistage = {.tiles = {1.369, 1.487, 0.76}, .warps = 13.17, .element = 5.699e-11, .latency = 1.959e-07},
-      .naive = 0.04074,
-      .tiled16 = 0.09595,
-      .tiled32 = 0.317,
+      .multistage = {.tiles = {3.045, 3.425, 1.389}, .warps = 28.14, .element = 1.013e-10, .latency = 1.959e-07},
+      .naive = 0.01768,
+      .tiled16 = 0.1038,
+      .tiled32 = 0.2845,
       .small = 0.5551,
-      .skinny = 0.2551,
-      .k_major_skinny = 0.3178};
+      .skinny = 0.2502,
+      .k_major_skinny = 0.1919};
   /// The rest is that of f32.
   MultistageRates<kMultistageTiles<Tf32>.size()> tf32{
       .tiles = {0.6688, 0.5553, 0.3969}, .warps = 9.801, .element = 5.699e-11, .latency = 1.959e-07};

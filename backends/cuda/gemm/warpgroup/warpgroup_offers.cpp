@@ -121,8 +121,9 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const WarpgroupTypeRates& rates = warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16;
   const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
   const double depth = double(warpgroup_depth(p)), elements = double(tile.rows) * tile.columns;
+  const int room = tile.room(p.trans_b || warpgroup_transposes_b(p), plugin::size_of(p.dtype));
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
-                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * tile.columns / cluster.m;
+                          requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * room / cluster.m;
   // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
   constexpr std::int64_t kSector = 8;
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
@@ -138,7 +139,9 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
           .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,
-          .writing = cluster.k > 1 ? c.product.cluster + c.product.cluster_read * reads : 0.0,
+          .writing = cluster.k > 1
+                         ? c.product.cluster + c.product.cluster_slice * cluster.k + c.product.cluster_read * reads
+                         : 0.0,
           .bytes = operand_bytes(p) + (wide ? alone * c.product.sector * result_bytes(p) : 0.0),
           // A multiprocessor has its share of the memory's rate, and not much more.
           .memory_share = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0)};
