@@ -28,6 +28,7 @@ using plugin::round_up;
 constexpr std::array<std::int64_t, 11> kSplits{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64};
 constexpr std::int64_t kMostSplit = 64;
 constexpr std::array<std::int64_t, 3> kClusterSides{1, 2, 4};
+constexpr std::array<std::int64_t, 2> kRows{128, 64};
 constexpr std::int64_t kMostClusterSide = 4;
 /// Panels are whole tiles, of all sizes.
 constexpr std::int64_t kPanelUnit = 256;
@@ -129,8 +130,9 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double alone = to_partial || whole ? 0.0 : 1.0;
-  // Another block's sums are read one by one.
-  const double reads = elements / (128.0 * WarpgroupTile::kConsumers);
+  // Other blocks' sums are read one by one.
+  const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
+                           c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(ceil_div(steps_of(p), config.split)),
@@ -139,9 +141,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
           .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,
-          .writing = cluster.k > 1
-                         ? c.product.cluster + c.product.cluster_slice * cluster.k + c.product.cluster_read * reads
-                         : 0.0,
+          .writing = cluster.k > 1 ? of_slices : 0.0,
           .bytes = operand_bytes(p) + (wide ? alone * c.product.sector * result_bytes(p) : 0.0),
           // A multiprocessor has its share of the memory's rate, and not much more.
           .memory_share = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0)};
@@ -177,31 +177,35 @@ double seconds(const GemmProblem& product, const Machine& machine, const Warpgro
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
-/// Columns of tiles that are worth a try: those of equal parts of all, as few as there can be, and a few more, unless
-/// there are so many that the last one makes no difference; and of many parts the usual ones.
-std::vector<std::int64_t> columns_to_try(const GemmProblem& p) {
+/// Columns of tiles that are worth a try: of equal parts, as few as there can be and a few more, unless there are so
+/// many that the last one makes no difference, or as many as fill a wave or two; and of many parts the usual ones.
+std::vector<std::int64_t> columns_to_try(const GemmProblem& p, const Machine& machine) {
   constexpr std::int64_t kMany = 12;
-  const std::int64_t unit = warpgroup_column_unit(p), most = WarpgroupTile::kMostColumns;
-  const std::int64_t extent = std::max<std::int64_t>(p.n, 1), fewest = ceil_div(extent, most);
+  const std::int64_t unit = warpgroup_column_unit(p), extent = std::max<std::int64_t>(p.n, 1);
+  const std::int64_t fewest = ceil_div<std::int64_t>(extent, WarpgroupTile::kMostColumns);
   std::vector<std::int64_t> columns;
   if (fewest <= kMany)
     for (const std::int64_t parts : {fewest, fewest + 1, fewest + 2, 2 * fewest, 4 * fewest})
       columns.push_back(round_up(ceil_div(extent, parts), unit));
+  for (const std::int64_t rows : kRows)
+    for (const int waves : {1, 2}) {
+      const std::int64_t beside = std::max<std::int64_t>(ceil_div(p.m, rows) * p.batch, 1);
+      const std::int64_t parts = waves * machine.multiprocessors / beside;
+      if (parts >= fewest) columns.push_back(round_up(ceil_div(extent, parts), unit));
+    }
   if (fewest > 1) columns.insert(columns.end(), {256, 192, 128, 64});
   std::ranges::sort(columns, std::greater{});
   columns.erase(std::ranges::unique(columns).begin(), columns.end());
   return columns;
 }
 
-std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const plugin::GivenParameters& given,
-                                        const SideNames& names) {
+std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const Machine& machine,
+                                        const plugin::GivenParameters& given, const SideNames& names) {
   std::vector<std::int64_t> allowed;
-  for (std::int64_t n = warpgroup_column_unit(p); n <= WarpgroupTile::kMostColumns; n += warpgroup_column_unit(p))
-    allowed.push_back(n);
-  constexpr std::array<std::int64_t, 2> kRows{128, 64};
+  const std::int64_t unit = warpgroup_column_unit(p);
+  for (std::int64_t n = unit; n <= WarpgroupTile::kMostColumns; n += unit) allowed.push_back(n);
   std::vector<WarpgroupTile> tiles;
-  const std::vector<std::int64_t> columns = columns_to_try(p);
-  const std::vector<std::int64_t> all_columns = given.one_of(names.n, columns, allowed);
+  const std::vector<std::int64_t> all_columns = given.one_of(names.n, columns_to_try(p, machine), allowed);
   for (const std::int64_t rows : given.one_of(names.m, kRows))
     for (const std::int64_t n : all_columns) tiles.push_back({int(rows), int(n)});
   return tiles;
@@ -247,8 +251,7 @@ std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, const SideNam
 std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config,
                                        const plugin::GivenParameters& given) {
   std::vector<std::int64_t> fit{1};
-  WarpgroupConfig tailed = config;
-  tailed.tail = 2;
+  const WarpgroupConfig tailed{config.tile, config.cluster, 2, config.split, config.panels};
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
   const std::int64_t steps = steps_of(p);
   if (config.split == 1 && tiles > 0)
@@ -376,7 +379,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
   const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
-  for (const WarpgroupTile& tile : tiles_to_try(p, given, names.tile))
+  for (const WarpgroupTile& tile : tiles_to_try(p, machine, given, names.tile))
     for (const auto& [split, cluster] : cuts) {
       const WarpgroupConfig config{tile, cluster, 1, split, panels};
       if (!can_share(p, tile, cluster)) continue;
@@ -384,8 +387,7 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
       if (split > 1 && tiles_of(p.m, p.n, p.batch, config) > held(machine, cluster)) continue;
       if (panels.bytes() + warpgroup_partial_bytes(product, config) > workspace_limit) continue;
       for (const std::int64_t tail : tails_to_try(p, machine, config, given)) {
-        WarpgroupConfig tailed = config;
-        tailed.tail = tail;
+        const WarpgroupConfig tailed{tile, cluster, tail, split, panels};
         found.push_back({tailed, seconds(product, machine, tailed)});
       }
     }
