@@ -99,13 +99,13 @@ struct GemmCosts {
       .k_major_skinny = 0.4182};
   /// Of both types of 16 bits.
   GemmTypeRates<bfloat16> narrow{
-      .multistage = {.tiles = {3.045, 3.425, 1.389}, .warps = 28.14, .element = 1.013e-10, .latency = 1.959e-07},
-      .naive = 0.01768,
-      .tiled16 = 0.1038,
-      .tiled32 = 0.2845,
+      .multistage = {.tiles = {1.369, 1.487, 0.76}, .warps = 13.17, .element = 5.699e-11, .latency = 1.959e-07},
+      .naive = 0.04074,
+      .tiled16 = 0.09595,
+      .tiled32 = 0.317,
       .small = 0.5551,
-      .skinny = 0.2502,
-      .k_major_skinny = 0.1919};
+      .skinny = 0.2551,
+      .k_major_skinny = 0.19};
   /// The rest is that of f32.
   MultistageRates<kMultistageTiles<Tf32>.size()> tf32{
       .tiles = {0.6688, 0.5553, 0.3969}, .warps = 9.801, .element = 5.699e-11, .latency = 1.959e-07};

@@ -347,7 +347,7 @@ TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
 }
 
 TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hopper") {
-  auto p = problem(TESSERA_F32, 4096, 4096, 4096), small = problem(TESSERA_F32, 64, 64, 64);
+  auto p = problem(TESSERA_F32, 4096, 4096, 4096), small = problem(TESSERA_F32, 16, 16, 16);
   CHECK(choice(p, h100()) == "multistage");
   for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32}) {
     p.compute = small.compute = compute;
