@@ -347,7 +347,7 @@ TEST_CASE("skinny's time knows narrow reads, and blocks that come in waves") {
 }
 
 TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hopper") {
-  auto p = problem(TESSERA_F32, 4096, 4096, 4096), small = problem(TESSERA_F32, 16, 16, 16);
+  auto p = problem(TESSERA_F32, 4096, 4096, 4096), small = problem(TESSERA_F32, 64, 64, 64);
   CHECK(choice(p, h100()) == "multistage");
   for (const tessera_compute compute : {TESSERA_COMPUTE_BF16X6, TESSERA_COMPUTE_F16X3, TESSERA_COMPUTE_TF32}) {
     p.compute = small.compute = compute;
@@ -356,7 +356,8 @@ TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hop
     const auto cheapest = ask(offers, p, h100(), 1 << 30).cheapest().parameters;
     CHECK(cheapest.at("compute") == compute);
     if (compute == TESSERA_COMPUTE_BF16X6) CHECK(cheapest.at("tile_n") == 128);  // 1147 us; 64 columns 1310
-    CHECK_FALSE(choice(small, h100()).starts_with("warpgroup"));
+    // In tf32 all take some 4.5 us.
+    if (compute != TESSERA_COMPUTE_TF32) CHECK_FALSE(choice(small, h100()).starts_with("warpgroup"));
     CHECK_FALSE(choice(p, a100()).starts_with("warpgroup"));
   }
 }
