@@ -8,6 +8,7 @@
 #include "gemm/costs.hpp"
 #include "stencil/costs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,14 @@ struct Machine : DeviceProperties {
   bool clusters() const { return major >= 9 && (count_clusters == nullptr || count_clusters(device)[0][0] > 0); }
   /// Cycles that all multiprocessors together can spend in a second.
   double cycles_per_second() const { return multiprocessors * clock_hz; }
+  /// As a plan sees it that may occupy so many multiprocessors; 0: all.
+  Machine limited(int most) const {
+    Machine machine = *this;
+    if (most <= 0 || most >= multiprocessors) return machine;
+    machine.multiprocessors = most;
+    machine.memory_rate *= double(most) / multiprocessors;  // each has its share, and not much more
+    return machine;
+  }
 };
 
 /// The machine that such a device is. Rates are those measured on an H100, scaled by what the properties say; so are

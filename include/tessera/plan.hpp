@@ -79,6 +79,11 @@ struct PlanOptions {
   /// long as the plan. It must hold what Plan::workspace_bytes() tells.
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;  ///< size of `workspace`
+  /// The most multiprocessors of a device that the plan's kernels occupy. Others are left to what runs beside them. 0:
+  /// what TESSERA_SM_LIMIT says, else all. All as well where the device has no more, and where it has none: a
+  /// processor. An algorithm that cannot keep it refuses, and so the choice may be another; with the same
+  /// algorithm and parameters the bits are the same.
+  int sm_limit = 0;
 };
 
 /// A way to run a problem, and what it is predicted to cost.
@@ -113,6 +118,7 @@ inline tessera_plan_options c_options(const PlanOptions& options) {
   c.workspace_limit = options.workspace_limit;
   c.workspace = options.workspace;
   c.workspace_bytes = options.workspace_bytes;
+  c.sm_limit = options.sm_limit;
   return c;
 }
 

@@ -164,6 +164,12 @@ typedef struct tessera_plan_options {
    * It must hold what the plan needs (tessera_plan_info.workspace_bytes), aligned to 256 bytes. */
   void* workspace;
   uint64_t workspace_bytes;
+  /** The most multiprocessors that the plan's kernels occupy; others are left to what runs beside them. 0: what
+   * TESSERA_SM_LIMIT says, else all. All as well where the device has no more, and where it has none: a processor.
+   * An algorithm that cannot keep it refuses, and so the choice may be another; with the same algorithm and parameters
+   * the bits are the same. */
+  int32_t sm_limit;
+  int32_t reserved; /**< 0 */
 } tessera_plan_options;
 
 /** What a plan tells of itself. */

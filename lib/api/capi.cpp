@@ -147,8 +147,11 @@ core::PlanOptions plan_options(const tessera_plan_options* options) {
                "default (0), estimate (1), measure (2)");
   if (o.workspace == nullptr && o.workspace_bytes != 0)
     core::invalid("workspace_bytes", std::to_string(o.workspace_bytes), "must be 0 where workspace is null");
-  return {o.operands,        o.effort, o.algorithm == nullptr ? "" : o.algorithm, o.workspace_limit, o.workspace,
-          o.workspace_bytes, nullptr};
+  core::at_least("sm_limit", o.sm_limit, 0, " multiprocessors; 0 means all");
+  core::one_of("reserved", o.reserved, 0, 0, "0");
+  return {o.operands,        o.effort,    o.algorithm == nullptr ? "" : o.algorithm,
+          o.workspace_limit, o.workspace, o.workspace_bytes,
+          o.sm_limit,        nullptr};
 }
 
 std::shared_ptr<core::Context> shared(const tessera_context* context) {

@@ -237,8 +237,9 @@ void add_tune(CLI::App& app, Run& run) {
       ->type_name("FILE");
   target->add_to(*command)->required(false);
   command->footer(
-      "The environment of the program counts: TESSERA_BACKEND, TESSERA_NUM_THREADS, OMP_NUM_THREADS. A problem that "
-      "takes below 1 ms is measured for 0.4 s, a longer one for 10 s or 24 executions, whichever is more.");
+      "The environment of the program counts: TESSERA_BACKEND, TESSERA_NUM_THREADS, OMP_NUM_THREADS, "
+      "TESSERA_SM_LIMIT. A problem that takes below 1 ms is measured for 0.4 s, a longer one for 10 s or 24 "
+      "executions, whichever is more.");
   command->callback([target, log, command, &run] {
     const bool problem = !command->get_subcommands().empty();
     if (problem && log->empty()) return;

@@ -92,6 +92,7 @@ Candidate ask(Backend& backend, const Request& request, const Question& question
   tessera_offers_request offers = offers_request(question.desc, device);
   offers.memory = question.operands;
   offers.workspace_limit = question.workspace_limit;
+  offers.multiprocessors = question.multiprocessors;
   offers.threads = question.threads;
   if (concerns(request.algorithm, c.name, c.variant)) {
     const std::string& forced = request.algorithm.name;

@@ -21,6 +21,7 @@ struct Question {
   tessera_memory operands = TESSERA_MEMORY_DEVICE;
   int threads = 0;  ///< CPU threads; 0: the backend's own default
   std::uint64_t workspace_limit = 0;
+  int multiprocessors = 0;  ///< of a device that has some; 0: all
 };
 
 /// Asks a backend. Without a problem it is ranked by a product that stands for all.

@@ -22,7 +22,7 @@ using plugin::name_of_compute;
 /// answers with a crash.
 struct Variables {
   std::string backend, gemm_algorithm, stencil_algorithm, system_algorithm, gemm_compute, num_threads, verbose;
-  std::string backend_path, plan_effort, wisdom, omp_num_threads;
+  std::string backend_path, plan_effort, wisdom, omp_num_threads, sm_limit;
 };
 
 std::string variable(const char* name) {
@@ -36,7 +36,7 @@ std::shared_ptr<const Variables> read_variables() {
       Variables{variable("TESSERA_BACKEND"), variable("TESSERA_GEMM_ALGORITHM"), variable("TESSERA_STENCIL_ALGORITHM"),
                 variable("TESSERA_SYSTEM_ALGORITHM"), variable("TESSERA_GEMM_COMPUTE"), variable("TESSERA_NUM_THREADS"),
                 variable("TESSERA_VERBOSE"), path == nullptr ? "" : path, variable("TESSERA_PLAN_EFFORT"),
-                wisdom == nullptr ? "" : wisdom, variable("OMP_NUM_THREADS")});
+                wisdom == nullptr ? "" : wisdom, variable("OMP_NUM_THREADS"), variable("TESSERA_SM_LIMIT")});
 }
 
 /// The variables in force, and their lock. Never destroyed: plans in static objects may be made at any time.
@@ -184,6 +184,8 @@ int environment_threads() { return parse_number(variables()->num_threads, "TESSE
 int environment_verbose() { return parse_number(variables()->verbose, "TESSERA_VERBOSE", 0, 2, 0); }
 
 tessera_effort environment_effort() { return parse_effort(variables()->plan_effort, "TESSERA_PLAN_EFFORT"); }
+
+int environment_sm_limit() { return parse_number(variables()->sm_limit, "TESSERA_SM_LIMIT", 0, INT32_MAX, 0); }
 
 std::string environment_wisdom() { return parse_wisdom(variables()->wisdom, "TESSERA_WISDOM"); }
 

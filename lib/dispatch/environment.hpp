@@ -54,6 +54,7 @@ tessera_compute environment_compute();
 int environment_threads();
 int environment_verbose();
 tessera_effort environment_effort();
+int environment_sm_limit();
 /// The file of measured choices; "": none. Read through secure_getenv: a set-uid program reads and writes none.
 std::string environment_wisdom();
 /// What OMP_NUM_THREADS held: where TESSERA_NUM_THREADS says nothing, it may be the number of threads.

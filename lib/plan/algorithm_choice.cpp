@@ -26,15 +26,15 @@ namespace {
 struct Place {
   const ChosenContext& where;
   const Problem& seen;
-  std::uint64_t limit;
+  PlanLimits limits;
   std::string text, machine;
 };
 
-Place place_of(const PlanRequest& request, const ChosenContext& where, const Problem& seen, std::uint64_t limit) {
+Place place_of(const PlanRequest& request, const ChosenContext& where, const Problem& seen, const PlanLimits& limits) {
   Context& context = *where.context;
   const bool concerned = concerns(request.algorithm, context.backend());
   const std::string forced = concerned ? request.algorithm.name : std::string();
-  return {where, seen, limit, canonical_text(seen), canonical_text(context, request.options.operands, limit, forced)};
+  return {where, seen, limits, canonical_text(seen), canonical_text(context, request.options.operands, limits, forced)};
 }
 
 /// No plan where wisdom has none.
@@ -42,7 +42,7 @@ std::optional<ChosenPlan> choose_by_wisdom(const PlanRequest& request, const Pla
   const std::optional<WisdomEntry> entry = recall(place.text, place.machine, request.verbose >= 1);
   if (!entry) return std::nullopt;
   try {
-    auto plan = std::make_unique<BackendPlan>(place.where.context, place.seen, place.limit,
+    auto plan = std::make_unique<BackendPlan>(place.where.context, place.seen, place.limits,
                                               parse_algorithm(entry->algorithm, "wisdom", true));
     if (plan->algorithm() != entry->algorithm)
       invalid("wisdom", "'" + entry->algorithm + "'", "must name an algorithm with all its parameters");
@@ -71,10 +71,10 @@ void tell(const Context& context, const Measured& measured, std::vector<Tried>& 
 std::optional<ChosenPlan> choose_by_measuring(const PlanRequest& request, const Place& place) {
   const PlanOptions& options = request.options;
   const std::shared_ptr<Context>& context = place.where.context;
-  const std::vector<Way> ways = ways_to_run(*context, place.seen, options.operands, place.limit, request.algorithm);
+  const std::vector<Way> ways = ways_to_run(*context, place.seen, options.operands, place.limits, request.algorithm);
   const Patience& patience = options.tuning == nullptr ? kPatienceOfPlans : kPatienceOfTuning;
   try {
-    Measured measured = measure(context, place.seen, place.limit, ways, patience.shared_by(options.sharing));
+    Measured measured = measure(context, place.seen, place.limits, ways, patience.shared_by(options.sharing));
     request.say("measured " + measured.text() + " of " + request.problem.text);
     if (options.tuning != nullptr) tell(*context, measured, *options.tuning);
     remember({place.text, place.machine, measured.plan->algorithm(), measured.seconds, measured.estimated_seconds},
@@ -101,18 +101,18 @@ const char* how_by_model(const PlanRequest& request, const BackendPlan& plan) {
 }  // namespace
 
 ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
-                           std::uint64_t workspace_limit) {
-  auto plan = std::make_unique<BackendPlan>(where.context, seen, workspace_limit, request.algorithm);
+                           const PlanLimits& limits) {
+  auto plan = std::make_unique<BackendPlan>(where.context, seen, limits, request.algorithm);
   const char* const how = how_by_model(request, *plan);
   return {std::move(plan), how};
 }
 
 ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
-                            std::uint64_t workspace_limit) {
+                            const PlanLimits& limits) {
   const bool tunes = request.options.tuning != nullptr && !where.compared;
   const bool measures = tunes || effort(request.options) == TESSERA_EFFORT_MEASURE;
   const AlgorithmSpec& forced = request.algorithm;
-  const auto by_model = [&] { return choose_by_model(request, where, seen, workspace_limit); };
+  const auto by_model = [&] { return choose_by_model(request, where, seen, limits); };
   if (request.forces_all(where.context->backend())) {
     if (tunes) invalid(forced.source, "'" + forced.name + "' with parameters", "leaves nothing to tune");
     return by_model();
@@ -127,7 +127,7 @@ ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& whe
     if (measures) request.say("not measured, but estimated: a system");
     return by_model();
   }
-  const Place place = place_of(request, where, seen, workspace_limit);
+  const Place place = place_of(request, where, seen, limits);
   const auto known = [&] { return tunes ? std::nullopt : choose_by_wisdom(request, place); };
   if (auto chosen = known()) return std::move(*chosen);
   if (!measures) return by_model();

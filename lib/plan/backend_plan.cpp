@@ -34,12 +34,13 @@ void force(const AlgorithmSpec& algorithm, const std::vector<tessera_parameter>&
 
 /// A request about a problem as the plugin sees it, which points into all that is given.
 tessera_offers_request request_of(Context& context, const Problem& problem, tessera_memory operands,
-                                  std::uint64_t limit, const AlgorithmSpec& algorithm,
+                                  const PlanLimits& limits, const AlgorithmSpec& algorithm,
                                   const std::vector<tessera_parameter>& parameters) {
   tessera_offers_request request{};
   request.struct_size = sizeof request;
   request.desc = problem.desc();
-  request.workspace_limit = limit;
+  request.workspace_limit = limits.workspace;
+  request.multiprocessors = limits.multiprocessors;
   request.memory = operands;
   request.device = context.device();
   request.threads = context.threads();
@@ -49,13 +50,14 @@ tessera_offers_request request_of(Context& context, const Problem& problem, tess
 
 }  // namespace
 
-BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& problem, std::uint64_t workspace_limit,
+BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& problem, const PlanLimits& limits,
                          const AlgorithmSpec& algorithm)
-    : context_(std::move(context)), handle_(nullptr, {context_.get()}), workspace_limit_(workspace_limit) {
+    : context_(std::move(context)), handle_(nullptr, {context_.get()}), limits_(limits) {
   tessera_plan_request request{};
   request.struct_size = sizeof request;
   request.desc = problem.desc();
-  request.workspace_limit = workspace_limit_;
+  request.workspace_limit = limits.workspace;
+  request.multiprocessors = limits.multiprocessors;
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
   force(algorithm, parameters, *context_, request);
   tessera_plan_reply reply{};
@@ -66,9 +68,9 @@ BackendPlan::BackendPlan(std::shared_ptr<Context> context, const Problem& proble
   const auto broken = [&](const std::string& what) { throw Error(TESSERA_INTERNAL, context_->name() + " " + what); };
   if (made == nullptr) broken("made no plan and reported no error");
   if (reply.algorithm == nullptr) broken("does not name its plan's algorithm");
-  if (problem.op == TESSERA_OP_GEMM && reply.workspace_bytes > workspace_limit_)
+  if (problem.op == TESSERA_OP_GEMM && reply.workspace_bytes > limits.workspace)
     broken("wants a workspace of " + std::to_string(reply.workspace_bytes) + " bytes; the limit is " +
-           std::to_string(workspace_limit_));
+           std::to_string(limits.workspace));
   algorithm_ = reply.algorithm;
   workspace_bytes_ = reply.workspace_bytes;
 }
@@ -84,12 +86,12 @@ void visit_offers(Context& context, const tessera_desc* desc, const PlanOptions&
   const Problem& problem = seen.get();
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
   const tessera_offers_request request =
-      request_of(context, problem, options.operands, workspace_limit(options, problem, context), algorithm, parameters);
+      request_of(context, problem, options.operands, limits(options, problem, context), algorithm, parameters);
   context.call(context.table().plan_offers, &request, visit, data);
 }
 
-std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands, std::uint64_t limit,
-                             const AlgorithmSpec& algorithm) {
+std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands,
+                             const PlanLimits& limits, const AlgorithmSpec& algorithm) {
   using Ways = detail::Collected<std::vector<Way>>;
   const auto visit = [](void* data, const tessera_offer* offer) {
     Ways::take(data, [offer](std::vector<Way>& ways) {
@@ -98,7 +100,7 @@ std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_m
   };
   Ways ways;
   const std::vector<tessera_parameter> parameters = c_parameters(algorithm);
-  const tessera_offers_request request = request_of(context, problem, operands, limit, algorithm, parameters);
+  const tessera_offers_request request = request_of(context, problem, operands, limits, algorithm, parameters);
   context.call(context.table().plan_offers, &request, static_cast<tessera_offer_visitor>(visit),
                static_cast<void*>(&ways));
   return ways.get();

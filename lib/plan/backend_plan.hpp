@@ -41,7 +41,7 @@ class SeenProblem {
 class BackendPlan {
  public:
   /// `problem` is as the plugin sees it. Throws what the plugin reports.
-  BackendPlan(std::shared_ptr<Context> context, const Problem& problem, std::uint64_t workspace_limit,
+  BackendPlan(std::shared_ptr<Context> context, const Problem& problem, const PlanLimits& limits,
               const AlgorithmSpec& algorithm);
 
   void execute(const tessera_execution& execution) {
@@ -52,7 +52,7 @@ class BackendPlan {
   const std::shared_ptr<Context>& shared_context() const { return context_; }
   /// With all parameters.
   const std::string& algorithm() const { return algorithm_; }
-  std::uint64_t workspace_limit() const { return workspace_limit_; }
+  const PlanLimits& limits() const { return limits_; }
   std::uint64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:
@@ -64,7 +64,8 @@ class BackendPlan {
   std::shared_ptr<Context> context_;
   std::unique_ptr<tessera_backend_plan, Destroy> handle_;
   std::string algorithm_;
-  std::uint64_t workspace_limit_, workspace_bytes_ = 0;
+  PlanLimits limits_;
+  std::uint64_t workspace_bytes_ = 0;
 };
 
 /// Shows the ways in which a context's backend would run a problem to `visit`, the cheapest first. Throws what making a
@@ -80,7 +81,7 @@ struct Way {
 };
 
 /// All of them for a problem as the plugin sees it; there is one at least.
-std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands, std::uint64_t limit,
-                             const AlgorithmSpec& algorithm);
+std::vector<Way> ways_to_run(Context& context, const Problem& problem, tessera_memory operands,
+                             const PlanLimits& limits, const AlgorithmSpec& algorithm);
 
 }  // namespace tessera::core

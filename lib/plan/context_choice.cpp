@@ -149,8 +149,9 @@ ChosenContext choose_context(const PlanRequest& request) {
     invalid("operands", "device without a context", "pass the context whose device holds them");
   const Request asked{environment_backend(), request.algorithm};
   require_known_algorithm(asked, request.problem.op, nullptr);
-  const std::uint64_t limit = workspace_limit(options);
-  const Question question{request.problem.desc(), options.operands, environment_threads(), limit};
+  const PlanLimits most = limits(options);
+  const Question question{request.problem.desc(), options.operands, environment_threads(), most.workspace,
+                          most.multiprocessors};
   const std::vector<Dispatched> ranked = dispatch_all(asked, question);
   const ContextOn context_on = [&](const Dispatched& place) {
     if (options.contexts != nullptr) return options.contexts->context(*place.backend, place.device, question.threads);
@@ -160,7 +161,7 @@ ChosenContext choose_context(const PlanRequest& request) {
   if (ranked.size() < 2 || !request.algorithm.name.empty() || known_by_model || options.workspace != nullptr)
     return {context_on(ranked.front())};
   const std::string text = canonical_text(request.problem);
-  const std::string machine = canonical_text(ranked, question.threads, limit);
+  const std::string machine = canonical_text(ranked, question.threads, most);
   const auto known = [&]() -> std::shared_ptr<Context> {
     const auto entry = options.tuning == nullptr ? recall(text, machine, request.verbose >= 1) : std::nullopt;
     for (const Dispatched& place : ranked)

@@ -30,16 +30,16 @@ std::shared_ptr<Plan> plan_of(const PlanRequest& request, ChosenPlan chosen) {
 /// A device's memory may be in use, by others now than when its algorithm was chosen: then with what the caller's
 /// limit allows, and by the model of time.
 std::shared_ptr<Plan> make_in(const ChosenContext& where, const PlanRequest& request) {
-  const std::uint64_t usual = workspace_limit(request.options);
-  const std::uint64_t limit = workspace_limit(request.options, request.problem, *where.context);
+  const PlanLimits usual = limits(request.options);
+  const PlanLimits here = limits(request.options, request.problem, *where.context);
   const SeenProblem seen(request.problem, *where.context, request.options.operands);
   std::string by_time;
   try {
-    ChosenPlan chosen = choose_algorithm(request, where, seen.get(), limit);
+    ChosenPlan chosen = choose_algorithm(request, where, seen.get(), here);
     if (chosen.by_time) by_time = chosen.plan->algorithm();
     return plan_of(request, std::move(chosen));
   } catch (const Error& error) {
-    const bool otherwise = limit != usual || !by_time.empty();
+    const bool otherwise = here != usual || !by_time.empty();
     if (error.status() != TESSERA_OUT_OF_MEMORY || !otherwise || request.options.tuning != nullptr) throw;
     if (!by_time.empty()) request.say("not " + by_time + ", but estimated: " + error.what());
     return plan_of(request, choose_by_model(request, where, seen.get(), usual));

@@ -50,9 +50,9 @@ ChosenContext choose_context(const PlanRequest& request);
 /// By wisdom, by measuring, or by the model of time, where an algorithm is not forced with all that it has.
 /// `seen` is the problem as the plugin sees it.
 ChosenPlan choose_algorithm(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
-                            std::uint64_t workspace_limit);
+                            const PlanLimits& limits);
 /// By the model of time, or what is forced.
 ChosenPlan choose_by_model(const PlanRequest& request, const ChosenContext& where, const Problem& seen,
-                           std::uint64_t workspace_limit);
+                           const PlanLimits& limits);
 
 }  // namespace tessera::core

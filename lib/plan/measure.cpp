@@ -55,10 +55,9 @@ class Budget {
 class Contender {
  public:
   Contender(const Way& offered, const std::shared_ptr<Context>& context, const Problem& problem,
-            std::uint64_t workspace_limit)
+            const PlanLimits& limits)
       : way(offered),
-        plan_(std::make_unique<BackendPlan>(context, problem, workspace_limit,
-                                            parse_algorithm(way.algorithm, "offer", true))) {}
+        plan_(std::make_unique<BackendPlan>(context, problem, limits, parse_algorithm(way.algorithm, "offer", true))) {}
 
   /// Of one of `count` executions; it does not count yet.
   double run(Scratch& scratch, void* workspace, int count) {
@@ -87,9 +86,9 @@ constexpr double kHopeless = 3.0;  // times as slow as the fastest, as predicted
 
 class Race {
  public:
-  Race(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
+  Race(const std::shared_ptr<Context>& context, const Problem& problem, const PlanLimits& limits,
        const std::vector<Way>& ways)
-      : context_(context), problem_(problem), limit_(workspace_limit), ways_(ways), scratch_(context, problem) {
+      : context_(context), problem_(problem), limits_(limits), ways_(ways), scratch_(context, problem) {
     std::uint64_t most = 0;
     for (const Way& way : ways)
       if (way.seconds <= kHopeless * ways.front().seconds) most = std::max(most, way.workspace_bytes);
@@ -116,7 +115,7 @@ class Race {
 
  private:
   Contender& enter(const Way& way) {
-    return *contenders_.emplace_back(std::make_unique<Contender>(way, context_, problem_, limit_));
+    return *contenders_.emplace_back(std::make_unique<Contender>(way, context_, problem_, limits_));
   }
   double run(Contender& contender, int count) { return contender.run(scratch_, workspace_->data(), count); }
 
@@ -211,7 +210,7 @@ class Race {
 
   std::shared_ptr<Context> context_;
   const Problem& problem_;
-  std::uint64_t limit_;
+  PlanLimits limits_;
   const std::vector<Way>& ways_;
   Scratch scratch_;
   std::unique_ptr<DeviceMemory> workspace_;
@@ -231,11 +230,11 @@ std::recursive_mutex& measuring() {
   return *mutex;
 }
 
-Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
+Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, const PlanLimits& limits,
                  const std::vector<Way>& ways, const Patience& patience) {
   const std::lock_guard lock(measuring());
   context->synchronize();
-  return Race(context, problem, workspace_limit, ways).run(patience);
+  return Race(context, problem, limits, ways).run(patience);
 }
 
 }  // namespace tessera::core

@@ -59,7 +59,7 @@ std::recursive_mutex& measuring();
 /// Times the ways, the cheapest first, on operands of its own. The winner's result is compared with that of the first.
 /// `problem` is as the plugin sees it. Throws out_of_memory where there is none for the
 /// operands, and invalid_argument where the context's stream is being captured.
-Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, std::uint64_t workspace_limit,
+Measured measure(const std::shared_ptr<Context>& context, const Problem& problem, const PlanLimits& limits,
                  const std::vector<Way>& ways, const Patience& patience);
 
 }  // namespace tessera::core

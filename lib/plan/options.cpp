@@ -18,19 +18,22 @@ tessera_effort effort(const PlanOptions& options) {
   return options.effort == TESSERA_EFFORT_DEFAULT ? environment_effort() : options.effort;
 }
 
-std::uint64_t workspace_limit(const PlanOptions& options) {
-  const std::uint64_t limit = options.workspace != nullptr   ? options.workspace_bytes
-                              : options.workspace_limit != 0 ? options.workspace_limit
-                                                             : TESSERA_DEFAULT_WORKSPACE_LIMIT;
-  return std::min(limit, std::uint64_t(INT64_MAX));
+PlanLimits limits(const PlanOptions& options) {
+  const std::uint64_t workspace = options.workspace != nullptr   ? options.workspace_bytes
+                                  : options.workspace_limit != 0 ? options.workspace_limit
+                                                                 : TESSERA_DEFAULT_WORKSPACE_LIMIT;
+  return {std::min(workspace, std::uint64_t(INT64_MAX)),
+          options.sm_limit != 0 ? options.sm_limit : environment_sm_limit()};
 }
 
-std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem, const Context& context) {
-  const std::uint64_t limit = workspace_limit(options);
+PlanLimits limits(const PlanOptions& options, const Problem& problem, const Context& context) {
+  PlanLimits most = limits(options);
   const bool said = options.workspace != nullptr || options.workspace_limit != 0;
   const bool parts = problem.op == TESSERA_OP_GEMM && problem.gemm.compute > TESSERA_COMPUTE_STRICT;
-  if (said || !parts || context.on_host()) return limit;
-  return std::max(limit, context.backend().devices()[std::size_t(context.device())].memory_bytes / 4);
+  if (!said && parts && !context.on_host())
+    most.workspace =
+        std::max(most.workspace, context.backend().devices()[std::size_t(context.device())].memory_bytes / 4);
+  return most;
 }
 
 }  // namespace tessera::core

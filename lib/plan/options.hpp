@@ -38,6 +38,7 @@ struct PlanOptions {
   std::uint64_t workspace_limit = 0;
   void* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
+  int sm_limit = 0;
   ContextSource* contexts = nullptr;  ///< null: a plan without a context makes one
   /// Where not null, the plan measures whatever wisdom says and with more patience, fails where it cannot, and adds
   /// what it tried.
@@ -52,11 +53,19 @@ AlgorithmSpec forced_algorithm(const PlanOptions& options, tessera_op op);
 /// What code or environment say, if they do.
 tessera_effort effort(const PlanOptions& options);
 
-/// What a plan may take, in bytes; sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
-std::uint64_t workspace_limit(const PlanOptions& options);
+/// What a plan may take: of memory in bytes, and multiprocessors of a device that has some; 0: all.
+struct PlanLimits {
+  std::uint64_t workspace;
+  int multiprocessors;
+
+  bool operator==(const PlanLimits&) const = default;
+};
+
+/// What code or environment say. Sizes beyond those that memory can have, UINT64_MAX say, mean "as much as it likes".
+PlanLimits limits(const PlanOptions& options);
 
 /// The same in a context. Where nothing is said, a product that permits other arithmetic than strict may take a quarter
 /// of a device's memory, for the parts of its operands.
-std::uint64_t workspace_limit(const PlanOptions& options, const Problem& problem, const Context& context);
+PlanLimits limits(const PlanOptions& options, const Problem& problem, const Context& context);
 
 }  // namespace tessera::core

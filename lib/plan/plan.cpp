@@ -69,7 +69,7 @@ Plan::Plan(const Plan& original)
     : Plan(original.problem_.copy(), options_for(original.operands_),
            {std::make_unique<BackendPlan>(original.plan_->shared_context(),
                                           SeenProblem(original.problem_, original.context(), original.operands_).get(),
-                                          original.plan_->workspace_limit(),
+                                          original.plan_->limits(),
                                           parse_algorithm(original.algorithm(), "algorithm", true)),
             original.chosen_},
            environment_verbose()) {

@@ -35,7 +35,9 @@ bool readable(const tessera_stencil_desc& d) {
 PlanKey::PlanKey(const Context* context, const tessera_desc* desc, const PlanOptions& options) {
   add(reinterpret_cast<std::uintptr_t>(context));
   add(std::uint64_t(std::uint32_t(options.operands)) | std::uint64_t(std::uint32_t(effort(options))) << 32);
-  add(workspace_limit(options));
+  const PlanLimits most = limits(options);
+  add(most.workspace);
+  add(std::uint64_t(most.multiprocessors));
   add(options.algorithm.size());
   add(options.algorithm.data(), options.algorithm.size());
   std::uint64_t size = 0;

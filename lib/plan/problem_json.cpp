@@ -113,6 +113,7 @@ std::string json_of(const Problem& problem, const std::string& backend, int thre
   object.add("operands", options.operands == TESSERA_MEMORY_HOST ? "host" : "device");
   const std::uint64_t limit = options.workspace != nullptr ? options.workspace_bytes : options.workspace_limit;
   if (limit != 0) object.add("workspace_limit", std::int64_t(std::min(limit, std::uint64_t(INT64_MAX))));
+  if (const int most = limits(options).multiprocessors; most != 0) object.add("sm_limit", std::int64_t(most));
   if (!backend.empty()) object.add("backend", backend.c_str());
   if (threads != 0) object.add("threads", std::int64_t(threads));
   if (!forced.name.empty())

@@ -97,28 +97,33 @@ std::string text_of_threads(int threads) {
   return ", processors " + std::to_string(processors()) + (omp.empty() ? "" : " by OMP_NUM_THREADS=" + omp);
 }
 
+std::string text_of(const PlanLimits& limits, bool on_host) {
+  const std::string text = ", workspace " + std::to_string(limits.workspace);
+  return limits.multiprocessors == 0 || on_host ? text : text + ", sm_limit " + std::to_string(limits.multiprocessors);
+}
+
 }  // namespace
 
 std::string canonical_text(const Problem& problem) {
   return problem.op == TESSERA_OP_GEMM ? text_of(problem.gemm) : text_of(problem.stencil, problem.taps);
 }
 
-std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
+std::string canonical_text(Context& context, tessera_memory operands, const PlanLimits& limits,
                            const std::string& forced) {
   std::string text = std::string(kVersion) + ", " + text_of(context.backend(), context.device());
   if (context.on_host()) text += ", threads " + std::to_string(threads_of(context));
-  text += operands == TESSERA_MEMORY_HOST ? ", host operands" : ", device operands";
-  text += ", workspace " + std::to_string(workspace_limit);
+  text +=
+      (operands == TESSERA_MEMORY_HOST ? ", host operands" : ", device operands") + text_of(limits, context.on_host());
   return forced.empty() ? text : text + ", forced " + forced;
 }
 
-std::string canonical_text(std::vector<Dispatched> backends, int threads, std::uint64_t workspace_limit) {
+std::string canonical_text(std::vector<Dispatched> backends, int threads, const PlanLimits& limits) {
   std::sort(backends.begin(), backends.end(),
             [](const Dispatched& a, const Dispatched& b) { return a.backend->full_name() < b.backend->full_name(); });
   std::string text = std::string(kVersion) + ", one of";
   for (const Dispatched& place : backends)
     text += (&place == &backends.front() ? " " : " | ") + text_of(*place.backend, place.device);
-  return text + text_of_threads(threads) + ", host operands, workspace " + std::to_string(workspace_limit);
+  return text + text_of_threads(threads) + ", host operands" + text_of(limits, false);
 }
 
 }  // namespace tessera::core

@@ -7,6 +7,7 @@
 
 #include "dispatch/dispatch.hpp"
 #include "plan/context.hpp"
+#include "plan/options.hpp"
 #include "problem/problem.hpp"
 
 #include <cstdint>
@@ -19,11 +20,11 @@ namespace tessera::core {
 std::string canonical_text(const Problem& problem);
 
 /// All that the choice depends on beside the problem: the backend and its build, device, threads, where operands are,
-/// the limit of the workspace, and what is forced.
-std::string canonical_text(Context& context, tessera_memory operands, std::uint64_t workspace_limit,
+/// the limits, and what is forced.
+std::string canonical_text(Context& context, tessera_memory operands, const PlanLimits& limits,
                            const std::string& forced);
 
 /// The same for a choice among backends, in whatever order: which there were.
-std::string canonical_text(std::vector<Dispatched> backends, int threads, std::uint64_t workspace_limit);
+std::string canonical_text(std::vector<Dispatched> backends, int threads, const PlanLimits& limits);
 
 }  // namespace tessera::core

@@ -71,7 +71,7 @@ TEST_CASE("products are said so that they can be read back", "[tune]") {
   d.activation = Activation::gelu_tanh, d.bias = Bias::per_row, d.bias_increment = 2, d.bias_stride = 20;
   check_product(d);
   d.order = Order::column_major, d.dtype_bias = DType::f32, d.ldd = 8;
-  check_product(d, {.workspace_limit = 12345});
+  check_product(d, {.workspace_limit = 12345, .sm_limit = 77});
   check_product({.m = 64, .n = 64, .k = 64, .compute = Compute::tf32});
   check_product({.m = 1, .n = 1, .k = 1, .lda = 100, .batch = 1});
 }

@@ -56,11 +56,10 @@ TEMPLATE_TEST_CASE("warpgroup multiplies with every tile, transpose, distance of
     bool few_tiles;  ///< for few tiles alone
   };
   // Tiles alone; in clusters that share A, B and both; slices of k in a cluster, and through the workspace.
-  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false},
-                              {"cluster_m=2,cluster_n=1,split=1", false},
-                              {"cluster_m=1,cluster_n=2,split=1", false},
-                              {"cluster_m=2,cluster_n=2,split=1", false},
-                              {"cluster_k=3,split=3", true},
+  const std::vector<Way> ways{{"cluster_m=1,cluster_n=1,split=1", false}, {"cluster_m=2,cluster_n=1,split=1", false},
+                              {"cluster_m=1,cluster_n=2,split=1", false}, {"cluster_m=2,cluster_n=2,split=1", false},
+                              {"cluster_m=4,cluster_n=1,split=1", false}, {"cluster_m=1,cluster_n=4,split=1", false},
+                              {"cluster_m=4,cluster_n=2,split=1", false}, {"cluster_k=3,split=3", true},
                               {"cluster_m=1,cluster_k=1,split=3", true}};
   for (const GemmDesc& shape : kWarpgroupShapes)
     for (const Transpose trans_a : {Transpose::no, Transpose::yes})

@@ -89,7 +89,9 @@ class FakeGemm : public QueuedPlan {
 
  public:
   FakeGemm(FakeContext& context, const GemmProblem& problem, std::uint64_t workspace)
-      : QueuedPlan(context), p_(problem), workspace_(workspace) {}
+      : QueuedPlan(context), p_(problem), workspace_(workspace) {
+    context_.stats_.multiprocessors = problem.multiprocessors;
+  }
   std::uint64_t workspace_bytes() const override { return workspace_; }
   void execute(const Execution& e) override {
     if (workspace_ > 0) device<char>(e.workspace<char>(), std::int64_t(workspace_));
@@ -261,7 +263,7 @@ const Gemm kTuned{{"tuned",
                    [](FakeContext& context, const GemmProblem& p, const Parameters& parameters) {
                      return make_gemm(context, p, std::uint64_t(parameters.at("split")) * bytes_of_a_split(p));
                    },
-                   {.narrow = true, .epilogue = true}},
+                   {.narrow = true, .epilogue = true, .limited = true}},
                   1};
 
 /// Takes none of the newer vocabulary.

@@ -62,6 +62,7 @@ inline void may_fail(std::string_view entry) {
 /// All that a model of time needs to know here.
 struct FakeMachine {
   int threads;
+  int multiprocessors = 16;
 };
 
 struct FakeContext {

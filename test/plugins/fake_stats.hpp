@@ -25,7 +25,8 @@ struct FakeStats {
   std::int32_t threads = 0;                    ///< as given to the context
   std::int32_t threads_of_the_one_before = 0;  ///< the context made before this one, of a plan perhaps
   std::int32_t high_priority = 0;
-  std::int64_t waits = 0;  ///< calls of wait_for, which "fatal" has
+  std::int32_t multiprocessors = 0;  ///< that the product's plan made last may occupy
+  std::int64_t waits = 0;            ///< calls of wait_for, which "fatal" has
   void* wrapped_stream = nullptr;
   std::thread::id executed_by;  ///< thread of the last plan_execute
   /// Of all contexts of the process together, as of the last call of native_stream.

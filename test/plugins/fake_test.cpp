@@ -173,6 +173,45 @@ TEST_CASE("forced algorithms, parameters and workspaces") {
   fails(ErrorCode::unsupported, "tuned:split=4", "16384", {.workspace_limit = 10000});
 }
 
+TEST_CASE("a plan keeps to some of a device's multiprocessors, or says by name what cannot") {
+  Context context("fake");  // 16 of them; `tuned` can
+  const auto made = [&](const PlanOptions& options) {
+    GemmPlan plan(context, kSmall, options);
+    CHECK(plan.algorithm().starts_with(stats(context).multiprocessors == 0 ? "plain" : "tuned"));
+    return stats(context).multiprocessors;
+  };
+  for (const auto& [limit, kept] : {std::pair(0, 0), {1, 1}, {15, 15}, {16, 0}, {2147483647, 0}}) {
+    INFO(limit);
+    CHECK(made({.sm_limit = limit}) == kept);
+  }
+  {
+    const ScopedVariable told("TESSERA_SM_LIMIT", "7");
+    CHECK(made({}) == 7);
+    CHECK(made({.sm_limit = 3}) == 3);
+    CHECK(made({.sm_limit = 16}) == 0);
+  }
+  const GemmPlan plan(context, kSmall, {.sm_limit = 5});
+  made({});
+  const GemmPlan clone = plan.clone();
+  CHECK(stats(context).multiprocessors == 5);
+  const auto said = [&](ErrorCode code, const PlanOptions& options) {
+    return message_of(code, [&] { GemmPlan(context, kSmall, options); });
+  };
+  CHECK_THAT(said(ErrorCode::unsupported, {.algorithm = "plain", .sm_limit = 5}),
+             ContainsSubstring("plain: cannot keep to sm_limit = 5 multiprocessors"));
+  const StencilDesc stencil{.extents = {5, 6}, .taps = taps::laplacian(2)};
+  CHECK_THAT(message_of(ErrorCode::unsupported, [&] { StencilPlan(context, stencil, {.sm_limit = 5}); }),
+             ContainsSubstring("cannot keep to sm_limit = 5"));
+  CHECK_THAT(said(ErrorCode::invalid_argument, {.sm_limit = -1}),
+             ContainsSubstring("sm_limit = -1: must be at least 0 multiprocessors; 0 means all"));
+  for (const char* malformed : {"-1", "all", "1.5", "2147483648"}) {
+    const ScopedVariable told("TESSERA_SM_LIMIT", malformed);
+    CHECK_THAT(said(ErrorCode::invalid_argument, {}),
+               ContainsSubstring("TESSERA_SM_LIMIT = '" + std::string(malformed) + "'") &&
+                   ContainsSubstring("must be a whole number in [0, 2147483647]"));
+  }
+}
+
 TEST_CASE("products that permit other arithmetic than strict may take a quarter of the device's memory") {
   Context context("fake");  // 1 GiB, and 32 MiB for each of `split`
   GemmDesc desc = kSmall;

@@ -56,16 +56,17 @@ def system():
 def arguments_of_matmul():
     x = np.ones((4, 4))
     rest = dict.fromkeys(("bias", "activation", "compute", "dtype", "backend", "algorithm", "effort", "stream"))
-    return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, **rest}
+    return {"a": x, "b": np.ones((4, 4)), "out": np.ones((4, 4)), "alpha": 1.0, "beta": 0.5, "sm_limit": 0, **rest}
 
 
 def arguments_of_stencil():
     rest = dict.fromkeys(("out", "backend", "algorithm", "effort", "stream"))
-    return {"input": np.ones((4, 5)), "taps": taps.laplacian(2), "boundary": "fixed", "steps": 1, **rest}
+    own = {"input": np.ones((4, 5)), "taps": taps.laplacian(2), "boundary": "fixed", "steps": 1, "sm_limit": 0}
+    return {**own, **rest}
 
 
 def arguments_of_plan(**own):
-    return {**own, **dict.fromkeys(("backend", "algorithm", "effort", "stream")), "memory": "host"}
+    return {**own, **dict.fromkeys(("backend", "algorithm", "effort", "stream")), "memory": "host", "sm_limit": 0}
 
 
 def arguments_of_points():

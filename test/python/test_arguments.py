@@ -73,6 +73,8 @@ def point(**given):
         (ValueError, "alpha = 100000", lambda: tessera.matmul(*two(), alpha=10**400)),
         (TypeError, "alpha = np.complex64(1j), a numpy", lambda: tessera.matmul(*two(), alpha=np.complex64(1j))),
         (ValueError, "steps = 2147483648000000000000: must be an integer", lambda: steps(2147483648 * 10**12)),
+        (TypeError, "sm_limit = 1.5, a float: must be an", lambda: tessera.matmul(*two(), sm_limit=1.5)),
+        (ValueError, "sm_limit = -1: must be at least 0", lambda: tessera.GemmPlan(1, 1, 1, sm_limit=-1)),
         (ValueError, "rank = 2147483648: must be an integer in [-21", lambda: tessera.Taps(2**31)),
     ],
 )

@@ -57,6 +57,7 @@ TEST_CASE("wisdom is of a problem and a machine", "[effort]") {
   CHECK(is_known(kEstimate));
   CHECK_FALSE(is_known({.effort = Effort::estimate}));  // host operands
   CHECK_FALSE(is_known({.operands = Memory::device, .workspace_limit = 12345}));
+  CHECK_FALSE(is_known({.operands = Memory::device, .sm_limit = 5}));
   CHECK_FALSE(is_known({.operands = Memory::device, .algorithm = "plain"}));
   other.m = 5;
   CHECK_FALSE(is_known(kEstimate));

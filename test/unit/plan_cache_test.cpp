@@ -130,6 +130,7 @@ TEST_CASE("every field that matters makes another plan of a product", "[cache]")
   CHECK_FALSE(there(context, desc, {.algorithm = "tuned:split=2"}));
   CHECK_FALSE(there(context, desc, {.algorithm = "tuned:split=3"}));
   CHECK_FALSE(there(context, desc, {.workspace_limit = 1 << 20}));
+  CHECK_FALSE(there(context, desc, {.sm_limit = 5}));
   CHECK(there(context, desc));
 }
 

@@ -63,7 +63,11 @@ inline std::span<const std::int64_t> multistage_arithmetic(const plugin::GemmPro
 }
 
 /// Why a device is not of the kind whose instructions the warpgroups' kernels have; "" where it is.
-std::string why_not_hopper(const Machine& machine);
+inline std::string why_not_hopper(const Machine& machine) {
+  if (machine.major == 9 && machine.minor == 0) return {};
+  return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
+         std::to_string(machine.minor);
+}
 
 /// A configuration and its time: cheaper to sort than an offer.
 template <class Config>

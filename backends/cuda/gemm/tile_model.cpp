@@ -70,8 +70,11 @@ double operand_bytes(const GemmProblem& p) {
 }
 
 double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
-  if (cluster == 1 || machine.count_clusters == nullptr) return double(blocks) * machine.multiprocessors;
-  return machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
+  const double room = double(blocks) * machine.multiprocessors;
+  if (cluster == 1 || machine.count_clusters == nullptr) return room;
+  // A limit may be less than all.
+  const double counted = machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
+  return std::min(counted, std::floor(room / double(cluster)) * double(cluster));
 }
 
 }  // namespace tessera::cuda

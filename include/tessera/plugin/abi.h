@@ -72,6 +72,7 @@ typedef struct tessera_plan_request {
   uint64_t parameter_size; /**< sizeof(tessera_parameter) */
   uint64_t parameter_count;
   uint64_t workspace_limit; /**< GEMM plans ask for no more; a stencil plan takes what it needs */
+  int32_t multiprocessors;  /**< of a device that has some, that the plan's kernels occupy at most; 0: all */
 } tessera_plan_request;
 
 /** What the plugin says of a plan it made. */
@@ -93,7 +94,8 @@ typedef struct tessera_offers_request {
   uint64_t most;            /**< offers that are wanted; 0: all */
   tessera_memory memory;    /**< where the operands are */
   int32_t device;
-  int32_t threads; /**< CPU threads of the context that the plan would have; 0: the backend's own default */
+  int32_t threads;         /**< CPU threads of the context that the plan would have; 0: the backend's own default */
+  int32_t multiprocessors; /**< as in tessera_plan_request */
 } tessera_offers_request;
 
 /** The functions of a backend. */

@@ -30,7 +30,15 @@ struct Features {
   /// Runs where its name is forced, and nowhere else: neither the model of time nor a measured plan takes it. For an
   /// algorithm whose times are not known yet.
   bool forced_only = false;
+  bool limited = false;  ///< keeps a problem's limit of multiprocessors
 };
+
+/// Why an algorithm with these features cannot keep the limit of a problem; "" where that is not the reason.
+template <class Problem>
+std::string missing_limit(const Problem& p, const Features& features) {
+  if (p.multiprocessors == 0 || features.limited) return {};
+  return "cannot keep to sm_limit = " + std::to_string(p.multiprocessors) + " multiprocessors";
+}
 
 /// Why an algorithm with these features cannot solve a product; "" where that is not the reason.
 inline std::string missing_feature(const GemmProblem& p, const Features& features) {
@@ -75,6 +83,7 @@ struct Algorithm {
   /// "" where it can solve the problem, else the reason why not.
   std::string why_not(const Problem& problem, const Machine& machine) const {
     std::string missing = missing_feature(problem, features);
+    if (missing.empty()) missing = missing_limit(problem, features);
     return missing.empty() ? why_unsupported(problem, machine) : missing;
   }
 };

@@ -50,6 +50,7 @@ struct GemmProblem {
   std::int64_t batch;
   std::int64_t stride_a, stride_b, stride_c, stride_d;
   std::int64_t bias_increment, bias_stride;
+  int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
 
   explicit GemmProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_gemm_desc>(source, "the GEMM descriptor");
@@ -110,7 +111,8 @@ struct StencilProblem {
   Index3 in_strides, out_strides;  ///< elements
   std::vector<Tap> taps;           ///< one an offset, in the order of the offsets on the caller's axes
   std::int64_t steps;
-  bool ordered;  ///< Features::ordered is asked for; then the axes are the caller's
+  bool ordered;             ///< Features::ordered is asked for; then the axes are the caller's
+  int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
 
   explicit StencilProblem(const tessera_desc* source) {
     const auto desc = read_struct<tessera_stencil_desc>(source, "the stencil descriptor");

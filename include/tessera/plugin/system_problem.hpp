@@ -93,6 +93,7 @@ struct SystemProblem {
   std::vector<Update> updates;  ///< by stages
   std::vector<Points> injections, recordings;
   std::vector<int> stages;  ///< those that do something, in order
+  int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
 
   static constexpr tessera_op kOp = TESSERA_OP_SYSTEM;
 

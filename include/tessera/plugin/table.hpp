@@ -9,6 +9,7 @@
 #include <tessera/plugin/structs.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -152,6 +153,25 @@ class Table {
     });
   }
 
+  /// Those of a device; of a host there are none to be limited.
+  static int multiprocessors_of(const Machine& machine) {
+    if constexpr ((Backend::kFlags & TESSERA_BACKEND_ON_HOST) != 0)
+      return 0;
+    else if constexpr (requires { machine.multiprocessors; })
+      return machine.multiprocessors;
+    else if constexpr (requires { machine.device.multiprocessors; })
+      return machine.device.multiprocessors;
+    else
+      return (std::numeric_limits<int>::max)();
+  }
+
+  template <class Problem, class Request>
+  static Problem problem_of(const Request& request, const Machine& machine) {
+    Problem problem(request.desc);
+    if (request.multiprocessors < multiprocessors_of(machine)) problem.multiprocessors = request.multiprocessors;
+    return problem;
+  }
+
   /// An offer, and whose it is.
   template <class Algorithm>
   struct Ranked {
@@ -187,7 +207,8 @@ class Table {
       OfferList offers(only_cheapest);
       algorithm.offers(problem, machine, given, workspace_limit, offers);
       given.require_all_known(algorithm.name);
-      if (offers.empty()) reject(algorithm.name, "nothing fits the parameters and workspace_limit");
+      if (offers.empty())
+        reject(algorithm.name, "nothing fits the parameters and workspace_limit = " + std::to_string(workspace_limit));
       for (Offer& offer : offers.all()) ranked.push_back({&algorithm, std::move(offer)});
     }
     if (ranked.empty())
@@ -212,7 +233,7 @@ class Table {
       check_device(known.device);
       const Machine machine = Backend::machine(known.device, known.threads);
       with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
-        const Problem problem(known.desc);
+        const auto problem = problem_of<Problem>(known, machine);
         const auto ranked = ranked_offers(problem, machine, known.algorithm, given_parameters(known),
                                           known.workspace_limit, known.most == 1);
         const double transfer = transfer_seconds(machine, problem, known.memory);
@@ -263,7 +284,7 @@ class Table {
     return guard(error, [&] {
       const auto known = read_struct<tessera_plan_request>(request, "the plan request");
       with_problem(known.desc->op, [&]<class Problem>(std::type_identity<Problem>) {
-        const Problem problem(known.desc);
+        const auto problem = problem_of<Problem>(known, unwrap(context).machine());
         auto made = std::make_unique<OwnedPlan>(make_plan(unwrap(context), problem, known));
         write_struct({sizeof *reply, made->algorithm.c_str(), made->plan->workspace_bytes()}, reply, "the plan reply");
         *plan = reinterpret_cast<tessera_backend_plan*>(made.release());

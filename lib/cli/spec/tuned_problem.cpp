@@ -177,6 +177,7 @@ TunedProblem parse_problem(const std::string& text) {
     problem.desc = parse_stencil(m);
   problem.options.operands = m.named("operands", kMemories);
   if (m.has("workspace_limit")) problem.options.workspace_limit = std::uint64_t(m.whole("workspace_limit"));
+  if (m.has("sm_limit")) problem.options.sm_limit = int(std::min<std::int64_t>(m.whole("sm_limit"), INT32_MAX));
   if (m.has("algorithm")) problem.options.algorithm = m.text("algorithm");
   if (m.has("backend")) problem.backend = m.text("backend");
   if (m.has("threads")) problem.threads = int(std::min<std::int64_t>(m.whole("threads"), INT32_MAX));

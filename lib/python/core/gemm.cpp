@@ -15,7 +15,7 @@ namespace {
 
 /// What a call asks for beside its operands.
 struct ProductOptions {
-  nb::handle bias, activation, compute, dtype, backend, algorithm, effort, stream;
+  nb::handle bias, activation, compute, dtype, backend, algorithm, effort, sm_limit, stream;
   double alpha, beta;
 };
 
@@ -181,7 +181,7 @@ class Product {
   }
 
   void execute(const Place& place) {
-    BorrowedPlan plan(place, &desc_, options_of(place.memory, options_.algorithm, options_.effort));
+    BorrowedPlan plan(place, &desc_, options_of(place.memory, options_.algorithm, options_.effort, options_.sm_limit));
     constexpr double kShort = 32.0 * 32.0 * 32.0;  // below that the lock is not worth giving up
     if (double(desc_.m) * double(desc_.n) * double(desc_.k) * double(desc_.batch) < kShort && loops_.empty())
       run_from(plan, 0, {0, 0, 0});
@@ -220,7 +220,7 @@ class Product {
 };
 
 Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, TypeName dtype,
-              Text backend, Text algorithm, Text effort, Stream stream) {
+              Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   const ProductOptions options{bias,
                                activation,
                                compute,
@@ -228,6 +228,7 @@ Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Nu
                                backend,
                                algorithm,
                                effort,
+                               sm_limit,
                                stream,
                                number(alpha, "alpha"),
                                number(beta, "beta")};
@@ -247,6 +248,7 @@ compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COM
 dtype: of the result: that of a and b, or float32 where they have 16 bits.
 backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
 algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.
+sm_limit: the most multiprocessors of a device that are occupied; 0: what TESSERA_SM_LIMIT says, else all.
 stream: of CUDA, for arrays on a device: a number or a stream object; None: the one that PyTorch or CuPy works on now.
 The work is queued there; with host arrays it is done on return.
 
@@ -259,7 +261,7 @@ void define_gemm(nb::module_& module) {
   module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
              "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0, "compute"_a = nb::none(),
              "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(),
-             "stream"_a = nb::none(), kMatmul);
+             "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
   define_gemm_plan(module);
 }
 

@@ -7,6 +7,7 @@
 #include "device_memory.hpp"
 #include "failures.hpp"
 #include "foreign_boundary.hpp"
+#include "values.hpp"
 
 #include <cstddef>
 
@@ -114,11 +115,12 @@ void refuse_beta(double beta) {
   refuse_value("beta", nb::float_(beta), "0 without `out`, which it is multiplied with");
 }
 
-PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort) {
+PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort, nb::handle sm_limit) {
   PlanOptions options;
   options.operands = memory;
   options.effort = effort_named(effort);
   if (!algorithm.is_none()) options.algorithm = text_argument(algorithm, "algorithm");
+  options.sm_limit = small_whole(sm_limit, "sm_limit");
   return options;
 }
 

@@ -26,7 +26,7 @@ Compute compute_named(nb::handle object);
 Effort effort_named(nb::handle object);
 /// For beta where there is no matrix that it multiplies.
 [[noreturn]] void refuse_beta(double beta);
-PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort);
+PlanOptions options_of(Memory memory, nb::handle algorithm, nb::handle effort, nb::handle sm_limit);
 
 /// The type of alpha and beta for results of a type.
 inline tessera_dtype scalar_dtype(DType dtype) {

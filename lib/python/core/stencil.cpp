@@ -72,7 +72,7 @@ void require_same_shape(const Array& in, const Array& out) {
 }
 
 Result stencil(Any input, SomeTaps given, BoundaryEntries boundary, Whole step_count, Any output, Text backend,
-               Text algorithm, Text effort, Stream stream) {
+               Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   const Taps& taps = taps_of(given);
   const std::int64_t steps = whole(step_count, "steps");
   Array in = domain(array_of(input, "input", stream), "input", false);
@@ -84,7 +84,7 @@ Result stencil(Any input, SomeTaps given, BoundaryEntries boundary, Whole step_c
   tessera_stencil_desc desc = described("input", in.extents(), in.dtype, taps, boundaries_of(boundary, in.rank), steps);
   set_strides(desc.in_strides, in), set_strides(desc.out_strides, out);
   const Place place = place_of(in, backend, stream);
-  BorrowedPlan plan(place, &desc, options_of(place.memory, algorithm, effort));
+  BorrowedPlan plan(place, &desc, options_of(place.memory, algorithm, effort, sm_limit));
   const tessera_operand operands[] = {{in.data, tessera_dtype(in.dtype), TESSERA_ROLE_IN},
                                       {out.data, tessera_dtype(out.dtype), TESSERA_ROLE_OUT}};
   constexpr double kShort = 4096.0;  // below that the lock is not worth giving up
@@ -123,14 +123,14 @@ class SweepPlan : public KeptPlan {
 };
 
 void construct(SweepPlan* self, Wholes shape, SomeTaps taps, TypeName dtype, BoundaryEntries boundary, Whole steps,
-               Text backend, Text memory, Text algorithm, Text effort, Stream stream) {
+               Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   const std::vector<std::int64_t> extents = wholes(shape, "extents");
   if (extents.empty() || extents.size() > TESSERA_MAX_RANK)
     throw nb::value_error(("extents = " + text_of(extents) + ": must have 1, 2 or 3 axes").c_str());
   const tessera_stencil_desc desc = described("extents", extents, dtype_named(dtype, "dtype"), taps_of(taps),
                                               boundaries_of(boundary, int(extents.size())), whole(steps, "steps"));
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
-  new (self) SweepPlan(place, desc, options_of(place.memory, algorithm, effort));
+  new (self) SweepPlan(place, desc, options_of(place.memory, algorithm, effort, sm_limit));
 }
 
 /// `where` is the beginning of a message.
@@ -258,7 +258,7 @@ boundary: what is read outside: 'fixed' (the point keeps its value), 'periodic',
 'constant' or ('constant', value), for all axes; a sequence with an entry for each axis; an entry may be a pair
 (low side, high side).
 out: where the result goes; None: a new array of the input's kind. An input that shares memory with it is copied first.
-backend, algorithm, effort, stream: as for matmul.)";
+backend, algorithm, effort, sm_limit, stream: as for matmul.)";
 
 }  // namespace
 
@@ -267,14 +267,15 @@ void define_stencil(nb::module_& module) {
   define_taps(module);
   module.def("stencil", stencil, "input"_a.none(), "taps"_a, nb::kw_only(), "boundary"_a = "fixed", "steps"_a = 1,
              "out"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(),
-             "stream"_a = nb::none(), kStencil);
+             "sm_limit"_a = 0, "stream"_a = nb::none(), kStencil);
   nb::class_<SweepPlan> plan(
       module, "StencilPlan",
       "A stencil that is made once and executed many times, by one thread at a time. Arrays are in C "
       "order.");
   plan.def("__init__", construct, "extents"_a, "taps"_a, nb::kw_only(), "dtype"_a = "float32", "boundary"_a = "fixed",
            "steps"_a = 1, "backend"_a = nb::none(), "memory"_a = "host", "algorithm"_a = nb::none(),
-           "effort"_a = nb::none(), "stream"_a = nb::none(), "memory: 'host' or 'device'. The rest as for stencil.");
+           "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(),
+           "memory: 'host' or 'device'. The rest as for stencil.");
   plan.def("execute", &SweepPlan::sweep, "input"_a, nb::kw_only(), "out"_a = nb::none(),
            "Returns out, or a new array. With memory='device' the work is queued on the plan's stream.");
   define_plan(plan);

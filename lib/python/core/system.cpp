@@ -297,10 +297,10 @@ class StepsPlan : public KeptPlan {
 };
 
 void construct(StepsPlan* self, const System& system, std::int64_t steps, Text backend, Text memory, Text algorithm,
-               Text effort, Stream stream) {
+               Text effort, Whole sm_limit, Stream stream) {
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   const StencilSystem::Description description(system.get(), steps);
-  new (self) StepsPlan(place, system, description, steps, options_of(place.memory, algorithm, effort));
+  new (self) StepsPlan(place, system, description, steps, options_of(place.memory, algorithm, effort, sm_limit));
 }
 
 void define_expressions(nb::module_& module) {
@@ -380,7 +380,7 @@ void define_systems(nb::module_& module) {
            "Sums weight * value at points into recorded[step, i]. weights, series: as for inject.");
   nb::class_<StepsPlan> plan(module, "SystemPlan", "Steps of a system, made once and executed many times.");
   plan.def("__init__", construct, "system"_a, "steps"_a, nb::kw_only(), "backend"_a = nb::none(), "memory"_a = "host",
-           "algorithm"_a = nb::none(), "effort"_a = nb::none(), "stream"_a = nb::none());
+           "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none());
   plan.def("execute", &StepsPlan::step, "fields"_a, nb::kw_only(), "injected"_a = nb::none(), "recorded"_a = nb::none(),
            "first_step"_a = 0,
            "fields: a dict with the array of each field, in C order; of a state of several levels a list of them, the "

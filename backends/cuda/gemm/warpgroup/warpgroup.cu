@@ -33,6 +33,7 @@ class WarpgroupPlan final : public plugin::Plan {
         problem_(problem),
         product_(warpgroup_product(problem)),
         config_(config),
+        machine_(context.machine().limited(problem.multiprocessors)),
         layout_{!product_.trans_a, product_.trans_b || warpgroup_transposes_b(product_), warpgroup_turns(problem)},
         merged_(warpgroup_merges_batch(product_)),
         by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
@@ -45,7 +46,8 @@ class WarpgroupPlan final : public plugin::Plan {
     for (const WarpgroupWriting writing : writings()) {
       if (writing != WarpgroupWriting::kBulk) prepare(by_elements_[int(writing)], shared);
       prepare(by_copies_[int(writing)], shared);
-      start_ = {can_start_early(by_copies_[int(writing)])};
+      // What starts early occupies other multiprocessors.
+      start_ = {problem.multiprocessors == 0 && can_start_early(by_copies_[int(writing)])};
     }
     if (partial_bytes_ > 0) add_start_ = prepare_add_slices<T>();
     if (config.panels.bytes() > 0) {
@@ -167,13 +169,12 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupOrder order_of(const GemmArguments<T>& g, const WarpgroupConfig& config) const {
     const WarpgroupTiles tiles = warpgroup_tiles(g.m, g.n, config);
     const std::int64_t group =
-        std::min(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), context_.machine(), config), tiles.rows);
+        std::min(warpgroup_group(g.n * g.k * std::int64_t(sizeof(T)), machine_, config), tiles.rows);
     const auto divisor = [](std::int64_t d) { return WarpgroupDivisor(std::uint32_t(d)); };
     return {0,
             std::uint32_t(tiles.rows * tiles.columns * g.batch * config.split / config.cluster.k),
             divisor(config.split),
             std::uint32_t(tiles.rows),
-            std::uint32_t(tiles.columns),
             divisor(group),
             divisor((tiles.rows - 1) % group + 1),
             divisor(group * tiles.columns),
@@ -228,9 +229,9 @@ class WarpgroupPlan final : public plugin::Plan {
                        int(kSize)});
     }
     w.order = order_of(g, config);
-    const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, context_.machine(), config);
+    const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, machine_, config);
     w.order.units -= std::uint32_t(tail);
-    const std::int64_t blocks = warpgroup_blocks(g.m, g.n, g.batch, context_.machine(), config);
+    const std::int64_t blocks = warpgroup_blocks(g.m, g.n, g.batch, machine_, config);
     launch_blocks((by_elements ? by_elements_ : by_copies_)[int(how)],
                   std::min<std::int64_t>(blocks, std::int64_t(w.order.units) * config.cluster.blocks()), w);
     if (tail > 0) multiply_tail(w, tail);
@@ -266,6 +267,7 @@ class WarpgroupPlan final : public plugin::Plan {
   Context& context_;
   plugin::GemmProblem problem_, product_;  ///< see warpgroup_product()
   WarpgroupConfig config_;
+  Machine machine_;  ///< with the problem's limit
   WarpgroupLayout layout_;
   bool merged_;
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
@@ -297,8 +299,12 @@ std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& m
 #endif
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"warpgroup", why_unsupported, warpgroup_offers, make_warpgroup, {.narrow = true, .epilogue = true}}, 0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"warpgroup",
+                                                                  why_unsupported,
+                                                                  warpgroup_offers,
+                                                                  make_warpgroup,
+                                                                  {.narrow = true, .epilogue = true, .limited = true}},
+                                                                 0};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -151,16 +151,17 @@ __device__ __forceinline__ void with_width(int columns, const With& with) {
   }
 }
 
-/// Sums of tf32 that are no finite numbers, from `row` on: see recompute().
+/// Sums of tf32 that are no finite numbers, from `row` on, of so many columns: see recompute().
 template <class Shape, class S>
 __device__ __forceinline__ void recompute_sums(S (&sums)[Shape::kN / 2], const SlicedArguments<S>& x,
-                                               const WarpgroupWork& work, std::int64_t row) {
+                                               const WarpgroupWork& work, std::int64_t row, int columns) {
   const GemmArguments<S>& g = x.g;
   const std::int64_t first = std::int64_t(work.first_step) * Shape::kDepth;
   const std::int64_t last = min(first + x.k_per_slice, g.k), batch = work.tile.batch;
   recompute<Shape::Place::kHalf>(
       sums, {g.a + batch * g.stride_a, Shape::A::kKMajor ? g.lda : 1, Shape::A::kKMajor ? 1 : g.lda, g.m, row},
-      {g.b + batch * g.stride_b, g.ldb, 1, g.n, work.tile.column + Shape::Place::column()}, first, last);
+      {g.b + batch * g.stride_b, g.ldb, 1, work.tile.column + columns, work.tile.column + Shape::Place::column()},
+      first, last);
 }
 
 /// A warpgroup: multiplies what comes, and writes its 64 rows of each tile, or of every other tile. kFixed: columns of
@@ -222,7 +223,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
                              int(min(g.n - work.tile.column, std::int64_t(w.tile.columns))), work.slice};
     products_wait<0>();
     if (work.steps > 0 && !idle) release(read);
-    if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row);
+    if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row, part.columns);
     if constexpr (kSlices)
       write_cluster<Shape>(shared, sums, w, work.tile, row, rank, !idle);
     else

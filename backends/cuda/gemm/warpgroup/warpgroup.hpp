@@ -53,6 +53,9 @@ inline bool warpgroup_copies_a(const plugin::GemmProblem& p) {
 inline bool warpgroup_copies_b(const plugin::GemmProblem& p) {
   return warpgroup_transposes_b(p) || !whole_vectors(p.dtype, {p.ldb, p.batch > 1 ? p.stride_b : 0});
 }
+inline bool warpgroup_copies(const plugin::GemmProblem& product) {
+  return warpgroup_copies_a(product) || warpgroup_copies_b(product);
+}
 
 /// The distance of the copy's rows of so many neighbours: whole lines of 128 bytes.
 inline std::int64_t warpgroup_copy_ld(const plugin::GemmProblem& product, std::int64_t neighbours) {
@@ -61,7 +64,7 @@ inline std::int64_t warpgroup_copy_ld(const plugin::GemmProblem& product, std::i
 
 /// Whether the matrices of a batch are one product, or several: of copied operands there is one matrix at a time.
 inline bool warpgroup_merges_batch(const plugin::GemmProblem& product) {
-  return product.batch <= 1 || (!warpgroup_copies_a(product) && !warpgroup_copies_b(product));
+  return product.batch <= 1 || !warpgroup_copies(product);
 }
 
 /// Rows of A and columns of B that are copied at a time: all, or equal shares of as many as fit.

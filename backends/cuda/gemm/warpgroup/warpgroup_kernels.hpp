@@ -43,7 +43,7 @@ struct WarpgroupDivisor {
 struct WarpgroupOrder {
   std::uint32_t first, units;  ///< of a cluster's work
   WarpgroupDivisor slices;
-  std::uint32_t rows, columns;           ///< of clusters' tiles in a matrix
+  std::uint32_t rows;                    ///< of clusters' tiles in a matrix
   WarpgroupDivisor group, last_group;    ///< rows of all groups but the last, and of that
   WarpgroupDivisor of_group, of_matrix;  ///< tiles
   WarpgroupCluster tiles;                ///< by which tiles are numbered: those of a cluster, as a rule; powers of two

@@ -30,7 +30,8 @@ constexpr std::int64_t kMostSplit = 64;
 constexpr std::array<std::int64_t, 3> kClusterSides{1, 2, 4};
 constexpr std::array<std::int64_t, 2> kRows{128, 64};
 constexpr std::int64_t kMostClusterSide = 4;
-/// Panels are whole tiles, of all sizes.
+constexpr double kMostUnits = 0x7fffffff;  ///< of a launch: see WarpgroupDivisor
+/// Panels are whole lines of 128 bytes.
 constexpr std::int64_t kPanelUnit = 256;
 /// Coordinates of tensors are of 32 bits, distances of rows and matrices below 2^40 bytes.
 constexpr std::int64_t kMostExtent = std::int64_t(1) << 30, kMostDistance = std::int64_t(1) << 35;
@@ -130,7 +131,6 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double alone = to_partial || whole ? 0.0 : 1.0;
-  // Other blocks' sums are read one by one.
   const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
                            c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
@@ -254,7 +254,7 @@ std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& mach
   const WarpgroupConfig tailed{config.tile, config.cluster, 2, config.split, config.panels};
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
   const std::int64_t steps = steps_of(p);
-  if (config.split == 1 && tiles > 0)
+  if (config.split == 1 && tiles > 0 && p.multiprocessors == 0)
     for (std::int64_t tail = std::min<std::int64_t>(kMostInCluster, steps); tail > 1; --tail)
       if (tiles * double(tail) <= held_at_once(machine, 1, tail)) {
         fit.push_back(tail);
@@ -346,25 +346,24 @@ WarpgroupConfig warpgroup_config(const GemmProblem& problem, const plugin::Param
           panels};
 }
 
-std::string why_not_hopper(const Machine& machine) {
-  if (machine.major == 9 && machine.minor == 0) return {};
-  return "it is for compute capability 9.0, the device has " + std::to_string(machine.major) + "." +
-         std::to_string(machine.minor);
-}
-
 std::string warpgroup_why_unsupported(const GemmProblem& p, const Machine& machine) {
   if (std::string why = why_not_hopper(machine); !why.empty()) return why;
   if (plugin::size_of(p.dtype) == 8) return "it is for f16, bf16 and f32 in tf32";
   if (warpgroup_in_tf32(p) && p.compute != TESSERA_COMPUTE_TF32)
     return "it computes f32 in tf32, which the product does not permit";
+  if (p.multiprocessors > 0 && warpgroup_copies(warpgroup_product(p)))
+    return "it copies operands, which keeps no sm_limit: make rows of A and B multiples of 16 bytes, in tf32 one of "
+           "them along k";
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent)
     return "m, n, k or batch is not below " + std::to_string(kMostExtent);
   if (std::max({p.lda, p.ldb, p.stride_a, p.stride_b}) < kMostDistance) return {};
   return "a leading dimension or stride is not below " + std::to_string(kMostDistance);
 }
 
-void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
+void warpgroup_offers(const GemmProblem& problem, const Machine& whole_machine, const plugin::GivenParameters& given,
                       std::uint64_t workspace_limit, plugin::OfferList& offers) {
+  const Machine machine = whole_machine.limited(problem.multiprocessors);
+  if (problem.multiprocessors > 0) workspace_limit = 0;  // kernels beside the product's keep no limit
   const GemmProblem product = warpgroup_product(problem), p = of_a_launch(product);
   const Names names(problem);
   if (warpgroup_in_tf32(p)) given.in_range("compute", TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32, TESSERA_COMPUTE_TF32);
@@ -374,15 +373,16 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& machine, const 
   };
   const WarpgroupPanels panels = panels_of(product, panel(names.panel.m, warpgroup_copies_a(product), p.m, most.m),
                                            panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
-  const bool whole = panels.m == p.m && panels.n == p.n;
   std::vector<Priced<WarpgroupConfig>> found;
+  const bool whole = panels.m == p.m && panels.n == p.n;
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
   const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
   for (const WarpgroupTile& tile : tiles_to_try(p, machine, given, names.tile))
     for (const auto& [split, cluster] : cuts) {
       const WarpgroupConfig config{tile, cluster, 1, split, panels};
-      if (!can_share(p, tile, cluster)) continue;
+      const double blocks = cluster.blocks(), all = blocks * units_of(p.m, p.n, p.batch, config);
+      if (!can_share(p, tile, cluster) || blocks > machine.multiprocessors || all > kMostUnits) continue;
       // A cluster's slices are of one tile, and there is no use for others where tiles are many.
       if (split > 1 && tiles_of(p.m, p.n, p.batch, config) > held(machine, cluster)) continue;
       if (panels.bytes() + warpgroup_partial_bytes(product, config) > workspace_limit) continue;

@@ -152,6 +152,7 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
         a.copy(ring.a(), w.a, ring.full(), at_row, k, batch);
         b.copy(ring.b(), w.b, ring.full(), at_column, k, batch);
       }
+      __syncwarp();  // stages are waited for by parity: nobody stays a phase behind
       ring.advance();
     }
   }

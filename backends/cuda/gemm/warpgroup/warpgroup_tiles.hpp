@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The tiles of the algorithm warpgroup: the one list from which its kernels are instantiated and its choice is made.
+/// The tiles of the algorithm warpgroup, as its kernels and its choice know them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 namespace tessera::cuda {
