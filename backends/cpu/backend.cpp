@@ -5,6 +5,7 @@
 /// The CPU backend's table. Its algorithms register themselves.
 
 #include "context.hpp"
+#include "gemm/small.hpp"
 #include "machine.hpp"
 #include "processor.hpp"
 #include "thread_pool.hpp"
@@ -32,6 +33,7 @@ struct Backend {
   static std::vector<plugin::Device> devices() { return {{processor_name(), memory_bytes()}}; }
 
   static Machine machine(int, int threads) { return machine_here(threads); }
+  static constexpr auto small_gemm = cpu::small_gemm;
 };
 
 }  // namespace

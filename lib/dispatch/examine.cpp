@@ -92,6 +92,19 @@ std::string list_devices(const tessera_backend& table, std::vector<DeviceDescrip
   return "";
 }
 
+std::string ask_small_gemm(const tessera_backend& table, SmallGemm& small) {
+  small.table = &table;
+  const auto entry = optional_entry(table, &tessera_backend::small_gemm);
+  if (entry == nullptr) return "";
+  return thrown_by("small_gemm", [&] {
+    for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64}) {
+      auto& [multiply, most] = small.of_type[std::size_t(dtype - TESSERA_F32)];
+      multiply = entry(dtype, &most);
+      most = multiply == nullptr ? 0 : std::clamp<std::int64_t>(most, 0, kMostSmall);
+    }
+  });
+}
+
 Examined examine_once(const tessera_backend* table, const std::string& name) {
   Examined found;
   found.reason = table_problem(table, name);
@@ -102,6 +115,7 @@ Examined examine_once(const tessera_backend* table, const std::string& name) {
   found.build_info = at_most(table->build_info, kMostTextLength);
   found.reason = failure_of("available", [&](tessera_error* error) { return table->available(error); });
   if (found.reason.empty()) found.reason = list_devices(*table, found.devices);
+  if (found.reason.empty()) found.reason = ask_small_gemm(*table, found.small);
   if (!found.reason.empty()) found.devices.clear();
   return found;
 }

@@ -24,11 +24,31 @@ inline constexpr std::uint64_t kMostAlgorithms = 256;
 inline constexpr std::int32_t kMostDevices = 4096;
 inline constexpr std::size_t kMostNameLength = 64;    ///< of a backend or an algorithm
 inline constexpr std::size_t kMostTextLength = 1024;  ///< of a device's name, build_info, or a reason
+inline constexpr std::int64_t kMostSmall = 1024;      ///< m, n and k of a small product
 
 struct DeviceDescription {
   std::string name;
   std::uint64_t memory_bytes = 0;
 };
+
+/// How a backend multiplies small matrices without a plan.
+struct SmallGemm {
+  struct OfType {
+    tessera_small_gemm_function multiply = nullptr;
+    std::int64_t most = 0;  ///< largest m, n and k; 0: nothing does
+  };
+  static constexpr std::size_t kTypes = 2;  ///< TESSERA_F32 and TESSERA_F64
+  std::array<OfType, kTypes> of_type{};
+  const tessera_backend* table = nullptr;
+};
+
+/// An entry of the table that may be missing: null.
+template <class Function>
+Function optional_entry(const tessera_backend& table, Function tessera_backend::*entry) {
+  const auto* const begin = reinterpret_cast<const char*>(&table);
+  const auto* const end = reinterpret_cast<const char*>(&(table.*entry)) + sizeof(Function);
+  return table.struct_size < std::uint64_t(end - begin) ? nullptr : table.*entry;
+}
 
 struct Examined {
   bool sound = false;  ///< the table keeps the contract as far as can be seen: its functions may be called
@@ -36,6 +56,7 @@ struct Examined {
   std::string build_info;
   std::array<std::vector<std::string>, 3> algorithms;  ///< of TESSERA_OP_GEMM, _STENCIL and _SYSTEM
   std::vector<DeviceDescription> devices;
+  SmallGemm small;
 };
 
 /// Examines the table of the plugin whose file says `name`. What the plugin throws becomes the reason.

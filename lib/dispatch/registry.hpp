@@ -72,6 +72,7 @@ class Backend {
   const std::vector<std::string>& algorithms(tessera_op op);
   const std::vector<DeviceDescription>& devices() { return loaded().examined.devices; }
   int device_count() { return int(devices().size()); }
+  const SmallGemm& small_gemm() { return loaded().examined.small; }
 
  private:
   struct State {

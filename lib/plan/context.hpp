@@ -77,9 +77,7 @@ class Context {
   /// An entry of the table that may be missing: null.
   template <class Function>
   Function optional(Function tessera_backend::*entry) const {
-    const auto* const begin = reinterpret_cast<const char*>(&table_);
-    const auto* const end = reinterpret_cast<const char*>(&(table_.*entry)) + sizeof(Function);
-    return table_.struct_size < std::uint64_t(end - begin) ? nullptr : table_.*entry;
+    return optional_entry(table_, entry);
   }
 
  private:

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 
 /* Plugins in C that break one rule each, chosen by a macro. TESSERA_OLD_TABLE breaks none: its table ends before the
- * optional part, as that of a plugin built with an older header would. */
+ * optional part, as that of a plugin built with an older header would. Nor does TESSERA_SMALL_GEMM. */
 
 #include <tessera/plugin/abi.h>
 
@@ -117,6 +117,21 @@ static tessera_status plan_execute(tessera_backend_plan* plan, const tessera_exe
 }
 static void plan_destroy(tessera_backend_plan* plan) { free(plan); }
 
+#if defined(TESSERA_SMALL_GEMM)
+/* The first element of a small product becomes the number of times that functions were asked for; plans write nothing.
+ * Of f64 it takes more than anybody gives it. */
+static int asked = 0;
+static void small_f32(const tessera_small_product* product) { *(float*)product->c = (float)asked; }
+static void small_f64(const tessera_small_product* product) { *(double*)product->c = asked; }
+static tessera_small_gemm_function small_gemm(tessera_dtype dtype, int64_t* most) {
+  static const int64_t largest[] = {8, INT64_MAX};
+  static const tessera_small_gemm_function functions[] = {small_f32, small_f64};
+  ++asked;
+  *most = largest[dtype - TESSERA_F32];
+  return functions[dtype - TESSERA_F32];
+}
+#endif
+
 static tessera_backend table = {.struct_size = sizeof(tessera_backend),
                                 .abi_version = TESSERA_BACKEND_ABI_VERSION,
                                 .flags = TESSERA_BACKEND_ON_HOST,
@@ -159,6 +174,8 @@ EXPORT const tessera_backend* tessera_backend_v1(void) {
   table.abi_version += 1 << 16;
 #elif defined(TESSERA_MINOR_UNKNOWN)
   table.abi_version = 1;
+#elif defined(TESSERA_SMALL_GEMM)
+  table.small_gemm = small_gemm;
 #elif defined(TESSERA_NULL_TABLE)
   return NULL;
 #endif

@@ -76,12 +76,14 @@ const std::map<std::string, std::string> kReasons = {
     {"throwsinfo", "device_info threw an exception: thrown by an entry"},
     {"throwsalgorithms", "algorithm_count threw an exception: thrown by an entry"},
     {"throwsnames", "algorithm_name threw an exception: thrown by an entry"},
+    {"throwssmall", "small_gemm threw an exception: thrown by an entry"},
     {"throwsentrystatic", "tessera_backend_v1 threw an exception: one of unknown type"},
     {"throwsavailablestatic", "available threw an exception: thrown by an entry"},
     {"throwscountstatic", "device_count threw an exception: thrown by an entry"},
     {"throwsinfostatic", "device_info threw an exception: thrown by an entry"},
     {"throwsalgorithmsstatic", "algorithm_count threw an exception: thrown by an entry"},
     {"throwsnamesstatic", "algorithm_name threw an exception: thrown by an entry"},
+    {"throwssmallstatic", "small_gemm threw an exception: thrown by an entry"},
 };
 
 }  // namespace

@@ -110,5 +110,6 @@ extern "C" __attribute__((visibility("default"))) const tessera_backend* tessera
   if (name.starts_with("throwsinfo")) make_throw(table.device_info);
   if (name.starts_with("throwsalgorithms")) make_throw(table.algorithm_count);
   if (name.starts_with("throwsnames")) make_throw(table.algorithm_name);
+  if (name.starts_with("throwssmall")) make_throw(table.small_gemm);
   return &table;
 }

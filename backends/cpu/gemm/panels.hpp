@@ -22,6 +22,11 @@ namespace tessera::cpu {
 template <class T>
 void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, Scalar<T>* workspace);
 
+/// D <- alpha * op(A) * op(B) + beta * C by the kernels alone, for operands that caches hold. A transposed B is copied
+/// to the stack, as many panels at a time as fit there: at least one must.
+template <class T>
+void multiply_small(const TileProduct<T>& product);
+
 /// The same with A and B packed as pairs, by dot products. Defined where kHasDotProducts.
 void multiply_pairs(const TileProduct<bfloat16>& product, const Blocks& blocks, Scalar<bfloat16>* workspace);
 

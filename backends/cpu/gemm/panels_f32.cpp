@@ -8,6 +8,7 @@ namespace tessera::cpu {
 template void multiply_panels(const TileProduct<float>&, const Blocks&, float*);
 template void multiply_panels(const TileProduct<float16>&, const Blocks&, float*);
 template void multiply_panels(const TileProduct<bfloat16>&, const Blocks&, float*);
+template void multiply_small(const TileProduct<float>&);
 template std::vector<TileStep<float>> tile_steps(const plugin::GemmProblem&);
 
 }  // namespace tessera::cpu

@@ -98,6 +98,22 @@ typedef struct tessera_offers_request {
   int32_t multiprocessors; /**< as in tessera_plan_request */
 } tessera_offers_request;
 
+/** C <- alpha * op(A) * op(B) + beta * C of matrices in the host's memory, row-major. Sizes are 1 and more. alpha and
+ * beta are to be rounded to the matrices' type, in which alpha is not 0. C is not read where beta is 0, and shares no
+ * element with A and B. */
+typedef struct tessera_small_product {
+  uint64_t struct_size;
+  int64_t m, n, k;
+  const void* a;
+  const void* b;
+  void* c;
+  int64_t lda, ldb, ldc; /**< elements from one row of the stored matrix to the next */
+  double alpha, beta;
+  tessera_transpose trans_a, trans_b;
+} tessera_small_product;
+/** Computes it on the calling thread and cannot fail. Called from any thread, also in the child of a fork. */
+typedef void (*tessera_small_gemm_function)(const tessera_small_product* product);
+
 /** The functions of a backend. */
 typedef struct tessera_backend {
   uint64_t struct_size;
@@ -158,6 +174,10 @@ typedef struct tessera_backend {
   /** What is queued on the context from now on begins when what is queued on `earlier`, another context of this
    * backend, has ended. Returns at once. Null: nothing stays queued, or the core waits. */
   tessera_status (*wait_for)(tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error);
+  /** What multiplies small matrices of a type without a plan; `most` becomes the largest m, n and k that it takes.
+   * Null: nothing does. Asked once a process for each type, of a backend that is available. It gives the bits that a
+   * plan of one of the backend's algorithms gives. */
+  tessera_small_gemm_function (*small_gemm)(tessera_dtype dtype, int64_t* most);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

@@ -58,7 +58,8 @@ class Table {
                                        timer_start_entry(),
                                        timer_stop_entry(),
                                        threads_entry(),
-                                       wait_for_entry()};
+                                       wait_for_entry(),
+                                       small_gemm_entry()};
     return &table;
   }
 
@@ -353,6 +354,16 @@ class Table {
     if constexpr (requires(Context & context) { context.wait_for(context); })
       return [](tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error) {
         return guard(error, [&] { unwrap(context).wait_for(unwrap(earlier)); });
+      };
+    return nullptr;
+  }
+
+  static auto small_gemm_entry() -> decltype(tessera_backend::small_gemm) {
+    if constexpr (requires { Backend::small_gemm; })
+      return [](tessera_dtype dtype, std::int64_t* most) {
+        tessera_small_gemm_function function = nullptr;
+        guard(nullptr, [&] { function = Backend::small_gemm(dtype, *most); });
+        return function;
       };
     return nullptr;
   }
