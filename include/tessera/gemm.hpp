@@ -254,6 +254,23 @@ namespace detail {
 
 /// A product in one call.
 struct OneProduct {
+  /// Whether it is small and is done without a plan: see tessera_small_gemm.
+  template <class A, class B, class C, class... More>
+  static bool small(const Context* context, const GemmDesc& desc, Scalar<element_of<C>> alpha, const A& a, const B& b,
+                    Scalar<element_of<C>> beta, C& c, const More&...) {
+    using T = element_of<C>;
+    constexpr bool kAlike = std::is_same_v<T, element_of<A>> && std::is_same_v<T, element_of<B>>;
+    if constexpr (sizeof...(More) == 0 && kAlike && kWritable<C&> && kIsArray<A> && kIsArray<B> && kIsArray<C>) {
+      GemmPlan::Translated d(desc);
+      d.c.dtype = d.c.dtype_d = tessera_dtype(kDType<T>);
+      const std::uint64_t elements[] = {size_of(a), size_of(b), size_of(c)};
+      tessera_context* const handle = context == nullptr ? nullptr : context->get();
+      return (context == nullptr || handle != nullptr) &&
+             tessera_small_gemm(handle, &d.c, alpha, data_of(a), data_of(b), beta, data_of(c), elements) != 0;
+    }
+    return false;
+  }
+
   template <class A, class B, class C, class... More>
   static void gemm(const Context* context, GemmDesc desc, Scalar<element_of<C>> alpha, const A& a, const B& b,
                    Scalar<element_of<C>> beta, C&& c, const PlanOptions& options, More&&... more) {
@@ -266,6 +283,23 @@ struct OneProduct {
   }
 
  private:
+  /// Pointers, and ranges on the host.
+  template <class X>
+  static constexpr bool kIsArray = std::is_pointer_v<X> || std::ranges::contiguous_range<X>;
+  template <class X>
+  static auto data_of(X& x) {
+    if constexpr (std::is_pointer_v<std::remove_const_t<X>>)
+      return x;
+    else
+      return std::ranges::data(x);
+  }
+  template <class X>
+  static std::uint64_t size_of(const X& x) {
+    if constexpr (std::is_pointer_v<X>)
+      return UINT64_MAX;
+    else
+      return std::ranges::size(x);
+  }
   template <class X>
   static void set_bias(GemmDesc&, const X&) {}
   template <class Values>
@@ -283,13 +317,15 @@ struct OneProduct {
 template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
 void gemm(const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
           Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {
-  detail::OneProduct::gemm(nullptr, desc, alpha, a, b, beta, c, {}, more...);
+  if (!detail::OneProduct::small(nullptr, desc, alpha, a, b, beta, c, more...))
+    detail::OneProduct::gemm(nullptr, desc, alpha, a, b, beta, c, {}, more...);
 }
 /// The same on the device of a context. Buffers: queued on its stream. Device pointers need options.
 template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
 void gemm(const Context& context, const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
           Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {
-  detail::OneProduct::gemm(&context, desc, alpha, a, b, beta, c, {}, more...);
+  if (!detail::OneProduct::small(&context, desc, alpha, a, b, beta, c, more...))
+    detail::OneProduct::gemm(&context, desc, alpha, a, b, beta, c, {}, more...);
 }
 /// With options for the plan.
 template <detail::Operand A, detail::Operand B, detail::Operand C>

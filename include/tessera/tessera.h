@@ -228,12 +228,18 @@ TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, in
 
 /** C <- alpha * op(A) * op(B) + beta * C in one call, on host operands of the descriptor's types, with its
  * activation and without a bias; complete on return. alpha and beta are rounded to the type of scalars.
- * `context` may be null: the backend is then chosen for this descriptor. The plan
- * comes from the plan cache, so that the same product costs little more the next time than a plan that the
- * program keeps. */
+ * `context` may be null: the backend is then chosen for this descriptor. A small product may need no plan
+ * (tessera_small_gemm). Other plans come from the plan cache, so that the same product costs little more the next time
+ * than a plan that the program keeps. */
 TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
                                         const void* a, const void* b, double beta, void* c, tessera_error* error);
-/** A stencil in one call, in the same way. */
+/** The same without a plan. Returns 1 where C is computed. Returns 0 where nothing is done, and tessera_gemm is to be
+ * called: the backend has no function for the product, as it is not small, has a batch or an activation, or alpha = 0;
+ * an argument is wrong; C may overlap A or B; or something is said about plans, as by TESSERA_VERBOSE,
+ * TESSERA_GEMM_ALGORITHM or wisdom. `elements` may be null, or says how many elements a, b and c have at most. */
+TESSERA_API int32_t tessera_small_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
+                                       const void* a, const void* b, double beta, void* c, const uint64_t elements[3]);
+/** A stencil in one call, in the same way as tessera_gemm. */
 TESSERA_API tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in,
                                            void* out, tessera_error* error);
 

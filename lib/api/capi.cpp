@@ -16,6 +16,7 @@
 #include "plan/make_plan.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/small_product.hpp"
 #include "plan/verbose.hpp"
 
 #include <tessera/plugin/structs.hpp>
@@ -287,6 +288,7 @@ tessera_status tessera_plan_borrow(tessera_context* context, const tessera_desc*
 tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha, const void* a,
                             const void* b, double beta, void* c, tessera_error* error) {
   return guard(error, [&] {
+    if (tessera_small_gemm(context, desc, alpha, a, b, beta, c, nullptr) != 0) return;
     const Loan plan(context, desc);
     const tessera_operand operands[] = {operand_of(*plan, TESSERA_ROLE_A, a), operand_of(*plan, TESSERA_ROLE_B, b),
                                         operand_of(*plan, TESSERA_ROLE_C, c)};
@@ -295,6 +297,14 @@ tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* d
     (*plan).execute(
         {sizeof(tessera_execution), operands, sizeof *operands, 3, scalars, sizeof *scalars, 2, nullptr, 0, 0});
   });
+}
+
+int32_t tessera_small_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha, const void* a,
+                           const void* b, double beta, void* c, const uint64_t elements[3]) {
+  const plugin::DefaultMode mode;
+  if (desc == nullptr) return 0;
+  const core::Context* const known = context == nullptr ? nullptr : context->context.get();
+  return core::multiply_small(known, *desc, alpha, a, b, beta, c, elements);
 }
 
 tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in, void* out,
@@ -332,6 +342,7 @@ tessera_status tessera_get_plan_cache_info(tessera_plan_cache_info* info, tesser
 tessera_status tessera_reload_environment(tessera_error* error) {
   return guard(error, [] {
     core::reload_environment();
+    core::forget_small_gemm();
     if (core::PlanCache* const cache = core::PlanCache::if_used()) cache->clear();  // what they made others choose
   });
 }

@@ -26,32 +26,35 @@ struct Failure {
   bool started = false;  ///< C may have been written
 };
 
+/// Field by field: to set all to zero first would take as long as the checks of a small product.
 template <class T>
-Shape shape_of(const Product<T>& p) {
+tessera_gemm_desc descriptor_of(const Product<T>& p) {
   const bool many = p.batch > 1;
-  return {tessera_dtype(kDType<T>),
-          p.trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE,
-          p.trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE,
-          p.m,
-          p.n,
-          p.k,
-          p.lda,
-          p.ldb,
-          p.ldc,
-          p.batch,
-          many ? p.stride_a : TESSERA_PACKED,
-          many ? p.stride_b : TESSERA_PACKED,
-          many ? p.stride_c : TESSERA_PACKED};
+  tessera_gemm_desc d;
+  d.struct_size = sizeof d, d.op = TESSERA_OP_GEMM;
+  d.dtype = tessera_dtype(kDType<T>), d.dtype_d = 0, d.dtype_bias = 0, d.compute = TESSERA_COMPUTE_DEFAULT;
+  d.order = TESSERA_COLUMN_MAJOR, d.bias = TESSERA_BIAS_NONE, d.activation = TESSERA_ACTIVATION_NONE;
+  d.trans_a = p.trans_a ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  d.trans_b = p.trans_b ? TESSERA_TRANSPOSE : TESSERA_NO_TRANSPOSE;
+  d.m = p.m, d.n = p.n, d.k = p.k;
+  d.lda = p.lda, d.ldb = p.ldb, d.ldc = p.ldc, d.ldd = 0;
+  d.batch = p.batch, d.stride_a = many ? p.stride_a : TESSERA_PACKED;
+  d.stride_b = many ? p.stride_b : TESSERA_PACKED, d.stride_c = many ? p.stride_c : TESSERA_PACKED;
+  d.stride_d = 0, d.bias_increment = 0, d.bias_stride = 0;
+  return d;
 }
 
-tessera_gemm_desc descriptor_of(const Shape& s) {
-  tessera_gemm_desc d = tessera_packed_gemm(s.dtype, s.m, s.n, s.k);
-  d.order = TESSERA_COLUMN_MAJOR;
-  d.trans_a = s.trans_a, d.trans_b = s.trans_b;
-  d.lda = s.lda, d.ldb = s.ldb, d.ldc = s.ldc;
-  d.batch = s.batch;
-  d.stride_a = s.stride_a, d.stride_b = s.stride_b, d.stride_c = s.stride_c;
-  return d;
+Shape shape_of(const tessera_gemm_desc& d) {
+  return {d.dtype, d.trans_a, d.trans_b, d.m,        d.n,        d.k,       d.lda,
+          d.ldb,   d.ldc,     d.batch,   d.stride_a, d.stride_b, d.stride_c};
+}
+
+/// Whether it is small and is done without a plan.
+template <class T>
+bool run_small(const Product<T>& p) {
+  if (p.batch != 1) return false;
+  const tessera_gemm_desc desc = descriptor_of(p);
+  return tessera_small_gemm(nullptr, &desc, p.alpha, p.a, p.b, p.beta, p.c, nullptr) != 0;
 }
 
 /// Matrices that are not read are left out: BLAS lets them be anything.
@@ -100,7 +103,8 @@ bool has_small_workspace(const tessera_plan* plan) {
 /// By a plan that the thread has, else by one of the plan cache, which the thread then has where that is small.
 template <class T>
 bool run_plan(const Product<T>& p, Failure& failure) {
-  const Shape shape = shape_of(p);
+  const tessera_gemm_desc desc = descriptor_of(p);
+  const Shape shape = shape_of(desc);
   PlanTable* const table = PlanTable::of_thread();
   const bool kept = table != nullptr && small(p);
   if (kept)
@@ -109,7 +113,6 @@ bool run_plan(const Product<T>& p, Failure& failure) {
       table->remove(plan);
       return false;
     }
-  const tessera_gemm_desc desc = descriptor_of(shape);
   tessera_plan* plan = nullptr;
   const auto* const any = reinterpret_cast<const tessera_desc*>(&desc);
   if (tessera_plan_borrow(nullptr, any, nullptr, &plan, &failure.error) != TESSERA_OK) return false;
@@ -134,6 +137,7 @@ template <class T>
 /// another.
 template <class T>
 void run(const Product<T>& product) noexcept {
+  if (run_small(product)) return;
   Failure failure;
   bool lost = false;
   {

@@ -191,4 +191,13 @@ bool share_element(const Layout& a, const Layout& b, std::int64_t distance, std:
   return sum.reaches(Wide(distance) + b.reach(), steps == nullptr ? unused : *steps);
 }
 
+// Element (i, p) of b is element (j, r) of a where distance + i ld + p = j ld + r. With distance = q ld + s, 0 <= s <
+// ld, (j - i - q) ld = s + p - r: 0 or ld, since r < ld and s + p < 2 ld.
+bool share_element(const Rows& a, const Rows& b, std::int64_t distance) {
+  std::int64_t q = distance / a.ld, s = distance % a.ld;
+  if (s < 0) --q, s += a.ld;
+  const auto rows_meet = [&](std::int64_t j_minus_i) { return -b.rows < j_minus_i && j_minus_i < a.rows; };
+  return (s < a.length && rows_meet(q)) || (s + b.length > a.ld && rows_meet(q + 1));
+}
+
 }  // namespace tessera::core

@@ -53,4 +53,13 @@ bool nested(const Layout& layout);
 /// `steps`, where not null, is raised by their number.
 bool share_element(const Layout& a, const Layout& b, std::int64_t distance, std::int64_t* steps = nullptr);
 
+/// Rows of a matrix; `ld` is at least `length`.
+struct Rows {
+  std::int64_t rows, length, ld;
+
+  std::int64_t reach() const { return (rows - 1) * ld + length - 1; }
+};
+/// The same as share_element for matrices of one `ld`, by one division.
+bool share_element(const Rows& a, const Rows& b, std::int64_t distance);
+
 }  // namespace tessera::core

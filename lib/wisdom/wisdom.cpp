@@ -133,12 +133,14 @@ void Wisdom::add(const WisdomEntry& entry) {
   const std::lock_guard lock(mutex_);
   entries_[{entry.problem, entry.machine}] = entry;
   own_.insert({entry.problem, entry.machine});
+  any_ = true;
 }
 
 void Wisdom::load(const std::string& path) {
   const WisdomFile file = read_wisdom_file(path);
   const std::lock_guard lock(mutex_);
   for (const WisdomEntry& entry : file.entries) entries_[{entry.problem, entry.machine}] = entry;
+  any_ = !entries_.empty();
 }
 
 void Wisdom::save(const std::string& path) const {
@@ -153,6 +155,7 @@ void Wisdom::save(const std::string& path) const {
 void Wisdom::forget() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  any_ = false;
   own_.clear();
   seen_.clear();
 }

@@ -5,6 +5,7 @@
 /// What was measured: which algorithm was the fastest for a problem on a machine. In the process, and in files.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -36,6 +37,8 @@ class Wisdom {
  public:
   /// Never destroyed: plans in static objects may be made at any time.
   static Wisdom& instance();
+  /// Whether there is an entry. Takes no lock.
+  bool any() const { return any_.load(std::memory_order_acquire); }
 
   struct Found {
     std::optional<WisdomEntry> entry;
@@ -54,8 +57,8 @@ class Wisdom {
  private:
   using Key = std::pair<std::string, std::string>;
   std::string refresh(const std::string& file);
-
   mutable std::mutex mutex_;
+  std::atomic<bool> any_{false};
   std::map<Key, WisdomEntry> entries_;
   std::set<Key> own_;  ///< that were added, not read
   std::string seen_;   ///< the file that was read last, and its state then

@@ -88,9 +88,9 @@ void parallel_region() {
 void forked() {
   const Products products(dgemm_);
   products.check_all();
-  products.check(3);
+  products.check(70);
   in_child("a child", [&] {
-    products.check(3);  // of which this thread had a plan
+    products.check(70);  // of which this thread had a plan
     require(tessera::plan_cache::info().made == 1, "a plan of the parent was used");
     products.check_all();
   });
@@ -101,7 +101,7 @@ void forked() {
     in_child("its child", [&] { products.check_all(); });
   });
   std::thread([&] {
-    products.check(3);
+    products.check(70);
     in_child("a child of a thread", [&] { products.check_all(); });
   }).join();
   products.check_all();
@@ -147,10 +147,11 @@ void late() {
   std::thread([] { g_local.products = std::make_unique<Products>(dgemm_); }).join();
 }
 
-void steady() {
-  constexpr int n = 8, kCalls = 1000;
+/// Calls of one size: small ones take no plan, others the one that the thread has.
+void steady(int n, std::uint64_t plans) {
+  constexpr int kCalls = 1000;
   const double one = 1.0, zero = 0.0;
-  std::vector<double> a(n * n, 1.0), c(n * n);
+  std::vector<double> a(std::size_t(n * n), 1.0), c(a.size());
   const auto call = [&] { dgemm_("N", "T", &n, &n, &n, &one, a.data(), &n, a.data(), &n, &zero, c.data(), &n); };
   call();
   call();
@@ -161,16 +162,37 @@ void steady() {
   const auto after = tessera::plan_cache::info();
   require(more == 0, std::to_string(more) + " allocations in " + std::to_string(kCalls) + " calls");
   require(after.found == before.found && after.made == before.made, "the plan cache was asked");
-  require(before.made == 1 && before.lent == 1, "another number of plans than one");
+  require(before.made == plans && before.lent == std::int64_t(plans),
+          "another number of plans than one for " + std::to_string(n));
+}
+void steady() {
+  steady(8, 0);
+  steady(70, 1);
+}
+
+/// The first products of a process, by many threads at a time, and while the environment is read again.
+void first() {
+  in_threads(8, [](int i) { Products(dgemm_, 20 + i % 2).check_all(); });
+  std::atomic<bool> stop{false};
+  std::thread reader([&] {
+    while (!stop) tessera_reload_environment(nullptr);
+  });
+  in_threads(4, [](int) { Products(dgemm_, 64).check_all(); });
+  stop = true;
+  reader.join();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)()> scenarios = {
-      {"threads", threads}, {"parallel_region", parallel_region},   {"forked", forked},
-      {"late", late},       {"forked_meanwhile", forked_meanwhile}, {"forked_before", forked_before},
-      {"steady", steady}};
+  const std::map<std::string, void (*)()> scenarios = {{"threads", threads},
+                                                       {"parallel_region", parallel_region},
+                                                       {"forked", forked},
+                                                       {"late", late},
+                                                       {"forked_meanwhile", forked_meanwhile},
+                                                       {"forked_before", forked_before},
+                                                       {"steady", steady},
+                                                       {"first", first}};
   const auto found = scenarios.find(argc > 1 ? argv[1] : "");
   if (found == scenarios.end()) return 2;
   try {

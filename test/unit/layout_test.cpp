@@ -219,4 +219,21 @@ TEST_CASE("axes of one element get a stride that no arithmetic overflows", "[lay
   CHECK(shared.strides[1] == 0);
 }
 
+TEST_CASE("matrices of one pitch share an element where their boxes do", "[layout]") {
+  Random random("pitch");
+  int shared = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::int64_t ld = random.integer(1, 9);
+    const auto draw = [&] { return core::Rows{random.integer(1, 5), random.integer(1, ld), ld}; };
+    const core::Rows a = draw(), b = draw();
+    const std::int64_t distance = random.integer(-b.reach() - 2, a.reach() + 2);
+    INFO(a.rows << " x " << a.length << " and " << b.rows << " x " << b.length << " of " << ld << ", " << distance);
+    const bool found = core::share_element(a, b, distance);
+    REQUIRE(found ==
+            core::share_element(box({{a.rows, ld}, {a.length, 1}}), box({{b.rows, ld}, {b.length, 1}}), distance));
+    shared += found;
+  }
+  REQUIRE(shared > 1000);
+}
+
 }  // namespace tessera::test
