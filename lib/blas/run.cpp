@@ -52,7 +52,6 @@ Shape shape_of(const tessera_gemm_desc& d) {
 /// Whether it is small and is done without a plan.
 template <class T>
 bool run_small(const Product<T>& p) {
-  if (p.batch != 1) return false;
   const tessera_gemm_desc desc = descriptor_of(p);
   return tessera_small_gemm(nullptr, &desc, p.alpha, p.a, p.b, p.beta, p.c, nullptr) != 0;
 }

@@ -193,16 +193,24 @@ TEST_CASE("small products take a plan where there is wisdom", "[blas]") {
   tessera::wisdom::forget();
 }
 
-TEST_CASE("malformed variables are refused as by a plan", "[blas]") {
-  std::vector<double> c(1);
-  for (const auto& [name, status] : {std::pair{"TESSERA_BACKEND", TESSERA_INVALID_ARGUMENT},
-                                     {"TESSERA_NUM_THREADS", TESSERA_INVALID_ARGUMENT},
-                                     {"TESSERA_GEMM_ALGORITHM", TESSERA_INVALID_ARGUMENT}}) {
-    INFO(name);
-    const ScopedVariable variable(name, "no: thing");
-    const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, 1, 1, 1);
-    for (int call = 0; call < 2; ++call)
-      CHECK(tessera_gemm(nullptr, &desc, 1.0, kOnes, kOnes, 0.0, c.data(), nullptr) == status);
+TEST_CASE("an environment in which nothing can run refuses small products, too", "[blas]") {
+  const struct {
+    const char *name, *value;
+    tessera_status status;
+  } variables[] = {{"TESSERA_BACKEND", "no: thing", TESSERA_INVALID_ARGUMENT},
+                   {"TESSERA_BACKEND", "nothing", TESSERA_BACKEND_UNAVAILABLE},
+                   {"TESSERA_BACKEND", "cpu:1", TESSERA_BACKEND_UNAVAILABLE},
+                   {"TESSERA_NUM_THREADS", "two", TESSERA_INVALID_ARGUMENT},
+                   {"TESSERA_GEMM_ALGORITHM", "no: thing", TESSERA_INVALID_ARGUMENT}};
+  const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, 1, 1, 1);
+  for (const auto& [name, value, status] : variables) {
+    INFO(name << "=" << value);
+    const ScopedVariable variable(name, value);
+    for (int call = 0; call < 2; ++call) {
+      double c = 3;
+      CHECK(tessera_gemm(nullptr, &desc, 1.0, kOnes, kOnes, 0.0, &c, nullptr) == status);
+      CHECK(c == 3);
+    }
   }
   CHECK(ways_with_a_plan() == 0);
 }

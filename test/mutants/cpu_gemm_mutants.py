@@ -48,4 +48,10 @@ CPU_GEMM_MUTANTS = [
     ("backends/cpu/gemm/grid.cpp", "tiles are cut too small for the matrix",
      "return {m, n, k, ceil_div(p.m, m), ceil_div(p.n, n),",
      "return {m, n, k, std::max<std::int64_t>(1, p.m / m), ceil_div(p.n, n),"),
+    ("backends/cpu/gemm/panels.ipp", "a small product's packed columns are the first ones",
+     "b.data + (b.packed ? l * k : l)",
+     "b.data + (b.packed ? 0 : l)"),
+    ("backends/cpu/gemm/panels.ipp", "a small product reads C as if it were D",
+     "ldc = p.beta == T(0) ? p.ldd : p.ldc",
+     "ldc = p.ldd"),
 ]

@@ -34,7 +34,7 @@ def stages(path, variant):
     essential = rf"^conformance\.cpu-{variant}$"
     if path.startswith("lib/cli/"):
         return ["lib/all", "test/cli/all", f"tessera_backend_cpu-{variant}"], [r"^(cli|faults)"]
-    if path.startswith("lib/blas/"):
+    if path.startswith(("lib/blas/", "lib/plan/small_product")):
         return ["lib/all", "test/blas/all", f"tessera_backend_cpu-{variant}"], [r"^blas\."]
     if path.startswith("lib/distributed/"):
         return ["lib/all", "test/distributed/all", f"tessera_backend_cpu-{variant}"], [r"^distributed\."]
