@@ -98,9 +98,9 @@ std::string ask_small_gemm(const tessera_backend& table, SmallGemm& small) {
   if (entry == nullptr) return "";
   return thrown_by("small_gemm", [&] {
     for (const tessera_dtype dtype : {TESSERA_F32, TESSERA_F64}) {
-      auto& [multiply, most] = small.of_type[std::size_t(dtype - TESSERA_F32)];
-      multiply = entry(dtype, &most);
-      most = multiply == nullptr ? 0 : std::clamp<std::int64_t>(most, 0, kMostSmall);
+      auto& [multiply, extent, multiply_adds] = small.of_type[std::size_t(dtype - TESSERA_F32)];
+      multiply = entry(dtype, &extent, &multiply_adds);
+      extent = multiply == nullptr ? 0 : std::min(extent, kMostSmall);
     }
   });
 }

@@ -35,7 +35,7 @@ struct DeviceDescription {
 struct SmallGemm {
   struct OfType {
     tessera_small_gemm_function multiply = nullptr;
-    std::int64_t most = 0;  ///< largest m, n and k; 0: nothing does
+    std::int64_t extent = 0, multiply_adds = 0;  ///< most of m, n and k, and of their product; 0: nothing does
   };
   static constexpr std::size_t kTypes = 2;  ///< TESSERA_F32 and TESSERA_F64
   std::array<OfType, kTypes> of_type{};

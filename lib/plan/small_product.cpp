@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -41,8 +42,9 @@ const SmallGemm& ask() {
   const Request request{environment_backend(), {}};
   for (Backend* const backend : Registry::instance().matching(request.backend.name)) {
     const SmallGemm& small = backend->small_gemm();
-    const std::int64_t most = std::max(small.of_type[0].most, small.of_type[1].most);
-    if (most == 0) continue;
+    const std::int64_t all = std::max(small.of_type[0].multiply_adds, small.of_type[1].multiply_adds);
+    if (all <= 0) continue;
+    const auto most = std::int64_t(std::cbrt(double(std::min(all, kMostSmall * kMostSmall * kMostSmall))));
     const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, most, most, most);
     const Problem problem = validate(reinterpret_cast<const tessera_desc*>(&desc), environment_compute);
     const Question question{problem.desc(), TESSERA_MEMORY_HOST, environment_threads(),
@@ -113,8 +115,9 @@ const SmallGemm::OfType* function_for(const Context* context, const tessera_gemm
   const SmallGemm& small = chosen();
   if (context != nullptr && (&context->table() != small.table || context->dead())) return nullptr;
   const SmallGemm::OfType& of_type = small.of_type[std::size_t(d.dtype - TESSERA_F32)];
-  const auto fits = [&](std::int64_t extent) { return extent >= 1 && extent <= of_type.most; };
-  return fits(d.m) && fits(d.n) && fits(d.k) ? &of_type : nullptr;
+  const auto fits = [&](std::int64_t extent) { return extent >= 1 && extent <= of_type.extent; };
+  const bool all = fits(d.m) && fits(d.n) && fits(d.k) && d.m * d.n * d.k <= of_type.multiply_adds;
+  return all ? &of_type : nullptr;
 }
 
 }  // namespace

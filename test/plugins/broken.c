@@ -123,11 +123,12 @@ static void plan_destroy(tessera_backend_plan* plan) { free(plan); }
 static int asked = 0;
 static void small_f32(const tessera_small_product* product) { *(float*)product->c = (float)asked; }
 static void small_f64(const tessera_small_product* product) { *(double*)product->c = asked; }
-static tessera_small_gemm_function small_gemm(tessera_dtype dtype, int64_t* most) {
-  static const int64_t largest[] = {8, INT64_MAX};
+static tessera_small_gemm_function small_gemm(tessera_dtype dtype, int64_t* extent, int64_t* multiply_adds) {
+  static const int64_t extents[] = {8, INT64_MAX}, most[] = {100, INT64_MAX};
   static const tessera_small_gemm_function functions[] = {small_f32, small_f64};
   ++asked;
-  *most = largest[dtype - TESSERA_F32];
+  *extent = extents[dtype - TESSERA_F32];
+  *multiply_adds = most[dtype - TESSERA_F32];
   return functions[dtype - TESSERA_F32];
 }
 #endif

@@ -253,12 +253,6 @@ void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
   }
 }
 
-/// Columns of a transposed B whose copy fits on the stack.
-template <class T>
-std::int64_t small_columns(std::int64_t k) {
-  return kStackBytes / std::int64_t(sizeof(T)) / k / kWidth<T> * kWidth<T>;
-}
-
 }  // namespace
 
 template <class T>
@@ -268,12 +262,13 @@ void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
 
 template <class T>
 void multiply_small(const TileProduct<T>& p) {
-  alignas(64) T copy[kStackBytes / sizeof(T)];
+  constexpr std::int64_t kCopied = kMostSmall * kWidth<T>;  // a panel of B at least
+  alignas(64) T copy[kCopied];
   const auto find = p.trans_a ? KernelTable<PlainTiles<T, true>>::find : KernelTable<PlainTiles<T, false>>::find;
   const Epilogue<T> epilogue{p.alpha, p.beta};
   const std::int64_t lda = p.lda, ldc = p.beta == T(0) ? p.ldd : p.ldc, ldd = p.ldd, k = p.k;
   const T* const c = p.beta == T(0) ? p.d : p.c;
-  const std::int64_t most = p.trans_b ? small_columns<T>(k) : p.n;
+  const std::int64_t most = p.trans_b ? kCopied / k / kWidth<T> * kWidth<T> : p.n;
   for (std::int64_t j = 0; j < p.n; j += most) {
     const std::int64_t n = std::min(most, p.n - j);
     const BlockB<T> b = p.trans_b ? pack_b<Singles<T>>(p, 0, j, n, k, copy) : BlockB<T>{p.b + j, p.ldb, false};

@@ -19,9 +19,9 @@ namespace {
 
 using plugin::GemmProblem;
 
-/// Largest m, n and k: more would pay on several threads.
-constexpr std::int64_t kMost = kInstructionSet.vector_bytes >= kAvx2.vector_bytes ? 64 : 32;
-static_assert(kMost * kVectors * kInstructionSet.vector_bytes <= kStackBytes, "a panel of B fits on the stack");
+/// Largest m * n * k: more would pay on several threads.
+constexpr std::int64_t kMostSide = kInstructionSet.vector_bytes >= kAvx2.vector_bytes ? 64 : 32,
+                       kMostMultiplyAdds = kMostSide * kMostSide * kMostSide;
 
 template <class T>
 void multiply(const tessera_small_product* product) {
@@ -57,14 +57,16 @@ class SmallPlan final : public plugin::Plan {
 };
 
 std::string why_unsupported(const GemmProblem& p, const Machine&) {
-  if (std::max({p.m, p.n, p.k}) <= kMost) return {};
-  return "takes m, n and k up to " + std::to_string(kMost);
+  if (std::max({p.m, p.n, p.k}) <= kMostSmall && p.m * p.n * p.k <= kMostMultiplyAdds) return {};
+  return "takes m, n and k up to " + std::to_string(kMostSmall) + ", and " + std::to_string(kMostMultiplyAdds) +
+         " multiply-adds";
 }
 
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters&, std::uint64_t,
            plugin::OfferList& offers) {
   const Grid whole{p.m, p.n, p.k, 1, 1, 1};
-  offers.add({{}, panels_seconds(machine, p, whole, {kMost, kMost, kMost, 0, 0}, {false, p.trans_b}, 1)});
+  offers.add(
+      {{}, panels_seconds(machine, p, whole, {kMostSmall, kMostSmall, kMostSmall, 0, 0}, {false, p.trans_b}, 1)});
 }
 
 std::unique_ptr<plugin::Plan> make(Context&, const GemmProblem& p, const plugin::Parameters&) {
@@ -78,8 +80,8 @@ const plugin::Register<Context, GemmProblem> kRegistered{
 
 }  // namespace
 
-tessera_small_gemm_function small_gemm(tessera_dtype dtype, std::int64_t& most) {
-  most = kMost;
+tessera_small_gemm_function small_gemm(tessera_dtype dtype, std::int64_t& extent, std::int64_t& multiply_adds) {
+  extent = kMostSmall, multiply_adds = kMostMultiplyAdds;
   return plugin::with_types<WideTypes>(
       dtype, []<class T>(std::type_identity<T>) -> tessera_small_gemm_function { return multiply<T>; });
 }

@@ -174,10 +174,10 @@ typedef struct tessera_backend {
   /** What is queued on the context from now on begins when what is queued on `earlier`, another context of this
    * backend, has ended. Returns at once. Null: nothing stays queued, or the core waits. */
   tessera_status (*wait_for)(tessera_backend_context* context, tessera_backend_context* earlier, tessera_error* error);
-  /** What multiplies small matrices of a type without a plan; `most` becomes the largest m, n and k that it takes.
-   * Null: nothing does. Asked once a process for each type, of a backend that is available. It gives the bits that a
-   * plan of one of the backend's algorithms gives. */
-  tessera_small_gemm_function (*small_gemm)(tessera_dtype dtype, int64_t* most);
+  /** What multiplies small matrices of a type without a plan, where m, n and k are `extent` at most, and m * n * k is
+   * `multiply_adds` at most: the backend sets both. Null: nothing does. Asked once a process for each type, of a
+   * backend that is available. It gives the bits that a plan of one of the backend's algorithms gives. */
+  tessera_small_gemm_function (*small_gemm)(tessera_dtype dtype, int64_t* extent, int64_t* multiply_adds);
 } tessera_backend;
 
 /** The one symbol that a plugin exports. */

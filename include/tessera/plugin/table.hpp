@@ -360,9 +360,9 @@ class Table {
 
   static auto small_gemm_entry() -> decltype(tessera_backend::small_gemm) {
     if constexpr (requires { Backend::small_gemm; })
-      return [](tessera_dtype dtype, std::int64_t* most) {
+      return [](tessera_dtype dtype, std::int64_t* extent, std::int64_t* multiply_adds) {
         tessera_small_gemm_function function = nullptr;
-        guard(nullptr, [&] { function = Backend::small_gemm(dtype, *most); });
+        guard(nullptr, [&] { function = Backend::small_gemm(dtype, *extent, *multiply_adds); });
         return function;
       };
     return nullptr;
