@@ -311,9 +311,9 @@ struct OneProduct {
 }  // namespace detail
 
 /// A product in one call, on what GemmPlan::execute takes. Pointers are taken for host memory: device pointers need
-/// {.operands = Memory::device}. The types are those of `a`, `c` and the bias, whatever the descriptor says. The plan
-/// comes from the plan cache, so that the same product costs little more the next time than with a plan that the
-/// program keeps; tessera_plan_borrow tells more.
+/// {.operands = Memory::device}. The types are those of `a`, `c` and the bias, whatever the descriptor says. A small
+/// product may need no plan (tessera_small_gemm). Other plans come from the plan cache, so that the same product costs
+/// little more the next time than with a plan that the program keeps; tessera_plan_borrow tells more.
 template <detail::Operand A, detail::Operand B, detail::Operand C, detail::GemmOperand... More>
 void gemm(const GemmDesc& desc, Scalar<detail::element_of<C>> alpha, const A& a, const B& b,
           Scalar<detail::element_of<C>> beta, C&& c, More&&... more) {

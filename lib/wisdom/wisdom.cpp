@@ -123,7 +123,7 @@ Wisdom& Wisdom::instance() {
 Wisdom::Found Wisdom::find(const std::string& problem, const std::string& machine, const std::string& file) {
   const std::lock_guard lock(mutex_);
   Found found;
-  if (!file.empty()) found.remark = refresh(file);
+  if (!file.empty()) found.remark = refresh(file), any_ = !entries_.empty();
   const auto known = entries_.find({problem, machine});
   if (known != entries_.end()) found.entry = known->second;
   return found;

@@ -188,6 +188,12 @@ TEST_CASE("small products take a plan where there is wisdom", "[blas]") {
   tessera::wisdom::load(file);
   CHECK(ways_with_a_plan() == 3);
   tessera::wisdom::forget();
+  {
+    const ScopedVariable named("TESSERA_WISDOM", file);
+    const GemmPlan reads({.m = 16, .n = 16, .k = 16});
+  }
+  CHECK(ways_with_a_plan() == 3);
+  tessera::wisdom::forget();
   const ScopedVariable variable("TESSERA_PLAN_EFFORT", "measure");
   CHECK(ways_with_a_plan() == 3);
   tessera::wisdom::forget();
@@ -219,8 +225,10 @@ TEST_CASE("a context's small products are its own backend's", "[blas]") {
   Context cpu("cpu"), fake("fake");
   CHECK(ways_with_a_plan(&cpu) == 0);
   CHECK(ways_with_a_plan(&fake) == 2);  // dgemm_ has none
-  const ScopedVariable variable("TESSERA_BACKEND", "fake");
-  CHECK(ways_with_a_plan(&cpu) == 3);
+  {
+    const ScopedVariable variable("TESSERA_BACKEND", "fake");
+    CHECK(ways_with_a_plan(&cpu) == 3);
+  }
   const Context gone = std::move(cpu);
   std::vector<double> c(1);
   CHECK_THROWS_AS(tessera::gemm(cpu, {.m = 1, .n = 1, .k = 1}, 1, kOnes, kOnes, 0, c), tessera::Error);

@@ -88,9 +88,9 @@ void parallel_region() {
 void forked() {
   const Products products(dgemm_);
   products.check_all();
-  products.check(70);
+  products.check(85);
   in_child("a child", [&] {
-    products.check(70);  // of which this thread had a plan
+    products.check(85);  // of which this thread had a plan
     require(tessera::plan_cache::info().made == 1, "a plan of the parent was used");
     products.check_all();
   });
@@ -101,7 +101,7 @@ void forked() {
     in_child("its child", [&] { products.check_all(); });
   });
   std::thread([&] {
-    products.check(70);
+    products.check(85);
     in_child("a child of a thread", [&] { products.check_all(); });
   }).join();
   products.check_all();
