@@ -366,11 +366,8 @@ TEST_CASE("ranges of a small product are checked", "[blas]") {
 
 TEST_CASE("blocks of one array are multiplied without a plan", "[blas]") {
   std::vector<double> parent(60, 1.0);  // 6 columns of 10: A, B beside it, C below
-  const tessera_gemm_desc desc = [] {
-    tessera_gemm_desc d = tessera_packed_gemm(TESSERA_F64, 3, 2, 3);
-    d.order = TESSERA_COLUMN_MAJOR, d.lda = d.ldb = d.ldc = 10;
-    return d;
-  }();
+  tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, 3, 2, 3);
+  desc.order = TESSERA_COLUMN_MAJOR, desc.lda = desc.ldb = desc.ldc = 10;
   REQUIRE(tessera_small_gemm(nullptr, &desc, 1, parent.data(), parent.data() + 30, 0, parent.data() + 3, nullptr) == 1);
   CHECK(std::count(parent.begin(), parent.end(), 3.0) == 6);
 }
