@@ -301,10 +301,12 @@ tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* d
 
 int32_t tessera_small_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha, const void* a,
                            const void* b, double beta, void* c, const uint64_t elements[3]) {
-  const plugin::DefaultMode mode;
-  if (desc == nullptr) return 0;
-  const core::Context* const known = context == nullptr ? nullptr : context->context.get();
-  return core::multiply_small(known, *desc, alpha, a, b, beta, c, elements);
+  bool done = false;
+  guard(nullptr, [&] {
+    const core::Context* const known = context == nullptr ? nullptr : context->context.get();
+    done = desc != nullptr && core::multiply_small(known, *desc, alpha, a, b, beta, c, elements);
+  });
+  return done;
 }
 
 tessera_status tessera_stencil(tessera_context* context, const tessera_stencil_desc* desc, const void* in, void* out,

@@ -54,7 +54,7 @@ const SmallGemm& ask() {
   return kNone;
 }
 
-const SmallGemm& chosen() noexcept {
+const SmallGemm& chosen() {
   if (const SmallGemm* const known = g_chosen.load(std::memory_order_acquire)) return *known;
   const SmallGemm* found = &kNone;
   std::unique_lock lock(g_mutex);
@@ -110,7 +110,7 @@ struct Matrix {
 };
 
 /// Null where the product needs a plan.
-const SmallGemm::OfType* function_for(const Context* context, const tessera_gemm_desc& d) noexcept {
+const SmallGemm::OfType* function_for(const Context* context, const tessera_gemm_desc& d) {
   if (!is_plain(d) || Wisdom::instance().any()) return nullptr;
   const SmallGemm& small = chosen();
   if (context != nullptr && (&context->table() != small.table || context->dead())) return nullptr;
@@ -123,7 +123,7 @@ const SmallGemm::OfType* function_for(const Context* context, const tessera_gemm
 }  // namespace
 
 bool multiply_small(const Context* context, const tessera_gemm_desc& d, double alpha, const void* a, const void* b,
-                    double beta, void* c, const std::uint64_t* elements) noexcept {
+                    double beta, void* c, const std::uint64_t* elements) {
   const SmallGemm::OfType* const small = function_for(context, d);
   if (small == nullptr) return false;
   if (with_types<WideTypes>(d.dtype, [&]<class T>(std::type_identity<T>) { return T(alpha) == T(0); })) return false;
@@ -148,7 +148,7 @@ bool multiply_small(const Context* context, const tessera_gemm_desc& d, double a
   return true;
 }
 
-void forget_small_gemm() noexcept {
+void forget_small_gemm() {
   const std::lock_guard lock(g_mutex);
   ++g_readings;
   g_chosen = nullptr;

@@ -15,9 +15,9 @@ namespace tessera::core {
 
 /// tessera_small_gemm. `context` and `elements` may be null.
 bool multiply_small(const Context* context, const tessera_gemm_desc& desc, double alpha, const void* a, const void* b,
-                    double beta, void* c, const std::uint64_t* elements) noexcept;
+                    double beta, void* c, const std::uint64_t* elements);
 
 /// The environment was read anew: the next product asks whose function it takes.
-void forget_small_gemm() noexcept;
+void forget_small_gemm();
 
 }  // namespace tessera::core
