@@ -165,9 +165,8 @@ typedef struct tessera_plan_options {
   void* workspace;
   uint64_t workspace_bytes;
   /** The most multiprocessors that the plan's kernels occupy; others are left to what runs beside them. 0: what
-   * TESSERA_SM_LIMIT says, else all. All as well where the device has no more, and where it has none: a processor.
-   * An algorithm that cannot keep it refuses, and so the choice may be another; with the same algorithm and parameters
-   * the bits are the same. */
+   * TESSERA_SM_LIMIT says, else all, as on a device that has no more and on a processor. An algorithm that cannot keep
+   * it refuses, which may change the choice; the same algorithm and parameters give the same bits. */
   int32_t sm_limit;
   int32_t reserved; /**< 0 */
 } tessera_plan_options;
@@ -181,10 +180,8 @@ typedef struct tessera_plan_info {
   uint64_t workspace_bytes;
   int32_t device;
   tessera_memory operands;
-  int32_t host_memory;   /**< 1 where the operands are memory that the host can read: host operands, or a
-                            backend that computes on the host */
-  int32_t device_memory; /**< 1 where they are memory of the context's device, as buffers are: device
-                            operands, or a backend that computes on the host */
+  int32_t host_memory;   /**< 1 where the host can read the operands: host operands, or a backend on the host */
+  int32_t device_memory; /**< 1 where the device can: device operands, or a backend on the host */
 } tessera_plan_info;
 
 /** Makes a plan from a tessera_gemm_desc, tessera_stencil_desc or tessera_system_desc. `context` may be null for host
@@ -200,8 +197,7 @@ TESSERA_API tessera_status tessera_visit_offers(tessera_context* context, const 
 /** Makes another plan of the same problem, context, algorithm and parameters, with a workspace of its
  * own: for another thread. May be called while `plan` is executed. */
 TESSERA_API tessera_status tessera_plan_clone(const tessera_plan* plan, tessera_plan** clone, tessera_error* error);
-/** Waits for the plan's queued work, then destroys it; one that was borrowed goes back to the plan cache,
- * and nothing waits. Null is allowed. */
+/** Waits for queued work, then destroys the plan; a borrowed one goes back to the cache at once. Null is allowed. */
 TESSERA_API void tessera_plan_destroy(tessera_plan* plan);
 /** Runs the plan. Host operands: complete on return. Device operands: queued on the context's
  * stream, nothing is allocated. One plan is executed by one thread at a time: a second call before
@@ -226,11 +222,10 @@ TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, in
 
 /* ---- One call, and the plan cache behind it --------------------------------------------------- */
 
-/** C <- alpha * op(A) * op(B) + beta * C in one call, on host operands of the descriptor's types, with its
- * activation and without a bias; complete on return. alpha and beta are rounded to the type of scalars.
- * `context` may be null: the backend is then chosen for this descriptor. A small product may need no plan
- * (tessera_small_gemm). Other plans come from the plan cache, so that the same product costs little more the next time
- * than a plan that the program keeps. */
+/** C <- alpha * op(A) * op(B) + beta * C in one call, on host operands of the descriptor's types, with its activation
+ * and without a bias; complete on return. alpha and beta are rounded to the type of scalars. `context` may be null: the
+ * backend is then chosen for this descriptor. A small product may need no plan (tessera_small_gemm). Other plans come
+ * from the plan cache: the same product costs little more the next time than by a plan that the program keeps. */
 TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
                                         const void* a, const void* b, double beta, void* c, tessera_error* error);
 /** The same without a plan. Returns 1 where C is computed. Returns 0 where nothing is done, and tessera_gemm is to be
