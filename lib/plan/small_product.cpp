@@ -29,11 +29,12 @@ std::atomic<const SmallGemm*> g_chosen{nullptr};
 std::mutex g_mutex;
 std::uint64_t g_readings = 0;  // of the environment
 
-/// Whether the environment leaves the algorithm of a product to the model of time, and says nothing about it.
+/// Whether the environment leaves the algorithm of a product to the model of time, and says nothing about it. What it
+/// says of a device's multiprocessors is read since a plan refuses what it cannot parse.
 bool by_model() {
-  return environment_verbose() == 0 && environment_algorithm(TESSERA_OP_GEMM).name.empty() &&
-         environment_compute() == TESSERA_COMPUTE_STRICT && environment_effort() != TESSERA_EFFORT_MEASURE &&
-         environment_wisdom().empty();
+  return environment_verbose() == 0 && environment_sm_limit() >= 0 &&
+         environment_algorithm(TESSERA_OP_GEMM).name.empty() && environment_compute() == TESSERA_COMPUTE_STRICT &&
+         environment_effort() != TESSERA_EFFORT_MEASURE && environment_wisdom().empty();
 }
 
 /// That of the backend which the model of time would choose for the largest product that its function takes.

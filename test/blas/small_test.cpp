@@ -160,6 +160,7 @@ TEST_CASE("small products take a plan where something is said about plans", "[bl
                    {"TESSERA_BACKEND", "cpu", false},
                    {"TESSERA_BACKEND", "cpu:0", false},
                    {"TESSERA_BACKEND", "auto", false},
+                   {"TESSERA_SM_LIMIT", "100", false},
                    {"TESSERA_NUM_THREADS", "3", false}};
   std::vector<std::string> lines;
   tessera_set_verbose_callback(
