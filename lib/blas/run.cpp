@@ -127,7 +127,7 @@ bool run_plan(const Product<T>& p, Failure& failure) {
 /// ones for 0.
 template <class T>
 [[gnu::noinline]] bool try_run(const Product<T>& product, Failure& failure) {
-  return product.does_nothing() || run_plan(product, failure);
+  return run_small(product) || product.does_nothing() || run_plan(product, failure);
 }
 
 }  // namespace
@@ -136,7 +136,6 @@ template <class T>
 /// another.
 template <class T>
 void run(const Product<T>& product) noexcept {
-  if (run_small(product)) return;
   Failure failure;
   bool lost = false;
   {

@@ -50,13 +50,17 @@ TEMPLATE_TEST_CASE("the caller's floating-point mode changes no bit", "[blas]", 
   using T = TestType;
   using Limits = std::numeric_limits<T>;
   const T tiny = 4096 * Limits::denorm_min(), small = tiny / 8, huge = T(1) / Limits::min();
-  // Numbers of any size, subnormal elements, a subnormal alpha, whose products with large elements are not small.
-  for (const Square<T>& s : {Square<T>(T(1) / 3, 1, 1), Square<T>(T(1) / 3, tiny, tiny), Square<T>(small, huge, tiny)})
+  // Numbers of any size, subnormal elements, a subnormal alpha and a subnormal beta, whose products with large elements
+  // are not small.
+  Square<T> small_beta(T(1) / 3, 1, huge);
+  small_beta.beta = small;
+  for (const Square<T>& s :
+       {Square<T>(T(1) / 3, 1, 1), Square<T>(T(1) / 3, tiny, tiny), Square<T>(small, huge, tiny), small_beta})
     for (const Entry<T>& entry : entries<T>(kLetter<T>)) {
       const std::vector<T> expected = s.product(entry, nullptr);
       REQUIRE(expected != s.c);
       for (const FloatingMode& mode : floating_modes()) {
-        INFO(entry.name << ", " << mode.name << ", alpha = " << s.alpha);
+        INFO(entry.name << ", " << mode.name << ", alpha = " << s.alpha << ", beta = " << s.beta);
         const std::vector<T> found = s.product(entry, &mode);
         CHECK(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(T)) == 0);
       }
