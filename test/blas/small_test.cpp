@@ -208,6 +208,7 @@ TEST_CASE("an environment in which nothing can run refuses small products, too",
                    {"TESSERA_BACKEND", "nothing", TESSERA_BACKEND_UNAVAILABLE},
                    {"TESSERA_BACKEND", "cpu:1", TESSERA_BACKEND_UNAVAILABLE},
                    {"TESSERA_NUM_THREADS", "two", TESSERA_INVALID_ARGUMENT},
+                   {"TESSERA_SM_LIMIT", "two", TESSERA_INVALID_ARGUMENT},
                    {"TESSERA_GEMM_ALGORITHM", "no: thing", TESSERA_INVALID_ARGUMENT}};
   const tessera_gemm_desc desc = tessera_packed_gemm(TESSERA_F64, 1, 1, 1);
   for (const auto& [name, value, status] : variables) {
