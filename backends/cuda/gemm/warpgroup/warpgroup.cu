@@ -34,7 +34,7 @@ class WarpgroupPlan final : public plugin::Plan {
         product_(warpgroup_product(problem)),
         config_(config),
         machine_(context.machine().limited(problem.multiprocessors)),
-        layout_{!product_.trans_a, product_.trans_b || warpgroup_transposes_b(product_), warpgroup_turns(problem)},
+        layout_{!product_.trans_a, warpgroup_k_major_b(product_), warpgroup_turns(problem)},
         merged_(warpgroup_merges_batch(product_)),
         by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
         by_elements_(warpgroup_kernels<T>().by_elements[number_of(layout_)]),

@@ -45,6 +45,10 @@ inline std::int64_t warpgroup_column_unit(const plugin::GemmProblem& product) {
 inline bool warpgroup_transposes_b(const plugin::GemmProblem& product) {
   return warpgroup_in_tf32(product) && !product.trans_b;
 }
+/// Whether B's rows are of neighbours along k, as it is multiplied.
+inline bool warpgroup_k_major_b(const plugin::GemmProblem& product) {
+  return product.trans_b || warpgroup_transposes_b(product);
+}
 /// Whether an operand is copied into the workspace first: bulk copies know rows and matrices at distances of multiples
 /// of 16 bytes.
 inline bool warpgroup_copies_a(const plugin::GemmProblem& p) {

@@ -68,7 +68,7 @@ std::uint64_t copy_bytes_a(const GemmProblem& p, std::int64_t m) {
   return warpgroup_copies_a(p) ? copy_bytes(p, m, !p.trans_a) : 0;
 }
 std::uint64_t copy_bytes_b(const GemmProblem& p, std::int64_t n) {
-  return warpgroup_copies_b(p) ? copy_bytes(p, n, p.trans_b || warpgroup_transposes_b(p)) : 0;
+  return warpgroup_copies_b(p) ? copy_bytes(p, n, warpgroup_k_major_b(p)) : 0;
 }
 
 WarpgroupPanels panels_of(const GemmProblem& p, std::int64_t m, std::int64_t n) {
@@ -123,7 +123,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const WarpgroupTypeRates& rates = warpgroup_in_tf32(p) ? c.warpgroup.of_tf32 : c.warpgroup.of_16;
   const double units = warpgroup_in_tf32(p) ? machine.units.mma_tf32 : machine.units.mma_16;
   const double depth = double(warpgroup_depth(p)), elements = double(tile.rows) * tile.columns;
-  const int room = tile.room(p.trans_b || warpgroup_transposes_b(p), plugin::size_of(p.dtype));
+  const int room = tile.room(warpgroup_k_major_b(p), plugin::size_of(p.dtype));
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
                           requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * room / cluster.m;
   // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
@@ -213,8 +213,7 @@ std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const Machine& mac
 
 /// Whether blocks of a cluster can copy equal shares of a tile: eight rows of 128 bytes, which the swizzle permutes.
 bool can_share(const GemmProblem& p, const WarpgroupTile& tile, const WarpgroupCluster& cluster) {
-  const bool k_major_b = p.trans_b || warpgroup_transposes_b(p);
-  return !k_major_b || tile.columns % (8 * cluster.m) == 0;
+  return !warpgroup_k_major_b(p) || tile.columns % (8 * cluster.m) == 0;
 }
 
 /// Of blocks that share operands, or of the slices.
@@ -373,8 +372,8 @@ void warpgroup_offers(const GemmProblem& problem, const Machine& whole_machine, 
   };
   const WarpgroupPanels panels = panels_of(product, panel(names.panel.m, warpgroup_copies_a(product), p.m, most.m),
                                            panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
-  std::vector<Priced<WarpgroupConfig>> found;
   const bool whole = panels.m == p.m && panels.n == p.n;
+  std::vector<Priced<WarpgroupConfig>> found;
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(steps_of(p), 1, kMostSplit) : 1;
   const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
