@@ -72,9 +72,8 @@ double operand_bytes(const GemmProblem& p) {
 double held_at_once(const Machine& machine, int blocks, std::int64_t cluster) {
   const double room = double(blocks) * machine.multiprocessors;
   if (cluster == 1 || machine.count_clusters == nullptr) return room;
-  // A limit may be less than all.
   const double counted = machine.count_clusters(machine.device)[std::size_t(blocks - 1)][std::size_t(cluster - 1)];
-  return std::min(counted, std::floor(room / double(cluster)) * double(cluster));
+  return std::min(counted, room);  // which a limit may make smaller
 }
 
 }  // namespace tessera::cuda
