@@ -362,6 +362,22 @@ TEST_CASE("large products of f32 are warpgroups' where that is permitted, on Hop
   }
 }
 
+TEST_CASE("warpgroup offers no cluster, tail or workspace that a limit of multiprocessors forbids") {
+  auto p = problem(TESSERA_BF16, 4096, 4096, 4096);
+  for (const int limit : {1, 3, 7, 100}) {
+    CAPTURE(limit);
+    p.multiprocessors = limit;
+    const auto offers = ask(warpgroup_offers, p, h100(), 1 << 30);
+    REQUIRE_FALSE(offers.all().empty());
+    for (const auto& offer : offers.all()) {
+      const auto at = [&](const char* key) { return offer.parameters.at(key); };
+      CHECK(at("cluster_m") * at("cluster_n") * at("cluster_k") <= limit);
+      CHECK(at("tail") == 1);
+      CHECK(offer.workspace_bytes == 0);
+    }
+  }
+}
+
 TEST_CASE("a machine that nobody measured has rates by its properties") {
   const Machine measured = h100(), other = a100();
   CHECK(other.memory_rate / measured.memory_rate == 1.215 / 2.619);
