@@ -11,6 +11,9 @@ them. It minimises the squares of log(predicted / measured), each offer weighed 
 one, since only near the best a wrong prediction costs anything, and of what the choice loses. Coefficients that the
 data say nothing about stay, and those that --hold names. With --folds it also fits to all problems but a part, for each
 part in turn, and judges the choice on the part that was left out.
+
+What the choice loses has steps, which no gradient sees. --climb changes coefficients at random instead, for so many
+seconds, and keeps what makes the choice better, each file by its weight: file.jsonl:0.5.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +90,7 @@ def suite_cases(path, op, backend):
     return list(cases.values())
 
 
-def gather(measured, baseline, times):
+def gather(measured, baseline=None, times=0):
     """The lines of a file of measured offers, and those of a baseline so many times.
 
     `peeled` that peels nothing is multistage's choice at the time of the measurement: no model knows what it was."""
@@ -173,37 +177,64 @@ def fit(models, measured, fitted, hold, power, stiffness):
     return coefficients(found.x)
 
 
+class Sample:
+    """A file of measured offers, and the models that predict them."""
+
+    def __init__(self, program, lines, weight=1.0):
+        self.measured, self.weight = Measured(lines[1:]), weight
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines))
+            file.flush()
+            self.models = Models(program, file.name)
+
+    def score(self, coefficients):
+        """How good the choice is, and a little how near it is to another one, and how far predictions are off."""
+        measured, predicted = self.measured, self.models.predict(coefficients)
+        shares, weight = np.log(measured.choice(predicted)), measured.share ** 2
+        error = np.average(np.abs(np.log(predicted / measured.seconds)), weights=weight)
+        return self.weight * (np.mean(shares + 0.5 * np.minimum(0.0, shares + 0.05)) - 0.25 * error
+                              - 0.5 * np.mean(measured.expected_loss(predicted, 40.0)))
+
+
+def climb(samples, start, varied, seconds):
+    """Coefficients that random steps from `start` have led to."""
+    random, end = np.random.default_rng(3), time.monotonic() + seconds
+    best, steps = start.copy(), np.full(len(start), 0.15)
+
+    def score(coefficients):
+        far = np.sum(np.log(coefficients[varied] / start[varied]) ** 2)
+        return sum(sample.score(coefficients) for sample in samples) - 0.02 * far
+
+    reached = score(best)
+    while time.monotonic() < end:
+        some = random.choice(varied, size=min(len(varied), random.integers(1, 4)), replace=False)
+        tried = best.copy()
+        tried[some] *= np.exp(random.normal(0.0, steps[some]))
+        found = score(tried)
+        if found > reached:
+            reached, best, steps[some] = found, tried, np.minimum(0.3, 1.3 * steps[some])
+        else:
+            steps[some] = np.maximum(0.01, 0.97 * steps[some])
+    return best
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("measured", help="figures of tessera-perf-offers")
+    parser.add_argument("measured", nargs="+", help="figures of tessera-perf-offers; several are for --climb")
     parser.add_argument("--models", required=True, help="tessera-models-<backend>")
     parser.add_argument("--table", help="header to write the coefficients into")
     parser.add_argument("--baseline", help="figures of the suite, whose cases count three times")
     parser.add_argument("--hold", help="regular expression: coefficients that keep their values, by their names")
+    parser.add_argument("--climb", type=float, metavar="SECONDS", help="take random steps for so long")
     parser.add_argument("--folds", type=int, default=0, help="parts that the problems are dealt to, to be left out")
     parser.add_argument("--power", type=float, default=2.0, help="of the share of the best that weighs an offer (2)")
     parser.add_argument("--stiffness", type=float, default=0.1, help="how much coefficients resist a change (0.1)")
     return parser.parse_args()
 
 
-def main():
-    options = parse_options()
-    lines = gather(options.measured, options.baseline, 3)
-    measured = Measured(lines[1:])
-    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write("".join(json.dumps(line) + "\n" for line in lines))
-        file.flush()
-        models = Models(options.models, file.name)
-    table, hold = None, []
-    if options.table:
-        table = Table(options.table, len(models.initial))
-        if len(table.values()) != len(models.initial) or not np.allclose(table.values(), models.initial, rtol=1e-12):
-            sys.exit(f"{options.table} is not the table that {options.models} was built with")
-    if options.hold:
-        if table is None:
-            sys.exit("--hold goes by the names in a --table")
-        hold = [i for i, name in enumerate(table.names) if re.search(options.hold, name)]
-    measured.judge("before", models.predict(models.initial))
+def fitted_to_all(options, sample, hold):
+    """Coefficients fitted to all problems, after those that --folds leaves out have been judged."""
+    measured, models = sample.measured, sample.models
 
     def fit_to(fitted):
         return models.predict(fit(models, measured, fitted, hold, options.power, options.stiffness))
@@ -216,8 +247,36 @@ def main():
             of_part = (part == k)[measured.problem]
             left_out[of_part] = fit_to(part != k)[of_part]
         measured.judge("left out", left_out)
-    new = fit(models, measured, np.full(len(measured.names), True), hold, options.power, options.stiffness)
-    measured.judge("after", models.predict(new))
+    return fit(models, measured, np.full(len(measured.names), True), hold, options.power, options.stiffness)
+
+
+def main():
+    options = parse_options()
+    samples = []
+    for argument in options.measured:
+        path, _, weight = argument.partition(":")
+        samples.append(Sample(options.models, gather(path, options.baseline, 3), float(weight or 1.0)))
+    measured, models = samples[0].measured, samples[0].models
+    table, hold = None, []
+    if options.table:
+        table = Table(options.table, len(models.initial))
+        if len(table.values()) != len(models.initial) or not np.allclose(table.values(), models.initial, rtol=1e-12):
+            sys.exit(f"{options.table} is not the table that {options.models} was built with")
+    if options.hold:
+        if table is None:
+            sys.exit("--hold goes by the names in a --table")
+        hold = [i for i, name in enumerate(table.names) if re.search(options.hold, name)]
+    for sample in samples:
+        sample.measured.judge("before", sample.models.predict(models.initial))
+    if options.climb:
+        varied = [i for i in np.flatnonzero(models.initial > 0.0) if i not in hold]
+        new = climb(samples, models.initial, varied, options.climb)
+    elif len(samples) > 1:
+        sys.exit("several files are for --climb")
+    else:
+        new = fitted_to_all(options, samples[0], hold)
+    for sample in samples:
+        sample.measured.judge("after", sample.models.predict(new))
     if table is not None:
         table.write(new)
 

@@ -22,17 +22,17 @@ struct ProductCosts {
   double element = 2.374e-11;        ///< of a wave, for each element of C in a block
   double copy = 0.09466;             ///< cycles to issue a copy,
   double word = 0.1357;              ///< and one of an element that passes through a register
-  double request = 2.075;            ///< cycles of a bulk copy's request of a line of 128 bytes
+  double request = 2.256;            ///< cycles of a bulk copy's request of a line of 128 bytes
   double cache_rate = 37.03;         ///< bytes a cycle from the second-level cache
   double memory = 1.096;             ///< share of a copy's rate at which A, B and D are read and written
   double overlap = 0.3706;           ///< the part of the shorter of blocks and memory that is not hidden
   double write_one = 0.2094;         ///< cycles of an element of C that is written alone,
   double write_wait = 1.737e-08;     ///< and seconds a thread waits
-  double sector = 1.627;             ///< of D's bytes that move again where warpgroups write parts of sectors
-  double cluster = 1.477e-06;        ///< to add sums in a cluster,
-  double cluster_slice = 1.517e-07;  ///< and of each slice,
-  double cluster_read = 4.912e-08;   ///< and of each read of another block's sums
-  double sharing = 4.526e-07;        ///< of a launch whose blocks share operands in a cluster
+  double sector = 1.558;             ///< of D's bytes that move again where warpgroups write parts of sectors
+  double cluster = 1.617e-06;        ///< to add sums in a cluster,
+  double cluster_slice = 1.504e-07;  ///< and of each slice,
+  double cluster_read = 4.984e-08;   ///< and of each read of another block's sums
+  double sharing = 8.396e-07;        ///< of a launch whose blocks share operands in a cluster
   double pass = 2.126e-06;           ///< of a kernel that copies or transposes an operand before
   double adding = 2.426e-06, adding_slice = 3.366e-08;  ///< of a kernel that adds the sums of slices, and of each slice
   double partial_rate = 1.346;                          ///< share of a copy's rate at which these are written and read
@@ -63,13 +63,13 @@ struct GemmTypeRates {
 
 /// warpgroup, of an arithmetic.
 struct WarpgroupTypeRates {
-  double rate;  ///< share of the units
-  double step;  ///< cycles of a step beside its products
+  double rate;     ///< share of the units
+  double latency;  ///< of a step, at least
 };
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  WarpgroupTypeRates of_16{0.926, 86.57}, of_tf32{0.97, 120.0};
+  WarpgroupTypeRates of_16{0.8668, 1.816e-07}, of_tf32{1.043, 2.052e-07};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
   double element = 2.291e-11, write_one = 0.341;  ///< as of the other kernels
@@ -79,18 +79,19 @@ struct WarpgroupRates {
 struct GemmCosts {
   ProductCosts product;
   WarpgroupRates warpgroup;
-  GemmTypeRates<float> f32{.multistage = {.tiles = {0.94, 0.962, 0.955, 0.9517, 0.9065, 0.9639, 0.93, 0.7095, 0.6831},
-                                          .warps = 3.685,
-                                          .element = 2.374e-11,
-                                          .latency = 4.898e-07},
-                           .naive = 0.06862,
-                           .tiled16 = 0.1036,
-                           .tiled32 = 0.3449,
-                           .small = 0.4986,
-                           .skinny = 0.3485,
-                           .k_major_skinny = 0.3654};
+  GemmTypeRates<float> f32{
+      .multistage = {.tiles = {0.9925, 0.9766, 1.007, 0.9132, 0.9125, 0.9475, 0.8489, 0.707, 0.6839},
+                     .warps = 3.522,
+                     .element = 2.413e-11,
+                     .latency = 4.692e-07},
+      .naive = 0.06862,
+      .tiled16 = 0.1036,
+      .tiled32 = 0.3449,
+      .small = 0.4986,
+      .skinny = 0.3485,
+      .k_major_skinny = 0.3654};
   GemmTypeRates<double> f64{
-      .multistage = {.tiles = {1.34, 1.195, 1.264, 0.6796}, .warps = 4.195, .element = 9.209e-11, .latency = 4.898e-07},
+      .multistage = {.tiles = {1.316, 1.21, 1.143, 0.7467}, .warps = 2.723, .element = 1.767e-10, .latency = 5.776e-07},
       .naive = 0.05967,
       .tiled16 = 0.1416,
       .tiled32 = 0.3681,
@@ -99,16 +100,16 @@ struct GemmCosts {
       .k_major_skinny = 0.4182};
   /// Of both types of 16 bits.
   GemmTypeRates<bfloat16> narrow{
-      .multistage = {.tiles = {1.369, 1.487, 0.76}, .warps = 13.17, .element = 5.699e-11, .latency = 1.959e-07},
+      .multistage = {.tiles = {1.59, 1.438, 0.7108}, .warps = 13.89, .element = 6.71e-11, .latency = 1.969e-07},
       .naive = 0.04074,
-      .tiled16 = 0.09595,
-      .tiled32 = 0.317,
-      .small = 0.5551,
-      .skinny = 0.2551,
-      .k_major_skinny = 0.19};
+      .tiled16 = 0.08541,
+      .tiled32 = 0.3823,
+      .small = 0.5595,
+      .skinny = 0.2001,
+      .k_major_skinny = 0.1961};
   /// The rest is that of f32.
   MultistageRates<kMultistageTiles<Tf32>.size()> tf32{
-      .tiles = {0.6688, 0.5553, 0.3969}, .warps = 9.801, .element = 5.699e-11, .latency = 1.959e-07};
+      .tiles = {0.685, 0.5583, 0.3911}, .warps = 9.807, .element = 6.097e-11, .latency = 1.957e-07};
 };
 
 /// Those of an element type.

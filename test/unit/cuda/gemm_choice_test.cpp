@@ -260,7 +260,7 @@ TEST_CASE("multistage's time knows the cache's lines, and a block too many") {
   };
   // Measured: 622 us, 388 with larger tiles. Rows of 2438 begin anywhere in a line, those of 2432 with one.
   const auto rows = [](std::int64_t k) { return test::product(TESSERA_F64, 3728, 1072, k, 1, false, true); };
-  CHECK(seconds(rows(2438), 64, 64, 1) > 1.2 * seconds(rows(2432), 64, 64, 1));
+  CHECK(seconds(rows(2438), 64, 64, 1) > 1.15 * seconds(rows(2432), 64, 64, 1));
   // 264 blocks are two for each multiprocessor. Measured: 1099 us with 275 in one slice, 816 us with 8 slices.
   const auto tiles = [](std::int64_t m) { return problem(TESSERA_F32, m, 632, 8656); };
   CHECK(seconds(tiles(3489), 64, 128, 8) < seconds(tiles(3489), 64, 128, 1));

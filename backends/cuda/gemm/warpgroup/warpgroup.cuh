@@ -202,8 +202,16 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   const unsigned step = turns ? 2 * apart : apart;
   WarpgroupWork work = work_at<Shape>(w, first, rank);
   unsigned unit = first;
+  const int thread_row = row + Shape::Place::row();
+  const auto part_of_tile = [&] {
+    return WarpgroupPart{work.tile, work.tile.row + row, work.tile.row + thread_row,
+                         int(min(g.n - work.tile.column, std::int64_t(w.tile.columns))), work.slice};
+  };
+  constexpr bool kBulk = kWriting == WarpgroupWriting::kBulk;
   for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
+    if constexpr (kBulk || kWriting == WarpgroupWriting::kWords)
+      if (g.beta != Scalar<T>(0)) WarpgroupC<T>(memory, g, part_of_tile()).begin(kBulk);
     if (turns) turn.wait();
     const auto multiply = [&]<int kColumns>() {
       read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
@@ -217,10 +225,8 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     pass_over(unit + apart);
     // The last products are under way.
     WarpgroupBias<T, Shape::kN> bias;
-    const int thread_row = row + Shape::Place::row();
     if constexpr (!kSlices) bias.template read<Shape::Place::kHalf>(g, work.tile, thread_row);
-    const WarpgroupPart part{work.tile, work.tile.row + row, work.tile.row + thread_row,
-                             int(min(g.n - work.tile.column, std::int64_t(w.tile.columns))), work.slice};
+    const WarpgroupPart part = part_of_tile();
     products_wait<0>();
     if (work.steps > 0 && !idle) release(read);
     if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row, part.columns);
@@ -231,7 +237,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     work = work_at<Shape>(w, unit + step, rank);
   }
   if (turns && unit - apart < w.order.units) turn.wait();  // the last turn, which nobody takes
-  if (kWriting == WarpgroupWriting::kBulk && elected()) stores_wait();
+  if (kBulk && elected()) stores_wait();
 }
 
 template <class T, class Shape, WarpgroupWriting kWriting>

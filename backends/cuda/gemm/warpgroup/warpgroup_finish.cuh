@@ -139,18 +139,21 @@ struct WarpgroupPairs {
   }
 };
 
-/// sums = alpha sums + beta C.
+/// sums = alpha sums, where C is not read.
+template <class T, int kSums>
+__device__ __forceinline__ void scale(Scalar<T> (&sums)[kSums], const Epilogue<T>& epilogue) {
+  if (epilogue.product && epilogue.alpha == Scalar<T>(1)) return;
+#pragma unroll
+  for (Scalar<T>& sum : sums) sum = epilogue(sum, Scalar<T>(0));
+}
+
+/// sums = alpha sums + beta C, of D in pairs.
 template <class Place, class T, int kSums>
 __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
                                         const WarpgroupPart& part) {
   using S = Scalar<T>;
   const Epilogue<T> epilogue(g);
-  if (!epilogue.reads_c()) {
-    if (epilogue.product && g.alpha == S(1)) return;
-#pragma unroll
-    for (S& sum : sums) sum = epilogue(sum, S(0));
-    return;
-  }
+  if (!epilogue.reads_c()) return scale<T>(sums, epilogue);
   const WarpgroupPairs<Place> exist(g, part);
   const Elements<T> c = g.c + (part.tile.batch * g.stride_c + exist.offset(part, g.ldc));
   const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && exist.whole;
@@ -206,8 +209,8 @@ __device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Fi
   }
 }
 
-/// Where a warpgroup lays out its 64 rows of the product for 64 columns at a time, of 16 bits: 64 rows of D of 128
-/// bytes, whose 16-byte parts are permuted as in operands. There are two such places.
+/// Where a warpgroup lays out its 64 rows of the product for 64 columns at a time, of 16 bits: 64 rows of D, or of C,
+/// of 128 bytes, whose 16-byte parts are permuted as in operands. There are two such places.
 class WarpgroupBox {
  public:
   static constexpr int kLines = 64, kBytes = kLines * 128;
@@ -219,14 +222,16 @@ class WarpgroupBox {
     return *reinterpret_cast<const std::uint32_t*>(memory_ + line * 128 + (element / 8 ^ line % 8) * 16 +
                                                    element % 8 * 2);
   }
+  /// Of the `part`th 16 bytes of a line.
+  __device__ __forceinline__ std::uint32_t address(int line, int part) const {
+    return shared_address(memory_ + line * 128 + (part ^ line % 8) * 16);
+  }
   /// Lays out a thread's sums of 64 columns: see add_products(). Four blocks of 8 x 8 at a time, transposed: of the
   /// warp's upper and lower rows, of eight columns and of the next eight; each thread gives the place of a column of
   /// one of them.
   template <class T>
   __device__ __forceinline__ void put(const Scalar<T>* sums) const {
-    const int lane = int(threadIdx.x) % 32, part = int(threadIdx.x) % 128 / 32 * 2 + lane / 8 % 2;
-    const int first = lane / 16 * 8 + lane % 8;
-    const std::uint32_t to = shared_address(memory_ + first * 128 + (part ^ first % 8) * 16);
+    const std::uint32_t to = of_thread();
 #pragma unroll
     for (int i = 0; i < kLines / 2; i += 8) {
       const Scalar<T>* const s = sums + i;
@@ -238,8 +243,92 @@ class WarpgroupBox {
     }
   }
 
+  /// The reverse: sums = alpha sums + beta C, of C's 64 columns here.
+  template <class T>
+  __device__ __forceinline__ void combine(Scalar<T>* sums, const Epilogue<T>& epilogue) const {
+    const std::uint32_t from = of_thread();
+#pragma unroll
+    for (int i = 0; i < kLines / 2; i += 8) {
+      std::uint32_t words[4];
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                   : "r"(from + unsigned(i * 256)));
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        Scalar<T>* const s = sums + i + 2 * e;
+        s[0] = epilogue(s[0], detail::lower(T{}, words[e])), s[1] = epilogue(s[1], detail::upper(T{}, words[e]));
+      }
+    }
+  }
+
  private:
   unsigned char* memory_;
+
+  __device__ __forceinline__ std::uint32_t of_thread() const {
+    const int lane = int(threadIdx.x) % 32;
+    return address(lane / 16 * 8 + lane % 8, int(threadIdx.x) % 128 / 32 * 2 + lane / 8 % 2);
+  }
+};
+
+/// C of 16 bits under a warpgroup's part of a tile, which comes by boxes. Two are on their way while products run, so
+/// that nobody waits for memory line by line.
+template <class T>
+class WarpgroupC {
+ public:
+  /// `memory`: of the warpgroup, where D will be laid out.
+  __device__ WarpgroupC(unsigned char* memory, const GemmArguments<T>& g, const WarpgroupPart& part)
+      : memory_(memory),
+        from_(g.c.elements() + (part.tile.batch * g.stride_c + part.tile.column * g.ldc + part.first)),
+        ld_(g.ldc),
+        lines_(part.columns),
+        length_(int(min(g.m - part.first, std::int64_t(64)))),
+        vectors_(g.ldc % kWidth == 0 && reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
+
+  /// Begins to copy the first two boxes. Bulk copies of D, if there are any, no longer read them then.
+  __device__ __forceinline__ void begin(bool bulk) const {
+    if (bulk && elected()) stores_wait_read<0>();
+    warpgroup_sync();
+    copy(0), copy(1);
+  }
+  /// sums = alpha sums + beta C.
+  template <int kSums>
+  __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const Epilogue<T>& epilogue) const {
+#pragma unroll
+    for (int number = 0; number < 2 * kSums / kLines; ++number) {
+      if (number * kLines >= lines_) return;
+      cp_async_wait<1>();
+      warpgroup_sync();
+      box(number).template combine<T>(sums + number * (kLines / 2), epilogue);
+      if ((number + 2) * kLines < lines_) warpgroup_sync();  // all have read it
+      copy(number + 2);
+    }
+  }
+
+ private:
+  static constexpr int kLines = WarpgroupBox::kLines, kWidth = 8;
+
+  unsigned char* memory_;
+  const T* from_;
+  std::int64_t ld_;
+  int lines_, length_;  ///< that exist
+  bool vectors_;        ///< lines begin at multiples of 16 bytes
+
+  __device__ __forceinline__ WarpgroupBox box(int number) const { return {memory_, number % 2}; }
+  /// A group of copies, also where there is nothing to copy.
+  __device__ __forceinline__ void copy(int number) const {
+    const int first = number * kLines;
+#pragma unroll 2
+    for (int i = int(threadIdx.x) % 128; i < min(kLines, lines_ - first) * kWidth; i += 128) {
+      const int line = i / kWidth, part = i % kWidth, left = length_ - part * kWidth;
+      const T* const at = from_ + (first + line) * ld_ + part * kWidth;
+      const std::uint32_t to = box(number).address(line, part);
+      if (vectors_ && left >= kWidth)
+        cp_async<16>(to, at, true);
+      else
+        store_part(to, part_of(at, left));
+    }
+    cp_async_commit();
+  }
 };
 
 /// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warpgroup.
@@ -343,7 +432,13 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
                                            const WarpgroupBias<T, kN>& bias, Scalar<T>* shared_bias) {
   const GemmArguments<T>& g = w.x.g;
   if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
-    combine<Place>(sums, g, part);
+    const Epilogue<T> epilogue(g);
+    if constexpr (kWriting == WarpgroupWriting::kPairs)
+      combine<Place>(sums, g, part);
+    else if (epilogue.reads_c())
+      WarpgroupC<T>(memory, g, part).combine(sums, epilogue);
+    else
+      scale<T>(sums, epilogue);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
     if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish, part.columns);
   }

@@ -44,6 +44,30 @@ struct WarpgroupOperand {
   static constexpr std::uint32_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };
 
+/// 16 bytes of a tile from neighbours that begin anywhere, of which so many exist. Elements of f32 are rounded as bulk
+/// copies round them: to nearest, ties to even.
+template <class T>
+__device__ __forceinline__ uint4 part_of(const T* from, std::int64_t exist) {
+  constexpr int kInWord = 4 / int(sizeof(T));
+  std::uint32_t words[4];
+#pragma unroll
+  for (int word = 0; word < 4; ++word) {
+    if constexpr (kInWord == 1) {
+      words[word] = 0;
+      if (word < exist) asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(words[word]) : "f"(from[word]));
+    } else {
+      words[word] =
+          (2 * word < exist ? from[2 * word].bits : 0u) | (2 * word + 1 < exist ? from[2 * word + 1].bits : 0u) << 16;
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+__device__ __forceinline__ void store_part(std::uint32_t shared, const uint4& words) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(words.x), "r"(words.y), "r"(words.z),
+               "r"(words.w)
+               : "memory");
+}
+
 /// Two warpgroups that multiply give each other the turn: while one finishes its sums, the other's products run.
 struct WarpgroupTurns {
   int consumer;

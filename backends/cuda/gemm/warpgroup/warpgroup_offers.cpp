@@ -131,20 +131,21 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double alone = to_partial || whole ? 0.0 : 1.0;
+  const double busy = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0);
   const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
                            c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(ceil_div(steps_of(p), config.split)),
-          .units = rates.step + depth * elements / (units * rates.rate),
-          .requests = requests * c.product.request,
+          .units = depth * elements / (units * rates.rate),
+          .requests = requests * c.product.request * busy,  // all multiprocessors share the cache's rate
+          .latency = rates.latency,
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
           .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,
           .writing = cluster.k > 1 ? of_slices : 0.0,
           .bytes = operand_bytes(p) + (wide ? alone * c.product.sector * result_bytes(p) : 0.0),
-          // A multiprocessor has its share of the memory's rate, and not much more.
-          .memory_share = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0)};
+          .memory_share = busy};  // a multiprocessor has its share of the memory's rate, and not much more
 }
 
 /// One launch, of a panel, and that for the tiles that are left over.

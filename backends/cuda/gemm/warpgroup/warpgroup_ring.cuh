@@ -158,25 +158,6 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   }
 }
 
-/// 16 bytes of a tile from neighbours that begin anywhere, of which so many exist. Elements of f32 are rounded as bulk
-/// copies round them: to nearest, ties to even.
-template <class T>
-__device__ __forceinline__ uint4 part_of(const T* from, std::int64_t exist) {
-  constexpr int kInWord = 4 / int(sizeof(T));
-  std::uint32_t words[4];
-#pragma unroll
-  for (int word = 0; word < 4; ++word) {
-    if constexpr (kInWord == 1) {
-      words[word] = 0;
-      if (word < exist) asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(words[word]) : "f"(from[word]));
-    } else {
-      words[word] =
-          (2 * word < exist ? from[2 * word].bits : 0u) | (2 * word + 1 < exist ? from[2 * word + 1].bits : 0u) << 16;
-    }
-  }
-  return {words[0], words[1], words[2], words[3]};
-}
-
 /// A warpgroup reads an operand's tile, of so many rows or columns, from any address; zeros where it ends. `operand`:
 /// its first element of the tile, of which so many rows or columns and so many of k exist.
 template <class Operand, class T>
@@ -191,9 +172,7 @@ __device__ __forceinline__ void load_operand(std::uint32_t shared, int of_tile, 
     const bool exists = line < (Operand::kKMajor ? extent : k);
     const std::int64_t left = (Operand::kKMajor ? k : extent) - along;
     const uint4 words = part_of(operand + line * ld + along, exists ? left : 0);
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(shared + std::uint32_t(Operand::offset(row, part))),
-                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
-                 : "memory");
+    store_part(shared + std::uint32_t(Operand::offset(row, part)), words);
   }
 }
 
