@@ -24,7 +24,7 @@ namespace {
 struct TuneTarget {
   std::string output, backend;
   bool device_operands = false;
-  std::int64_t workspace_limit = 0, top = 5;
+  std::int64_t workspace_limit = 0, sm_limit = 0, top = 5;
 
   /// Returns the option of the file.
   CLI::Option* add_to(CLI::App& command) {
@@ -39,11 +39,14 @@ struct TuneTarget {
     command.add_flag("--device-operands", device_operands, "for operands in the device's memory; needs --backend");
     add_parsed(command, "--workspace-limit", workspace_limit, parse_count, "N",
                "most bytes that a product takes beside its operands (default: what plans take)");
+    add_parsed(command, "--sm-limit", sm_limit, parse_count, "N",
+               "most multiprocessors that it occupies (default: TESSERA_SM_LIMIT, else all)");
   }
   TunedProblem problem(std::variant<GemmDesc, StencilDesc> desc) const {
     TunedProblem made{std::move(desc), backend, 0, {}};
     made.options.operands = device_operands ? Memory::device : Memory::host;
     made.options.workspace_limit = std::uint64_t(workspace_limit);
+    made.options.sm_limit = int(std::min<std::int64_t>(sm_limit, INT32_MAX));
     return made;
   }
 };

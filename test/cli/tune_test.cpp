@@ -124,6 +124,14 @@ TEST_CASE("what was tuned by words is what a program takes from wisdom", "[tune]
   CHECK_THAT(folder.runs("stencil u.npy" + stencil + "v.npy", wise), says(kFrom));
 }
 
+TEST_CASE("a limit of multiprocessors reaches what is tuned", "[tune]") {
+  const Folder folder;
+  const Environment fakes{{"TESSERA_BACKEND_PATH", TESSERA_TEST_PLUGINS}};
+  const std::string fake = " --backend fake -o w --sm-limit 5";
+  CHECK_THAT(folder.runs("tune gemm 8" + fake, fakes), says("fake:0/tuned"));
+  folder.refuses("tune stencil 8 --named identity" + fake, "cannot keep to sm_limit = 5", fakes);
+}
+
 TEST_CASE("the table says how many ways it leaves out", "[tune]") {
   const ComputingFolder folder;
   const std::string said = folder.runs("tune gemm 24x20x16 -o w --top 0");

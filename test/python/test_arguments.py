@@ -39,6 +39,10 @@ def test_calls_of_a_wrong_form(text, call):
         call()
 
 
+def of_f64(**given):
+    return tessera.GemmPlan(1, 1, 1, dtype="float64", **given)
+
+
 def point(**given):
     made = tessera.StencilSystem((6, 6))
     made.inject(made.state("u"), **{"points": [(1, 1)], **given})
@@ -64,6 +68,7 @@ def point(**given):
         (ValueError, r"memory = '\udc80': must be 'host'", lambda: tessera.GemmPlan(1, 1, 1, memory="\udc80")),
         (ValueError, r"bias = '\udc80': must be 'row'", lambda: tessera.GemmPlan(1, 1, 1, bias="\udc80")),
         (ValueError, r"dtype = '\udc80': must be float16", lambda: tessera.GemmPlan(1, 1, 1, dtype="\udc80")),
+        (ValueError, "out_dtype = 'float32': must be float64, the", lambda: of_f64(out_dtype="float32")),
         (ValueError, r"name = '\udc80': must be text", lambda: tessera.StencilSystem((4,)).state("\udc80")),
         (ValueError, r"name = 'a\x00b': must be text", lambda: tessera.StencilSystem((4,)).state("a\0b")),
         (ValueError, "stream = -1: must be 0", lambda: tessera.GemmPlan(1, 1, 1, memory="device", stream=-1)),

@@ -320,6 +320,16 @@ DType dtype_named(nb::handle object, const char* name) {
   refuse_value(name, object, "float16, bfloat16, float32 or float64");
 }
 
+DType result_type_named(nb::handle object, const char* name, DType operands) {
+  if (object.is_none()) return operands;
+  const DType dtype = dtype_named(object, name);
+  const bool narrow = size_of(operands) == 2;
+  if (dtype != operands && !(narrow && dtype == DType::f32))
+    refuse_value(name, object,
+                 std::string(dtype_name(operands)) + ", the type of a and b" + (narrow ? ", or float32" : ""));
+  return dtype;
+}
+
 std::string text_of(std::span<const std::int64_t> shape) {
   std::string text = "(";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);

@@ -77,11 +77,7 @@ class Product {
     std::vector<std::int64_t> shape = batch_;
     if (!vector_a_) shape.push_back(m_);
     if (!vector_b_) shape.push_back(n_);
-    const DType dtype = options_.dtype.is_none() ? a_.dtype : dtype_named(options_.dtype, "dtype");
-    if (dtype != a_.dtype && (size_of(a_.dtype) != 2 || dtype != kDType<float>))
-      refuse_value(
-          "dtype", options_.dtype,
-          std::string(dtype_name(a_.dtype)) + ", the type of a and b" + (size_of(a_.dtype) == 2 ? ", or float32" : ""));
+    const DType dtype = result_type_named(options_.dtype, "dtype", a_.dtype);
     if (out.is_none()) {
       if (options_.beta != 0.0) refuse_beta(options_.beta);
       out_ = empty_like(a_, shape, dtype);

@@ -78,7 +78,7 @@ void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k
                std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation, Text compute, Text backend,
                Text memory, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   ProductPlan::Form form{m, n, k, batch, dtype_named(dtype, "dtype"), DType::f32, trans_a, trans_b, bias_named(bias)};
-  form.dtype_out = out_dtype.is_none() ? form.dtype : dtype_named(out_dtype, "out_dtype");
+  form.dtype_out = result_type_named(out_dtype, "out_dtype", form.dtype);
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
   desc.dtype_d = desc.dtype_bias = tessera_dtype(form.dtype_out);
   if (form.bias == TESSERA_BIAS_NONE) desc.dtype_bias = 0;
