@@ -42,6 +42,7 @@ struct FitOptions {
   std::string activation;
   std::vector<std::string> cases;      ///< of the suite, or
   std::vector<std::string> described;  ///< by their own names, instead of random problems
+  std::vector<std::string> ways;       ///< these alone
   std::int64_t problems = 100;
   std::uint64_t seed = std::uint64_t(std::chrono::system_clock::now().time_since_epoch().count());
   double seconds = 600.0;        ///< for all
@@ -85,12 +86,30 @@ struct TimedProblem {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+std::vector<Offer> offers_of(const Context& context, const Problem& problem, const PlanOptions& plan) {
+  return problem.op == Op::gemm ? GemmPlan::offers(context, gemm_desc(problem), plan)
+                                : StencilPlan::offers(context, stencil_desc(problem), plan);
+}
+
+/// The offers of the ways that --algorithm names, but of those that the backend refuses for this problem.
+std::vector<Offer> named_offers(const Context& context, const Problem& problem, Memory memory,
+                                const FitOptions& options) {
+  std::vector<Offer> named;
+  for (const std::string& way : options.ways) try {
+      for (Offer& offer : offers_of(context, problem, {.operands = memory, .algorithm = way}))
+        named.push_back(std::move(offer));
+    } catch (const Error& refused) {
+      std::printf("%s: %s\n", problem.name.c_str(), refused.what());
+    }
+  std::ranges::stable_sort(named, {}, &Offer::seconds);
+  return named;
+}
+
 /// The offers that are worth a measurement, the cheapest first.
 std::vector<Offer> candidates(const Context& context, const Problem& problem, Memory memory,
                               const FitOptions& options) {
-  const PlanOptions plan{.operands = memory};
-  const std::vector<Offer> all = problem.op == Op::gemm ? GemmPlan::offers(context, gemm_desc(problem), plan)
-                                                        : StencilPlan::offers(context, stencil_desc(problem), plan);
+  if (!options.ways.empty()) return named_offers(context, problem, memory, options);
+  const std::vector<Offer> all = offers_of(context, problem, {.operands = memory});
   std::vector<Offer> chosen;
   std::set<std::string> seen;
   for (const Offer& offer : all) {
@@ -181,6 +200,7 @@ int parse(int argc, char** argv, FitOptions& o) {
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kActivations), std::end(kActivations))));
   app.add_option("--case", o.cases, "the suite's cases that match gemm/<case>/<dtype> (globs) instead");
   app.add_option("--problem", o.described, "these, as tessera-perf's --gemm and --stencil describe them, instead");
+  app.add_option("--algorithm", o.ways, "time the offers of these alone: name[:key=value,...], as plans take it");
   app.add_option("--problems", o.problems, "of each type")->capture_default_str();
   app.add_option("--seed", o.seed, "the same problems again (default: the clock)");
   app.add_option("--seconds", o.seconds, "no further problem after so long")->capture_default_str();
@@ -269,14 +289,18 @@ struct Asked {
   std::string dtype;
 };
 
-/// The suite's cases that --case matches. Throws std::invalid_argument where there is none.
+/// The suite's cases that --case matches, layers among them. Throws std::invalid_argument where there is none.
 std::vector<Asked> suite_problems(const FitOptions& options, bool device) {
   std::vector<Asked> problems;
-  for (const Case& c : options.op == "gemm" ? gemm_cases() : stencil_cases()) {
+  std::vector<Case> cases = options.op == "gemm" ? gemm_cases() : stencil_cases();
+  if (options.op == "gemm") std::ranges::move(layer_cases(), std::back_inserter(cases));
+  for (const Case& c : cases) {
     if (c.size == (device ? Size::host : Size::gpu)) continue;
     for (const Kind& kind : c.kinds) {
       Asked asked{resolve(c, kind), kind.name()};
-      if (matches_any(options.cases, asked.problem.label())) problems.push_back(std::move(asked));
+      if (!matches_any(options.cases, asked.problem.label())) continue;
+      if (asked.problem.name.starts_with("layers_")) asked.problem.name.erase(0, 7);  // what describes it
+      problems.push_back(std::move(asked));
     }
   }
   if (problems.empty())

@@ -88,6 +88,12 @@ def test_along_all_axes(rng, dtype, shape, mode, cval):
         both("laplace", array, size=4.0 * rank, operations=12, **common)
 
 
+def test_laplace_of_many_axes(rng):
+    both("laplace", rng.uniform(-1, 1, (1,) * 14 + (3, 4)), size=4.0 * 16, operations=64, dtype=np.float64)
+    with pytest.raises(TypeError, match="more than 16 axes"):
+        ours.laplace(np.ones((1,) * 32))  # 3^32 weights would take 15 PB
+
+
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 2), (2, 1), (-1,), ()])
 def test_axes(rng, axes):
     array = rng.uniform(-1, 1, (6, 7, 8))

@@ -117,15 +117,17 @@ class Laplacian:
         self.steps = [(axis, second, mode, 0) for axis, mode in zip(axes, modes)]
         for mode in modes:
             mode_of(mode)
-        weights = np.zeros((3,) * len(axes))
-        for number in range(len(axes)):
-            line = [1] * len(axes)
-            line[number] = slice(None)
-            weights[tuple(line)] += second
-        self.kernel = Kernel(axes, weights, modes, [0] * len(axes), sparse=True)
+        self.too_many = _stencils.too_many(len(axes))  # whose weights would take 3^n elements
+        if self.too_many is None:
+            weights = np.zeros((3,) * len(axes))
+            for number in range(len(axes)):
+                line = [1] * len(axes)
+                line[number] = slice(None)
+                weights[tuple(line)] += second
+            self.kernel = Kernel(axes, weights, modes, [0] * len(axes), sparse=True)
 
     def refusal(self, char: str, cval: float) -> str | None:
-        return self.kernel.refusal(char, cval)
+        return self.too_many or self.kernel.refusal(char, cval)
 
     def floats(self, part: Any, cval: float) -> Any:
         return self.kernel.run(part, cval)

@@ -75,6 +75,10 @@ class Kernel:
         return taps, _boundary_of(self.modes, cval, tuple(where), rank)
 
 
+def too_many(axes: int) -> str | None:
+    return f"a filter along {axes} axes at once: three is the most" if axes > MOST_AXES else None
+
+
 @functools.lru_cache(maxsize=256)
 def _refusal(
     values: bytes, shape: tuple[int, ...], origins: tuple[int, ...], sparse: bool, char: str
@@ -82,8 +86,8 @@ def _refusal(
     weights = np.frombuffer(values)
     if sparse:
         weights = weights[counts(weights)]
-    if len(shape) > MOST_AXES:
-        return f"a filter along {len(shape)} axes at once: three is the most"
+    if refusal := too_many(len(shape)):
+        return refusal
     for extent, origin in zip(shape, origins):
         if max(extent // 2 + origin, extent - 1 - extent // 2 - origin) > _REACH:
             return f"a window of {extent} points along an axis: {_REACH} on each side is the most"
