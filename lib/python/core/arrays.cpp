@@ -324,7 +324,7 @@ DType result_type_named(nb::handle object, const char* name, DType operands) {
   if (object.is_none()) return operands;
   const DType dtype = dtype_named(object, name);
   const bool narrow = size_of(operands) == 2;
-  if (dtype != operands && !(narrow && dtype == DType::f32))
+  if (dtype != operands && !(narrow && dtype == kDType<float>))
     refuse_value(name, object,
                  std::string(dtype_name(operands)) + ", the type of a and b" + (narrow ? ", or float32" : ""));
   return dtype;
