@@ -109,14 +109,21 @@ def values():
     few = st.lists(simple, max_size=3)
     nested = few | few.map(tuple) | st.lists(few, max_size=3) | st.dictionaries(texts() | numbers(), simple, max_size=2)
     pair = st.tuples(st.sampled_from(["constant", "fixed", "a\udc80"]), simple)
-    lazy = few.map(iter) | st.builds(lambda items: (x for x in items), few)
+    short = few.filter(lambda items: not is_large(items))
+    lazy = short.map(iter) | st.builds(lambda items: (x for x in items), short)
     return simple | nested | pair | st.lists(pair, max_size=2) | lazy
+
+
+def is_large(value):
+    """Whether it is a large number, or holds one: of a dictionary, keys count, as where it stands for a sequence."""
+    if isinstance(value, (list, tuple, dict)):
+        return any(map(is_large, value))
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value > 200
 
 
 def takes_for_ever(argument, value):
     """Right arguments for which nobody wants to wait, or that take all memory."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value > 200
-    return argument in ("steps", "sigma", "truncate", "size", "radius", "order") and number
+    return argument in ("steps", "sigma", "truncate", "size", "radius", "order") and is_large(value)
 
 
 def is_told(value, message):
