@@ -6,6 +6,7 @@
 /// products are exact, sums are of f32.
 #pragma once
 
+#include "../load_matrices.cuh"
 #include "../warp_sums.cuh"
 #include "multistage_tiles.hpp"
 #include "tile_loader.cuh"
@@ -14,20 +15,6 @@
 #include <type_traits>
 
 namespace tessera::cuda {
-
-/// Four 8 x 8 matrices of 16-bit elements: lane l gives the address of a row of matrix l / 8, and has of matrix q
-/// elements (l / 4, 2 (l % 4)) and the next one in d[q]; with kTranspose those of the transposed matrix.
-template <bool kTranspose>
-__device__ __forceinline__ void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
-  if constexpr (kTranspose)
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-                 : "r"(address));
-  else
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-                 : "r"(address));
-}
 
 /// d += a b for a warp: a 16 x 16, b 16 x 8, d 16 x 8.
 __device__ __forceinline__ void mma(float16, float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t* b) {

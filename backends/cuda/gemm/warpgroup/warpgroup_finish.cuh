@@ -7,6 +7,7 @@
 /// tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
+#include "../load_matrices.cuh"
 #include "../tile_writer.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
@@ -150,10 +151,8 @@ __device__ __forceinline__ void scale(Scalar<T> (&sums)[kSums], const Epilogue<T
 /// sums = alpha sums + beta C, of D in pairs.
 template <class Place, class T, int kSums>
 __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const GemmArguments<T>& g,
-                                        const WarpgroupPart& part) {
+                                        const Epilogue<T>& epilogue, const WarpgroupPart& part) {
   using S = Scalar<T>;
-  const Epilogue<T> epilogue(g);
-  if (!epilogue.reads_c()) return scale<T>(sums, epilogue);
   const WarpgroupPairs<Place> exist(g, part);
   const Elements<T> c = g.c + (part.tile.batch * g.stride_c + exist.offset(part, g.ldc));
   const bool pairs = c.template at_vector<2>() && g.ldc % 2 == 0 && exist.whole;
@@ -219,12 +218,11 @@ class WarpgroupBox {
 
   __device__ __forceinline__ unsigned char* line(int number) const { return memory_ + number * 128; }
   __device__ __forceinline__ std::uint32_t word(int line, int element) const {
-    return *reinterpret_cast<const std::uint32_t*>(memory_ + line * 128 + (element / 8 ^ line % 8) * 16 +
-                                                   element % 8 * 2);
+    return *reinterpret_cast<const std::uint32_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
   }
   /// Of the `part`th 16 bytes of a line.
   __device__ __forceinline__ std::uint32_t address(int line, int part) const {
-    return shared_address(memory_ + line * 128 + (part ^ line % 8) * 16);
+    return shared_address(memory_ + swizzled(line, part));
   }
   /// Lays out a thread's sums of 64 columns: see add_products(). Four blocks of 8 x 8 at a time, transposed: of the
   /// warp's upper and lower rows, of eight columns and of the next eight; each thread gives the place of a column of
@@ -250,9 +248,7 @@ class WarpgroupBox {
 #pragma unroll
     for (int i = 0; i < kLines / 2; i += 8) {
       std::uint32_t words[4];
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                   : "r"(from + unsigned(i * 256)));
+      load_matrices<true>(words, from + unsigned(i * 256));
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         Scalar<T>* const s = sums + i + 2 * e;
@@ -433,12 +429,12 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
   const GemmArguments<T>& g = w.x.g;
   if (kWriting != WarpgroupWriting::kPairs || w.x.partial == nullptr) {
     const Epilogue<T> epilogue(g);
-    if constexpr (kWriting == WarpgroupWriting::kPairs)
-      combine<Place>(sums, g, part);
-    else if (epilogue.reads_c())
-      WarpgroupC<T>(memory, g, part).combine(sums, epilogue);
-    else
+    if (!epilogue.reads_c())
       scale<T>(sums, epilogue);
+    else if constexpr (kWriting == WarpgroupWriting::kPairs)
+      combine<Place>(sums, g, epilogue, part);
+    else
+      WarpgroupC<T>(memory, g, part).combine(sums, epilogue);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
     if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish, part.columns);
   }

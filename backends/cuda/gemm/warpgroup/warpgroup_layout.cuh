@@ -17,6 +17,9 @@
 
 namespace tessera::cuda {
 
+/// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
+__device__ constexpr int swizzled(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
+
 /// A tile of an operand: rows or columns by as many of k as are 128 bytes. A K-major one has rows of neighbours along
 /// k. The others are columns of so many rows of op(A), or of op(B)'s columns, one square block after another. Rows have
 /// 128 bytes; bulk copies and products permute the 16-byte parts of eight of them in the same way (128-byte swizzle).
@@ -38,8 +41,6 @@ struct WarpgroupOperand {
     constexpr std::uint32_t kHigh = 1024 >> 4 | 1u << 30;
     return std::uint64_t(kHigh) << 32 | (place + std::uint32_t(step) * kStep);
   }
-  /// Where part `part`, of 16 bytes, of a row of 128 lies: rows of all blocks follow one another.
-  static __device__ constexpr int offset(int row, int part) { return row * 128 + (part ^ row % 8) * 16; }
   /// To the next 32 bytes of k, which an instruction multiplies.
   static constexpr std::uint32_t kStep = (kKMajor ? 32 : 16 * 128) >> 4;
 };

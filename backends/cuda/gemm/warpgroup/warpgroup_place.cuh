@@ -46,7 +46,7 @@ struct WarpgroupPlace {
     for (int half = 0; half < 2; ++half)
       asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
                    : "=r"(fragment[2 * half]), "=r"(fragment[2 * half + 1])
-                   : "r"(in_part + unsigned(number * 1024 + Operand::offset(k + 4 * half, part()))));
+                   : "r"(in_part + unsigned(number * 1024 + swizzled(k + 4 * half, part()))));
   }
 
  private:

@@ -172,7 +172,7 @@ __device__ __forceinline__ void load_operand(std::uint32_t shared, int of_tile, 
     const bool exists = line < (Operand::kKMajor ? extent : k);
     const std::int64_t left = (Operand::kKMajor ? k : extent) - along;
     const uint4 words = part_of(operand + line * ld + along, exists ? left : 0);
-    store_part(shared + std::uint32_t(Operand::offset(row, part)), words);
+    store_part(shared + std::uint32_t(swizzled(row, part)), words);
   }
 }
 
