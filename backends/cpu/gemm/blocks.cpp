@@ -30,8 +30,12 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
   if (!packing.a && n <= width) return level2 / 4 / (width * element);
   // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
   if (!packing.b && m <= 2 * rows && n * k * element > level2 / 4) return 16;
-  // The panel of A fills a third of the first-level cache, the rest is for what passes through.
-  return std::max<std::int64_t>(64, level1 / 3 / (rows * element));
+  // The panel of A fills a third of the first-level cache, the rest is for what passes through; in place up to two
+  // thirds, while so many columns of B fit beside it in the second.
+  const std::int64_t third = std::max<std::int64_t>(64, level1 / 3 / (rows * element));
+  constexpr std::int64_t kLeastPanels = 11;
+  if (packing.a) return third;
+  return std::clamp(level2 / 2 / (kLeastPanels * width * element), third, 2 * third);
 }
 
 }  // namespace

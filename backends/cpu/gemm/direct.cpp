@@ -15,7 +15,7 @@ Packing packing_of(const GemmProblem& p) { return {false, p.trans_b}; }
 
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t workspace_limit, plugin::OfferList& offers) {
-  offer_panels(machine, p, packing_of(p), given, workspace_limit, offers);
+  offer_panels(machine, p, packing_of(p), given, {}, workspace_limit, offers);
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace tessera::cpu {
@@ -83,7 +84,8 @@ void offer(const Machine& machine, const GemmProblem& p, Packing packing, const 
 
 /// All offers of so many threads.
 void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
-                  int threads, std::uint64_t workspace_limit, plugin::OfferList& offers) {
+                  std::span<const plugin::Parameters::Entry> own, int threads, std::uint64_t workspace_limit,
+                  plugin::OfferList& offers) {
   const bool whole = p.batch > 1 || is_empty(p) || p.k == 0;
   const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
   for (const std::int64_t slices :
@@ -103,7 +105,7 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
                                     {"block_m", given.in_range("block_m", b.m, 1, kMostBlock)},
                                     {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
                                     {"block_k", given.in_range("block_k", b.k, 1, kMostBlock)}};
-      if (has_pairs(p)) parameters.add({"dot", packing.pairs});
+      for (const plugin::Parameters::Entry& parameter : own) parameters.add(parameter);
       offer(machine, p, packing, parameters, workspace_limit, offers);
     }
   }
@@ -132,15 +134,16 @@ bool lists_tiles(const Machine& machine, const GemmProblem& p, const PanelsLayou
 }
 
 void offer_panels(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
-                  std::uint64_t workspace_limit, plugin::OfferList& offers) {
+                  std::span<const plugin::Parameters::Entry> own, std::uint64_t workspace_limit,
+                  plugin::OfferList& offers) {
   int threads = 1;
   if (!given.has("threads")) {
     plugin::OfferList alone;
-    offer_blocks(machine, p, packing, given, 1, workspace_limit, alone);
+    offer_blocks(machine, p, packing, given, own, 1, workspace_limit, alone);
     if (!alone.empty()) threads = machine.useful_threads(alone.cheapest().seconds);
   }
   threads = int(given.in_range("threads", threads, 1, kMostThreads));
-  offer_blocks(machine, p, packing, given, threads, workspace_limit, offers);
+  offer_blocks(machine, p, packing, given, own, threads, workspace_limit, offers);
 }
 
 }  // namespace tessera::cpu

@@ -12,6 +12,7 @@
 #include <tessera/plugin/plugin.hpp>
 
 #include <cstdint>
+#include <span>
 
 namespace tessera::cpu {
 
@@ -35,8 +36,9 @@ PanelsLayout panels_layout(const Machine& machine, const plugin::GemmProblem& pr
 bool lists_tiles(const Machine& machine, const plugin::GemmProblem& problem, const PanelsLayout& layout);
 
 /// Offers layouts: for each number of slices that may pay the blocks that the caches like, and where the product is
-/// small enough for it the list of tiles.
+/// small enough for it the list of tiles. `own`: the algorithm's parameters that say how it packs.
 void offer_panels(const Machine& machine, const plugin::GemmProblem& problem, Packing packing,
-                  const plugin::GivenParameters& given, std::uint64_t workspace_limit, plugin::OfferList& offers);
+                  const plugin::GivenParameters& given, std::span<const plugin::Parameters::Entry> own,
+                  std::uint64_t workspace_limit, plugin::OfferList& offers);
 
 }  // namespace tessera::cpu
