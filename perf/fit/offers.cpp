@@ -355,9 +355,11 @@ int run(int argc, char** argv) {
                                                                  : random_problems(options)) {
     if (now() > end) break;
     const TimedProblem timed = time_offers(platform, context, problem, options);
+    if (timed.offers.empty()) continue;  // of no way that --algorithm names
     const Json line = judged.add(problem, dtype, timed, options.measure);
     if (json.is_open()) json << line.dump() << std::endl;
   }
+  if (judged.shares.empty()) throw std::runtime_error("there was no offer to time: give more --seconds, or see above");
   judged.print(options.backend + " " + options.op);
   if (json.is_open() && !json.flush()) throw std::runtime_error("cannot write " + options.json);
   return 0;

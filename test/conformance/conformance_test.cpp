@@ -224,27 +224,27 @@ void run_threads(Subject& subject, int threads) {
   report_all<Op, T>(subject, names, tallies, " with " + entry);
 }
 
-/// bf16 by multiply-adds and by dot products, whichever of them the machine would take, where an algorithm has both.
-/// Blocks of 7 along k are of odd length and begin between two pairs.
-template <class Op>
-void run_dot_products(Subject& subject) {
+/// Both values of a parameter, whichever of them the machine would take, where an algorithm has it. Blocks of 7 along k
+/// are of odd length and begin between two pairs.
+template <class Op, class T>
+void run_both(Subject& subject, const std::string& key, const std::string& what) {
   const Selection<Op> selection(std::max<std::size_t>(1, short_list()));
   for (const std::string& name : subject.tested(Op::kOp)) {
     Tally tally;
-    for (std::size_t at = 0; at < selection.cases.size() && selection.template wants<bfloat16>(at, tally); ++at) {
+    for (std::size_t at = 0; at < selection.cases.size() && selection.template wants<T>(at, tally); ++at) {
       const auto& c = selection.cases[at];
       INFO("case: " << c.name << "; repeat with TESSERA_TEST_SEED=" << seed());
-      typename Op::template Trial<bfloat16> trial(c);
-      const std::string printed = run_one<Op, bfloat16>(subject, trial, name, Memory::host, false, tally);
-      if (printed.find("dot=") == std::string::npos) break;
-      for (const std::string way : {"dot=0", "dot=1"})
+      typename Op::template Trial<T> trial(c);
+      const std::string printed = run_one<Op, T>(subject, trial, name, Memory::host, false, tally);
+      if (printed.find(key + "=") == std::string::npos) break;
+      for (const std::string& way : {key + "=0", key + "=1"})
         for (const std::string blocks : {"", ",block_m=16,block_n=48,block_k=7"}) {
           const std::string asked = name + ":" + way + blocks;
-          const std::string taken = run_one<Op, bfloat16>(subject, trial, asked, Memory::host, false, tally);
+          const std::string taken = run_one<Op, T>(subject, trial, asked, Memory::host, false, tally);
           if (!taken.empty()) CHECK(has_parameter(taken, way));
         }
     }
-    if (tally.run > 1) report_all<Op, bfloat16>(subject, {name}, {tally}, " with and without dot products");
+    if (tally.run > 1) report_all<Op, T>(subject, {name}, {tally}, " with and without " + what);
   }
 }
 
@@ -252,8 +252,14 @@ void run_dot_products(Subject& subject) {
 
 TEST_CASE("products of bf16 by multiply-adds and by dot products", "[dot]") {
   Subject subject;
-  run_dot_products<Gemm>(subject);
-  run_dot_products<GemmToF32>(subject);
+  run_both<Gemm, bfloat16>(subject, "dot", "dot products");
+  run_both<GemmToF32, bfloat16>(subject, "dot", "dot products");
+}
+
+TEST_CASE("products whose A is copied, or read where it lies", "[gemm]") {
+  Subject subject;
+  run_both<Gemm, float>(subject, "copy_a", "copies of A");
+  run_both<Gemm, double>(subject, "copy_a", "copies of A");
 }
 
 TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", ElementTypes) {

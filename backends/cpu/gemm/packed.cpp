@@ -8,6 +8,7 @@
 #include "../context.hpp"
 #include "panels_plan.hpp"
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,11 +21,14 @@ bool may_leave_a(const GemmProblem& p) { return plugin::size_of(p.dtype) != 2; }
 
 Packing packing_of(const GemmProblem& p, bool copy_a, bool pairs) { return {copy_a, true, !holds_sums(p), pairs}; }
 
-/// Whether to copy op(A): 0 and 1, 1 alone where neighbours of k are far apart, or what is given.
-std::vector<std::int64_t> copy_choices(const GemmProblem& p, const plugin::GivenParameters& given) {
+/// Whether to copy op(A): 0 and 1, or what is given. 1 alone where neighbours of k are far apart, and with 16
+/// registers: a tile of four rows has too few multiply-adds for the addresses of four.
+std::vector<std::int64_t> copy_choices(const GemmProblem& p, const Machine& machine,
+                                       const plugin::GivenParameters& given) {
   if (!may_leave_a(p)) return {1};
-  const std::vector<std::int64_t> choices{0, 1};
-  return given.in_range("copy_a", std::span(choices).subspan(p.trans_a ? 1 : 0), 0, 1);
+  constexpr std::array<std::int64_t, 2> kChoices{0, 1};
+  const bool copies = p.trans_a || machine.instructions.tile_rows < 8;
+  return given.in_range("copy_a", std::span(kChoices).subspan(copies ? 1 : 0), 0, 1);
 }
 
 /// Whether to compute by dot products: 1 and 0, or what is given.
@@ -44,7 +48,7 @@ std::vector<std::int64_t> dot_choices(const GemmProblem& p, const Machine& machi
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t workspace_limit, plugin::OfferList& offers) {
   for (const std::int64_t dot : dot_choices(p, machine, given))
-    for (const std::int64_t copy_a : copy_choices(p, given)) {
+    for (const std::int64_t copy_a : copy_choices(p, machine, given)) {
       std::vector<plugin::Parameters::Entry> own;
       if (has_pairs(p)) own.push_back({"dot", dot});
       if (may_leave_a(p)) own.push_back({"copy_a", copy_a});
