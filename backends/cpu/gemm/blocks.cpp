@@ -15,6 +15,8 @@ using plugin::round_up;
 
 /// B is packed again for every block of A: so many of its rows repay that.
 constexpr std::int64_t kMostBlockRows = 2048;
+/// Panels of B that a longer block of k leaves room for.
+constexpr std::int64_t kLeastPanels = 11;
 
 std::int64_t panel_width(const InstructionSet& instructions, std::int64_t element) {
   return instructions.tile_vectors * instructions.vector_bytes / element;
@@ -31,11 +33,9 @@ std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m
   // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
   if (!packing.b && m <= 2 * rows && n * k * element > level2 / 4) return 16;
   // The panel of A fills a third of the first-level cache, the rest is for what passes through; in place up to two
-  // thirds, while so many columns of B fit beside it in the second.
+  // thirds, while half of the second has enough panels of B.
   const std::int64_t third = std::max<std::int64_t>(64, level1 / 3 / (rows * element));
-  constexpr std::int64_t kLeastPanels = 11;
-  if (packing.a) return third;
-  return std::clamp(level2 / 2 / (kLeastPanels * width * element), third, 2 * third);
+  return packing.a ? third : std::clamp(level2 / 2 / (kLeastPanels * width * element), third, 2 * third);
 }
 
 }  // namespace
