@@ -44,6 +44,20 @@ __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned par
       "r"(parity)
       : "memory");
 }
+/// Whether the phase of this parity is known to have ended.
+__device__ __forceinline__ bool barrier_passed(std::uint32_t barrier, unsigned parity) {
+  unsigned is;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}\n"
+      : "=r"(is)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return is != 0;
+}
 /// Arrives, and lets the phase wait for so many bytes of copies as well.
 __device__ __forceinline__ void barrier_expect(std::uint32_t barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -52,15 +66,28 @@ __device__ __forceinline__ void barrier_expect(std::uint32_t barrier, unsigned b
 __device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Arrives at the barrier of a block of the cluster.
-__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier, unsigned block) {
+/// A thread arrives, or does not: without a jump, which would cost its warp more than the arrival.
+__device__ __forceinline__ void barrier_arrive_if(bool arrives, std::uint32_t barrier) {
   asm volatile(
       "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+      ".reg .pred arrives;\n"
+      "setp.ne.b32 arrives, %1, 0;\n"
+      "@arrives mbarrier.arrive.shared::cta.b64 _, [%0];\n"
       "}\n" ::"r"(barrier),
-      "r"(block)
+      "r"(int(arrives))
+      : "memory");
+}
+/// The same at the barrier of a block of the cluster.
+__device__ __forceinline__ void barrier_arrive_if(bool arrives, std::uint32_t barrier, unsigned block) {
+  asm volatile(
+      "{\n"
+      ".reg .pred arrives;\n"
+      ".reg .b32 there;\n"
+      "setp.ne.b32 arrives, %2, 0;\n"
+      "@arrives mapa.shared::cluster.u32 there, %0, %1;\n"
+      "@arrives mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+      "}\n" ::"r"(barrier),
+      "r"(block), "r"(int(arrives))
       : "memory");
 }
 
@@ -82,6 +109,15 @@ __device__ __forceinline__ void copy_box(std::uint32_t shared, const CUtensorMap
         " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared),
         "l"(&map), "r"(barrier), "r"(along), "r"(row), "r"(matrix)
         : "memory");
+}
+/// Two boxes beside one another, to this block alone: of a map with `pair`.
+__device__ __forceinline__ void copy_pair(std::uint32_t shared, const CUtensorMap& map, std::uint32_t barrier,
+                                          int along, int row, int matrix) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared),
+      "l"(&map), "r"(barrier), "r"(along), "r"(row), "n"(0), "r"(matrix)
+      : "memory");
 }
 /// From shared memory; what lies outside of the tensor is not written.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t shared, int along, int row,

@@ -60,12 +60,16 @@ CUtensorMapDataType type_of(const BoxedTensor& t) {
 CUtensorMap tensor_map(const BoxedTensor& t) {
   CUtensorMap map;
   const bool plain = t.box_neighbours != 0;
-  const cuuint64_t extents[3] = {cuuint64_t(t.neighbours), cuuint64_t(t.rows), cuuint64_t(t.matrices)};
-  const cuuint64_t distances[2] = {cuuint64_t(t.row_bytes), cuuint64_t(t.matrix_bytes)};
   const cuuint32_t along = cuuint32_t(plain ? t.box_neighbours : 128 / t.element_bytes);
-  const cuuint32_t box[3] = {along, cuuint32_t(t.box_rows), 1}, steps[3] = {1, 1, 1};
+  // The boxes of a pair are an axis of their own before the last one.
+  const int axes = t.pair ? 4 : 3;
+  const cuuint32_t boxes = t.pair ? 2 : 1, steps[4] = {1, 1, 1, 1};
+  const cuuint32_t box[4] = {along, cuuint32_t(t.box_rows), boxes, 1};
+  cuuint64_t extents[4] = {cuuint64_t(t.neighbours), cuuint64_t(t.rows), boxes, 1};
+  cuuint64_t distances[3] = {cuuint64_t(t.row_bytes), along * cuuint64_t(t.element_bytes), 0};
+  extents[axes - 1] = cuuint64_t(t.matrices), distances[axes - 2] = cuuint64_t(t.matrix_bytes);
   const CUresult result =
-      encode()(&map, type_of(t), 3, const_cast<void*>(t.data), extents, distances, box, steps,
+      encode()(&map, type_of(t), cuuint32_t(axes), const_cast<void*>(t.data), extents, distances, box, steps,
                CU_TENSOR_MAP_INTERLEAVE_NONE, plain ? CU_TENSOR_MAP_SWIZZLE_NONE : CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;

@@ -21,6 +21,8 @@ struct BoxedTensor {
   int box_rows;
   int element_bytes;  ///< 2, 4 or 8
   int box_neighbours = 0;
+  /// Copies are of two boxes that are neighbours, where all of both is inside.
+  bool pair = false;
 
   bool operator==(const BoxedTensor&) const = default;
 };

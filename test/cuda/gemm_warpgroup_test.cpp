@@ -151,32 +151,38 @@ TEMPLATE_TEST_CASE("warpgroup's bits do not depend on addresses", "", bfloat16, 
   using T = TestType;
   Context context = open_cuda();
   require_hopper();
-  for (const Transpose trans_a : {Transpose::no, Transpose::yes})
-    for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
-      const GemmDesc desc = for_warpgroup<T>({.m = 300, .n = 264, .k = 520, .trans_a = trans_a, .trans_b = trans_b});
-      std::vector<T> a, b;
-      for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(T(v));
-      for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(T(v));
-      GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:" + tile_of(desc, 128, 256)});
-      const auto result = [&](std::size_t from_a, std::size_t from_b) {
-        Buffer<T> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
-        Buffer<T> device_d(context, desc.m * desc.n);
-        std::vector<T> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
-        std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
-        std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
-        device_a.upload(all_a), device_b.upload(all_b);
-        plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
-        device_d.download(d);
-        std::vector<double> values;
-        for (const T value : d) values.push_back(double(wide(value)));
-        return values;
-      };
-      const auto expected = result(0, 0);
-      CAPTURE(trans_a == Transpose::yes, trans_b == Transpose::yes);
-      CHECK(result(1, 0) == expected);
-      CHECK(result(0, 3) == expected);
-      CHECK(result(4, 7) == expected);
-    }
+  struct Tile {
+    int rows, columns;
+  };
+  // One step of k a stage, and two, of which the last stage has one.
+  for (const Tile tile : {Tile{128, 256}, Tile{64, 64}, Tile{64, 128}})
+    for (const Transpose trans_a : {Transpose::no, Transpose::yes})
+      for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
+        const GemmDesc desc = for_warpgroup<T>({.m = 300, .n = 264, .k = 520, .trans_a = trans_a, .trans_b = trans_b});
+        std::vector<T> a, b;
+        for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(T(v));
+        for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(T(v));
+        GemmPlan plan(context, desc,
+                      {.operands = Memory::device, .algorithm = "warpgroup:" + tile_of(desc, tile.rows, tile.columns)});
+        const auto result = [&](std::size_t from_a, std::size_t from_b) {
+          Buffer<T> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
+          Buffer<T> device_d(context, desc.m * desc.n);
+          std::vector<T> all_a(a.size() + 8), all_b(b.size() + 8), d(std::size_t(desc.m * desc.n));
+          std::ranges::copy(a, all_a.begin() + std::ptrdiff_t(from_a));
+          std::ranges::copy(b, all_b.begin() + std::ptrdiff_t(from_b));
+          device_a.upload(all_a), device_b.upload(all_b);
+          plan.execute(1.0f, device_a.data() + from_a, device_b.data() + from_b, 0.0f, device_d.data());
+          device_d.download(d);
+          std::vector<double> values;
+          for (const T value : d) values.push_back(double(wide(value)));
+          return values;
+        };
+        const auto expected = result(0, 0);
+        CAPTURE(tile.rows, tile.columns, trans_a == Transpose::yes, trans_b == Transpose::yes);
+        CHECK(result(1, 0) == expected);
+        CHECK(result(0, 3) == expected);
+        CHECK(result(4, 7) == expected);
+      }
 }
 
 }  // namespace tessera::test

@@ -64,12 +64,13 @@ struct GemmTypeRates {
 /// warpgroup, of an arithmetic.
 struct WarpgroupTypeRates {
   double rate;     ///< share of the units
-  double latency;  ///< of a step, at least
+  double latency;  ///< of a step, at least,
+  double in_pair;  ///< and of each of two in a stage
 };
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  WarpgroupTypeRates of_16{0.8668, 1.816e-07}, of_tf32{1.043, 2.052e-07};
+  WarpgroupTypeRates of_16{0.8487, 1.02e-07, 7.1e-08}, of_tf32{1.043, 1.4e-07, 8.6e-08};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
   double element = 2.291e-11, write_one = 0.341;  ///< as of the other kernels

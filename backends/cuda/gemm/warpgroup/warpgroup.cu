@@ -16,6 +16,7 @@
 #include "warpgroup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -38,7 +39,6 @@ class WarpgroupPlan final : public plugin::Plan {
         merged_(warpgroup_merges_batch(product_)),
         by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
         by_elements_(warpgroup_kernels<T>().by_elements[number_of(layout_)]),
-        stages_(config.tile.stages(layout_.k_major_b, sizeof(T), context.machine().shared_per_block)),
         partial_bytes_(warpgroup_partial_bytes(product_, config)) {
     const DeviceGuard guard(context.device());
     require_tensor_maps();
@@ -189,32 +189,47 @@ class WarpgroupPlan final : public plugin::Plan {
 
   /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one
   /// of `shares` of a tile's `of_tile` rows or columns: rows are of neighbours along k, or else along the extent.
-  void set_map(WarpgroupArguments<T>& w, WarpgroupMap& map, TensorMap& known, const T* data, std::int64_t ld,
-               std::int64_t stride, std::int64_t extent, bool k_major, int of_tile, int shares) const {
+  void set_map(WarpgroupArguments<T>& w, WarpgroupMap& map, std::array<TensorMap, 2>& known, const T* data,
+               std::int64_t ld, std::int64_t stride, std::int64_t extent, bool k_major, int of_tile, int shares) const {
     constexpr auto kSize = std::int64_t(sizeof(T));
     const GemmArguments<T>& g = w.x.g;
     map.varies = stride != 0 && g.batch > 1;
     // Rows that do not exist take time, too. Those of the tile that are not copied are rows or columns of D beyond its
-    // end, which nobody writes.
-    const int rows = k_major && shares == 1 ? int(std::min<std::int64_t>(of_tile, extent)) : of_tile;
-    map.map = known.of({data, k_major ? g.k : extent, k_major ? extent : g.k, map.varies ? g.batch : 1, ld * kSize,
-                        map.varies ? stride * kSize : 16, int(k_major ? rows : kDepth) / shares, int(kSize)});
-    w.stage_bytes += std::uint32_t(rows * WarpgroupTile::kRowBytes);
+    // end, which nobody writes. A second step follows the whole tile.
+    const bool whole = !k_major || shares > 1 || w.stage_steps > 1;
+    const int rows = whole ? of_tile : int(std::min<std::int64_t>(of_tile, extent));
+    BoxedTensor tensor{data,
+                       k_major ? g.k : extent,
+                       k_major ? extent : g.k,
+                       map.varies ? g.batch : 1,
+                       ld * kSize,
+                       map.varies ? stride * kSize : 16,
+                       int(k_major ? rows : kDepth) / shares,
+                       int(kSize)};
+    map.map = known[0].of(tensor);
+    w.stage_bytes += std::uint32_t(w.stage_steps * rows * WarpgroupTile::kRowBytes);
+    map.last_pair =
+        w.stage_steps > 1 && k_major && shares == 1 ? int(std::max<std::int64_t>(g.k - 2 * kDepth, -1)) : -1;
+    if (map.last_pair >= 0) {
+      tensor.pair = true;
+      map.pair = known[1].of(tensor);
+    }
   }
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
     w.stage_bytes = 0;
-    set_map(w, w.a, map_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.rows, cluster.n);
-    set_map(w, w.b, map_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.room(layout_.k_major_b, sizeof(T)),
+    set_map(w, w.a, maps_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.rows, cluster.n);
+    set_map(w, w.b, maps_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.room(layout_.k_major_b, sizeof(T)),
             cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     WarpgroupArguments<T> w{};
     w.x = {g, int(config_.split), per_slice(g.k, config_.split), partial, partial_ld(layout_.turned ? g.m : g.n)};
-    w.tile = config_.tile, w.stages = stages_, w.stage_distance = std::uint32_t(stage_distance());
+    w.tile = config_.tile;
     WarpgroupConfig config = config_;
     const bool by_elements = g.k > 0 && !(at_vector(g.a) && at_vector(g.b));
+    set_stages(w, by_elements, config.cluster.m * config.cluster.n > 1);
     if (by_elements) {
       config.cluster = {1, 1, config.cluster.k};
       config.tail = 1;
@@ -245,6 +260,7 @@ class WarpgroupPlan final : public plugin::Plan {
     const WarpgroupCluster& cluster = config_.cluster;
     w.x.slices = int(config_.tail);
     w.x.k_per_slice = per_slice(w.x.g.k, config_.tail);
+    set_stages(w, false, false);
     if (w.x.g.k > 0) set_maps(w, config_.tile, {});
     w.tail = true;
     w.order.first = w.order.units * unsigned(cluster.blocks());
@@ -255,12 +271,18 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void launch_blocks(typename WarpgroupKernels<T>::Kernel kernel, std::int64_t blocks,
                      const WarpgroupArguments<T>& w) const {
-    launch(kernel, dim3(unsigned(blocks)), dim3(WarpgroupTile::kThreads), shared_bytes(), context_.stream(),
+    const std::size_t shared = std::size_t(w.stages) * w.stage_distance + WarpgroupTile::kOtherBytes;
+    launch(kernel, dim3(unsigned(blocks)), dim3(WarpgroupTile::kThreads), shared, context_.stream(),
            ClusterSize{unsigned(w.order.cluster.blocks())}, start_, w);
   }
 
-  int stage_distance() const { return config_.tile.stage_bytes(layout_.k_major_b, sizeof(T)); }
-  std::size_t shared_bytes() const { return std::size_t(stages_ * stage_distance() + WarpgroupTile::kOtherBytes); }
+  void set_stages(WarpgroupArguments<T>& w, bool by_elements, bool shares) const {
+    const WarpgroupTile& tile = config_.tile;
+    const bool one = by_elements || warpgroup_has_fragments<T>(layout_);
+    w.stage_steps = one ? 1 : tile.stage_steps(shares);
+    w.stage_distance = std::uint32_t(w.stage_steps * tile.step_bytes(layout_.k_major_b, sizeof(T)));
+    w.stages = tile.stages(layout_.k_major_b, sizeof(T), context_.machine().shared_per_block, w.stage_steps);
+  }
 
   static constexpr std::int64_t kDepth = WarpgroupTile::depth(sizeof(T));
 
@@ -271,10 +293,10 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupLayout layout_;
   bool merged_;
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
-  int stages_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
-  mutable TensorMap map_a_, map_b_, map_d_;  ///< a plan is executed by one thread at a time
+  mutable std::array<TensorMap, 2> maps_a_, maps_b_;  ///< of a step, and of two
+  mutable TensorMap map_d_;                           ///< a plan is executed by one thread at a time
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

@@ -20,15 +20,18 @@
 
 namespace tessera::cuda {
 
-/// Issues the products of a step, of tiles at these places.
-template <int kColumns, class T, class Shape>
-__device__ __forceinline__ void multiply_step(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t a, std::uint32_t b,
-                                              bool adds) {
+/// Issues the products of a stage, of tiles at these places and so far behind them.
+template <int kColumns, int kSteps, class T, class Shape>
+__device__ __forceinline__ void multiply_stage(Scalar<T> (&sums)[Shape::kN / 2], std::uint32_t a, std::uint32_t b,
+                                               std::uint32_t apart_a, std::uint32_t apart_b, bool adds) {
   products_fence();
 #pragma unroll
-  for (int part = 0; part < 4; ++part)
-    add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(T{}, sums, Shape::A::descriptor(a, part),
-                                                                   Shape::B::descriptor(b, part), adds || part > 0);
+  for (int step = 0; step < kSteps; ++step)
+#pragma unroll
+    for (int part = 0; part < 4; ++part)
+      add_products<kColumns, !Shape::A::kKMajor, !Shape::B::kKMajor>(
+          T{}, sums, Shape::A::descriptor(a + unsigned(step) * apart_a, part),
+          Shape::B::descriptor(b + unsigned(step) * apart_b, part), adds || step > 0 || part > 0);
   products_commit();
 }
 
@@ -49,28 +52,31 @@ __device__ __forceinline__ void multiply_fragments(S (&sums)[Shape::kN / 2], std
 
 /// All steps of a tile by instructions of kColumns; the last products are under way. Returns the barrier of the stage
 /// that they read. `in_a`: where the warpgroup's rows begin in a stage.
-template <int kColumns, class T, class Shape, class Release>
+template <int kColumns, int kSteps, class T, class Shape, class Release>
 __device__ __forceinline__ std::uint32_t multiply_steps(Scalar<T> (&sums)[Shape::kN / 2], WarpgroupRing<Shape>& ring,
                                                         int steps, std::uint32_t in_a, const Release& release) {
   [[maybe_unused]] std::uint32_t fragments[4][4];
   // Places, from that of the first stage on: few instructions between the wait for a stage and its products.
   const std::uint32_t first_a = Shape::A::place(ring.stages + in_a),
-                      first_b = Shape::B::place(ring.stages + ring.a_bytes);
-  const std::uint32_t apart = ring.stage_bytes >> 4;
+                      first_b = Shape::B::place(ring.stages + unsigned(kSteps) * ring.a_bytes);
+  const std::uint32_t apart = ring.stage_bytes >> 4, apart_a = ring.a_bytes >> 4, apart_b = ring.b_bytes >> 4;
   std::uint32_t read = 0;  // the stage before, which products may still read
+  bool full = false;
 #pragma unroll 1
-  for (int step = 0; step < steps; ++step) {
-    barrier_wait(ring.full(), ring.parity);
+  for (int step = 0; step < steps; step += kSteps) {
+    if (!full) barrier_wait(ring.full(), ring.parity);
     const std::uint32_t to_stage = unsigned(ring.stage) * apart, reads = ring.empty();
     if constexpr (Shape::kFragments) {
       multiply_fragments<kColumns, Shape>(sums, fragments, ring.a() + in_a, first_b + to_stage, step > 0);
       ring.advance();
     } else {
-      multiply_step<kColumns, T, Shape>(sums, first_a + to_stage, first_b + to_stage, step > 0);
+      multiply_stage<kColumns, kSteps, T, Shape>(sums, first_a + to_stage, first_b + to_stage, apart_a, apart_b,
+                                                 step > 0);
       ring.advance();
-      products_wait<1>();  // those of the step before have read their stage
+      full = barrier_passed(ring.full(), ring.parity);  // the answer takes its time, which products have
+      products_wait<1>();                               // those of the stage before have read it
     }
-    if (step > 0) release(read);
+    release(read, step > 0);
     read = reads;
   }
   return read;
@@ -182,18 +188,16 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   auto* const shared_bias = reinterpret_cast<Scalar<T>*>(shared + (ring.bias - ring.stages)) + consumer * Shape::kN;
   // Those that copy to this block are told: the blocks of its row and of its column in the cluster.
   const bool tells = thread < blocks && (thread % below == rank % below || thread / below == rank / below);
-  const auto release = [&](std::uint32_t empty) {
-    if (!tells) return;
-    if (Shape::kSingle || blocks == 1)
-      barrier_arrive(empty);
-    else
-      barrier_arrive(empty, thread);
+  const bool tells_here = tells && blocks == 1, tells_there = tells && blocks > 1;
+  const auto release = [&](std::uint32_t empty, bool is_read) {
+    barrier_arrive_if(tells_here && is_read, empty);
+    if constexpr (!Shape::kSingle) barrier_arrive_if(tells_there && is_read, empty, thread);
   };
   Scalar<T> sums[Shape::kN / 2] = {};
   const int row = half ? 0 : 64 * consumer;
   const unsigned in_a = unsigned(row * WarpgroupTile::kRowBytes);
   const auto pass_over = [&](unsigned unit) {
-    if (turns && unit < w.order.units) ring.advance(work_at<Shape>(w, unit, rank).steps);
+    if (turns && unit < w.order.units) ring.pass_over(work_at<Shape>(w, unit, rank).steps);
   };
   // A stage is waited for by the parity of its phase: no warpgroup may be more than a phase ahead.
   const WarpgroupTurns turn{consumer};
@@ -214,7 +218,11 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
       if (g.beta != Scalar<T>(0)) WarpgroupC<T>(memory, g, part_of_tile()).begin(kBulk);
     if (turns) turn.wait();
     const auto multiply = [&]<int kColumns>() {
-      read = multiply_steps<kColumns, T, Shape>(sums, ring, work.steps, in_a, release);
+      constexpr int kFewest = Shape::template kFewestSteps<kColumns>, kMost = Shape::template kMostSteps<kColumns>;
+      if (kFewest == kMost || ring.steps == kFewest)
+        read = multiply_steps<kColumns, kFewest, T, Shape>(sums, ring, work.steps, in_a, release);
+      else
+        read = multiply_steps<kColumns, kMost, T, Shape>(sums, ring, work.steps, in_a, release);
     };
     if constexpr (kFixed > 0) {
       if (!idle) multiply.template operator()<kFixed>();
@@ -228,7 +236,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
     if constexpr (!kSlices) bias.template read<Shape::Place::kHalf>(g, work.tile, thread_row);
     const WarpgroupPart part = part_of_tile();
     products_wait<0>();
-    if (work.steps > 0 && !idle) release(read);
+    release(read, work.steps > 0 && !idle);
     if constexpr (sizeof(T) == sizeof(Scalar<T>)) recompute_sums<Shape>(sums, w.x, work, part.thread_row, part.columns);
     if constexpr (kSlices)
       write_cluster<Shape>(shared, sums, w, work.tile, row, rank, !idle);
@@ -249,7 +257,7 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
   const WarpgroupCluster& cluster = w.order.cluster;
   const unsigned blocks = unsigned(cluster.m * cluster.n * cluster.k);
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
-  if (threadIdx.x == 0 && !Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.map), prefetch_map(w.b.map);
+  if (threadIdx.x == 0 && !Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.most()), prefetch_map(w.b.most());
   if (threadIdx.x < unsigned(w.stages)) {
     const unsigned writers = unsigned(cluster.m + cluster.n - 1);
     const unsigned readers = w.tile.rows == WarpgroupTile::kRowsInTurns ? 1 : Shape::kConsumers;

@@ -21,8 +21,12 @@ using WarpgroupTypes = TypeList<float, float16, bfloat16>;
 
 /// What bulk copies know of an operand.
 struct WarpgroupMap {
-  CUtensorMap map;
-  bool varies;  ///< with the matrix of the batch
+  CUtensorMap map, pair;  ///< of a step; of two
+  bool varies;            ///< with the matrix of the batch
+  int last_pair;          ///< the last of k from where `pair` is for two steps; -1: none
+
+  /// That of most copies.
+  __host__ __device__ const CUtensorMap& most() const { return last_pair < 0 ? map : pair; }
 };
 
 /// What numbers below 2^31 are divided by, known to the host: a multiplication where blocks begin (H. S. Warren,
@@ -70,6 +74,12 @@ template <>
 inline constexpr std::array<WarpgroupLayout, 3> kWarpgroupLayouts<float>{
     {{true, true, false}, {false, true, false}, {false, true, true}}};
 
+/// Instructions read operands of 4 bytes from shared memory where they are K-major alone: another A goes by registers.
+template <class T>
+constexpr bool warpgroup_has_fragments(const WarpgroupLayout& layout) {
+  return sizeof(T) == 4 && !layout.k_major_a;
+}
+
 /// In the order of the product: where that is turned, A is op(B)^T and B op(A)^T; C and D are as they lie.
 template <class T>
 struct WarpgroupArguments {
@@ -79,7 +89,8 @@ struct WarpgroupArguments {
   WarpgroupOrder order;
   WarpgroupTile tile;
   int stages;                    ///< of the ring,
-  std::uint32_t stage_distance;  ///< and bytes of one
+  int stage_steps;               ///< steps of k of one,
+  std::uint32_t stage_distance;  ///< and bytes
   int box_rows;                  ///< of D, that a bulk copy writes
   std::uint32_t stage_bytes;     ///< that bulk copies bring to a stage
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once

@@ -126,20 +126,20 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const int room = tile.room(warpgroup_k_major_b(p), plugin::size_of(p.dtype));
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
                           requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * room / cluster.m;
-  // D of f32 is written by sectors of 32 bytes from registers, other D by rows.
-  constexpr std::int64_t kSector = 8;
+  constexpr std::int64_t kSector = 8;  // D of f32 is written by sectors of 32 bytes from registers, other D by rows
   const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
   const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
   const double alone = to_partial || whole ? 0.0 : 1.0;
+  const int in_stage = warpgroup_in_tf32(p) && p.trans_a ? 1 : tile.stage_steps(cluster.m * cluster.n > 1);
   const double busy = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0);
   const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
                            c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
-          .steps = double(ceil_div(steps_of(p), config.split)),
+          .steps = double(round_up<std::int64_t>(ceil_div(steps_of(p), config.split), in_stage)),
           .units = depth * elements / (units * rates.rate),
           .requests = requests * c.product.request * busy,  // all multiprocessors share the cache's rate
-          .latency = rates.latency,
+          .latency = in_stage > 1 ? rates.in_pair : rates.latency,
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
           .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,

@@ -62,10 +62,14 @@ struct WarpgroupShape {
   static constexpr int kLoadRegisters = kSingle ? 72 : 40, kRegisters = kSingle ? 216 : 232;
   using A = WarpgroupOperand<T, kLayout.k_major_a>;
   using B = WarpgroupOperand<T, kLayout.k_major_b>;
-  /// Instructions read operands of 4 bytes from shared memory where they are K-major alone: another A goes by
-  /// registers.
-  static constexpr bool kFragments = sizeof(T) == 4 && !A::kKMajor;
+  static constexpr bool kFragments = warpgroup_has_fragments<T>(kLayout);
   static_assert(sizeof(T) == 2 || B::kKMajor);
+  /// Of a stage's steps, for tiles with so many columns.
+  static constexpr bool kOneStep = kSingle || kFragments;
+  template <int kColumns>
+  static constexpr int kFewestSteps = kOneStep ? 1 : WarpgroupTile::fewest_steps(kColumns);
+  template <int kColumns>
+  static constexpr int kMostSteps = kOneStep ? 1 : WarpgroupTile::most_steps(kColumns);
   using Place = WarpgroupPlace<kFragments, kLayout.turned>;
 };
 
@@ -73,9 +77,9 @@ struct WarpgroupShape {
 template <class Shape>
 struct WarpgroupRing {
   std::uint32_t stages, warps, bias, barriers;
-  std::uint32_t stage_bytes, a_bytes;
-  int count, stage = 0;
-  unsigned parity = 0;  ///< of the phase that the stage is in
+  std::uint32_t stage_bytes, a_bytes, b_bytes;  ///< of a stage, and of a step's tiles in it
+  int count, steps, stage = 0;                  ///< of stages, and of one's steps of k
+  unsigned parity = 0;                          ///< of the phase that the stage is in
 
   template <class T>
   __device__ WarpgroupRing(std::uint32_t shared, const WarpgroupArguments<T>& w)
@@ -85,77 +89,123 @@ struct WarpgroupRing {
         barriers(bias + 4 * Shape::kConsumers * Shape::kN),
         stage_bytes(w.stage_distance),
         a_bytes(unsigned(w.tile.rows * WarpgroupTile::kRowBytes)),
-        count(w.stages) {}
+        b_bytes((stage_bytes >> (w.stage_steps - 1)) - a_bytes),
+        count(w.stages),
+        steps(w.stage_steps) {}
+  /// A's tiles of all steps, then B's.
   __device__ std::uint32_t a() const { return stages + unsigned(stage) * stage_bytes; }
-  __device__ std::uint32_t b() const { return a() + a_bytes; }
+  __device__ std::uint32_t b() const { return a() + unsigned(steps) * a_bytes; }
   __device__ std::uint32_t full() const { return barriers + 16u * unsigned(stage); }
   __device__ std::uint32_t empty() const { return full() + 8; }
   __device__ void advance() {
     if (++stage == count) stage = 0, parity ^= 1;
   }
-  /// Passes over stages that another warpgroup reads.
-  __device__ void advance(int steps) {
-    const int at = stage + steps;
+  /// Passes over the stages of so many steps, which another warpgroup reads.
+  __device__ void pass_over(int all_steps) {
+    const int at = stage + (steps == 1 ? all_steps : (all_steps + 1) / 2);
     parity ^= unsigned(at / count) & 1, stage = at % count;
   }
 };
 
-/// How a block shares copies of an operand with blocks of its cluster: of as many equal shares as there are blocks, it
-/// copies one to all of them. Of a tile's rows or columns where the operand is K-major, else of k.
-template <class Operand>
-struct WarpgroupShare {
+/// What a loop needs each time stays in a register: who begins copies would wait for constant memory.
+__device__ __forceinline__ int in_register(int value) {
+  int result;
+  asm volatile("mov.b32 %0, %1;" : "=r"(result) : "r"(value));
+  return result;
+}
+
+/// A block's copies of an operand to a stage of so many steps. In a cluster it may share them with other blocks: of as
+/// many equal shares as there are blocks, it copies one to all of them. Of a tile's rows or columns where the operand
+/// is K-major, else of k.
+template <class Operand, int kSteps, bool kInCluster>
+struct WarpgroupCopies {
+  const WarpgroupMap& from;
   int of_tile;      ///< rows or columns of the tile
   int first;        ///< of the share
+  int last_pair;    ///< see WarpgroupMap
   unsigned blocks;  ///< a bit for each of them; 0 where it is alone
 
   /// `others`: the blocks of the cluster that read the same tile.
-  __device__ WarpgroupShare(int extent, unsigned count, unsigned number, unsigned others)
-      : of_tile(extent),
-        first((Operand::kKMajor ? extent : Operand::kLine) / int(count) * int(number)),
-        blocks(count > 1 ? others : 0) {}
+  __device__ WarpgroupCopies(const WarpgroupMap& map, int extent, unsigned count, unsigned number, unsigned others)
+      : from(map),
+        of_tile(extent),
+        first(kInCluster ? (Operand::kKMajor ? extent : Operand::kLine) / int(count) * int(number) : 0),
+        last_pair(in_register(map.last_pair)),
+        blocks(kInCluster && count > 1 ? others : 0) {}
+
+  /// From `k` on, of the tile at `extent`. A second step that does not exist begins `beyond` the end of k: zeros.
+  /// Steps lie `apart` bytes apart.
+  __device__ __forceinline__ void copy(std::uint32_t shared, std::uint32_t barrier, int extent, int k, int end,
+                                       int beyond, int matrix, std::uint32_t apart) const {
+    if constexpr (kSteps == 1) return copy_step(shared, barrier, extent, k, matrix);
+    const int next = k + Operand::kLine;
+    if (Operand::kKMajor && k <= last_pair && next < end)
+      return copy_pair(shared, from.pair, barrier, k, extent, matrix);
+    copy_step(shared, barrier, extent, k, matrix);
+    copy_step(shared + apart, barrier, extent, next < end ? next : beyond, matrix);
+  }
+
+ private:
   /// Elements of f32 are rounded to tf32 on their way.
-  __device__ __forceinline__ void copy(std::uint32_t shared, const WarpgroupMap& from, std::uint32_t barrier,
-                                       int extent, int k, int batch) const {
-    const int matrix = from.varies ? batch : 0;
+  __device__ __forceinline__ void copy_step(std::uint32_t shared, std::uint32_t barrier, int extent, int k,
+                                            int matrix) const {
     shared += unsigned(first * 128);
     if constexpr (Operand::kKMajor) {
-      copy_box(shared, from.map, barrier, k, extent + first, matrix, blocks);
+      copy_box(shared, from.map, barrier, k, extent + first, matrix, kInCluster ? blocks : 0);
     } else {
 #pragma unroll 1
       for (int line = 0; line < of_tile; line += Operand::kLine)
-        copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix, blocks);
+        copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix,
+                 kInCluster ? blocks : 0);
     }
   }
 };
 
 /// A warp: fills the ring by bulk copies, which one thread begins. What all threads know needs no search for those that
 /// know it.
-template <class T, class Shape>
+template <int kSteps, bool kInCluster, class T, class Shape>
 __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> ring, unsigned first, unsigned apart,
                           unsigned rank) {
   const unsigned below = unsigned(w.order.cluster.m), beside = unsigned(w.order.cluster.n);
   const unsigned row = rank % below, column = rank / below % beside;
   unsigned of_row = 0;
   for (unsigned block = 0; block < beside; ++block) of_row |= 1u << (row + block * below);
-  const WarpgroupShare<typename Shape::A> a(w.tile.rows, beside, column, of_row);
-  const WarpgroupShare<typename Shape::B> b(w.tile.columns, below, row, ((1u << below) - 1) << (column * below));
+  const unsigned of_column = ((1u << below) - 1) << (column * below);
+  const WarpgroupCopies<typename Shape::A, kSteps, kInCluster> a(w.a, w.tile.rows, beside, column, of_row);
+  const WarpgroupCopies<typename Shape::B, kSteps, kInCluster> b(w.b, w.tile.columns, below, row, of_column);
   const bool one = elected();
+  const auto bytes = unsigned(in_register(int(w.stage_bytes)));
+  const int beyond = int(ceil_div(w.x.g.k, Shape::kDepth)) * Shape::kDepth;  // copies begin at multiples of 16 bytes
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     const WarpgroupWork work = work_at<Shape>(w, unit, rank);
     const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
+    const int of_a = w.a.varies ? batch : 0, of_b = w.b.varies ? batch : 0;
+    const int end = (work.first_step + work.steps) * Shape::kDepth;
 #pragma unroll 1
-    for (int step = work.first_step; step < work.first_step + work.steps; ++step) {
+    for (int k = work.first_step * Shape::kDepth; k < end; k += kSteps * Shape::kDepth) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
       if (one) {
-        barrier_expect(ring.full(), w.stage_bytes);
-        const int k = step * Shape::kDepth;
-        a.copy(ring.a(), w.a, ring.full(), at_row, k, batch);
-        b.copy(ring.b(), w.b, ring.full(), at_column, k, batch);
+        barrier_expect(ring.full(), bytes);
+        a.copy(ring.a(), ring.full(), at_row, k, end, beyond, of_a, ring.a_bytes);
+        b.copy(ring.b(), ring.full(), at_column, k, end, beyond, of_b, ring.b_bytes);
       }
       __syncwarp();  // stages are waited for by parity: nobody stays a phase behind
       ring.advance();
     }
   }
+}
+/// By the steps of a stage, and whether there is a cluster: each in a loop of its own, since what is asked in it delays
+/// copies.
+template <class T, class Shape>
+__device__ void fill_ring(const WarpgroupArguments<T>& w, const WarpgroupRing<Shape>& ring, unsigned first,
+                          unsigned apart, unsigned rank) {
+  const bool in_cluster = w.order.cluster.m * w.order.cluster.n > 1;
+  if constexpr (!Shape::kOneStep)
+    if (ring.steps > 1)
+      return in_cluster ? fill_ring<2, true, T>(w, ring, first, apart, rank)
+                        : fill_ring<2, false, T>(w, ring, first, apart, rank);
+  return in_cluster ? fill_ring<1, true, T>(w, ring, first, apart, rank)
+                    : fill_ring<1, false, T>(w, ring, first, apart, rank);
 }
 
 /// A warpgroup reads an operand's tile, of so many rows or columns, from any address; zeros where it ends. `operand`:

@@ -30,18 +30,28 @@ struct WarpgroupTile {
   static constexpr int kMostStages = 24;
   static constexpr int kOtherBytes = kConsumers * (4 * kWarpBytes + 4 * kMostColumns) + 16 * kMostStages;
 
+  /// Steps of k of a stage, which are waited for together: what surrounds products takes as long as those of a step of
+  /// narrow tiles, and two at a time are copied in longer runs of memory, unless blocks of a cluster share them. Wide
+  /// tiles have too few stages for that, and kernels that read an operand by single elements or by registers do not.
+  constexpr int stage_steps(bool shares) const {
+    return fewest_steps(columns) > 1 || (most_steps(columns) > 1 && in_turns() && !shares) ? 2 : 1;
+  }
+  static constexpr int fewest_steps(int columns) { return columns <= 64 ? 2 : 1; }
+  static constexpr int most_steps(int columns) { return columns <= 128 ? 2 : 1; }
+
   constexpr bool in_turns() const { return rows == kRowsInTurns; }
   /// Columns that a stage has room for: an operand that is not K-major is copied in square blocks.
   constexpr int room(bool k_major, std::size_t element_bytes) const {
     const int block = k_major ? 8 : depth(element_bytes);
     return (columns + block - 1) / block * block;
   }
-  constexpr int stage_bytes(bool k_major_columns, std::size_t element_bytes) const {
+  /// Of the tiles of A and B of a step.
+  constexpr int step_bytes(bool k_major_columns, std::size_t element_bytes) const {
     return kRowBytes * (rows + room(k_major_columns, element_bytes));
   }
-  /// Of the ring: as many tiles of A and B as so much shared memory holds.
-  constexpr int stages(bool k_major_columns, std::size_t element_bytes, int shared_bytes) const {
-    const int fit = (shared_bytes - kOtherBytes) / stage_bytes(k_major_columns, element_bytes);
+  /// Stages of the ring, of so many steps: as many as so much shared memory holds.
+  constexpr int stages(bool k_major_columns, std::size_t element_bytes, int shared_bytes, int steps) const {
+    const int fit = (shared_bytes - kOtherBytes) / (steps * step_bytes(k_major_columns, element_bytes));
     return fit < kMostStages ? fit : kMostStages;
   }
 

@@ -282,11 +282,10 @@ __device__ void multiply_ring(const WarpgroupF32Arguments& w, WarpgroupF32Ring<S
   const int row = 64 * consumer + 16 * warp;
   unsigned char* const memory = shared_warps + (4 * consumer + warp) * WarpgroupTile::kWarpBytes;
   const auto release = [&](std::uint32_t empty) {
-    if constexpr (Shape::kCluster > 1) {
-      if (thread < Shape::kCluster) barrier_arrive(empty, unsigned(thread));
-    } else {
-      if (thread == 0) barrier_arrive(empty);
-    }
+    if constexpr (Shape::kCluster > 1)
+      barrier_arrive_if(thread < Shape::kCluster, empty, unsigned(thread));
+    else
+      barrier_arrive_if(thread == 0, empty);
   };
   const WarpgroupTurns turns{consumer};
   float sums[Shape::kN / 2];
