@@ -126,12 +126,12 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const int room = tile.room(warpgroup_k_major_b(p), plugin::size_of(p.dtype));
   const double requests = requests_of(p.lda, warpgroup_depth(p), warpgroup_copies_a(p)) * tile.rows / cluster.n +
                           requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * room / cluster.m;
-  constexpr std::int64_t kSector = 8;  // D of f32 is written by sectors of 32 bytes from registers, other D by rows
-  const bool wide = plugin::size_of(p.dtype_d) == 4, to_partial = config.split > cluster.k;
-  const bool whole = wide ? (p.ldd | p.stride_d) % kSector == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d});
-  const double alone = to_partial || whole ? 0.0 : 1.0;
+  const bool wide = plugin::size_of(p.dtype_d) == 4;  // D is written by sectors of 8 from registers, other D by rows
+  const bool whole = config.split > cluster.k ||
+                     (wide ? (p.ldd | p.stride_d) % 8 == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d}));
   const int in_stage = warpgroup_in_tf32(p) && p.trans_a ? 1 : tile.stage_steps(cluster.m * cluster.n > 1);
   const double busy = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0);
+  const double reach = c.product.cache_rate * machine.cycles_per_second() / machine.memory_rate;
   const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
                            c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
@@ -142,10 +142,10 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
           .latency = in_stage > 1 ? rates.in_pair : rates.latency,
           .pipeline = true,
           .fill = c.warpgroup.element * elements,
-          .writing_cycles = alone * c.warpgroup.write_one * elements / cluster.k,
+          .writing_cycles = whole ? 0.0 : c.warpgroup.write_one * elements / cluster.k,
           .writing = cluster.k > 1 ? of_slices : 0.0,
-          .bytes = operand_bytes(p) + (wide ? alone * c.product.sector * result_bytes(p) : 0.0),
-          .memory_share = busy};  // a multiprocessor has its share of the memory's rate, and not much more
+          .bytes = operand_bytes(p) + (wide && !whole ? c.product.sector * result_bytes(p) : 0.0),
+          .memory_share = std::min(1.0, busy * reach)};  // the ring holds enough copies under way
 }
 
 /// One launch, of a panel, and that for the tiles that are left over.
