@@ -16,33 +16,33 @@
 namespace tessera::cuda {
 
 struct ProductCosts {
-  double launch = 2.964e-06;        ///< of a kernel beside its waves of blocks
-  double fill = 8.133e-07;          ///< of a wave beside its steps,
-  double fill_depth = 8.453e-08;    ///< and more for each 16 of k in a pipeline's step
-  double element = 2.374e-11;       ///< of a wave, for each element of C in a block
-  double copy = 0.09466;            ///< cycles to issue a copy,
-  double word = 0.1357;             ///< and one of an element that passes through a register
-  double request = 1.786;           ///< cycles of a bulk copy's request of a line of 128 bytes
-  double cache_rate = 37.89;        ///< bytes a cycle from the second-level cache
-  double memory = 1.099;            ///< share of a copy's rate at which A, B and D are read and written
-  double overlap = 0.3943;          ///< the part of the shorter of blocks and memory that is not hidden
-  double write_one = 0.216;         ///< cycles of an element of C that is written alone,
-  double write_wait = 1.572e-08;    ///< and seconds a thread waits
-  double sector = 1.558;            ///< of D's bytes that move again where warpgroups write parts of sectors
-  double cluster = 1.375e-06;       ///< to add sums in a cluster,
-  double cluster_slice = 1.99e-07;  ///< and of each slice,
-  double cluster_read = 3.953e-08;  ///< and of each read of another block's sums
-  double sharing = 1.5e-06;         ///< of a launch whose blocks share operands in a cluster
-  double pass = 2.551e-06;          ///< of a kernel that copies or transposes an operand before
-  double adding = 2.839e-06, adding_slice = 3.923e-08;  ///< of a kernel that adds the sums of slices, and of each slice
-  double partial_rate = 1.531;                          ///< share of a copy's rate at which these are written and read
-  double naive_wait = 4.575e-08;                        ///< of each of k in naive,
+  double launch = 2.828e-06;         ///< of a kernel beside its waves of blocks
+  double fill = 6.98e-07;            ///< of a wave beside its steps,
+  double fill_depth = 9.074e-08;     ///< and more for each 16 of k in a pipeline's step
+  double element = 2.374e-11;        ///< of a wave, for each element of C in a block
+  double copy = 0.09466;             ///< cycles to issue a copy,
+  double word = 0.1357;              ///< and one of an element that passes through a register
+  double request = 2.471;            ///< cycles of a bulk copy's request of a line of 128 bytes
+  double cache_rate = 34.24;         ///< bytes a cycle from the second-level cache
+  double memory = 1.126;             ///< share of a copy's rate at which A, B and D are read and written
+  double overlap = 0.2934;           ///< the part of the shorter of blocks and memory that is not hidden
+  double write_one = 0.2103;         ///< cycles of an element of C that is written alone,
+  double write_wait = 1.746e-08;     ///< and seconds a thread waits
+  double sector = 1.558;             ///< of D's bytes that move again where warpgroups write parts of sectors
+  double cluster = 1.344e-06;        ///< to add sums in a cluster,
+  double cluster_slice = 1.563e-07;  ///< and of each slice,
+  double cluster_read = 4.028e-08;   ///< and of each read of another block's sums
+  double sharing = 1.255e-06;        ///< of a launch whose blocks share operands in a cluster
+  double pass = 2.151e-06;           ///< of a kernel that copies or transposes an operand before
+  double adding = 3.105e-06, adding_slice = 3.94e-08;  ///< of a kernel that adds the sums of slices, and of each slice
+  double partial_rate = 1.111;                         ///< share of a copy's rate at which these are written and read
+  double naive_wait = 4.519e-08;                       ///< of each of k in naive,
   double naive_strided = 0.6;     ///< share of naive's rate where neighbouring threads read no neighbours of op(B)
-  double tiled_wait = 1.3e-08;    ///< of each of k in tiled_shared
-  double small_wait = 4.615e-07;  ///< of a tile in small,
-  double single = 4.824e-08;      ///< and of an element that a thread loads or writes alone
-  double read = 4.08e-07, k_major_read = 1.697e-07;  ///< of reads in skinny one after another,
-  double row = 1.338e-07;                            ///< and of elements of the small operand
+  double tiled_wait = 1.408e-08;  ///< of each of k in tiled_shared
+  double small_wait = 4.691e-07;  ///< of a tile in small,
+  double single = 4.809e-08;      ///< and of an element that a thread loads or writes alone
+  double read = 3.978e-07, k_major_read = 1.566e-07;  ///< of reads in skinny one after another,
+  double row = 1.333e-07;                             ///< and of elements of the small operand
 };
 
 /// multistage, of an arithmetic.
@@ -70,10 +70,10 @@ struct WarpgroupTypeRates {
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  WarpgroupTypeRates of_16{0.7913, 1.03e-07, 6.079e-08}, of_tf32{0.9752, 1.853e-07, 7.053e-08};
+  WarpgroupTypeRates of_16{0.8456, 1.051e-07, 5.752e-08}, of_tf32{0.8802, 2.408e-07, 7.044e-08};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
-  double element = 2.502e-11, write_one = 0.3632;  ///< as of the other kernels
+  double element = 2.098e-11, write_one = 0.3883;  ///< as of the other kernels
 };
 
 /// In the order of the values above, by which perf/fit finds them.
@@ -92,25 +92,25 @@ struct GemmCosts {
       .skinny = 0.3485,
       .k_major_skinny = 0.3654};
   GemmTypeRates<double> f64{
-      .multistage = {.tiles = {1.316, 1.21, 1.143, 0.7467}, .warps = 2.723, .element = 1.767e-10, .latency = 5.776e-07},
+      .multistage = {.tiles = {1.31, 1.226, 1.194, 0.7196}, .warps = 2.776, .element = 1.861e-10, .latency = 6.518e-07},
       .naive = 0.05967,
-      .tiled16 = 0.1416,
-      .tiled32 = 0.3681,
-      .small = 0.38,
-      .skinny = 0.344,
-      .k_major_skinny = 0.4182};
+      .tiled16 = 0.1367,
+      .tiled32 = 0.358,
+      .small = 0.377,
+      .skinny = 0.3452,
+      .k_major_skinny = 0.4225};
   /// Of both types of 16 bits.
   GemmTypeRates<bfloat16> narrow{
-      .multistage = {.tiles = {1.636, 1.614, 0.7922}, .warps = 11.4, .element = 5.882e-11, .latency = 1.891e-07},
-      .naive = 0.04021,
-      .tiled16 = 0.08401,
-      .tiled32 = 0.423,
-      .small = 0.5583,
-      .skinny = 0.2037,
-      .k_major_skinny = 0.1644};
+      .multistage = {.tiles = {1.461, 1.959, 0.8959}, .warps = 11.08, .element = 6.744e-11, .latency = 1.941e-07},
+      .naive = 0.04074,
+      .tiled16 = 0.08444,
+      .tiled32 = 0.4164,
+      .small = 0.5539,
+      .skinny = 0.2306,
+      .k_major_skinny = 0.1065};
   /// The rest is that of f32.
   MultistageRates<kMultistageTiles<Tf32>.size()> tf32{
-      .tiles = {0.6846, 0.5424, 0.4026}, .warps = 10.83, .element = 6.191e-11, .latency = 1.955e-07};
+      .tiles = {0.7043, 0.5327, 0.4491}, .warps = 10.26, .element = 7.948e-11, .latency = 1.953e-07};
 };
 
 /// Those of an element type.

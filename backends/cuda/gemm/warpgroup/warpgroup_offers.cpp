@@ -137,7 +137,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(round_up<std::int64_t>(ceil_div(steps_of(p), config.split), in_stage)),
-          .units = depth * elements / (units * rates.rate),
+          .units = std::max(depth * elements / (units * rates.rate), double(tile.step_lines(room))),
           .requests = requests * c.product.request * busy,  // all multiprocessors share the cache's rate
           .latency = in_stage > 1 ? rates.in_pair : rates.latency,
           .pipeline = true,

@@ -45,6 +45,9 @@ struct WarpgroupTile {
     const int block = k_major ? 8 : depth(element_bytes);
     return (columns + block - 1) / block * block;
   }
+  /// Of 128 bytes that shared memory moves in a step, one a cycle: 64 rows and all columns for each warpgroup's
+  /// products, and what copies write.
+  constexpr int step_lines(int room_columns) const { return rows / 64 * (64 + columns) + rows + room_columns; }
   /// Of the tiles of A and B of a step.
   constexpr int step_bytes(bool k_major_columns, std::size_t element_bytes) const {
     return kRowBytes * (rows + room(k_major_columns, element_bytes));
