@@ -43,8 +43,10 @@ std::string library_path(const std::string& name) {
                  [](unsigned char c) { return char(std::toupper(c)); });
   if (const char* given = std::getenv(variable.c_str())) return given;
   if (name == "openblas") return TESSERA_PERF_OPENBLAS;
+  if (name == "numpy_openblas") return TESSERA_PERF_NUMPY_OPENBLAS;
   if (name == "blis") return TESSERA_PERF_BLIS;
   if (name == "onednn") return TESSERA_PERF_ONEDNN;
+  if (name == "mkl") return TESSERA_PERF_MKL;
   return "";
 }
 

@@ -221,7 +221,11 @@ void add_library_peers(Platform& platform, LeftOut& left_out) {
     const char* name;
     std::unique_ptr<Competitor> (*make)(const std::string&, int);
   };
-  for (const auto& [name, make] : {Maker{"openblas", make_openblas}, {"blis", make_blis}, {"onednn", make_onednn}})
+  for (const auto& [name, make] : {Maker{"openblas", make_openblas},
+                                   {"numpy_openblas", make_numpy_openblas},
+                                   {"blis", make_blis},
+                                   {"onednn", make_onednn},
+                                   {"mkl", make_mkl}})
     attempt(std::string("peer:") + name, left_out, [&, name = name, make = make] {
       const std::string path = library_path(name);
       if (path.empty()) throw std::runtime_error("CMake did not find it");

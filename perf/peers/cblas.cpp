@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <tuple>
 #include <utility>
 
@@ -27,16 +28,18 @@ void* Library::symbol(const char* name) const {
 
 namespace {
 
-template <class T>
-using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b,
-                  int ldb, T beta, T* c, int ldc);
-
+template <class Int>
 class Cblas : public Competitor {
+  template <class T>
+  using Gemm = void(int order, int trans_a, int trans_b, Int m, Int n, Int k, T alpha, const T* a, Int lda, const T* b,
+                    Int ldb, T beta, T* c, Int ldc);
+
  public:
-  Cblas(std::string name, std::string version, const Library& library)
+  Cblas(std::string name, std::string version, const Library& library, const LibraryNames& names)
       : name_(std::move(name)),
         version_(std::move(version)),
-        functions_(library.find<Gemm<float>>("cblas_sgemm"), library.find<Gemm<double>>("cblas_dgemm")) {}
+        functions_(library.find<Gemm<float>>(names.of("cblas_sgemm")),
+                   library.find<Gemm<double>>(names.of("cblas_dgemm"))) {}
 
   std::string name() const override { return name_; }
   std::string version() const override { return version_; }
@@ -55,9 +58,9 @@ class Cblas : public Competitor {
     return [gemm, g](const void* const* in, void* out) {
       constexpr int row_major = 101, no = 111, yes = 112;
       for (std::int64_t l = 0; l < g.batch; ++l)
-        gemm(row_major, g.trans_a ? yes : no, g.trans_b ? yes : no, int(g.m), int(g.n), int(g.k), T(1),
-             static_cast<const T*>(in[0]) + l * g.stride_a, int(g.lda), static_cast<const T*>(in[1]) + l * g.stride_b,
-             int(g.ldb), T(g.beta), static_cast<T*>(out) + l * g.stride_c, int(g.ldc));
+        gemm(row_major, g.trans_a ? yes : no, g.trans_b ? yes : no, Int(g.m), Int(g.n), Int(g.k), T(1),
+             static_cast<const T*>(in[0]) + l * g.stride_a, Int(g.lda), static_cast<const T*>(in[1]) + l * g.stride_b,
+             Int(g.ldb), T(g.beta), static_cast<T*>(out) + l * g.stride_c, Int(g.ldc));
     };
   }
   std::string name_, version_;
@@ -66,8 +69,10 @@ class Cblas : public Competitor {
 
 }  // namespace
 
-std::unique_ptr<Competitor> make_cblas(std::string name, std::string version, const Library& library) {
-  return std::make_unique<Cblas>(std::move(name), std::move(version), library);
+std::unique_ptr<Competitor> make_cblas(std::string name, std::string version, const Library& library,
+                                       const LibraryNames& names) {
+  if (names.wide) return std::make_unique<Cblas<std::int64_t>>(std::move(name), std::move(version), library, names);
+  return std::make_unique<Cblas<int>>(std::move(name), std::move(version), library, names);
 }
 
 }  // namespace tessera::perf

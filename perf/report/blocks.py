@@ -25,7 +25,7 @@ PROSE = {"gemm": "products", "stencil": "stencils"}
 PEERS = {"cublas": "cuBLAS", "cublaslt": "cuBLASLt, first heuristic", "cublaslt_best": "cuBLASLt, best of its list",
          "cublaslt_f32_sums": "cuBLASLt, best of its list that sums in f32",
          "cublaslt+kernel": "cuBLASLt and a kernel", "cuda_loop": "CUDA kernel, taps compiled in", "eigen": "Eigen",
-         "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN",
+         "openblas": "OpenBLAS", "numpy_openblas": "NumPy's OpenBLAS", "blis": "BLIS", "onednn": "oneDNN", "mkl": "MKL",
          "openmp_loop": "OpenMP loop, taps compiled in"}
 Figure = Callable[..., list[float]]
 

@@ -23,7 +23,8 @@ RUN_KEYS = HIDDEN_KEYS | {"date", "commit", "tessera_version", "mhz_per_cpu"}
 TITLES = {"gpu": "GPU", "cpu": "CPU", "mhz_per_cpu": "CPU clock, MHz", "cuda_runtime": "CUDA runtime",
           "tessera_version": "Tessera", "host_last_level_cache_bytes": "Last-level cache",
           "host_kernels": "Peers' instruction set", "cpu_family_model": "CPU family/model", "cublas": "cuBLAS",
-          "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN"}
+          "cublaslt": "cuBLASLt", "openblas": "OpenBLAS", "blis": "BLIS", "onednn": "oneDNN",
+          "numpy_openblas": "NumPy's OpenBLAS", "mkl": "MKL"}
 # Columns of Markdown tables that hold words, besides the first.
 WORDS = {"chosen", "beside", "verdict", "which"}
 
