@@ -91,6 +91,7 @@ Measurement::Work Contest::Entry::work(std::size_t candidate) const {
 }
 void Contest::Entry::sample(std::int64_t pass) {
   const auto works = [this](std::size_t candidate) { return work(candidate); };
+  if (contest->fixture_->device().native_stream() == nullptr) wait_for_idle_threads();
   attempt(outcome, [&] { selection->sample(pass, works, contest->floors_.back().seconds); });
 }
 

@@ -5,8 +5,16 @@
 
 #include "noise.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -50,6 +58,8 @@ Measurement::Measurement(Clock clock, const Work& work, double first, double flo
     seconds = std::max(time_of(work, batch_), 1e-9);
   }
   const double sample = seconds * double(batch_);
+  constexpr double kShort = 0.05;
+  short_ = batch_ > 1 || sample < kShort;
   repetitions_ = budget.repetitions;
   if (repetitions_ > 0) return;
   repetitions_ = std::clamp<std::int64_t>(std::int64_t(budget.seconds / sample), 3, 30);
@@ -70,7 +80,7 @@ double Measurement::time_of(const Work& work, std::int64_t batch) {
 }
 
 double Measurement::try_once(const Work& work) {
-  if (batch_ > 1) time_of(work, 1);
+  if (short_) time_of(work, 1);
   return time_of(work, batch_);
 }
 
@@ -101,6 +111,30 @@ void Selection::choose(const Works& works) {
   for (std::size_t i = 0; i < std::max<std::size_t>(2, (order.size() + 1) / 2); ++i)
     left.push_back(std::move(ways_[order[i].second]));
   ways_ = std::move(left);
+}
+
+namespace {
+
+/// Whether a thread of the process besides this one runs, or would. What cannot be read does not.
+bool others_run() {
+  const std::string self = std::to_string(gettid());
+  std::error_code unread;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", unread)) {
+    if (task.path().filename() == self) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name = line.rfind(')');  // its state follows
+    if (name != std::string::npos && line.compare(name, 4, ") R ") == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void wait_for_idle_threads(double most) {
+  const double end = steady_seconds() + most;
+  while (others_run() && steady_seconds() < end) std::this_thread::sleep_for(std::chrono::microseconds(500));
 }
 
 void contest(const std::vector<Contestant*>& contestants, std::int64_t pass, const std::function<bool()>& next_round) {

@@ -49,7 +49,7 @@ class Measurement {
   /// Whether samples are due in that pass, counted from 0.
   bool wants_more(std::int64_t pass) const;
   /// `floor`: seconds that the machine needed at that moment. Others have run since the last sample: where it is short,
-  /// an execution that does not count comes first.
+  /// an execution that does not count comes first. Threads that have slept may take 3 ms to a processor of their own.
   void sample(std::int64_t pass, const Work& work, double floor);
   /// The seconds of a sample that does not count.
   double try_once(const Work& work);
@@ -65,6 +65,7 @@ class Measurement {
 
   Clock clock_;
   std::int64_t done_ = 0, batch_ = 1, repetitions_ = 1, passes_ = 1, taken_ = 0;
+  bool short_ = false;  ///< a sample
   Passes seconds_, shares_;
 };
 
@@ -104,6 +105,10 @@ class Contestant {
   virtual bool wants_more(std::int64_t pass) const = 0;
   virtual void sample(std::int64_t pass) = 0;
 };
+
+/// Waits until no thread of the process works, `most` seconds at most. Many libraries' threads spin for some 30 ms
+/// after a product, and where there are no more processors than threads they would take one from whoever is next.
+void wait_for_idle_threads(double most = 0.2);
 
 /// The loop of all that is measured: takes the samples that are due in a pass. Each round has one of everybody, and
 /// everybody is first, and last, as often as the others, so that clocks, temperature and neighbours treat them alike.

@@ -10,11 +10,13 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tessera::perf;
@@ -127,4 +129,28 @@ TEST_CASE("of several ways the fastest counts, and what chose it does not score 
   run(alone);
   CHECK(alone.scored().time().repetitions == 8);
   CHECK(sampled == std::vector<std::size_t>(8, 2));
+}
+
+TEST_CASE("who is next waits for threads that still spin, but not for ever") {
+  std::atomic<bool> spins{true};
+  std::thread brief([&] {
+    const double end = steady_seconds() + 0.05;
+    while (steady_seconds() < end) {
+    }
+    spins = false;
+  });
+  wait_for_idle_threads(5.0);
+  CHECK(!spins);
+  brief.join();
+
+  std::atomic<bool> stop{false};
+  std::thread steady([&] {
+    while (!stop) {
+    }
+  });
+  const double begin = steady_seconds();
+  wait_for_idle_threads(0.05);
+  CHECK(steady_seconds() - begin >= 0.05);
+  stop = true;
+  steady.join();
 }
