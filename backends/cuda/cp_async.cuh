@@ -23,6 +23,11 @@ __device__ __forceinline__ void cp_async(std::uint32_t shared, const void* globa
                  "r"(exists ? kBytes : 0));
 }
 
+/// Copies so many bytes of 16, to and from multiples of 16 bytes, and writes zeros for the others.
+__device__ __forceinline__ void cp_async_part(std::uint32_t shared, const void* global, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(bytes));
+}
+
 /// Closes a group of the copies started since the last one.
 __device__ __forceinline__ void cp_async_commit() { asm volatile("cp.async.commit_group;"); }
 

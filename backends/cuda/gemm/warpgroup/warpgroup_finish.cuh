@@ -266,8 +266,8 @@ class WarpgroupBox {
   }
 };
 
-/// C of 16 bits under a warpgroup's part of a tile, which comes by boxes. Two are on their way while products run, so
-/// that nobody waits for memory line by line.
+/// C of 16 bits under a warpgroup's part of a tile, which comes by boxes. Two are on their way while products run, and
+/// the others to the second-level cache, so that nobody waits for memory line by line.
 template <class T>
 class WarpgroupC {
  public:
@@ -284,7 +284,14 @@ class WarpgroupC {
   __device__ __forceinline__ void begin(bool bulk) const {
     if (bulk && elected()) stores_wait_read<0>();
     warpgroup_sync();
-    copy(0), copy(1);
+    if (vectors_) copy(0), copy(1);
+    const int first = vectors_ ? 2 * kLines : 0;  // of those that do not come at once
+    for (int line = first + int(threadIdx.x) % 128; line < lines_ && length_ > 0; line += 128) {
+      const T* const at = from_ + line * ld_;  // of 128 bytes, in two lines of the cache if not in one
+      prefetch(at);
+      prefetch(at + (length_ - 1));
+    }
+    if (!vectors_) copy(0), copy(1);
   }
   /// sums = alpha sums + beta C.
   template <int kSums>
@@ -309,17 +316,18 @@ class WarpgroupC {
   int lines_, length_;  ///< that exist
   bool vectors_;        ///< lines begin at multiples of 16 bytes
 
+  static __device__ __forceinline__ void prefetch(const T* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
   __device__ __forceinline__ WarpgroupBox box(int number) const { return {memory_, number % 2}; }
   /// A group of copies, also where there is nothing to copy.
   __device__ __forceinline__ void copy(int number) const {
     const int first = number * kLines;
-#pragma unroll 2
+#pragma unroll 1
     for (int i = int(threadIdx.x) % 128; i < min(kLines, lines_ - first) * kWidth; i += 128) {
       const int line = i / kWidth, part = i % kWidth, left = length_ - part * kWidth;
       const T* const at = from_ + (first + line) * ld_ + part * kWidth;
       const std::uint32_t to = box(number).address(line, part);
-      if (vectors_ && left >= kWidth)
-        cp_async<16>(to, at, true);
+      if (vectors_)
+        cp_async_part(to, at, min(max(left, 0), kWidth) * int(sizeof(T)));
       else
         store_part(to, part_of(at, left));
     }
