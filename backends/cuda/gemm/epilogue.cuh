@@ -41,7 +41,7 @@ class Elements {
   __host__ __device__ Elements(const void* data, bool wide) : data_(const_cast<void*>(data)), wide_(wide) {}
 
   __host__ __device__ explicit operator bool() const { return data_ != nullptr; }
-  const void* data() const { return data_; }
+  __host__ __device__ const void* data() const { return data_; }
   /// Whether they are of Scalar<T>.
   __host__ __device__ __forceinline__ bool wide() const { return sizeof(T) == sizeof(S) || wide_; }
   /// Where they are of T.

@@ -28,11 +28,18 @@ struct PlainTarget {
     return reinterpret_cast<std::uintptr_t>(d) % sizeof(Vector<T, kWidth>) == 0 && ldd % kWidth == 0 &&
            columns % kWidth == 0;
   }
-  /// Writes sums of neighbours in a row.
+  /// Of C, neighbours in a row, if they exist and are asked for.
   template <int kWidth>
-  __device__ __forceinline__ void write(int row, int column, const Vector<T, kWidth>& sums) const {
-    if (row >= rows || column >= columns) return;
-    epilogue.write(Elements<T>(d + row * ldd + column, false), sums);
+  __device__ __forceinline__ Vector<T, kWidth> read(int row, int column) const {
+    if (!epilogue.reads_c() || row >= rows || column >= columns) return {};
+    return *reinterpret_cast<const Vector<T, kWidth>*>(d + row * ldd + column);
+  }
+  /// Writes sums of neighbours, if they exist, with C at their place.
+  template <int kWidth>
+  __device__ __forceinline__ void write(int row, int column, const Vector<T, kWidth>& sums,
+                                        const Vector<T, kWidth>& c) const {
+    if (row < rows && column < columns)
+      *reinterpret_cast<Vector<T, kWidth>*>(d + row * ldd + column) = epilogue(sums, c);
   }
 };
 
@@ -55,6 +62,12 @@ struct TileTarget {
   template <int kWidth>
   __device__ __forceinline__ Vector<S, kWidth> combined(int row, int column, const Vector<S, kWidth>& sums) const {
     return epilogue(sums, c + (row * ldc + column));
+  }
+  /// Of C, if it is read.
+  template <int kWidth>
+  __device__ __forceinline__ Vector<S, kWidth> read(int row, int column) const {
+    if (!epilogue.reads_c()) return {};
+    return (c + (row * ldc + column)).template read<kWidth>();
   }
   template <int kWidth>
   __device__ __forceinline__ void store(int row, int column, const Vector<S, kWidth>& values) const {
@@ -83,6 +96,21 @@ __device__ __forceinline__ TileTarget<T> target_of(const SlicedArguments<T>& x, 
           true};
 }
 
+/// Has C of a tile come to the second-level cache, while products run that it will be added to.
+template <int kThreads, class T>
+__device__ __forceinline__ void prefetch_c(const GemmArguments<T>& g, const GemmTile& tile, int rows, int columns) {
+  if (g.beta == Scalar<T>(0)) return;
+  constexpr int kLine = 128;
+  const Elements<T> c = g.c + (tile.batch * g.stride_c + tile.row * g.ldc + tile.column);
+  const int size = c.wide() ? int(sizeof(Scalar<T>)) : int(sizeof(T)), last = columns * size - 1;
+  const int lines = last / kLine + 2;  // rows begin anywhere in a line
+#pragma unroll 1
+  for (int i = int(threadIdx.x); i < rows * lines; i += kThreads) {
+    const auto* const row = static_cast<const char*>((c + i / lines * g.ldc).data());
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + min(i % lines * kLine, last)));
+  }
+}
+
 /// Waits for all threads that hold sums of the tile, and sees what they wrote: the block's, or the cluster's.
 template <bool kCluster>
 __device__ __forceinline__ void synchronize_tile() {
@@ -92,15 +120,29 @@ __device__ __forceinline__ void synchronize_tile() {
   __syncthreads();
 }
 
+/// Of a thread's segments of C so many are read at a time: one after the other, each would wait for memory alone. With
+/// more of them the compiler lays out the sums of f32 so that multiply-adds find their operands in one bank.
+template <class Core>
+inline constexpr int kReadAhead = 16 / int(sizeof(typename Core::Sum));
+
 /// Writes a thread's sums from its registers, in segments of whole sectors where D is aligned to them.
 template <class Core>
 __device__ __forceinline__ void write_sums(const Core& core, const PlainTarget<typename Core::T>& target) {
+  constexpr int kWidth = Core::kSegmentWidth, kAhead = kReadAhead<Core>;
+  static_assert(Core::kSegments % kAhead == 0);
+  using Segment = Vector<typename Core::Sum, kWidth>;
 #pragma unroll
-  for (int segment = 0; segment < Core::kSegments; ++segment) {
-    Vector<typename Core::Sum, Core::kSegmentWidth> sums;
+  for (int first = 0; first < Core::kSegments; first += kAhead) {
+    Segment c[kAhead];
 #pragma unroll
-    for (int e = 0; e < Core::kSegmentWidth; ++e) sums.value[e] = core.element(segment, e);
-    target.write(core.row(segment), core.column(segment), sums);
+    for (int i = 0; i < kAhead; ++i) c[i] = target.template read<kWidth>(core.row(first + i), core.column(first + i));
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) {
+      Segment sums;
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) sums.value[e] = core.element(first + i, e);
+      target.write(core.row(first + i), core.column(first + i), sums, c[i]);
+    }
   }
 }
 
@@ -157,40 +199,69 @@ struct TileSharers {
 template <class Core, int kPitch, int kWidth, class Sharers>
 __device__ __forceinline__ void write_tile(const typename Core::Sum* tile, const Sharers& sharers,
                                            const PlainTarget<typename Core::T>& target) {
-  constexpr int kAcross = Core::kN / kWidth, kSegments = Core::kM * kAcross;
-#pragma unroll 4
-  for (int segment = sharers.rank * Core::kThreads + int(threadIdx.x); segment < kSegments;
-       segment += sharers.blocks * Core::kThreads) {
-    const int row = segment / kAcross, column = segment % kAcross * kWidth;
-    target.write(row, column, sharers.template sums_at<kWidth>(tile + row * kPitch + column));
+  constexpr int kAcross = Core::kN / kWidth, kSegments = Core::kM * kAcross, kAhead = kReadAhead<Core>;
+  const int apart = sharers.blocks * Core::kThreads;
+#pragma unroll 1
+  for (int first = sharers.rank * Core::kThreads + int(threadIdx.x); first < kSegments; first += kAhead * apart) {
+    Vector<typename Core::Sum, kWidth> c[kAhead];
+    const auto row = [&](int i) { return (first + i * apart) / kAcross; };
+    const auto column = [&](int i) { return (first + i * apart) % kAcross * kWidth; };
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i) c[i] = target.template read<kWidth>(row(i), column(i));
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i)
+      if (first + i * apart < kSegments)
+        target.write(row(i), column(i), sharers.template sums_at<kWidth>(tile + row(i) * kPitch + column(i)), c[i]);
   }
 }
 
-/// The same with bias and activation, if any, of the part of D that `finish` is of. Not unrolled: the code is as long
-/// as that of many products.
+/// The same with bias and activation, if any, of the part of D that `finish` is of. Several rows at a time, so that not
+/// each waits for C; but activations, whose code is as long as that of many products, one by one behind them: they find
+/// their values in the tile, where nobody else reads a thread's segments.
 template <class Core, int kPitch, int kWidth, class Sharers>
-__device__ __forceinline__ void write_finished(const typename Core::Sum* tile, const Sharers& sharers,
+__device__ __forceinline__ void write_finished(typename Core::Sum* tile, const Sharers& sharers,
                                                const TileTarget<typename Core::T>& target,
                                                const Finish<typename Core::T>& finish) {
   using Sum = typename Core::Sum;
+  using Segment = Vector<Sum, kWidth>;
   constexpr int kAcross = Core::kN / kWidth < Core::kThreads ? Core::kN / kWidth : Core::kThreads;
   constexpr int kRows = Core::kThreads / kAcross;  // that the block's threads take at once
+  constexpr int kAhead = 2 * kReadAhead<Core>;
   static_assert(Core::kThreads % kAcross == 0);
-  const int first_row = sharers.rank * kRows + int(threadIdx.x) / kAcross, rows_apart = sharers.blocks * kRows;
+  const int first_row = sharers.rank * kRows + int(threadIdx.x) / kAcross, apart = sharers.blocks * kRows;
+  const bool activates = finish.activation != TESSERA_ACTIVATION_NONE;
 #pragma unroll 1
   for (int column = int(threadIdx.x) % kAcross * kWidth; column < target.columns; column += kAcross * kWidth) {
-    Vector<Sum, kWidth> along{};  // the bias of the thread's columns
+    Segment along{};  // the bias of the thread's columns
     if (finish.bias && !finish.per_row)
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) along.value[e] = finish.bias_at(column + e);
 #pragma unroll 1
-    for (int row = first_row; row < target.rows; row += rows_apart) {
-      auto values = target.combined(row, column, sharers.template sums_at<kWidth>(tile + row * kPitch + column));
-      if (finish.bias) {
-        const Sum of_row = finish.per_row ? finish.bias_at(row) : Sum(0);
+    for (int first = first_row; first < target.rows; first += kAhead * apart) {
+      Segment c[kAhead];
 #pragma unroll
-        for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
+      for (int i = 0; i < kAhead; ++i)
+        if (first + i * apart < target.rows) c[i] = target.template read<kWidth>(first + i * apart, column);
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) {
+        const int row = first + i * apart;
+        if (row >= target.rows) continue;
+        Sum* const place = tile + row * kPitch + column;
+        Segment values = target.epilogue(sharers.template sums_at<kWidth>(place), c[i]);
+        if (finish.bias) {
+          const Sum of_row = finish.per_row ? finish.bias_at(row) : Sum(0);
+#pragma unroll
+          for (int e = 0; e < kWidth; ++e) values.value[e] += finish.per_row ? of_row : along.value[e];
+        }
+        if (activates)
+          *reinterpret_cast<Segment*>(place) = values;
+        else
+          target.store(row, column, values);
       }
+    }
+#pragma unroll 1
+    for (int row = first_row; activates && row < target.rows; row += apart) {
+      Segment values = *reinterpret_cast<const Segment*>(tile + row * kPitch + column);
       finish.activate_all(values.value);
       target.store(row, column, values);
     }

@@ -145,6 +145,12 @@ __device__ __forceinline__ int sharing_blocks(const BlockWork<Core>& work) {
   return 1;
 }
 
+/// Whether the block is the first of those whose sums become a tile of D in this kernel.
+template <bool kCluster, class Core>
+__device__ __forceinline__ bool writes_d(const BlockWork<Core>& work) {
+  return work.slice == 0 && int(work.slices) <= sharing_blocks<kCluster>(work);
+}
+
 /// Where the block's sums go: to D, or for a second kernel to the sums of slices.
 template <bool kCluster, class Core>
 __device__ __forceinline__ PlainTarget<typename Core::T> plain_target_of(const SlicedArguments<typename Core::T>& x,
@@ -174,6 +180,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
 
   if constexpr (kPlain) {
     const BlockWork<Core> work(arguments);
+    if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
     auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
     Core core;
     multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
@@ -185,6 +192,7 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     {
       const BlockWork<Core> work(arguments);
       if (threadIdx.x == 0) tile = work.tile;
+      if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
       auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
       if constexpr (!kCluster) loader.a.keep_steps();  // 2 % of a product in f32
       multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
