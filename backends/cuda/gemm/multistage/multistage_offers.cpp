@@ -38,23 +38,39 @@ int blocks_per_sm(const Machine& machine, const MultistageTile& tile) {
   return std::clamp(machine.shared_per_multiprocessor / (tile.shared_bytes + kReserved), 1, tile.blocks_per_sm);
 }
 
+/// Bytes of the copies that bring operands into shared memory, of those that are not transposed on their way.
+template <class A>
+int copy_bytes(const GemmProblem& p, const MultistageTile& tile, bool b_is_transposed) {
+  const bool transposes_b = multistage_transposes_b(p, tile) || b_is_transposed;
+  const int alignment = std::min(multistage_transposes_a(p, tile) ? 16 : multistage_alignment_a(p),
+                                 transposes_b ? 16 : multistage_alignment_b(p));
+  return MultistageLayout<A>::kCopyBytes[multistage_copy<A>(alignment)];
+}
+
 /// Cycles in which a block's threads copy a step into shared memory. Copies of less than 4 bytes, and those of an
 /// operand that is transposed on its way, pass through registers; so do short ones into a narrow K-major tile. The
 /// kernels of tf32 that copy large tiles word by word have no registers left for it.
 template <class A>
 double copy_cycles(const GemmProblem& p, const ProductCosts& c, const MultistageTile& tile, bool b_is_transposed) {
   constexpr auto kElement = double(sizeof(typename MultistageLayout<A>::T));
-  constexpr double kSpilled = 3.0;
+  constexpr double kSpilled = 3.0, kOfTwoBytes = 1.2;
   const bool transposes_a = multistage_transposes_a(p, tile);
   const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
-  const int alignment = std::min(transposes_a ? 16 : multistage_alignment_a(p),
-                                 transposes_b || b_is_transposed ? 16 : multistage_alignment_b(p));
-  const int bytes = MultistageLayout<A>::kCopyBytes[multistage_copy<A>(alignment)];
+  const int bytes = copy_bytes<A>(p, tile, b_is_transposed);
   double copy = c.copy;
-  if (bytes == 2 || (bytes < 16 && tile.k_major)) copy = c.word;
+  if (bytes < 16 && tile.k_major) copy = c.word;
+  if (bytes == 2) copy = kOfTwoBytes * c.word;
   if (bytes == 4 && tile.tf32 && tile.m > 64) copy = kSpilled * c.word;
   copy *= kElement / bytes;
   return tile.k_depth * (tile.m * (transposes_a ? c.word : copy) + tile.n * (transposes_b ? c.word : copy));
+}
+
+/// Seconds of a step, at least: its elements that each wait in a register on their way to shared memory.
+template <class A>
+double waiting_seconds(const GemmProblem& p, const MultistageTile& tile, bool b_is_transposed) {
+  constexpr double kOfTwoBytes = 3.1e-8;
+  if (copy_bytes<A>(p, tile, b_is_transposed) != 2) return 0.0;
+  return kOfTwoBytes * tile.k_depth * (tile.m + tile.n) / tile.threads();
 }
 
 /// What a tile's rows of so many bytes read of the cache's lines of 128 bytes, beside what they need: half a line more
@@ -88,7 +104,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Multist
           .warps = tile.threads() / 32,
           .copies = copy_cycles<A>(p, c, tile, b_is_transposed),
           .lines = double(kElement) * depth * (lines_a + lines_b),
-          .latency = rates.latency * depth / 32.0,
+          .latency = std::max(rates.latency * depth / 32.0, waiting_seconds<A>(p, tile, b_is_transposed)),
           .pipeline = true,
           .ahead = tile.stages - 1,
           .fill = rates.element * elements + c.fill_depth * depth / 16.0,
