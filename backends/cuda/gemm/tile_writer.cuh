@@ -121,7 +121,7 @@ __device__ __forceinline__ void synchronize_tile() {
 }
 
 /// Of a thread's segments of C so many are read at a time: one after the other, each would wait for memory alone. With
-/// more of them the compiler lays out the sums of f32 so that multiply-adds find their operands in one bank.
+/// more, multiply-adds of f32 find their operands in one bank of the register file.
 template <class Core>
 inline constexpr int kReadAhead = 16 / int(sizeof(typename Core::Sum));
 
@@ -166,6 +166,8 @@ __device__ __forceinline__ void store_tile(const Core& core, typename Core::Sum*
 /// be one block, whose sums are read sooner as its own.
 template <bool kCluster, bool kMaybeAlone>
 struct TileSharers {
+  static constexpr bool kShares = kCluster;
+
   int blocks, rank;
 
   __device__ explicit TileSharers(int count) : blocks(kCluster ? count : 1), rank(0) {
@@ -226,7 +228,7 @@ __device__ __forceinline__ void write_finished(typename Core::Sum* tile, const S
   using Segment = Vector<Sum, kWidth>;
   constexpr int kAcross = Core::kN / kWidth < Core::kThreads ? Core::kN / kWidth : Core::kThreads;
   constexpr int kRows = Core::kThreads / kAcross;  // that the block's threads take at once
-  constexpr int kAhead = 2 * kReadAhead<Core>;
+  constexpr int kAhead = Core::template kRowsAhead<Sharers::kShares>;
   static_assert(Core::kThreads % kAcross == 0);
   const int first_row = sharers.rank * kRows + int(threadIdx.x) / kAcross, apart = sharers.blocks * kRows;
   const bool activates = finish.activation != TESSERA_ACTIVATION_NONE;

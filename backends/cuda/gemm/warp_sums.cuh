@@ -15,6 +15,10 @@ class WarpSums {
   using Sum = S;
   static constexpr int kSegmentWidth = 2;
   static constexpr int kSegments = kWarpM * kWarpN / 32 / kSegmentWidth;
+  /// Rows of C that are read at a time, and whether it is asked for before the first product.
+  template <bool kCluster>
+  static constexpr int kRowsAhead = 32 / int(sizeof(S));
+  static constexpr bool kPrefetchesC = true;
 
   __device__ WarpSums() {
     const int warp = int(threadIdx.x) / 32;

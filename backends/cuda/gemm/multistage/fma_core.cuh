@@ -32,6 +32,10 @@ class FmaCore {
   static constexpr int kCopyParts = kM* kN < 128 * 128 || (kKMajorA && kKMajorB) ? 1
                                     : kCluster                                   ? 3
                                                                                  : 4;
+  /// Rows of C that are read at a time, chosen likewise, and whether kernels for any arguments ask for C sooner.
+  template <bool kCluster>
+  static constexpr int kRowsAhead = kCluster ? 6 : 4;
+  static constexpr bool kPrefetchesC = false;
   // Extent-major in shared memory in any case: a K-major operand is transposed on its way, word by word.
   static constexpr int kPad = MultistageLayout<T>::kExtentMajorPad;
   using LayoutA = ExtentMajor<kM, kTileK, kKMajorA ? kPad : 0>;

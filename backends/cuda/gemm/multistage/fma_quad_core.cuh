@@ -31,6 +31,9 @@ class FmaQuadCore {
   static constexpr int kQuad = 4, kSteps = kTileK / kQuad;
   template <bool kCluster>
   static constexpr int kCopyParts = 1;
+  template <bool kCluster>
+  static constexpr int kRowsAhead = kCluster ? 6 : 4;
+  static constexpr bool kPrefetchesC = false;
   using Pads = MultistageLayout<T>;
   template <int kExtent, bool kLong>
   using Layout = std::conditional_t<kLong, KMajor<kExtent, kTileK, Pads::kKMajorPad>,

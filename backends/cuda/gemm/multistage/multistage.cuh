@@ -192,7 +192,8 @@ __global__ void __launch_bounds__(Core::kThreads, kMinBlocks)
     {
       const BlockWork<Core> work(arguments);
       if (threadIdx.x == 0) tile = work.tile;
-      if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
+      if constexpr (Core::kPrefetchesC)
+        if (writes_d<kCluster>(work)) prefetch_c<Core::kThreads>(arguments.g, work.tile, work.rows, work.columns);
       auto loader = loader_of<kStages, kVectorA, kVectorB>(arguments.g, work, stages);
       if constexpr (!kCluster) loader.a.keep_steps();  // 2 % of a product in f32
       multiply_tiles<kStages, kCluster>(core, loader, stages, loader.to_load);
