@@ -8,7 +8,6 @@
 #include "../early_start.cuh"
 #include "gemm.cuh"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace tessera::cuda {

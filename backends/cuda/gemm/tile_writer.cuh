@@ -107,7 +107,7 @@ __device__ __forceinline__ void prefetch_c(const GemmArguments<T>& g, const Gemm
 #pragma unroll 1
   for (int i = int(threadIdx.x); i < rows * lines; i += kThreads) {
     const auto* const row = static_cast<const char*>((c + i / lines * g.ldc).data());
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(row + min(i % lines * kLine, last)));
+    prefetch_line(row + min(i % lines * kLine, last));
   }
 }
 

@@ -68,9 +68,9 @@ double copy_cycles(const GemmProblem& p, const ProductCosts& c, const Multistage
 /// Seconds of a step, at least: its elements that each wait in a register on their way to shared memory.
 template <class A>
 double waiting_seconds(const GemmProblem& p, const MultistageTile& tile, bool b_is_transposed) {
-  constexpr double kOfTwoBytes = 3.1e-8;
+  constexpr double kWait = 3.1e-8;
   if (copy_bytes<A>(p, tile, b_is_transposed) != 2) return 0.0;
-  return kOfTwoBytes * tile.k_depth * (tile.m + tile.n) / tile.threads();
+  return kWait * tile.k_depth * (tile.m + tile.n) / tile.threads();
 }
 
 /// What a tile's rows of so many bytes read of the cache's lines of 128 bytes, beside what they need: half a line more

@@ -288,8 +288,8 @@ class WarpgroupC {
     const int first = vectors_ ? 2 * kLines : 0;  // of those that do not come at once
     for (int line = first + int(threadIdx.x) % 128; line < lines_ && length_ > 0; line += 128) {
       const T* const at = from_ + line * ld_;  // of 128 bytes, in two lines of the cache if not in one
-      prefetch(at);
-      prefetch(at + (length_ - 1));
+      prefetch_line(at);
+      prefetch_line(at + (length_ - 1));
     }
     if (!vectors_) copy(0), copy(1);
   }
@@ -316,7 +316,6 @@ class WarpgroupC {
   int lines_, length_;  ///< that exist
   bool vectors_;        ///< lines begin at multiples of 16 bytes
 
-  static __device__ __forceinline__ void prefetch(const T* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
   __device__ __forceinline__ WarpgroupBox box(int number) const { return {memory_, number % 2}; }
   /// A group of copies, also where there is nothing to copy.
   __device__ __forceinline__ void copy(int number) const {
