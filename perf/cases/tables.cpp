@@ -130,6 +130,11 @@ constexpr Layers kLayers[] = {
   {"4096x1024", "_bias_gelu_tanh"},
   // BERT's vocabulary
   {"30522x768", "_bias"},
+  // that no kernel and no model of times was made for: Qwen 2.5 (7 billion), Gemma 2 (2), Phi 3 (4),
+  // Llama 3 (70, an eighth), DeepSeek 3, T5 and Whisper
+  {"3584x3584 4608x3584 18944x3584 3584x18944 9216x2304 2304x9216 9216x3072 16384x3072 3072x8192", ""},
+  {"1280x8192 8192x1024 7168x8192 8192x3584 1536x7168 7168x2048 2816x1024 1024x2816", ""},
+  {"1280x1280 1280x5120", "_bias"}, {"5120x1280", "_bias_gelu_tanh"},
 };
 constexpr int kTokens[] = {1, 16, 32, 64, 197, 256, 333, 1024, 4096, 8192};
 // Queries times keys, and what comes of them times values.

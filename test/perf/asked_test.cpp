@@ -84,7 +84,8 @@ TEST_CASE("groups run where they are named, the random ones as their seed says")
   CHECK(cases("gemm/64/*/cold", {"--dtype", "f64"}) == Names{"gemm/64/f64/cold"});
   CHECK(cases("gemm/layers_197x*_bias_gelu_tanh/bf16/cold") ==
         Names{"gemm/layers_197x3072x768_NT_bias_gelu_tanh/bf16/cold",
-              "gemm/layers_197x4096x1024_NT_bias_gelu_tanh/bf16/cold"});
+              "gemm/layers_197x4096x1024_NT_bias_gelu_tanh/bf16/cold",
+              "gemm/layers_197x5120x1280_NT_bias_gelu_tanh/bf16/cold"});
   const Names seven = cases("gemm/random-*/f64/cold", {"--seed", "7", "--count", "5"});
   CHECK(seven.size() == 10);  // aligned and odd
   CHECK(of_group(seven) == 10);
