@@ -95,6 +95,8 @@ void add_leading_dimensions(List& list) {
         add_exact_and_random(list, "ld a little larger " + kind(desc), desc, trans_a == trans_b);
         desc.lda = 1031, desc.ldb = 517, desc.ldc = 2053;
         list.push_back({"ld much larger " + kind(desc), desc, 1.0, 0.5, GemmData::random});
+        desc.lda = 64, desc.ldb = 72, desc.ldc = 64;  // of whole vectors, in which rows end
+        add_exact_and_random(list, "ld of whole vectors " + kind(desc), desc, trans_a == trans_b);
       }
   GemmDesc aligned = sizes(128, 128, 64);  // sizes of a full tile, but rows that no vector load is aligned with
   aligned.lda = 65, aligned.ldb = 129, aligned.ldc = 131;

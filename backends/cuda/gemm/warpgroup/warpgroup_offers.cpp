@@ -128,7 +128,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
                           requests_of(p.ldb, warpgroup_depth(p), warpgroup_copies_b(p)) * room / cluster.m;
   const bool wide = plugin::size_of(p.dtype_d) == 4;  // D is written by sectors of 8 from registers, other D by rows
   const bool whole = config.split > cluster.k ||
-                     (wide ? (p.ldd | p.stride_d) % 8 == 0 : whole_vectors(p.dtype_d, {p.ldd, p.stride_d}));
+                     (wide ? (p.ldd | p.stride_d) % 8 == 0 : whole_vectors(p.dtype_d, {p.m, p.ldd, p.stride_d}));
   const int in_stage = warpgroup_in_tf32(p) && p.trans_a ? 1 : tile.stage_steps(cluster.m * cluster.n > 1);
   const double busy = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0);
   const double reach = c.product.cache_rate * machine.cycles_per_second() / machine.memory_rate;
