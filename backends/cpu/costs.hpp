@@ -19,22 +19,23 @@ struct CommonCosts {
 };
 
 struct GemmCosts {
-  double multiply_add = 0.222e-9;     ///< of vectors of a register's length, from the first-level cache
-  double dot_product = 0.888e-9;      ///< the same of dot products of pairs, where the processor has them
-  double tile = 2e-9;                 ///< to begin and end a register tile
-  double block = 49.1e-9;             ///< to begin a block of C
-  double product = 11e-9;             ///< to begin a unit of work
-  double pack = 0.038e-9;             ///< of a byte, rows as they are
-  double pack_transpose = 0.0714e-9;  ///< of a byte of rows that become columns
-  double far_line = 3.15e-9;          ///< a line of B in place that the second-level cache has lost again
-  double column_line = 2.6e-9;        ///< a line of a transposed A in place
-  double split_load = 0.0867e-9;      ///< a vector of B in place that lies across two lines
+  double multiply_add = 1.722e-10;    ///< of vectors of a register's length, from the first-level cache
+  double dot_product = 6.888e-10;     ///< the same of dot products of pairs, where the processor has them
+  double tile = 3.3e-09;              ///< to begin and end a register tile
+  double block = 1.778e-08;           ///< to begin a block of C
+  double product = 7.006e-09;         ///< to begin a unit of work
+  double pack = 2.95e-11;             ///< of a byte, rows as they are
+  double pack_transpose = 2.723e-11;  ///< of a byte of rows that become columns
+  double far_line = 1.761e-09;        ///< a line of B in place that the second-level cache has lost again
+  double column_line = 1.484e-09;     ///< a line of a transposed A in place
+  double split_load = 2.292e-10;      ///< a vector of B in place that lies across two lines
   double touch = 0.0555e-9;           ///< of a byte, to weigh the edges of a unit against its volume
-  double eigen_multiply_add = 0.208e-9, eigen_product = 0.2e-6;  ///< the same of Eigen
-  double eigen_pack = 0.09e-9, eigen_pack_transpose = 0.3e-9;    ///< of a byte of A and B, of a transposed A,
-  double eigen_store = 0.15e-9;                                  ///< and of C
-  double eigen_vector_load = 0.397e-9;  ///< of a vector of a matrix that a vector is multiplied with
-  double reference_product = 30e-9, reference_multiply_add = 1.3e-9;
+  double eigen_multiply_add = 1.821e-10, eigen_product = 7.187e-08;  ///< the same of Eigen
+  double eigen_pack = 4.582e-11, eigen_pack_transpose = 8.783e-11;   ///< of a byte of A and B, of a transposed A,
+  double eigen_store = 1.596e-11;                                    ///< and of C
+  double eigen_vector_load = 1.249e-09;  ///< of a vector of a matrix that a vector is multiplied with
+  double reference_product = 2.748e-08, reference_multiply_add = 9.118e-10;
+  double cached = 1.905;  ///< times the memory's rate at which operands come: caches hold a part of them
 };
 
 /// A line is a cache line of results of a step, a row one of points.
@@ -77,7 +78,8 @@ constexpr Costs with_fast_dot_products(Costs costs) {
 
 /// What nobody has measured is as there, but for the vectors: a multiply-add takes that long, and a line has so many.
 constexpr Costs with_vectors(Costs costs, double multiply_add, int vector_bytes) {
-  const double slower = multiply_add / costs.gemm.multiply_add, more = slower * 64.0 / vector_bytes;
+  constexpr double kThere = 0.222e-9;  // where the stencils were measured
+  const double slower = multiply_add / kThere, more = slower * 64.0 / vector_bytes;
   costs.gemm.multiply_add = multiply_add;
   costs.gemm.dot_product *= slower;
   costs.gemm.eigen_multiply_add = 1.05 * multiply_add;

@@ -122,7 +122,7 @@ double shared_seconds(const Machine& machine, const GemmProblem& p, const Grid& 
   const double units = std::ceil(double(grid.units()) * double(p.batch) / threads);
   return machine.overhead(threads) + (grid.slices > 1 ? machine.costs.common.team : 0.0) +
          units * unit * machine.slowdown(threads) +
-         (p.bytes() + partial_bytes) / (threads * machine.bandwidth(threads));
+         (p.bytes() + partial_bytes) / (threads * machine.bandwidth(threads) * machine.costs.gemm.cached);
 }
 
 bool is_empty(const GemmProblem& p) { return p.m == 0 || p.n == 0 || p.batch == 0; }
