@@ -94,7 +94,7 @@ double in_place_seconds(const Machine& machine, const GemmProblem& p, const Unit
   if (!packing.b && tiles.down > 1.0) {
     const std::int64_t bytes = std::min(blocks.n, u.n) * element, stride = p.ldb * element;
     const double lines = double(u.n * element) / double(kLineBytes) * double(u.k) * (tiles.down - 1.0);
-    seconds += lines * c.far_line * lost_lines(machine.caches, std::min(blocks.k, u.k), bytes, stride);
+    seconds += lines * (c.near_line + c.far_line * lost_lines(machine.caches, std::min(blocks.k, u.k), bytes, stride));
     if (stride % machine.instructions.vector_bytes != 0)
       seconds += tiles.count() * tiles.vectors * double(u.k) * c.split_load;
   }

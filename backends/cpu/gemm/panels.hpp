@@ -22,11 +22,8 @@ namespace tessera::cpu {
 template <class T>
 void multiply_panels(const TileProduct<T>& product, const Blocks& blocks, Scalar<T>* workspace);
 
-/// Most m, n and k of multiply_small: what its room for B is made for.
-inline constexpr std::int64_t kMostSmall = 256;
-
 /// D <- alpha * op(A) * op(B) + beta * C by the kernels alone, for operands that caches hold. A transposed B is copied
-/// to the stack, as many panels at a time as fit there.
+/// to the stack, as many panels of so many of k at a time as fit there.
 template <class T>
 void multiply_small(const TileProduct<T>& product);
 

@@ -262,24 +262,30 @@ void multiply_panels(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
 
 template <class T>
 void multiply_small(const TileProduct<T>& p) {
-  constexpr std::int64_t kCopied = kMostSmall * kWidth<T>;  // a panel of B at least
+  constexpr std::int64_t kDepth = 256, kCopied = kDepth * kWidth<T>;  // a panel of B at least
   alignas(64) T copy[kCopied];
   const auto find = p.trans_a ? KernelTable<PlainTiles<T, true>>::find : KernelTable<PlainTiles<T, false>>::find;
-  const Epilogue<T> epilogue{p.alpha, p.beta};
-  const std::int64_t lda = p.lda, ldc = p.beta == T(0) ? p.ldd : p.ldc, ldd = p.ldd, k = p.k;
-  const T* const c = p.beta == T(0) ? p.d : p.c;
-  const std::int64_t most = p.trans_b ? kCopied / k / kWidth<T> * kWidth<T> : p.n;
-  for (std::int64_t j = 0; j < p.n; j += most) {
-    const std::int64_t n = std::min(most, p.n - j);
-    const BlockB<T> b = p.trans_b ? pack_b<Singles<T>>(p, 0, j, n, k, copy) : BlockB<T>{p.b + j, p.ldb, false};
-    for_each_tile<T>(p.m, n, false, b.packed, [&](auto i, auto rows, auto l, auto columns, auto vectors) {
-      const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
-      find(vectors, rows, last_lanes < kLanes<T>)(
-          k,
-          {p.a + (p.trans_a ? i : i * lda), lda, b.data + (b.packed ? l * k : l), b.stride, c + i * ldc + j + l, ldc,
-           p.d + i * ldd + j + l, ldd},
-          epilogue, int(last_lanes));
-    });
+  const std::int64_t lda = p.lda, ldd = p.ldd, depth = p.trans_b ? std::min(kDepth, p.k) : p.k;
+  const std::int64_t most = p.trans_b ? kCopied / depth / kWidth<T> * kWidth<T> : p.n;
+  for (std::int64_t first = 0; first < p.k; first += depth) {
+    // C enters with the first of k, later ones add to D.
+    const Epilogue<T> epilogue{p.alpha, first == 0 ? p.beta : T(1)};
+    const bool reads_c = first == 0 && p.beta != T(0);
+    const T* const a = p.a + (p.trans_a ? first * lda : first);
+    const T* const c = reads_c ? p.c : p.d;
+    const std::int64_t k = std::min(depth, p.k - first), ldc = reads_c ? p.ldc : ldd;
+    for (std::int64_t j = 0; j < p.n; j += most) {
+      const std::int64_t n = std::min(most, p.n - j);
+      const BlockB<T> b = p.trans_b ? pack_b<Singles<T>>(p, first, j, n, k, copy) : BlockB<T>{p.b + j, p.ldb, false};
+      for_each_tile<T>(p.m, n, false, b.packed, [&](auto i, auto rows, auto l, auto columns, auto vectors) {
+        const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
+        find(vectors, rows, last_lanes < kLanes<T>)(
+            k,
+            {a + (p.trans_a ? i : i * lda), lda, b.data + (b.packed ? l * k : l), b.stride, c + i * ldc + j + l, ldc,
+             p.d + i * ldd + j + l, ldd},
+            epilogue, int(last_lanes));
+      });
+    }
   }
 }
 

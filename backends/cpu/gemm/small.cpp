@@ -19,6 +19,8 @@ namespace {
 
 using plugin::GemmProblem;
 
+/// Largest m, n and k: of long panels, which factorizations update column by column.
+constexpr std::int64_t kMostSmall = 1024;
 /// Largest m * n * k: more would pay on several threads.
 constexpr std::int64_t kMostSide = kInstructionSet.vector_bytes >= kAvx2.vector_bytes ? 64 : 32,
                        kMostMultiplyAdds = kMostSide * kMostSide * kMostSide;
