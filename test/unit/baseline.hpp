@@ -12,6 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -44,6 +45,13 @@ inline plugin::StencilProblem stencil_named(const std::string& name, const std::
                         neighbours(s.rank, s.radius, box, centre), tessera_boundary(s.boundary), s.steps);
 }
 
+/// Of a row, the pass that was disturbed least: other guests of a host take a part of its time now and then.
+inline double seconds_of(const nlohmann::json& row) {
+  if (!row.contains("passes")) return 1e-6 * double(row.at("real_time"));
+  const std::vector<double> passes = row.at("passes").at("real_time");
+  return 1e-6 * *std::min_element(passes.begin(), passes.end());
+}
+
 /// Seconds by algorithm for each case of an operation ("gemm", "stencil") and a backend: "1024/f32/cold" and the like.
 inline std::map<std::string, std::map<std::string, double>> measured(const std::string& file, const std::string& op,
                                                                      const std::string& backend) {
@@ -57,7 +65,7 @@ inline std::map<std::string, std::map<std::string, double>> measured(const std::
     const std::size_t algorithm = name.find(ours);
     if (name.starts_with(before) && algorithm != std::string::npos)
       cases[name.substr(before.size(), algorithm - before.size())][name.substr(algorithm + ours.size())] =
-          1e-6 * double(row.at("real_time"));
+          seconds_of(row);
   }
   return cases;
 }
@@ -84,8 +92,9 @@ Replay replay(const std::string& file, const std::string& op, const std::string&
     const std::string& chosen = offers.front().algorithm;
     CAPTURE(file, name, chosen);
     REQUIRE(seconds.contains(chosen));
-    double best = INFINITY;
-    for (const auto& [algorithm, time] : seconds) best = std::min(best, time);
+    double best = INFINITY;  // of what can be chosen
+    for (const auto& [algorithm, offer] : offers)
+      if (const auto time = seconds.find(algorithm); time != seconds.end()) best = std::min(best, time->second);
     const double share = best / seconds.at(chosen);
     CHECK(share >= least_share);
     all.log_shares += std::log(share), ++all.cases;
