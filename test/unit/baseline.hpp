@@ -45,11 +45,10 @@ inline plugin::StencilProblem stencil_named(const std::string& name, const std::
                         neighbours(s.rank, s.radius, box, centre), tessera_boundary(s.boundary), s.steps);
 }
 
-/// Of a row, the pass that was disturbed least: other guests of a host take a part of its time now and then.
+/// Of the pass that was disturbed least: other guests of a host take a part of its time now and then.
 inline double seconds_of(const nlohmann::json& row) {
-  if (!row.contains("passes")) return 1e-6 * double(row.at("real_time"));
-  const std::vector<double> passes = row.at("passes").at("real_time");
-  return 1e-6 * *std::min_element(passes.begin(), passes.end());
+  const auto& passes = row.contains("passes") ? row.at("passes").at("real_time") : row.at("real_time");
+  return 1e-6 * double(*std::min_element(passes.begin(), passes.end()));  // of one number, too
 }
 
 /// Seconds by algorithm for each case of an operation ("gemm", "stencil") and a backend: "1024/f32/cold" and the like.
@@ -93,8 +92,8 @@ Replay replay(const std::string& file, const std::string& op, const std::string&
     CAPTURE(file, name, chosen);
     REQUIRE(seconds.contains(chosen));
     double best = INFINITY;  // of what can be chosen
-    for (const auto& [algorithm, offer] : offers)
-      if (const auto time = seconds.find(algorithm); time != seconds.end()) best = std::min(best, time->second);
+    for (const auto& offer : offers)
+      if (seconds.contains(offer.algorithm)) best = std::min(best, seconds.at(offer.algorithm));
     const double share = best / seconds.at(chosen);
     CHECK(share >= least_share);
     all.log_shares += std::log(share), ++all.cases;
