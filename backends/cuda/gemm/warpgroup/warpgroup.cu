@@ -162,9 +162,8 @@ class WarpgroupPlan final : public plugin::Plan {
     if (config_.cluster.k > 1) return kSlices;
     if (to_partial || g.d.wide()) return kPairs;
     // Bulk copies write whole vectors: beside D, too, where a row of it ends within one.
-    const bool in_vectors =
-        at_vector(g.d.data()) &&
-        whole_vectors(problem_.dtype, {layout_.turned ? g.m : g.n, g.ldd, g.batch > 1 ? g.stride_d : 0});
+    const bool in_vectors = at_vector(g.d.data()) && whole_vectors(problem_.dtype, {layout_.turned ? g.m : g.n, g.ldd,
+                                                                                    g.batch > 1 ? g.stride_d : 0});
     return in_vectors && !by_elements ? kBulk : kWords;
   }
 
