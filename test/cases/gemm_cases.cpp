@@ -44,8 +44,8 @@ void add_tiles(List& list) {
 }
 
 void add_transposes(List& list) {
-  const GemmDesc shapes[] = {sizes(3, 5, 700), sizes(33, 65, 17), sizes(129, 127, 130), sizes(64, 192, 40)};
-  for (const GemmDesc& shaped : shapes)
+  for (const GemmDesc& shaped :
+       {sizes(3, 5, 7), sizes(3, 5, 700), sizes(33, 65, 17), sizes(129, 127, 130), sizes(64, 192, 40)})
     for (const Order order : kOrders)
       for (const Transpose trans_a : kTransposes)
         for (const Transpose trans_b : kTransposes) {
