@@ -119,7 +119,7 @@ __device__ __forceinline__ void copy_pair(std::uint32_t shared, const CUtensorMa
       "l"(&map), "r"(barrier), "r"(along), "r"(row), "n"(0), "r"(matrix)
       : "memory");
 }
-/// From shared memory; what lies outside of the tensor is not written.
+/// From shared memory. What lies outside of the tensor is not written, but up to whole vectors of 16 bytes.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t shared, int along, int row,
                                           int matrix) {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map),
