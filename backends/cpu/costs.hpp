@@ -36,7 +36,8 @@ struct GemmCosts {
   double eigen_store = 1.596e-11;                                    ///< and of C
   double eigen_vector_load = 1.249e-09;  ///< of a vector of a matrix that a vector is multiplied with
   double reference_product = 2.748e-08, reference_multiply_add = 9.118e-10;
-  double cached = 1.905;  ///< times the memory's rate at which operands come: caches hold a part of them
+  double turned = 1.2e-9;  ///< an element of D that is computed as one of D^T
+  double cached = 1.905;   ///< times the memory's rate at which operands come: caches hold a part of them
 };
 
 /// A line is a cache line of results of a step, a row one of points.

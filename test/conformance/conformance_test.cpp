@@ -262,6 +262,12 @@ TEST_CASE("products whose A is copied, or read where it lies", "[gemm]") {
   run_both<Gemm, double>(subject, "copy_a", "copies of A");
 }
 
+TEST_CASE("products computed as those of the transposed matrices", "[gemm]") {
+  Subject subject;
+  run_both<Gemm, float>(subject, "turned", "D turned");
+  run_both<Gemm, double>(subject, "turned", "D turned");
+}
+
 TEMPLATE_LIST_TEST_CASE("every algorithm multiplies matrices", "[gemm]", ElementTypes) {
   Subject subject;
   run_all<Gemm, TestType>(subject, short_list());

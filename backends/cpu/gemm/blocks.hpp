@@ -12,11 +12,12 @@
 namespace tessera::cpu {
 
 /// Which operands are copied block by block, in the order in which the kernels read them, and whether the sums of a
-/// block of D are kept beside it, because D has 16 bits.
+/// block of D are kept beside it, because D has 16 bits or lies the other way.
 struct Packing {
   bool a, b;
   bool sums = false;
-  bool pairs = false;  ///< two elements of bf16 in the place of one: for dot products
+  bool pairs = false;   ///< two elements of bf16 in the place of one: for dot products
+  bool turned = false;  ///< D^T = op(B)^T op(A)^T is computed: A and B, m and n have changed places
 
   /// Packed elements of so many along k.
   constexpr std::int64_t count(std::int64_t k) const { return pairs ? (k + 1) / 2 : k; }

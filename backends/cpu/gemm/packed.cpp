@@ -19,16 +19,33 @@ namespace {
 /// Whether op(A) may stay where it is: rows of k that are read in place cost less than a copy of them.
 bool may_leave_a(const GemmProblem& p) { return plugin::size_of(p.dtype) != 2; }
 
-Packing packing_of(const GemmProblem& p, bool copy_a, bool pairs) { return {copy_a, true, !holds_sums(p), pairs}; }
+/// Whether D^T can be computed in place of D: from elements that are read where they lie.
+bool may_turn(const GemmProblem& p) { return may_leave_a(p) && holds_sums(p); }
 
-/// Whether to copy op(A): 0 and 1, or what is given. 1 alone where neighbours of k are far apart, and with 16
-/// registers: a tile of four rows has too few multiply-adds for the addresses of four.
+struct Choice {
+  bool copy_a, pairs, turned;
+};
+Packing packing_of(const GemmProblem& p, const Choice& choice) {
+  return {choice.copy_a, true, choice.turned || !holds_sums(p), choice.pairs, choice.turned};
+}
+
+/// Whether to copy op(A), or where that is turned op(B): 0 and 1, or what is given. 1 alone where neighbours of k are
+/// far apart, and with 16 registers: a tile of four rows has too few multiply-adds for the addresses of four.
 std::vector<std::int64_t> copy_choices(const GemmProblem& p, const Machine& machine,
-                                       const plugin::GivenParameters& given) {
+                                       const plugin::GivenParameters& given, bool turned) {
   if (!may_leave_a(p)) return {1};
   constexpr std::array<std::int64_t, 2> kChoices{0, 1};
-  const bool copies = p.trans_a || machine.instructions.tile_rows < 8;
+  const bool copies = as_computed(p, turned).trans_a || machine.instructions.tile_rows < 8;
   return given.in_range("copy_a", std::span(kChoices).subspan(copies ? 1 : 0), 0, 1);
+}
+
+/// Whether to compute D^T: 0 and 1, or what is given. Few rows of D do not repay the copy of a transposed B.
+std::vector<std::int64_t> turn_choices(const GemmProblem& p, const Machine& machine,
+                                       const plugin::GivenParameters& given) {
+  if (!may_turn(p)) return {0};
+  constexpr std::array<std::int64_t, 2> kChoices{0, 1};
+  const bool pays = p.trans_b && p.m < p.n && machine.instructions.tile_rows >= 8;
+  return given.in_range("turned", std::span(kChoices).first(pays ? 2 : 1), 0, 1);
 }
 
 /// Whether to compute by dot products: 1 and 0, or what is given.
@@ -48,18 +65,23 @@ std::vector<std::int64_t> dot_choices(const GemmProblem& p, const Machine& machi
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t workspace_limit, plugin::OfferList& offers) {
   for (const std::int64_t dot : dot_choices(p, machine, given))
-    for (const std::int64_t copy_a : copy_choices(p, machine, given)) {
-      std::vector<plugin::Parameters::Entry> own;
-      if (has_pairs(p)) own.push_back({"dot", dot});
-      if (may_leave_a(p)) own.push_back({"copy_a", copy_a});
-      offer_panels(machine, p, packing_of(p, copy_a != 0, dot != 0), given, own, workspace_limit, offers);
-    }
+    for (const std::int64_t turned : turn_choices(p, machine, given))
+      for (const std::int64_t copy_a : copy_choices(p, machine, given, turned != 0)) {
+        std::vector<plugin::Parameters::Entry> own;
+        if (has_pairs(p)) own.push_back({"dot", dot});
+        if (may_leave_a(p)) own.push_back({"copy_a", copy_a});
+        if (may_turn(p)) own.push_back({"turned", turned});
+        offer_panels(machine, as_computed(p, turned != 0), packing_of(p, {copy_a != 0, dot != 0, turned != 0}), given,
+                     own, workspace_limit, offers);
+      }
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const plugin::Parameters& parameters) {
   const Packing packing =
-      packing_of(p, !may_leave_a(p) || parameters.at("copy_a") != 0, has_pairs(p) && parameters.at("dot") != 0);
-  return make_panels_plan<ElementTypes>(p, panels_layout(context.machine(), p, packing, parameters));
+      packing_of(p, {!may_leave_a(p) || parameters.at("copy_a") != 0, has_pairs(p) && parameters.at("dot") != 0,
+                     may_turn(p) && parameters.at("turned") != 0});
+  const GemmProblem computed = as_computed(p, packing.turned);
+  return make_panels_plan<ElementTypes>(computed, panels_layout(context.machine(), computed, packing, parameters));
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{

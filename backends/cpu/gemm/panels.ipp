@@ -77,12 +77,13 @@ struct Chunks {
   std::int64_t largest() const { return size + (larger > 0); }
 };
 
-/// Calls body(i, rows, j, columns, vectors) for the tiles of an m x n block, row by row.
+/// Calls body(i, rows, j, columns, vectors) for the tiles of an m x n block, row by row. `low`: of at most kRows rows.
 template <class T, class Body>
-void for_each_tile(std::int64_t m, std::int64_t n, bool a_packed, bool b_packed, Body&& body) {
+void for_each_tile(std::int64_t m, std::int64_t n, bool a_packed, bool b_packed, bool low, Body&& body) {
   constexpr std::int64_t lanes = kLanes<T>;
   const Chunks across(ceil_div(n, lanes), b_packed ? kVectors : kMostVectors, !b_packed);
-  const Chunks down(m, a_packed ? kRows : most_rows(int(across.largest())), !a_packed);
+  const std::int64_t most = most_rows(int(across.largest()));
+  const Chunks down(m, a_packed ? kRows : low ? std::min<std::int64_t>(kRows, most) : most, !a_packed);
   for (std::int64_t panel = 0; panel < down.count; ++panel)
     for (std::int64_t chunk = 0; chunk < across.count; ++chunk) {
       const std::int64_t j = across.first(chunk) * lanes, vectors = across.size_of(chunk);
@@ -197,8 +198,11 @@ struct Results {
 template <class P, class T>
 void multiply_block(const BlockA<P>& a, const BlockB<P>& b, std::int64_t m, std::int64_t n, std::int64_t k,
                     const Epilogue<T>& epilogue, const Results<T>& to) {
+  // More rows than a cache of 4 KiB a way has ways would push each other out.
+  constexpr std::int64_t kWay = 4096;
+  const bool low = !a.rows_adjacent && a.stride * std::int64_t(sizeof(P)) % kWay == 0;
   const auto find = TilesOf<P>::find(a, b);
-  for_each_tile<T>(m, n, a.packed, b.packed, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
+  for_each_tile<T>(m, n, a.packed, b.packed, low, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
     const P* const from = b.data + (b.packed ? j * k : j);
     const TileOperands<T, P> tile{a.data + i * a.row,    a.stride, from, b.stride, to.c + i * to.ldc + j, to.ldc,
@@ -277,7 +281,7 @@ void multiply_small(const TileProduct<T>& p) {
     for (std::int64_t j = 0; j < p.n; j += most) {
       const std::int64_t n = std::min(most, p.n - j);
       const BlockB<T> b = p.trans_b ? pack_b<Singles<T>>(p, first, j, n, k, copy) : BlockB<T>{p.b + j, p.ldb, false};
-      for_each_tile<T>(p.m, n, false, b.packed, [&](auto i, auto rows, auto l, auto columns, auto vectors) {
+      for_each_tile<T>(p.m, n, false, b.packed, false, [&](auto i, auto rows, auto l, auto columns, auto vectors) {
         const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
         find(vectors, rows, last_lanes < kLanes<T>)(
             k,
@@ -293,7 +297,7 @@ template <class T>
 std::vector<TileStep<T>> tile_steps(const plugin::GemmProblem& p) {
   const auto find = p.trans_a ? KernelTable<PlainTiles<T, true>>::find : KernelTable<PlainTiles<T, false>>::find;
   std::vector<TileStep<T>> steps;
-  for_each_tile<T>(p.m, p.n, false, false, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
+  for_each_tile<T>(p.m, p.n, false, false, false, [&](auto i, auto rows, auto j, auto columns, auto vectors) {
     const std::int64_t last_lanes = columns - (vectors - 1) * kLanes<T>;
     steps.push_back({find(vectors, rows, last_lanes < kLanes<T>), p.trans_a ? i : i * p.lda, j, i * p.ldc + j,
                      i * p.ldd + j, int(last_lanes)});

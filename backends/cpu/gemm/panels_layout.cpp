@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tessera::cpu {
@@ -86,10 +87,11 @@ void offer(const Machine& machine, const GemmProblem& p, Packing packing, const 
 void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
                   std::span<const plugin::Parameters::Entry> own, int threads, std::uint64_t workspace_limit,
                   plugin::OfferList& offers) {
-  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0;
+  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned;
   const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
-  for (const std::int64_t slices :
-       given.in_range("slices", slice_counts(p, threads, workspace_limit), 1, most_slices)) {
+  const std::vector<std::int64_t> counts =
+      whole ? std::vector<std::int64_t>{1} : slice_counts(p, threads, workspace_limit);
+  for (const std::int64_t slices : given.in_range("slices", counts, 1, most_slices)) {
     std::vector<Blocks> candidates{{1, 1, 1, 0, 0}};
     if (!is_empty(p) && p.k > 0) {
       const Grid grid = grid_of(machine, p, threads, slices);
@@ -112,6 +114,14 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
 }
 
 }  // namespace
+
+GemmProblem as_computed(const GemmProblem& problem, bool turned) {
+  GemmProblem p = problem;
+  if (!turned) return p;
+  std::swap(p.m, p.n), std::swap(p.lda, p.ldb), std::swap(p.stride_a, p.stride_b);
+  p.trans_a = !problem.trans_b, p.trans_b = !problem.trans_a;
+  return p;
+}
 
 PanelsLayout panels_layout(const Machine& machine, const GemmProblem& p, Packing packing,
                            const plugin::Parameters& parameters) {

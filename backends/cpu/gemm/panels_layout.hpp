@@ -28,7 +28,10 @@ struct PanelsLayout {
   std::uint64_t workspace_bytes() const { return partial_bytes + thread_bytes * std::uint64_t(threads); }
 };
 
-/// Of the parameters threads, slices, block_m, block_n and block_k.
+/// The product as it is computed: m and n, A and B exchanged where that is `turned`; bias, C and D as they lie.
+plugin::GemmProblem as_computed(const plugin::GemmProblem& problem, bool turned);
+
+/// Of the parameters threads, slices, block_m, block_n and block_k. As all functions here: of a product as computed.
 PanelsLayout panels_layout(const Machine& machine, const plugin::GemmProblem& problem, Packing packing,
                            const plugin::Parameters& parameters);
 

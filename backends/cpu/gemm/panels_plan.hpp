@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace tessera::cpu {
 
@@ -61,7 +62,41 @@ class RoundedTarget final : public Target<Scalar<To>> {
   Finish<S> finish_;
 };
 
-/// A and B of type T, C and D of type To.
+/// D <- finish(sums + beta * C), of the type of sums, which are of D^T.
+template <class S>
+class TurnedTarget final : public Target<S> {
+ public:
+  TurnedTarget(S beta, const S* c, std::int64_t ldc, S* d, std::int64_t ldd, const Finish<S>& finish)
+      : beta_(beta), c_(c), ldc_(ldc), d_(d), ldd_(ldd), finish_(finish) {}
+
+  void prefetch(std::int64_t i, std::int64_t j, std::int64_t, std::int64_t n) const override {
+    for (std::int64_t row = j; row < j + n; ++row) {
+      __builtin_prefetch(d_ + row * ldd_ + i, 1);
+      if (beta_ != S(0)) __builtin_prefetch(c_ + row * ldc_ + i);
+    }
+  }
+  void store(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n, S* sums, std::int64_t lds) const override {
+    for (std::int64_t row = 0; row < n; ++row) {
+      S* const d = d_ + (j + row) * ldd_ + i;
+      const S* const c = c_ + (j + row) * ldc_ + i;
+      for (std::int64_t x = 0; x < m; ++x) {
+        const S sum = sums[x * lds + row];
+        d[x] = beta_ == S(0) ? sum : sum + beta_ * c[x];
+      }
+    }
+    if (finish_) finish_.at(j, i).apply(n, m, d_ + j * ldd_ + i, ldd_);
+  }
+
+ private:
+  S beta_;
+  const S* c_;
+  std::int64_t ldc_;
+  S* d_;
+  std::int64_t ldd_;
+  Finish<S> finish_;
+};
+
+/// A and B of type T, C and D of type To; `problem` as it is computed.
 template <class T, class To>
 class PanelsPlan final : public plugin::Plan {
   using S = Scalar<T>;
@@ -101,10 +136,14 @@ class PanelsPlan final : public plugin::Plan {
       i = tile / grid_.columns * grid_.tile_m, j = tile % grid_.columns * grid_.tile_n;
     }
     const std::int64_t m = std::min(grid_.tile_m, p_.m - i), n = std::min(grid_.tile_n, p_.n - j);
-    const To* c = arguments.c + item * arguments.stride_c + i * arguments.ldc + j;
-    To* d = arguments.d + item * p_.stride_d + i * p_.ldd + j;
+    const bool turned = layout_.packing.turned;
+    const std::int64_t row = turned ? j : i, column = turned ? i : j;  // of D
+    const To* c = arguments.c + item * arguments.stride_c + row * arguments.ldc + column;
+    To* d = arguments.d + item * p_.stride_d + row * p_.ldd + column;
     if (p_.k == 0 || arguments.alpha == S(0)) {
-      if (slice == 0) scale_tile(m, n, arguments.beta, c, arguments.ldc, d, p_.ldd, arguments.finish(item, i, j));
+      if (slice == 0)
+        scale_tile(turned ? n : m, turned ? m : n, arguments.beta, c, arguments.ldc, d, p_.ldd,
+                   arguments.finish(item, row, column));
       return;
     }
     TileProduct<T> product = inputs(arguments, item, i, j, slice * grid_.slice_k);
@@ -115,27 +154,41 @@ class PanelsPlan final : public plugin::Plan {
       product.ldd = p_.n;
       return multiply_(product, layout_.blocks, own);
     }
-    if (grid_.slices == 1) product.finish = arguments.finish(item, i, j);
-    if constexpr (kHoldsSums) {
-      product.c = c, product.ldc = arguments.ldc, product.d = d, product.ldd = p_.ldd;
-      multiply_(product, layout_.blocks, own);
+    if (grid_.slices == 1) product.finish = arguments.finish(item, row, column);
+    multiply_whole(product, c, arguments.ldc, d, own);
+  }
+
+  /// The product over all k, into D.
+  void multiply_whole(TileProduct<T>& product, const To* c, std::int64_t ldc, To* d, S* own) const {
+    const std::int64_t ldd = p_.ldd;
+    if constexpr (!kHoldsSums) {
+      multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
+        return RoundedTarget<To>(product.beta, c + i * ldc + j, ldc, d + i * ldd + j, ldd, product.finish.at(i, j));
+      });
+    } else if (layout_.packing.turned) {
+      multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
+        return TurnedTarget<S>(product.beta, c + j * ldc + i, ldc, d + j * ldd + i, ldd, product.finish.at(j, i));
+      });
     } else {
-      multiply_rounded(product, c, arguments.ldc, d, own);
+      product.c = c, product.ldc = ldc, product.d = d, product.ldd = ldd;
+      multiply_(product, layout_.blocks, own);
     }
   }
 
   /// A product with its operands from element (i, l) of op(A) and (l, j) of op(B) on, without C and D.
   TileProduct<T> inputs(const Arguments& arguments, std::int64_t item, std::int64_t i, std::int64_t j,
                         std::int64_t l) const {
+    const T *a = arguments.a, *b = arguments.b;
+    if (layout_.packing.turned) std::swap(a, b);
     return {.trans_a = p_.trans_a,
             .trans_b = p_.trans_b,
             .m = 0,
             .n = 0,
             .k = std::min(grid_.slice_k, p_.k - l),
             .alpha = arguments.alpha,
-            .a = arguments.a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l),
+            .a = a + item * p_.stride_a + (p_.trans_a ? l * p_.lda + i : i * p_.lda + l),
             .lda = p_.lda,
-            .b = arguments.b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb + l : l * p_.ldb + j),
+            .b = b + item * p_.stride_b + (p_.trans_b ? j * p_.ldb + l : l * p_.ldb + j),
             .ldb = p_.ldb,
             .beta = arguments.beta,
             .c = nullptr,
@@ -144,8 +197,10 @@ class PanelsPlan final : public plugin::Plan {
             .ldd = 0};
   }
 
-  /// The product into D of 16 bits: each tile is rounded when its sums over all k are complete. C enters there.
-  void multiply_rounded(const TileProduct<T>& product, const To* c, std::int64_t ldc, To* d, S* own) const {
+  /// The product into D that cannot hold sums: each tile goes there when its sums over all k are complete, and C enters
+  /// then. `target_at`: the Target of what begins at an element of the product's.
+  template <class TargetAt>
+  void multiply_beside(const TileProduct<T>& product, S* own, const TargetAt& target_at) const {
     alignas(64) S stack[kStackBytes / sizeof(S)];
     const Blocks& blocks = layout_.blocks;
     const std::int64_t rows = blocks.sums > 0 ? blocks.m : product.m;
@@ -158,8 +213,7 @@ class PanelsPlan final : public plugin::Plan {
         block.beta = S(0), block.finish = {};
         block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
         block.ldd = block.n;
-        const RoundedTarget<To> target(product.beta, c + i * ldc + j, ldc, d + i * p_.ldd + j, p_.ldd,
-                                       product.finish.at(i, j));
+        const auto target = target_at(i, j);
         block.target = &target;
         multiply_(block, blocks, own);
       }
