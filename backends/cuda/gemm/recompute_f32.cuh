@@ -19,7 +19,7 @@ struct RecomputedOperand {
 
 /// Infinite parts, numbers that rounding makes infinite, and sums of them beyond the numbers give NaN or Inf where f32
 /// does not: what is not finite is computed again from the elements of `first` to `last` of k. Sum 4 i + e is of row
-/// kHalf (e / 2) and column 8 i + e % 2.
+/// kHalf (e / 2) and column 8 i + e % 2. Those of rows and columns that do not exist may be anything.
 template <int kHalf, int kSums>
 __device__ __forceinline__ void recompute(float (&sums)[kSums], const RecomputedOperand& a, const RecomputedOperand& b,
                                           std::int64_t first, std::int64_t last) {
@@ -37,12 +37,11 @@ __device__ __forceinline__ void recompute(float (&sums)[kSums], const Recomputed
       const int bit = __ffs(int(left)) - 1, number = 32 * word + bit;
       left &= left - 1;
       const std::int64_t row = a.first + number / 2 % 2 * kHalf, column = b.first + number / 4 * 8 + number % 2;
+      if (row >= a.extent || column >= b.extent) continue;
       float sum = 0;
-      if (row < a.extent && column < b.extent) {
-        const float *const of_a = a.data + row * a.distance, *const of_b = b.data + column * b.distance;
+      const float *const of_a = a.data + row * a.distance, *const of_b = b.data + column * b.distance;
 #pragma unroll 1
-        for (std::int64_t k = first; k < last; ++k) sum = fmaf(of_a[k * a.step], of_b[k * b.step], sum);
-      }
+      for (std::int64_t k = first; k < last; ++k) sum = fmaf(of_a[k * a.step], of_b[k * b.step], sum);
 #pragma unroll
       for (int s = 0; s < kSums; ++s)
         if (s == number) sums[s] = sum;

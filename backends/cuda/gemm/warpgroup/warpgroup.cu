@@ -190,38 +190,37 @@ class WarpgroupPlan final : public plugin::Plan {
 
   /// Describes an operand of a launch, `extent` rows or columns by k, at a multiple of 16 bytes, to bulk copies of one
   /// of `shares` of a tile's `of_tile` rows or columns: rows are of neighbours along k, or else along the extent.
-  void set_map(WarpgroupArguments<T>& w, WarpgroupMap& map, std::array<TensorMap, 2>& known, const T* data,
+  void set_map(const WarpgroupArguments<T>& w, WarpgroupMap& map, std::array<TensorMap, 3>& known, const T* data,
                std::int64_t ld, std::int64_t stride, std::int64_t extent, bool k_major, int of_tile, int shares) const {
     constexpr auto kSize = std::int64_t(sizeof(T));
     const GemmArguments<T>& g = w.x.g;
     map.varies = stride != 0 && g.batch > 1;
-    // Rows that do not exist take time, too. Those of the tile that are not copied are rows or columns of D beyond its
-    // end, which nobody writes. A second step follows the whole tile.
-    const bool whole = !k_major || shares > 1 || w.stage_steps > 1;
-    const int rows = whole ? of_tile : int(std::min<std::int64_t>(of_tile, extent));
+    map.extent = int(extent);
     BoxedTensor tensor{data,
                        k_major ? g.k : extent,
                        k_major ? extent : g.k,
                        map.varies ? g.batch : 1,
                        ld * kSize,
                        map.varies ? stride * kSize : 16,
-                       int(k_major ? rows : kDepth) / shares,
+                       int(k_major ? of_tile : kDepth) / shares,
                        int(kSize)};
-    map.map = known[0].of(tensor);
-    w.stage_bytes += std::uint32_t(w.stage_steps * rows * WarpgroupTile::kRowBytes);
+    map.map = map.edge = known[0].of(tensor);
     map.last_pair =
         w.stage_steps > 1 && k_major && shares == 1 ? int(std::max<std::int64_t>(g.k - 2 * kDepth, -1)) : -1;
     if (map.last_pair >= 0) {
       tensor.pair = true;
       map.pair = known[1].of(tensor);
+      tensor.pair = false;
+    }
+    if (const int rest = int(extent % of_tile); k_major && shares == 1 && rest > 0) {
+      tensor.box_rows = rest;
+      map.edge = known[2].of(tensor);
     }
   }
   void set_maps(WarpgroupArguments<T>& w, const WarpgroupTile& tile, const WarpgroupCluster& cluster) const {
     const GemmArguments<T>& g = w.x.g;
-    w.stage_bytes = 0;
     set_map(w, w.a, maps_a_, g.a, g.lda, g.stride_a, g.m, layout_.k_major_a, tile.rows, cluster.n);
-    set_map(w, w.b, maps_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.room(layout_.k_major_b, sizeof(T)),
-            cluster.m);
+    set_map(w, w.b, maps_b_, g.b, g.ldb, g.stride_b, g.n, layout_.k_major_b, tile.columns, cluster.m);
   }
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
@@ -296,7 +295,7 @@ class WarpgroupPlan final : public plugin::Plan {
   const typename WarpgroupKernels<T>::ByWriting &by_copies_, &by_elements_;
   std::uint64_t partial_bytes_;
   EarlyStart start_{}, add_start_{}, copy_start_{};
-  mutable std::array<TensorMap, 2> maps_a_, maps_b_;  ///< of a step, and of two
+  mutable std::array<TensorMap, 3> maps_a_, maps_b_;  ///< of a step, of two, and of the last tile's
   mutable TensorMap map_d_;                           ///< a plan is executed by one thread at a time
 };
 

@@ -257,7 +257,10 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
   const WarpgroupCluster& cluster = w.order.cluster;
   const unsigned blocks = unsigned(cluster.m * cluster.n * cluster.k);
   const unsigned rank = blocks > 1 ? cluster_rank() : 0, first = blockIdx.x / blocks, apart = gridDim.x / blocks;
-  if (threadIdx.x == 0 && !Shape::kSingle && w.x.g.k != 0) prefetch_map(w.a.most()), prefetch_map(w.b.most());
+  if (threadIdx.x == 0 && !Shape::kSingle && w.x.g.k != 0) {
+    prefetch_map(w.a.most(w.tile.rows));
+    prefetch_map(w.b.most(w.tile.columns));
+  }
   if (threadIdx.x < unsigned(w.stages)) {
     const unsigned writers = unsigned(cluster.m + cluster.n - 1);
     const unsigned readers = w.tile.rows == WarpgroupTile::kRowsInTurns ? 1 : Shape::kConsumers;

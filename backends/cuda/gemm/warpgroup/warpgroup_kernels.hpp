@@ -22,11 +22,16 @@ using WarpgroupTypes = TypeList<float, float16, bfloat16>;
 /// What bulk copies know of an operand.
 struct WarpgroupMap {
   CUtensorMap map, pair;  ///< of a step; of two
-  bool varies;            ///< with the matrix of the batch
-  int last_pair;          ///< the last of k from where `pair` is for two steps; -1: none
+  CUtensorMap edge;  ///< of a step of the last tile, where that has fewer rows or columns and is K-major, else `map`
+  bool varies;       ///< with the matrix of the batch
+  int last_pair;     ///< the last of k from where `pair` is for two steps; -1: none
+  int extent;        ///< rows or columns
 
-  /// That of most copies.
-  __host__ __device__ const CUtensorMap& most() const { return last_pair < 0 ? map : pair; }
+  /// That of most copies of tiles of so many rows or columns.
+  __host__ __device__ const CUtensorMap& most(int of_tile) const {
+    if (extent < of_tile) return edge;
+    return last_pair < 0 ? map : pair;
+  }
 };
 
 /// What numbers below 2^31 are divided by, known to the host: a multiplication where blocks begin (H. S. Warren,
@@ -92,7 +97,6 @@ struct WarpgroupArguments {
   int stage_steps;               ///< steps of k of one,
   std::uint32_t stage_distance;  ///< and bytes
   int box_rows;                  ///< of D, that a bulk copy writes
-  std::uint32_t stage_bytes;     ///< that bulk copies bring to a stage
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 

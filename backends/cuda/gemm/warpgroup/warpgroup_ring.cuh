@@ -120,18 +120,39 @@ __device__ __forceinline__ int in_register(int value) {
 template <class Operand, int kSteps, bool kInCluster>
 struct WarpgroupCopies {
   const WarpgroupMap& from;
-  int of_tile;      ///< rows or columns of the tile
-  int first;        ///< of the share
-  int last_pair;    ///< see WarpgroupMap
-  unsigned blocks;  ///< a bit for each of them; 0 where it is alone
+  const CUtensorMap* map;  ///< of a step of the tile
+  int of_tile;             ///< rows or columns of a tile
+  int lines;               ///< of them that are copied
+  int first;               ///< of the share
+  int last_pair;           ///< see WarpgroupMap
+  unsigned blocks;         ///< a bit for each of them; 0 where it is alone
 
   /// `others`: the blocks of the cluster that read the same tile.
-  __device__ WarpgroupCopies(const WarpgroupMap& map, int extent, unsigned count, unsigned number, unsigned others)
-      : from(map),
+  __device__ WarpgroupCopies(const WarpgroupMap& maps, int extent, unsigned count, unsigned number, unsigned others)
+      : from(maps),
+        map(&maps.map),
         of_tile(extent),
+        lines(extent),
         first(kInCluster ? (Operand::kKMajor ? extent : Operand::kLine) / int(count) * int(number) : 0),
-        last_pair(in_register(map.last_pair)),
+        last_pair(in_register(maps.last_pair)),
         blocks(kInCluster && count > 1 ? others : 0) {}
+
+  /// Before the copies of the tile at `extent`. Returns the bytes that they bring to a stage. Of the last tile, unless
+  /// a cluster shares it, comes what exists: what does not takes a bulk copy three times as long. The rest of the stage
+  /// keeps what was there, whose products are of rows or columns that nobody writes.
+  __device__ __forceinline__ unsigned begin(int extent) {
+    if constexpr (!kInCluster) {
+      const int left = from.extent - extent;
+      const bool ends = left > 0 && left < of_tile;
+      lines = in_register(ends ? left : of_tile);
+      if constexpr (Operand::kKMajor) {
+        map = ends ? &from.edge : &from.map;
+        last_pair = in_register(ends ? -1 : from.last_pair);
+      }
+    }
+    const int copied = Operand::kKMajor ? lines : (lines + Operand::kLine - 1) / Operand::kLine * Operand::kLine;
+    return unsigned(kSteps * copied * WarpgroupTile::kRowBytes);
+  }
 
   /// From `k` on, of the tile at `extent`. A second step that does not exist begins `beyond` the end of k: zeros.
   /// Steps lie `apart` bytes apart.
@@ -151,10 +172,10 @@ struct WarpgroupCopies {
                                             int matrix) const {
     shared += unsigned(first * 128);
     if constexpr (Operand::kKMajor) {
-      copy_box(shared, from.map, barrier, k, extent + first, matrix, kInCluster ? blocks : 0);
+      copy_box(shared, *map, barrier, k, extent + first, matrix, kInCluster ? blocks : 0);
     } else {
 #pragma unroll 1
-      for (int line = 0; line < of_tile; line += Operand::kLine)
+      for (int line = 0; line < lines; line += Operand::kLine)
         copy_box(shared + unsigned(line * 128), from.map, barrier, extent + line, k + first, matrix,
                  kInCluster ? blocks : 0);
     }
@@ -171,16 +192,16 @@ __device__ void fill_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
   unsigned of_row = 0;
   for (unsigned block = 0; block < beside; ++block) of_row |= 1u << (row + block * below);
   const unsigned of_column = ((1u << below) - 1) << (column * below);
-  const WarpgroupCopies<typename Shape::A, kSteps, kInCluster> a(w.a, w.tile.rows, beside, column, of_row);
-  const WarpgroupCopies<typename Shape::B, kSteps, kInCluster> b(w.b, w.tile.columns, below, row, of_column);
+  WarpgroupCopies<typename Shape::A, kSteps, kInCluster> a(w.a, w.tile.rows, beside, column, of_row);
+  WarpgroupCopies<typename Shape::B, kSteps, kInCluster> b(w.b, w.tile.columns, below, row, of_column);
   const bool one = elected();
-  const auto bytes = unsigned(in_register(int(w.stage_bytes)));
   const int beyond = int(ceil_div(w.x.g.k, Shape::kDepth)) * Shape::kDepth;  // copies begin at multiples of 16 bytes
   for (unsigned unit = first; unit < w.order.units; unit += apart) {
     const WarpgroupWork work = work_at<Shape>(w, unit, rank);
     const int at_row = int(work.tile.row), at_column = int(work.tile.column), batch = int(work.tile.batch);
     const int of_a = w.a.varies ? batch : 0, of_b = w.b.varies ? batch : 0;
     const int end = (work.first_step + work.steps) * Shape::kDepth;
+    const auto bytes = unsigned(in_register(int(a.begin(at_row) + b.begin(at_column))));
 #pragma unroll 1
     for (int k = work.first_step * Shape::kDepth; k < end; k += kSteps * Shape::kDepth) {
       barrier_wait(ring.empty(), ring.parity ^ 1);
