@@ -178,22 +178,22 @@ double seconds(const GemmProblem& product, const Machine& machine, const Warpgro
                      a_copies * copying(panels.bytes_a) + panels_n * copying(panels.bytes_b));
 }
 
-/// Columns of tiles that are worth a try: of equal parts, as few as there can be and a few more, unless there are so
-/// many that the last one makes no difference, or as many as fill a wave or two; and of many parts the usual ones.
-std::vector<std::int64_t> columns_to_try(const GemmProblem& p, const Machine& machine) {
-  constexpr std::int64_t kMany = 12;
+/// Columns of tiles of so many rows that are worth a try: of equal parts, as few as there can be and a few more, unless
+/// there are so many that the last one makes no difference, or as many as just fill some waves; and of many parts the
+/// usual ones. Narrow tiles are for one wave or two.
+std::vector<std::int64_t> columns_to_try(const GemmProblem& p, const Machine& machine, std::int64_t rows) {
+  constexpr std::int64_t kMany = 12, kMostWaves = 8, kNarrow = 64;
   const std::int64_t unit = warpgroup_column_unit(p), extent = std::max<std::int64_t>(p.n, 1);
   const std::int64_t fewest = ceil_div<std::int64_t>(extent, WarpgroupTile::kMostColumns);
   std::vector<std::int64_t> columns;
   if (fewest <= kMany)
     for (const std::int64_t parts : {fewest, fewest + 1, fewest + 2, 2 * fewest, 4 * fewest})
       columns.push_back(round_up(ceil_div(extent, parts), unit));
-  for (const std::int64_t rows : kRows)
-    for (const int waves : {1, 2}) {
-      const std::int64_t beside = std::max<std::int64_t>(ceil_div(p.m, rows) * p.batch, 1);
-      const std::int64_t parts = waves * machine.multiprocessors / beside;
-      if (parts >= fewest) columns.push_back(round_up(ceil_div(extent, parts), unit));
-    }
+  const std::int64_t beside = std::max<std::int64_t>(ceil_div(p.m, rows) * p.batch, 1);
+  for (auto waves = ceil_div<std::int64_t>(fewest * beside, machine.multiprocessors); waves <= kMostWaves; ++waves) {
+    const std::int64_t filling = round_up(ceil_div(extent, waves * machine.multiprocessors / beside), unit);
+    if (waves <= 2 || filling >= kNarrow) columns.push_back(filling);
+  }
   if (fewest > 1) columns.insert(columns.end(), {256, 192, 128, 64});
   std::ranges::sort(columns, std::greater{});
   columns.erase(std::ranges::unique(columns).begin(), columns.end());
@@ -206,9 +206,9 @@ std::vector<WarpgroupTile> tiles_to_try(const GemmProblem& p, const Machine& mac
   const std::int64_t unit = warpgroup_column_unit(p);
   for (std::int64_t n = unit; n <= WarpgroupTile::kMostColumns; n += unit) allowed.push_back(n);
   std::vector<WarpgroupTile> tiles;
-  const std::vector<std::int64_t> all_columns = given.one_of(names.n, columns_to_try(p, machine), allowed);
   for (const std::int64_t rows : given.one_of(names.m, kRows))
-    for (const std::int64_t n : all_columns) tiles.push_back({int(rows), int(n)});
+    for (const std::int64_t n : given.one_of(names.n, columns_to_try(p, machine, rows), allowed))
+      tiles.push_back({int(rows), int(n)});
   return tiles;
 }
 
