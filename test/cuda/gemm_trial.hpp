@@ -36,8 +36,7 @@ inline std::vector<float> fractions(std::int64_t count, unsigned seed) {
 /// Where D is, or that there is no C.
 enum class Place { in_c, beside_c, without_c };
 
-/// A product with an algorithm: D <- 2 A B - C or D <- 2 A B, beside C with a bias of D's columns and relu where the
-/// description says so.
+/// A product with an algorithm: D <- 2 A B - C or D <- 2 A B, beside C with the description's bias and activation.
 template <class T>
 class Trial {
  public:
@@ -47,15 +46,15 @@ class Trial {
         b_(context, desc.k * desc.n * desc.batch),
         c_(context, desc.m * desc.n * desc.batch),
         d_(context, desc.m * desc.n * desc.batch),
-        bias_(context, desc.n),
-        before_(static_cast<std::size_t>(desc.m * desc.n * desc.batch), number<T>(3)),
+        bias_(context, desc.bias == Bias::per_row ? desc.m : desc.n),
+        before_(integers<T>(desc.m * desc.n * desc.batch, 61)),  // from 3 on
         has_bias_(desc.bias != Bias::none),
         beside_(has_bias_ || place == Place::beside_c),
         beta_(place == Place::without_c ? Scalar<T>(0) : Scalar<T>(-1)),
         plan_(context, desc, {.operands = Memory::device, .algorithm = algorithm, .workspace_limit = workspace_limit}) {
     a_.upload(a);
     b_.upload(b);
-    bias_.upload(integers<T>(desc.n, 7));
+    bias_.upload(integers<T>(bias_.size(), 7));
   }
 
   /// The numbers that the elements of D are.

@@ -90,12 +90,8 @@ TEMPLATE_TEST_CASE("warpgroup's tiles have any multiple of eight rows of D", "",
   for (const Transpose trans_a : {Transpose::no, Transpose::yes})
     for (const std::int64_t n : {264, 259})
       for (const Bias bias : {Bias::none, Bias::per_row, Bias::per_column}) {
-        const GemmDesc desc{.m = 261,
-                            .n = n,
-                            .k = bias == Bias::none ? 2056 : 136,
-                            .dtype = kDType<T>,
-                            .trans_a = trans_a,
-                            .bias = bias};
+        const std::int64_t k = bias == Bias::none ? 2056 : 136;
+        const GemmDesc desc{.m = 261, .n = n, .k = k, .dtype = kDType<T>, .trans_a = trans_a, .bias = bias};
         const auto a = integers<T>(desc.m * desc.k, 1), b = integers<T>(desc.k * desc.n, 2);
         const auto expected = Trial<T>(context, desc, "naive", a, b, 0, Place::beside_c).result();
         for (int columns = 8; columns <= 256; columns += 8)
@@ -108,6 +104,40 @@ TEMPLATE_TEST_CASE("warpgroup's tiles have any multiple of eight rows of D", "",
               CHECK(Trial<T>(context, desc, algorithm, a, b, 0, Place::beside_c).result() == expected);
             }
       }
+}
+
+/// Alone, by slices in clusters, by clusters that share operands, with a tail; rests of boxes, and of D in one.
+TEMPLATE_TEST_CASE("warpgroup computes D of 16 bits as it lies", "", float16, bfloat16) {
+  using T = TestType;
+  Context context = open_cuda();
+  require_hopper();
+  const auto check = [&](GemmDesc desc, const std::vector<std::string>& ways) {
+    desc.dtype = kDType<T>, desc.trans_b = Transpose::yes;
+    for (const Transpose trans_a : {Transpose::yes, Transpose::no}) {
+      if (desc.trans_a = trans_a; trans_a == Transpose::no) desc.m = desc.m - 3;
+      const auto a = integers<T>(desc.m * desc.k * desc.batch, 1), b = integers<T>(desc.k * desc.n * desc.batch, 2);
+      for (const Place place : {Place::in_c, Place::beside_c, Place::without_c}) {
+        if (desc.bias != Bias::none && place != Place::beside_c) continue;
+        const auto expected = Trial<T>(context, desc, "naive", a, b, 0, place).result();
+        for (const std::string& way : ways) {
+          CAPTURE(way, desc.m, desc.n, trans_a == Transpose::yes);
+          CHECK(Trial<T>(context, desc, "warpgroup:turned=0," + way, a, b, 0, place).result() == expected);
+        }
+      }
+    }
+  };
+  std::vector<std::string> ways;
+  for (const std::string rows : {"64", "128"})
+    for (int n = 8; n <= 256; n += 8)
+      for (const std::string slices : {"split=1", "split=2,cluster_k=2"})  // which are for few tiles
+        if (n > 32 || slices == "split=1")
+          ways.push_back("tile_m=" + rows + ",tile_n=" + std::to_string(n) + "," + slices);
+  check({.m = 200, .n = 264, .k = 136}, ways);
+  for (const Bias bias : {Bias::per_row, Bias::per_column})
+    check({.m = 136, .n = 328, .k = 72, .batch = 3, .bias = bias, .activation = Activation::relu},
+          {"tile_m=64,tile_n=80,split=1", "tile_m=128,tile_n=144,cluster_m=2", "tile_m=128,tile_n=256,cluster_n=2"});
+  check({.m = 2104, .n = 1032, .k = 520}, {"tail=2,tile_m=128,tile_n=136,cluster_m=1,cluster_n=1",
+                                           "tail=2,tile_m=64,tile_n=128,cluster_m=2,cluster_n=1"});
 }
 
 TEMPLATE_TEST_CASE("warpgroup computes the tiles that are left over in slices", "", bfloat16, float) {
@@ -151,19 +181,16 @@ TEMPLATE_TEST_CASE("warpgroup's bits do not depend on addresses", "", bfloat16, 
   using T = TestType;
   Context context = open_cuda();
   require_hopper();
-  struct Tile {
-    int rows, columns;
-  };
   // One step of k a stage, and two, of which the last stage has one.
-  for (const Tile tile : {Tile{128, 256}, Tile{64, 64}, Tile{64, 128}})
+  for (const auto& [rows, columns] : Tiles{{128, 256}, {64, 64}, {64, 128}})
     for (const Transpose trans_a : {Transpose::no, Transpose::yes})
       for (const Transpose trans_b : {Transpose::no, Transpose::yes}) {
         const GemmDesc desc = for_warpgroup<T>({.m = 300, .n = 264, .k = 520, .trans_a = trans_a, .trans_b = trans_b});
         std::vector<T> a, b;
         for (const float v : fractions(desc.m * desc.k, 1)) a.push_back(T(v));
         for (const float v : fractions(desc.k * desc.n, 2)) b.push_back(T(v));
-        GemmPlan plan(context, desc,
-                      {.operands = Memory::device, .algorithm = "warpgroup:" + tile_of(desc, tile.rows, tile.columns)});
+        const std::string algorithm = "warpgroup:" + tile_of(desc, rows, columns);
+        GemmPlan plan(context, desc, {.operands = Memory::device, .algorithm = algorithm});
         const auto result = [&](std::size_t from_a, std::size_t from_b) {
           Buffer<T> device_a(context, std::int64_t(a.size() + 8)), device_b(context, std::int64_t(b.size() + 8));
           Buffer<T> device_d(context, desc.m * desc.n);
@@ -178,10 +205,13 @@ TEMPLATE_TEST_CASE("warpgroup's bits do not depend on addresses", "", bfloat16, 
           return values;
         };
         const auto expected = result(0, 0);
-        CAPTURE(tile.rows, tile.columns, trans_a == Transpose::yes, trans_b == Transpose::yes);
+        CAPTURE(algorithm, trans_a == Transpose::yes, trans_b == Transpose::yes);
         CHECK(result(1, 0) == expected);
         CHECK(result(0, 3) == expected);
         CHECK(result(4, 7) == expected);
+        if (sizeof(T) == 4 || trans_a == Transpose::yes || trans_b == Transpose::no) continue;
+        plan = GemmPlan(context, desc, {.operands = Memory::device, .algorithm = "warpgroup:turned=0"});
+        CHECK(result(1, 3) == result(0, 0));
       }
 }
 

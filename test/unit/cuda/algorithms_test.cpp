@@ -167,14 +167,14 @@ TEST_CASE("warpgroup turns products of f32, and transposes an operand where both
     CAPTURE(c.m, c.trans_a, c.trans_b);
     auto p = test::product(TESSERA_F32, c.m, 1000, 500, 1, c.trans_a, c.trans_b);
     p.compute = TESSERA_COMPUTE_TF32, p.bias = TESSERA_BIAS_PER_ROW;
-    const auto product = warpgroup_product(p);
+    const auto product = warpgroup_product(p, warpgroup_turns(p));
     CHECK(warpgroup_turns(p) == c.turned);
     CHECK(product.m == (c.turned ? p.n : p.m));
     CHECK(product.bias == (c.turned ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW));
     CHECK(warpgroup_transposes_b(product) == c.transposes);
     p.dtype = p.dtype_d = TESSERA_BF16;
     CHECK(warpgroup_turns(p));
-    CHECK_FALSE(warpgroup_transposes_b(warpgroup_product(p)));
+    CHECK_FALSE(warpgroup_transposes_b(warpgroup_product(p, true)));
   }
 }
 

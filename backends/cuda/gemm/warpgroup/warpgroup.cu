@@ -19,6 +19,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,10 +33,10 @@ class WarpgroupPlan final : public plugin::Plan {
   WarpgroupPlan(Context& context, const plugin::GemmProblem& problem, const WarpgroupConfig& config)
       : context_(context),
         problem_(problem),
-        product_(warpgroup_product(problem)),
+        product_(warpgroup_product(problem, config.turned)),
         config_(config),
         machine_(context.machine().limited(problem.multiprocessors)),
-        layout_{!product_.trans_a, warpgroup_k_major_b(product_), warpgroup_turns(problem)},
+        layout_{!product_.trans_a, warpgroup_k_major_b(product_), config.turned},
         merged_(warpgroup_merges_batch(product_)),
         by_copies_(warpgroup_kernels<T>().by_copies[number_of(layout_)]),
         by_elements_(warpgroup_kernels<T>().by_elements[number_of(layout_)]),
@@ -44,11 +45,12 @@ class WarpgroupPlan final : public plugin::Plan {
     require_tensor_maps();
     const int shared = context.machine().shared_per_block;
     for (const WarpgroupWriting writing : writings()) {
-      if (writing != WarpgroupWriting::kBulk) prepare(by_elements_[int(writing)], shared);
+      if (by_elements_[int(writing)] != nullptr) prepare(by_elements_[int(writing)], shared);
       prepare(by_copies_[int(writing)], shared);
       // What starts early occupies other multiprocessors.
       start_ = {problem.multiprocessors == 0 && can_start_early(by_copies_[int(writing)])};
     }
+    if (keeps()) turned_ = std::make_unique<WarpgroupPlan>(context, problem, turned_config());
     if (partial_bytes_ > 0) add_start_ = prepare_add_slices<T>();
     if (config.panels.bytes() > 0) {
       prepare(gemm_aligned_copy_kernel);
@@ -61,6 +63,7 @@ class WarpgroupPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     GemmArguments<T> g = arguments_of<T>(problem_, e);
+    if (turned_ != nullptr && !(at_vector(g.a) && at_vector(g.b) && at_vector(g.d.data()))) return turned_->execute(e);
     if (layout_.turned) turn(g);
     const DeviceGuard guard(context_.device());
     auto* const workspace = workspace_bytes() > 0 ? e.workspace<unsigned char>() : nullptr;
@@ -76,6 +79,14 @@ class WarpgroupPlan final : public plugin::Plan {
   }
 
  private:
+  /// Whether it computes D of 16 bits as it lies. Its kernels know no address but multiples of 16 bytes: the turned
+  /// product, which adds in the same order, is for the others.
+  bool keeps() const { return sizeof(T) == 2 && !layout_.turned; }
+  WarpgroupConfig turned_config() const {
+    const WarpgroupPanels& panels = config_.panels;
+    return {true, {128, config_.tile.rows}, {1, 1, config_.cluster.k}, 1, config_.split, {panels.n, panels.m, 0, 0}};
+  }
+
   static std::size_t number_of(const WarpgroupLayout& layout) {
     return std::size_t(std::ranges::find(kWarpgroupLayouts<T>, layout) - kWarpgroupLayouts<T>.begin());
   }
@@ -154,7 +165,8 @@ class WarpgroupPlan final : public plugin::Plan {
     if (partial_bytes_ > 0 || plugin::size_of(problem_.dtype_d) == sizeof(Scalar<T>))
       writings.push_back(kPairs);
     else
-      writings.insert(writings.end(), {kBulk, kWords});
+      writings.push_back(kBulk);
+    if (writings.back() == kBulk && !keeps()) writings.push_back(kWords);
     return writings;
   }
   WarpgroupWriting writing(const GemmArguments<T>& g, bool to_partial, bool by_elements) const {
@@ -239,9 +251,10 @@ class WarpgroupPlan final : public plugin::Plan {
     const WarpgroupWriting how = writing(g, partial != nullptr, by_elements);
     if (how == WarpgroupWriting::kBulk) {
       constexpr auto kSize = std::int64_t(sizeof(T));
-      w.box_rows = std::gcd(config.tile.columns, 64);
-      w.d = map_d_.of({g.d.data(), g.m, g.n, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16, w.box_rows,
-                       int(kSize)});
+      w.box_rows = layout_.turned ? std::gcd(config.tile.columns, 64) : 64;
+      const std::int64_t neighbours = layout_.turned ? g.m : g.n, rows = layout_.turned ? g.n : g.m;
+      w.d = map_d_.of({g.d.data(), neighbours, rows, g.batch, g.ldd * kSize, g.batch > 1 ? g.stride_d * kSize : 16,
+                       w.box_rows, int(kSize)});
     }
     w.order = order_of(g, config);
     const std::int64_t tail = warpgroup_tail_tiles(g.m, g.n, g.batch, machine_, config);
@@ -297,6 +310,7 @@ class WarpgroupPlan final : public plugin::Plan {
   EarlyStart start_{}, add_start_{}, copy_start_{};
   mutable std::array<TensorMap, 3> maps_a_, maps_b_;  ///< of a step, of two, and of the last tile's
   mutable TensorMap map_d_;                           ///< a plan is executed by one thread at a time
+  std::unique_ptr<WarpgroupPlan> turned_;             ///< see keeps()
 };
 
 std::unique_ptr<plugin::Plan> make_warpgroup(Context& context, const plugin::GemmProblem& problem,

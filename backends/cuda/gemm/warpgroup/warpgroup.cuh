@@ -215,7 +215,7 @@ __device__ __forceinline__ void multiply_ring(const WarpgroupArguments<T>& w, Wa
   for (; unit < w.order.units; unit += step) {
     std::uint32_t read = 0;
     if constexpr (kBulk || kWriting == WarpgroupWriting::kWords)
-      if (g.beta != Scalar<T>(0)) WarpgroupC<T>(memory, g, part_of_tile()).begin(kBulk);
+      if (g.beta != Scalar<T>(0)) WarpgroupC<T, Shape::Place::kTurned>(memory, g, part_of_tile()).begin(kBulk);
     if (turns) turn.wait();
     const auto multiply = [&]<int kColumns>() {
       constexpr int kFewest = Shape::template kFewestSteps<kColumns>, kMost = Shape::template kMostSteps<kColumns>;
@@ -302,12 +302,15 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
 #endif
 }
 
-/// D of the type of sums is written in pairs alone.
+/// D of the type of sums is written in pairs alone. What is not turned in 16 bits has two ways alone, since each takes
+/// the compiler seconds.
 template <class T, class Shape, WarpgroupWriting kWriting>
 constexpr typename WarpgroupKernels<T>::Kernel warpgroup_kernel() {
   using enum WarpgroupWriting;
-  constexpr bool kOf16Bits = kWriting == kBulk || kWriting == kWords;
-  if constexpr ((sizeof(T) == sizeof(Scalar<T>) && kOf16Bits) || (Shape::kSingle && kWriting == kBulk))
+  constexpr bool kWide = sizeof(T) == sizeof(Scalar<T>), kOf16Bits = kWriting == kBulk || kWriting == kWords;
+  constexpr bool kFewWays = !kWide && !Shape::Place::kTurned, kOfFew = kWriting == kBulk || kWriting == kSlices;
+  if constexpr ((kWide && kOf16Bits) || (Shape::kSingle && kWriting == kBulk) ||
+                (kFewWays && (Shape::kSingle || !kOfFew)))
     return nullptr;
   else
     return gemm_warpgroup_kernel<T, Shape, kWriting>;

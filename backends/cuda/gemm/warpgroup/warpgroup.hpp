@@ -20,16 +20,25 @@ namespace tessera::cuda {
 /// Whether a product is one of f32 in tf32: the others are of 16 bits.
 inline bool warpgroup_in_tf32(const plugin::GemmProblem& p) { return plugin::size_of(p.dtype) == 4; }
 
-/// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. Of 16 bits always: a tile has 64 or 128 columns of D
-/// then, and as many rows as suit. In tf32, whose instruction reads B from shared memory where it is K-major alone, the
-/// product is turned where op(A) is, or costs less to transpose than op(B).
+/// Whether D is computed by its columns, as D^T = op(B)^T op(A)^T. Of 16 bits it can always be: a tile has 64 or 128
+/// columns of D then, and as many rows as suit. In tf32, whose instruction reads B from shared memory where it is
+/// K-major alone, the product is turned where op(A) is, or costs less to transpose than op(B).
 inline bool warpgroup_turns(const plugin::GemmProblem& p) {
   return !warpgroup_in_tf32(p) || (!p.trans_b && (!p.trans_a || p.m <= p.n));
 }
 
+/// Whether a product of 16 bits can also be computed as D lies, by tiles of 64 or 128 rows and as many columns as suit:
+/// where op(B) is K-major, D of 16 bits, and all rows and matrices but C's begin and end at multiples of 16 bytes.
+inline bool warpgroup_may_keep(const plugin::GemmProblem& p) {
+  const auto of_batch = [&p](std::int64_t stride) { return p.batch > 1 ? stride : 0; };
+  return !warpgroup_in_tf32(p) && p.trans_b && plugin::size_of(p.dtype_d) == 2 &&
+         whole_vectors(p.dtype,
+                       {p.n, p.lda, p.ldb, p.ldd, of_batch(p.stride_a), of_batch(p.stride_b), of_batch(p.stride_d)});
+}
+
 /// The product as the kernels compute it: the problem, or where that is turned m and n, A and B, rows and columns of
 /// the bias exchanged; C and D as they lie. The functions below are about it.
-plugin::GemmProblem warpgroup_product(const plugin::GemmProblem& problem);
+plugin::GemmProblem warpgroup_product(const plugin::GemmProblem& problem, bool turned);
 
 /// Of k in a step.
 inline std::int64_t warpgroup_depth(const plugin::GemmProblem& product) {
@@ -81,6 +90,7 @@ struct WarpgroupPanels {
 
 /// One way to run a product.
 struct WarpgroupConfig {
+  bool turned;  ///< see warpgroup_turns()
   WarpgroupTile tile;
   WarpgroupCluster cluster{};
   /// Slices of k of the tiles that are left over when all multiprocessors have had as many as the others, in a launch
@@ -99,6 +109,13 @@ struct WarpgroupTiles {
 };
 WarpgroupTiles warpgroup_tiles(std::int64_t m, std::int64_t n, const WarpgroupConfig& config);
 
+/// The clusters' tiles of all matrices, and their slices that are another cluster's work.
+double warpgroup_all_tiles(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);
+double warpgroup_units(std::int64_t m, std::int64_t n, std::int64_t batch, const WarpgroupConfig& config);
+
+/// Clusters that run at once.
+double warpgroup_held(const Machine& machine, const WarpgroupCluster& cluster);
+
 /// Rows of clusters' tiles that are taken side by side: with the columns of the clusters that run at a time they make
 /// about a square of D. `b_bytes`: of op(B), one matrix.
 std::int64_t warpgroup_group(std::int64_t b_bytes, const Machine& machine, const WarpgroupConfig& config);
@@ -111,9 +128,16 @@ std::int64_t warpgroup_tail_tiles(std::int64_t m, std::int64_t n, std::int64_t b
 std::int64_t warpgroup_blocks(std::int64_t m, std::int64_t n, std::int64_t batch, const Machine& machine,
                               const WarpgroupConfig& config);
 
+/// Steps of k, and what a launch computes: all matrices, or one.
+std::int64_t warpgroup_steps(const plugin::GemmProblem& product);
+plugin::GemmProblem warpgroup_of_a_launch(const plugin::GemmProblem& product);
+
+/// Predicted time of the product.
+double warpgroup_seconds(const plugin::GemmProblem& product, const Machine& machine, const WarpgroupConfig& config);
+
 /// "tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "split", "tail", "panel_m", "panel_n" (0: all at once),
-/// which are about D as it lies, and "compute" in tf32: a configuration of the problem's product as parameters, and
-/// back.
+/// which are about D as it lies, and "compute" in tf32, else "turned": a configuration of the problem's product as
+/// parameters, and back.
 plugin::Parameters warpgroup_parameters(const plugin::GemmProblem& problem, const WarpgroupConfig& config);
 WarpgroupConfig warpgroup_config(const plugin::GemmProblem& problem, const plugin::Parameters& parameters);
 

@@ -7,8 +7,8 @@
 /// tile is fetched anew each time, so each step is short, and is passed over where there is nothing to do.
 #pragma once
 
-#include "../load_matrices.cuh"
 #include "../tile_writer.cuh"
+#include "warpgroup_boxes.cuh"
 #include "warpgroup_kernels.hpp"
 #include "warpgroup_layout.cuh"
 #include "warpgroup_place.cuh"
@@ -46,10 +46,6 @@ __device__ __forceinline__ void with_columns(int first, const With& with) {
     case 7:
       return at.template operator()<7 * kStep>();
   }
-}
-
-__device__ __forceinline__ void warpgroup_sync() {
-  asm volatile("bar.sync %0, 128;" ::"r"(4 + threadIdx.x / 128) : "memory");
 }
 
 /// The bias of a warpgroup's part of a tile, kN columns. A thread reads its share before its sums are ready: by columns
@@ -104,15 +100,6 @@ class WarpgroupBias {
  private:
   static constexpr int kShares = (kN + 127) / 128;
   S mine_[kShares < 2 ? 2 : kShares];
-};
-
-/// A warpgroup's part of a tile, 64 rows.
-struct WarpgroupPart {
-  const GemmTile& tile;
-  std::int64_t first;       ///< row of the warpgroup's
-  std::int64_t thread_row;  ///< the thread's first
-  int columns;              ///< that exist, from the tile's first on
-  int slice;
 };
 
 /// Which of a thread's pairs of sums exist in D.
@@ -208,195 +195,6 @@ __device__ __forceinline__ void activate_sums(Scalar<T> (&sums)[kSums], const Fi
   }
 }
 
-/// Where a warpgroup lays out its 64 rows of the product for 64 columns at a time, of 16 bits: 64 rows of D, or of C,
-/// of 128 bytes, whose 16-byte parts are permuted as in operands. There are two such places.
-class WarpgroupBox {
- public:
-  static constexpr int kLines = 64, kBytes = kLines * 128;
-
-  __device__ WarpgroupBox(unsigned char* memory, int number) : memory_(memory + number * kBytes) {}
-
-  __device__ __forceinline__ unsigned char* line(int number) const { return memory_ + number * 128; }
-  __device__ __forceinline__ std::uint32_t word(int line, int element) const {
-    return *reinterpret_cast<const std::uint32_t*>(memory_ + swizzled(line, element / 8) + element % 8 * 2);
-  }
-  /// Of the `part`th 16 bytes of a line.
-  __device__ __forceinline__ std::uint32_t address(int line, int part) const {
-    return shared_address(memory_ + swizzled(line, part));
-  }
-  /// Lays out a thread's sums of 64 columns: see add_products(). Four blocks of 8 x 8 at a time, transposed: of the
-  /// warp's upper and lower rows, of eight columns and of the next eight; each thread gives the place of a column of
-  /// one of them.
-  template <class T>
-  __device__ __forceinline__ void put(const Scalar<T>* sums) const {
-    const std::uint32_t to = of_thread();
-#pragma unroll
-    for (int i = 0; i < kLines / 2; i += 8) {
-      const Scalar<T>* const s = sums + i;
-      asm volatile(
-          "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to + unsigned(i * 256)),
-          "r"(detail::word_of(T{}, s[0], s[1])), "r"(detail::word_of(T{}, s[2], s[3])),
-          "r"(detail::word_of(T{}, s[4], s[5])), "r"(detail::word_of(T{}, s[6], s[7]))
-          : "memory");
-    }
-  }
-
-  /// The reverse: sums = alpha sums + beta C, of C's 64 columns here.
-  template <class T>
-  __device__ __forceinline__ void combine(Scalar<T>* sums, const Epilogue<T>& epilogue) const {
-    const std::uint32_t from = of_thread();
-#pragma unroll
-    for (int i = 0; i < kLines / 2; i += 8) {
-      std::uint32_t words[4];
-      load_matrices<true>(words, from + unsigned(i * 256));
-#pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        Scalar<T>* const s = sums + i + 2 * e;
-        s[0] = epilogue(s[0], detail::lower(T{}, words[e])), s[1] = epilogue(s[1], detail::upper(T{}, words[e]));
-      }
-    }
-  }
-
- private:
-  unsigned char* memory_;
-
-  __device__ __forceinline__ std::uint32_t of_thread() const {
-    const int lane = int(threadIdx.x) % 32;
-    return address(lane / 16 * 8 + lane % 8, int(threadIdx.x) % 128 / 32 * 2 + lane / 8 % 2);
-  }
-};
-
-/// C of 16 bits under a warpgroup's part of a tile, which comes by boxes. Two are on their way while products run, and
-/// the others to the second-level cache, so that nobody waits for memory line by line.
-template <class T>
-class WarpgroupC {
- public:
-  /// `memory`: of the warpgroup, where D will be laid out.
-  __device__ WarpgroupC(unsigned char* memory, const GemmArguments<T>& g, const WarpgroupPart& part)
-      : memory_(memory),
-        from_(g.c.elements() + (part.tile.batch * g.stride_c + part.tile.column * g.ldc + part.first)),
-        ld_(g.ldc),
-        lines_(part.columns),
-        length_(int(min(g.m - part.first, std::int64_t(64)))),
-        vectors_(g.ldc % kWidth == 0 && reinterpret_cast<std::uintptr_t>(from_) % 16 == 0) {}
-
-  /// Begins to copy the first two boxes. Bulk copies of D, if there are any, no longer read them then.
-  __device__ __forceinline__ void begin(bool bulk) const {
-    if (bulk && elected()) stores_wait_read<0>();
-    warpgroup_sync();
-    if (vectors_) copy(0), copy(1);
-    const int first = vectors_ ? 2 * kLines : 0;  // of those that do not come at once
-    for (int line = first + int(threadIdx.x) % 128; line < lines_ && length_ > 0; line += 128) {
-      const T* const at = from_ + line * ld_;  // of 128 bytes, in two lines of the cache if not in one
-      prefetch_line(at);
-      prefetch_line(at + (length_ - 1));
-    }
-    if (!vectors_) copy(0), copy(1);
-  }
-  /// sums = alpha sums + beta C.
-  template <int kSums>
-  __device__ __forceinline__ void combine(Scalar<T> (&sums)[kSums], const Epilogue<T>& epilogue) const {
-#pragma unroll
-    for (int number = 0; number < 2 * kSums / kLines; ++number) {
-      if (number * kLines >= lines_) return;
-      cp_async_wait<1>();
-      warpgroup_sync();
-      box(number).template combine<T>(sums + number * (kLines / 2), epilogue);
-      if ((number + 2) * kLines < lines_) warpgroup_sync();  // all have read it
-      copy(number + 2);
-    }
-  }
-
- private:
-  static constexpr int kLines = WarpgroupBox::kLines, kWidth = 8;
-
-  unsigned char* memory_;
-  const T* from_;
-  std::int64_t ld_;
-  int lines_, length_;  ///< that exist
-  bool vectors_;        ///< lines begin at multiples of 16 bytes
-
-  __device__ __forceinline__ WarpgroupBox box(int number) const { return {memory_, number % 2}; }
-  /// A group of copies, also where there is nothing to copy.
-  __device__ __forceinline__ void copy(int number) const {
-    const int first = number * kLines;
-#pragma unroll 1
-    for (int i = int(threadIdx.x) % 128; i < min(kLines, lines_ - first) * kWidth; i += 128) {
-      const int line = i / kWidth, part = i % kWidth, left = length_ - part * kWidth;
-      const T* const at = from_ + (first + line) * ld_ + part * kWidth;
-      const std::uint32_t to = box(number).address(line, part);
-      if (vectors_)
-        cp_async_part(to, at, min(max(left, 0), kWidth) * int(sizeof(T)));
-      else
-        store_part(to, part_of(at, left));
-    }
-    cp_async_commit();
-  }
-};
-
-/// By bulk copies, each of which may go on while the next box is laid out. `memory`: of the warpgroup.
-template <class T, int kSums>
-__device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                           const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
-  constexpr int kLines = WarpgroupBox::kLines;
-  const bool copies = elected();
-  const int warp = __shfl_sync(~0u, int(threadIdx.x) % 128 / 32, 0);  // known to be the same in all its threads
-#pragma unroll
-  for (int first = 0; first < 2 * kSums; first += kLines) {
-    if (first >= part.columns) return;
-    const WarpgroupBox box(memory, first / kLines % 2);
-    if (copies && first == 0) stores_wait_read<0>();
-    if (copies && first > kLines) stores_wait_read<1>();
-    if (first != kLines) warpgroup_sync();  // what was there is no longer read
-    box.put<T>(sums + first / 2);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
-    warpgroup_sync();
-    if (!copies) continue;
-    const int lines = min(kLines, part.columns - first);
-#pragma unroll 1
-    for (int line = warp * w.box_rows; line < lines; line += 4 * w.box_rows)
-      store_box(w.d, shared_address(box.line(line)), int(part.first), int(part.tile.column) + first + line,
-                int(part.tile.batch));
-    stores_commit();
-  }
-}
-
-/// Rows of 16 bits that begin anywhere: pairs from the first element at a multiple of 4 bytes on, and what that leaves
-/// one by one.
-template <class T, int kSums>
-__device__ __forceinline__ void write_words(unsigned char* memory, const Scalar<T> (&sums)[kSums],
-                                            const WarpgroupArguments<T>& w, const WarpgroupPart& part) {
-  const GemmArguments<T>& g = w.x.g;
-  constexpr int kLines = WarpgroupBox::kLines;
-  const int warp = int(threadIdx.x) % 128 / 32, element = int(threadIdx.x) % 32 * 2;
-  const int length = int(min(g.m - part.first, std::int64_t(64)));
-  auto* const d = reinterpret_cast<std::uint16_t*>(g.d.elements()) + part.tile.batch * g.stride_d +
-                  part.tile.column * g.ldd + part.first;
-#pragma unroll
-  for (int first = 0; first < 2 * kSums; first += kLines) {
-    if (first >= part.columns) return;
-    // Two places in turns: who lays out has seen that all have read what was there two boxes before.
-    const WarpgroupBox box(memory, first / kLines % 2);
-    if (first == 0) warpgroup_sync();
-    box.put<T>(sums + first / 2);
-    warpgroup_sync();
-    const int lines = min(kLines, part.columns - first);
-#pragma unroll 4
-    for (int line = warp; line < lines; line += 4) {
-      std::uint16_t* const to = d + (first + line) * g.ldd;
-      const int odd = int(reinterpret_cast<std::uintptr_t>(to) / 2 % 2), at = element + odd;
-      const std::uint32_t low = box.word(line, element);
-      const std::uint32_t high = box.word(line, element + 2 < 64 ? element + 2 : element);
-      const std::uint32_t pair = odd != 0 ? __funnelshift_r(low, high, 16) : low;
-      if (at + 1 < length)
-        *reinterpret_cast<std::uint32_t*>(to + at) = pair;
-      else if (at < length)
-        to[at] = std::uint16_t(pair);
-      if (odd != 0 && element == 0) to[0] = std::uint16_t(low);
-    }
-  }
-}
-
 /// D of the type of sums, or the sums of a slice, in pairs where it is aligned to them: four threads write a sector, or
 /// where D is turned eight threads two.
 template <class Place, class T, int kSums>
@@ -441,7 +239,7 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
     else if constexpr (kWriting == WarpgroupWriting::kPairs)
       combine<Place>(sums, g, epilogue, part);
     else
-      WarpgroupC<T>(memory, g, part).combine(sums, epilogue);
+      WarpgroupC<T, Place::kTurned>(memory, g, part).combine(sums, epilogue);
     if (g.finish.bias) bias.add(shared_bias, g.finish.per_row, sums);
     if (g.finish.activation != TESSERA_ACTIVATION_NONE) activate_sums(sums, g.finish, part.columns);
   }
@@ -450,7 +248,7 @@ __device__ __forceinline__ void write_tile(unsigned char* memory, Scalar<T> (&su
   } else {
     if (part.first >= g.m) return;
     if constexpr (kWriting == WarpgroupWriting::kBulk)
-      write_bulk(memory, sums, w, part);
+      write_bulk<Place::kTurned>(memory, sums, w, part);
     else
       write_words(memory, sums, w, part);
   }

@@ -70,11 +70,16 @@ struct WarpgroupLayout {
   bool operator==(const WarpgroupLayout&) const = default;
 };
 
-/// Those that kernels know. Of 16 bits all are turned: a tile has any multiple of 8 rows of D then, and D is written by
-/// lines of 128 bytes all the same. Of f32 B is K-major in all of them, since the instruction reads no other.
+/// Those that kernels know. Of 16 bits turned ones have all kernels: a tile has any multiple of 8 rows of D then, and D
+/// is written by lines of 128 bytes all the same. The others, see warpgroup_may_keep(), are for what they gain at
+/// times. Of f32 B is K-major in all of them, since the instruction reads no other.
 template <class T>
-inline constexpr std::array<WarpgroupLayout, 4> kWarpgroupLayouts{
-    {{true, true, true}, {true, false, true}, {false, true, true}, {false, false, true}}};
+inline constexpr std::array<WarpgroupLayout, 6> kWarpgroupLayouts{{{true, true, true},
+                                                                   {true, false, true},
+                                                                   {false, true, true},
+                                                                   {false, false, true},
+                                                                   {true, true, false},
+                                                                   {false, true, false}}};
 template <>
 inline constexpr std::array<WarpgroupLayout, 3> kWarpgroupLayouts<float>{
     {{true, true, false}, {false, true, false}, {false, true, true}}};
@@ -100,7 +105,7 @@ struct WarpgroupArguments {
   bool tail;  ///< the launch before computes other tiles of the same product: no need to wait for it at once
 };
 
-/// By layout, and by writing. All add in the same order.
+/// By layout, and by writing; null where there is none. All add in the same order.
 template <class T>
 struct WarpgroupKernels {
   using Kernel = void (*)(WarpgroupArguments<T>);
