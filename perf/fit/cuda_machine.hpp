@@ -33,11 +33,14 @@ inline const cuda::ClusterRoom& cluster_room(int) {
   return room;
 }
 
-/// The device that the tables are of.
-inline Machine machine(const nlohmann::ordered_json&) {
-  Machine h100 = cuda::machine_of(cuda::kH100);
-  h100.count_clusters = cluster_room;
-  return h100;
+/// The device that the figures are of: that of the tables, or one of the same multiprocessors and more memory.
+inline Machine machine(const nlohmann::ordered_json& header) {
+  cuda::DeviceProperties device = cuda::kH100;
+  if (header.value("gpu", "") == "NVIDIA H200")
+    device.l2_bytes = 62914560, device.memory_clock_hz = 3.201e9, device.memory_bus_bits = 6144;
+  Machine machine = cuda::machine_of(device);
+  machine.count_clusters = cluster_room;
+  return machine;
 }
 
 template <class Costs>

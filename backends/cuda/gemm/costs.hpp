@@ -16,29 +16,31 @@
 namespace tessera::cuda {
 
 struct ProductCosts {
-  double launch = 2.828e-06;         ///< of a kernel beside its waves of blocks
-  double fill = 6.98e-07;            ///< of a wave beside its steps,
-  double fill_depth = 9.074e-08;     ///< and more for each 16 of k in a pipeline's step
-  double element = 2.374e-11;        ///< of a wave, for each element of C in a block
-  double copy = 0.09466;             ///< cycles to issue a copy,
-  double word = 0.1357;              ///< and one of an element that passes through a register
-  double request = 2.471;            ///< cycles of a bulk copy's request of a line of 128 bytes
-  double cache_rate = 34.24;         ///< bytes a cycle from the second-level cache
-  double memory = 1.126;             ///< share of a copy's rate at which A, B and D are read and written
-  double overlap = 0.2934;           ///< the part of the shorter of blocks and memory that is not hidden
-  double write_one = 0.2103;         ///< cycles of an element of C that is written alone,
-  double write_wait = 1.746e-08;     ///< and seconds a thread waits
-  double sector = 1.558;             ///< of D's bytes that move again where warpgroups write parts of sectors
-  double cluster = 1.344e-06;        ///< to add sums in a cluster,
-  double cluster_slice = 1.563e-07;  ///< and of each slice,
-  double cluster_read = 4.028e-08;   ///< and of each read of another block's sums
-  double sharing = 1.255e-06;        ///< of a launch whose blocks share operands in a cluster
-  double pass = 2.151e-06;           ///< of a kernel that copies or transposes an operand before
-  double adding = 3.105e-06, adding_slice = 3.94e-08;  ///< of a kernel that adds the sums of slices, and of each slice
-  double partial_rate = 1.111;                         ///< share of a copy's rate at which these are written and read
+  double launch = 2.781e-06;          ///< of a kernel beside its waves of blocks
+  double fill = 7.411e-07;            ///< of a wave beside its steps,
+  double fill_depth = 9.678e-08;      ///< and more for each 16 of k in a pipeline's step
+  double element = 2.363e-11;         ///< of a wave, for each element of C in a block
+  double copy = 0.1049;               ///< cycles to issue a copy,
+  double word = 0.1374;               ///< and one of an element that passes through a register,
+  double two_bytes = 0.1306;          ///< and where copies are of two bytes,
+  double two_bytes_wait = 3.235e-08;  ///< seconds that a thread waits for one of these
+  double k_major_alone = 1.35;        ///< times as long, 16 bits of K-major A and B with D element by element: measured
+  double request = 2.445;             ///< cycles of a bulk copy's request of a line of 128 bytes
+  double cache_rate = 35.55;          ///< bytes a cycle from the second-level cache
+  double memory = 1.103;              ///< share of a copy's rate at which A, B and D are read and written
+  double overlap = 0.2948;            ///< the part of the shorter of blocks and memory that is not hidden
+  double write_one = 0.2199;          ///< cycles of an element of C that is written alone,
+  double write_wait = 1.791e-08;      ///< and seconds a thread waits
+  double sector = 1.577;              ///< of D's bytes that move again where warpgroups write parts of sectors
+  double cluster = 1.313e-06;         ///< to add sums in a cluster,
+  double cluster_read = 4.019e-08;    ///< and of each read of another block's sums
+  double sharing = 1.276e-06;         ///< of a launch whose blocks share operands in a cluster
+  double pass = 2.556e-06;            ///< of a kernel that copies or transposes an operand before
+  double adding = 2.905e-06, adding_slice = 3.64e-08;  ///< of a kernel that adds the sums of slices, and of each slice
+  double partial_rate = 1.227;                         ///< share of a copy's rate at which these are written and read
   double naive_wait = 4.519e-08;                       ///< of each of k in naive,
   double naive_strided = 0.6;     ///< share of naive's rate where neighbouring threads read no neighbours of op(B)
-  double tiled_wait = 1.408e-08;  ///< of each of k in tiled_shared
+  double tiled_wait = 1.478e-08;  ///< of each of k in tiled_shared
   double small_wait = 4.691e-07;  ///< of a tile in small,
   double single = 4.809e-08;      ///< and of an element that a thread loads or writes alone
   double read = 3.978e-07, k_major_read = 1.566e-07;  ///< of reads in skinny one after another,
@@ -70,10 +72,11 @@ struct WarpgroupTypeRates {
 
 /// The algorithms of warpgroups.
 struct WarpgroupRates {
-  WarpgroupTypeRates of_16{0.8456, 1.051e-07, 5.752e-08}, of_tf32{0.8802, 2.408e-07, 7.044e-08};
+  WarpgroupTypeRates of_16{0.8617, 1.049e-07, 5.615e-08}, of_tf32{0.8802, 2.408e-07, 7.044e-08};
   /// warpgroup_f32.
   std::array<double, kWarpgroupF32Tiles.size()> of_f32{0.79, 0.69, 0.6324, 0.6274, 0.5};
-  double element = 2.098e-11, write_one = 0.3883;  ///< as of the other kernels
+  double element = 2.112e-11, write_one = 0.3778;                         ///< as of the other kernels
+  double cluster = 1.541e-06, slice = 1.746e-07, slice_read = 4.875e-08;  ///< to add slices in a cluster, as there
 };
 
 /// In the order of the values above, by which perf/fit finds them.
@@ -101,7 +104,7 @@ struct GemmCosts {
       .k_major_skinny = 0.4225};
   /// Of both types of 16 bits.
   GemmTypeRates<bfloat16> narrow{
-      .multistage = {.tiles = {1.461, 1.959, 0.8959}, .warps = 11.08, .element = 6.744e-11, .latency = 1.941e-07},
+      .multistage = {.tiles = {1.531, 1.78, 0.8675}, .warps = 11.84, .element = 7.293e-11, .latency = 1.985e-07},
       .naive = 0.04074,
       .tiled16 = 0.08444,
       .tiled32 = 0.4164,

@@ -53,13 +53,13 @@ int copy_bytes(const GemmProblem& p, const MultistageTile& tile, bool b_is_trans
 template <class A>
 double copy_cycles(const GemmProblem& p, const ProductCosts& c, const MultistageTile& tile, bool b_is_transposed) {
   constexpr auto kElement = double(sizeof(typename MultistageLayout<A>::T));
-  constexpr double kSpilled = 3.0, kOfTwoBytes = 1.2;
+  constexpr double kSpilled = 3.0;
   const bool transposes_a = multistage_transposes_a(p, tile);
   const bool transposes_b = multistage_transposes_b(p, tile) && !b_is_transposed;
   const int bytes = copy_bytes<A>(p, tile, b_is_transposed);
   double copy = c.copy;
   if (bytes < 16 && tile.k_major) copy = c.word;
-  if (bytes == 2) copy = kOfTwoBytes * c.word;
+  if (bytes == 2) copy = c.two_bytes;
   if (bytes == 4 && tile.tf32 && tile.m > 64) copy = kSpilled * c.word;
   copy *= kElement / bytes;
   return tile.k_depth * (tile.m * (transposes_a ? c.word : copy) + tile.n * (transposes_b ? c.word : copy));
@@ -67,10 +67,9 @@ double copy_cycles(const GemmProblem& p, const ProductCosts& c, const Multistage
 
 /// Seconds of a step, at least: its elements that each wait in a register on their way to shared memory.
 template <class A>
-double waiting_seconds(const GemmProblem& p, const MultistageTile& tile, bool b_is_transposed) {
-  constexpr double kWait = 3.1e-8;
+double waiting_seconds(const GemmProblem& p, const ProductCosts& c, const MultistageTile& tile, bool b_is_transposed) {
   if (copy_bytes<A>(p, tile, b_is_transposed) != 2) return 0.0;
-  return kWait * tile.k_depth * (tile.m + tile.n) / tile.threads();
+  return c.two_bytes_wait * tile.k_depth * (tile.m + tile.n) / tile.threads();
 }
 
 /// What a tile's rows of so many bytes read of the cache's lines of 128 bytes, beside what they need: half a line more
@@ -104,7 +103,7 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Multist
           .warps = tile.threads() / 32,
           .copies = copy_cycles<A>(p, c, tile, b_is_transposed),
           .lines = double(kElement) * depth * (lines_a + lines_b),
-          .latency = std::max(rates.latency * depth / 32.0, waiting_seconds<A>(p, tile, b_is_transposed)),
+          .latency = std::max(rates.latency * depth / 32.0, waiting_seconds<A>(p, c, tile, b_is_transposed)),
           .pipeline = true,
           .ahead = tile.stages - 1,
           .fill = rates.element * elements + c.fill_depth * depth / 16.0,
@@ -132,7 +131,10 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
   const auto& [tile, split, transpose] = config;
   const double finishing = finishing_seconds(p, machine);
   if (transpose > 0) return finishing + transposed_seconds<A>(p, machine, tile, transpose);
-  const double launch = finishing + launch_seconds(launch_of<A>(p, machine, tile, split), machine);
+  const bool alone = sizeof(typename MultistageLayout<A>::T) == 2 && !p.trans_a && p.trans_b &&
+                     !whole_vectors(p.dtype_d, {p.ldd, p.stride_d, p.n});
+  const double longer = alone ? machine.gemm.product.k_major_alone : 1.0;
+  const double launch = finishing + longer * launch_seconds(launch_of<A>(p, machine, tile, split), machine);
   if (!multistage_uses_workspace(machine, split)) return launch;
   return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }

@@ -42,8 +42,8 @@ TileLaunch launch_of(const GemmProblem& p, const Machine& machine, const Warpgro
   const int in_stage = warpgroup_in_tf32(p) && p.trans_a ? 1 : tile.stage_steps(cluster.m * cluster.n > 1);
   const double busy = std::clamp(blocks / std::max(1.0, held_at_once(machine, 1, cluster.blocks())), 1e-3, 1.0);
   const double reach = c.product.cache_rate * machine.cycles_per_second() / machine.memory_rate;
-  const double of_slices = c.product.cluster + c.product.cluster_slice * cluster.k +
-                           c.product.cluster_read * elements / (128.0 * WarpgroupTile::kConsumers);
+  const double of_slices = c.warpgroup.cluster + c.warpgroup.slice * cluster.k +
+                           c.warpgroup.slice_read * elements / (128.0 * WarpgroupTile::kConsumers);
   return {.blocks = blocks,
           .cluster = cluster.blocks(),
           .steps = double(round_up<std::int64_t>(ceil_div(warpgroup_steps(p), config.split), in_stage)),
