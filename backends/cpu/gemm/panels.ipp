@@ -257,6 +257,20 @@ void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
   }
 }
 
+/// By one tile, where that is all of D and B is read in place: what surrounds several would take as long as a small
+/// one.
+template <class T>
+bool multiply_tile_alone(const TileProduct<T>& p, decltype(&KernelTable<PlainTiles<T, true>>::find) find) {
+  const std::int64_t vectors = ceil_div(p.n, std::int64_t(kLanes<T>));
+  if (p.trans_b || vectors > kMostVectors || p.m > most_rows(int(vectors))) return false;
+  const int last_lanes = int(p.n - (vectors - 1) * kLanes<T>);
+  const bool reads_c = p.beta != T(0);
+  find(vectors, p.m, last_lanes < kLanes<T>)(
+      p.k, {p.a, p.lda, p.b, p.ldb, reads_c ? p.c : p.d, reads_c ? p.ldc : p.ldd, p.d, p.ldd}, {p.alpha, p.beta},
+      last_lanes);
+  return true;
+}
+
 }  // namespace
 
 template <class T>
@@ -269,6 +283,7 @@ void multiply_small(const TileProduct<T>& p) {
   constexpr std::int64_t kDepth = 256, kCopied = kDepth * kWidth<T>;  // a panel of B at least
   alignas(64) T copy[kCopied];
   const auto find = p.trans_a ? KernelTable<PlainTiles<T, true>>::find : KernelTable<PlainTiles<T, false>>::find;
+  if (multiply_tile_alone(p, find)) return;
   const std::int64_t lda = p.lda, ldd = p.ldd, depth = p.trans_b ? std::min(kDepth, p.k) : p.k;
   const std::int64_t most = p.trans_b ? kCopied / depth / kWidth<T> * kWidth<T> : p.n;
   for (std::int64_t first = 0; first < p.k; first += depth) {
