@@ -140,6 +140,10 @@ void add_results(List& list) {
   }
   const GemmDesc tiles = variety.next(128, 256, 48);
   add(list, "D beside C, full tiles", tiles, GemmResult::beside_c);
+  for (GemmDesc one : {variety.next(7, 5, 9), variety.next(5, 7, 9)}) {
+    one.ldc = 13, one.ldd = 11, one.trans_b = one.order == Order::row_major ? Transpose::no : one.trans_b;
+    add(list, "D beside C, ld, one tile", one, GemmResult::beside_c);
+  }
   for (const GemmResult result : {GemmResult::beside_c, GemmResult::instead_of_c}) {
     GemmDesc desc = variety.next(65, 33, 17);
     list.push_back({"D beside C, beta 0 over NaN" + text(desc), desc, 0.5, 0.0, GemmData::nan_in_c, true, result});
