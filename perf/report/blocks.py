@@ -17,8 +17,9 @@ import scaling
 
 GPU_GEMM, GPU_STENCIL, GPU_SYSTEM = of.H100.values()
 CONTENTION = "epyc-2-threads-contention"
-FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {f"Xeon, {title}": (f"{name}-gemm", f"{name}-stencil")
-                                             for title, name in of.XEONS.items()}
+FILES = {"H100": (GPU_GEMM, GPU_STENCIL)} | {
+    title: (f"{name}-gemm",) if title in of.EPYCS else (f"{name}-gemm", f"{name}-stencil")
+    for title, name in of.HOSTS.items()}
 MACHINE = {"gpu_driver": "driver", "cuda_runtime": "CUDA", "cublas": "cuBLAS"}
 PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "torch": "PyTorch", "cupy": "CuPy"}
 PROSE = {"gemm": "products", "stencil": "stencils"}
@@ -105,18 +106,18 @@ def h100_systems() -> str:
         f"\n\n{hardware(GPU_SYSTEM)}, {measured(GPU_SYSTEM)}."
 
 
-def _xeon_measured(op: str) -> list[str]:
-    return ["measured at", *(measured(f"{name}-{op}") for name in of.XEONS.values())]
+def _measured(op: str, hosts: dict[str, str]) -> list[str]:
+    return ["measured at", *(measured(f"{name}-{op}") for name in hosts.values())]
 
 
-def _xeon(op: str, many_steps: bool = False) -> list[list[of.Group]]:
-    return [of.groups(f"{name}-{op}", op, many_steps, "cold") for name in of.XEONS.values()]
+def _of_hosts(op: str, hosts: dict[str, str], many_steps: bool = False) -> list[list[of.Group]]:
+    return [of.groups(f"{name}-{op}", op, many_steps, "cold") for name in hosts.values()]
 
 
-def xeon_gemm() -> str:
-    rows = [[chosen.title, *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _xeon("gemm"))]
+def cpu_gemm() -> str:
+    rows = [[chosen.title, *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _of_hosts("gemm", of.HOSTS))]
             for chosen in of.CPU_GEMM]
-    return text.table(["products", *of.XEONS], [*rows, _xeon_measured("gemm")])
+    return text.table(["products", *of.HOSTS], [*rows, _measured("gemm", of.HOSTS)])
 
 
 def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
@@ -126,11 +127,12 @@ def _share_and_ratio(found: list[of.Group], chosen: of.Set) -> str:
 
 
 def xeon_stencils() -> str:
-    rows = [[chosen.title, *(_share_and_ratio(part, chosen) for part in _xeon("stencil"))] for chosen in of.CPU_SWEEPS]
+    rows = [[chosen.title, *(_share_and_ratio(part, chosen) for part in _of_hosts("stencil", of.XEONS))]
+            for chosen in of.CPU_SWEEPS]
     rows += [[f"many steps, {chosen.title}",
-              *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _xeon("stencil", True))]
+              *(of.times(of.ratios(part, chosen, *of.DTYPES)) for part in _of_hosts("stencil", of.XEONS, True))]
              for chosen in of.CPU_STEPS]
-    return text.table(["stencils", *of.XEONS], [*rows, _xeon_measured("stencil")])
+    return text.table(["stencils", *of.XEONS], [*rows, _measured("stencil", of.XEONS)])
 
 
 def _too_noisy(name: str, op: str) -> str:
@@ -150,7 +152,7 @@ def choice() -> str:
             shares = [share for found in noise.automatic_shares(of.baseline(name), op).values() for share in found]
             poor = sum(share < text.GOOD_SHARE for share in shares)
             row += [f"{of.mean(shares):.3f} ({min(shares):.2f})", f"{poor} of {len(shares)}"]
-        rows.append([*row, ", ".join(noisy)])
+        rows.append([*row, *([text.NONE] * (5 - len(row))), ", ".join(noisy)])
     poor = f"below {text.GOOD_SHARE:.2f}"
     return text.table(["machine", "products (worst)", poor, "stencils (worst)", poor, "too noisy beside peers"], rows)
 
@@ -222,7 +224,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "h100-machine": h100_machine, "h100-gemm": h100_gemm,
     "h100-narrow": h100_narrow, "h100-parts": h100_parts, "h100-sweeps": h100_sweeps,
     "h100-steps": h100_steps, "h100-systems": h100_systems, "overheads": overheads, "choice": choice,
-    "peers": peers, "xeon-gemm": xeon_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
+    "peers": peers, "cpu-gemm": cpu_gemm, "xeon-stencils": xeon_stencils, "contention": contention,
     "python": python, "scaling": scaling.measured}
 
 

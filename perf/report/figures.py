@@ -28,6 +28,9 @@ PARTS = ("bf16x6", "f16x3", "tf32")
 # The files of the H100, by operation, and the beginnings of the Xeon's, by how many threads ran.
 H100 = {"gemm": "h100-gemm", "stencil": "h100-stencil", "system": "h100-system"}
 XEONS = {"1 thread": "xeon-1-thread-quick", "2 threads": "xeon-2-threads", "16 threads": "xeon-16-threads-quick"}
+# Those of products alone.
+EPYCS = {"Zen 4, 2 threads": "epyc-2-threads"}
+HOSTS = {f"Xeon, {title}": name for title, name in XEONS.items()} | EPYCS
 
 
 @dataclass(frozen=True)

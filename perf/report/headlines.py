@@ -162,10 +162,10 @@ def _slow_sweeps() -> tuple[str, str]:
 
 def _xeon(op: str, sets: tuple[of.Set, ...], figure: Callable[[list[of.Group], of.Set, str], list[float]],
           least: float) -> str:
-    """Each group by the number of threads for which its slowest case is slowest."""
+    """Each group by the host for which its slowest case is slowest."""
     found = []
     for chosen in sets:
-        slowest = [(value, threads) for threads, name in of.XEONS.items()
+        slowest = [(value, threads) for threads, name in (of.HOSTS if op == "gemm" else of.XEONS).items()
                    for value in figure(of.groups(f"{name}-{op}", op, cache="cold"), chosen, *of.DTYPES)]
         value, threads = min(slowest)
         found += [(chosen.title, threads, [value])] if value < least else []
@@ -185,7 +185,7 @@ def falls_short() -> str:
         f"{beaten}.",
         f"**Many steps on the H100**, below {GOOD_STEPS} times sweeps at a copy's rate: "
         f"{_named(poor_steps, _slow)}.",
-        f"**Products on the Xeon**, below {good} of the best library: "
+        f"**Products on processors**, below {good} of the best library: "
         f"{_xeon('gemm', of.CPU_GEMM, of.ratios, text.GOOD_SHARE)}.",
         f"**Sweeps on the Xeon**, below {GOOD_CEILING:g} of their ceiling: "
         f"{_xeon('stencil', of.CPU_SWEEPS, of.shares, GOOD_CEILING)}.")))

@@ -25,6 +25,8 @@ from results import ResultError
 NARROW = [(figures.GPU_NARROW, figures.NARROW), (figures.GPU_PARTS, figures.PARTS)]
 SETS = {("h100-gemm", "gemm", False): figures.GPU_GEMM, ("h100-stencil", "stencil", False): figures.GPU_SWEEPS,
         ("h100-stencil", "stencil", True): figures.GPU_STEPS}
+for name in figures.EPYCS.values():
+    SETS[f"{name}-gemm", "gemm", False] = figures.CPU_GEMM
 for name in figures.XEONS.values():
     SETS |= {
         (f"{name}-gemm", "gemm", False): figures.CPU_GEMM,
