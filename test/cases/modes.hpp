@@ -26,4 +26,12 @@ inline BoundaryAxis sides(BoundarySide low, BoundarySide high) {
   return {low, high};
 }
 
+/// The mode on every side, with a value of its own on each: integers, so that exact cases stay exact.
+inline Boundaries everywhere(Boundary mode, int rank) {
+  std::vector<BoundaryAxis> axes;
+  for (int axis = 0; axis < rank; ++axis)
+    axes.push_back({BoundarySide(mode, 2.0 + 2 * axis), BoundarySide(mode, -3.0 - 2 * axis)});
+  return Boundaries(axes);
+}
+
 }  // namespace tessera::test

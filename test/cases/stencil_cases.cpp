@@ -14,13 +14,6 @@ namespace tessera::test {
 namespace {
 
 using List = std::vector<StencilCase>;
-/// The mode on every side, with a value of its own on each: integers, so that exact cases stay exact.
-Boundaries everywhere(Boundary mode, int rank) {
-  std::vector<BoundaryAxis> axes;
-  for (int axis = 0; axis < rank; ++axis)
-    axes.push_back({BoundarySide(mode, 2.0 + 2 * axis), BoundarySide(mode, -3.0 - 2 * axis)});
-  return Boundaries(axes);
-}
 
 std::vector<Named> lists(int rank, Weights weights) {
   std::vector<Named> all = {{"identity", taps::identity(rank)},
@@ -358,6 +351,7 @@ std::vector<StencilCase> stencil_cases() {
   add_special_values(list);
   add_large(list);
   add_many_steps(list);
+  for (StencilCase& block : block_cases()) list.push_back(std::move(block));
   for (StencilCase& fused : fused_steps_cases()) list.push_back(std::move(fused));
   for (StencilCase& permuted : permuted_axes_cases()) list.push_back(std::move(permuted));
   return list;

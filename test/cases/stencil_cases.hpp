@@ -32,7 +32,9 @@ struct StencilCase {
 };
 
 std::vector<StencilCase> stencil_cases();
-// Parts of them, in files of their own: passes of several steps, and axes that lie in memory in every order.
+// Parts of them, in files of their own: boxes of taps, passes of several steps, and axes that lie in memory in every
+// order.
+std::vector<StencilCase> block_cases();
 std::vector<StencilCase> fused_steps_cases();
 std::vector<StencilCase> permuted_axes_cases();
 
@@ -43,9 +45,13 @@ enum class Weights {
   integer,      ///< 1, -2, 3, -4, ...
 };
 
+using Offset = std::array<std::int64_t, TESSERA_MAX_RANK>;
+
 /// Lists that the cases are made from.
 Taps star(int rank, int radius, Weights weights);
 Taps box(int rank, int radius, Weights weights);
+/// So many offsets on each axis from `first` on; in 2D where the last axis has one.
+Taps block(const Offset& first, const Offset& count, Weights weights);
 Taps scattered(int rank, Weights weights);                   ///< 13 taps, radius 8 in 1D, else 5; no pattern
 Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis
 Taps one_sided(int rank, Weights weights);   ///< reads only at or above a point, differently far on each axis

@@ -9,8 +9,6 @@ namespace tessera::test {
 
 namespace {
 
-using Offset = std::array<std::int64_t, TESSERA_MAX_RANK>;
-
 Taps weighted(int rank, const std::vector<Offset>& offsets, Weights weights) {
   double sum = 0.0;
   for (std::size_t i = 0; i < offsets.size(); ++i) sum += double(i + 1);
@@ -47,6 +45,14 @@ Taps box(int rank, int radius, Weights weights) {
     for (std::int64_t j = -r1; j <= r1; ++j)
       for (std::int64_t l = -r2; l <= r2; ++l) offsets.push_back({i, j, l});
   return weighted(rank, offsets, weights);
+}
+
+Taps block(const Offset& first, const Offset& count, Weights weights) {
+  std::vector<Offset> offsets;
+  for (std::int64_t i = 0; i < count[0]; ++i)
+    for (std::int64_t j = 0; j < count[1]; ++j)
+      for (std::int64_t l = 0; l < count[2]; ++l) offsets.push_back({first[0] + i, first[1] + j, first[2] + l});
+  return weighted(count[2] > 1 ? 3 : 2, offsets, weights);
 }
 
 Taps scattered(int rank, Weights weights) {

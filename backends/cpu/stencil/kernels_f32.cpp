@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "dense_kernel.ipp"
 #include "register_block_kernel.ipp"
 #include "row_ends.ipp"
 #include "row_kernel.ipp"
@@ -16,5 +17,6 @@ template void apply_row_ends(const EndRows<float>&, const Outside<float>&, std::
 template void apply_row_block(const RowBlock<float>&, const StridedGroups<float>&, PrefetchQueue<float>*);
 template void apply_row_block_nontemporal(const RowBlock<float>&, const StridedGroups<float>&, const Edges<float>&,
                                           const float*);
+template void apply_dense_block(const DenseBlock<float>&);
 
 }  // namespace tessera::cpu

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "dense_kernel.ipp"
 #include "register_block_kernel.ipp"
 #include "row_ends.ipp"
 #include "row_kernel.ipp"
@@ -17,5 +18,6 @@ template void apply_row_ends(const EndRows<double>&, const Outside<double>&, std
 template void apply_row_block(const RowBlock<double>&, const StridedGroups<double>&, PrefetchQueue<double>*);
 template void apply_row_block_nontemporal(const RowBlock<double>&, const StridedGroups<double>&, const Edges<double>&,
                                           const double*);
+template void apply_dense_block(const DenseBlock<double>&);
 
 }  // namespace tessera::cpu

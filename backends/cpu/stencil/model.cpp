@@ -3,6 +3,7 @@
 
 #include "model.hpp"
 
+#include "dense_kernel.hpp"
 #include "sweep_axis.hpp"
 
 #include <algorithm>
@@ -15,6 +16,9 @@ using plugin::StencilProblem;
 
 /// Two things that go on at the same time and hinder each other where both take long.
 double overlapped(double a, double b) { return std::pow(std::pow(a, 4.0) + std::pow(b, 4.0), 0.25); }
+
+/// Loads of a tap that belongs to a box: of its factor for three vectors, and of a vector for as many rows.
+constexpr double kLoadsOfBox = 1.0 / 3.0 + 1.0 / kDenseRows;
 
 /// Taps that a loop over a single row adds up.
 constexpr double kTapsOfLoop = 9.0;
@@ -112,8 +116,10 @@ Overlap overlap_of(const StencilProblem& p, const TemporalShape& s) {
   return result;
 }
 
-/// None for elements of 16 bits, whose rows go one by one.
-std::vector<TapGroup> ordered(StencilProblem& p) {
+/// None for elements of 16 bits, whose rows go one by one, nor for taps that fill a box.
+std::vector<TapGroup> ordered(StencilProblem& p, bool box) {
+  const auto by_offset = [](const plugin::Tap& a, const plugin::Tap& b) { return a.offset < b.offset; };
+  if (box) return std::sort(p.taps.begin(), p.taps.end(), by_offset), std::vector<TapGroup>{};
   if (plugin::size_of(p.dtype) != 2) return group_taps(p.taps);
   order_by_rows(p.taps);
   return {};
@@ -123,14 +129,15 @@ std::vector<TapGroup> ordered(StencilProblem& p) {
 
 StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& instructions)
     : problem(sweep_axis_first(as_given)),
-      groups(ordered(problem)),
-      block_rows(cpu::block_rows(instructions, groups)),
-      block_loads(loads_per_result(groups, block_rows)) {}
+      box(tap_box(problem)),
+      groups(ordered(problem, box.has_value())),
+      block_rows(box ? 0 : cpu::block_rows(instructions, groups)),
+      block_loads(box ? kLoadsOfBox * double(problem.taps.size()) : loads_per_result(groups, block_rows)) {}
 
 double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut& cut, bool nontemporal, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilProblem& p = work.problem;
-  const bool in_blocks = cut.planes == kBlockPlanes;
+  const bool in_blocks = work.box ? !nontemporal : cut.planes == kBlockPlanes;
   const double near = double(p.domain.reach[0][0] + p.domain.reach[0][1]) / double(cut.planes);
   const auto [summed, mapped] = kinds_of_rows(p.domain);
   const double alone = in_blocks ? mapped : summed;

@@ -11,6 +11,7 @@
 
 #include "../context.hpp"
 #include "../thread_pool.hpp"
+#include "dense_kernel.hpp"
 #include "model.hpp"
 #include "register_block_kernel.hpp"
 #include "row_ends.hpp"
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace tessera::cpu {
@@ -31,7 +33,15 @@ template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
  public:
   RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
-      : p_(work.problem), d_(p_.domain), ends_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
+      : p_(work.problem),
+        d_(p_.domain),
+        ends_(d_),
+        threads_(threads),
+        cut_(cut),
+        box_(work.box),
+        block_rows_(work.block_rows) {
+    const bool contiguous = p_.in_strides[2] == 1 && p_.out_strides[2] == 1;
+    if (kNontemporal || !contiguous || d_.plain_end(2) - d_.plain_begin(2) < kLanes<Scalar<T>>) box_.reset();
     for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
       sources_.emplace_back(p_, work.groups, strides);
     if (p_.points() == 0) return;
@@ -91,6 +101,11 @@ class RowSweepPlan final : public plugin::Plan {
     const bool in_blocks = cut_.planes == kBlockPlanes && i + kBlockPlanes <= d_.extents[0] && d_.plain_on(0, i) &&
                            d_.plain_on(0, i + kBlockPlanes - 1);
     for (std::int64_t segment = first; segment < last;) {
+      if (const int rows = dense_segments(i, j, last - segment); rows > 0) {
+        if constexpr (sizeof(T) != 2 && !kNontemporal) run_dense(sweep, i, j);
+        segment += rows, j += rows;
+        continue;
+      }
       if (in_blocks && d_.plain_on(1, j)) {  // then a segment is a row
         const int rows = segment + block_rows_ <= last && d_.plain_on(1, j + block_rows_ - 1) ? block_rows_ : 1;
         if constexpr (sizeof(T) != 2) run_block(sweep, i, j, rows, scratch);
@@ -199,6 +214,36 @@ class RowSweepPlan final : public plugin::Plan {
       stream_block(sweep, i, j, rows, summed, in_vectors, scratch);
     else
       store_block(sweep, i, j, rows, summed, in_vectors);
+  }
+
+  /// Segments that a block of rows at row (i, j) for taps that fill a box has, of at most `left`; 0: it can't be one.
+  int dense_segments(std::int64_t i, std::int64_t j, std::int64_t left) const {
+    if (!box_ || cut_.row_segments > 1) return 0;
+    const bool planes = box_->row_axis == 0;
+    const std::int64_t row = planes ? i : j, end = row + kDenseRows - 1;
+    if (planes ? cut_.planes != kDenseRows : left < kDenseRows) return 0;
+    const bool plain = d_.plain_on(1 - box_->row_axis, planes ? j : i) && d_.plain_on(box_->row_axis, row);
+    return !plain || end >= d_.extents[box_->row_axis] || !d_.plain_on(box_->row_axis, end) ? 0
+           : planes                                                                         ? 1
+                                                                                            : kDenseRows;
+  }
+
+  /// kDenseRows rows from (i, j) on, none of which has a boundary on the outer axes.
+  void run_dense(const Sweep<T>& sweep, std::int64_t i, std::int64_t j) const {
+    const auto axis = std::size_t(box_->row_axis), other = 1 - axis;
+    const auto row = [&](int r) { return line_of(sweep, i + (axis == 0 ? r : 0), j + (axis == 1 ? r : 0)); };
+    const Line first = row(0), last = row(kDenseRows - 1);
+    const Source<T>& source = sweep.source;
+    const bool around = inside(sweep, first, last, 0), in_vectors = ends_in_vectors(sweep, first, last);
+    const Span summed = around ? Span{0, d_.extents[2]} : Span{d_.plain_begin(2), d_.plain_end(2)};
+    apply_dense_block<T>({first.row + summed.begin + source.first_tap, source.strides[axis], source.strides[other],
+                          box_->count[other], box_->count[axis], box_->count[2], source.terms.coefficient.data(),
+                          first.out + summed.begin, sweep.out_strides[axis], summed.size()});
+    for (int r = 0; r < kDenseRows; ++r) {
+      const Line line = row(r);
+      ends_.sum({line.row, line.row, 1, source.terms.taps(), source.terms.init}, in_vectors,
+                {line.out, line.out + ends_.high()});
+    }
   }
 
   /// Into the caches: the vector loop of all rows, then their ends.
@@ -332,41 +377,10 @@ class RowSweepPlan final : public plugin::Plan {
   RowEnds<T> ends_;
   int threads_;
   Cut cut_;
-  int block_rows_;                  ///< rows of a plane that blocks have, if not one
+  std::optional<TapBox> box_;       ///< that is computed in blocks of rows
+  int block_rows_;                  ///< rows of a plane that other blocks have, if not one
   std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
   std::vector<Scratch> scratch_;
 };
-
-/// The cut that the parameters threads and block mean.
-inline Cut row_sweep_cut(const Machine& machine, const plugin::StencilProblem& p, int threads, bool nontemporal) {
-  return cut_of(p, threads, common_planes(p, nontemporal), machine.caches.level2);
-}
-
-template <bool kNontemporal>
-void offer_row_sweep(const plugin::StencilProblem& problem, const Machine& machine,
-                     const plugin::GivenParameters& given, std::uint64_t, plugin::OfferList& offers) {
-  const StencilWork work(problem, machine.instructions);
-  const auto cut = [&](int threads) { return row_sweep_cut(machine, work.problem, threads, kNontemporal); };
-  const double alone = sweeps_seconds(machine, work, cut(1), kNontemporal, 1);
-  const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
-  const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
-  Cut blocks = cut(threads);
-  blocks.block_segments = given.in_range("block", blocks.block_segments, 1, std::numeric_limits<std::int32_t>::max());
-  offers.add({{{"threads", threads}, {"block", blocks.block_segments}},
-              sweeps_seconds(machine, work, blocks, kNontemporal, threads),
-              problem.sweep_workspace()});
-}
-
-template <bool kNontemporal>
-std::unique_ptr<plugin::Plan> make_row_sweep(Context& context, const plugin::StencilProblem& problem,
-                                             const plugin::Parameters& parameters) {
-  const StencilWork work(problem, context.machine().instructions);
-  const int threads = int(parameters.at("threads"));
-  Cut cut = row_sweep_cut(context.machine(), work.problem, threads, kNontemporal);
-  cut.block_segments = parameters.at("block");
-  return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<RowSweepPlan<T, kNontemporal>>(work, threads, cut);
-  });
-}
 
 }  // namespace tessera::cpu

@@ -4,7 +4,7 @@
 /// @file
 /// Stencils row by row, with results that stay in the caches.
 
-#include "row_sweep_plan.hpp"
+#include "row_sweep.hpp"
 
 namespace tessera::cpu {
 namespace {

@@ -4,7 +4,7 @@
 /// @file
 /// Stencils row by row, with results that go past the caches.
 
-#include "row_sweep_plan.hpp"
+#include "row_sweep.hpp"
 
 #include <string>
 

@@ -26,6 +26,7 @@ struct Source {
   std::int64_t newest;                          ///< from a point to what its taps read that no row before has read
   std::int64_t lowest = 0, highest = 0;         ///< from a point to the first and the last that its taps read
   std::int64_t last = 0;                        ///< element of the array
+  std::int64_t first_tap = 0;                   ///< from a point to what the first of its taps reads
 
   /// `groups` are those of the problem's taps, in that order.
   Source(const plugin::StencilProblem& p, const std::vector<TapGroup>& tap_groups, const plugin::Index3& s)
@@ -35,6 +36,7 @@ struct Source {
       lowest = std::min(lowest, distance(offset, s));
       highest = std::max(highest, distance(offset, s));
     }
+    if (!p.taps.empty()) first_tap = distance(p.taps.front().offset, s);
     const Scalar<T>* coefficient = terms.coefficient.data();
     for (const TapGroup& group : tap_groups) {
       groups.push_back(strided_group(group, s, coefficient));

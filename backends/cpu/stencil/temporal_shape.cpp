@@ -60,7 +60,7 @@ TileLayout tile_layout(const StencilProblem& p, const TemporalShape& s, std::int
   };
   // Planes of several rows leave room for later planes row by row, others as a whole.
   const bool row_by_row = room(middle, s.tile) > 1;
-  layout.blocks = row_by_row && outer.extent() >= kBlockPlanes;
+  layout.blocks = row_by_row && outer.extent() >= kBlockPlanes && block_rows > 0;
   layout.group = layout.blocks ? kBlockPlanes : row_by_row ? 1 : std::min(kRowGroup, outer.extent());
   layout.block_rows = layout.blocks ? block_rows : 1;
   layout.plane_shift = row_by_row ? outer.radius() : outer.radius() + 1;

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The inner loops for taps that fill a box.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::cpu {
+
+/// Rows that are computed together: a vector that is loaded once serves as many taps, of each row one.
+inline constexpr int kDenseRows = 4;
+
+/// kDenseRows rows of results, and the box of taps. Strides in elements.
+template <class T>
+struct DenseBlock {
+  const T* in;                         ///< what the first tap of the first point reads
+  std::int64_t in_row, in_plane;       ///< from a row of taps to the next, and from a plane of them
+  std::int64_t planes, height, width;  ///< of the box; at least kDenseRows high
+  const T* coefficient;                ///< row by row, plane by plane
+  T* out;
+  std::int64_t out_row;
+  std::int64_t n;  ///< points of a row, a register's lanes at least
+};
+
+/// The bits of apply_row() for each row, with taps in the order of the coefficients and init = -0.0.
+template <class T>
+void apply_dense_block(const DenseBlock<T>& block);
+
+}  // namespace tessera::cpu
