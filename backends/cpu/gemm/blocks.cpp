@@ -65,7 +65,7 @@ Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t 
   for (;;) {
     const Blocks b = make_blocks(machine.instructions, element, {n, k}, block_m, block_n, block_k, packing);
     if (b.elements() * element <= std::max(bytes, kStackBytes)) return b;
-    if (block_m > rows && b.packed_a >= b.packed_b)
+    if (block_m > rows && (packing.a ? b.packed_a : b.sums) >= b.packed_b)
       block_m = round_up(block_m / 2, rows);
     else if (block_n > width)
       block_n = round_up(block_n / 2, width);
