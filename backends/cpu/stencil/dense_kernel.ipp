@@ -5,10 +5,10 @@
 
 #include "dense_kernel.hpp"
 
+#include "../caches.hpp"
 #include "../vector.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tessera::cpu {
 namespace {
@@ -26,7 +26,7 @@ using DenseSums = Vector<T>[kDenseRows][kVectors];
 template <int kFirst, int kEnd, class T, int kVectors>
 [[gnu::always_inline]] inline void add_input_row(DenseSums<T, kVectors>& sum, const T* in, const T* factor,
                                                  std::int64_t width, const T* ahead) {
-  constexpr std::int64_t kLine = 64 / std::int64_t(sizeof(T));
+  constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(T));
   for (std::int64_t i = 0; i < kVectors * kLanes<T> + width; i += kLine) __builtin_prefetch(ahead + i);
 #pragma GCC unroll 1
   for (std::int64_t tap = 0; tap < width; ++tap) {

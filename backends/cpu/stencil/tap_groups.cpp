@@ -81,7 +81,7 @@ std::optional<TapBox> tap_box(const plugin::StencilProblem& p) {
       first[axis] = std::min(first[axis], tap.offset[axis]);
       last[axis] = std::max(last[axis], tap.offset[axis]);
     }
-  TapBox box{first, {}, p.rank == 2 ? 0 : 1};
+  TapBox box{{}, p.rank == 2 ? 0 : 1};
   std::int64_t all = 1;
   for (std::size_t axis = 0; axis < first.size(); ++axis) {
     // Offsets may be as far apart as numbers of 64 bits.

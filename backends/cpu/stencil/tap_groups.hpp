@@ -65,14 +65,14 @@ struct TapGroup {
   plugin::Index3 centre;
 };
 
-/// A box that taps fill: their lowest offsets, and how many there are on each axis.
+/// A box that taps fill, and how many there are on each axis.
 struct TapBox {
-  plugin::Index3 first, count;
+  plugin::Index3 count;
   int row_axis;  ///< an outer axis, along which rows of results are computed together
 };
-/// That of taps of elements that are no 16 bits, or nothing: boxes of kDenseRows rows at least, and two
-/// taps along a row. With the sweep axis first; rows of results lie along it where planes are single rows, else along
-/// the next one.
+/// That of taps of elements that are no 16 bits, or nothing: boxes of kDenseRows rows at least, and two taps
+/// along a row. With the sweep axis first; rows of results lie along it where planes are single rows, else along the
+/// next one.
 std::optional<TapBox> tap_box(const plugin::StencilProblem& problem);
 
 /// Puts taps in the order in which every algorithm here adds them, that of the groups that are returned.
