@@ -129,7 +129,7 @@ std::vector<TapGroup> ordered(StencilProblem& p, bool box) {
 
 StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& instructions)
     : problem(sweep_axis_first(as_given)),
-      box(tap_box(problem)),
+      box(dense_box(problem)),
       groups(ordered(problem, box.has_value())),
       block_rows(box ? 0 : cpu::block_rows(instructions, groups)),
       block_loads(box ? kLoadsOfBox * double(problem.taps.size()) : loads_per_result(groups, block_rows)) {}

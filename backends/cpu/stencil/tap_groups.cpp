@@ -5,8 +5,11 @@
 
 #include "dense_kernel.hpp"
 
+#include <tessera/plugin/tap_box.hpp>
+
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 
 namespace tessera::cpu {
@@ -17,9 +20,6 @@ using plugin::Tap;
 bool before(const Tap& a, const Tap& b) {
   return std::tie(a.offset[2], a.offset[0], a.offset[1]) < std::tie(b.offset[2], b.offset[0], b.offset[1]);
 }
-
-/// A box is no longer on an axis: then products of extents are numbers.
-constexpr std::int64_t kMostOfBox = std::int64_t(1) << 20;
 
 /// Taps that belong to no group yet.
 class UngroupedTaps {
@@ -73,24 +73,12 @@ int rows_read(Pattern pattern, int rows) {
 
 }  // namespace
 
-std::optional<TapBox> tap_box(const plugin::StencilProblem& p) {
-  if (plugin::size_of(p.dtype) == 2 || p.taps.empty()) return {};
-  plugin::Index3 first = p.taps.front().offset, last = first;
-  for (const Tap& tap : p.taps)
-    for (std::size_t axis = 0; axis < first.size(); ++axis) {
-      first[axis] = std::min(first[axis], tap.offset[axis]);
-      last[axis] = std::max(last[axis], tap.offset[axis]);
-    }
-  TapBox box{{}, p.rank == 2 ? 0 : 1};
-  std::int64_t all = 1;
-  for (std::size_t axis = 0; axis < first.size(); ++axis) {
-    // Offsets may be as far apart as numbers of 64 bits.
-    if (__builtin_sub_overflow(last[axis], first[axis], &box.count[axis]) || box.count[axis] >= kMostOfBox) return {};
-    all *= ++box.count[axis];
-  }
-  const bool fills = all == std::int64_t(p.taps.size());  // one tap an offset
-  if (!fills || box.count[std::size_t(box.row_axis)] < kDenseRows || box.count[2] < 2) return {};
-  return box;
+std::optional<DenseBox> dense_box(const plugin::StencilProblem& p) {
+  if (plugin::size_of(p.dtype) == 2) return {};
+  const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
+  const int row_axis = p.rank == 2 ? 0 : 1;
+  if (!box || box->count[std::size_t(row_axis)] < kDenseRows || box->count[2] < 2) return {};
+  return DenseBox{box->count, row_axis};
 }
 
 std::vector<TapGroup> group_taps(std::vector<Tap>& taps) {

@@ -66,14 +66,14 @@ struct TapGroup {
 };
 
 /// A box that taps fill, and how many there are on each axis.
-struct TapBox {
+struct DenseBox {
   plugin::Index3 count;
   int row_axis;  ///< an outer axis, along which rows of results are computed together
 };
 /// That of taps of elements that are no 16 bits, or nothing: boxes of kDenseRows rows at least, and two taps
 /// along a row. With the sweep axis first; rows of results lie along it where planes are single rows, else along the
 /// next one.
-std::optional<TapBox> tap_box(const plugin::StencilProblem& problem);
+std::optional<DenseBox> dense_box(const plugin::StencilProblem& problem);
 
 /// Puts taps in the order in which every algorithm here adds them, that of the groups that are returned.
 std::vector<TapGroup> group_taps(std::vector<plugin::Tap>& taps);
