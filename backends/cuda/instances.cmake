@@ -27,6 +27,8 @@ template ${declaration};
   endforeach()
 endmacro()
 
+instantiate(stencil/dense stencil/dense/dense.cuh
+  "std::unique_ptr<plugin::Plan> make_dense<@T@>(Context&, const plugin::StencilProblem&, int)" f32 f64 f16 bf16)
 instantiate(stencil/persistent stencil/persistent/persistent.cuh
   "PersistentKernel<@T@> persistent_kernel<@T@>(const TemporalTaps&, int)" f32 f64 f16 bf16)
 instantiate(stencil/register_tile stencil/register_tile/register_tile.cuh

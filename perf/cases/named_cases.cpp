@@ -25,7 +25,7 @@ const char* const kGemmGrammar =
 
 const char* const kStencilGrammar =
     "  --stencil RANKd_PATTERN_rRADIUS:EXTENTS[:BOUNDARY][:TYPE][:steps=N]\n"
-    "    RANK         1, 2, 3; PATTERN: star, box, derivative (1d); RADIUS: 1 to 16\n"
+    "    RANK         1, 2, 3; PATTERN: star, box, derivative (1d); RADIUS: 1 to 64\n"
     "    EXTENTS      AxBxC, the last one contiguous, or N for all axes\n"
     "    BOUNDARY     fixed (default), constant (0), periodic, nearest, reflect, mirror\n"
     "    TYPE         f32 (default), f64, f16, bf16\n"
@@ -36,7 +36,7 @@ namespace {
 constexpr std::int64_t kMaxSize = 0x7fffffff;  // that BLAS libraries take
 constexpr std::int64_t kMaxExtent = std::int64_t(1) << 40;
 constexpr std::int64_t kMaxSteps = 1000000000;
-constexpr std::int64_t kMaxRadius = 16;
+constexpr std::int64_t kMaxRadius = 64;
 constexpr double kMaxBytes = 0x1p62;  // of an operand, so that no count of bytes overflows
 
 using Fields = std::vector<std::string>;

@@ -89,6 +89,13 @@ constexpr Listed kStencils[] = {
   {gpu, kWide, "2d_star_r1_16384^2_steps1000 2d_box_r1_16384^2_steps1000 2d_star_r2_16384^2_steps1000"},
   {gpu, kWide, "3d_star_r1_512^3_steps1000"},
   {host, kWide, "2d_star_r1_8192^2_steps100 3d_star_r1_384^3_steps100"},
+  // dense filters and long lines of taps
+  {gpu, kWide, "2d_box_r3_4096^2_nearest* 2d_box_r5_4096^2_nearest 2d_box_r7_4096^2_nearest*"},
+  {gpu, kWide, "2d_box_r15_2048^2_nearest 2d_box_r3_1080x1920_nearest 2d_box_r5_1080x1920_nearest"},
+  {gpu, kWide, "3d_box_r2_256^3_nearest* 3d_box_r3_192^3_nearest 1d_box_r12_2^24_nearest 1d_box_r50_2^24_nearest*"},
+  {host, kWide, "2d_box_r2_1024^2_nearest 2d_box_r3_1024^2_nearest 2d_box_r5_1024^2_nearest"},
+  {host, kWide, "2d_box_r7_1024^2_nearest* 2d_box_r15_1024^2_nearest 2d_box_r2_4096^2_nearest"},
+  {host, kWide, "2d_box_r7_4096^2_nearest 3d_box_r2_128^3_nearest* 3d_box_r3_128^3_nearest 1d_box_r50_2^22_nearest*"},
   // 16 bits, one step: after many their rounding errors are as large as the values
   {gpu, kNarrow, "1d_star_r1_2^28 1d_star_r4_2^28* 2d_star_r1_16384^2* 2d_star_r4_16384^2 2d_box_r1_16384^2"},
   {gpu, kNarrow, "3d_star_r1_768^3*"},

@@ -11,32 +11,41 @@
 namespace tessera::test {
 namespace {
 
-/// Boxes of taps of even and odd sides, whose centre is anywhere, on domains that hold some of them, one and none.
+/// Domains that hold many such boxes, some, one and none; one for a large box.
+std::vector<Extents> domains_of(int rank, const Offset& count) {
+  if (count[0] > 101 && rank == 2) return {{43, 150}};
+  if (rank == 1) return {{6000}, {300}, {7}};
+  if (rank == 2) return {{43, 150}, {150, 330}, {23, 70}, {5, 9}, {16, 33}};
+  return {{9, 14, 150}, {5, 140, 210}, {6, 11, 70}, {3, 4, 5}, {5, 16, 33}};
+}
+
+/// Boxes of taps of even and odd sides, whose centre is anywhere.
 void add_blocks(std::vector<StencilCase>& list) {
   struct Block {
     Offset first, count;
   };
-  const Block blocks[] = {{{-2, -3, 0}, {4, 6, 1}}, {{-7, -7, 0}, {15, 15, 1}}, {{1, -1, 0}, {5, 2, 1}},
-                          {{0, 0, 0}, {9, 31, 1}},  {{-1, -3, -2}, {2, 5, 4}},  {{0, -4, -1}, {3, 4, 3}},
-                          {{-3, -3, -3}, {6, 7, 7}}};
+  const Block blocks[] = {{{-2, -3, 0}, {4, 6, 1}},     {{-7, -7, 0}, {15, 15, 1}}, {{1, -1, 0}, {5, 2, 1}},
+                          {{0, 0, 0}, {9, 31, 1}},      {{-1, -3, -2}, {2, 5, 4}},  {{0, -4, -1}, {3, 4, 3}},
+                          {{-3, -3, -3}, {6, 7, 7}},    {{-50, 0, 0}, {101, 1, 1}}, {{-3, 0, 0}, {26, 1, 1}},
+                          {{-90, -20, 0}, {170, 41, 1}}};
   std::size_t number = 0;
   for (const Block& b : blocks) {
-    const int rank = b.count[2] > 1 ? 3 : 2;
-    std::vector<Extents> domains = {{43, 150}, {23, 70}, {5, 9}, {16, 33}};
-    if (rank == 3) domains = {{9, 14, 150}, {6, 11, 70}, {3, 4, 5}, {5, 16, 33}};
-    for (const Extents& extents : domains) {
+    const int rank = b.count[2] > 1 ? 3 : b.count[1] > 1 ? 2 : 1;
+    for (const Extents& extents : domains_of(rank, b.count)) {
       const Boundary mode = kBoundaries[number++ % kModeCount];
       const std::string name = "block " + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " +
                                text(extents) + " " + name_of(mode);
-      list.push_back(
-          {name,
-           {.extents = extents, .taps = block(b.first, b.count, Weights::integer), .boundary = everywhere(mode, rank)},
-           StencilData::integers,
-           number % 4 == 1});
+      const bool exact = b.count[0] <= 101;
+      list.push_back({name,
+                      {.extents = extents,
+                       .taps = block(rank, b.first, b.count, exact ? Weights::integer : Weights::contracting),
+                       .boundary = everywhere(mode, rank)},
+                      exact ? StencilData::integers : StencilData::random,
+                      number % 4 == 1});
       if (mode != Boundary::halo)
         list.push_back({name + " 2 steps",
                         {.extents = extents,
-                         .taps = block(b.first, b.count, Weights::contracting),
+                         .taps = block(rank, b.first, b.count, Weights::contracting),
                          .boundary = everywhere(mode, rank),
                          .steps = 2},
                         StencilData::random,

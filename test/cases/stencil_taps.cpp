@@ -47,12 +47,12 @@ Taps box(int rank, int radius, Weights weights) {
   return weighted(rank, offsets, weights);
 }
 
-Taps block(const Offset& first, const Offset& count, Weights weights) {
+Taps block(int rank, const Offset& first, const Offset& count, Weights weights) {
   std::vector<Offset> offsets;
   for (std::int64_t i = 0; i < count[0]; ++i)
     for (std::int64_t j = 0; j < count[1]; ++j)
       for (std::int64_t l = 0; l < count[2]; ++l) offsets.push_back({first[0] + i, first[1] + j, first[2] + l});
-  return weighted(count[2] > 1 ? 3 : 2, offsets, weights);
+  return weighted(rank, offsets, weights);
 }
 
 Taps scattered(int rank, Weights weights) {

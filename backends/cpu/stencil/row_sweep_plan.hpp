@@ -377,7 +377,7 @@ class RowSweepPlan final : public plugin::Plan {
   RowEnds<T> ends_;
   int threads_;
   Cut cut_;
-  std::optional<DenseBox> box_;       ///< that is computed in blocks of rows
+  std::optional<DenseBox> box_;     ///< that is computed in blocks of rows
   int block_rows_;                  ///< rows of a plane that other blocks have, if not one
   std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
   std::vector<Scratch> scratch_;

@@ -129,6 +129,17 @@ struct MarchingCosts {
   double begin = 1.898e-07, begin_of_radius = 1.435e-06;  ///< seconds until the rings are full, and at the end
 };
 
+/// dense. Of a multiprocessor whose threads hide what they wait for.
+struct DenseCosts {
+  double tap = 0.01072, tap_f64 = 0.02128;  ///< of a point and a tap
+  double point = 0.04572;                   ///< of a point beside its taps
+  double cell = 0.4377, cell_16 = 0.6281;   ///< to load one, of 16 bits
+  double stage = 127.6;                     ///< of a block's stage beside its cells and taps
+  double enough_threads = 161.5;            ///< fewer wait for themselves
+  double memory = 1.299;                    ///< of the time that a copy takes
+  double overlap = 0.01544;  ///< the part of the shorter of computing and memory that the longer one does not hide
+};
+
 /// In the order of the values above, by which perf/fit finds them.
 struct StencilCosts {
   SweepCosts sweep;
@@ -140,6 +151,7 @@ struct StencilCosts {
   TemporalLineCosts temporal_line;
   PersistentCosts persistent;
   MarchingCosts marching;
+  DenseCosts dense;
   TemporalTileCosts temporal_2d{.memory = 0.9766,
                                 .row = 190,
                                 .unaligned = 540.3,

@@ -169,13 +169,28 @@ TEST_CASE("register_tile says what it does not take") {
   CHECK(why(thin) == "takes up to 65535 planes, of 262140 rows");
 }
 
-TEST_CASE("lists of some taps stream, those of many in small planes and in volumes take a tile in shared memory") {
+TEST_CASE("lists of some taps stream, and many that fill a box go by registers") {
   CHECK(single(kF64, kFew, kPeriodic, 4096) == "streaming");
-  CHECK(single(kF32, kList, kPeriodic, 4096) == "streaming");
-  CHECK(single(kF64, kList, kFixed, 16384) == "streaming");
   CHECK(single(kF32, kFewInSpace, kPeriodic, 128) == "streaming");
   CHECK(single(kF64, kFewInSpace, kFixed, 200) == "streaming");
-  CHECK(single(kF32, kCube, kFixed, 256) == "shared_ldg");
+  for (const tessera_boundary mode : {kFixed, kPeriodic}) {
+    for (const tessera_dtype dtype : {kF32, kF64, kBf16}) CHECK(single(dtype, kList, mode, 4096) == "dense");
+    CHECK(single(kF32, kCube, mode, 256) == "dense");
+    CHECK(single(kF64, test::line(1, 0, 20, kWeights), mode, 1 << 24) == "dense");
+    CHECK(single(kF32, test::box(2, 1, kWeights), mode, 16384) == "streaming");
+  }
+}
+
+TEST_CASE("dense says what it does not take") {
+  const auto why = [](const plugin::StencilProblem& p) { return cuda::why_not_dense(p, test::h100()); };
+  CHECK(why(problem(kF32, kList, kFixed, 100)) == "");
+  CHECK(why(problem(kF32, kPlane, kFixed, 100)) == "takes taps that fill a box");
+  plugin::StencilProblem strided = problem(kF32, kList, kFixed, 100);
+  strided.in_strides[2] = 2;
+  CHECK(why(strided) == "takes rows of stride 1");
+  plugin::StencilProblem high = problem(kF64, kCube, kFixed, 9);
+  high.domain.extents[0] = 65536;
+  CHECK(why(high).find("takes boxes of taps near the point") == 0);
 }
 
 TEST_CASE("several steps share a pass over memory, or the registers where they hold the domain") {

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dense.hpp"
+
+#include "../../launch_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::StencilProblem;
+
+/// Shared memory that the system takes of every block.
+constexpr int kReservedBytes = 1024;
+/// Blocks of a multiprocessor for whose shared memory stages are cut.
+constexpr int kBlocks = 2;
+/// That a block may have.
+constexpr std::int64_t kThreads[] = {64, kDenseThreads};
+
+std::int64_t floor_div(std::int64_t n, std::int64_t size) { return n >= 0 ? n / size : -((size - 1 - n) / size); }
+
+/// The tiles of `size` points, the first of which begins at -early, whose points [first, first + count) all lie in
+/// [low, high).
+TileRange tiles_within(std::int64_t size, std::int64_t early, std::int64_t first, std::int64_t count, std::int64_t low,
+                       std::int64_t high) {
+  const std::int64_t begin = std::max<std::int64_t>(0, -floor_div(first - early - low, size));
+  const std::int64_t end = floor_div(high - count - first + early, size) + 1;
+  return {int(std::min<std::int64_t>(begin, kMaxGridX)), int(std::clamp<std::int64_t>(end, 0, kMaxGridX))};
+}
+
+/// Tiles of all kinds, on an axis of so many points and `early` ones before them.
+void lay_out(DenseLayout& l, const plugin::Domain& d, int axis, std::int64_t points, std::int64_t cells,
+             std::int64_t early) {
+  const std::int64_t extent = d.extents[axis];
+  const auto within = [&](std::int64_t first, std::int64_t count, std::int64_t low, std::int64_t high) {
+    return tiles_within(points, early, first, count, low, high);
+  };
+  l.tiles[axis] = int(std::min<std::int64_t>(plugin::ceil_div(extent + early, points), kMaxGridX));
+  l.inside[axis] = within(0, points, 0, extent);
+  l.whole[axis] = within(l.first[axis], cells, 0, extent);
+  const bool low = d.mode[axis][0] == TESSERA_BOUNDARY_FIXED, high = d.mode[axis][1] == TESSERA_BOUNDARY_FIXED;
+  l.computed[axis] = within(0, points, low ? d.reach[axis][0] : -points, extent + (high ? -d.reach[axis][1] : points));
+}
+
+/// Sizes that follow from the box and the points of a thread.
+template <class Points>
+DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int threads) {
+  constexpr int kWidth = Points::kWidth;
+  DenseLayout l{};
+  l.threads = threads;
+  l.width = Points::kSpan, l.height = threads / Points::kLanes * Points::kRows;
+  for (std::size_t axis = 0; axis < box.first.size(); ++axis)
+    l.first[axis] = int(box.first[axis]), l.taps[axis] = int(box.count[axis]);
+  // Unless that takes more blocks.
+  const int early = (l.first[2] % kWidth + kWidth) % kWidth;
+  const auto blocks = [&](int before) { return plugin::ceil_div(p.domain.extents[2] + before, l.width); };
+  l.early = blocks(early) == blocks(0) ? early : 0;
+  l.groups = plugin::ceil_div(l.taps[2], kWidth);
+  l.pitch = plugin::round_up(l.width + l.taps[2] - 1, kWidth);
+  lay_out(l, p.domain, 0, 1, l.taps[0], 0);
+  lay_out(l, p.domain, 1, l.height, l.height + l.taps[1] - 1, 0);
+  lay_out(l, p.domain, 2, l.width, l.pitch, l.early);
+  return l;
+}
+
+/// Cuts the box into stages of so many rows.
+template <class Points>
+void cut(DenseLayout& l, int rows) {
+  l.stage_rows = rows;
+  l.cell_bytes = (l.height + rows - 1) * l.pitch * int(sizeof(typename Points::Value));
+  l.stage_bytes = l.cell_bytes + rows * l.groups * 16;
+  l.buffers = l.stages() > 1 ? 2 : 1;
+}
+
+template <class Points>
+std::optional<DenseLayout> layout_with(const StencilProblem& p, const Machine& machine, const plugin::TapBox& box,
+                                       int threads) {
+  DenseLayout l = layout_of<Points>(p, box, threads);
+  const auto holds = [&](int rows, int bytes) { return cut<Points>(l, rows), l.shared_bytes() <= bytes; };
+  int rows = l.taps[1];
+  while (rows > 1 && !holds(rows, machine.shared_per_multiprocessor / kBlocks - kReservedBytes))
+    rows = plugin::ceil_div(rows, 2);
+  if (!holds(rows, machine.shared_per_block)) return {};
+  return l;
+}
+
+}  // namespace
+
+std::optional<DenseLayout> dense_layout(const StencilProblem& p, const Machine& machine, int threads) {
+  constexpr std::int64_t kFarthest = 1 << 16;  // then sizes of a block are numbers of 32 bits
+  const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
+  if (!box) return {};
+  for (std::size_t axis = 0; axis < box->first.size(); ++axis)
+    if (box->first[axis] < -kFarthest || box->first[axis] + box->count[axis] > kFarthest) return {};
+  const auto layout = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    using S = Scalar<T>;
+    return p.rank == 1 ? layout_with<DenseLine<S>>(p, machine, *box, threads)
+                       : layout_with<DenseRows<S>>(p, machine, *box, threads);
+  });
+  if (!layout || std::max(layout->tiles[0], layout->tiles[1]) > kMaxGridYz || layout->tiles[2] >= kMaxGridX) return {};
+  return layout;
+}
+
+std::string why_not_dense(const StencilProblem& p, const Machine& machine) {
+  if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
+  if (!plugin::filled_box(p.taps)) return "takes taps that fill a box";
+  return dense_layout(p, machine, kDenseThreads)
+             ? ""
+             : "takes boxes of taps near the point, whose rows a multiprocessor can hold, and up to 65535 planes";
+}
+
+namespace {
+
+/// Multiply-adds are the same for all blocks, but those at an end compute points that do not exist. A multiprocessor
+/// that has one block more than others is the last.
+double sweep_seconds(const StencilProblem& p, const Machine& machine, const DenseLayout& l) {
+  const DenseCosts& costs = machine.stencil.dense;
+  const bool wide = value_bytes(p.dtype) == int(sizeof(double));
+  const double points = double(l.width) * l.height, taps = double(l.taps[0]) * l.taps[1] * l.taps[2];
+  const double cells = double(l.taps[0]) * l.pitch * (l.height + l.taps[1] - 1);
+  const double cycles = points * ((wide ? costs.tap_f64 : costs.tap) * taps + costs.point) +
+                        (plugin::size_of(p.dtype) == 2 ? costs.cell_16 : costs.cell) * cells + costs.stage * l.stages();
+  const double blocks = l.blocks(), most = std::ceil(blocks / machine.multiprocessors);
+  const int held = std::max(1, std::min(machine.threads_per_multiprocessor / l.threads,
+                                        int(machine.shared_per_multiprocessor / (l.shared_bytes() + kReservedBytes))));
+  const double busy = std::min(1.0, std::min<double>(held, most) * l.threads / costs.enough_threads);
+  return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
+                     .computing = most * cycles / busy / machine.clock_hz,
+                     .overlap = costs.overlap},
+                    machine);
+}
+
+}  // namespace
+
+void offer_dense(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
+                 plugin::OfferList& offers) {
+  const std::vector<std::int64_t> all(std::begin(kThreads), std::end(kThreads));
+  const std::vector<std::int64_t> whole = {kDenseThreads};
+  for (const std::int64_t threads : given.one_of("threads", p.rank == 1 ? whole : all, p.rank == 1 ? whole : all))
+    if (const auto layout = dense_layout(p, machine, int(threads)))
+      offer_sweeps(p, {{"threads", threads}}, sweep_seconds(p, machine, *layout), offers);
+}
+
+}  // namespace tessera::cuda
