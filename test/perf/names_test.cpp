@@ -194,7 +194,7 @@ TEST_CASE("a text that is no stencil is refused with the piece that is wrong") {
       {"4d_star_r1:8", "'4d': no rank: 1d, 2d, 3d"},
       {"2d_cross_r1:8", "'cross': no pattern: star, box, derivative"},
       {"2d_derivative_r1:8", "'derivative': a pattern of 1d alone"},
-      {"2d_star_1:8", "'1': no radius: r1 to r16"},
+      {"2d_star_1:8", "'1': no radius: r1 to r64"},
       {"2d_star_r0:8", "'r0': a radius must be a whole number from 1 to 64"},
       {"2d_star_r65:8", "'r65': a radius must be a whole number from 1 to 64"},
       {"3d_star_r1:8x8", "'8x8': 2 extents, and 3d has one or 3"},
