@@ -147,7 +147,7 @@ __device__ __forceinline__ void copy_folded(const DenseCells& cells, const Dense
   if (constant_plane) rows.end = rows.begin;
   const CellRange columns(cells.first[2], cells.pitch, d.extents[2]);
   const int whole_end = columns.begin + (columns.end - columns.begin) / kCount * kCount;
-  /// Of a row outside: where it lies, or that it is constant.
+  // Of a row outside: where it lies, or that it is constant.
   const auto fold_row = [&](int row, const T*& from, S& value) {
     const std::int32_t y = reached(1, cells.first[1] + row);
     from = plane + (y + g.fold[1].shift(y)) * stride;
@@ -177,9 +177,9 @@ __device__ __forceinline__ void copy_folded(const DenseCells& cells, const Dense
       from += together * stride, at += std::uint32_t(together * cells.pitch) * std::uint32_t(sizeof(S));
     }
   }
+  // What is left at the ends of rows: a thread for each row.
   const int end = int(min(std::int64_t(cells.pitch), d.extents[2] + d.reach[2][1] - cells.first[2]));
   if (columns.begin == 0 && whole_end >= end) return;
-    // What is left at the ends of rows: a thread for each row.
 #pragma unroll 1
   for (int row = kLine ? 0 : int(threadIdx.x); row < cells.rows; row += kLine ? 1 : int(blockDim.x)) {
     const T* from = plane + (cells.first[1] + row) * stride;
