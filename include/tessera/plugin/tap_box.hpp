@@ -29,8 +29,8 @@ inline std::optional<TapBox> filled_box(const std::vector<Tap>& taps) {
   Index3 last = box.first;
   for (const Tap& tap : taps)
     for (std::size_t axis = 0; axis < last.size(); ++axis) {
-      box.first[axis] = std::min(box.first[axis], tap.offset[axis]);
-      last[axis] = std::max(last[axis], tap.offset[axis]);
+      box.first[axis] = (std::min)(box.first[axis], tap.offset[axis]);
+      last[axis] = (std::max)(last[axis], tap.offset[axis]);
     }
   std::int64_t all = 1;
   for (std::size_t axis = 0; axis < last.size(); ++axis) {
