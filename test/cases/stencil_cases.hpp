@@ -50,7 +50,7 @@ using Offset = std::array<std::int64_t, TESSERA_MAX_RANK>;
 /// Lists that the cases are made from.
 Taps star(int rank, int radius, Weights weights);
 Taps box(int rank, int radius, Weights weights);
-/// So many offsets on each axis from `first` on; in 2D where the last axis has one.
+/// So many offsets on each axis from `first` on; axes that there are not have one.
 Taps block(int rank, const Offset& first, const Offset& count, Weights weights);
 Taps scattered(int rank, Weights weights);                   ///< 13 taps, radius 8 in 1D, else 5; no pattern
 Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis

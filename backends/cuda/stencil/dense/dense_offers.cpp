@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace tessera::cuda {
 namespace {
@@ -21,7 +20,7 @@ using plugin::StencilProblem;
 constexpr int kReservedBytes = 1024;
 /// Blocks of a multiprocessor for whose shared memory stages are cut.
 constexpr int kBlocks = 2;
-/// That a block may have.
+/// That a block may have; on a line the last.
 constexpr std::int64_t kThreads[] = {64, kDenseThreads};
 
 std::int64_t floor_div(std::int64_t n, std::int64_t size) { return n >= 0 ? n / size : -((size - 1 - n) / size); }
@@ -131,7 +130,7 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Dens
   const int held = std::max(1, std::min(machine.threads_per_multiprocessor / l.threads,
                                         int(machine.shared_per_multiprocessor / (l.shared_bytes() + kReservedBytes))));
   const double busy = std::min(1.0, std::min<double>(held, most) * l.threads / costs.enough_threads);
-  // Of 82 problems those were faster by 0.92 at best, and slower by 1.63: nothing here tells where.
+  // Of 82 problems, blocks of 64 threads took 0.92 of the time at best, and 1.63 at worst: nothing here tells where.
   const double small_block = p.rank > 1 && l.threads < kDenseThreads ? 1.1 : 1.0;
   return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
                      .computing = small_block * most * cycles / busy / machine.clock_hz,
@@ -143,9 +142,9 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Dens
 
 void offer_dense(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
                  plugin::OfferList& offers) {
-  const std::vector<std::int64_t> all(std::begin(kThreads), std::end(kThreads));
-  const std::vector<std::int64_t> whole = {kDenseThreads};
-  for (const std::int64_t threads : given.one_of("threads", p.rank == 1 ? whole : all, p.rank == 1 ? whole : all))
+  std::span<const std::int64_t> allowed(kThreads);
+  if (p.rank == 1) allowed = allowed.last(1);
+  for (const std::int64_t threads : given.one_of("threads", allowed))
     if (const auto layout = dense_layout(p, machine, int(threads)))
       offer_sweeps(p, {{"threads", threads}}, sweep_seconds(p, machine, *layout), offers);
 }
