@@ -33,6 +33,9 @@ instantiate(stencil/persistent stencil/persistent/persistent.cuh
   "PersistentKernel<@T@> persistent_kernel<@T@>(const TemporalTaps&, int)" f32 f64 f16 bf16)
 instantiate(stencil/register_tile stencil/register_tile/register_tile.cuh
   "std::unique_ptr<plugin::Plan> make_register_tile<@T@>(Context&, const plugin::StencilProblem&, int)" f32 f64)
+instantiate(stencil/separable stencil/separable/separable.cuh
+  "std::unique_ptr<plugin::Plan> make_separable<@T@>(Context&, const plugin::StencilProblem&, std::int64_t)"
+  f32 f64 f16 bf16)
 foreach(domain flat volume)
   instantiate(stencil/streaming_${domain} stencil/streaming/streaming_tile_plan.cuh
     "std::unique_ptr<plugin::Plan> make_streaming_${domain}<@T@>(Context&, const plugin::StencilProblem&)"

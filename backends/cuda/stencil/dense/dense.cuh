@@ -11,13 +11,11 @@
 #include "../../convert.cuh"
 #include "../../early_start.cuh"
 #include "../../launch.cuh"
-#include "../../vector_access.hpp"
 #include "dense_copy.cuh"
 #include "dense_sums.cuh"
 
 #include <tessera/plugin/plugin.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,22 +24,6 @@
 
 namespace tessera::cuda {
 namespace {
-
-/// Which of the points behind a thread's first one on an axis exist, and are computed.
-struct AxisParts {
-  int low, high, first, end;
-
-  __device__ __forceinline__ AxisParts(const plugin::Domain& d, int axis, std::int64_t at) {
-    constexpr std::int64_t kFar = 1 << 20;
-    const auto behind = [&](std::int64_t i) { return int(max(-kFar, min(kFar, i - at))); };
-    const std::int64_t extent = d.extents[axis];
-    low = behind(0), high = behind(extent);
-    first = d.mode[axis][0] == TESSERA_BOUNDARY_FIXED ? behind(d.reach[axis][0]) : low;
-    end = d.mode[axis][1] == TESSERA_BOUNDARY_FIXED ? behind(extent - d.reach[axis][1]) : high;
-  }
-  __device__ __forceinline__ bool exists(int i) const { return i >= low && i < high; }
-  __device__ __forceinline__ bool computed(int i) const { return i >= first && i < end; }
-};
 
 /// Writes a thread's rows by way of shared memory, so that a warp writes neighbours.
 template <class Points, class T, class Sums>
@@ -134,19 +116,13 @@ class DensePlan final : public plugin::Plan {
   using S = Scalar<T>;
 
   DensePlan(Context& context, const plugin::StencilProblem& problem, const DenseLayout& layout)
-      : context_(context), problem_(problem), taps_(table(context, problem, layout)) {
+      : context_(context),
+        problem_(problem),
+        taps_(table(context, problem, layout)),
+        arguments_(problem, layout, taps_.template as<const S>()) {
     const DeviceGuard guard(context.device());
     prepare(kKernel, context.machine().shared_per_block);
     early_ = can_start_early(kKernel);
-    arguments_.geometry = SweepGeometry(problem);
-    arguments_.layout = layout;
-    arguments_.folds = true;
-    arguments_.taps = taps_.template as<const S>();
-    for (int axis = 0; axis < plugin::kAxes; ++axis) {
-      arguments_.fold[axis] = AxisFold(problem.domain, axis);
-      arguments_.folds = arguments_.folds && AxisFold::applies(problem.domain, axis);
-      for (int side = 0; side < 2; ++side) arguments_.value[axis][side] = S(problem.domain.value[axis][side]);
-    }
   }
 
   std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
@@ -158,11 +134,7 @@ class DensePlan final : public plugin::Plan {
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          g.geometry.set_strides(source_strides, target_strides);
-          g.together =
-              std::min({alignment_of(source), alignment_of(problem_.dtype, {source_strides[0], source_strides[1]}),
-                        alignment_of(problem_.dtype, {g.layout.first[2] - g.layout.early, Points::kWidth})}) /
-              int(sizeof(T));
+          g.set_arrays(source, source_strides, target_strides, problem_.dtype, g.layout.first[2] - g.layout.early);
           launch(kKernel, dim3(unsigned(g.layout.tiles[2]), unsigned(g.layout.tiles[1]), unsigned(g.layout.tiles[0])),
                  dim3(unsigned(g.layout.threads)), std::size_t(g.layout.shared_bytes()), context_.stream(), start, g,
                  source, target);
@@ -187,7 +159,7 @@ class DensePlan final : public plugin::Plan {
   Context& context_;
   plugin::StencilProblem problem_;
   DeviceTable taps_;
-  DenseArguments<S> arguments_{};
+  DenseArguments<S> arguments_;
   bool early_ = false;  ///< launches may begin before others have ended
 };
 

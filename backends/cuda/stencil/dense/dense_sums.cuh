@@ -5,6 +5,7 @@
 /// The sums of "dense": what cells and taps in shared memory give to a thread's points.
 #pragma once
 
+#include "../../shared_access.cuh"
 #include "../streaming/unrolled.cuh"
 #include "dense.hpp"
 
@@ -14,18 +15,6 @@
 #include <type_traits>
 
 namespace tessera::cuda {
-
-/// 16 bytes of shared memory. PTX, since the compiler keeps what rows and groups have in common in registers, which
-/// costs more moves than loads.
-template <class S>
-__device__ __forceinline__ void load_shared(std::uint32_t address, S* to) {
-  if constexpr (sizeof(S) == 4)
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-                 : "r"(address));
-  else
-    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(address));
-}
 
 /// A thread's sums, with kLast taps in the last group of a row of the box. Taps come in the order of their offsets.
 template <class Points, int kLast>

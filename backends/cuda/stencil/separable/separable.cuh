@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// The sweep of "separable": sums along rows, then of these along columns, and in volumes along axis 0, in one kernel. A
+/// block marches, so that each sum is made once but at a block's ends.
+#pragma once
+
+#include "../../context.hpp"
+#include "../../early_start.cuh"
+#include "../../launch.cuh"
+#include "../box_cells.cuh"
+#include "separable.hpp"
+#include "tap_line.cuh"
+
+#include <tessera/plugin/plugin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tessera::cuda {
+namespace {
+
+template <class S>
+struct SeparableArguments : CellSource<S> {
+  SeparableLayout layout;
+  const S* taps;  ///< the factors of axes 2, 1 and 0, each in whole vectors
+
+  SeparableArguments(const plugin::StencilProblem& problem, const SeparableLayout& of, const S* on_device)
+      : CellSource<S>(problem), layout(of), taps(on_device) {}
+};
+
+/// A block: its first point, and where its parts of shared memory lie.
+template <class S>
+struct SeparableBlock {
+  std::int64_t at[plugin::kAxes];
+  bool whole_columns;  ///< the cells of a row are all in the domain
+  std::uint32_t cells, sums, ring, taps[plugin::kAxes];
+
+  __device__ __forceinline__ SeparableBlock(const SeparableLayout& l, const plugin::Domain& d, std::uint32_t shared) {
+    using Points = SeparablePoints<S>;
+    at[0] = std::int64_t(blockIdx.z) * (l.march == 0 ? l.segment : 1);
+    at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * Points::kRows : Points::kRows);
+    at[2] = std::int64_t(blockIdx.x) * Points::kSpan - l.early;
+    whole_columns = at[2] + l.first[2] >= 0 && at[2] + l.first[2] + l.pitch <= d.extents[2];
+    cells = shared, sums = cells + 2 * std::uint32_t(l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
+    std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
+#pragma unroll
+    for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
+      taps[axis] = of_axis, of_axis += std::uint32_t(plugin::ceil_div(l.taps[axis], Points::kWidth)) * 16;
+  }
+};
+
+/// Starts to copy the cells of a stage.
+template <class T>
+__device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& g, const SeparableBlock<Scalar<T>>& b,
+                                           int stage, const T* source) {
+  const SeparableLayout& l = g.layout;
+  const plugin::Domain& d = g.geometry.domain;
+  const bool planes = l.march == 0;
+  const BoxCells cells{{b.at[0] + l.first[0] + (planes ? stage : 0),
+                        b.at[1] + l.first[1] + (planes ? 0 : stage * SeparablePoints<Scalar<T>>::kRows),
+                        b.at[2] + l.first[2]},
+                       l.rows,
+                       l.pitch,
+                       b.cells + std::uint32_t(stage % 2 * l.cell_bytes)};
+  const bool whole = b.whole_columns && cells.first[1] >= 0 && cells.first[1] + l.rows <= d.extents[1] &&
+                     cells.first[0] >= 0 && cells.first[0] < d.extents[0];
+  copy_box<false>(cells, g, whole, source);
+}
+
+/// Writes a thread's points of a column, from (i0, i1, i2) on.
+template <class T>
+__device__ __forceinline__ void write_column(const SweepGeometry& geometry, const T* source, T* target, std::int64_t i0,
+                                             std::int64_t i1, std::int64_t i2,
+                                             const Scalar<T> (&sum)[SeparablePoints<Scalar<T>>::kPoints]) {
+  constexpr int kPoints = SeparablePoints<Scalar<T>>::kPoints;
+  const AxisParts rows(geometry.domain, 1, i1), columns(geometry.domain, 2, i2);
+  if (!columns.exists(0)) return;
+  T* const to = target + geometry.target_index(i0, i1, i2);
+  const bool computed = columns.computed(0) && !geometry.domain.frozen_on(0, i0);
+  const std::int64_t stride = geometry.target_strides[1];
+  if (computed && rows.first <= 0 && rows.end >= kPoints) {
+#pragma unroll
+    for (int p = 0; p < kPoints; ++p) to[p * stride] = rounded<T>(sum[p]);
+    return;
+  }
+  const T* const from = source + geometry.source_index(i0, i1, i2);
+#pragma unroll
+  for (int p = 0; p < kPoints; ++p)
+    if (rows.exists(p))
+      to[p * stride] = computed && rows.computed(p) ? rounded<T>(sum[p])
+                                                    : load_read_only(from + p * geometry.source_strides[1]);
+}
+
+/// Adds what comes from the planes before, and keeps this plane's sums: false if planes are still missing.
+template <class S>
+__device__ __forceinline__ bool add_planes(const SeparableLayout& l, const SeparableBlock<S>& b, int stage,
+                                           S (&sum)[SeparablePoints<S>::kPoints]) {
+  using Points = SeparablePoints<S>;
+  constexpr std::uint32_t kPlane = Points::kThreads * Points::kVectors * 16;
+  const std::uint32_t own = b.ring + threadIdx.x * (Points::kVectors * 16);
+  const int planes = l.taps[0], slot = stage % planes;
+#pragma unroll
+  for (int v = 0; v < Points::kVectors; ++v)
+    store_shared_vector(own + std::uint32_t(slot) * kPlane + v * 16, sum + v * Points::kWidth);
+  if (stage < l.lag) return false;
+#pragma unroll
+  for (S& value : sum) value = 0;
+  std::uint32_t at = own + std::uint32_t(slot + 1 == planes ? 0 : slot + 1) * kPlane;
+  const std::uint32_t end = own + std::uint32_t(planes) * kPlane;
+#pragma unroll 1
+  for (int t = 0; t < planes; ++t) {
+    S value[Points::kPoints];
+#pragma unroll
+    for (int v = 0; v < Points::kVectors; ++v) load_shared(at + v * 16, value + v * Points::kWidth);
+    const S tap = load_shared_value<S>(b.taps[0] + std::uint32_t(t) * std::uint32_t(sizeof(S)));
+#pragma unroll
+    for (int p = 0; p < Points::kPoints; ++p) sum[p] = fma(tap, value[p], sum[p]);
+    at += kPlane;
+    if (at == end) at = own;
+  }
+  return true;
+}
+
+template <bool kVolume, class T>
+__global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
+    stencil_separable_kernel(const __grid_constant__ SeparableArguments<Scalar<T>> g, const T* __restrict__ source,
+                             T* __restrict__ target) {
+  using S = Scalar<T>;
+  using Points = SeparablePoints<S>;
+  constexpr int kPoints = Points::kPoints, kRows = Points::kRows, kSpan = Points::kSpan;
+  constexpr std::uint32_t kValue = sizeof(S), kRowBytes = kSpan * kValue, kStageBytes = kRows * kRowBytes;
+  extern __shared__ __align__(16) unsigned char memory[];
+  wait_for_predecessor();
+  start_successor();
+  const SeparableLayout& l = g.layout;
+  const plugin::Domain& d = g.geometry.domain;
+  const SeparableBlock<S> b(l, d, shared_address(memory));
+  const int thread = int(threadIdx.x);
+  const std::int64_t left = kVolume ? d.extents[0] - b.at[0] : plugin::ceil_div(d.extents[1] - b.at[1], kRows);
+  const int stages = int(min(std::int64_t(l.segment), left)) + l.lag;
+  for (int i = thread; i < l.groups; i += Points::kThreads)
+    cp_async<16>(b.taps[2] + std::uint32_t(i) * 16, g.taps + i * Points::kWidth, true);
+  copy_stage(g, b, 0, source);
+  cp_async_commit();
+
+  const int lane = thread % Points::kLanes, column = thread % kSpan, down = thread / kSpan * kPoints;
+  const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
+  std::uint32_t newest = b.sums, oldest = b.sums;  // rows of sums along rows: of this stage, of the next points'
+#pragma unroll 1
+  for (int stage = 0; stage < stages; ++stage) {
+    cp_async_wait<0>();
+    __syncthreads();
+    if (stage + 1 < stages) copy_stage(g, b, stage + 1, source);
+    cp_async_commit();
+
+    const std::uint32_t cells = b.cells + std::uint32_t(stage % 2 * l.cell_bytes);
+#pragma unroll 1
+    for (int row = thread / Points::kLanes; row < l.rows; row += kRows) {
+      S sum[kPoints] = {};
+      std::uint32_t from = cells + std::uint32_t(row * l.pitch + lane * kPoints) * kValue;
+      add_line(sum, b.taps[2], l.taps[2], [&](S* to) {
+        load_shared(from, to);
+        from += 16;
+      });
+      const std::uint32_t to = newest + std::uint32_t(row) * kRowBytes + std::uint32_t(lane * kPoints) * kValue;
+#pragma unroll
+      for (int v = 0; v < Points::kVectors; ++v) store_shared_vector(to + v * 16, sum + v * Points::kWidth);
+    }
+    if (!kVolume) newest = newest + kStageBytes == sum_end ? b.sums : newest + kStageBytes;
+    __syncthreads();
+    if (!kVolume && stage < l.lag) continue;
+
+    S sum[kPoints] = {};
+    std::uint32_t from = oldest + std::uint32_t(down) * kRowBytes + std::uint32_t(column) * kValue;
+    add_line(sum, b.taps[1], l.taps[1], [&](S* to) {
+#pragma unroll
+      for (int i = 0; i < Points::kWidth; ++i) to[i] = load_shared_value<S>(from + i * kRowBytes);
+      from += Points::kWidth * kRowBytes;
+      if (!kVolume && from >= sum_end) from -= std::uint32_t(l.sum_bytes);
+    });
+    if (!kVolume) oldest = oldest + kStageBytes == sum_end ? b.sums : oldest + kStageBytes;
+    if (kVolume && !add_planes(l, b, stage, sum)) continue;
+    const int done = stage - l.lag;
+    write_column(g.geometry, source, target, b.at[0] + (kVolume ? done : 0),
+                 b.at[1] + (kVolume ? 0 : done * kRows) + down, b.at[2] + column, sum);
+  }
+}
+
+template <bool kVolume, class T>
+class SeparablePlan final : public plugin::Plan {
+ public:
+  using S = Scalar<T>;
+
+  SeparablePlan(Context& context, const plugin::StencilProblem& problem, const plugin::TapFactors& factors,
+                const SeparableLayout& layout)
+      : context_(context),
+        problem_(problem),
+        taps_(table(context, factors)),
+        arguments_(problem, layout, taps_.template as<const S>()) {
+    const DeviceGuard guard(context.device());
+    prepare(kKernel, context.machine().shared_per_block);
+    early_ = can_start_early(kKernel);
+  }
+
+  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
+
+  void execute(const plugin::Execution& e) override {
+    const DeviceGuard guard(context_.device());
+    SeparableArguments<S> g = arguments_;
+    const SeparableLayout& l = g.layout;
+    EarlyStart start{false};
+    plugin::for_each_sweep<T>(
+        problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
+        [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
+          g.set_arrays(source, source_strides, target_strides, problem_.dtype, l.first[2] - l.early);
+          launch(kKernel, dim3(unsigned(l.tiles[2]), unsigned(l.tiles[1]), unsigned(l.tiles[0])),
+                 dim3(SeparablePoints<S>::kThreads), std::size_t(l.shared_bytes()), context_.stream(), start, g, source,
+                 target);
+          start.early = early_;
+        });
+  }
+
+ private:
+  static constexpr auto kKernel = &stencil_separable_kernel<kVolume, T>;
+
+  static DeviceTable table(Context& context, const plugin::TapFactors& f) {
+    constexpr std::size_t kWidth = std::size_t(SeparablePoints<S>::kWidth);
+    std::vector<S> taps;
+    for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
+      for (const double factor : f.factor[std::size_t(axis)]) taps.push_back(S(factor));
+      taps.resize(plugin::round_up(taps.size(), kWidth));
+    }
+    return DeviceTable(context, taps.data(), taps.size() * sizeof(S));
+  }
+
+  Context& context_;
+  plugin::StencilProblem problem_;
+  DeviceTable taps_;
+  SeparableArguments<S> arguments_;
+  bool early_ = false;  ///< launches may begin before others have ended
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<plugin::Plan> make_separable(Context& context, const plugin::StencilProblem& problem,
+                                             std::int64_t segment) {
+  const plugin::TapFactors factors = plugin::tap_factors(problem).value();
+  const SeparableLayout layout = separable_layout(problem, context.machine(), factors, segment).value();
+  if (layout.march == 0) return std::make_unique<SeparablePlan<true, T>>(context, problem, factors, layout);
+  return std::make_unique<SeparablePlan<false, T>>(context, problem, factors, layout);
+}
+
+}  // namespace tessera::cuda

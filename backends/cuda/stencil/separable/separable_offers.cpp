@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "separable.hpp"
+
+#include "../../launch_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+namespace tessera::cuda {
+namespace {
+
+using plugin::StencilProblem;
+
+/// Shared memory that the system takes of every block.
+constexpr int kReservedBytes = 1024;
+/// Blocks of a multiprocessor for which the kernel leaves registers.
+constexpr int kBlocks = 7;
+
+/// All but the cut into blocks.
+template <class S>
+SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) {
+  using Points = SeparablePoints<S>;
+  constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S));
+  SeparableLayout l{};
+  for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
+    l.first[axis] = int(f.box.first[axis]), l.taps[axis] = int(f.box.count[axis]);
+    l.groups += plugin::ceil_div(l.taps[axis], kWidth);
+  }
+  l.march = l.taps[0] > 1 ? 0 : 1;
+  const int early = (l.first[2] % kWidth + kWidth) % kWidth;
+  const auto strips = [&](int before) { return plugin::ceil_div(p.domain.extents[2] + before, Points::kSpan); };
+  l.early = strips(early) == strips(0) ? early : 0;
+  l.pitch = plugin::round_up(Points::kSpan + l.taps[2] - 1, kWidth);
+  constexpr int kSumRow = Points::kSpan * kBytes;
+  if (l.march == 0) {
+    l.lag = l.taps[0] - 1;
+    l.rows = Points::kRows + l.taps[1] - 1;
+    l.sum_bytes = l.rows * kSumRow;
+    l.ring_bytes = l.taps[0] * Points::kThreads * Points::kPoints * kBytes;
+  } else {
+    l.lag = plugin::ceil_div(l.taps[1] - 1, Points::kRows);
+    l.rows = Points::kRows;
+    l.sum_bytes = (l.lag + 1) * Points::kRows * kSumRow;
+  }
+  l.cell_bytes = l.rows * l.pitch * kBytes;
+  l.tiles[2] = int(std::min<std::int64_t>(strips(l.early), kMaxGridX));
+  return l;
+}
+
+/// Stages of points of the whole domain.
+std::int64_t all_stages(const StencilProblem& p, const SeparableLayout& l) {
+  constexpr int kRows = SeparablePoints<double>::kRows;
+  return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], kRows);
+}
+
+/// Cuts the domain into blocks of so many stages.
+void cut(const StencilProblem& p, SeparableLayout& l, std::int64_t segment) {
+  constexpr int kRows = SeparablePoints<double>::kRows;
+  const std::int64_t stages = std::max<std::int64_t>(all_stages(p, l), 1);
+  l.segment = int(std::min(segment, stages));
+  const auto grid = [](std::int64_t blocks) { return int(std::min<std::int64_t>(blocks, kMaxGridX)); };
+  const int along = grid(plugin::ceil_div<std::int64_t>(stages, l.segment));
+  l.tiles[0] = l.march == 0 ? along : grid(p.domain.extents[0]);
+  l.tiles[1] = l.march == 0 ? grid(plugin::ceil_div<std::int64_t>(p.domain.extents[1], kRows)) : along;
+}
+
+/// Blocks of a multiprocessor at a time.
+int held(const SeparableLayout& l, const Machine& machine) {
+  return std::clamp(int(machine.shared_per_multiprocessor / (l.shared_bytes() + kReservedBytes)), 1, kBlocks);
+}
+
+double sweep_seconds(const StencilProblem& p, const Machine& machine, const SeparableLayout& l) {
+  const SeparableCosts& costs = machine.stencil.separable;
+  const bool wide = value_bytes(p.dtype) == int(sizeof(double));
+  const double points = wide ? SeparablePoints<double>::kThreads * SeparablePoints<double>::kPoints
+                             : SeparablePoints<float>::kThreads * SeparablePoints<float>::kPoints;
+  const double span = points / SeparablePoints<float>::kRows, sums = double(l.rows) * span;  // along rows
+  const double tap = wide ? costs.tap_f64 : costs.tap;
+  const double along = sums * (tap * l.taps[2] + costs.sum);
+  const double across = points * (tap * l.taps[1] + costs.sum);
+  const double planes = l.march == 0 ? points * (tap * costs.plane * l.taps[0] + costs.sum) : 0.0;
+  const double cells = (plugin::size_of(p.dtype) == 2 ? costs.cell_16 : costs.cell) * double(l.rows) * l.pitch;
+  const double cycles = (l.segment + l.lag) * (along + cells + costs.stage) +
+                        (l.segment + (l.march == 0 ? l.lag : 0)) * across + l.segment * (planes + points * costs.point);
+  const double blocks = l.blocks(), most = std::ceil(blocks / machine.multiprocessors);
+  const double busy =
+      std::min(1.0, std::min<double>(held(l, machine), most) * SeparablePoints<float>::kThreads / costs.enough_threads);
+  return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
+                     .computing = most * cycles / busy / machine.clock_hz,
+                     .overlap = costs.overlap},
+                    machine);
+}
+
+/// The stages of a block that take the least time: few blocks repeat little, and many fill the device.
+std::int64_t best_segment(const StencilProblem& p, const Machine& machine, SeparableLayout l) {
+  const std::int64_t stages = all_stages(p, l);
+  std::int64_t best = 1;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::int64_t parts = 1; parts <= stages; parts += 1 + parts / 16) {
+    const std::int64_t segment = plugin::ceil_div(stages, parts);
+    cut(p, l, segment);
+    const double seconds = sweep_seconds(p, machine, l);
+    if (seconds < least) least = seconds, best = segment;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const Machine& machine,
+                                                const plugin::TapFactors& f, std::int64_t segment) {
+  constexpr std::int64_t kFarthest = 1 << 16;  // then sizes of a block are numbers of 32 bits
+  for (std::size_t axis = 0; axis < f.factor.size(); ++axis)
+    if (f.box.first[axis] < -kFarthest || f.box.first[axis] + f.box.count[axis] > kFarthest) return {};
+  SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return layout_of<Scalar<T>>(p, f); });
+  if (l.shared_bytes() > machine.shared_per_block) return {};
+  cut(p, l, segment > 0 ? segment : best_segment(p, machine, l));
+  if (std::max(l.tiles[0], l.tiles[1]) > kMaxGridYz || l.tiles[2] >= kMaxGridX) return {};
+  return l;
+}
+
+std::string why_not_separable(const StencilProblem& p, const Machine& machine) {
+  if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
+  const auto factors = plugin::tap_factors(p);
+  if (!factors) return "takes taps that fill a box and are products of a factor for each axis, within their rounding";
+  return separable_layout(p, machine, *factors, 0)
+             ? ""
+             : "takes taps near the point, whose sums a multiprocessor can hold, and up to 65535 planes";
+}
+
+void offer_separable(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
+                     std::uint64_t, plugin::OfferList& offers) {
+  const auto factors = plugin::tap_factors(p);
+  if (!factors) return;
+  const auto automatic = separable_layout(p, machine, *factors, 0);
+  if (!automatic) return;
+  const std::int64_t segment =
+      given.in_range("segment", automatic->segment, 1, std::numeric_limits<std::int32_t>::max());
+  if (const auto layout = separable_layout(p, machine, *factors, segment))
+    offer_sweeps(p, {{"segment", layout->segment}}, sweep_seconds(p, machine, *layout), offers);
+}
+
+}  // namespace tessera::cuda

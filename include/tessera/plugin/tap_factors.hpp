@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// Taps that are products of a factor for each axis: separable filters, such as a Gaussian.
+#pragma once
+
+#include <tessera/plugin/tap_box.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace tessera::plugin {
+
+/// The box that taps fill, and the factors of each axis, in the order of the offsets; {1} on an axis that the box has
+/// one place of. Sums of magnitudes are in (1/2, 1] but on `last`, the first axis with more places than one, which has
+/// what the taps are longer or shorter: sums of the other axes' products, which come before, are no larger than what is
+/// summed.
+struct TapFactors {
+  TapBox box;
+  std::array<std::vector<double>, kAxes> factor;
+  int last;
+
+  /// Additions and multiplications for each point.
+  std::int64_t places() const {
+    std::int64_t all = 0;
+    for (const std::int64_t count : box.count) all += count > 1 ? count : 0;
+    return all;
+  }
+};
+
+namespace detail {
+
+/// The power of two by which numbers are multiplied so that their magnitudes have a sum in (1/2, 1].
+inline int exponent_of_sum(const std::vector<double>& numbers) {
+  double sum = 0.0;
+  for (const double number : numbers) sum += std::abs(number);
+  int exponent = 0;
+  const double fraction = std::frexp(sum, &exponent);
+  return fraction == 0.5 ? exponent - 1 : exponent;
+}
+
+/// Whether products of factors in S stand for the taps within the error of as many sums. Let u be S's unit roundoff. By
+/// taps in a box the error is at most (taps + 2) u times the sum of the products' magnitudes; by passes it is (count +
+/// 1) u for each axis, with the factors' rounding. What is left is for the products that are not the taps, and at most
+/// as many u as tables of factors, of products and of their sum have roundings.
+template <class S>
+bool stands_for(const TapFactors& f, const std::vector<double>& taps) {
+  constexpr double kRoundings = 8.0, kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
+  double left = double(taps.size()) + 2.0;
+  for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
+    if (f.factor[axis].size() > 1) left -= double(f.factor[axis].size()) + 1.0;
+    for (const double factor : f.factor[axis])
+      if (factor != 0.0 && !std::isnormal(S(factor))) return false;
+  }
+  constexpr double kOfCheck = 1.0;  // the rounding of the product below
+  const double most = ((std::min)(left, kRoundings) - kOfCheck) * kUnit;
+  const double* tap = taps.data();
+  for (const double z : f.factor[0])
+    for (const double y : f.factor[1])
+      for (const double x : f.factor[2]) {
+        const double error = std::abs(std::fma(z * y, x, -*tap)), magnitude = std::abs(*tap++);
+        if (!(error <= most * magnitude)) return false;
+      }
+  return true;
+}
+
+}  // namespace detail
+
+/// The factors of taps of a problem, if it may be summed in any order, the taps fill a box that has at least two axes,
+/// and passes along these have no larger a bound of the error.
+inline std::optional<TapFactors> tap_factors(const StencilProblem& p) {
+  if (p.ordered) return {};
+  const std::optional<TapBox> box = filled_box(p.taps);
+  if (!box) return {};
+  TapFactors f{*box, {}, -1};
+  int axes = 0;
+  for (int axis = kAxes - 1; axis >= 0; --axis)
+    if (box->count[std::size_t(axis)] > 1) f.last = axis, ++axes;
+  if (axes < 2) return {};
+
+  std::vector<double> taps(p.taps.size());
+  const auto place = [&](const Index3& at) {
+    return std::size_t((at[0] * box->count[1] + at[1]) * box->count[2] + at[2]);
+  };
+  const Tap* largest = &p.taps.front();
+  for (const Tap& tap : p.taps) {
+    Index3 at = tap.offset;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis] -= box->first[axis];
+    taps[place(at)] = tap.coefficient;
+    if (std::abs(tap.coefficient) > std::abs(largest->coefficient)) largest = &tap;
+  }
+  if (!std::isfinite(largest->coefficient) || largest->coefficient == 0.0) return {};
+
+  // The taps on the lines through the largest one: those of the last axis as they are, of the others over the largest.
+  Index3 centre = largest->offset;
+  for (std::size_t axis = 0; axis < centre.size(); ++axis) centre[axis] -= box->first[axis];
+  int exponents = 0;
+  for (int axis = kAxes - 1; axis >= f.last; --axis) {
+    const auto a = std::size_t(axis);
+    std::vector<double>& factor = f.factor[a];
+    Index3 at = centre;
+    for (at[a] = 0; at[a] < box->count[a]; ++at[a])
+      factor.push_back(taps[place(at)] / (axis == f.last ? 1.0 : largest->coefficient));
+    const int exponent = axis == f.last ? -exponents : detail::exponent_of_sum(factor);
+    exponents += exponent;
+    for (double& number : factor) number = std::ldexp(number, -exponent);
+  }
+  for (int axis = 0; axis < f.last; ++axis) f.factor[std::size_t(axis)] = {1.0};
+  const bool close = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    return detail::stands_for<Scalar<T>>(f, taps);
+  });
+  return close ? std::optional(f) : std::nullopt;
+}
+
+}  // namespace tessera::plugin
