@@ -64,7 +64,7 @@ struct Listed {
 std::vector<Case> listed(std::span<const Listed> lines, Case (*read)(const std::string&));
 
 /// Names as cases have them, in the order of the numbers.
-inline constexpr const char* kPatterns[] = {"star", "box", "derivative"};
+inline constexpr const char* kPatterns[] = {"star", "box", "derivative", "product"};
 inline constexpr const char* kModels[] = {"wave",       "diffusion", "maxwell",   "elastic",
                                           "gray_scott", "burgers",   "allen_cahn"};
 inline constexpr const char* kActivations[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh"};

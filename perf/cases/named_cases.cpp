@@ -186,7 +186,7 @@ void read_pattern(StencilShape& s, const Fields& fields) {
   if (rank != "1d" && rank != "2d" && rank != "3d") refuse(rank, "no rank: 1d, 2d, 3d");
   s.rank = rank[0] - '0';
   const auto pattern = pattern_named(fields[1]);
-  if (!pattern) refuse(fields[1], "no pattern: star, box, derivative");
+  if (!pattern) refuse(fields[1], "no pattern: star, box, derivative, product");
   if (*pattern == Pattern::derivative && s.rank > 1) refuse(fields[1], "a pattern of 1d alone");
   s.pattern = *pattern;
   if (fields[2][0] != 'r') refuse(fields[2], "no radius: r1 to r" + std::to_string(kMaxRadius));

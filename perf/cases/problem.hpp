@@ -55,7 +55,7 @@ struct GemmShape {
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
 };
 
-enum class Pattern { star, box, derivative };
+enum class Pattern { star, box, derivative, product };
 
 /// Packed domain of `rank` axes, slowest first; leading unused extents are 1 (extents[2] is contiguous).
 struct StencilShape {

@@ -94,6 +94,10 @@ constexpr Listed kStencils[] = {
   {gpu, kWide, "2d_box_r15_2048^2_nearest 2d_box_r3_1080x1920_nearest 2d_box_r5_1080x1920_nearest"},
   {gpu, kWide, "3d_box_r2_256^3_nearest* 3d_box_r3_192^3_nearest 1d_box_r12_2^24_nearest 1d_box_r50_2^24_nearest*"},
   {host, kWide, "2d_box_r2_1024^2_nearest 2d_box_r3_1024^2_nearest 2d_box_r5_1024^2_nearest"},
+  {gpu, kWide, "2d_product_r2_4096^2_nearest 2d_product_r7_4096^2_nearest* 2d_product_r15_4096^2_nearest"},
+  {gpu, kWide, "2d_product_r7_1080x1920_nearest 3d_product_r2_256^3_nearest* 3d_product_r3_192^3_nearest"},
+  {host, kWide, "2d_product_r7_1024^2_nearest* 2d_product_r2_4096^2_nearest 2d_product_r7_4096^2_nearest"},
+  {host, kWide, "3d_product_r2_128^3_nearest*"},
   {host, kWide, "2d_box_r7_1024^2_nearest* 2d_box_r15_1024^2_nearest 2d_box_r2_4096^2_nearest"},
   {host, kWide, "2d_box_r7_4096^2_nearest 3d_box_r2_128^3_nearest* 3d_box_r3_128^3_nearest 1d_box_r50_2^22_nearest*"},
   // 16 bits, one step: after many their rounding errors are as large as the values

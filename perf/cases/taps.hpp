@@ -37,9 +37,10 @@ constexpr double derivative_coefficient(int k, int radius) {
 
 /// Fills a list of tap_count() taps, in the order of the offsets. Star and box: all coefficients differ from their
 /// neighbours (a symmetric list would hide swapped taps) and sum |c| = 1, so that rounding errors do not grow with the
-/// steps.
+/// steps. A product is a box of products of a factor for each axis.
 template <class List>
 constexpr void fill_taps(List& taps, Pattern pattern, int rank, int radius) {
+  const auto factor = [](int place) { return double(1 + (place + 100) * 7 % 5); };
   std::size_t at = 0;
   double sum = 0.0;
   for (int z = rank > 2 ? -radius : 0; z <= (rank > 2 ? radius : 0); ++z)
@@ -49,6 +50,7 @@ constexpr void fill_taps(List& taps, Pattern pattern, int rank, int radius) {
         if (pattern == Pattern::star && axes > 1) continue;
         if (pattern == Pattern::derivative && axes == 0) continue;
         taps[at] = {z, y, x, double(1 + at * 7 % 5)};
+        if (pattern == Pattern::product) taps[at].coefficient = factor(z) * factor(y + 1) * factor(x + 2);
         sum += taps[at].coefficient;
         ++at;
       }

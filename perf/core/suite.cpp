@@ -232,7 +232,7 @@ std::string family_of(const Problem& problem) {
   const StencilShape& s = problem.stencil;
   const std::string of = problem.op == Op::system
                              ? std::string("system, ") + kModels[std::size_t(problem.system.model)]
-                             : std::to_string(s.rank) + (s.pattern == Pattern::box ? "D box" : "D star");
+                             : std::to_string(s.rank) + (s.pattern == Pattern::box ? "D box" : s.pattern == Pattern::product ? "D product" : "D star");
   return of + (problem.steps() > 1 ? ", many steps" : ", one sweep");
 }
 

@@ -11,6 +11,8 @@
 namespace tessera::test {
 namespace {
 
+using MakeBlock = Taps (*)(int rank, const Offset& first, const Offset& count, Weights weights);
+
 /// Domains that hold many such boxes, some, one and none; one for a large box.
 std::vector<Extents> domains_of(int rank, const Offset& count) {
   if (count[0] > 101 && rank == 2) return {{43, 150}};
@@ -19,8 +21,9 @@ std::vector<Extents> domains_of(int rank, const Offset& count) {
   return {{9, 14, 150}, {5, 140, 210}, {6, 11, 70}, {3, 4, 5}, {5, 16, 33}};
 }
 
-/// Boxes of taps of even and odd sides, whose centre is anywhere.
-void add_blocks(std::vector<StencilCase>& list) {
+/// Boxes of taps of even and odd sides, whose centre is anywhere: taps of their own, or products of a factor for each
+/// axis.
+void add_blocks(std::vector<StencilCase>& list, const char* kind, MakeBlock make) {
   struct Block {
     Offset first, count;
   };
@@ -31,21 +34,22 @@ void add_blocks(std::vector<StencilCase>& list) {
   std::size_t number = 0;
   for (const Block& b : blocks) {
     const int rank = b.count[2] > 1 ? 3 : b.count[1] > 1 ? 2 : 1;
+    if (make == product && rank == 1) continue;
     for (const Extents& extents : domains_of(rank, b.count)) {
       const Boundary mode = kBoundaries[number++ % kModeCount];
-      const std::string name = "block " + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " +
+      const std::string name = kind + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " +
                                text(extents) + " " + name_of(mode);
       const bool exact = b.count[0] <= 101;
       list.push_back({name,
                       {.extents = extents,
-                       .taps = block(rank, b.first, b.count, exact ? Weights::integer : Weights::contracting),
+                       .taps = make(rank, b.first, b.count, exact ? Weights::integer : Weights::contracting),
                        .boundary = everywhere(mode, rank)},
                       exact ? StencilData::integers : StencilData::random,
                       number % 4 == 1});
       if (mode != Boundary::halo)
         list.push_back({name + " 2 steps",
                         {.extents = extents,
-                         .taps = block(rank, b.first, b.count, Weights::contracting),
+                         .taps = make(rank, b.first, b.count, Weights::contracting),
                          .boundary = everywhere(mode, rank),
                          .steps = 2},
                         StencilData::random,
@@ -58,7 +62,8 @@ void add_blocks(std::vector<StencilCase>& list) {
 
 std::vector<StencilCase> block_cases() {
   std::vector<StencilCase> list;
-  add_blocks(list);
+  add_blocks(list, "block ", block);
+  add_blocks(list, "product ", product);
   return list;
 }
 

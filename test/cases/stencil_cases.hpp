@@ -52,6 +52,8 @@ Taps star(int rank, int radius, Weights weights);
 Taps box(int rank, int radius, Weights weights);
 /// So many offsets on each axis from `first` on; axes that there are not have one.
 Taps block(int rank, const Offset& first, const Offset& count, Weights weights);
+/// The same whose taps are products of a factor for each axis.
+Taps product(int rank, const Offset& first, const Offset& count, Weights weights);
 Taps scattered(int rank, Weights weights);                   ///< 13 taps, radius 8 in 1D, else 5; no pattern
 Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis
 Taps one_sided(int rank, Weights weights);   ///< reads only at or above a point, differently far on each axis

@@ -4,6 +4,9 @@
 #include "stencil_cases.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 namespace tessera::test {
 
@@ -53,6 +56,22 @@ Taps block(int rank, const Offset& first, const Offset& count, Weights weights) 
     for (std::int64_t j = 0; j < count[1]; ++j)
       for (std::int64_t l = 0; l < count[2]; ++l) offsets.push_back({first[0] + i, first[1] + j, first[2] + l});
   return weighted(rank, offsets, weights);
+}
+
+Taps product(int rank, const Offset& first, const Offset& count, Weights weights) {
+  constexpr double kFactors[] = {1, -2, 3, 2, -1};
+  const auto factor = [&](std::int64_t i, std::size_t axis) { return kFactors[(std::size_t(i) + axis) % 5]; };
+  double sum = 0.0;
+  std::vector<std::pair<Offset, double>> list;
+  for (std::int64_t i = 0; i < count[0]; ++i)
+    for (std::int64_t j = 0; j < count[1]; ++j)
+      for (std::int64_t l = 0; l < count[2]; ++l) {
+        list.push_back({{first[0] + i, first[1] + j, first[2] + l}, factor(i, 0) * factor(j, 1) * factor(l, 2)});
+        sum += std::abs(list.back().second);
+      }
+  Taps taps(rank);
+  for (const auto& [offset, integer] : list) taps.add(offset, weights == Weights::integer ? integer : integer / sum);
+  return taps;
 }
 
 Taps scattered(int rank, Weights weights) {

@@ -227,7 +227,7 @@ TEST_CASE("steps whose result cannot be checked are refused with how many can") 
 
 TEST_CASE("taps of any radius") {
   std::size_t compiled = 0;
-  for (const Pattern pattern : {Pattern::star, Pattern::box, Pattern::derivative})
+  for (const Pattern pattern : {Pattern::star, Pattern::box, Pattern::derivative, Pattern::product})
     for (int rank = 1; rank <= (pattern == Pattern::derivative ? 1 : 3); ++rank)
       for (int radius = 1; radius <= 8; ++radius) {
         StencilShape shape;

@@ -174,6 +174,26 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
          passes * (threads > 1 ? c.barrier : 0.0);
 }
 
+double separable_seconds(const Machine& machine, const StencilProblem& p, const plugin::TapFactors& f, int threads) {
+  const StencilCosts& c = machine.costs.stencil;
+  const StencilWork work(p, machine.instructions);
+  const double bytes = p.dtype == TESSERA_F64 ? 8.0 : 4.0;  // of a sum
+  const double lines = double(p.points()) * bytes / double(kLineBytes);
+  const double along = double(f.box.count[2]);
+  double sums = c.line + along * (c.multiply_add + c.load) + std::ceil(along / kTapsOfLoop) * c.loop;
+  for (int axis = 0; axis < 2; ++axis) {
+    const double taps = double(f.box.count[std::size_t(axis)]);
+    if (taps > 1.0) sums += c.line + taps * (c.multiply_add + kLoadsOfBox * c.load);
+  }
+  if (work.element() == 2) sums += c.line;
+  const Cut whole{1, 1, 1, 1, 1};
+  const double moved = transfer_seconds(machine, work, whole, false, threads) * work.lines() / lines;
+  const double line = sums * machine.slowdown(threads) + moved;
+  const double row = (c.row + 2.0 * along * c.end_tap * along) * machine.slowdown(threads);
+  const double step = (lines * line + work.rows() * row) / threads;
+  return machine.overhead(threads) + double(p.steps) * (step + (threads > 1 ? c.barrier : 0.0));
+}
+
 double reference_seconds(const Machine& machine, const StencilProblem& p) {
   const StencilCosts& c = machine.costs.stencil;
   return machine.overhead(1) +

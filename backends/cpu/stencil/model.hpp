@@ -12,6 +12,7 @@
 #include "temporal_shape.hpp"
 
 #include <tessera/plugin/problem.hpp>
+#include <tessera/plugin/tap_factors.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,10 @@ double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut
 
 /// Passes of several steps.
 double passes_seconds(const Machine& machine, const StencilWork& work, const TemporalShape& shape, int threads);
+
+/// Sums along rows, then along the other axes.
+double separable_seconds(const Machine& machine, const plugin::StencilProblem& problem,
+                         const plugin::TapFactors& factors, int threads);
 
 double reference_seconds(const Machine& machine, const plugin::StencilProblem& problem);
 

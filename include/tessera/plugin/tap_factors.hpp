@@ -15,6 +15,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tessera::plugin {
@@ -38,13 +39,22 @@ struct TapFactors {
 
 namespace detail {
 
-/// The power of two by which numbers are multiplied so that their magnitudes have a sum in (1/2, 1].
-inline int exponent_of_sum(const std::vector<double>& numbers) {
-  double sum = 0.0;
+/// Numbers times the power of two with which their magnitudes have a sum in (1/2, 1]. Those that are whole multiples of
+/// a number are as many units of a power of two, without common factors: sums of integers stay exact.
+inline void make_primitive(std::vector<double>& numbers) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  double common = 0.0, largest = 0.0, sum = 0.0;
+  for (const double number : numbers) {
+    double rest = std::abs(number);
+    largest = (std::max)(largest, rest);
+    while (rest != 0.0) common = std::exchange(rest, std::fmod(common, rest));
+  }
+  if (common > 0.0 && largest / common < kExact)
+    for (double& number : numbers) number /= common;
   for (const double number : numbers) sum += std::abs(number);
   int exponent = 0;
-  const double fraction = std::frexp(sum, &exponent);
-  return fraction == 0.5 ? exponent - 1 : exponent;
+  if (std::frexp(sum, &exponent) == 0.5) --exponent;
+  for (double& number : numbers) number = std::ldexp(number, -exponent);
 }
 
 /// Whether products of factors in S stand for the taps within the error of as many sums. Let u be S's unit roundoff. By
@@ -99,19 +109,23 @@ inline std::optional<TapFactors> tap_factors(const StencilProblem& p) {
   }
   if (!std::isfinite(largest->coefficient) || largest->coefficient == 0.0) return {};
 
-  // The taps on the lines through the largest one: those of the last axis as they are, of the others over the largest.
+  // The taps on the lines through the largest one. Of the last axis, over what the others have there.
   Index3 centre = largest->offset;
   for (std::size_t axis = 0; axis < centre.size(); ++axis) centre[axis] -= box->first[axis];
-  int exponents = 0;
+  double others = 1.0;
   for (int axis = kAxes - 1; axis >= f.last; --axis) {
     const auto a = std::size_t(axis);
     std::vector<double>& factor = f.factor[a];
     Index3 at = centre;
-    for (at[a] = 0; at[a] < box->count[a]; ++at[a])
-      factor.push_back(taps[place(at)] / (axis == f.last ? 1.0 : largest->coefficient));
-    const int exponent = axis == f.last ? -exponents : detail::exponent_of_sum(factor);
-    exponents += exponent;
-    for (double& number : factor) number = std::ldexp(number, -exponent);
+    for (at[a] = 0; at[a] < box->count[a]; ++at[a]) factor.push_back(taps[place(at)]);
+    if (axis == f.last) {
+      for (double& number : factor) number /= others;
+    } else if (factor.size() == 1) {
+      factor = {1.0};
+    } else {
+      detail::make_primitive(factor);
+      others *= factor[std::size_t(centre[a])];
+    }
   }
   for (int axis = 0; axis < f.last; ++axis) f.factor[std::size_t(axis)] = {1.0};
   const bool close = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
