@@ -71,29 +71,54 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
   copy_box<false>(cells, g, whole, source);
 }
 
-/// Writes a thread's points of a column, from (i0, i1, i2) on.
+/// A column of points that a thread writes, so many at a time.
 template <class T>
-__device__ __forceinline__ void write_column(const SweepGeometry& geometry, const T* source, T* target, std::int64_t i0,
-                                             std::int64_t i1, std::int64_t i2,
-                                             const Scalar<T> (&sum)[SeparablePoints<Scalar<T>>::kPoints]) {
-  constexpr int kPoints = SeparablePoints<Scalar<T>>::kPoints;
-  const AxisParts rows(geometry.domain, 1, i1), columns(geometry.domain, 2, i2);
-  if (!columns.exists(0)) return;
-  T* const to = target + geometry.target_index(i0, i1, i2);
-  const bool computed = columns.computed(0) && !geometry.domain.frozen_on(0, i0);
-  const std::int64_t stride = geometry.target_strides[1];
-  if (computed && rows.first <= 0 && rows.end >= kPoints) {
-#pragma unroll
-    for (int p = 0; p < kPoints; ++p) to[p * stride] = rounded<T>(sum[p]);
-    return;
+struct ColumnWriter {
+  using S = Scalar<T>;
+  static constexpr int kPoints = SeparablePoints<S>::kPoints;
+  const SweepGeometry& geometry;
+  const T* from;
+  T* to;
+  AxisParts rows;
+  bool exists, computed;
+
+  /// From (i0, i1, i2) on.
+  __device__ __forceinline__ ColumnWriter(const SweepGeometry& g, const T* source, T* target, std::int64_t i0,
+                                          std::int64_t i1, std::int64_t i2)
+      : geometry(g),
+        from(source + g.source_index(i0, i1, i2)),
+        to(target + g.target_index(i0, i1, i2)),
+        rows(g.domain, 1, i1) {
+    const AxisParts columns(g.domain, 2, i2);
+    exists = columns.exists(0), computed = columns.computed(0);
   }
-  const T* const from = source + geometry.source_index(i0, i1, i2);
+
+  /// The sums of points `plane` planes and `row` rows away.
+  __device__ __forceinline__ void write(const S (&sum)[kPoints], int plane, int row, bool plane_computed) const {
+    if (!exists) return;
+    const std::int64_t stride = geometry.target_strides[1];
+    T* const first = to + plane * geometry.target_strides[0] + row * stride;
+    const bool sums = computed && plane_computed;
+    if (sums && rows.first <= row && rows.end >= row + kPoints) {
 #pragma unroll
-  for (int p = 0; p < kPoints; ++p)
-    if (rows.exists(p))
-      to[p * stride] = computed && rows.computed(p) ? rounded<T>(sum[p])
-                                                    : load_read_only(from + p * geometry.source_strides[1]);
-}
+      for (int p = 0; p < kPoints; ++p) first[p * stride] = rounded<T>(sum[p]);
+      return;
+    }
+    write_some(sum, first, from + plane * geometry.source_strides[0] + row * geometry.source_strides[1], row, sums);
+  }
+
+ private:
+  /// Some of which do not exist, or keep their values.
+  __device__ __forceinline__ void write_some(const S (&sum)[kPoints], T* first, const T* kept, int row,
+                                             bool sums) const {
+#pragma unroll
+    for (int p = 0; p < kPoints; ++p)
+      if (rows.exists(row + p))
+        first[p * geometry.target_strides[1]] = sums && rows.computed(row + p)
+                                                    ? rounded<T>(sum[p])
+                                                    : load_read_only(kept + p * geometry.source_strides[1]);
+  }
+};
 
 /// Adds what comes from the planes before, and keeps this plane's sums: false if planes are still missing.
 template <class S>
@@ -144,18 +169,21 @@ __global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
   const int stages = int(min(std::int64_t(l.segment), left)) + l.lag;
   for (int i = thread; i < l.groups; i += Points::kThreads)
     cp_async<16>(b.taps[2] + std::uint32_t(i) * 16, g.taps + i * Points::kWidth, true);
-  copy_stage(g, b, 0, source);
-  cp_async_commit();
 
   const int lane = thread % Points::kLanes, column = thread % kSpan, down = thread / kSpan * kPoints;
+  const ColumnWriter<T> writer(g.geometry, source, target, b.at[0], b.at[1] + down, b.at[2] + column);
+  const bool plane_computed = !d.frozen_on(0, b.at[0]);
   const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
   std::uint32_t newest = b.sums, oldest = b.sums;  // rows of sums along rows: of this stage, of the next points'
 #pragma unroll 1
-  for (int stage = 0; stage < stages; ++stage) {
-    cp_async_wait<0>();
-    __syncthreads();
+  for (int stage = -1; stage < stages; ++stage) {
+    if (stage >= 0) {
+      cp_async_wait<0>();
+      __syncthreads();
+    }
     if (stage + 1 < stages) copy_stage(g, b, stage + 1, source);
     cp_async_commit();
+    if (stage < 0) continue;
 
     const std::uint32_t cells = b.cells + std::uint32_t(stage % 2 * l.cell_bytes);
 #pragma unroll 1
@@ -185,8 +213,10 @@ __global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
     if (!kVolume) oldest = oldest + kStageBytes == sum_end ? b.sums : oldest + kStageBytes;
     if (kVolume && !add_planes(l, b, stage, sum)) continue;
     const int done = stage - l.lag;
-    write_column(g.geometry, source, target, b.at[0] + (kVolume ? done : 0),
-                 b.at[1] + (kVolume ? 0 : done * kRows) + down, b.at[2] + column, sum);
+    if (kVolume)
+      writer.write(sum, done, 0, !d.frozen_on(0, b.at[0] + done));
+    else
+      writer.write(sum, 0, done * kRows, plane_computed);
   }
 }
 
