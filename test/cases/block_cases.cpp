@@ -22,15 +22,17 @@ std::vector<Extents> domains_of(int rank, const Offset& count) {
 }
 
 /// Boxes of taps of even and odd sides, whose centre is anywhere: taps of their own, or products of a factor for each
-/// axis.
+/// axis. Some are one row or a few, of 8 to 101 taps.
 void add_blocks(std::vector<StencilCase>& list, const char* kind, MakeBlock make) {
   struct Block {
     Offset first, count;
   };
-  const Block blocks[] = {{{-2, -3, 0}, {4, 6, 1}},     {{-7, -7, 0}, {15, 15, 1}}, {{1, -1, 0}, {5, 2, 1}},
-                          {{0, 0, 0}, {9, 31, 1}},      {{-1, -3, -2}, {2, 5, 4}},  {{0, -4, -1}, {3, 4, 3}},
-                          {{-3, -3, -3}, {6, 7, 7}},    {{-50, 0, 0}, {101, 1, 1}}, {{-3, 0, 0}, {26, 1, 1}},
-                          {{-90, -20, 0}, {170, 41, 1}}};
+  const Block blocks[] = {
+      {{-2, -3, 0}, {4, 6, 1}},  {{-7, -7, 0}, {15, 15, 1}},    {{1, -1, 0}, {5, 2, 1}},   {{0, 0, 0}, {9, 31, 1}},
+      {{-1, -3, -2}, {2, 5, 4}}, {{0, -4, -1}, {3, 4, 3}},      {{-3, -3, -3}, {6, 7, 7}}, {{-50, 0, 0}, {101, 1, 1}},
+      {{-3, 0, 0}, {26, 1, 1}},  {{-90, -20, 0}, {170, 41, 1}}, {{-4, 0, 0}, {9, 1, 1}},   {{-7, 0, 0}, {8, 1, 1}},
+      {{-9, 0, 0}, {24, 1, 1}},  {{0, -5, 0}, {1, 12, 1}},      {{-1, -9, 0}, {2, 19, 1}}, {{-1, -4, 0}, {3, 8, 1}},
+      {{0, 0, -6}, {1, 1, 13}},  {{0, -1, -4}, {1, 3, 9}},      {{-1, 0, 0}, {2, 1, 11}}};
   std::size_t number = 0;
   for (const Block& b : blocks) {
     const int rank = b.count[2] > 1 ? 3 : b.count[1] > 1 ? 2 : 1;

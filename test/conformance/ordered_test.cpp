@@ -46,6 +46,8 @@ std::vector<Named> lists(int rank) {
                          {"one sided", one_sided(rank, kWeights)},
                          {"scattered", scattered(rank, kWeights)}};
   if (rank > 1) all.push_back({"box1", box(rank, 1, kWeights)});
+  const Offset long_rows[] = {{26, 1, 1}, {2, 19, 1}, {1, 2, 11}};
+  all.push_back({"long rows", block(rank, {-1, rank > 1 ? -1 : 0, rank > 2 ? -2 : 0}, long_rows[rank - 1], kWeights)});
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include "model.hpp"
 
 #include "dense_kernel.hpp"
+#include "row_kernel.hpp"
 #include "sweep_axis.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ constexpr double kTapsOfLoop = 9.0;
 double sums_seconds(const StencilCosts& c, const StencilWork& work, bool in_blocks) {
   const double taps = double(work.problem.taps.size());
   if (in_blocks) return c.line + taps * c.multiply_add + work.block_loads * c.load;
-  return c.line + taps * (c.multiply_add + c.load) + (std::ceil(taps / kTapsOfLoop) - 1.0) * c.loop;
+  const double loops = std::max(std::ceil((taps - work.shared) / kTapsOfLoop) - 1.0, 0.0);
+  return c.line + taps * c.multiply_add + work.row_loads * c.load + loops * c.loop;
 }
 
 /// The part of a step's lines that the shared cache still has from the step before. Others use that cache, too.
@@ -116,13 +118,26 @@ Overlap overlap_of(const StencilProblem& p, const TemporalShape& s) {
   return result;
 }
 
-/// None for elements of 16 bits, whose rows go one by one, nor for taps that fill a box.
-std::vector<TapGroup> ordered(StencilProblem& p, bool box) {
-  const auto by_offset = [](const plugin::Tap& a, const plugin::Tap& b) { return a.offset < b.offset; };
-  if (box) return std::sort(p.taps.begin(), p.taps.end(), by_offset), std::vector<TapGroup>{};
+/// None for elements of 16 bits, whose rows go one by one, nor for taps in the order of their offsets.
+std::vector<TapGroup> ordered(StencilProblem& p, bool by_offset) {
+  const auto earlier = [](const plugin::Tap& a, const plugin::Tap& b) { return a.offset < b.offset; };
+  if (by_offset) return std::sort(p.taps.begin(), p.taps.end(), earlier), std::vector<TapGroup>{};
   if (plugin::size_of(p.dtype) != 2) return group_taps(p.taps);
   order_by_rows(p.taps);
   return {};
+}
+
+/// How often so many taps, one behind the other, read neighbours along a row.
+double times_together(const std::vector<plugin::Tap>& taps, int count) {
+  double times = 0.0;
+  int length = 0;
+  plugin::Index3 next{};
+  for (const plugin::Tap& tap : taps) {
+    length = length > 0 && tap.offset == next ? length + 1 : 1;
+    next = {tap.offset[0], tap.offset[1], steps_away(tap.offset[2], 1, 1)};
+    if (length == count) times += 1.0, length = 0;
+  }
+  return times;
 }
 
 }  // namespace
@@ -130,9 +145,15 @@ std::vector<TapGroup> ordered(StencilProblem& p, bool box) {
 StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& instructions)
     : problem(sweep_axis_first(as_given)),
       box(dense_box(problem)),
-      groups(ordered(problem, box.has_value())),
-      block_rows(box ? 0 : cpu::block_rows(instructions, groups)),
-      block_loads(box ? kLoadsOfBox * double(problem.taps.size()) : loads_per_result(groups, block_rows)) {}
+      by_offset(box || few_long_rows(problem)),
+      groups(ordered(problem, by_offset)),
+      block_rows(by_offset ? 0 : cpu::block_rows(instructions, groups)),
+      block_loads(by_offset ? kLoadsOfBox * double(problem.taps.size()) : loads_per_result(groups, block_rows)) {
+  const int together = neighbours_at_a_time(instructions, element());
+  const double times = together > 0 ? times_together(problem.taps, together) : 0.0;
+  shared = times * together;
+  row_loads = double(problem.taps.size()) - 2.0 * times;
+}
 
 double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut& cut, bool nontemporal, int threads) {
   const StencilCosts& c = machine.costs.stencil;

@@ -23,10 +23,13 @@ namespace tessera::cpu {
 /// A problem, and what all its models ask.
 struct StencilWork {
   plugin::StencilProblem problem;  ///< with its sweep axis first, and its taps as grouped
-  std::optional<DenseBox> box;     ///< that the taps fill: in the order of their offsets then, without groups
+  std::optional<DenseBox> box;     ///< that the taps fill
+  bool by_offset;                  ///< whether they are in the order of their offsets, without groups
   std::vector<TapGroup> groups;
   int block_rows;      ///< rows of each plane in blocks of rows; 0: there are none
   double block_loads;  ///< vectors that these load for each vector of results
+  double shared;       ///< taps that a loop over a single row adds with their neighbours
+  double row_loads;    ///< vectors that it loads for each vector of results
 
   StencilWork(const plugin::StencilProblem& as_given, const InstructionSet& instructions);
 

@@ -8,6 +8,7 @@
 
 #include "../convert.hpp"
 #include "../nontemporal_store.hpp"
+#include "tap_groups.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,8 @@ namespace tessera::cpu {
 namespace {
 
 /// Most taps of a loop that is made for their number; kAny stands for the loop for any number, which takes some at a
-/// time.
-constexpr int kMostTaps = 9, kAny = kMostTaps + 1, kTapsAtATime = 4;
+/// time, and kShared for one that looks for neighbours among them.
+constexpr int kMostTaps = 9, kAny = kMostTaps + 1, kShared = kAny + 1, kTapsAtATime = 4;
 
 template <class T>
 constexpr bool kNarrow = sizeof(T) == 2;
@@ -31,7 +32,7 @@ constexpr int kVectorsOfLine = int(kLineBytes / sizeof(T)) / kSums<T>;  ///< vec
 /// Vectors of sums that an iteration of a loop has: as many as fill the multiply-add units for their latency, or two,
 /// which leave registers for the coefficients.
 template <class T, int kTaps>
-constexpr int kVectorsAtATime = kNarrow<T> || kTaps == kAny ? 8 : std::max(2, kVectorsOfLine<T>);
+constexpr int kVectorsAtATime = kNarrow<T> || kTaps >= kAny ? 8 : std::max(2, kVectorsOfLine<T>);
 
 using Sum = Scalar<bfloat16>;
 
@@ -66,6 +67,59 @@ template <class T, std::size_t kTaps, bool kStart, int kLanes, int kVectors>
         sum[v] += factor[t] * value;
       }
     }
+}
+
+template <class T>
+constexpr int kNeighbours = neighbours_at_a_time(kInstructionSet, sizeof(T));
+
+/// Whether so many taps from the t-th on read neighbours, one behind the other.
+template <class T>
+[[gnu::always_inline]] inline bool are_neighbours(const RowTaps<T>& taps, std::int64_t t, int count) {
+  if (t + count > taps.count) return false;
+#pragma GCC unroll 16
+  for (int k = 1; k < count; ++k)
+    if (taps.offset[t + k] != steps_away(taps.offset[t], k, 1)) return false;
+  return true;
+}
+
+/// The elements from kFrom behind the first one of `low` on, where `high` begins kNext behind it: one instruction,
+/// which shuffles 16 bytes at a time.
+template <int kFrom, int kNext, class V, std::size_t... kLane>
+[[gnu::always_inline]] inline V shifted(V low, V high, std::index_sequence<kLane...>) {
+  constexpr std::size_t kCount = sizeof...(kLane), kPart = kNext == 2 ? 2 : 4;
+  return __builtin_shufflevector(low, high,
+                                 int(kLane % kPart < kPart / 2 ? kLane + kFrom : kCount + kLane + kFrom - kNext)...);
+}
+
+/// Adds kNeighbours taps, of which the first reads at `tap`. The second and the third one of four are put together from
+/// the first and the last, in f64 each second one from those around it. No more is read than by each tap alone.
+template <class T, int kVectors>
+[[gnu::always_inline]] inline void add_neighbours(const T* tap, const T* factor, Vector<T> (&sum)[kVectors]) {
+  constexpr int kNext = sizeof(T) == 4 ? 3 : 2;
+  constexpr auto kEach = std::make_index_sequence<kLanes<T>>{};
+  Vector<T> factors[kNeighbours<T>];
+#pragma GCC unroll 16
+  for (int t = 0; t < kNeighbours<T>; ++t) {
+    Vector<T> one = factor[t] - Vector<T>{};
+    keep_in_register(one);
+    factors[t] = one;
+  }
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) {
+    const T* const at = tap + v * kLanes<T>;
+    Vector<T> low = load(at);
+    keep_in_register(low);
+    sum[v] += factors[0] * low;
+#pragma GCC unroll 16
+    for (int t = kNext; t < kNeighbours<T>; t += kNext) {
+      Vector<T> high = load(at + t);
+      keep_in_register(high);
+      sum[v] += factors[t - kNext + 1] * shifted<1, kNext>(low, high, kEach);
+      if constexpr (kNext == 3) sum[v] += factors[t - 1] * shifted<2, kNext>(low, high, kEach);
+      sum[v] += factors[t] * high;
+      low = high;
+    }
+  }
 }
 
 /// Adds kRun taps that read neighbours, one behind the other, to sums of pairs: what is at an even place for one of
@@ -112,7 +166,7 @@ template <class T, To kTo, int kVectors>
   }
 }
 
-/// Taps of which the last kRun are a run. There are kTaps; with kTaps = kAny, any number.
+/// Taps of which the last kRun are a run. There are kTaps; with kTaps = kAny or kShared, any number.
 template <class T, int kTaps, int kRun>
 class LoopTaps {
   using S = Scalar<T>;
@@ -130,21 +184,27 @@ class LoopTaps {
     constexpr int kTogether = kSplit<T, kVectors> ? kRun : 0;
     const S* factor = taps_.coefficient;
     asm("" : "+r"(factor));  // as if it were new: coefficients are loaded where they are used, registers are for sums
-    if constexpr (kTaps != kAny) {
+    if constexpr (kTaps < kAny) {
       constexpr std::size_t kAlone = kKnown - kTogether;
       add_taps<T, kAlone, kStart, kLanes>(tap_, kNarrow<T> ? factor : factor_.data(), i, sum);
       if constexpr (kTogether > 0) add_run<kTogether, kStart>(tap_[kAlone] + i, factor + kAlone, sum);
     } else {
       const std::int64_t alone = taps_.count - kTogether;
       std::int64_t t = 0;
-      for (; t + kTapsAtATime <= alone; t += kTapsAtATime) add_some<kTapsAtATime, kStart, kLanes>(t, factor, i, sum);
+      for (; t + kTapsAtATime <= alone; t += kTapsAtATime) {
+        if constexpr (kTaps == kShared && kLanes == kSums<T>)
+          for (; are_neighbours(taps_, t, kNeighbours<T>); t += kNeighbours<T>)
+            add_neighbours<T>(place(t, i), factor + t, sum);
+        if (t + kTapsAtATime > alone) break;
+        add_some<kTapsAtATime, kStart, kLanes>(t, factor, i, sum);
+      }
       for (; t < alone; ++t) add_some<1, kStart, kLanes>(t, factor, i, sum);
       if constexpr (kTogether > 0) add_run<kTogether, kStart>(in_ + taps_.offset[alone] + i, factor + alone, sum);
     }
   }
 
  private:
-  static constexpr std::size_t kKnown = kTaps == kAny ? 0 : std::size_t(kTaps);
+  static constexpr std::size_t kKnown = kTaps >= kAny ? 0 : std::size_t(kTaps);
 
   /// kCount taps from the t-th on.
   template <std::size_t kCount, bool kStart, int kLanes, int kVectors>
@@ -152,11 +212,15 @@ class LoopTaps {
                                        Vector<S, kLanes> (&sum)[kVectors]) const {
     std::array<const T*, kMostTaps> tap;
 #pragma GCC unroll 16
-    for (std::size_t k = 0; k < kCount; ++k) {
-      tap[k] = in_ + i + taps_.offset[t + std::int64_t(k)];
-      asm("" : "+r"(tap[k]));  // or loops keep a register for each vector's place
-    }
+    for (std::size_t k = 0; k < kCount; ++k) tap[k] = place(t + std::int64_t(k), i);
     add_taps<T, kCount, kStart, kLanes>(tap, factor + t, 0, sum);
+  }
+
+  /// Where the t-th tap of point i reads.
+  const T* place(std::int64_t t, std::int64_t i) const {
+    const T* at = in_ + i + taps_.offset[t];
+    asm("" : "+r"(at));  // or loops keep a register for each vector's place
+    return at;
   }
 
   const T* in_;
@@ -240,14 +304,16 @@ std::size_t run_at_end(const RowTaps<T>& taps) {
 template <class T>
 using SumRow = void (*)(const T*, const RowTaps<T>&, Scalar<T>, T*, const T*, std::int64_t, const LinesApart<T>&);
 
-/// Loops by their run, then by their number of taps: 0 to kMostTaps, and any.
+/// Loops by their run, then by their number of taps: 0 to kMostTaps, and any; where neighbours share, also kShared.
+template <class T>
+constexpr std::size_t kLoopCount = kNeighbours<T> != 0 ? kShared + 1 : kAny + 1;
 template <class T, To kTo, std::size_t kRun, std::size_t... kTaps>
 constexpr std::array<SumRow<T>, sizeof...(kTaps)> make_loops(std::index_sequence<kTaps...>) {
   return {sum_row<T, int(kTaps), run_length(kRun, kTaps), kTo>...};
 }
 template <class T, To kTo, std::size_t... kRun>
-constexpr std::array<std::array<SumRow<T>, kAny + 1>, sizeof...(kRun)> make_runs(std::index_sequence<kRun...>) {
-  return {make_loops<T, kTo, kRun>(std::make_index_sequence<kAny + 1>{})...};
+constexpr std::array<std::array<SumRow<T>, kLoopCount<T>>, sizeof...(kRun)> make_runs(std::index_sequence<kRun...>) {
+  return {make_loops<T, kTo, kRun>(std::make_index_sequence<kLoopCount<T>>{})...};
 }
 template <class T, To kTo>
 constexpr auto kLoops = make_runs<T, kTo>(std::make_index_sequence<kRuns<T>>{});
@@ -256,7 +322,10 @@ template <class T, To kTo>
 void sum_points(const T* in, const RowTaps<T>& taps, Scalar<T> init, T* out, const T* newest, std::int64_t n,
                 const LinesApart<T>& apart) {
   if (kNarrow<T> && init != init) init = std::numeric_limits<Scalar<T>>::quiet_NaN();  // for rounded_pairs()
-  const auto count = std::size_t(std::min<std::int64_t>(taps.count, kAny));
+  auto count = std::size_t(std::min<std::int64_t>(taps.count, kAny));
+  // A few taps gain less by what they share than by a loop for their number.
+  if constexpr (kNeighbours<T> != 0)
+    if (are_neighbours(taps, 0, taps.count > kMostTaps ? kNeighbours<T> : 2 * kNeighbours<T>)) count = kShared;
   kLoops<T, kTo>[run_at_end(taps)][count](in, taps, init, out, newest, n, apart);
 }
 

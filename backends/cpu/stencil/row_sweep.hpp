@@ -17,7 +17,7 @@ namespace tessera::cpu {
 inline Cut row_sweep_cut(const Machine& machine, const StencilWork& work, int threads, bool nontemporal) {
   const plugin::StencilProblem& p = work.problem;
   const std::int64_t of_box = work.box && work.box->row_axis == 0 && !nontemporal ? kDenseRows : 1;
-  return cut_of(p, threads, work.box ? of_box : common_planes(p, nontemporal), machine.caches.level2);
+  return cut_of(p, threads, work.by_offset ? of_box : common_planes(p, nontemporal), machine.caches.level2);
 }
 
 template <bool kNontemporal>

@@ -17,6 +17,9 @@ namespace {
 
 using plugin::Tap;
 
+/// Taps of a row that is long.
+constexpr std::int64_t kLongRow = 8;
+
 bool before(const Tap& a, const Tap& b) {
   return std::tie(a.offset[2], a.offset[0], a.offset[1]) < std::tie(b.offset[2], b.offset[0], b.offset[1]);
 }
@@ -79,6 +82,12 @@ std::optional<DenseBox> dense_box(const plugin::StencilProblem& p) {
   const int row_axis = p.rank == 2 ? 0 : 1;
   if (!box || box->count[std::size_t(row_axis)] < kDenseRows || box->count[2] < 2) return {};
   return DenseBox{box->count, row_axis};
+}
+
+bool few_long_rows(const plugin::StencilProblem& p) {
+  if (plugin::size_of(p.dtype) == 2) return false;
+  const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
+  return box && box->count[0] * box->count[1] <= (p.rank == 3 ? 2 : 3) && box->count[2] >= kLongRow;
 }
 
 std::vector<TapGroup> group_taps(std::vector<Tap>& taps) {

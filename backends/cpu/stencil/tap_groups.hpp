@@ -75,11 +75,22 @@ struct DenseBox {
 /// next one.
 std::optional<DenseBox> dense_box(const plugin::StencilProblem& problem);
 
+/// Whether taps of elements that are no 16 bits fill a box of few rows, all of them long. They go row by row:
+/// neighbours along a row share more of what they load than rows do, but for three rows in 3D.
+bool few_long_rows(const plugin::StencilProblem& problem);
+
 /// Puts taps in the order in which every algorithm here adds them, that of the groups that are returned.
 std::vector<TapGroup> group_taps(std::vector<plugin::Tap>& taps);
 
 /// The order for elements of 16 bits: row by row of what they read, the row with the most taps last.
 void order_by_rows(std::vector<plugin::Tap>& taps);
+
+/// Taps along a row, one behind the other, for which its loop loads two vectors less. Half of all loads lie across two
+/// lines, with AVX-512 nearly all, and bind: two shuffles in their place keep the multiply-add units busy. 0: none.
+/// Registers of 16 bytes seldom lie across lines.
+constexpr int neighbours_at_a_time(const InstructionSet& instructions, std::int64_t element) {
+  return element == 2 || instructions.vector_bytes < 32 ? 0 : element == 4 ? 4 : 5;
+}
 
 /// Planes of a block. Two share most of what they read of the planes around, which comes from the second-level cache.
 inline constexpr int kBlockPlanes = 2;

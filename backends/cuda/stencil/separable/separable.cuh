@@ -45,7 +45,7 @@ struct SeparableBlock {
     at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * Points::kRows : Points::kRows);
     at[2] = std::int64_t(blockIdx.x) * Points::kSpan - l.early;
     whole_columns = at[2] + l.first[2] >= 0 && at[2] + l.first[2] + l.pitch <= d.extents[2];
-    cells = shared, sums = cells + 2 * std::uint32_t(l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
+    cells = shared, sums = cells + std::uint32_t(kSeparableBuffers * l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
     std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
 #pragma unroll
     for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
@@ -65,7 +65,7 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
                         b.at[2] + l.first[2]},
                        l.rows,
                        l.pitch,
-                       b.cells + std::uint32_t(stage % 2 * l.cell_bytes)};
+                       b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes)};
   const bool whole = b.whole_columns && cells.first[1] >= 0 && cells.first[1] + l.rows <= d.extents[1] &&
                      cells.first[0] >= 0 && cells.first[0] < d.extents[0];
   copy_box<false>(cells, g, whole, source);
@@ -176,16 +176,17 @@ __global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
   const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
   std::uint32_t newest = b.sums, oldest = b.sums;  // rows of sums along rows: of this stage, of the next points'
 #pragma unroll 1
-  for (int stage = -1; stage < stages; ++stage) {
+  for (int stage = 1 - kSeparableBuffers; stage < stages; ++stage) {
     if (stage >= 0) {
-      cp_async_wait<0>();
+      cp_async_wait<kSeparableBuffers - 2>();
       __syncthreads();
     }
-    if (stage + 1 < stages) copy_stage(g, b, stage + 1, source);
+    const int coming = stage + kSeparableBuffers - 1;
+    if (coming < stages) copy_stage(g, b, coming, source);
     cp_async_commit();
     if (stage < 0) continue;
 
-    const std::uint32_t cells = b.cells + std::uint32_t(stage % 2 * l.cell_bytes);
+    const std::uint32_t cells = b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes);
 #pragma unroll 1
     for (int row = thread / Points::kLanes; row < l.rows; row += kRows) {
       S sum[kPoints] = {};
