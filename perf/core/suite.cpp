@@ -230,9 +230,9 @@ std::string family_of(const Problem& problem) {
     return g.m <= 128 ? "square products up to 128" : "square products above 128";
   }
   const StencilShape& s = problem.stencil;
-  const std::string of = problem.op == Op::system
-                             ? std::string("system, ") + kModels[std::size_t(problem.system.model)]
-                             : std::to_string(s.rank) + (s.pattern == Pattern::box ? "D box" : s.pattern == Pattern::product ? "D product" : "D star");
+  const Pattern pattern = s.pattern == Pattern::derivative ? Pattern::star : s.pattern;
+  const std::string of = problem.op == Op::system ? std::string("system, ") + kModels[std::size_t(problem.system.model)]
+                                                  : std::to_string(s.rank) + "D " + kPatterns[int(pattern)];
   return of + (problem.steps() > 1 ? ", many steps" : ", one sweep");
 }
 

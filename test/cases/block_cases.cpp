@@ -39,8 +39,8 @@ void add_blocks(std::vector<StencilCase>& list, const char* kind, MakeBlock make
     if (make == product && rank == 1) continue;
     for (const Extents& extents : domains_of(rank, b.count)) {
       const Boundary mode = kBoundaries[number++ % kModeCount];
-      const std::string name = kind + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " +
-                               text(extents) + " " + name_of(mode);
+      const std::string name =
+          kind + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " + text(extents) + " " + name_of(mode);
       const bool exact = b.count[0] <= 101;
       list.push_back({name,
                       {.extents = extents,

@@ -198,7 +198,7 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
 double separable_seconds(const Machine& machine, const StencilProblem& p, const plugin::TapFactors& f, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilWork work(p, machine.instructions);
-  const double bytes = p.dtype == TESSERA_F64 ? 8.0 : 4.0;  // of a sum
+  const double bytes = std::max(4.0, double(work.element()));  // of a sum
   const double lines = double(p.points()) * bytes / double(kLineBytes);
   const double along = double(f.box.count[2]);
   double sums = c.line + along * (c.multiply_add + c.load) + std::ceil(along / kTapsOfLoop) * c.loop;

@@ -99,9 +99,8 @@ class SeparablePlan final : public plugin::Plan {
     const T* in = execution.operand<const T>(0);
     T* out = execution.operand<T>(1);
     T* workspace = execution.workspace<T>();
-    run_steps(threads_, p_.steps, [&](Team team, std::int64_t step) {
-      run(team, plugin::sweep_arrays(p_, in, out, workspace, step));
-    });
+    run_steps(threads_, p_.steps,
+              [&](Team team, std::int64_t step) { run(team, plugin::sweep_arrays(p_, in, out, workspace, step)); });
   }
 
  private:
@@ -244,10 +243,10 @@ class SeparablePlan final : public plugin::Plan {
   const plugin::Domain& d_ = p_.domain;
   plugin::TapBox box_;
   int threads_;
-  bool volume_;                        ///< the taps have several places on axis 0
-  Span computed_[plugin::kAxes]{};     ///< points that do not keep their values
-  std::int64_t width_ = 0;             ///< columns that are summed at a time
-  std::vector<Pass<S>> passes_;        ///< along axes 2, 1 and 0
+  bool volume_;                     ///< the taps have several places on axis 0
+  Span computed_[plugin::kAxes]{};  ///< points that do not keep their values
+  std::int64_t width_ = 0;          ///< columns that are summed at a time
+  std::vector<Pass<S>> passes_;     ///< along axes 2, 1 and 0
   std::vector<Scratch> scratch_;
 };
 
@@ -264,9 +263,8 @@ void offer(const plugin::StencilProblem& problem, const Machine& machine, const 
   const double alone = separable_seconds(machine, problem, *factors, 1);
   const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
   const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
-  offers.add({{{"threads", threads}},
-              separable_seconds(machine, problem, *factors, threads),
-              problem.sweep_workspace()});
+  offers.add(
+      {{{"threads", threads}}, separable_seconds(machine, problem, *factors, threads), problem.sweep_workspace()});
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,

@@ -118,8 +118,7 @@ __device__ __forceinline__ void copy_whole(const BoxCells& cells, const SweepGeo
 /// The same where some lie outside, no farther than the domain is long. Those that no point reads which is computed are
 /// left, or are any of the domain's.
 template <bool kLine, int kCount, class T>
-__device__ __forceinline__ void copy_folded(const BoxCells& cells, const CellSource<Scalar<T>>& g,
-                                            const T* source) {
+__device__ __forceinline__ void copy_folded(const BoxCells& cells, const CellSource<Scalar<T>>& g, const T* source) {
   using S = Scalar<T>;
   const plugin::Domain& d = g.geometry.domain;
   const std::int64_t stride = g.geometry.source_strides[1];

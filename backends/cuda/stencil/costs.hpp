@@ -142,15 +142,15 @@ struct DenseCosts {
 
 /// separable. Of a multiprocessor whose threads hide what they wait for.
 struct SeparableCosts {
-  double tap = 0.0113, tap_f64 = 0.0213;  ///< of a sum and a tap
-  double sum = 0.03;                      ///< of a sum along one axis beside its taps
-  double plane = 2.0;                     ///< taps along axis 0 take so many times as long
-  double point = 0.03;                    ///< to write one
-  double cell = 0.03, cell_16 = 0.06;     ///< to load one, of 16 bits
-  double stage = 200;                     ///< of a block's stage beside these
-  double enough_threads = 500;            ///< fewer wait for themselves
-  double memory = 1.2;                    ///< of the time that a copy takes
-  double overlap = 0.1;  ///< the part of the shorter of computing and memory that the longer one does not hide
+  double tap = 0.01406, tap_f64 = 0.0239;    ///< of a sum and a tap
+  double sum = 0.03302;                      ///< of a sum along one axis beside its taps
+  double plane = 1.737;                      ///< taps along axis 0 take so many times as long
+  double point = 0.0301;                     ///< to write one
+  double cell = 0.02958, cell_16 = 0.06796;  ///< to load one, of 16 bits
+  double stage = 238.2;                      ///< of a block's stage beside these
+  double enough_threads = 827.6;             ///< fewer wait for themselves
+  double memory = 1.363;                     ///< of the time that a copy takes
+  double overlap = 0.1004;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// In the order of the values above, by which perf/fit finds them.

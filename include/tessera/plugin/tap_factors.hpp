@@ -82,13 +82,32 @@ bool stands_for(const TapFactors& f, const std::vector<double>& taps) {
   return true;
 }
 
+/// From the taps on the lines through the largest one, which tap_at(place in the box) says. Those of the last axis are
+/// over what the others have there.
+template <class TapAt>
+void find_factors(TapFactors& f, const Index3& centre, TapAt&& tap_at) {
+  double others = 1.0;
+  for (int axis = kAxes - 1; axis >= 0; --axis) {
+    const auto a = std::size_t(axis);
+    std::vector<double>& factor = f.factor[a];
+    if (f.box.count[a] == 1) {
+      factor = {1.0};
+      continue;
+    }
+    Index3 at = centre;
+    for (at[a] = 0; at[a] < f.box.count[a]; ++at[a]) factor.push_back(tap_at(at) / (axis == f.last ? others : 1.0));
+    if (axis == f.last) continue;
+    make_primitive(factor);
+    others *= factor[std::size_t(centre[a])];
+  }
+}
+
 }  // namespace detail
 
 /// The factors of taps of a problem, if it may be summed in any order, the taps fill a box that has at least two axes,
 /// and passes along these have no larger a bound of the error.
 inline std::optional<TapFactors> tap_factors(const StencilProblem& p) {
-  if (p.ordered) return {};
-  const std::optional<TapBox> box = filled_box(p.taps);
+  const std::optional<TapBox> box = p.ordered ? std::nullopt : filled_box(p.taps);
   if (!box) return {};
   TapFactors f{*box, {}, -1};
   int axes = 0;
@@ -97,41 +116,25 @@ inline std::optional<TapFactors> tap_factors(const StencilProblem& p) {
   if (axes < 2) return {};
 
   std::vector<double> taps(p.taps.size());
+  Index3 centre{};
+  double largest = 0.0;
   const auto place = [&](const Index3& at) {
     return std::size_t((at[0] * box->count[1] + at[1]) * box->count[2] + at[2]);
   };
-  const Tap* largest = &p.taps.front();
   for (const Tap& tap : p.taps) {
     Index3 at = tap.offset;
     for (std::size_t axis = 0; axis < at.size(); ++axis) at[axis] -= box->first[axis];
     taps[place(at)] = tap.coefficient;
-    if (std::abs(tap.coefficient) > std::abs(largest->coefficient)) largest = &tap;
+    if (!std::isfinite(tap.coefficient)) return {};
+    if (std::abs(tap.coefficient) > largest) largest = std::abs(tap.coefficient), centre = at;
   }
-  if (!std::isfinite(largest->coefficient) || largest->coefficient == 0.0) return {};
+  if (largest == 0.0) return {};
 
-  // The taps on the lines through the largest one. Of the last axis, over what the others have there.
-  Index3 centre = largest->offset;
-  for (std::size_t axis = 0; axis < centre.size(); ++axis) centre[axis] -= box->first[axis];
-  double others = 1.0;
-  for (int axis = kAxes - 1; axis >= f.last; --axis) {
-    const auto a = std::size_t(axis);
-    std::vector<double>& factor = f.factor[a];
-    Index3 at = centre;
-    for (at[a] = 0; at[a] < box->count[a]; ++at[a]) factor.push_back(taps[place(at)]);
-    if (axis == f.last) {
-      for (double& number : factor) number /= others;
-    } else if (factor.size() == 1) {
-      factor = {1.0};
-    } else {
-      detail::make_primitive(factor);
-      others *= factor[std::size_t(centre[a])];
-    }
-  }
-  for (int axis = 0; axis < f.last; ++axis) f.factor[std::size_t(axis)] = {1.0};
-  const bool close = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+  const auto close = [&]<class T>(std::type_identity<T>) {
+    detail::find_factors(f, centre, [&](const Index3& at) { return taps[place(at)]; });
     return detail::stands_for<Scalar<T>>(f, taps);
-  });
-  return close ? std::optional(f) : std::nullopt;
+  };
+  return with_types(p.dtype, close) ? std::optional(f) : std::nullopt;
 }
 
 }  // namespace tessera::plugin

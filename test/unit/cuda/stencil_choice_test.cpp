@@ -5,6 +5,8 @@
 // device.
 #include "stencil_offers.hpp"
 
+#include <separable/separable.hpp>
+
 #include <stencil_cases.hpp>
 #include <tap_shape.hpp>
 
@@ -179,6 +181,40 @@ TEST_CASE("lists of some taps stream, and many that fill a box go by registers")
     CHECK(single(kF64, test::line(1, 0, 20, kWeights), mode, 1 << 24) == "dense");
     CHECK(single(kF32, test::box(2, 1, kWeights), mode, 16384) == "streaming");
   }
+}
+
+TEST_CASE("large products of a factor for each axis go axis by axis, where sums may have any order") {
+  const Taps filter = test::product(2, {-7, -7, 0}, {15, 15, 1}, kWeights);
+  for (const tessera_boundary mode : {kFixed, kPeriodic})
+    for (const tessera_dtype dtype : {kF32, kF64, kBf16}) {
+      CHECK(single(dtype, filter, mode, 4096) == "separable");
+      CHECK(single(dtype, test::product(3, {-3, -3, -3}, {7, 7, 7}, kWeights), mode, 192) == "separable");
+    }
+  plugin::StencilProblem p = problem(kF32, filter, kFixed, 4096);
+  p.ordered = true;
+  CHECK(cuda::why_not_separable(p, test::h100()).find("takes taps that fill a box and are products") == 0);
+}
+
+TEST_CASE("blocks of separable filters cover the domain, whatever they are asked to have") {
+  const Taps plane = test::product(2, {-2, -1, 0}, {9, 4, 1}, kWeights);
+  const Taps volume = test::product(3, {-2, -1, 0}, {4, 5, 3}, kWeights);
+  for (const tessera_dtype dtype : {kF32, kF64})
+    for (const Taps& taps : {plane, volume})
+      for (const std::int64_t segment : {0, 1, 3, 1000}) {
+        const plugin::StencilProblem p = problem(dtype, taps, kPeriodic, 70);
+        const auto l = cuda::separable_layout(p, test::h100(), plugin::tap_factors(p).value(), segment);
+        REQUIRE(l.has_value());
+        const int rows = cuda::kSeparableRows * (l->march == 1 ? l->segment : 1),
+                  planes = l->march == 0 ? l->segment : 1;
+        const std::int64_t covered[] = {std::int64_t(l->tiles[0]) * planes, std::int64_t(l->tiles[1]) * rows,
+                                        std::int64_t(l->tiles[2]) * l->span - l->early};
+        for (int axis = 0; axis < plugin::kAxes; ++axis) {
+          CAPTURE(axis, segment);
+          CHECK(covered[axis] >= p.domain.extents[axis]);
+        }
+        if (segment > 0) CHECK(l->segment <= segment);
+        CHECK(l->shared_bytes() <= test::h100().shared_per_block);
+      }
 }
 
 TEST_CASE("dense says what it does not take") {

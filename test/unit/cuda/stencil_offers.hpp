@@ -37,6 +37,7 @@ inline constexpr plugin::Algorithm<StencilChoice, plugin::StencilProblem> kStenc
     {"persistent", cuda::why_not_persistent, cuda::offer_persistent, nullptr, kAll},
     {"register_tile", cuda::why_not_register_tile, cuda::offer_register_tile, nullptr, {.ordered = true}},
     {"dense", cuda::why_not_dense, cuda::offer_dense, nullptr, kAll},
+    {"separable", cuda::why_not_separable, cuda::offer_separable, nullptr, {.narrow = true}},
     {"restrict", plugin::supports_all, cuda::offer_direct, nullptr, kAll},
     {"shared_constant", cuda::why_no_tile, cuda::offer_shared_constant, nullptr, kAll},
     {"shared_ldg", cuda::why_no_tile, cuda::offer_shared_ldg, nullptr, kAll},

@@ -56,9 +56,9 @@ __device__ __forceinline__ void copy_stage(const DenseArguments<Scalar<T>>& g, c
   const DenseLayout& l = g.layout;
   const int box_rows = min(l.stage_rows, l.taps[1] - stage.row);
   const BoxCells cells{{b.at[0] + l.first[0] + stage.plane, b.at[1] + l.first[1] + stage.row, b.at[2] + l.first[2]},
-                         l.height + box_rows - 1,
-                         l.pitch,
-                         to};
+                       l.height + box_rows - 1,
+                       l.pitch,
+                       to};
   copy_box<Points::kRows == 1>(cells, g, b.whole, source);
   const S* const taps = g.taps + (stage.plane * l.taps[1] + stage.row) * l.groups * Points::kWidth;
   for (int i = int(threadIdx.x); i < box_rows * l.groups; i += int(blockDim.x))

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The sweep of "separable": sums along rows, then of these along columns, and in volumes along axis 0, in one kernel. A
-/// block marches, so that each sum is made once but at a block's ends.
+/// The sweep of "separable": sums along rows, then of these along columns, and in volumes along axis 0, in one kernel.
+/// A block marches, so that each sum is made once but at a block's ends.
 #pragma once
 
 #include "../../context.hpp"
@@ -42,10 +42,11 @@ struct SeparableBlock {
   __device__ __forceinline__ SeparableBlock(const SeparableLayout& l, const plugin::Domain& d, std::uint32_t shared) {
     using Points = SeparablePoints<S>;
     at[0] = std::int64_t(blockIdx.z) * (l.march == 0 ? l.segment : 1);
-    at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * Points::kRows : Points::kRows);
+    at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * kSeparableRows : kSeparableRows);
     at[2] = std::int64_t(blockIdx.x) * Points::kSpan - l.early;
     whole_columns = at[2] + l.first[2] >= 0 && at[2] + l.first[2] + l.pitch <= d.extents[2];
-    cells = shared, sums = cells + std::uint32_t(kSeparableBuffers * l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
+    cells = shared, sums = cells + std::uint32_t(kSeparableBuffers * l.cell_bytes),
+    ring = sums + std::uint32_t(l.sum_bytes);
     std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
 #pragma unroll
     for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
@@ -61,8 +62,7 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
   const plugin::Domain& d = g.geometry.domain;
   const bool planes = l.march == 0;
   const BoxCells cells{{b.at[0] + l.first[0] + (planes ? stage : 0),
-                        b.at[1] + l.first[1] + (planes ? 0 : stage * SeparablePoints<Scalar<T>>::kRows),
-                        b.at[2] + l.first[2]},
+                        b.at[1] + l.first[1] + (planes ? 0 : stage * kSeparableRows), b.at[2] + l.first[2]},
                        l.rows,
                        l.pitch,
                        b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes)};
@@ -114,9 +114,8 @@ struct ColumnWriter {
 #pragma unroll
     for (int p = 0; p < kPoints; ++p)
       if (rows.exists(row + p))
-        first[p * geometry.target_strides[1]] = sums && rows.computed(row + p)
-                                                    ? rounded<T>(sum[p])
-                                                    : load_read_only(kept + p * geometry.source_strides[1]);
+        first[p * geometry.target_strides[1]] =
+            sums && rows.computed(row + p) ? rounded<T>(sum[p]) : load_read_only(kept + p * geometry.source_strides[1]);
   }
 };
 
@@ -125,7 +124,7 @@ template <class S>
 __device__ __forceinline__ bool add_planes(const SeparableLayout& l, const SeparableBlock<S>& b, int stage,
                                            S (&sum)[SeparablePoints<S>::kPoints]) {
   using Points = SeparablePoints<S>;
-  constexpr std::uint32_t kPlane = Points::kThreads * Points::kVectors * 16;
+  constexpr std::uint32_t kPlane = kSeparableThreads * Points::kVectors * 16;
   const std::uint32_t own = b.ring + threadIdx.x * (Points::kVectors * 16);
   const int planes = l.taps[0], slot = stage % planes;
 #pragma unroll
@@ -151,12 +150,12 @@ __device__ __forceinline__ bool add_planes(const SeparableLayout& l, const Separ
 }
 
 template <bool kVolume, class T>
-__global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
+__global__ void __launch_bounds__(kSeparableThreads, 7)
     stencil_separable_kernel(const __grid_constant__ SeparableArguments<Scalar<T>> g, const T* __restrict__ source,
                              T* __restrict__ target) {
   using S = Scalar<T>;
   using Points = SeparablePoints<S>;
-  constexpr int kPoints = Points::kPoints, kRows = Points::kRows, kSpan = Points::kSpan;
+  constexpr int kPoints = Points::kPoints, kRows = kSeparableRows, kSpan = Points::kSpan;
   constexpr std::uint32_t kValue = sizeof(S), kRowBytes = kSpan * kValue, kStageBytes = kRows * kRowBytes;
   extern __shared__ __align__(16) unsigned char memory[];
   wait_for_predecessor();
@@ -167,10 +166,10 @@ __global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
   const int thread = int(threadIdx.x);
   const std::int64_t left = kVolume ? d.extents[0] - b.at[0] : plugin::ceil_div(d.extents[1] - b.at[1], kRows);
   const int stages = int(min(std::int64_t(l.segment), left)) + l.lag;
-  for (int i = thread; i < l.groups; i += Points::kThreads)
+  for (int i = thread; i < l.groups; i += kSeparableThreads)
     cp_async<16>(b.taps[2] + std::uint32_t(i) * 16, g.taps + i * Points::kWidth, true);
 
-  const int lane = thread % Points::kLanes, column = thread % kSpan, down = thread / kSpan * kPoints;
+  const int lane = thread % kSeparableLanes, column = thread % kSpan, down = thread / kSpan * kPoints;
   const ColumnWriter<T> writer(g.geometry, source, target, b.at[0], b.at[1] + down, b.at[2] + column);
   const bool plane_computed = !d.frozen_on(0, b.at[0]);
   const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
@@ -188,7 +187,7 @@ __global__ void __launch_bounds__(SeparablePoints<Scalar<T>>::kThreads, 7)
 
     const std::uint32_t cells = b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes);
 #pragma unroll 1
-    for (int row = thread / Points::kLanes; row < l.rows; row += kRows) {
+    for (int row = thread / kSeparableLanes; row < l.rows; row += kRows) {
       S sum[kPoints] = {};
       std::uint32_t from = cells + std::uint32_t(row * l.pitch + lane * kPoints) * kValue;
       add_line(sum, b.taps[2], l.taps[2], [&](S* to) {
@@ -249,8 +248,7 @@ class SeparablePlan final : public plugin::Plan {
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
           g.set_arrays(source, source_strides, target_strides, problem_.dtype, l.first[2] - l.early);
           launch(kKernel, dim3(unsigned(l.tiles[2]), unsigned(l.tiles[1]), unsigned(l.tiles[0])),
-                 dim3(SeparablePoints<S>::kThreads), std::size_t(l.shared_bytes()), context_.stream(), start, g, source,
-                 target);
+                 dim3(kSeparableThreads), std::size_t(l.shared_bytes()), context_.stream(), start, g, source, target);
           start.early = early_;
         });
   }

@@ -19,27 +19,30 @@ namespace tessera::cuda {
 
 class Context;
 
+/// Rows that a block computes at a time, and threads of each.
+inline constexpr int kSeparableRows = 12, kSeparableLanes = 8, kSeparableThreads = kSeparableRows * kSeparableLanes;
+
 /// A block computes strips of kSpan columns, so many rows at a time: a thread sums kPoints neighbours of a row, then as
 /// many of a column. With an odd number of vectors the eight threads of a row meet all banks of the shared memory.
 template <class S>
 struct SeparablePoints {
   static constexpr int kWidth = int(16 / sizeof(S)), kVectors = 3, kPoints = kVectors * kWidth;
-  static constexpr int kLanes = 8, kSpan = kLanes * kPoints, kRows = 12, kThreads = kLanes * kRows;
-  static_assert(kSpan * kRows == kThreads * kPoints);
+  static constexpr int kSpan = kSeparableLanes * kPoints;
 };
 
-inline constexpr int kSeparableBuffers = 3;  ///< stages whose cells are in shared memory, or on their way
+inline constexpr int kSeparableBuffers = 2;  ///< stages whose cells are in shared memory, or on their way
 
 /// What a block does. It marches along axis 0 if the taps have several places there, else along axis 1. Sizes in points
 /// and taps.
 struct SeparableLayout {
+  int span;                                       ///< columns of a strip
   int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box
   int march;                                      ///< the axis
-  int early;         ///< points before the domain that rows begin with, so that cells begin on a vector
-  int rows;          ///< of cells in a stage: those of a batch of rows, or of a plane
-  int pitch;         ///< of these
-  int lag;           ///< stages that come before the first one after which points are complete
-  int groups;        ///< vectors of all axes' factors
+  int early;   ///< points before the domain that rows begin with, so that cells begin on a vector
+  int rows;    ///< of cells in a stage: those of a batch of rows, or of a plane
+  int pitch;   ///< of these
+  int lag;     ///< stages that come before the first one after which points are complete
+  int groups;  ///< vectors of all axes' factors
   int cell_bytes, sum_bytes, ring_bytes;  ///< of a stage's cells, and of sums along rows, and along rows and columns
   int segment;                            ///< stages of points of a block
   int tiles[plugin::kAxes];               ///< blocks

@@ -27,6 +27,7 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) 
   using Points = SeparablePoints<S>;
   constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S));
   SeparableLayout l{};
+  l.span = Points::kSpan;
   for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
     l.first[axis] = int(f.box.first[axis]), l.taps[axis] = int(f.box.count[axis]);
     l.groups += plugin::ceil_div(l.taps[axis], kWidth);
@@ -39,13 +40,13 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) 
   constexpr int kSumRow = Points::kSpan * kBytes;
   if (l.march == 0) {
     l.lag = l.taps[0] - 1;
-    l.rows = Points::kRows + l.taps[1] - 1;
+    l.rows = kSeparableRows + l.taps[1] - 1;
     l.sum_bytes = l.rows * kSumRow;
-    l.ring_bytes = l.taps[0] * Points::kThreads * Points::kPoints * kBytes;
+    l.ring_bytes = l.taps[0] * kSeparableThreads * Points::kPoints * kBytes;
   } else {
-    l.lag = plugin::ceil_div(l.taps[1] - 1, Points::kRows);
-    l.rows = Points::kRows;
-    l.sum_bytes = (l.lag + 1) * Points::kRows * kSumRow;
+    l.lag = plugin::ceil_div(l.taps[1] - 1, kSeparableRows);
+    l.rows = kSeparableRows;
+    l.sum_bytes = (l.lag + 1) * kSeparableRows * kSumRow;
   }
   l.cell_bytes = l.rows * l.pitch * kBytes;
   l.tiles[2] = int(std::min<std::int64_t>(strips(l.early), kMaxGridX));
@@ -54,19 +55,17 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) 
 
 /// Stages of points of the whole domain.
 std::int64_t all_stages(const StencilProblem& p, const SeparableLayout& l) {
-  constexpr int kRows = SeparablePoints<double>::kRows;
-  return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], kRows);
+  return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], kSeparableRows);
 }
 
 /// Cuts the domain into blocks of so many stages.
 void cut(const StencilProblem& p, SeparableLayout& l, std::int64_t segment) {
-  constexpr int kRows = SeparablePoints<double>::kRows;
   const std::int64_t stages = std::max<std::int64_t>(all_stages(p, l), 1);
   l.segment = int(std::min(segment, stages));
   const auto grid = [](std::int64_t blocks) { return int(std::min<std::int64_t>(blocks, kMaxGridX)); };
   const int along = grid(plugin::ceil_div<std::int64_t>(stages, l.segment));
   l.tiles[0] = l.march == 0 ? along : grid(p.domain.extents[0]);
-  l.tiles[1] = l.march == 0 ? grid(plugin::ceil_div<std::int64_t>(p.domain.extents[1], kRows)) : along;
+  l.tiles[1] = l.march == 0 ? grid(plugin::ceil_div<std::int64_t>(p.domain.extents[1], kSeparableRows)) : along;
 }
 
 /// Blocks of a multiprocessor at a time.
@@ -77,9 +76,7 @@ int held(const SeparableLayout& l, const Machine& machine) {
 double sweep_seconds(const StencilProblem& p, const Machine& machine, const SeparableLayout& l) {
   const SeparableCosts& costs = machine.stencil.separable;
   const bool wide = value_bytes(p.dtype) == int(sizeof(double));
-  const double points = wide ? SeparablePoints<double>::kThreads * SeparablePoints<double>::kPoints
-                             : SeparablePoints<float>::kThreads * SeparablePoints<float>::kPoints;
-  const double span = points / SeparablePoints<float>::kRows, sums = double(l.rows) * span;  // along rows
+  const double points = double(l.span) * kSeparableRows, sums = double(l.rows) * l.span;  // along rows
   const double tap = wide ? costs.tap_f64 : costs.tap;
   const double along = sums * (tap * l.taps[2] + costs.sum);
   const double across = points * (tap * l.taps[1] + costs.sum);
@@ -89,7 +86,7 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Sepa
                         (l.segment + (l.march == 0 ? l.lag : 0)) * across + l.segment * (planes + points * costs.point);
   const double blocks = l.blocks(), most = std::ceil(blocks / machine.multiprocessors);
   const double busy =
-      std::min(1.0, std::min<double>(held(l, machine), most) * SeparablePoints<float>::kThreads / costs.enough_threads);
+      std::min(1.0, std::min<double>(held(l, machine), most) * kSeparableThreads / costs.enough_threads);
   return seconds_of({.memory = costs.memory * copy_seconds(p, machine),
                      .computing = most * cycles / busy / machine.clock_hz,
                      .overlap = costs.overlap},
