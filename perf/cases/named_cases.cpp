@@ -25,7 +25,7 @@ const char* const kGemmGrammar =
 
 const char* const kStencilGrammar =
     "  --stencil RANKd_PATTERN_rRADIUS:EXTENTS[:BOUNDARY][:TYPE][:steps=N]\n"
-    "    RANK         1, 2, 3; PATTERN: star, box, derivative (1d); RADIUS: 1 to 64\n"
+    "    RANK         1, 2, 3; PATTERN: star, box, product, derivative (1d); RADIUS: 1 to 64\n"
     "    EXTENTS      AxBxC, the last one contiguous, or N for all axes\n"
     "    BOUNDARY     fixed (default), constant (0), periodic, nearest, reflect, mirror\n"
     "    TYPE         f32 (default), f64, f16, bf16\n"
