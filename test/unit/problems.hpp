@@ -6,7 +6,9 @@
 #pragma once
 
 #include <tessera/plugin/problem.hpp>
+#include <tessera/taps.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +25,18 @@ inline std::vector<tessera_tap> neighbours(int rank, std::int64_t radius, bool b
         if ((box || away <= 1) && (centre || away > 0)) taps.push_back({{i, j, k}, 0.03});
       }
   return taps;
+}
+
+/// Taps as descriptors have them.
+inline std::vector<tessera_tap> listed(const Taps& taps) {
+  std::vector<tessera_tap> list;
+  for (const Tap& tap : taps) {
+    tessera_tap one{};
+    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
+    one.coefficient = tap.coefficient;
+    list.push_back(one);
+  }
+  return list;
 }
 
 /// A packed domain with the same boundary mode on all sides.

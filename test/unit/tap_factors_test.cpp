@@ -10,7 +10,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -25,14 +24,7 @@ using plugin::TapFactors;
 namespace {
 
 plugin::StencilProblem problem(const Taps& list, int rank, tessera_dtype dtype = TESSERA_F64) {
-  std::vector<tessera_tap> taps;
-  for (const Tap& tap : list) {
-    tessera_tap one{};
-    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
-    one.coefficient = tap.coefficient;
-    taps.push_back(one);
-  }
-  return test::packed_stencil(dtype, rank, 64, taps, TESSERA_BOUNDARY_NEAREST);
+  return test::packed_stencil(dtype, rank, 64, test::listed(list), TESSERA_BOUNDARY_NEAREST);
 }
 
 using Filter = std::vector<std::vector<double>>;

@@ -20,14 +20,8 @@ namespace {
 
 plugin::StencilProblem problem(tessera_dtype dtype, int rank, const test::Offset& first, const test::Offset& count,
                                tessera_boundary mode, const std::vector<std::int64_t>& extents) {
-  std::vector<tessera_tap> taps;
-  for (const Tap& tap : test::block(rank, first, count, test::Weights::integer)) {
-    tessera_tap one{};
-    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
-    one.coefficient = tap.coefficient;
-    taps.push_back(one);
-  }
-  return test::packed_stencil(dtype, extents, taps, mode);
+  return test::packed_stencil(dtype, extents, test::listed(test::block(rank, first, count, test::Weights::integer)),
+                              mode);
 }
 
 /// Whether it holds for all points of a tile that begins at `first`.

@@ -29,13 +29,7 @@ constexpr auto kF32 = TESSERA_F32, kF64 = TESSERA_F64, kF16 = TESSERA_F16, kBf16
 
 plugin::StencilProblem problem(tessera_dtype dtype, const Taps& taps, tessera_boundary mode, std::int64_t side,
                                std::int64_t steps = 1) {
-  std::vector<tessera_tap> list;
-  for (const Tap& tap : taps) {
-    tessera_tap one{};
-    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
-    one.coefficient = tap.coefficient;
-    list.push_back(one);
-  }
+  std::vector<tessera_tap> list = test::listed(taps);
   std::reverse(list.begin(), list.end());  // order does not matter
   return test::packed_stencil(dtype, taps.rank(), side, list, mode, steps);
 }

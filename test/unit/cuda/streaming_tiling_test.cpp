@@ -20,14 +20,7 @@ namespace {
 
 plugin::StencilProblem volume(tessera_dtype dtype, int radius, tessera_boundary mode,
                               const std::vector<std::int64_t>& extents) {
-  std::vector<tessera_tap> taps;
-  for (const Tap& tap : test::star(3, radius, test::Weights::integer)) {
-    tessera_tap one{};
-    std::copy(tap.offset.begin(), tap.offset.end(), one.offset);
-    one.coefficient = tap.coefficient;
-    taps.push_back(one);
-  }
-  return test::packed_stencil(dtype, extents, taps, mode);
+  return test::packed_stencil(dtype, extents, test::listed(test::star(3, radius, test::Weights::integer)), mode);
 }
 
 double streaming_seconds(tessera_dtype dtype, int radius, tessera_boundary mode,

@@ -7,14 +7,10 @@
 /// one, all its columns.
 #pragma once
 
-#include "../../context.hpp"
 #include "../../convert.cuh"
 #include "../../early_start.cuh"
-#include "../../launch.cuh"
 #include "dense_copy.cuh"
 #include "dense_sums.cuh"
-
-#include <tessera/plugin/plugin.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -110,66 +106,31 @@ __global__ void __launch_bounds__(kDenseThreads, Points::kRows == 1 ? 6 : 4)
   write_points<Points>(g, b, source, target, reinterpret_cast<S*>(memory), sums);
 }
 
+/// Rows of the box in whole vectors, in the order of the offsets.
+template <class Points>
+std::vector<typename Points::Value> dense_taps(const plugin::StencilProblem& problem, const DenseLayout& l) {
+  using S = typename Points::Value;
+  const std::size_t pitch = std::size_t(l.groups) * Points::kWidth;
+  std::vector<S> taps(std::size_t(l.taps[0]) * std::size_t(l.taps[1]) * pitch);
+  for (const plugin::Tap& tap : problem.taps) {
+    const auto place = [&](std::size_t axis) { return std::size_t(tap.offset[axis] - l.first[axis]); };
+    taps[(place(0) * std::size_t(l.taps[1]) + place(1)) * pitch + place(2)] = S(tap.coefficient);
+  }
+  return taps;
+}
+
 template <class Points, int kLast, class T>
-class DensePlan final : public plugin::Plan {
- public:
-  using S = Scalar<T>;
-
-  DensePlan(Context& context, const plugin::StencilProblem& problem, const DenseLayout& layout)
-      : context_(context),
-        problem_(problem),
-        taps_(table(context, problem, layout)),
-        arguments_(problem, layout, taps_.template as<const S>()) {
-    const DeviceGuard guard(context.device());
-    prepare(kKernel, context.machine().shared_per_block);
-    early_ = can_start_early(kKernel);
-  }
-
-  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
-
-  void execute(const plugin::Execution& e) override {
-    const DeviceGuard guard(context_.device());
-    DenseArguments<S> g = arguments_;
-    EarlyStart start{false};
-    plugin::for_each_sweep<T>(
-        problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
-        [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          g.set_arrays(source, source_strides, target_strides, problem_.dtype, g.layout.first[2] - g.layout.early);
-          launch(kKernel, dim3(unsigned(g.layout.tiles[2]), unsigned(g.layout.tiles[1]), unsigned(g.layout.tiles[0])),
-                 dim3(unsigned(g.layout.threads)), std::size_t(g.layout.shared_bytes()), context_.stream(), start, g,
-                 source, target);
-          start.early = early_;
-        });
-  }
-
- private:
-  static constexpr auto kKernel = &stencil_dense_kernel<Points, kLast, T>;
-
-  /// Rows of the box in whole vectors, in the order of the offsets.
-  static DeviceTable table(Context& context, const plugin::StencilProblem& problem, const DenseLayout& l) {
-    const std::size_t pitch = std::size_t(l.groups) * Points::kWidth;
-    std::vector<S> taps(std::size_t(l.taps[0]) * std::size_t(l.taps[1]) * pitch);
-    for (const plugin::Tap& tap : problem.taps) {
-      const auto place = [&](std::size_t axis) { return std::size_t(tap.offset[axis] - l.first[axis]); };
-      taps[(place(0) * std::size_t(l.taps[1]) + place(1)) * pitch + place(2)] = S(tap.coefficient);
-    }
-    return DeviceTable(context, taps.data(), taps.size() * sizeof(S));
-  }
-
-  Context& context_;
-  plugin::StencilProblem problem_;
-  DeviceTable taps_;
-  DenseArguments<S> arguments_;
-  bool early_ = false;  ///< launches may begin before others have ended
-};
+using DensePlan = BoxPlan<&stencil_dense_kernel<Points, kLast, T>, T, DenseLayout>;
 
 template <class Points, class T>
 std::unique_ptr<plugin::Plan> make_dense_of(Context& context, const plugin::StencilProblem& problem,
                                             const DenseLayout& layout) {
   std::unique_ptr<plugin::Plan> plan;
   const int last = (layout.taps[2] - 1) % Points::kWidth + 1;
+  const std::vector<Scalar<T>> taps = dense_taps<Points>(problem, layout);
   const auto make = [&]<int... kBefore>(std::integer_sequence<int, kBefore...>) {
-    ((last == kBefore + 1 ? void(plan = std::make_unique<DensePlan<Points, kBefore + 1, T>>(context, problem, layout))
+    ((last == kBefore + 1 ? void(plan = std::make_unique<DensePlan<Points, kBefore + 1, T>>(context, problem, layout,
+                                                                                            layout.threads, taps))
                           : void()),
      ...);
   };

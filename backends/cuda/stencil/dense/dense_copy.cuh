@@ -5,7 +5,7 @@
 /// How "dense" has the cells and taps of a stage come to shared memory.
 #pragma once
 
-#include "../box_cells.cuh"
+#include "../box_plan.cuh"
 #include "dense.hpp"
 
 #include <cuda_runtime.h>
@@ -14,14 +14,9 @@
 
 namespace tessera::cuda {
 
+/// The taps are rows of the box, each of whole vectors.
 template <class S>
-struct DenseArguments : CellSource<S> {
-  DenseLayout layout;
-  const S* taps;  ///< rows of the box, each of whole vectors
-
-  DenseArguments(const plugin::StencilProblem& problem, const DenseLayout& of, const S* on_device)
-      : CellSource<S>(problem), layout(of), taps(on_device) {}
-};
+using DenseArguments = BoxArguments<S, DenseLayout>;
 
 /// A block's place.
 struct DenseBlock {

@@ -4,6 +4,7 @@
 #include "dense.hpp"
 
 #include "../../launch_limits.hpp"
+#include "../box_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,6 @@ namespace {
 
 using plugin::StencilProblem;
 
-/// Shared memory that the system takes of every block.
-constexpr int kReservedBytes = 1024;
 /// Blocks of a multiprocessor for whose shared memory stages are cut.
 constexpr int kBlocks = 2;
 /// That a block may have; on a line the last.
@@ -57,10 +56,7 @@ DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int th
   l.width = Points::kSpan, l.height = threads / Points::kLanes * Points::kRows;
   for (std::size_t axis = 0; axis < box.first.size(); ++axis)
     l.first[axis] = int(box.first[axis]), l.taps[axis] = int(box.count[axis]);
-  // Unless that takes more blocks.
-  const int early = (l.first[2] % kWidth + kWidth) % kWidth;
-  const auto blocks = [&](int before) { return plugin::ceil_div(p.domain.extents[2] + before, l.width); };
-  l.early = blocks(early) == blocks(0) ? early : 0;
+  l.early = points_before(l.first[2], kWidth, p.domain.extents[2], l.width);
   l.groups = plugin::ceil_div(l.taps[2], kWidth);
   l.pitch = plugin::round_up(l.width + l.taps[2] - 1, kWidth);
   lay_out(l, p.domain, 0, 1, l.taps[0], 0);
@@ -93,11 +89,8 @@ std::optional<DenseLayout> layout_with(const StencilProblem& p, const Machine& m
 }  // namespace
 
 std::optional<DenseLayout> dense_layout(const StencilProblem& p, const Machine& machine, int threads) {
-  constexpr std::int64_t kFarthest = 1 << 16;  // then sizes of a block are numbers of 32 bits
   const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
-  if (!box) return {};
-  for (std::size_t axis = 0; axis < box->first.size(); ++axis)
-    if (box->first[axis] < -kFarthest || box->first[axis] + box->count[axis] > kFarthest) return {};
+  if (!box || !is_near(*box)) return {};
   const auto layout = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
     using S = Scalar<T>;
     return p.rank == 1 ? layout_with<DenseLine<S>>(p, machine, *box, threads)

@@ -6,14 +6,9 @@
 /// A block marches, so that each sum is made once but at a block's ends.
 #pragma once
 
-#include "../../context.hpp"
-#include "../../early_start.cuh"
-#include "../../launch.cuh"
-#include "../box_cells.cuh"
+#include "../box_plan.cuh"
 #include "separable.hpp"
 #include "tap_line.cuh"
-
-#include <tessera/plugin/plugin.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,14 +18,9 @@
 namespace tessera::cuda {
 namespace {
 
+/// The taps are the factors of axes 2, 1 and 0, each in whole vectors.
 template <class S>
-struct SeparableArguments : CellSource<S> {
-  SeparableLayout layout;
-  const S* taps;  ///< the factors of axes 2, 1 and 0, each in whole vectors
-
-  SeparableArguments(const plugin::StencilProblem& problem, const SeparableLayout& of, const S* on_device)
-      : CellSource<S>(problem), layout(of), taps(on_device) {}
-};
+using SeparableArguments = BoxArguments<S, SeparableLayout>;
 
 /// A block: its first point, and where its parts of shared memory lie.
 template <class S>
@@ -45,8 +35,7 @@ struct SeparableBlock {
     at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * kSeparableRows : kSeparableRows);
     at[2] = std::int64_t(blockIdx.x) * Points::kSpan - l.early;
     whole_columns = at[2] + l.first[2] >= 0 && at[2] + l.first[2] + l.pitch <= d.extents[2];
-    cells = shared, sums = cells + std::uint32_t(kSeparableBuffers * l.cell_bytes),
-    ring = sums + std::uint32_t(l.sum_bytes);
+    cells = shared, sums = cells + std::uint32_t(2 * l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
     std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
 #pragma unroll
     for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
@@ -65,7 +54,7 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
                         b.at[1] + l.first[1] + (planes ? 0 : stage * kSeparableRows), b.at[2] + l.first[2]},
                        l.rows,
                        l.pitch,
-                       b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes)};
+                       b.cells + std::uint32_t(stage % 2 * l.cell_bytes)};
   const bool whole = b.whole_columns && cells.first[1] >= 0 && cells.first[1] + l.rows <= d.extents[1] &&
                      cells.first[0] >= 0 && cells.first[0] < d.extents[0];
   copy_box<false>(cells, g, whole, source);
@@ -175,17 +164,16 @@ __global__ void __launch_bounds__(kSeparableThreads, 7)
   const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
   std::uint32_t newest = b.sums, oldest = b.sums;  // rows of sums along rows: of this stage, of the next points'
 #pragma unroll 1
-  for (int stage = 1 - kSeparableBuffers; stage < stages; ++stage) {
+  for (int stage = -1; stage < stages; ++stage) {
     if (stage >= 0) {
-      cp_async_wait<kSeparableBuffers - 2>();
+      cp_async_wait<0>();
       __syncthreads();
     }
-    const int coming = stage + kSeparableBuffers - 1;
-    if (coming < stages) copy_stage(g, b, coming, source);
+    if (stage + 1 < stages) copy_stage(g, b, stage + 1, source);
     cp_async_commit();
     if (stage < 0) continue;
 
-    const std::uint32_t cells = b.cells + std::uint32_t(stage % kSeparableBuffers * l.cell_bytes);
+    const std::uint32_t cells = b.cells + std::uint32_t(stage % 2 * l.cell_bytes);
 #pragma unroll 1
     for (int row = thread / kSeparableLanes; row < l.rows; row += kRows) {
       S sum[kPoints] = {};
@@ -220,58 +208,19 @@ __global__ void __launch_bounds__(kSeparableThreads, 7)
   }
 }
 
+template <class S>
+std::vector<S> separable_taps(const plugin::TapFactors& f) {
+  constexpr std::size_t kWidth = std::size_t(SeparablePoints<S>::kWidth);
+  std::vector<S> taps;
+  for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
+    for (const double factor : f.factor[std::size_t(axis)]) taps.push_back(S(factor));
+    taps.resize(plugin::round_up(taps.size(), kWidth));
+  }
+  return taps;
+}
+
 template <bool kVolume, class T>
-class SeparablePlan final : public plugin::Plan {
- public:
-  using S = Scalar<T>;
-
-  SeparablePlan(Context& context, const plugin::StencilProblem& problem, const plugin::TapFactors& factors,
-                const SeparableLayout& layout)
-      : context_(context),
-        problem_(problem),
-        taps_(table(context, factors)),
-        arguments_(problem, layout, taps_.template as<const S>()) {
-    const DeviceGuard guard(context.device());
-    prepare(kKernel, context.machine().shared_per_block);
-    early_ = can_start_early(kKernel);
-  }
-
-  std::uint64_t workspace_bytes() const override { return problem_.sweep_workspace(); }
-
-  void execute(const plugin::Execution& e) override {
-    const DeviceGuard guard(context_.device());
-    SeparableArguments<S> g = arguments_;
-    const SeparableLayout& l = g.layout;
-    EarlyStart start{false};
-    plugin::for_each_sweep<T>(
-        problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
-        [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          g.set_arrays(source, source_strides, target_strides, problem_.dtype, l.first[2] - l.early);
-          launch(kKernel, dim3(unsigned(l.tiles[2]), unsigned(l.tiles[1]), unsigned(l.tiles[0])),
-                 dim3(kSeparableThreads), std::size_t(l.shared_bytes()), context_.stream(), start, g, source, target);
-          start.early = early_;
-        });
-  }
-
- private:
-  static constexpr auto kKernel = &stencil_separable_kernel<kVolume, T>;
-
-  static DeviceTable table(Context& context, const plugin::TapFactors& f) {
-    constexpr std::size_t kWidth = std::size_t(SeparablePoints<S>::kWidth);
-    std::vector<S> taps;
-    for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
-      for (const double factor : f.factor[std::size_t(axis)]) taps.push_back(S(factor));
-      taps.resize(plugin::round_up(taps.size(), kWidth));
-    }
-    return DeviceTable(context, taps.data(), taps.size() * sizeof(S));
-  }
-
-  Context& context_;
-  plugin::StencilProblem problem_;
-  DeviceTable taps_;
-  SeparableArguments<S> arguments_;
-  bool early_ = false;  ///< launches may begin before others have ended
-};
+using SeparablePlan = BoxPlan<&stencil_separable_kernel<kVolume, T>, T, SeparableLayout>;
 
 }  // namespace
 
@@ -280,8 +229,10 @@ std::unique_ptr<plugin::Plan> make_separable(Context& context, const plugin::Ste
                                              std::int64_t segment) {
   const plugin::TapFactors factors = plugin::tap_factors(problem).value();
   const SeparableLayout layout = separable_layout(problem, context.machine(), factors, segment).value();
-  if (layout.march == 0) return std::make_unique<SeparablePlan<true, T>>(context, problem, factors, layout);
-  return std::make_unique<SeparablePlan<false, T>>(context, problem, factors, layout);
+  const std::vector<Scalar<T>> taps = separable_taps<Scalar<T>>(factors);
+  if (layout.march == 0)
+    return std::make_unique<SeparablePlan<true, T>>(context, problem, layout, kSeparableThreads, taps);
+  return std::make_unique<SeparablePlan<false, T>>(context, problem, layout, kSeparableThreads, taps);
 }
 
 }  // namespace tessera::cuda

@@ -30,8 +30,6 @@ struct SeparablePoints {
   static constexpr int kSpan = kSeparableLanes * kPoints;
 };
 
-inline constexpr int kSeparableBuffers = 2;  ///< stages whose cells are in shared memory, or on their way
-
 /// What a block does. It marches along axis 0 if the taps have several places there, else along axis 1. Sizes in points
 /// and taps.
 struct SeparableLayout {
@@ -47,7 +45,7 @@ struct SeparableLayout {
   int segment;                            ///< stages of points of a block
   int tiles[plugin::kAxes];               ///< blocks
 
-  int shared_bytes() const { return kSeparableBuffers * cell_bytes + sum_bytes + ring_bytes + groups * 16; }
+  int shared_bytes() const { return 2 * cell_bytes + sum_bytes + ring_bytes + groups * 16; }
   double blocks() const { return double(tiles[0]) * tiles[1] * tiles[2]; }
 };
 

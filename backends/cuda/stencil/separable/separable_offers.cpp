@@ -4,6 +4,7 @@
 #include "separable.hpp"
 
 #include "../../launch_limits.hpp"
+#include "../box_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,6 @@ namespace {
 
 using plugin::StencilProblem;
 
-/// Shared memory that the system takes of every block.
-constexpr int kReservedBytes = 1024;
 /// Blocks of a multiprocessor for which the kernel leaves registers.
 constexpr int kBlocks = 7;
 
@@ -33,9 +32,7 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) 
     l.groups += plugin::ceil_div(l.taps[axis], kWidth);
   }
   l.march = l.taps[0] > 1 ? 0 : 1;
-  const int early = (l.first[2] % kWidth + kWidth) % kWidth;
-  const auto strips = [&](int before) { return plugin::ceil_div(p.domain.extents[2] + before, Points::kSpan); };
-  l.early = strips(early) == strips(0) ? early : 0;
+  l.early = points_before(l.first[2], kWidth, p.domain.extents[2], Points::kSpan);
   l.pitch = plugin::round_up(Points::kSpan + l.taps[2] - 1, kWidth);
   constexpr int kSumRow = Points::kSpan * kBytes;
   if (l.march == 0) {
@@ -49,7 +46,7 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) 
     l.sum_bytes = (l.lag + 1) * kSeparableRows * kSumRow;
   }
   l.cell_bytes = l.rows * l.pitch * kBytes;
-  l.tiles[2] = int(std::min<std::int64_t>(strips(l.early), kMaxGridX));
+  l.tiles[2] = int(std::min<std::int64_t>(plugin::ceil_div(p.domain.extents[2] + l.early, Points::kSpan), kMaxGridX));
   return l;
 }
 
@@ -111,9 +108,7 @@ std::int64_t best_segment(const StencilProblem& p, const Machine& machine, Separ
 
 std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const Machine& machine,
                                                 const plugin::TapFactors& f, std::int64_t segment) {
-  constexpr std::int64_t kFarthest = 1 << 16;  // then sizes of a block are numbers of 32 bits
-  for (std::size_t axis = 0; axis < f.factor.size(); ++axis)
-    if (f.box.first[axis] < -kFarthest || f.box.first[axis] + f.box.count[axis] > kFarthest) return {};
+  if (!is_near(f.box)) return {};
   SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return layout_of<Scalar<T>>(p, f); });
   if (l.shared_bytes() > machine.shared_per_block) return {};
   cut(p, l, segment > 0 ? segment : best_segment(p, machine, l));

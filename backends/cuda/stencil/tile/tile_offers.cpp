@@ -4,6 +4,7 @@
 #include "tile.hpp"
 
 #include "../../launch_limits.hpp"
+#include "../box_layout.hpp"
 #include "constant_bank.hpp"
 
 #include <algorithm>
@@ -15,8 +16,6 @@ namespace {
 
 using plugin::StencilProblem;
 
-/// Shared memory that the system takes of every block.
-constexpr int kReservedBytes = 1024;
 /// More threads than these on a multiprocessor hide no more latency.
 constexpr double kEnoughThreads = 1536.0;
 constexpr int kMostBlocks = 32;         ///< of a multiprocessor

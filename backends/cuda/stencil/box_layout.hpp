@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Tessera Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// @file
+/// How blocks lie whose cells are in shared memory. Without CUDA.
+#pragma once
+
+#include <tessera/plugin/math.hpp>
+#include <tessera/plugin/tap_box.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::cuda {
+
+/// Shared memory that the system takes of every block.
+inline constexpr int kReservedBytes = 1024;
+
+/// Whether taps are so near that sizes of a block are numbers of 32 bits.
+inline bool is_near(const plugin::TapBox& box) {
+  constexpr std::int64_t kFarthest = 1 << 16;
+  for (std::size_t axis = 0; axis < box.first.size(); ++axis)
+    if (box.first[axis] < -kFarthest || box.first[axis] + box.count[axis] > kFarthest) return false;
+  return true;
+}
+
+/// Points before a row of `extent` with which blocks of `span` begin, so that cells, the first of which lies `first`
+/// behind a point, begin on a vector of `width`: none where that takes more blocks.
+inline int points_before(std::int64_t first, int width, std::int64_t extent, int span) {
+  const int early = int((first % width + width) % width);
+  return plugin::ceil_div<std::int64_t>(extent + early, span) == plugin::ceil_div<std::int64_t>(extent, span) ? early
+                                                                                                              : 0;
+}
+
+}  // namespace tessera::cuda
