@@ -9,8 +9,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -75,6 +77,9 @@ TEMPLATE_LIST_TEST_CASE("nothing beside the arrays is touched", "[fence]", Eleme
         StencilDesc volume{.extents = {9, 11, 43}, .taps = Taps(3), .boundary = boundary, .dtype = kDType<TestType>};
         volume.taps.add({0, 0, 0}, 0.5), volume.taps.add({far, far / 2, reach}, 0.25);
         each(volume, 9 * 11 * 43);
+        const Offset first{(std::min)(far, 0), (std::min)(reach, 0), 0}, count{3, std::abs(reach) + 1, 1};
+        plane.taps = product(2, first, count, Weights::contracting);
+        each(plane, 37 * 43);
       }
 }
 

@@ -33,15 +33,25 @@ StencilDesc shifted(std::vector<std::int64_t> extents, Boundary boundary, double
   return {.extents = extents, .taps = taps, .boundary = boundary};
 }
 
-/// A stencil on device memory whose result tells which coefficients it used: of a plane or, where the algorithm takes
-/// none, of a volume with fixed sides.
+/// The same on a plane by taps that fill a box, 3 x 5: products of factors.
+StencilDesc shifted_box(double factor, std::int64_t shift) {
+  Taps taps(2);
+  for (std::int64_t row = -1; row <= 1; ++row)
+    for (std::int64_t column = -2; column <= 2; ++column)
+      taps.add({row, column, 0}, row == 0 && column == shift ? factor : 0.0);
+  return {.extents = {kPlanes * kRows, kColumns}, .taps = taps, .boundary = Boundary::periodic};
+}
+
+/// A stencil on device memory whose result tells which coefficients it used: the first that the algorithm takes of a
+/// plane, a volume with fixed sides, and a plane with taps in a box.
 struct Job {
   Job(Context& context, const std::string& algorithm, double factor, std::int64_t shift)
       : in(context, kPoints),
         out(context, kPoints),
-        desc(first_taken(context, algorithm,
-                         {shifted({kPlanes * kRows, kColumns}, Boundary::periodic, factor, shift),
-                          shifted({kPlanes, kRows, kColumns}, Boundary::fixed, factor, shift)})),
+        desc(first_taken(
+            context, algorithm,
+            {shifted({kPlanes * kRows, kColumns}, Boundary::periodic, factor, shift),
+             shifted({kPlanes, kRows, kColumns}, Boundary::fixed, factor, shift), shifted_box(factor, shift)})),
         plan(context, desc, {.operands = Memory::device, .algorithm = algorithm}) {
     std::vector<float> values(std::size_t(kPoints), -1.0f);
     out.upload(values);
@@ -135,10 +145,11 @@ TEST_CASE("a stencil plan of many steps needs one more array at most, or 64 MiB"
   Subject subject;
   for (const std::string& name : subject.tested(TESSERA_OP_STENCIL))
     for (const std::int64_t steps : {2, 9, 100}) {
-      const StencilDesc desc =
-          first_taken(subject.context(), name,
-                      {{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps},
-                       {.extents = {20, 60, 100}, .taps = star(3, 1, Weights::contracting), .steps = steps}});
+      const StencilDesc desc = first_taken(
+          subject.context(), name,
+          {{.extents = {300, 400}, .taps = star(2, 1, Weights::contracting), .steps = steps},
+           {.extents = {20, 60, 100}, .taps = star(3, 1, Weights::contracting), .steps = steps},
+           {.extents = {300, 400}, .taps = product(2, {-1, -1, 0}, {3, 3, 1}, Weights::contracting), .steps = steps}});
       StencilPlan plan(subject.context(), desc, {.operands = Memory::device, .algorithm = name});
       INFO(plan.describe());
       const std::size_t array = 120000 * sizeof(float) + 4096;                          // and padding

@@ -70,8 +70,8 @@ struct Product {
   GemmPlan plan;
 };
 
-/// Points times a factor, as a star of radius 1: on a periodic plane or, where the algorithm takes none, inside a
-/// volume with fixed sides.
+/// Points times a factor: on a periodic plane, as a star of radius 1 or, where the algorithm takes none, as a box, else
+/// as a star inside a volume with fixed sides.
 StencilDesc scaled(Context& context, const std::string& algorithm, const Shape& volume, double factor, int steps) {
   const Taps flat(2, {{{0, 0, 0}, factor}, {{0, 1, 0}, 0.0}, {{0, -1, 0}, 0.0}, {{1, 0, 0}, 0.0}, {{-1, 0, 0}, 0.0}});
   const Taps star(3, {{{0, 0, 0}, factor},
@@ -81,10 +81,17 @@ StencilDesc scaled(Context& context, const std::string& algorithm, const Shape& 
                       {{0, 1, 0}, 0.0},
                       {{0, 0, -1}, 0.0},
                       {{0, 0, 1}, 0.0}});
+  Taps box(2);
+  for (std::int64_t row = -1; row <= 1; ++row)
+    for (std::int64_t column = -1; column <= 1; ++column)
+      box.add({row, column, 0}, row == 0 && column == 0 ? factor : 0.0);
+  const auto plane = [&](const Taps& taps) {
+    return StencilDesc{
+        .extents = {volume[0] * volume[1], volume[2]}, .taps = taps, .boundary = Boundary::periodic, .steps = steps};
+  };
   return first_taken(
       context, algorithm,
-      {{.extents = {volume[0] * volume[1], volume[2]}, .taps = flat, .boundary = Boundary::periodic, .steps = steps},
-       {.extents = {volume[0], volume[1], volume[2]}, .taps = star, .steps = steps}});
+      {plane(flat), plane(box), {.extents = {volume[0], volume[1], volume[2]}, .taps = star, .steps = steps}});
 }
 
 bool is_at_side(std::int64_t point, const Shape& volume) {

@@ -89,7 +89,6 @@ TEST_CASE("plans of every algorithm survive every fault of the CUDA runtime", "[
   const BackendInfo info = cuda_info();
   const Memory operands = GENERATE(Memory::host, Memory::device);
   const SmallGemm gemm;
-  const SmallStencil stencil;
   for (const std::string& algorithm : info.gemm_algorithms) {
     INFO(algorithm);
     GemmDesc desc = SmallGemm::kDesc;
@@ -101,6 +100,7 @@ TEST_CASE("plans of every algorithm survive every fault of the CUDA runtime", "[
   }
   for (const std::string& algorithm : info.stencil_algorithms) {
     INFO(algorithm);
+    const SmallStencil& stencil = small_stencil(algorithm);
     where_supported([&] {
       StencilPlan plan(context, stencil.desc, {.operands = operands, .algorithm = algorithm});
       operands == Memory::host ? stencil.on_host(plan) : on_device(context, stencil, plan);
@@ -112,7 +112,7 @@ TEST_CASE("plans that are there survive every fault of the CUDA runtime", "[cuda
   Context context = open_cuda();
   const Memory operands = GENERATE(Memory::host, Memory::device);
   const SmallGemm gemm;
-  const SmallStencil stencil;
+  const SmallStencil& stencil = small_stencil();
   GemmPlan product(context, SmallGemm::kDesc, {.operands = operands});
   StencilPlan sweep(context, stencil.desc, {.operands = operands});
   every_call([&] {

@@ -41,18 +41,18 @@ struct SmallGemm {
   }
 };
 
-/// Three steps of the sum of a point and its four neighbours, periodic, on 12 x 16 points.
+/// Three steps of the sum of a point and its four neighbours, or of all eight for what takes boxes alone, periodic, on
+/// 12 x 16 points.
 struct SmallStencil {
   static constexpr std::int64_t rows = 12, columns = 16, steps = 3;
   using Grid = std::array<float, rows * columns>;
   Grid in, out;
-  StencilDesc desc{
-      .extents = {rows, columns},
-      .taps = Taps(2, {{{0, 0, 0}, 1.0}, {{-1, 0, 0}, 1.0}, {{1, 0, 0}, 1.0}, {{0, -1, 0}, 1.0}, {{0, 1, 0}, 1.0}}),
-      .boundary = Boundary::periodic,
-      .steps = steps};
+  StencilDesc desc{.extents = {rows, columns}, .taps = Taps(2), .boundary = Boundary::periodic, .steps = steps};
 
-  SmallStencil() {
+  explicit SmallStencil(bool box = false) {
+    for (std::int64_t i = -1; i <= 1; ++i)
+      for (std::int64_t j = -1; j <= 1; ++j)
+        if (box || i == 0 || j == 0) desc.taps.add({i, j, 0}, 1.0);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = float(i % 11);
     out = in;
     for (std::int64_t step = 0; step < steps; ++step) out = swept(out);
@@ -67,16 +67,21 @@ struct SmallStencil {
   }
 
  private:
-  static Grid swept(const Grid& x) {
+  Grid swept(const Grid& x) const {
     Grid y{};
-    const auto at = [&](std::int64_t i, std::int64_t j) {
-      return x[(i + rows) % rows * columns + (j + columns) % columns];
-    };
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
-        y[i * columns + j] = at(i, j) + at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1);
+        for (const Tap& tap : desc.taps)
+          y[i * columns + j] +=
+              x[(i + tap.offset[0] + rows) % rows * columns + (j + tap.offset[1] + columns) % columns];
     return y;
   }
 };
+
+/// One that the algorithm takes.
+inline const SmallStencil& small_stencil(const std::string& algorithm = "") {
+  static const SmallStencil star, box(true);
+  return algorithm == "separable" || algorithm == "dense" ? box : star;
+}
 
 }  // namespace tessera::test

@@ -25,11 +25,6 @@ const SmallGemm& gemm() {
   static const SmallGemm work;
   return work;
 }
-const SmallStencil& stencil() {
-  static const SmallStencil work;
-  return work;
-}
-
 /// Those with a memory or an engine of their own, as far as they are usable here.
 std::vector<std::string> tested_backends() {
   std::vector<std::string> names;
@@ -62,12 +57,12 @@ void gemm_on_device(Context& context, GemmPlan& plan) {
   require_equal(gemm().product, c);
 }
 
-void stencil_on_device(Context& context, StencilPlan& plan) {
-  const std::int64_t size = std::int64_t(stencil().in.size());
+void on_device(Context& context, const SmallStencil& work, StencilPlan& plan) {
+  const std::int64_t size = std::int64_t(work.in.size());
   Buffer<float> in(context, size), out(context, size);
-  in.upload(stencil().in);
+  in.upload(work.in);
   plan.execute(in.data(), out.data());
-  require_equal(stencil().out, out);
+  require_equal(work.out, out);
 }
 
 /// The emulated device counts: whatever failed, nothing is left on it.
@@ -136,8 +131,9 @@ TEST_CASE("plans of every algorithm survive every fault", "[use]") {
   for (const std::string& algorithm : info.stencil_algorithms) {
     INFO(name << " " << algorithm);
     in_memory_and_device(name, [&] {
-      StencilPlan plan(context, stencil().desc, {.operands = operands, .algorithm = algorithm});
-      operands == Memory::host ? stencil().on_host(plan) : stencil_on_device(context, plan);
+      const SmallStencil& work = small_stencil(algorithm);
+      StencilPlan plan(context, work.desc, {.operands = operands, .algorithm = algorithm});
+      operands == Memory::host ? work.on_host(plan) : on_device(context, work, plan);
     });
   }
   require_empty(context);
@@ -150,10 +146,10 @@ TEST_CASE("plans that are there survive every fault of an execution and of a clo
   Context context(name, kTwoThreads);
   {
     GemmPlan product(context, SmallGemm::kDesc, {.operands = operands});
-    StencilPlan sweep(context, stencil().desc, {.operands = operands});
+    StencilPlan sweep(context, small_stencil().desc, {.operands = operands});
     const auto execute = [&](GemmPlan& p, StencilPlan& s) {
       operands == Memory::host ? gemm().on_host(p) : gemm_on_device(context, p);
-      operands == Memory::host ? stencil().on_host(s) : stencil_on_device(context, s);
+      operands == Memory::host ? small_stencil().on_host(s) : on_device(context, small_stencil(), s);
     };
     in_memory_and_device(name, [&] { execute(product, sweep); });
     in_memory_and_device(name, [&] {
@@ -173,10 +169,10 @@ TEST_CASE("the plan cache survives every fault", "[use]") {
   const auto execute = [&] {
     GemmPlan product = GemmPlan::borrow(context, SmallGemm::kDesc, {.operands = operands}),
              second = GemmPlan::borrow(context, SmallGemm::kDesc, {.operands = operands});
-    StencilPlan sweep = StencilPlan::borrow(context, stencil().desc, {.operands = operands});
+    StencilPlan sweep = StencilPlan::borrow(context, small_stencil().desc, {.operands = operands});
     for (GemmPlan* const plan : {&product, &second})
       operands == Memory::host ? gemm().on_host(*plan) : gemm_on_device(context, *plan);
-    operands == Memory::host ? stencil().on_host(sweep) : stencil_on_device(context, sweep);
+    operands == Memory::host ? small_stencil().on_host(sweep) : on_device(context, small_stencil(), sweep);
   };
   in_memory_and_device(name, [&] {  // plans are made
     plan_cache::clear();
@@ -218,7 +214,7 @@ TEST_CASE("a fault never makes the choice fall on another backend", "[use]") {
   const ScopedVariable variable("TESSERA_GEMM_ALGORITHM", forced);
   const std::string context_backend = Context().backend();
   const std::string gemm_backend = GemmPlan(SmallGemm::kDesc).backend();
-  const std::string stencil_backend = StencilPlan(stencil().desc).backend();
+  const std::string stencil_backend = StencilPlan(small_stencil().desc).backend();
   const auto same = [](const std::string& expected, const std::string& backend) {
     if (backend != expected) throw WrongResult("the choice fell on another backend");
   };
@@ -230,9 +226,9 @@ TEST_CASE("a fault never makes the choice fall on another backend", "[use]") {
       gemm().on_host(plan);
     });
     every_fault(family, [&] {
-      StencilPlan plan(stencil().desc);
+      StencilPlan plan(small_stencil().desc);
       same(stencil_backend, plan.backend());
-      stencil().on_host(plan);
+      small_stencil().on_host(plan);
     });
   }
 }
@@ -294,7 +290,7 @@ TEST_CASE("a refusal is an error under every fault", "[use]") {
   both([&] { refused(ErrorCode::invalid_argument, [&] { Buffer<float>(context, 4).upload(gemm().a); }); });
   both([&] {
     refused(ErrorCode::invalid_argument, [&] {
-      StencilDesc desc = stencil().desc;
+      StencilDesc desc = small_stencil().desc;
       desc.boundary = BoundaryAxis(Boundary::periodic, Boundary::fixed);
       StencilPlan(context, desc);
     });
