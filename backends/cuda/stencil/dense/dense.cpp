@@ -18,7 +18,7 @@ namespace {
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
   return with_types(problem.dtype, [&]<class T>(std::type_identity<T>) {
-    return make_dense<T>(context, problem, int(parameters.at("threads")));
+    return make_dense<T>(context, problem, int(parameters.at("warps")) * kDenseWarp);
   });
 }
 

@@ -30,7 +30,8 @@ struct DensePoints {
   static constexpr int kAcross = kLanes < 32 ? kLanes : 32, kWarpSpan = kAcross * kColumns;
   static_assert(kVectors % 2 == 1);
 };
-inline constexpr int kDenseThreads = 128;  ///< the most of a block; on a line, all of it
+inline constexpr int kDenseWarp = 32;
+inline constexpr int kDenseThreads = 4 * kDenseWarp;  ///< the most of a block; on a line, all of it
 /// In planes and volumes, and on a line.
 template <class S>
 using DenseRows = DensePoints<S, 4, 3, 8>;

@@ -20,7 +20,7 @@ using plugin::StencilProblem;
 /// Blocks of a multiprocessor for whose shared memory stages are cut.
 constexpr int kBlocks = 2;
 /// That a block may have; on a line the last.
-constexpr std::int64_t kThreads[] = {64, kDenseThreads};
+constexpr std::int64_t kWarps[] = {2, kDenseThreads / kDenseWarp};
 
 std::int64_t floor_div(std::int64_t n, std::int64_t size) { return n >= 0 ? n / size : -((size - 1 - n) / size); }
 
@@ -135,11 +135,11 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Dens
 
 void offer_dense(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given, std::uint64_t,
                  plugin::OfferList& offers) {
-  std::span<const std::int64_t> allowed(kThreads);
+  std::span<const std::int64_t> allowed(kWarps);
   if (p.rank == 1) allowed = allowed.last(1);
-  for (const std::int64_t threads : given.one_of("threads", allowed))
-    if (const auto layout = dense_layout(p, machine, int(threads)))
-      offer_sweeps(p, {{"threads", threads}}, sweep_seconds(p, machine, *layout), offers);
+  for (const std::int64_t warps : given.one_of("warps", allowed))
+    if (const auto layout = dense_layout(p, machine, int(warps) * kDenseWarp))
+      offer_sweeps(p, {{"warps", warps}}, sweep_seconds(p, machine, *layout), offers);
 }
 
 }  // namespace tessera::cuda

@@ -131,8 +131,8 @@ void offer_separable(const StencilProblem& p, const Machine& machine, const plug
   if (!factors) return;
   const auto automatic = separable_layout(p, machine, *factors, 0);
   if (!automatic) return;
-  const std::int64_t segment =
-      given.in_range("segment", automatic->segment, 1, std::numeric_limits<std::int32_t>::max());
+  const std::int64_t most = std::clamp<std::int64_t>(all_stages(p, *automatic), 1, kMaxGridX);
+  const std::int64_t segment = given.in_range("segment", automatic->segment, 1, most);
   if (const auto layout = separable_layout(p, machine, *factors, segment))
     offer_sweeps(p, {{"segment", layout->segment}}, sweep_seconds(p, machine, *layout), offers);
 }
