@@ -13,21 +13,21 @@
 namespace tessera::cpu {
 namespace {
 
-/// Vectors of each row that are summed together: twelve sums fill the multiply-add units for their latency, and leave
-/// registers for values where there are sixteen.
-constexpr int kDenseVectors = 3;
-
 template <class T, int kVectors>
 using DenseSums = Vector<T>[kDenseRows][kVectors];
 
 /// Adds what a row of `width` + kVectors registers of points gives to rows [kFirst, kEnd) of results. `factor`: of the
 /// first row of results; those of each further one lie a row of taps before. What is read next, from `ahead` on, comes
-/// to the first-level cache meanwhile: rows of many strides share few places there, and hardware fetches in vain.
-template <int kFirst, int kEnd, class T, int kVectors>
+/// to the first-level cache meanwhile: rows of many strides share few places there, and hardware fetches in vain. A
+/// column's rows are there.
+template <int kFirst, int kEnd, bool kColumn, class T, int kVectors>
 [[gnu::always_inline]] inline void add_input_row(DenseSums<T, kVectors>& sum, const T* in, const T* factor,
                                                  std::int64_t width, const T* ahead) {
   constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(T));
-  for (std::int64_t i = 0; i < kVectors * kLanes<T> + width; i += kLine) __builtin_prefetch(ahead + i);
+  if constexpr (kColumn)
+    width = 1;
+  else
+    for (std::int64_t i = 0; i < kVectors * kLanes<T> + width; i += kLine) __builtin_prefetch(ahead + i);
 #pragma GCC unroll 1
   for (std::int64_t tap = 0; tap < width; ++tap) {
     Vector<T> value[kVectors];
@@ -47,23 +47,23 @@ template <int kFirst, int kEnd, class T, int kVectors>
 }
 
 /// A plane of taps: input rows of which only the upper, all, and only the lower rows of results have taps.
-template <class T, int kVectors>
+template <bool kColumn, class T, int kVectors>
 [[gnu::always_inline]] inline void add_plane(DenseSums<T, kVectors>& sum, const DenseBlock<T>& b, const T* in,
                                              const T* factor, const T* after) {
   static_assert(kDenseRows == 4);
   const auto next = [&] { in += b.in_row, factor += b.width; };
-  add_input_row<0, 1>(sum, in, factor, b.width, in + b.in_row), next();
-  add_input_row<0, 2>(sum, in, factor, b.width, in + b.in_row), next();
-  add_input_row<0, 3>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<0, 1, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<0, 2, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<0, 3, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
 #pragma GCC unroll 1
   for (std::int64_t row = kDenseRows - 1; row < b.height; ++row)
-    add_input_row<0, kDenseRows>(sum, in, factor, b.width, in + b.in_row), next();
-  add_input_row<1, 4>(sum, in, factor, b.width, in + b.in_row), next();
-  add_input_row<2, 4>(sum, in, factor, b.width, in + b.in_row), next();
-  add_input_row<3, 4>(sum, in, factor, b.width, after);
+    add_input_row<0, kDenseRows, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<1, 4, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<2, 4, kColumn>(sum, in, factor, b.width, in + b.in_row), next();
+  add_input_row<3, 4, kColumn>(sum, in, factor, b.width, after);
 }
 
-template <class T, int kVectors>
+template <class T, int kVectors, bool kColumn = false>
 void apply_dense(const DenseBlock<T>& b) {
   constexpr std::int64_t kPoints = kVectors * kLanes<T>;
   // The last register block computes some points twice, which is harmless here.
@@ -79,7 +79,7 @@ void apply_dense(const DenseBlock<T>& b) {
     for (std::int64_t plane = 0; plane < b.planes; ++plane) {
       const T* const in = b.in + i + plane * b.in_plane;
       const T* const after = plane + 1 < b.planes ? in + b.in_plane : b.in + i + kPoints;
-      add_plane<T, kVectors>(sum, b, in, b.coefficient + plane * b.height * b.width, after);
+      add_plane<kColumn, T, kVectors>(sum, b, in, b.coefficient + plane * b.height * b.width, after);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kDenseRows; ++r)
@@ -92,7 +92,9 @@ void apply_dense(const DenseBlock<T>& b) {
 
 template <class T>
 void apply_dense_block(const DenseBlock<T>& block) {
-  if (block.n >= kDenseVectors * kLanes<T>)
+  if (block.cached_column && block.n >= kDensePoints<T>)
+    apply_dense<T, kDenseVectors, true>(block);
+  else if (block.n >= kDensePoints<T>)
     apply_dense<T, kDenseVectors>(block);
   else
     apply_dense<T, 1>(block);

@@ -21,6 +21,9 @@ double overlapped(double a, double b) { return std::pow(std::pow(a, 4.0) + std::
 /// Loads of a tap that belongs to a box: of its factor for three vectors, and of a vector for as many rows.
 constexpr double kLoadsOfBox = 1.0 / 3.0 + 1.0 / kDenseRows;
 
+/// Loads of a tap among neighbours along a row.
+constexpr double kLoadsOfNeighbour = 0.6;
+
 /// Taps that a loop over a single row adds up.
 constexpr double kTapsOfLoop = 9.0;
 
@@ -43,6 +46,8 @@ double reads_of_a_line(const StencilProblem& p, const Cut& cut) {
   const double shared = double((p.domain.reach[1][0] + p.domain.reach[1][1]) * cut.row_segments);
   return 1.0 + shared / double(cut.block_segments);
 }
+
+constexpr Cut kUncut{1, 1, 1, 1, 1};
 
 /// A line of results on its way between memory, or the caches, and a core: the average of all steps.
 double transfer_seconds(const Machine& machine, const StencilWork& work, const Cut& cut, bool nontemporal,
@@ -195,22 +200,31 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
          passes * (threads > 1 ? c.barrier : 0.0);
 }
 
+bool separable_passes_caches(const Machine& machine, const StencilProblem& p, int threads) {
+  const StencilWork work(p, machine.instructions);
+  const auto seconds = [&](bool nontemporal) { return transfer_seconds(machine, work, kUncut, nontemporal, threads); };
+  return work.element() > 2 && seconds(true) < seconds(false);
+}
+
 double separable_seconds(const Machine& machine, const StencilProblem& p, const plugin::TapFactors& f, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilWork work(p, machine.instructions);
   const double bytes = std::max(4.0, double(work.element()));  // of a sum
   const double lines = double(p.points()) * bytes / double(kLineBytes);
   const double along = double(f.box.count[2]);
-  double sums = c.line + along * (c.multiply_add + c.load) + std::ceil(along / kTapsOfLoop) * c.loop;
+  const bool shared = neighbours_at_a_time(machine.instructions, std::int64_t(bytes)) != 0;
+  double sums = c.line + along * (c.multiply_add + (shared ? kLoadsOfNeighbour : 1.0) * c.load);
   for (int axis = 0; axis < 2; ++axis) {
     const double taps = double(f.box.count[std::size_t(axis)]);
     if (taps > 1.0) sums += c.line + taps * (c.multiply_add + kLoadsOfBox * c.load);
   }
-  if (work.element() == 2) sums += c.line;
-  const Cut whole{1, 1, 1, 1, 1};
-  const double moved = transfer_seconds(machine, work, whole, false, threads) * work.lines() / lines;
-  const double line = sums * machine.slowdown(threads) + moved;
-  const double row = (c.row + 2.0 * along * c.end_tap * along) * machine.slowdown(threads);
+  const bool nontemporal = separable_passes_caches(machine, p, threads);
+  if (work.element() == 2 || nontemporal) sums += c.line;  // written once more
+  const double moved = transfer_seconds(machine, work, kUncut, nontemporal, threads) * work.lines() / lines;
+  sums *= machine.slowdown(threads);
+  const double line = overlapped(sums, moved) + sums / 8.0;  // sums along columns wait for those along rows
+  // Ends of rows are copied and summed apart: a vector of each, and what begins a loop.
+  const double row = 3.0 * (c.row + along * (c.multiply_add + c.load)) * machine.slowdown(threads);
   const double step = (lines * line + work.rows() * row) / threads;
   return machine.overhead(threads) + double(p.steps) * (step + (threads > 1 ? c.barrier : 0.0));
 }

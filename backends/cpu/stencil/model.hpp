@@ -49,6 +49,9 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
 double separable_seconds(const Machine& machine, const plugin::StencilProblem& problem,
                          const plugin::TapFactors& factors, int threads);
 
+/// Whether its results go past the caches.
+bool separable_passes_caches(const Machine& machine, const plugin::StencilProblem& problem, int threads);
+
 double reference_seconds(const Machine& machine, const plugin::StencilProblem& problem);
 
 }  // namespace tessera::cpu

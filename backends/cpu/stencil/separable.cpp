@@ -5,7 +5,10 @@
 /// Filters that are products of a factor for each axis: sums along rows, which stay in a core's cache, then of these
 /// along the other axes.
 
+#include "../caches.hpp"
 #include "../context.hpp"
+#include "../convert.hpp"
+#include "../nontemporal_store.hpp"
 #include "../thread_pool.hpp"
 #include "dense_kernel.hpp"
 #include "model.hpp"
@@ -28,40 +31,88 @@
 namespace tessera::cpu {
 namespace {
 
+/// Rows, and planes, of results that are made at a time, and for how many times sums along rows have places, before
+/// those that are read again go to the front.
+constexpr std::int64_t kRows = 16, kPlanes = kDenseRows, kStages = 4;
+
 /// One sum: factors of the values that lie `step` apart.
 template <class S>
 struct Pass {
   std::vector<S> factor;
   std::vector<std::int64_t> offset;
+  std::int64_t columns;  ///< at a time
 
-  Pass(const std::vector<double>& factors, std::int64_t step) {
-    for (const double f : factors) offset.push_back(std::int64_t(factor.size()) * step), factor.push_back(S(f));
+  /// `rows` results at a time read so many values of a column that the first-level cache has room for.
+  Pass(const std::vector<double>& factors, std::int64_t step, std::int64_t rows, std::int64_t cache) {
+    for (const double f : factors) offset.push_back(count() * step), factor.push_back(S(f));
+    const std::int64_t block = (rows + count() - 1) * kDensePoints<S> * std::int64_t(sizeof(S));
+    columns = std::max<std::int64_t>(1, cache * 3 / 4 / block) * kDensePoints<S>;
   }
   std::int64_t count() const { return std::int64_t(factor.size()); }
+  std::int64_t room() const { return columns + kDensePoints<S>; }  ///< the most columns that are left at the end
   RowTaps<S> taps() const { return {offset.data(), offset.data(), factor.data(), count()}; }
 };
 
-/// `rows` rows of results, of rows of values that lie `step` apart.
-template <class S>
-void sum_rows(const Pass<S>& pass, const S* in, std::int64_t step, S* out, std::int64_t out_step, std::int64_t rows,
-              std::int64_t n) {
-  const bool together = pass.count() >= kDenseRows && n >= kLanes<S>;
-  while (rows > 0) {
-    const bool block = together && rows >= kDenseRows;
-    if (block)
-      apply_dense_block<S>({in, step, 0, 1, pass.count(), 1, pass.factor.data(), out, out_step, n});
-    else
-      apply_row<S>(in, 1, pass.taps(), S(-0.0), out, 1, n);
-    const std::int64_t done = block ? kDenseRows : 1;
-    in += done * step, out += done * out_step, rows -= done;
+/// `rows` rows of n results, of rows of values that lie `step` apart: some columns at a time, which the first-level
+/// cache holds, so that all rows of results find them there. They go to place(row, column), rows out_step apart; then
+/// finish(row, rows, column, columns) has them.
+template <class S, class Place, class Finish>
+void sum_rows(const Pass<S>& pass, const S* in, std::int64_t step, std::int64_t rows, std::int64_t n,
+              std::int64_t out_step, Place&& place, Finish&& finish) {
+  for (std::int64_t x = 0, count; x < n; x += count) {
+    count = n - x < pass.room() ? n - x : pass.columns;
+    const bool together = pass.count() >= kDenseRows && count >= kLanes<S>;
+    for (std::int64_t row = 0, done; row < rows; row += done) {
+      const bool block = together && rows - row >= kDenseRows;
+      done = block ? kDenseRows : 1;
+      const S* const from = in + row * step + x;
+      if (block)
+        apply_dense_block<S>(
+            {from, step, 0, 1, pass.count(), 1, pass.factor.data(), place(row, x), out_step, count, true});
+      else
+        apply_row<S>(from, 1, pass.taps(), S(-0.0), place(row, x), 1, count);
+      finish(row, done, x, count);
+    }
   }
 }
 
-/// What a thread has for itself.
-template <class T>
+/// Copies values past the caches, but for those that fill no line.
+template <class S>
+void copy_nontemporal(const S* from, std::int64_t count, S* to) {
+  constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(S));
+  const std::int64_t before = std::int64_t(-reinterpret_cast<std::uintptr_t>(to) % kLineBytes / sizeof(S));
+  std::int64_t i = std::min(before, count);
+  std::copy_n(from, i, to);
+  for (; i + kLine <= count; i += kLine) nontemporal_store_line(to + i, from + i);
+  std::copy_n(from + i, count - i, to + i);
+}
+
+/// Columns that are summed at a time. Of the cells that they read in a row, those in `inside` are in the domain; the
+/// columns in `plain`, whole vectors behind the first one, read no others.
+template <class S>
+struct Strip {
+  /// A cell outside of the domain, which stands for a column of it or has a value.
+  struct Outside {
+    std::int64_t cell, column;
+    bool constant;
+    S value;
+  };
+  Span columns, inside, plain;
+  std::vector<Outside> outside;
+};
+
+/// What a thread has for itself: arrays that begin on a line of the cache.
+template <class S>
 struct SeparableScratch {
-  using S = Scalar<T>;
-  std::vector<S> line, sums, planes, results;
+  struct alignas(kLineBytes) Line {
+    S value[std::size_t(kLineBytes) / sizeof(S)];
+  };
+  struct Array : std::vector<Line> {
+    void reserve_values(std::int64_t count) { this->resize(std::size_t(count) * sizeof(S) / sizeof(Line) + 1); }
+    S* values() { return reinterpret_cast<S*>(this->data()); }
+  };
+  Array line, sums, planes, results;
+  Strip<S> strip;
 };
 
 template <class T>
@@ -69,27 +120,31 @@ class SeparablePlan final : public plugin::Plan {
   using S = Scalar<T>;
 
  public:
-  SeparablePlan(const plugin::StencilProblem& problem, const plugin::TapFactors& f, int threads, std::int64_t cache)
-      : p_(problem), d_(p_.domain), box_(f.box), threads_(threads), volume_(f.last == 0) {
+  SeparablePlan(const plugin::StencilProblem& problem, const plugin::TapFactors& f,
+                const plugin::Parameters& parameters, std::int64_t level1)
+      : p_(problem),
+        d_(p_.domain),
+        box_(f.box),
+        threads_(int(parameters.at("threads"))),
+        volume_(f.last == 0),
+        nontemporal_(parameters.at("nontemporal") != 0),
+        width_(parameters.at("columns")) {
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       const bool low = d_.mode[axis][0] == TESSERA_BOUNDARY_FIXED, high = d_.mode[axis][1] == TESSERA_BOUNDARY_FIXED;
       const std::int64_t begin = low ? std::min(d_.reach[axis][0], d_.extents[axis]) : 0;
       computed_[axis] = {begin, std::max(begin, d_.extents[axis] - (high ? d_.reach[axis][1] : 0))};
     }
-    // Sums of two stages of rows, of as many columns as half of the cache holds.
     const std::int64_t rows = kRows + box_.count[1] - 1, planes = volume_ ? kPlanes + box_.count[0] - 1 : 0;
-    const std::int64_t column = (rows + planes * kRows + 2) * std::int64_t(sizeof(S));
-    width_ = std::clamp<std::int64_t>(cache / 2 / column, kShortest, std::max(kShortest, computed_[2].size()));
-    passes_.emplace_back(f.factor[2], 1);
-    passes_.emplace_back(f.factor[1], width_);
-    passes_.emplace_back(f.factor[0], kRows * width_);
+    passes_.emplace_back(f.factor[2], 1, 1, level1);
+    passes_.emplace_back(f.factor[1], width_, kRows, level1);
+    passes_.emplace_back(f.factor[0], kRows * width_, kPlanes, level1);
     if (p_.points() == 0) return;
-    scratch_.resize(std::size_t(threads));
-    for (SeparableScratch<T>& s : scratch_) {
-      s.line.resize(std::size_t(width_ + box_.count[2] - 1));
-      s.sums.resize(std::size_t(rows * width_));
-      s.planes.resize(std::size_t(planes * kRows * width_));
-      s.results.resize(std::size_t(kRows * width_));
+    scratch_.resize(std::size_t(threads_));
+    for (Scratch& s : scratch_) {
+      s.line.reserve_values(width_ + box_.count[2] - 1);
+      s.sums.reserve_values((rows + (kStages - 1) * kRows) * width_);
+      s.planes.reserve_values(planes * kRows * width_);
+      s.results.reserve_values(kDenseRows * std::max(passes_[1].room(), passes_[2].room()));
     }
   }
 
@@ -99,17 +154,17 @@ class SeparablePlan final : public plugin::Plan {
     const T* in = execution.operand<const T>(0);
     T* out = execution.operand<T>(1);
     T* workspace = execution.workspace<T>();
-    run_steps(threads_, p_.steps,
-              [&](Team team, std::int64_t step) { run(team, plugin::sweep_arrays(p_, in, out, workspace, step)); });
+    run_steps(threads_, p_.steps, [&](Team team, std::int64_t step) {
+      run(team, plugin::sweep_arrays(p_, in, out, workspace, step));
+      if (nontemporal_) nontemporal_fence();
+    });
   }
 
  private:
   using Arrays = plugin::SweepArrays<T>;
-  using Scratch = SeparableScratch<T>;
-  /// Rows, and planes, of results that are made at a time.
-  static constexpr std::int64_t kRows = 16, kPlanes = kDenseRows;
-  /// Columns of sums at least, whatever the cache.
-  static constexpr std::int64_t kShortest = 256;
+  using Scratch = SeparableScratch<S>;
+  static constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(S));
+  static constexpr auto kNone = [](auto...) {};
 
   void run(Team team, const Arrays& a) {
     const std::int64_t rows = d_.extents[0] * d_.extents[1];
@@ -124,11 +179,12 @@ class SeparablePlan final : public plugin::Plan {
       const std::int64_t lane = at / along.size(), begin = at % along.size();
       const std::int64_t end = std::min(along.size(), begin + last - at);
       for (std::int64_t x = computed_[2].begin; x < computed_[2].end; x += width_) {
-        const Span columns{x, std::min(x + width_, computed_[2].end)}, marched{along.begin + begin, along.begin + end};
+        set_strip({x, std::min(x + width_, computed_[2].end)}, scratch.strip);
+        const Span marched{along.begin + begin, along.begin + end};
         if (volume_)
-          march_planes(a, lane, marched, columns, scratch);
+          march_planes(a, lane, marched, scratch);
         else
-          march_rows(a, lane, marched, columns, scratch);
+          march_rows(a, lane, marched, scratch);
       }
       at += end - begin;
     }
@@ -146,75 +202,92 @@ class SeparablePlan final : public plugin::Plan {
                     a.target_strides[2], kept.size());
   }
 
-  /// Sums along row (i, j), which may lie outside of the domain, of what a point of `columns` and its neighbours read.
-  void sum_row(const Arrays& a, std::int64_t i, std::int64_t j, Span columns, S* to, Scratch& scratch) const {
-    const plugin::Sample row = d_.sample(i, j, 0);  // index 0 of axis 2 is inside
-    const T* const from = a.source + row.index[0] * a.source_strides[0] + row.index[1] * a.source_strides[1];
-    const std::int64_t first = box_.first[2], cells = columns.size() + box_.count[2] - 1;
-    const std::int64_t begin = columns.begin + first, stride = a.source_strides[2];
-    // Of the cells [begin, begin + cells), those in the domain.
-    const std::int64_t low = std::clamp<std::int64_t>(-begin, 0, cells);
-    const std::int64_t high = std::clamp<std::int64_t>(d_.extents[2] - begin, low, cells);
-    if constexpr (sizeof(T) == sizeof(S))
-      if (!row.constant && stride == 1) {
-        // Without a copy where a part of the row has all of its cells in the domain.
-        const std::int64_t plain_end = std::max(low, high - box_.count[2] + 1);
-        if (plain_end - low >= kLanes<S>) {
-          apply_row<S>(from + begin + low, 1, passes_[0].taps(), S(-0.0), to + low, 1, plain_end - low);
-          for (const Span& end : {Span{0, low}, Span{plain_end, columns.size()}})
-            if (end.size() > 0) sum_cells(a, i, j, begin + end.begin, from, end.size(), to + end.begin, scratch);
-          return;
-        }
-      }
-    sum_cells(a, i, j, begin, row.constant ? nullptr : from, columns.size(), to, scratch, S(row.value));
+  void set_strip(Span columns, Strip<S>& strip) const {
+    const std::int64_t begin = columns.begin + box_.first[2], cells = columns.size() + box_.count[2] - 1;
+    strip.columns = columns;
+    strip.inside.begin = std::clamp<std::int64_t>(-begin, 0, cells);
+    strip.inside.end = std::clamp<std::int64_t>(d_.extents[2] - begin, strip.inside.begin, cells);
+    strip.plain = {plugin::ceil_div<std::int64_t>(strip.inside.begin, kLanes<S>) * kLanes<S>,
+                   std::min(columns.size(), strip.inside.end - box_.count[2] + 1)};
+    strip.outside.clear();
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+      if (strip.inside.holds(cell)) continue;
+      const plugin::Sample s = d_.sample(0, 0, begin + cell);  // of a row in the domain
+      strip.outside.push_back({cell, s.index[2], s.constant, S(s.value)});
+    }
   }
 
-  /// n sums of the cells from `begin` on of a row that lies at `from`; without it, all cells have one value.
-  void sum_cells(const Arrays& a, std::int64_t i, std::int64_t j, std::int64_t begin, const T* from, std::int64_t n,
-                 S* to, Scratch& scratch, S value = S(0)) const {
-    const std::int64_t stride = a.source_strides[2], cells = n + box_.count[2] - 1;
-    S* const line = scratch.line.data();
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-      const std::int64_t x = begin + cell;
-      if (from == nullptr) {
-        line[cell] = value;
-      } else if (x >= 0 && x < d_.extents[2]) {
-        line[cell] = S(from[x * stride]);
-      } else {
-        const plugin::Sample s = d_.sample(i, j, x);
-        line[cell] = s.constant ? S(s.value) : S(from[s.index[2] * stride]);
-      }
+  /// Sums along row (i, j), which may lie outside of the domain, of what the columns and their neighbours read.
+  void sum_row(const Arrays& a, std::int64_t i, std::int64_t j, S* to, Scratch& scratch) const {
+    const Strip<S>& strip = scratch.strip;
+    const plugin::Sample row = d_.sample(i, j, 0);  // index 0 of axis 2 is inside
+    const std::int64_t stride = a.source_strides[2], n = strip.columns.size(), more = box_.count[2] - 1;
+    const T* const from = a.source + row.index[0] * a.source_strides[0] + row.index[1] * a.source_strides[1];
+    const T* const cells = from + (strip.columns.begin + box_.first[2]) * stride;
+    S* const line = scratch.line.values();
+    if (row.constant) {
+      std::fill_n(line, n + more, S(row.value));
+      return apply_row<S>(line, 1, passes_[0].taps(), S(-0.0), to, 1, n);
     }
-    apply_row<S>(line, 1, passes_[0].taps(), S(-0.0), to, 1, n);
+    const auto sum_copy = [&](std::int64_t first, std::int64_t count) {
+      const Span in{std::max(first, strip.inside.begin), std::min(first + count + more, strip.inside.end)};
+      if (stride == 1)
+        copy_wide<T>(cells + in.begin, in.size(), line + in.begin);
+      else
+        for (std::int64_t cell = in.begin; cell < in.end; ++cell) line[cell] = S(cells[cell * stride]);
+      for (const auto& o : strip.outside) line[o.cell] = o.constant ? o.value : S(from[o.column * stride]);
+      apply_row<S>(line + first, 1, passes_[0].taps(), S(-0.0), to + first, 1, count);
+    };
+    if constexpr (std::is_same_v<T, S>)
+      if (stride == 1 && strip.plain.size() >= kLanes<S>) {
+        const std::int64_t ahead = volume_ ? a.source_strides[0] : kRows * a.source_strides[1];
+        for (std::int64_t cell = more; cell < n + more; cell += kLine) __builtin_prefetch(cells + cell + ahead, 0, 2);
+        const Span plain = strip.plain;
+        if (plain.begin > 0) sum_copy(0, plain.begin);
+        apply_row<S>(cells + plain.begin, 1, passes_[0].taps(), S(-0.0), to + plain.begin, 1, plain.size());
+        if (plain.end < n) sum_copy(std::min(plain.end, n - kLanes<S>), n - std::min(plain.end, n - kLanes<S>));
+        return;
+      }
+    sum_copy(0, n);
   }
 
   /// Sums along rows [begin, end) of what the rows of a plane read.
-  void sum_row_range(const Arrays& a, std::int64_t i, Span rows, Span columns, S* to, Scratch& scratch) const {
-    for (std::int64_t j = rows.begin; j < rows.end; ++j, to += width_) sum_row(a, i, j, columns, to, scratch);
+  void sum_row_range(const Arrays& a, std::int64_t i, Span rows, S* to, Scratch& scratch) const {
+    for (std::int64_t j = rows.begin; j < rows.end; ++j, to += width_) sum_row(a, i, j, to, scratch);
   }
 
-  void march_rows(const Arrays& a, std::int64_t i, Span rows, Span columns, Scratch& scratch) const {
+  void march_rows(const Arrays& a, std::int64_t i, Span rows, Scratch& scratch) const {
     const std::int64_t more = box_.count[1] - 1, plane = i + box_.first[0];
-    S* const sums = scratch.sums.data();
+    const Span columns = scratch.strip.columns;
+    S* const sums = scratch.sums.values();
     const std::int64_t first = rows.begin + box_.first[1];
-    sum_row_range(a, plane, {first, first + more}, columns, sums, scratch);
+    sum_row_range(a, plane, {first, first + more}, sums, scratch);
+    std::int64_t at = 0;
     for (std::int64_t j = rows.begin; j < rows.end; j += kRows) {
       const std::int64_t count = std::min(kRows, rows.end - j), next = j + box_.first[1] + more;
-      sum_row_range(a, plane, {next, next + count}, columns, sums + more * width_, scratch);
-      write(passes_[1], sums, width_, count, a, {i, j, columns.begin}, 1, columns.size(), scratch);
-      std::copy(sums + count * width_, sums + (count + more) * width_, sums);
+      sum_row_range(a, plane, {next, next + count}, sums + at + more * width_, scratch);
+      write(passes_[1], sums + at, width_, count, a, {i, j, columns.begin}, 1, columns.size(), scratch);
+      at += count * width_;
+      if (at + (more + kRows) * width_ > kStages * kRows * width_ + more * width_) {
+        std::copy(sums + at, sums + at + more * width_, sums);
+        at = 0;
+      }
     }
   }
 
-  void march_planes(const Arrays& a, std::int64_t strip, Span planes, Span columns, Scratch& scratch) const {
+  void march_planes(const Arrays& a, std::int64_t strip, Span planes, Scratch& scratch) const {
     const std::int64_t j = computed_[1].begin + strip * kRows, rows = std::min(kRows, computed_[1].end - j);
-    const std::int64_t more = box_.count[0] - 1, step = kRows * width_, n = columns.size();
-    S* const sums = scratch.planes.data();
+    const std::int64_t more = box_.count[0] - 1, step = kRows * width_;
+    const Span columns = scratch.strip.columns;
+    const std::int64_t n = columns.size();
+    S* const sums = scratch.planes.values();
     const auto sum_planes = [&](std::int64_t first, std::int64_t count, S* to) {
       for (std::int64_t i = first; i < first + count; ++i, to += step) {
         const std::int64_t row = j + box_.first[1];
-        sum_row_range(a, i, {row, row + rows + box_.count[1] - 1}, columns, scratch.sums.data(), scratch);
-        sum_rows(passes_[1], scratch.sums.data(), width_, to, width_, rows, n);
+        sum_row_range(a, i, {row, row + rows + box_.count[1] - 1}, scratch.sums.values(), scratch);
+        sum_rows(
+            passes_[1], scratch.sums.values(), width_, rows, n, width_,
+            [&](auto r, auto x) { return to + r * width_ + x; }, kNone);
       }
     };
     sum_planes(planes.begin + box_.first[0], more, sums);
@@ -230,13 +303,29 @@ class SeparablePlan final : public plugin::Plan {
   /// The last sums of `count` rows of results from `at` on, along an axis.
   void write(const Pass<S>& pass, const S* sums, std::int64_t step, std::int64_t count, const Arrays& a,
              const plugin::Index3& at, std::size_t axis, std::int64_t n, Scratch& scratch) const {
-    T* to = a.target + at[0] * a.target_strides[0] + at[1] * a.target_strides[1] + at[2] * a.target_strides[2];
-    if constexpr (sizeof(T) == sizeof(S))
-      if (a.target_strides[2] == 1) return sum_rows(pass, sums, step, to, a.target_strides[axis], count, n);
-    S* const results = scratch.results.data();
-    sum_rows(pass, sums, step, results, width_, count, n);
-    for (std::int64_t r = 0; r < count; ++r, to += a.target_strides[axis])
-      for (std::int64_t x = 0; x < n; ++x) to[x * a.target_strides[2]] = T(results[r * width_ + x]);
+    const std::int64_t next = a.target_strides[axis], stride = a.target_strides[2];
+    T* const to = a.target + at[0] * a.target_strides[0] + at[1] * a.target_strides[1] + at[2] * stride;
+    if constexpr (std::is_same_v<T, S>)
+      if (stride == 1 && !nontemporal_)
+        return sum_rows(
+            pass, sums, step, count, n, next, [&](auto row, auto x) { return to + row * next + x; }, kNone);
+    S* const results = scratch.results.values();
+    const std::int64_t width = pass.room();
+    const auto finish = [&](std::int64_t row, std::int64_t rows, std::int64_t x, std::int64_t columns) {
+      for (std::int64_t r = 0; r < rows; ++r)
+        write_row(results + r * width, columns, to + (row + r) * next + x * stride, stride);
+    };
+    sum_rows(
+        pass, sums, step, count, n, width, [&](auto, auto) { return results; }, finish);
+  }
+
+  void write_row(const S* from, std::int64_t n, T* to, std::int64_t stride) const {
+    if (stride != 1)
+      for (std::int64_t x = 0; x < n; ++x) to[x * stride] = T(from[x]);
+    else if constexpr (std::is_same_v<T, S>)
+      copy_nontemporal(from, n, to);
+    else
+      copy_rounded<T>(from, n, to);
   }
 
   plugin::StencilProblem p_;
@@ -244,8 +333,9 @@ class SeparablePlan final : public plugin::Plan {
   plugin::TapBox box_;
   int threads_;
   bool volume_;                     ///< the taps have several places on axis 0
+  bool nontemporal_;                ///< whole lines of results of 32 or 64 bits go past the caches
+  std::int64_t width_;              ///< columns that are summed at a time
   Span computed_[plugin::kAxes]{};  ///< points that do not keep their values
-  std::int64_t width_ = 0;          ///< columns that are summed at a time
   std::vector<Pass<S>> passes_;     ///< along axes 2, 1 and 0
   std::vector<Scratch> scratch_;
 };
@@ -256,6 +346,17 @@ std::string why_unsupported(const plugin::StencilProblem& problem, const Machine
              : "takes taps that fill a box and are products of a factor for each axis, within their rounding";
 }
 
+/// Columns whose sums half of the second-level cache holds while they are read, in equal parts of whole lines.
+std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& machine, const plugin::TapFactors& f) {
+  constexpr std::int64_t kFewest = 256;  // or beginning a row takes too long
+  const std::int64_t element = std::max<std::int64_t>(4, std::int64_t(plugin::size_of(p.dtype)));
+  const std::int64_t rows = kRows + f.box.count[1] - 1, planes = f.last == 0 ? kPlanes + f.box.count[0] - 1 : 0;
+  const std::int64_t most = std::max(kFewest, machine.caches.level2 / 2 / ((rows + planes * kRows) * element));
+  const std::int64_t all = std::max<std::int64_t>(p.domain.extents[2], 1), line = kLineBytes / element;
+  const std::int64_t equal = plugin::ceil_div(all, plugin::ceil_div(all, most));
+  return std::min(all, plugin::ceil_div(equal, line) * line);
+}
+
 void offer(const plugin::StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t, plugin::OfferList& offers) {
   const auto factors = plugin::tap_factors(problem);
@@ -263,15 +364,21 @@ void offer(const plugin::StencilProblem& problem, const Machine& machine, const 
   const double alone = separable_seconds(machine, problem, *factors, 1);
   const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
   const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
-  offers.add(
-      {{{"threads", threads}}, separable_seconds(machine, problem, *factors, threads), problem.sweep_workspace()});
+  const std::int64_t all = std::max<std::int64_t>(problem.domain.extents[2], 1);
+  const std::int64_t columns = given.in_range("columns", automatic_columns(problem, machine, *factors), 1, all);
+  const std::int64_t nontemporal =
+      given.in_range("nontemporal", separable_passes_caches(machine, problem, threads) ? 1 : 0, 0,
+                     plugin::size_of(problem.dtype) > 2 ? 1 : 0);
+  offers.add({{{"threads", threads}, {"columns", columns}, {"nontemporal", nontemporal}},
+              separable_seconds(machine, problem, *factors, threads),
+              problem.sweep_workspace()});
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
   return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<SeparablePlan<T>>(problem, plugin::tap_factors(problem).value(),
-                                              int(parameters.at("threads")), context.machine().caches.level2);
+    return std::make_unique<SeparablePlan<T>>(problem, plugin::tap_factors(problem).value(), parameters,
+                                              context.machine().caches.level1);
   });
 }
 
