@@ -15,6 +15,8 @@ from __future__ import annotations
 import argparse
 import datetime
 import fnmatch
+import importlib.util
+import itertools
 import json
 import os
 import statistics
@@ -31,6 +33,9 @@ FILTERS = ("correlate", "laplace", "uniform", "sobel", "gaussian")
 SHAPES = {"cpu": ((64, 64), (32, 32, 32), (1024, 1024), (128, 128, 128)),
           "cuda": ((512, 512), (1024, 1024), (4096, 4096), (256, 256, 256))}
 SQUARES = {"cpu": (8, 64, 256, 1024, 2048), "cuda": (8, 256, 1024, 2048, 4096, 8192)}
+# Filters by their width, of random weights or, "gaussian", products of a factor for each axis; OpenCV's in planes.
+DENSE = {"cpu": (((1024, 1024), (5, 7, 11, 15, 31)), ((128, 128, 128), (5, 7))),
+         "cuda": (((1080, 1920), (7, 11)), ((4096, 4096), (7, 15)), ((256, 256, 256), (5,)))}
 DTYPES = {"cpu": ("f32", "f64"), "cuda": ("f32", "bf16")}
 NUMPY_NAMES = {"f32": "float32", "f64": "float64", "bf16": "bfloat16"}
 
@@ -105,6 +110,66 @@ def filter_case(device: str, name: str, shape: tuple[int, ...]) -> Case:
     return Case(f"{name}_{'x'.join(map(str, shape))}", "f32", peer, calls, lambda: tolerance, wait)
 
 
+def dense_case(device: str, kind: str, width: int, shape: tuple[int, ...], dtype: str) -> Case:
+    """`correlate` of random or of Gaussian weights, or OpenCV's filter2D and the same by ours."""
+    import numpy as np
+    import tessera.ndimage as ours
+
+    values = np.random.default_rng().uniform(-1, 1, shape).astype(NUMPY_NAMES[dtype])
+    weights = np.random.default_rng().uniform(-1, 1, (width,) * len(shape))
+    if kind == "gaussian":
+        line = np.exp(-0.5 * ((np.arange(width) - width // 2) / (width / 6)) ** 2)
+        weights = np.prod(np.meshgrid(*[line / line.sum()] * len(shape), indexing="ij"), axis=0)
+    tolerance = 2 * (weights.size + 2) * float(np.finfo(values.dtype).eps) * float(abs(weights).sum())
+    wait = lambda: None  # noqa: E731
+    if kind == "filter2d":
+        peer, call = "opencv", opencv_filter(values, weights.astype(values.dtype))
+    elif device == "cuda":
+        import cupy
+        import cupyx.scipy.ndimage as theirs
+
+        values, w = cupy.asarray(values), cupy.asarray(weights)
+        peer, wait, call = "cupyx", cupy.cuda.Device().synchronize, lambda: theirs.correlate(values, w)
+    else:
+        import scipy.ndimage as theirs
+
+        peer, call = "scipy", lambda: theirs.correlate(values, weights)
+    calls = {"tessera": lambda: ours.correlate(values, weights), peer: call}
+    title = f"correlate_{kind}"
+    if kind == "filter2d":  # which takes a transform for more weights than these
+        title = kind if weights.size < {"f32": 130, "f64": 50}[dtype] else "filter2d_by_transforms"
+    return Case(f"{title}_{width}_{'x'.join(map(str, shape))}", dtype, peer, calls, lambda: tolerance, wait)
+
+
+def opencv_filter(values: Any, weights: Any) -> Callable[[], Any]:
+    """With Intel's primitives or without, whichever is faster."""
+    import cv2
+
+    cv2.setNumThreads(int(os.environ["OMP_NUM_THREADS"]))
+    seconds = {}
+    for primitives in (False, True):
+        cv2.ipp.setUseIPP(primitives)
+        call = lambda: cv2.filter2D(values, -1, weights, borderType=cv2.BORDER_REFLECT)  # noqa: E731
+        call()
+        begin = time.perf_counter()
+        for _ in range(3):
+            call()
+        seconds[primitives] = time.perf_counter() - begin
+    cv2.ipp.setUseIPP(seconds[True] < seconds[False])
+    return call
+
+
+def dense_cases(device: str) -> Iterator[Callable[[], Case]]:
+    dtypes = ("f32", "f64") if device == "cpu" else ("f32",)
+    has_opencv = device == "cpu" and importlib.util.find_spec("cv2") is not None
+    if device == "cpu" and not has_opencv:
+        print("without OpenCV: pip install opencv-python-headless", file=sys.stderr)
+    for shape, widths in DENSE[device]:
+        kinds = ["random", "gaussian", *(["filter2d"] if has_opencv and len(shape) == 2 else [])]
+        for kind, width, dtype in itertools.product(kinds, widths, dtypes):
+            yield lambda kind=kind, width=width, shape=shape, dtype=dtype: dense_case(device, kind, width, shape, dtype)
+
+
 def cases(device: str) -> Iterator[Callable[[], Case]]:
     matmul = device_matmul if device == "cuda" else host_matmul
     for size in SQUARES[device]:
@@ -114,6 +179,7 @@ def cases(device: str) -> Iterator[Callable[[], Case]]:
     for shape in SHAPES[device]:
         for name in FILTERS:
             yield lambda name=name, shape=shape: filter_case(device, name, shape)
+    yield from dense_cases(device)
 
 
 def check(case: Case) -> float:

@@ -125,6 +125,10 @@ PYTHON = (
     Set("filters of 512²", r"[a-z]+_512x512"),
     Set("filters of 1024² and 128³", r"[a-z]+_(1024x1024|128x128x128)"),
     Set("filters of 4096² and 256³", r"[a-z]+_(4096x4096|256x256x256)"),
+    Set("`correlate`, random weights, 5 to 31 wide", r"correlate_random_\d+_.*"),
+    Set("`correlate`, Gaussian weights, 5 to 31 wide", r"correlate_gaussian_\d+_.*"),
+    Set("OpenCV's sums, 5 to 11 wide (f64: 7)", r"filter2d_\d+_.*"),
+    Set("OpenCV's transforms, 15 and 31 wide (f64: from 11)", r"filter2d_by_transforms_\d+_.*"),
 )
 
 
