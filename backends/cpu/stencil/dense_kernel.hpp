@@ -29,6 +29,7 @@ struct DenseBlock {
   T* out;
   std::int64_t out_row;
   std::int64_t n;              ///< points of a row, a register's lanes at least
+  std::int64_t next_rows = 0;  ///< from the first row to those that the next block is the first to read
   bool cached_column = false;  ///< the box is one wide, and what it reads is in the first-level cache
 };
 

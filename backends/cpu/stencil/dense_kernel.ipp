@@ -69,6 +69,14 @@ void apply_dense(const DenseBlock<T>& b) {
   // The last register block computes some points twice, which is harmless here.
   for (std::int64_t done = 0; done < b.n; done += kPoints) {
     const std::int64_t i = std::min(done, b.n - kPoints);
+    if (b.next_rows != 0)
+#pragma GCC unroll 16
+      for (int r = 0; r < kDenseRows; ++r)
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+          __builtin_prefetch(b.in + i + b.next_rows + r * b.in_row + v * kLanes<T>, 0, 2);
+          __builtin_prefetch(b.out + i + (kDenseRows + r) * b.out_row + v * kLanes<T>, 1, 2);
+        }
     Vector<T> none = T(-0.0) - Vector<T>{};
     keep_in_register(none);  // or compilers that know the value choose which product to contract
     DenseSums<T, kVectors> sum;

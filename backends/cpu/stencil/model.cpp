@@ -72,6 +72,14 @@ double row_seconds(const StencilCosts& c, const StencilWork& work) {
   return c.row + double(reach[0] + reach[1]) * double(work.problem.taps.size()) * c.end_tap;
 }
 
+/// The same where taps fill a box: ends are vectors of cells, which are copied for several rows at a time.
+double boxed_row_seconds(const StencilCosts& c, const StencilWork& work) {
+  const double taps = double(work.problem.taps.size()), rows_of_taps = taps / double(work.box->count[2]);
+  const double end = c.line + taps * (c.multiply_add + kLoadsOfBox * c.load) + 0.5 * rows_of_taps * c.row;
+  const auto& reach = work.problem.domain.reach[2];
+  return c.row + (double(reach[0] > 0) + double(reach[1] > 0)) * end;
+}
+
 /// The points of a row that fill no register, where rows go one by one: they are summed like those of the ends, unless
 /// a whole vector of the row may be computed twice.
 double rest_seconds(const Machine& machine, const StencilWork& work) {
@@ -163,10 +171,11 @@ StencilWork::StencilWork(const StencilProblem& as_given, const InstructionSet& i
 double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut& cut, bool nontemporal, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilProblem& p = work.problem;
-  const bool in_blocks = work.box ? !nontemporal : cut.planes == kBlockPlanes;
+  const bool boxed = work.box && !nontemporal, copied = boxed && rows_are_mapped(p.domain);
+  const bool in_blocks = work.box ? boxed : cut.planes == kBlockPlanes;
   const double near = double(p.domain.reach[0][0] + p.domain.reach[0][1]) / double(cut.planes);
   const auto [summed, mapped] = kinds_of_rows(p.domain);
-  const double alone = in_blocks ? mapped : summed;
+  const double alone = copied ? 0.0 : in_blocks ? mapped : summed;
   const double sums = (1.0 - summed) * c.line + alone * sums_seconds(c, work, false) +
                       (summed - alone) * sums_seconds(c, work, true) +
                       near * (c.plane + (nontemporal && in_blocks ? c.nontemporal_plane : 0.0));
@@ -174,8 +183,9 @@ double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut
       overlapped(sums * machine.slowdown(threads), transfer_seconds(machine, work, cut, nontemporal, threads));
   const double whole_lines = !nontemporal ? 0.0 : in_blocks ? c.block_edges : c.put_together;
   const double rest = nontemporal ? 0.0 : alone * rest_seconds(machine, work);
-  const double lookup = mapped * double(p.taps.size()) * c.mapped_tap;
-  const double row = (summed * (row_seconds(c, work) + whole_lines) + rest + lookup) * machine.slowdown(threads);
+  const double lookup = copied ? 0.0 : mapped * double(p.taps.size()) * c.mapped_tap;
+  const double begun = boxed ? boxed_row_seconds(c, work) : row_seconds(c, work);
+  const double row = (summed * (begun + whole_lines) + rest + lookup) * machine.slowdown(threads);
   const double step = (work.lines() * line + work.rows() * row) / threads;
   return machine.overhead(threads) + double(p.steps) * (step + (threads > 1 ? c.barrier : 0.0));
 }

@@ -12,6 +12,7 @@
 #include "../context.hpp"
 #include "../thread_pool.hpp"
 #include "dense_kernel.hpp"
+#include "dense_rows.hpp"
 #include "model.hpp"
 #include "register_block_kernel.hpp"
 #include "row_ends.hpp"
@@ -33,20 +34,18 @@ template <class T, bool kNontemporal>
 class RowSweepPlan final : public plugin::Plan {
  public:
   RowSweepPlan(const StencilWork& work, int threads, const Cut& cut)
-      : p_(work.problem),
-        d_(p_.domain),
-        ends_(d_),
-        threads_(threads),
-        cut_(cut),
-        box_(work.box),
-        block_rows_(work.block_rows) {
+      : p_(work.problem), d_(p_.domain), ends_(d_), threads_(threads), cut_(cut), block_rows_(work.block_rows) {
     const bool contiguous = p_.in_strides[2] == 1 && p_.out_strides[2] == 1;
-    if (kNontemporal || !contiguous || d_.plain_end(2) - d_.plain_begin(2) < kLanes<Scalar<T>>) box_.reset();
     for (const plugin::Index3& strides : {p_.in_strides, p_.out_strides, p_.packed_strides()})
       sources_.emplace_back(p_, work.groups, strides);
     if (p_.points() == 0) return;
+    if (!kNontemporal && contiguous && work.box && d_.plain_end(2) - d_.plain_begin(2) >= kLanes<Scalar<T>>)
+      dense_.emplace(d_, *work.box), by_planes_ = work.box->row_axis == 0;
     scratch_.reserve(std::size_t(threads));
-    for (int t = 0; t < threads; ++t) scratch_.emplace_back(p_, ends_);  // a copy would lose the capacity
+    for (int t = 0; t < threads; ++t) {
+      scratch_.emplace_back(p_, ends_);  // a copy would lose the capacity
+      if (dense_) scratch_.back().cells.resize(dense_->room());
+    }
   }
 
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
@@ -72,6 +71,7 @@ class RowSweepPlan final : public plugin::Plan {
     RowTerms<T> terms;
     WriteCombiner<T> lines;
     std::vector<T> ends;
+    std::vector<T> cells;  ///< that rows of a box read
     Scratch(const plugin::StencilProblem& p, const RowEnds<T>& row_ends)
         : terms(p.taps.size()), ends(std::size_t(kBlockPlanes * kBlockRows * row_ends.room())) {}
   };
@@ -101,9 +101,10 @@ class RowSweepPlan final : public plugin::Plan {
     const bool in_blocks = cut_.planes == kBlockPlanes && i + kBlockPlanes <= d_.extents[0] && d_.plain_on(0, i) &&
                            d_.plain_on(0, i + kBlockPlanes - 1);
     for (std::int64_t segment = first; segment < last;) {
-      if (const int rows = dense_segments(i, j, last - segment); rows > 0) {
-        if constexpr (sizeof(T) != 2 && !kNontemporal) run_dense(sweep, i, j);
-        segment += rows, j += rows;
+      if (const std::int64_t rows = dense_rows(i, j, last - segment); rows > 0) {
+        if constexpr (sizeof(T) != 2 && !kNontemporal) dense_->run(sweep, i, j, rows, scratch.cells.data());
+        const std::int64_t segments = by_planes_ ? 1 : rows;
+        segment += segments, j += segments;
         continue;
       }
       if (in_blocks && d_.plain_on(1, j)) {  // then a segment is a row
@@ -216,34 +217,10 @@ class RowSweepPlan final : public plugin::Plan {
       store_block(sweep, i, j, rows, summed, in_vectors);
   }
 
-  /// Segments that a block of rows at row (i, j) for taps that fill a box has, of at most `left`; 0: it can't be one.
-  int dense_segments(std::int64_t i, std::int64_t j, std::int64_t left) const {
-    if (!box_ || cut_.row_segments > 1) return 0;
-    const bool planes = box_->row_axis == 0;
-    const std::int64_t row = planes ? i : j, end = row + kDenseRows - 1;
-    if (planes ? cut_.planes != kDenseRows : left < kDenseRows) return 0;
-    const bool plain = d_.plain_on(1 - box_->row_axis, planes ? j : i) && d_.plain_on(box_->row_axis, row);
-    return !plain || end >= d_.extents[box_->row_axis] || !d_.plain_on(box_->row_axis, end) ? 0
-           : planes                                                                         ? 1
-                                                                                            : kDenseRows;
-  }
-
-  /// kDenseRows rows from (i, j) on, none of which has a boundary on the outer axes.
-  void run_dense(const Sweep<T>& sweep, std::int64_t i, std::int64_t j) const {
-    const auto axis = std::size_t(box_->row_axis), other = 1 - axis;
-    const auto row = [&](int r) { return line_of(sweep, i + (axis == 0 ? r : 0), j + (axis == 1 ? r : 0)); };
-    const Line first = row(0), last = row(kDenseRows - 1);
-    const Source<T>& source = sweep.source;
-    const bool around = inside(sweep, first, last, 0), in_vectors = ends_in_vectors(sweep, first, last);
-    const Span summed = around ? Span{0, d_.extents[2]} : Span{d_.plain_begin(2), d_.plain_end(2)};
-    apply_dense_block<T>({first.row + summed.begin + source.first_tap, source.strides[axis], source.strides[other],
-                          box_->count[other], box_->count[axis], box_->count[2], source.terms.coefficient.data(),
-                          first.out + summed.begin, sweep.out_strides[axis], summed.size()});
-    for (int r = 0; r < kDenseRows; ++r) {
-      const Line line = row(r);
-      ends_.sum({line.row, line.row, 1, source.terms.taps(), source.terms.init}, in_vectors,
-                {line.out, line.out + ends_.high()});
-    }
+  /// Rows from (i, j) on that go as rows of a box, of `left` segments at most.
+  std::int64_t dense_rows(std::int64_t i, std::int64_t j, std::int64_t left) const {
+    if (!dense_ || cut_.row_segments > 1) return 0;
+    return dense_->together(i, j, by_planes_ ? (cut_.planes == kDenseRows ? kDenseRows : 0) : left);
   }
 
   /// Into the caches: the vector loop of all rows, then their ends.
@@ -377,9 +354,10 @@ class RowSweepPlan final : public plugin::Plan {
   RowEnds<T> ends_;
   int threads_;
   Cut cut_;
-  std::optional<DenseBox> box_;     ///< that is computed in blocks of rows
-  int block_rows_;                  ///< rows of a plane that other blocks have, if not one
-  std::vector<Source<T>> sources_;  ///< of in, out and the packed workspace
+  int block_rows_;                     ///< rows of a plane that other blocks have, if not one
+  std::optional<DenseRows<T>> dense_;  ///< where taps fill a box
+  bool by_planes_ = false;             ///< these rows are planes
+  std::vector<Source<T>> sources_;     ///< of in, out and the packed workspace
   std::vector<Scratch> scratch_;
 };
 

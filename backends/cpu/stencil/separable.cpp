@@ -12,6 +12,7 @@
 #include "../thread_pool.hpp"
 #include "dense_kernel.hpp"
 #include "model.hpp"
+#include "row_cells.hpp"
 #include "row_kernel.hpp"
 #include "temporal_axis.hpp"
 
@@ -68,7 +69,7 @@ void sum_rows(const Pass<S>& pass, const S* in, std::int64_t step, std::int64_t 
       const S* const from = in + row * step + x;
       if (block)
         apply_dense_block<S>(
-            {from, step, 0, 1, pass.count(), 1, pass.factor.data(), place(row, x), out_step, count, true});
+            {from, step, 0, 1, pass.count(), 1, pass.factor.data(), place(row, x), out_step, count, 0, true});
       else
         apply_row<S>(from, 1, pass.taps(), S(-0.0), place(row, x), 1, count);
       finish(row, done, x, count);
@@ -87,23 +88,10 @@ void copy_nontemporal(const S* from, std::int64_t count, S* to) {
   std::copy_n(from + i, count - i, to + i);
 }
 
-/// Columns that are summed at a time. Of the cells that they read in a row, those in `inside` are in the domain; the
-/// columns in `plain`, whole vectors behind the first one, read no others.
-template <class S>
-struct Strip {
-  /// A cell outside of the domain, which stands for a column of it or has a value.
-  struct Outside {
-    std::int64_t cell, column;
-    bool constant;
-    S value;
-  };
-  Span columns, inside, plain;
-  std::vector<Outside> outside;
-};
-
 /// What a thread has for itself: arrays that begin on a line of the cache.
-template <class S>
+template <class T>
 struct SeparableScratch {
+  using S = Scalar<T>;
   struct alignas(kLineBytes) Line {
     S value[std::size_t(kLineBytes) / sizeof(S)];
   };
@@ -112,7 +100,8 @@ struct SeparableScratch {
     S* values() { return reinterpret_cast<S*>(this->data()); }
   };
   Array line, sums, planes, results;
-  Strip<S> strip;
+  RowCells<T> cells;  ///< of the columns that are summed at a time
+  Span plain{};       ///< of these, whole vectors behind the first one: they read no cell outside
 };
 
 template <class T>
@@ -162,7 +151,7 @@ class SeparablePlan final : public plugin::Plan {
 
  private:
   using Arrays = plugin::SweepArrays<T>;
-  using Scratch = SeparableScratch<S>;
+  using Scratch = SeparableScratch<T>;
   static constexpr std::int64_t kLine = kLineBytes / std::int64_t(sizeof(S));
   static constexpr auto kNone = [](auto...) {};
 
@@ -179,7 +168,7 @@ class SeparablePlan final : public plugin::Plan {
       const std::int64_t lane = at / along.size(), begin = at % along.size();
       const std::int64_t end = std::min(along.size(), begin + last - at);
       for (std::int64_t x = computed_[2].begin; x < computed_[2].end; x += width_) {
-        set_strip({x, std::min(x + width_, computed_[2].end)}, scratch.strip);
+        set_columns({x, std::min(x + width_, computed_[2].end)}, scratch);
         const Span marched{along.begin + begin, along.begin + end};
         if (volume_)
           march_planes(a, lane, marched, scratch);
@@ -202,49 +191,36 @@ class SeparablePlan final : public plugin::Plan {
                     a.target_strides[2], kept.size());
   }
 
-  void set_strip(Span columns, Strip<S>& strip) const {
-    const std::int64_t begin = columns.begin + box_.first[2], cells = columns.size() + box_.count[2] - 1;
-    strip.columns = columns;
-    strip.inside.begin = std::clamp<std::int64_t>(-begin, 0, cells);
-    strip.inside.end = std::clamp<std::int64_t>(d_.extents[2] - begin, strip.inside.begin, cells);
-    strip.plain = {plugin::ceil_div<std::int64_t>(strip.inside.begin, kLanes<S>) * kLanes<S>,
-                   std::min(columns.size(), strip.inside.end - box_.count[2] + 1)};
-    strip.outside.clear();
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-      if (strip.inside.holds(cell)) continue;
-      const plugin::Sample s = d_.sample(0, 0, begin + cell);  // of a row in the domain
-      strip.outside.push_back({cell, s.index[2], s.constant, S(s.value)});
-    }
+  void set_columns(Span columns, Scratch& scratch) const {
+    scratch.cells.set(d_, columns, box_.first[2], box_.count[2]);
+    const Span& inside = scratch.cells.inside();
+    scratch.plain = {plugin::ceil_div<std::int64_t>(inside.begin, kLanes<S>) * kLanes<S>,
+                     std::min(columns.size(), inside.end - box_.count[2] + 1)};
   }
 
   /// Sums along row (i, j), which may lie outside of the domain, of what the columns and their neighbours read.
   void sum_row(const Arrays& a, std::int64_t i, std::int64_t j, S* to, Scratch& scratch) const {
-    const Strip<S>& strip = scratch.strip;
+    const RowCells<T>& cells = scratch.cells;
     const plugin::Sample row = d_.sample(i, j, 0);  // index 0 of axis 2 is inside
-    const std::int64_t stride = a.source_strides[2], n = strip.columns.size(), more = box_.count[2] - 1;
+    const std::int64_t stride = a.source_strides[2], n = cells.columns().size(), more = box_.count[2] - 1;
     const T* const from = a.source + row.index[0] * a.source_strides[0] + row.index[1] * a.source_strides[1];
-    const T* const cells = from + (strip.columns.begin + box_.first[2]) * stride;
     S* const line = scratch.line.values();
     if (row.constant) {
-      std::fill_n(line, n + more, S(row.value));
+      std::fill_n(line, cells.count(), S(row.value));
       return apply_row<S>(line, 1, passes_[0].taps(), S(-0.0), to, 1, n);
     }
     const auto sum_copy = [&](std::int64_t first, std::int64_t count) {
-      const Span in{std::max(first, strip.inside.begin), std::min(first + count + more, strip.inside.end)};
-      if (stride == 1)
-        copy_wide<T>(cells + in.begin, in.size(), line + in.begin);
-      else
-        for (std::int64_t cell = in.begin; cell < in.end; ++cell) line[cell] = S(cells[cell * stride]);
-      for (const auto& o : strip.outside) line[o.cell] = o.constant ? o.value : S(from[o.column * stride]);
+      cells.copy(from, stride, {first, first + count + more}, line);
       apply_row<S>(line + first, 1, passes_[0].taps(), S(-0.0), to + first, 1, count);
     };
+    const Span plain = scratch.plain;
     if constexpr (std::is_same_v<T, S>)
-      if (stride == 1 && strip.plain.size() >= kLanes<S>) {
+      if (stride == 1 && plain.size() >= kLanes<S>) {
+        const T* const in = cells.in(from, 1);
         const std::int64_t ahead = volume_ ? a.source_strides[0] : kRows * a.source_strides[1];
-        for (std::int64_t cell = more; cell < n + more; cell += kLine) __builtin_prefetch(cells + cell + ahead, 0, 2);
-        const Span plain = strip.plain;
+        for (std::int64_t cell = more; cell < cells.count(); cell += kLine) __builtin_prefetch(in + cell + ahead, 0, 2);
         if (plain.begin > 0) sum_copy(0, plain.begin);
-        apply_row<S>(cells + plain.begin, 1, passes_[0].taps(), S(-0.0), to + plain.begin, 1, plain.size());
+        apply_row<S>(in + plain.begin, 1, passes_[0].taps(), S(-0.0), to + plain.begin, 1, plain.size());
         if (plain.end < n) sum_copy(std::min(plain.end, n - kLanes<S>), n - std::min(plain.end, n - kLanes<S>));
         return;
       }
@@ -258,7 +234,7 @@ class SeparablePlan final : public plugin::Plan {
 
   void march_rows(const Arrays& a, std::int64_t i, Span rows, Scratch& scratch) const {
     const std::int64_t more = box_.count[1] - 1, plane = i + box_.first[0];
-    const Span columns = scratch.strip.columns;
+    const Span columns = scratch.cells.columns();
     S* const sums = scratch.sums.values();
     const std::int64_t first = rows.begin + box_.first[1];
     sum_row_range(a, plane, {first, first + more}, sums, scratch);
@@ -278,7 +254,7 @@ class SeparablePlan final : public plugin::Plan {
   void march_planes(const Arrays& a, std::int64_t strip, Span planes, Scratch& scratch) const {
     const std::int64_t j = computed_[1].begin + strip * kRows, rows = std::min(kRows, computed_[1].end - j);
     const std::int64_t more = box_.count[0] - 1, step = kRows * width_;
-    const Span columns = scratch.strip.columns;
+    const Span columns = scratch.cells.columns();
     const std::int64_t n = columns.size();
     S* const sums = scratch.planes.values();
     const auto sum_planes = [&](std::int64_t first, std::int64_t count, S* to) {

@@ -81,7 +81,17 @@ std::optional<DenseBox> dense_box(const plugin::StencilProblem& p) {
   const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
   const int row_axis = p.rank == 2 ? 0 : 1;
   if (!box || box->count[std::size_t(row_axis)] < kDenseRows || box->count[2] < 2) return {};
-  return DenseBox{box->count, row_axis};
+  return DenseBox{box->first, box->count, row_axis};
+}
+
+bool rows_are_mapped(const plugin::Domain& d) {
+  for (int axis = 0; axis < 2; ++axis)
+    for (int side = 0; side < 2; ++side) {
+      const auto mode = d.mode[axis][side];
+      const bool is_none = mode == TESSERA_BOUNDARY_FIXED || mode == TESSERA_BOUNDARY_CONSTANT;
+      if (is_none && d.reach[axis][side] > 0) return false;
+    }
+  return true;
 }
 
 bool few_long_rows(const plugin::StencilProblem& p) {

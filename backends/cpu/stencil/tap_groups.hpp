@@ -65,15 +65,18 @@ struct TapGroup {
   plugin::Index3 centre;
 };
 
-/// A box that taps fill, and how many there are on each axis.
+/// A box that taps fill, its first offsets, and how many there are on each axis.
 struct DenseBox {
-  plugin::Index3 count;
+  plugin::Index3 first, count;
   int row_axis;  ///< an outer axis, along which rows of results are computed together
 };
 /// That of taps of elements that are no 16 bits, or nothing: boxes of kDenseRows rows at least, and two taps
 /// along a row. With the sweep axis first; rows of results lie along it where planes are single rows, else along the
 /// next one.
 std::optional<DenseBox> dense_box(const plugin::StencilProblem& problem);
+
+/// Whether rows outside of the domain are others inside: no side of an outer axis has a constant or keeps its values.
+bool rows_are_mapped(const plugin::Domain& domain);
 
 /// Whether taps of elements that are no 16 bits fill a box of few rows, all of them long. They go row by row:
 /// neighbours along a row share more of what they load than rows do, but for three rows in 3D.
