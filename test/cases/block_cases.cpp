@@ -21,8 +21,8 @@ std::vector<Extents> domains_of(int rank, const Offset& count) {
   return {{9, 14, 150}, {5, 140, 210}, {6, 11, 70}, {3, 4, 5}, {5, 16, 33}};
 }
 
-/// Boxes of taps of even and odd sides, whose centre is anywhere: taps of their own, or products of a factor for each
-/// axis. Some are one row or a few, of 8 to 101 taps.
+/// Boxes of taps of even and odd sides, whose centre is anywhere: taps of their own, products of a factor for each
+/// axis, or the sum of two such. Some are one row or a few, of 8 to 101 taps.
 void add_blocks(std::vector<StencilCase>& list, const char* kind, MakeBlock make) {
   struct Block {
     Offset first, count;
@@ -37,11 +37,12 @@ void add_blocks(std::vector<StencilCase>& list, const char* kind, MakeBlock make
   for (const Block& b : blocks) {
     const int rank = b.count[2] > 1 ? 3 : b.count[1] > 1 ? 2 : 1;
     if (make == product && rank == 1) continue;
+    if (make == sharpening && (rank != 2 || b.count[0] < 4)) continue;
     for (const Extents& extents : domains_of(rank, b.count)) {
       const Boundary mode = kBoundaries[number++ % kModeCount];
       const std::string name =
           kind + text(Extents(b.count.begin(), b.count.begin() + rank)) + " on " + text(extents) + " " + name_of(mode);
-      const bool exact = b.count[0] <= 101;
+      const bool exact = b.count[0] <= 101 && make != sharpening;
       list.push_back({name,
                       {.extents = extents,
                        .taps = make(rank, b.first, b.count, exact ? Weights::integer : Weights::contracting),
@@ -66,6 +67,7 @@ std::vector<StencilCase> block_cases() {
   std::vector<StencilCase> list;
   add_blocks(list, "block ", block);
   add_blocks(list, "product ", product);
+  add_blocks(list, "sharpening ", sharpening);
   return list;
 }
 

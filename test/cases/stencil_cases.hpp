@@ -54,6 +54,8 @@ Taps box(int rank, int radius, Weights weights);
 Taps block(int rank, const Offset& first, const Offset& count, Weights weights);
 /// The same whose taps are products of a factor for each axis.
 Taps product(int rank, const Offset& first, const Offset& count, Weights weights);
+/// A multiple of the first point less such products: of rank 2.
+Taps sharpening(int rank, const Offset& first, const Offset& count, Weights weights);
 Taps scattered(int rank, Weights weights);                   ///< 13 taps, radius 8 in 1D, else 5; no pattern
 Taps line(int rank, int axis, int radius, Weights weights);  ///< all taps of one axis
 Taps one_sided(int rank, Weights weights);   ///< reads only at or above a point, differently far on each axis

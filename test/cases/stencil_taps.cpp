@@ -74,6 +74,13 @@ Taps product(int rank, const Offset& first, const Offset& count, Weights weights
   return taps;
 }
 
+Taps sharpening(int rank, const Offset& first, const Offset& count, Weights weights) {
+  const Taps products = product(rank, first, count, weights);
+  Taps taps(rank);
+  for (const Tap& tap : products) taps.add(tap.offset, (tap.offset == first ? 2.0 : 0.0) - tap.coefficient / 3.0);
+  return taps;
+}
+
 Taps scattered(int rank, Weights weights) {
   const std::vector<Offset> in_space = {{-4, 3, 1}, {-3, -2, 5}, {-2, 0, -4}, {-1, 5, 0},  {-1, -1, 2},
                                         {0, 0, 0},  {0, 4, -3},  {1, 1, 1},   {1, -5, -2}, {2, 2, -5},

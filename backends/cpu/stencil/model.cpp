@@ -216,7 +216,7 @@ bool separable_passes_caches(const Machine& machine, const StencilProblem& p, in
   return work.element() > 2 && seconds(true) < seconds(false);
 }
 
-double separable_seconds(const Machine& machine, const StencilProblem& p, const plugin::TapFactors& f, int threads) {
+double separable_seconds(const Machine& machine, const StencilProblem& p, const TapTerms& f, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilWork work(p, machine.instructions);
   const double bytes = std::max(4.0, double(work.element()));  // of a sum
@@ -224,9 +224,10 @@ double separable_seconds(const Machine& machine, const StencilProblem& p, const 
   const double along = double(f.box.count[2]);
   const bool shared = neighbours_at_a_time(machine.instructions, std::int64_t(bytes)) != 0;
   double sums = c.line + along * (c.multiply_add + (shared ? kLoadsOfNeighbour : 1.0) * c.load);
+  sums *= double(f.count());
   for (int axis = 0; axis < 2; ++axis) {
-    const double taps = double(f.box.count[std::size_t(axis)]);
-    if (taps > 1.0) sums += c.line + taps * (c.multiply_add + kLoadsOfBox * c.load);
+    const double taps = double(f.box.count[std::size_t(axis)] * f.count());
+    if (f.box.count[std::size_t(axis)] > 1) sums += c.line + taps * (c.multiply_add + kLoadsOfBox * c.load);
   }
   const bool nontemporal = separable_passes_caches(machine, p, threads);
   if (work.element() == 2 || nontemporal) sums += c.line;  // written once more

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Filters that are products of a factor for each axis: sums along rows, which stay in a core's cache, then of these
-/// along the other axes.
+/// Filters that are products of a factor for each axis, or sums of a few such: sums along rows, which stay in a core's
+/// cache, then of these along the other axes.
 
 #include "../caches.hpp"
 #include "../context.hpp"
@@ -14,11 +14,11 @@
 #include "model.hpp"
 #include "row_cells.hpp"
 #include "row_kernel.hpp"
+#include "tap_terms.hpp"
 #include "temporal_axis.hpp"
 
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plugin.hpp>
-#include <tessera/plugin/tap_factors.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -36,40 +36,48 @@ namespace {
 /// those that are read again go to the front.
 constexpr std::int64_t kRows = 16, kPlanes = kDenseRows, kStages = 4;
 
-/// One sum: factors of the values that lie `step` apart.
+/// Sums of the factors of an axis and the values that lie `step` apart, of each term, whose values begin `next` apart.
 template <class S>
 struct Pass {
   std::vector<S> factor;
   std::vector<std::int64_t> offset;
+  std::int64_t count, step, next;
   std::int64_t columns;  ///< at a time
 
   /// `rows` results at a time read so many values of a column that the first-level cache has room for.
-  Pass(const std::vector<double>& factors, std::int64_t step, std::int64_t rows, std::int64_t cache) {
-    for (const double f : factors) offset.push_back(count() * step), factor.push_back(S(f));
-    const std::int64_t block = (rows + count() - 1) * kDensePoints<S> * std::int64_t(sizeof(S));
+  Pass(const std::vector<const std::vector<double>*>& terms, std::int64_t value_step, std::int64_t term_step,
+       std::int64_t rows, std::int64_t cache)
+      : count(std::int64_t(terms.front()->size())), step(value_step), next(term_step) {
+    for (std::size_t term = 0; term < terms.size(); ++term)
+      for (std::size_t k = 0; k < terms[term]->size(); ++k) {
+        offset.push_back(std::int64_t(term) * next + std::int64_t(k) * step);
+        factor.push_back(S((*terms[term])[k]));
+      }
+    const std::int64_t read = (rows + count - 1) * std::int64_t(terms.size());
+    const std::int64_t block = read * kDensePoints<S> * std::int64_t(sizeof(S));
     columns = std::max<std::int64_t>(1, cache * 3 / 4 / block) * kDensePoints<S>;
   }
-  std::int64_t count() const { return std::int64_t(factor.size()); }
+  std::int64_t terms() const { return std::int64_t(factor.size()) / count; }
   std::int64_t room() const { return columns + kDensePoints<S>; }  ///< the most columns that are left at the end
-  RowTaps<S> taps() const { return {offset.data(), offset.data(), factor.data(), count()}; }
+  RowTaps<S> taps() const { return {offset.data(), offset.data(), factor.data(), std::int64_t(factor.size())}; }
 };
 
-/// `rows` rows of n results, of rows of values that lie `step` apart: some columns at a time, which the first-level
-/// cache holds, so that all rows of results find them there. They go to place(row, column), rows out_step apart; then
-/// finish(row, rows, column, columns) has them.
+/// `rows` rows of n results: some columns at a time, which the first-level cache holds, so that all rows of results
+/// find them there. They go to place(row, column), rows out_step apart; then finish(row, rows, column, columns) has
+/// them.
 template <class S, class Place, class Finish>
-void sum_rows(const Pass<S>& pass, const S* in, std::int64_t step, std::int64_t rows, std::int64_t n,
-              std::int64_t out_step, Place&& place, Finish&& finish) {
+void sum_rows(const Pass<S>& pass, const S* in, std::int64_t rows, std::int64_t n, std::int64_t out_step, Place&& place,
+              Finish&& finish) {
   for (std::int64_t x = 0, count; x < n; x += count) {
     count = n - x < pass.room() ? n - x : pass.columns;
-    const bool together = pass.count() >= kDenseRows && count >= kLanes<S>;
+    const bool together = pass.count >= kDenseRows && count >= kLanes<S>;
     for (std::int64_t row = 0, done; row < rows; row += done) {
       const bool block = together && rows - row >= kDenseRows;
       done = block ? kDenseRows : 1;
-      const S* const from = in + row * step + x;
+      const S* const from = in + row * pass.step + x;
       if (block)
-        apply_dense_block<S>(
-            {from, step, 0, 1, pass.count(), 1, pass.factor.data(), place(row, x), out_step, count, 0, true});
+        apply_dense_block<S>({from, pass.step, pass.next, pass.terms(), pass.count, 1, pass.factor.data(),
+                              place(row, x), out_step, count, 0, true});
       else
         apply_row<S>(from, 1, pass.taps(), S(-0.0), place(row, x), 1, count);
       finish(row, done, x, count);
@@ -109,31 +117,37 @@ class SeparablePlan final : public plugin::Plan {
   using S = Scalar<T>;
 
  public:
-  SeparablePlan(const plugin::StencilProblem& problem, const plugin::TapFactors& f,
-                const plugin::Parameters& parameters, std::int64_t level1)
+  SeparablePlan(const plugin::StencilProblem& problem, const TapTerms& f, const plugin::Parameters& parameters,
+                std::int64_t level1)
       : p_(problem),
         d_(p_.domain),
         box_(f.box),
         threads_(int(parameters.at("threads"))),
         volume_(f.last == 0),
         nontemporal_(parameters.at("nontemporal") != 0),
-        width_(parameters.at("columns")) {
+        width_(parameters.at("columns")),
+        term_((kStages * kRows + box_.count[1] - 1) * width_) {
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       const bool low = d_.mode[axis][0] == TESSERA_BOUNDARY_FIXED, high = d_.mode[axis][1] == TESSERA_BOUNDARY_FIXED;
       const std::int64_t begin = low ? std::min(d_.reach[axis][0], d_.extents[axis]) : 0;
       computed_[axis] = {begin, std::max(begin, d_.extents[axis] - (high ? d_.reach[axis][1] : 0))};
     }
-    const std::int64_t rows = kRows + box_.count[1] - 1, planes = volume_ ? kPlanes + box_.count[0] - 1 : 0;
-    passes_.emplace_back(f.factor[2], 1, 1, level1);
-    passes_.emplace_back(f.factor[1], width_, kRows, level1);
-    passes_.emplace_back(f.factor[0], kRows * width_, kPlanes, level1);
+    const auto factors = [&](std::size_t axis) {
+      std::vector<const std::vector<double>*> all;
+      for (const TapTerms::Factors& term : f.terms) all.push_back(&term[axis]);
+      return all;
+    };
+    for (const std::vector<double>* row : factors(2)) along_.push_back({{row}, 1, 0, 1, level1});
+    across_.push_back({factors(1), width_, term_, kRows, level1});
+    across_.push_back({factors(0), kRows * width_, 0, kPlanes, level1});
+    const std::int64_t planes = volume_ ? kPlanes + box_.count[0] - 1 : 0;
     if (p_.points() == 0) return;
     scratch_.resize(std::size_t(threads_));
     for (Scratch& s : scratch_) {
       s.line.reserve_values(width_ + box_.count[2] - 1);
-      s.sums.reserve_values((rows + (kStages - 1) * kRows) * width_);
+      s.sums.reserve_values(f.count() * term_);
       s.planes.reserve_values(planes * kRows * width_);
-      s.results.reserve_values(kDenseRows * std::max(passes_[1].room(), passes_[2].room()));
+      s.results.reserve_values(kDenseRows * std::max(across_[0].room(), across_[1].room()));
     }
   }
 
@@ -207,11 +221,11 @@ class SeparablePlan final : public plugin::Plan {
     S* const line = scratch.line.values();
     if (row.constant) {
       std::fill_n(line, cells.count(), S(row.value));
-      return apply_row<S>(line, 1, passes_[0].taps(), S(-0.0), to, 1, n);
+      return sum_along(line, to, n);
     }
     const auto sum_copy = [&](std::int64_t first, std::int64_t count) {
       cells.copy(from, stride, {first, first + count + more}, line);
-      apply_row<S>(line + first, 1, passes_[0].taps(), S(-0.0), to + first, 1, count);
+      sum_along(line + first, to + first, count);
     };
     const Span plain = scratch.plain;
     if constexpr (std::is_same_v<T, S>)
@@ -220,11 +234,16 @@ class SeparablePlan final : public plugin::Plan {
         const std::int64_t ahead = volume_ ? a.source_strides[0] : kRows * a.source_strides[1];
         for (std::int64_t cell = more; cell < cells.count(); cell += kLine) __builtin_prefetch(in + cell + ahead, 0, 2);
         if (plain.begin > 0) sum_copy(0, plain.begin);
-        apply_row<S>(in + plain.begin, 1, passes_[0].taps(), S(-0.0), to + plain.begin, 1, plain.size());
+        sum_along(in + plain.begin, to + plain.begin, plain.size());
         if (plain.end < n) sum_copy(std::min(plain.end, n - kLanes<S>), n - std::min(plain.end, n - kLanes<S>));
         return;
       }
     sum_copy(0, n);
+  }
+
+  /// Each term's sums of n neighbours.
+  void sum_along(const S* in, S* to, std::int64_t n) const {
+    for (const Pass<S>& term : along_) apply_row<S>(in, 1, term.taps(), S(-0.0), to, 1, n), to += term_;
   }
 
   /// Sums along rows [begin, end) of what the rows of a plane read.
@@ -242,10 +261,11 @@ class SeparablePlan final : public plugin::Plan {
     for (std::int64_t j = rows.begin; j < rows.end; j += kRows) {
       const std::int64_t count = std::min(kRows, rows.end - j), next = j + box_.first[1] + more;
       sum_row_range(a, plane, {next, next + count}, sums + at + more * width_, scratch);
-      write(passes_[1], sums + at, width_, count, a, {i, j, columns.begin}, 1, columns.size(), scratch);
+      write(across_[0], sums + at, count, a, {i, j, columns.begin}, 1, columns.size(), scratch);
       at += count * width_;
       if (at + (more + kRows) * width_ > kStages * kRows * width_ + more * width_) {
-        std::copy(sums + at, sums + at + more * width_, sums);
+        for (S* term = sums; term < sums + std::int64_t(along_.size()) * term_; term += term_)
+          std::copy(term + at, term + at + more * width_, term);
         at = 0;
       }
     }
@@ -262,8 +282,8 @@ class SeparablePlan final : public plugin::Plan {
         const std::int64_t row = j + box_.first[1];
         sum_row_range(a, i, {row, row + rows + box_.count[1] - 1}, scratch.sums.values(), scratch);
         sum_rows(
-            passes_[1], scratch.sums.values(), width_, rows, n, width_,
-            [&](auto r, auto x) { return to + r * width_ + x; }, kNone);
+            across_[0], scratch.sums.values(), rows, n, width_, [&](auto r, auto x) { return to + r * width_ + x; },
+            kNone);
       }
     };
     sum_planes(planes.begin + box_.first[0], more, sums);
@@ -271,20 +291,20 @@ class SeparablePlan final : public plugin::Plan {
       const std::int64_t count = std::min(kPlanes, planes.end - i);
       sum_planes(i + box_.first[0] + more, count, sums + more * step);
       for (std::int64_t row = 0; row < rows; ++row)
-        write(passes_[2], sums + row * width_, step, count, a, {i, j + row, columns.begin}, 0, n, scratch);
+        write(across_[1], sums + row * width_, count, a, {i, j + row, columns.begin}, 0, n, scratch);
       std::copy(sums + count * step, sums + (count + more) * step, sums);
     }
   }
 
   /// The last sums of `count` rows of results from `at` on, along an axis.
-  void write(const Pass<S>& pass, const S* sums, std::int64_t step, std::int64_t count, const Arrays& a,
-             const plugin::Index3& at, std::size_t axis, std::int64_t n, Scratch& scratch) const {
+  void write(const Pass<S>& pass, const S* sums, std::int64_t count, const Arrays& a, const plugin::Index3& at,
+             std::size_t axis, std::int64_t n, Scratch& scratch) const {
     const std::int64_t next = a.target_strides[axis], stride = a.target_strides[2];
     T* const to = a.target + at[0] * a.target_strides[0] + at[1] * a.target_strides[1] + at[2] * stride;
     if constexpr (std::is_same_v<T, S>)
       if (stride == 1 && !nontemporal_)
         return sum_rows(
-            pass, sums, step, count, n, next, [&](auto row, auto x) { return to + row * next + x; }, kNone);
+            pass, sums, count, n, next, [&](auto row, auto x) { return to + row * next + x; }, kNone);
     S* const results = scratch.results.values();
     const std::int64_t width = pass.room();
     const auto finish = [&](std::int64_t row, std::int64_t rows, std::int64_t x, std::int64_t columns) {
@@ -292,7 +312,7 @@ class SeparablePlan final : public plugin::Plan {
         write_row(results + r * width, columns, to + (row + r) * next + x * stride, stride);
     };
     sum_rows(
-        pass, sums, step, count, n, width, [&](auto, auto) { return results; }, finish);
+        pass, sums, count, n, width, [&](auto, auto) { return results; }, finish);
   }
 
   void write_row(const S* from, std::int64_t n, T* to, std::int64_t stride) const {
@@ -311,23 +331,27 @@ class SeparablePlan final : public plugin::Plan {
   bool volume_;                     ///< the taps have several places on axis 0
   bool nontemporal_;                ///< whole lines of results of 32 or 64 bits go past the caches
   std::int64_t width_;              ///< columns that are summed at a time
+  std::int64_t term_;               ///< from a term's sums along rows to the next one's
   Span computed_[plugin::kAxes]{};  ///< points that do not keep their values
-  std::vector<Pass<S>> passes_;     ///< along axes 2, 1 and 0
+  std::vector<Pass<S>> along_;      ///< the terms' sums along rows
+  std::vector<Pass<S>> across_;     ///< of all terms, along axes 1 and 0
   std::vector<Scratch> scratch_;
 };
 
 std::string why_unsupported(const plugin::StencilProblem& problem, const Machine&) {
-  return plugin::tap_factors(problem)
+  return tap_terms(problem)
              ? ""
-             : "takes taps that fill a box and are products of a factor for each axis, within their rounding";
+             : "takes taps that fill a box and are products of a factor for each axis, in a plane sums of "
+               "up to four such products, within their rounding";
 }
 
 /// Columns whose sums half of the second-level cache holds while they are read, in equal parts of whole lines.
-std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& machine, const plugin::TapFactors& f) {
+std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& machine, const TapTerms& f) {
   constexpr std::int64_t kFewest = 256;  // or beginning a row takes too long
   const std::int64_t element = std::max<std::int64_t>(4, std::int64_t(plugin::size_of(p.dtype)));
   const std::int64_t rows = kRows + f.box.count[1] - 1, planes = f.last == 0 ? kPlanes + f.box.count[0] - 1 : 0;
-  const std::int64_t most = std::max(kFewest, machine.caches.level2 / 2 / ((rows + planes * kRows) * element));
+  const std::int64_t most =
+      std::max(kFewest, machine.caches.level2 / 2 / ((rows * f.count() + planes * kRows) * element));
   const std::int64_t all = std::max<std::int64_t>(p.domain.extents[2], 1), line = kLineBytes / element;
   const std::int64_t equal = plugin::ceil_div(all, plugin::ceil_div(all, most));
   return std::min(all, plugin::ceil_div(equal, line) * line);
@@ -335,25 +359,25 @@ std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& m
 
 void offer(const plugin::StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t, plugin::OfferList& offers) {
-  const auto factors = plugin::tap_factors(problem);
-  if (!factors) return;
-  const double alone = separable_seconds(machine, problem, *factors, 1);
+  const auto terms = tap_terms(problem);
+  if (!terms) return;
+  const double alone = separable_seconds(machine, problem, *terms, 1);
   const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
   const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
   const std::int64_t all = std::max<std::int64_t>(problem.domain.extents[2], 1);
-  const std::int64_t columns = given.in_range("columns", automatic_columns(problem, machine, *factors), 1, all);
+  const std::int64_t columns = given.in_range("columns", automatic_columns(problem, machine, *terms), 1, all);
   const std::int64_t nontemporal =
       given.in_range("nontemporal", separable_passes_caches(machine, problem, threads) ? 1 : 0, 0,
                      plugin::size_of(problem.dtype) > 2 ? 1 : 0);
   offers.add({{{"threads", threads}, {"columns", columns}, {"nontemporal", nontemporal}},
-              separable_seconds(machine, problem, *factors, threads),
+              separable_seconds(machine, problem, *terms, threads),
               problem.sweep_workspace()});
 }
 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
   return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<SeparablePlan<T>>(problem, plugin::tap_factors(problem).value(), parameters,
+    return std::make_unique<SeparablePlan<T>>(problem, tap_terms(problem).value(), parameters,
                                               context.machine().caches.level1);
   });
 }

@@ -39,17 +39,23 @@ struct TapFactors {
 
 namespace detail {
 
-/// Numbers times the power of two with which their magnitudes have a sum in (1/2, 1]. Those that are whole multiples of
-/// a number are as many units of a power of two, without common factors: sums of integers stay exact.
-inline void make_primitive(std::vector<double>& numbers) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
-  double common = 0.0, largest = 0.0, sum = 0.0;
+/// The number of which all are whole multiples, each less than `most` times; else 0.
+inline double common_divisor(const std::vector<double>& numbers, double most) {
+  double common = 0.0, largest = 0.0;
   for (const double number : numbers) {
     double rest = std::abs(number);
     largest = (std::max)(largest, rest);
     while (rest != 0.0) common = std::exchange(rest, std::fmod(common, rest));
   }
-  if (common > 0.0 && largest / common < kExact)
+  return common > 0.0 && largest / common < most ? common : 0.0;
+}
+
+/// Numbers times the power of two with which their magnitudes have a sum in (1/2, 1]. Those that are whole multiples of
+/// a number are as many units of a power of two, without common factors: sums of integers stay exact.
+inline void make_primitive(std::vector<double>& numbers) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  double sum = 0.0;
+  if (const double common = common_divisor(numbers, kExact); common > 0.0)
     for (double& number : numbers) number /= common;
   for (const double number : numbers) sum += std::abs(number);
   int exponent = 0;
