@@ -22,6 +22,9 @@ class RowCells {
   using S = Scalar<T>;
 
  public:
+  /// Room for cells outside of the domain, so that set() throws nothing for so many cells.
+  void reserve(std::int64_t cells) { outside_.reserve(std::size_t(cells)); }
+
   void set(const plugin::Domain& d, Span columns, std::int64_t first, std::int64_t taps) {
     columns_ = columns, begin_ = columns.begin + first, count_ = columns.size() + taps - 1;
     inside_.begin = std::clamp<std::int64_t>(-begin_, 0, count_);

@@ -144,6 +144,7 @@ class SeparablePlan final : public plugin::Plan {
     if (p_.points() == 0) return;
     scratch_.resize(std::size_t(threads_));
     for (Scratch& s : scratch_) {
+      s.cells.reserve(width_ + box_.count[2] - 1);
       s.line.reserve_values(width_ + box_.count[2] - 1);
       s.sums.reserve_values(f.count() * term_);
       s.planes.reserve_values(planes * kRows * width_);
