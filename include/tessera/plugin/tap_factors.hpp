@@ -46,8 +46,9 @@ inline double common_divisor(const std::vector<double>& numbers, double most) {
     double rest = std::abs(number);
     largest = (std::max)(largest, rest);
     while (rest != 0.0) common = std::exchange(rest, std::fmod(common, rest));
+    if (common > 0.0 && !(largest / common < most)) return 0.0;  // it only becomes smaller
   }
-  return common > 0.0 && largest / common < most ? common : 0.0;
+  return common;
 }
 
 /// Numbers times the power of two with which their magnitudes have a sum in (1/2, 1]. Those that are whole multiples of
