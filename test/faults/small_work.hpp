@@ -6,6 +6,7 @@
 #pragma once
 
 #include "every_fault.hpp"
+#include "takes.hpp"
 
 #include <tessera/tessera.hpp>
 
@@ -81,7 +82,7 @@ struct SmallStencil {
 /// One that the algorithm takes.
 inline const SmallStencil& small_stencil(const std::string& algorithm = "") {
   static const SmallStencil star, box(true);
-  return algorithm == "separable" || algorithm == "dense" ? box : star;
+  return takes_boxes_alone(algorithm) ? box : star;
 }
 
 }  // namespace tessera::test

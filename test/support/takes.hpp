@@ -12,6 +12,9 @@
 
 namespace tessera::test {
 
+/// Whether an algorithm of stencils takes taps alone that fill a box.
+inline bool takes_boxes_alone(const std::string& algorithm) { return algorithm == "separable" || algorithm == "dense"; }
+
 /// The first of the problems that the algorithm takes. Where it refuses all as unsupported, the error of the last.
 inline StencilDesc first_taken(Context& context, const std::string& algorithm,
                                std::initializer_list<StencilDesc> problems) {

@@ -3,6 +3,8 @@
 
 #include "work.hpp"
 
+#include "takes.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -148,8 +150,7 @@ void add_stencils(const Context& context, const Workload& workload, const std::s
     add(jobs, std::make_unique<StencilJob<T>>(context, d, points, options, workload),
         "stencil " + algorithm + " " + name_of(kDType<T>), workload);
   };
-  // What takes boxes alone gets one.
-  const Taps plane = algorithm == "separable" || algorithm == "dense" ? taps::box(2, 1) : taps::laplacian(2);
+  const Taps plane = takes_boxes_alone(algorithm) ? taps::box(2, 1) : taps::laplacian(2);
   if (workload.large) return add_stencil({.extents = {4096, 2048}, .taps = plane}, 4096 * 2048);
   add_stencil({.extents = {300, 410}, .taps = plane, .boundary = Boundary::periodic, .steps = 5}, 300 * 410);
   add_stencil({.extents = {47, 61, 70}, .taps = taps::box(3, 1), .boundary = Boundary::nearest, .steps = 3},

@@ -210,15 +210,14 @@ double passes_seconds(const Machine& machine, const StencilWork& work, const Tem
          passes * (threads > 1 ? c.barrier : 0.0);
 }
 
-bool separable_passes_caches(const Machine& machine, const StencilProblem& p, int threads) {
-  const StencilWork work(p, machine.instructions);
+bool separable_passes_caches(const Machine& machine, const StencilWork& work, int threads) {
   const auto seconds = [&](bool nontemporal) { return transfer_seconds(machine, work, kUncut, nontemporal, threads); };
   return work.element() > 2 && seconds(true) < seconds(false);
 }
 
-double separable_seconds(const Machine& machine, const StencilProblem& p, const TapTerms& f, int threads) {
+double separable_seconds(const Machine& machine, const StencilWork& work, const TapTerms& f, int threads) {
   const StencilCosts& c = machine.costs.stencil;
-  const StencilWork work(p, machine.instructions);
+  const StencilProblem& p = work.problem;
   const double bytes = std::max(4.0, double(work.element()));  // of a sum
   const double lines = double(p.points()) * bytes / double(kLineBytes);
   const double along = double(f.box.count[2]);
@@ -229,7 +228,7 @@ double separable_seconds(const Machine& machine, const StencilProblem& p, const 
     const double taps = double(f.box.count[std::size_t(axis)] * f.count());
     if (f.box.count[std::size_t(axis)] > 1) sums += c.line + taps * (c.multiply_add + kLoadsOfBox * c.load);
   }
-  const bool nontemporal = separable_passes_caches(machine, p, threads);
+  const bool nontemporal = separable_passes_caches(machine, work, threads);
   if (work.element() == 2 || nontemporal) sums += c.line;  // written once more
   const double moved = transfer_seconds(machine, work, kUncut, nontemporal, threads) * work.lines() / lines;
   sums *= machine.slowdown(threads);

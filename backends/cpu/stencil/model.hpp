@@ -46,11 +46,10 @@ double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut
 double passes_seconds(const Machine& machine, const StencilWork& work, const TemporalShape& shape, int threads);
 
 /// Sums along rows, then along the other axes.
-double separable_seconds(const Machine& machine, const plugin::StencilProblem& problem, const TapTerms& terms,
-                         int threads);
+double separable_seconds(const Machine& machine, const StencilWork& work, const TapTerms& terms, int threads);
 
 /// Whether its results go past the caches.
-bool separable_passes_caches(const Machine& machine, const plugin::StencilProblem& problem, int threads);
+bool separable_passes_caches(const Machine& machine, const StencilWork& work, int threads);
 
 double reference_seconds(const Machine& machine, const plugin::StencilProblem& problem);
 

@@ -51,11 +51,8 @@ class RowSweepPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
 
   void execute(const plugin::Execution& execution) override {
-    const T* in = execution.operand<const T>(0);
-    T* out = execution.operand<T>(1);
-    T* workspace = execution.workspace<T>();
-    run_steps(threads_, p_.steps, [&](Team team, std::int64_t step) {
-      const auto arrays = plugin::sweep_arrays(p_, in, out, workspace, step);
+    const T *in = execution.operand<const T>(0), *out = execution.operand<T>(1);
+    run_sweeps<T>(threads_, p_, execution, [&](Team team, std::int64_t, const plugin::SweepArrays<T>& arrays) {
       const int kind = arrays.source == in ? 0 : arrays.source == out ? 1 : 2;
       run(team, {sources_[std::size_t(kind)], arrays.source, arrays.target, arrays.target_strides});
     });

@@ -14,6 +14,7 @@
 #include "model.hpp"
 #include "row_cells.hpp"
 #include "row_kernel.hpp"
+#include "sweep_source.hpp"
 #include "tap_terms.hpp"
 #include "temporal_axis.hpp"
 
@@ -23,7 +24,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -36,30 +36,30 @@ namespace {
 /// those that are read again go to the front.
 constexpr std::int64_t kRows = 16, kPlanes = kDenseRows, kStages = 4;
 
+/// Adds factors of values from `first` on that lie `step` apart.
+template <class S>
+void add_factors(const std::vector<double>& factors, std::int64_t first, std::int64_t step, RowTerms<S>& terms) {
+  for (std::size_t k = 0; k < factors.size(); ++k) terms.push(first, std::int64_t(k), step, S(factors[k]));
+}
+
 /// Sums of the factors of an axis and the values that lie `step` apart, of each term, whose values begin `next` apart.
 template <class S>
 struct Pass {
-  std::vector<S> factor;
-  std::vector<std::int64_t> offset;
-  std::int64_t count, step, next;
+  RowTerms<S> values;
+  std::int64_t terms, count, step, next;
   std::int64_t columns;  ///< at a time
 
   /// `rows` results at a time read so many values of a column that the first-level cache has room for.
-  Pass(const std::vector<const std::vector<double>*>& terms, std::int64_t value_step, std::int64_t term_step,
-       std::int64_t rows, std::int64_t cache)
-      : count(std::int64_t(terms.front()->size())), step(value_step), next(term_step) {
-    for (std::size_t term = 0; term < terms.size(); ++term)
-      for (std::size_t k = 0; k < terms[term]->size(); ++k) {
-        offset.push_back(std::int64_t(term) * next + std::int64_t(k) * step);
-        factor.push_back(S((*terms[term])[k]));
-      }
-    const std::int64_t read = (rows + count - 1) * std::int64_t(terms.size());
+  Pass(const TapTerms& f, std::size_t axis, std::int64_t value_step, std::int64_t term_step, std::int64_t rows,
+       std::int64_t cache)
+      : terms(f.count()), count(f.box.count[axis]), step(value_step), next(term_step) {
+    for (std::int64_t term = 0; term < terms; ++term)
+      add_factors(f.terms[std::size_t(term)][axis], term * next, step, values);
+    const std::int64_t read = (rows + count - 1) * terms;
     const std::int64_t block = read * kDensePoints<S> * std::int64_t(sizeof(S));
     columns = std::max<std::int64_t>(1, cache * 3 / 4 / block) * kDensePoints<S>;
   }
-  std::int64_t terms() const { return std::int64_t(factor.size()) / count; }
   std::int64_t room() const { return columns + kDensePoints<S>; }  ///< the most columns that are left at the end
-  RowTaps<S> taps() const { return {offset.data(), offset.data(), factor.data(), std::int64_t(factor.size())}; }
 };
 
 /// `rows` rows of n results: some columns at a time, which the first-level cache holds, so that all rows of results
@@ -76,10 +76,10 @@ void sum_rows(const Pass<S>& pass, const S* in, std::int64_t rows, std::int64_t 
       done = block ? kDenseRows : 1;
       const S* const from = in + row * pass.step + x;
       if (block)
-        apply_dense_block<S>({from, pass.step, pass.next, pass.terms(), pass.count, 1, pass.factor.data(),
+        apply_dense_block<S>({from, pass.step, pass.next, pass.terms, pass.count, 1, pass.values.coefficient.data(),
                               place(row, x), out_step, count, 0, true});
       else
-        apply_row<S>(from, 1, pass.taps(), S(-0.0), place(row, x), 1, count);
+        apply_row<S>(from, 1, pass.values.taps(), S(-0.0), place(row, x), 1, count);
       finish(row, done, x, count);
     }
   }
@@ -132,14 +132,9 @@ class SeparablePlan final : public plugin::Plan {
       const std::int64_t begin = low ? std::min(d_.reach[axis][0], d_.extents[axis]) : 0;
       computed_[axis] = {begin, std::max(begin, d_.extents[axis] - (high ? d_.reach[axis][1] : 0))};
     }
-    const auto factors = [&](std::size_t axis) {
-      std::vector<const std::vector<double>*> all;
-      for (const TapTerms::Factors& term : f.terms) all.push_back(&term[axis]);
-      return all;
-    };
-    for (const std::vector<double>* row : factors(2)) along_.push_back({{row}, 1, 0, 1, level1});
-    across_.push_back({factors(1), width_, term_, kRows, level1});
-    across_.push_back({factors(0), kRows * width_, 0, kPlanes, level1});
+    for (const TapTerms::Factors& term : f.terms) add_factors(term[2], 0, 1, along_.emplace_back());
+    across_.push_back({f, 1, width_, term_, kRows, level1});
+    across_.push_back({f, 0, kRows * width_, 0, kPlanes, level1});
     const std::int64_t planes = volume_ ? kPlanes + box_.count[0] - 1 : 0;
     if (p_.points() == 0) return;
     scratch_.resize(std::size_t(threads_));
@@ -155,11 +150,8 @@ class SeparablePlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return p_.sweep_workspace(); }
 
   void execute(const plugin::Execution& execution) override {
-    const T* in = execution.operand<const T>(0);
-    T* out = execution.operand<T>(1);
-    T* workspace = execution.workspace<T>();
-    run_steps(threads_, p_.steps, [&](Team team, std::int64_t step) {
-      run(team, plugin::sweep_arrays(p_, in, out, workspace, step));
+    run_sweeps<T>(threads_, p_, execution, [&](Team team, std::int64_t, const Arrays& arrays) {
+      run(team, arrays);
       if (nontemporal_) nontemporal_fence();
     });
   }
@@ -244,7 +236,7 @@ class SeparablePlan final : public plugin::Plan {
 
   /// Each term's sums of n neighbours.
   void sum_along(const S* in, S* to, std::int64_t n) const {
-    for (const Pass<S>& term : along_) apply_row<S>(in, 1, term.taps(), S(-0.0), to, 1, n), to += term_;
+    for (const RowTerms<S>& term : along_) apply_row<S>(in, 1, term.taps(), S(-0.0), to, 1, n), to += term_;
   }
 
   /// Sums along rows [begin, end) of what the rows of a plane read.
@@ -334,7 +326,7 @@ class SeparablePlan final : public plugin::Plan {
   std::int64_t width_;              ///< columns that are summed at a time
   std::int64_t term_;               ///< from a term's sums along rows to the next one's
   Span computed_[plugin::kAxes]{};  ///< points that do not keep their values
-  std::vector<Pass<S>> along_;      ///< the terms' sums along rows
+  std::vector<RowTerms<S>> along_;  ///< the terms' sums along rows
   std::vector<Pass<S>> across_;     ///< of all terms, along axes 1 and 0
   std::vector<Scratch> scratch_;
 };
@@ -362,16 +354,17 @@ void offer(const plugin::StencilProblem& problem, const Machine& machine, const 
            std::uint64_t, plugin::OfferList& offers) {
   const auto terms = tap_terms(problem);
   if (!terms) return;
-  const double alone = separable_seconds(machine, problem, *terms, 1);
+  const StencilWork work(problem, machine.instructions);
+  const double alone = separable_seconds(machine, work, *terms, 1);
   const double sweep = alone / double(std::max<std::int64_t>(problem.steps, 1));
   const int threads = int(given.in_range("threads", machine.useful_threads(sweep), 1, kMostThreads));
   const std::int64_t all = std::max<std::int64_t>(problem.domain.extents[2], 1);
   const std::int64_t columns = given.in_range("columns", automatic_columns(problem, machine, *terms), 1, all);
   const std::int64_t nontemporal =
-      given.in_range("nontemporal", separable_passes_caches(machine, problem, threads) ? 1 : 0, 0,
+      given.in_range("nontemporal", separable_passes_caches(machine, work, threads) ? 1 : 0, 0,
                      plugin::size_of(problem.dtype) > 2 ? 1 : 0);
   offers.add({{{"threads", threads}, {"columns", columns}, {"nontemporal", nontemporal}},
-              separable_seconds(machine, problem, *terms, threads),
+              separable_seconds(machine, work, *terms, threads),
               problem.sweep_workspace()});
 }
 

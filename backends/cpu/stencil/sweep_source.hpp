@@ -5,6 +5,7 @@
 /// The arrays of a sweep, and its taps as offsets in them.
 #pragma once
 
+#include "../thread_pool.hpp"
 #include "register_block_kernel.hpp"
 #include "row_kernel.hpp"
 #include "tap_groups.hpp"
@@ -54,5 +55,15 @@ struct Sweep {
   T* out;
   plugin::Index3 out_strides;
 };
+
+/// Steps of a problem on the operands of an execution: body(Team, step, SweepArrays), as run_steps() has it.
+template <class T, class Body>
+void run_sweeps(int threads, const plugin::StencilProblem& p, const plugin::Execution& execution, Body&& body) {
+  const T* in = execution.operand<const T>(0);
+  T* out = execution.operand<T>(1);
+  T* workspace = execution.workspace<T>();
+  run_steps(threads, p.steps,
+            [&](Team team, std::int64_t step) { body(team, step, plugin::sweep_arrays(p, in, out, workspace, step)); });
+}
 
 }  // namespace tessera::cpu

@@ -49,15 +49,16 @@ struct Remainder {
 
 /// Whether so many terms stand for the taps. In S with unit roundoff u, passes have an error of at most (columns + 1) u
 /// and (terms * rows + 1) u of the products' magnitudes; dense sums of (taps + 2) u of the taps'. What is left is for
-/// the taps that the terms do not give, 8 u of each at most; the check itself rounds once a term.
+/// the taps that the terms do not give, kMostRoundings of each at most; the check itself rounds once a term.
 template <class S>
 bool stands_for(const Remainder& r, std::size_t terms) {
-  constexpr double kRoundings = 8.0, kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
+  constexpr double kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
   const double of_passes = double(r.columns + terms * r.rows) + 2.0;
   const double of_check = double(terms) * double(std::numeric_limits<Wide>::epsilon());
   for (std::size_t i = 0; i < r.taps.size(); ++i) {
     const double tap = std::abs(r.taps[i]);
-    const double most = std::min((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i], kRoundings * tap);
+    const double most = std::min((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i],
+                                 plugin::detail::kMostRoundings * tap);
     if (!(double(std::abs(r.left[i])) + of_check * r.magnitude[i] <= most * kUnit)) return false;
   }
   return true;
@@ -65,8 +66,8 @@ bool stands_for(const Remainder& r, std::size_t terms) {
 
 template <class S>
 bool are_normal(const TapTerms::Factors& f) {
-  const auto fits = [](double factor) { return factor == 0.0 || std::isnormal(S(factor)); };
-  return std::ranges::all_of(f[1], fits) && std::ranges::all_of(f[2], fits);
+  return std::ranges::all_of(f[1], plugin::detail::holds_factor<S>) &&
+         std::ranges::all_of(f[2], plugin::detail::holds_factor<S>);
 }
 
 template <class S>

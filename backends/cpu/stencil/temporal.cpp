@@ -11,6 +11,7 @@
 #include "../context.hpp"
 #include "../thread_pool.hpp"
 #include "model.hpp"
+#include "sweep_source.hpp"
 #include "temporal_tile.hpp"
 
 #include <tessera/plugin/math.hpp>
@@ -48,11 +49,8 @@ class TemporalPlan final : public plugin::Plan {
   std::uint64_t workspace_bytes() const override { return passes_.sweep_workspace(); }
 
   void execute(const plugin::Execution& execution) override {
-    const T* in = execution.operand<const T>(0);
-    T* out = execution.operand<T>(1);
-    T* workspace = execution.workspace<T>();
-    run_steps(threads_, passes_.steps, [&](Team team, std::int64_t pass) {
-      const auto [source, source_strides, target, strides] = plugin::sweep_arrays(passes_, in, out, workspace, pass);
+    run_sweeps<T>(threads_, passes_, execution, [&](Team team, std::int64_t pass, const auto& arrays) {
+      const auto& [source, source_strides, target, strides] = arrays;
       const std::int64_t fused_steps = steps_until(pass + 1) - steps_until(pass);
       sweep(team, {source, source_strides, target, strides, fused_steps, {}});
       nontemporal_fence();

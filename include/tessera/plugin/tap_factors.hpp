@@ -28,13 +28,6 @@ struct TapFactors {
   TapBox box;
   std::array<std::vector<double>, kAxes> factor;
   int last;
-
-  /// Additions and multiplications for each point.
-  std::int64_t places() const {
-    std::int64_t all = 0;
-    for (const std::int64_t count : box.count) all += count > 1 ? count : 0;
-    return all;
-  }
 };
 
 namespace detail {
@@ -64,21 +57,30 @@ inline void make_primitive(std::vector<double>& numbers) {
   for (double& number : numbers) number = std::ldexp(number, -exponent);
 }
 
+/// So many roundings of a tap may products be from it: as tables of factors, of products and of their sum have.
+inline constexpr double kMostRoundings = 8.0;
+
+/// Whether S holds a factor with its precision.
+template <class S>
+bool holds_factor(double factor) {
+  return factor == 0.0 || std::isnormal(S(factor));
+}
+
 /// Whether products of factors in S stand for the taps within the error of as many sums. Let u be S's unit roundoff. By
 /// taps in a box the error is at most (taps + 2) u times the sum of the products' magnitudes; by passes it is (count +
-/// 1) u for each axis, with the factors' rounding. What is left is for the products that are not the taps, and at most
-/// as many u as tables of factors, of products and of their sum have roundings.
+/// 1) u for each axis, with the factors' rounding. What is left is for the products that are not the taps,
+/// kMostRoundings at most.
 template <class S>
 bool stands_for(const TapFactors& f, const std::vector<double>& taps) {
-  constexpr double kRoundings = 8.0, kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
+  constexpr double kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
   double left = double(taps.size()) + 2.0;
   for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
     if (f.factor[axis].size() > 1) left -= double(f.factor[axis].size()) + 1.0;
     for (const double factor : f.factor[axis])
-      if (factor != 0.0 && !std::isnormal(S(factor))) return false;
+      if (!holds_factor<S>(factor)) return false;
   }
   constexpr double kOfCheck = 1.0;  // the rounding of the product below
-  const double most = ((std::min)(left, kRoundings) - kOfCheck) * kUnit;
+  const double most = ((std::min)(left, kMostRoundings) - kOfCheck) * kUnit;
   const double* tap = taps.data();
   for (const double z : f.factor[0])
     for (const double y : f.factor[1])
