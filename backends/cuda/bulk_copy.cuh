@@ -32,6 +32,12 @@ __device__ __forceinline__ bool elected() {
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
 }
+/// Other threads, once they have met its thread, and bulk copies can use barriers that it has made.
+__device__ __forceinline__ void barriers_ready() {
+  asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+}
+/// Bulk copies, which read and write memory by a way of their own, begin after what the thread did in shared memory.
+__device__ __forceinline__ void fence_for_bulk_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 /// Waits for the end of the phase of this parity.
 __device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned parity) {
   asm volatile(
@@ -118,6 +124,13 @@ __device__ __forceinline__ void copy_pair(std::uint32_t shared, const CUtensorMa
       " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared),
       "l"(&map), "r"(barrier), "r"(along), "r"(row), "n"(0), "r"(matrix)
       : "memory");
+}
+/// Copies so many bytes that lie side by side: a multiple of 16, from and to multiples of 16.
+__device__ __forceinline__ void copy_bytes(std::uint32_t shared, const void* global, unsigned bytes,
+                                           std::uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
+               "l"(global), "r"(bytes), "r"(barrier)
+               : "memory");
 }
 /// From shared memory. What lies outside of the tensor is not written, but up to whole vectors of 16 bytes.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, std::uint32_t shared, int along, int row,

@@ -5,6 +5,7 @@
 /// How cells that a block of threads reads come to shared memory, with what boundary modes put outside of the domain.
 #pragma once
 
+#include "../bulk_copy.cuh"
 #include "../convert.cuh"
 #include "../cp_async.cuh"
 #include "../shared_access.cuh"
@@ -73,16 +74,16 @@ __device__ __forceinline__ void copy_cells(std::uint32_t to, const T* from) {
 struct CellRange {
   int begin, end;
 
-  __device__ __forceinline__ CellRange(std::int64_t first, int count, std::int64_t extent)
-      : begin(int(min(std::int64_t(count), max(std::int64_t(0), -first)))),
-        end(int(max(std::int64_t(begin), min(std::int64_t(count), extent - first)))) {}
+  __device__ __forceinline__ CellRange(int first, int count, int extent)
+      : begin(min(count, max(0, -first))), end(max(begin, min(count, extent - first))) {}
 };
 
 /// Cells in shared memory: rows of a plane, from `first` on.
 struct BoxCells {
   std::int64_t first[plugin::kAxes];
-  int rows, pitch;
-  std::uint32_t to;  ///< in shared memory
+  int rows, columns;
+  int pitch;         ///< of rows in shared memory,
+  std::uint32_t to;  ///< from here on
 
   template <class S>
   __device__ __forceinline__ std::uint32_t place(int row, int column) const {
@@ -97,14 +98,14 @@ __device__ __forceinline__ void copy_whole(const BoxCells& cells, const SweepGeo
   if constexpr (kLine) {
     const T* const line = source + cells.first[2];
 #pragma unroll 4
-    for (int column = int(threadIdx.x) * kCount; column < cells.pitch; column += int(blockDim.x) * kCount)
+    for (int column = int(threadIdx.x) * kCount; column < cells.columns; column += int(blockDim.x) * kCount)
       copy_cells<kCount>(cells.place<S>(0, column), line + column);
     return;
   }
   const int together = int(blockDim.x) / 32, first = int(threadIdx.x) / 32;
   const T* const own = source + geometry.source_index(cells.first[0], cells.first[1] + first, cells.first[2]);
   const std::int64_t step = together * geometry.source_strides[1];
-  for (int column = int(threadIdx.x) % 32 * kCount; column < cells.pitch; column += 32 * kCount) {
+  for (int column = int(threadIdx.x) % 32 * kCount; column < cells.columns; column += 32 * kCount) {
     const T* from = own + column;
     std::uint32_t at = cells.place<S>(first, column);
 #pragma unroll 4
@@ -115,88 +116,153 @@ __device__ __forceinline__ void copy_whole(const BoxCells& cells, const SweepGeo
   }
 }
 
-/// The same where some lie outside, no farther than the domain is long. Those that no point reads which is computed are
-/// left, or are any of the domain's.
-template <bool kLine, int kCount, class T>
-__device__ __forceinline__ void copy_folded(const BoxCells& cells, const CellSource<Scalar<T>>& g, const T* source) {
-  using S = Scalar<T>;
-  const plugin::Domain& d = g.geometry.domain;
-  const std::int64_t stride = g.geometry.source_strides[1];
-  const auto reached = [&](int axis, std::int64_t i) {
-    const std::int64_t last = d.extents[axis] - 1 + d.reach[axis][1];
-    return std::int32_t(max(-d.reach[axis][0], min(last, i)));
-  };
-  const bool in_plane = cells.first[0] >= 0 && cells.first[0] < d.extents[0];
-  const std::int32_t z = in_plane ? 0 : reached(0, cells.first[0]);
-  const bool constant_plane = !in_plane && g.fold[0].constant(z);
-  const std::int64_t plane_at = in_plane ? cells.first[0] : z + g.fold[0].shift(z);
-  const T* const plane = source + plane_at * g.geometry.source_strides[0] + cells.first[2];
-  CellRange rows(cells.first[1], cells.rows, d.extents[1]);
-  if (constant_plane) rows.end = rows.begin;
-  const CellRange columns(cells.first[2], cells.pitch, d.extents[2]);
-  const int whole_end = columns.begin + (columns.end - columns.begin) / kCount * kCount;
-  // Of a row outside: where it lies, or that it is constant.
-  const auto fold_row = [&](int row, const T*& from, S& value) {
-    const std::int32_t y = reached(1, cells.first[1] + row);
-    from = plane + (y + g.fold[1].shift(y)) * stride;
-    value = constant_plane ? g.value[0][z < 0 ? 0 : 1] : g.value[1][y < 0 ? 0 : 1];
-    return constant_plane || g.fold[1].constant(y);
-  };
-
-  const int lanes = kLine ? int(blockDim.x) : 32, together = kLine ? 1 : int(blockDim.x) / 32;
-  const int first_row = int(threadIdx.x) / lanes;
-  for (int column = columns.begin + int(threadIdx.x) % lanes * kCount; column < whole_end; column += lanes * kCount) {
-    const T* from = plane + (cells.first[1] + first_row) * stride + column;
-    std::uint32_t at = cells.place<S>(first_row, column);
-#pragma unroll 4
-    for (int row = first_row; row < cells.rows; row += together) {
-      if (row >= rows.begin && row < rows.end) {
-        copy_cells<kCount>(at, from);
-      } else {
-        const T* folded;
-        S value;
-        if (fold_row(row, folded, value)) {
-#pragma unroll
-          for (int i = 0; i < kCount; ++i) store_shared(at + std::uint32_t(i) * std::uint32_t(sizeof(S)), value);
-        } else {
-          copy_cells<kCount>(at, folded + column);
-        }
-      }
-      from += together * stride, at += std::uint32_t(together * cells.pitch) * std::uint32_t(sizeof(S));
-    }
-  }
-  // What is left at the ends of rows: a thread for each row.
-  const int end = int(min(std::int64_t(cells.pitch), d.extents[2] + d.reach[2][1] - cells.first[2]));
-  if (columns.begin == 0 && whole_end >= end) return;
-#pragma unroll 1
-  for (int row = kLine ? 0 : int(threadIdx.x); row < cells.rows; row += kLine ? 1 : int(blockDim.x)) {
-    const T* from = plane + (cells.first[1] + row) * stride;
-    S value = 0;
-    const bool constant = row >= rows.begin && row < rows.end ? false : fold_row(row, from, value);
-#pragma unroll 1
-    for (int column = kLine ? int(threadIdx.x) : 0; column < end; column += kLine ? int(blockDim.x) : 1) {
-      if (column >= columns.begin && column < whole_end) {
-        if (!kLine) column = whole_end - 1;
-        continue;
-      }
-      const std::uint32_t at = cells.place<S>(row, column);
-      const bool inside = column >= columns.begin && column < columns.end;
-      const std::int32_t x = inside ? 0 : reached(2, cells.first[2] + column);
-      if (constant || (!inside && g.fold[2].constant(x)))
-        store_shared(at, constant ? value : g.value[2][x < 0 ? 0 : 1]);
-      else
-        copy_cells<1>(at, inside ? from + column : from + (x + g.fold[2].shift(x) - cells.first[2]));
-    }
-  }
+/// The first row of cells that a thread copies in bulk, of as many warps as the block has: instructions of a warp's
+/// threads go one after the other.
+__device__ __forceinline__ int row_of_bulk_copy() {
+  const int warps = int(blockDim.x) / 32;
+  return int(threadIdx.x) % 32 * warps + int(threadIdx.x) / 32;
 }
+
+/// Cells some of which lie outside of the domain, no farther than it is long. Those that no point reads which is
+/// computed are left, or are any of the domain's. Positions are numbers of 32 bits where AxisFold applies.
+template <class T>
+class FoldedCells {
+ public:
+  using S = Scalar<T>;
+  const CellRange rows, columns;  ///< that the domain has
+
+  __device__ __forceinline__ FoldedCells(const BoxCells& cells, const CellSource<S>& source_of, const T* source)
+      : rows(int(cells.first[1]), cells.rows, int(source_of.geometry.domain.extents[1])),
+        columns(int(cells.first[2]), cells.columns, int(source_of.geometry.domain.extents[2])),
+        c(cells),
+        g(source_of),
+        stride(g.geometry.source_strides[1]) {
+    const std::int32_t z = reached(0, int(c.first[0]));
+    constant_plane = g.fold[0].constant(z);
+    plane_value = g.value[0][z < 0 ? 0 : 1];
+    plane = source + (z + g.fold[0].shift(z)) * g.geometry.source_strides[0] + c.first[2];
+  }
+
+  /// Of a row: where it lies, or that it has one value.
+  __device__ __forceinline__ bool constant(int row, const T*& from, S& value) const {
+    const std::int32_t y = reached(1, int(c.first[1]) + row);
+    from = plane + (y + g.fold[1].shift(y)) * stride;
+    value = constant_plane ? plane_value : g.value[1][y < 0 ? 0 : 1];
+    return constant_plane || g.fold[1].constant(y);
+  }
+
+  /// Columns of the domain that are copied kCount at a time end here.
+  template <int kCount>
+  __device__ __forceinline__ int whole_end() const {
+    return columns.begin + (columns.end - columns.begin) / kCount * kCount;
+  }
+
+  /// Copies these. A thread has the same columns in all its rows.
+  template <bool kLine, int kCount>
+  __device__ __forceinline__ void copy_inside() const {
+    const int lanes = kLine ? int(blockDim.x) : 32, together = kLine ? 1 : int(blockDim.x) / 32;
+    const int first_row = int(threadIdx.x) / lanes, end = whole_end<kCount>();
+    for (int column = columns.begin + int(threadIdx.x) % lanes * kCount; column < end; column += lanes * kCount) {
+      const T* inside = plane + (c.first[1] + first_row) * stride + column;
+      std::uint32_t at = c.place<S>(first_row, column);
+#pragma unroll 4
+      for (int row = first_row; row < c.rows; row += together) {
+        if (!constant_plane && row >= rows.begin && row < rows.end) {
+          copy_cells<kCount>(at, inside);
+        } else {
+          const T* from;
+          S value;
+          if (constant(row, from, value))
+            fill<kCount>(at, value);
+          else
+            copy_cells<kCount>(at, from + column);
+        }
+        inside += together * stride, at += std::uint32_t(together * c.pitch) * std::uint32_t(sizeof(S));
+      }
+    }
+  }
+
+  /// The same by bulk copies.
+  __device__ __forceinline__ void copy_inside(std::uint32_t barrier) const {
+    const int end = whole_end<int(16 / sizeof(S))>();
+    const unsigned bytes = unsigned(end - columns.begin) * unsigned(sizeof(S));
+    unsigned expected = 0;
+#pragma unroll 1
+    for (int row = row_of_bulk_copy(); row < c.rows; row += int(blockDim.x)) {
+      const std::uint32_t at = c.place<S>(row, columns.begin);
+      const T* from;
+      S value;
+      if (constant(row, from, value)) {
+#pragma unroll 1
+        for (unsigned i = 0; i < bytes; i += unsigned(sizeof(S))) store_shared(at + i, value);
+        fence_for_bulk_copies();
+      } else if (bytes > 0) {
+        copy_bytes(at, from + columns.begin, bytes, barrier);
+        expected += bytes;
+      }
+    }
+    expected = __reduce_add_sync(~0U, expected);
+    if (threadIdx.x % 32 == 0) barrier_expect(barrier, expected);
+  }
+
+  /// What is left at the ends of rows: a thread for each row.
+  template <bool kLine, int kCount>
+  __device__ __forceinline__ void copy_ends() const {
+    const int end = min(c.columns, end_of(2) - int(c.first[2]));
+    const int inside_end = whole_end<kCount>();
+    if (columns.begin == 0 && inside_end >= end) return;
+#pragma unroll 1
+    for (int row = kLine ? 0 : int(threadIdx.x); row < c.rows; row += kLine ? 1 : int(blockDim.x)) {
+      const T* from;
+      S value;
+      const bool of_row = constant(row, from, value);
+#pragma unroll 1
+      for (int column = kLine ? int(threadIdx.x) : 0; column < end; column += kLine ? int(blockDim.x) : 1) {
+        if (column >= columns.begin && column < inside_end) {
+          if (!kLine) column = inside_end - 1;
+          continue;
+        }
+        const std::uint32_t at = c.place<S>(row, column);
+        const bool inside = column >= columns.begin && column < columns.end;
+        const std::int32_t x = inside ? 0 : reached(2, int(c.first[2]) + column);
+        if (of_row || (!inside && g.fold[2].constant(x)))
+          store_shared(at, of_row ? value : g.value[2][x < 0 ? 0 : 1]);
+        else
+          copy_cells<1>(at, inside ? from + column : from + (x + g.fold[2].shift(x) - c.first[2]));
+      }
+    }
+  }
+
+ private:
+  const BoxCells& c;
+  const CellSource<S>& g;
+  std::int64_t stride;
+  const T* plane;  ///< where its first column lies
+  bool constant_plane;
+  S plane_value;
+
+  /// Where what is read of an axis ends.
+  __device__ __forceinline__ std::int32_t end_of(int axis) const {
+    return std::int32_t(g.geometry.domain.extents[axis]) + std::int32_t(g.geometry.domain.reach[axis][1]);
+  }
+  /// The position on an axis, or the last one that is read.
+  __device__ __forceinline__ std::int32_t reached(int axis, std::int32_t i) const {
+    return max(-std::int32_t(g.geometry.domain.reach[axis][0]), min(end_of(axis) - 1, i));
+  }
+  template <int kCount>
+  static __device__ __forceinline__ void fill(std::uint32_t at, S value) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) store_shared(at + std::uint32_t(i) * std::uint32_t(sizeof(S)), value);
+  }
+};
 
 /// Where taps reach farther than the domain is long, or it is longer than numbers of 32 bits.
 template <class T>
-__device__ __noinline__ void copy_sampled(const BoxCells& cells, const SweepGeometry& geometry, const T* source) {
+__device__ __noinline__ void copy_sampled(BoxCells cells, const SweepGeometry& geometry, const T* source) {
   using S = Scalar<T>;
   const plugin::Domain& d = geometry.domain;
-  for (int cell = int(threadIdx.x); cell < cells.rows * cells.pitch; cell += int(blockDim.x)) {
-    const int row = cell / cells.pitch, column = cell - row * cells.pitch;
+  for (int cell = int(threadIdx.x); cell < cells.rows * cells.columns; cell += int(blockDim.x)) {
+    const int row = cell / cells.columns, column = cell - row * cells.columns;
     std::int64_t at[] = {cells.first[0], cells.first[1] + row, cells.first[2] + column};
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       const bool low = d.mode[axis][0] == TESSERA_BOUNDARY_FIXED, high = d.mode[axis][1] == TESSERA_BOUNDARY_FIXED;
@@ -216,20 +282,54 @@ __device__ __forceinline__ void copy_box(const BoxCells& cells, const CellSource
                                          const T* source) {
   constexpr int kWidth = int(16 / sizeof(Scalar<T>));
   const auto copy = [&]<int kCount>(std::integral_constant<int, kCount>) {
-    if (whole)
-      copy_whole<kLine, kCount>(cells, g.geometry, source);
-    else
-      copy_folded<kLine, kCount>(cells, g, source);
+    if (whole) return copy_whole<kLine, kCount>(cells, g.geometry, source);
+    const FoldedCells<T> folded(cells, g, source);
+    folded.template copy_inside<kLine, kCount>();
+    folded.template copy_ends<kLine, kCount>();
   };
   if (!whole && !g.folds)
     copy_sampled(cells, g.geometry, source);
   else if (g.together == kWidth)
     copy(std::integral_constant<int, kWidth>());
-  else if (sizeof(T) == 4 && g.together == 2)
-    copy(std::integral_constant < int, sizeof(T) == 4 ? 2 : 1 > ());
   else
     copy(std::integral_constant<int, 1>());
 }
+
+#if __CUDA_ARCH__ >= 900
+/// Whether rows of cells come by bulk copies.
+template <class T>
+__device__ __forceinline__ bool comes_in_bulk(const CellSource<Scalar<T>>& g) {
+  return !kNarrow<T> && g.together * sizeof(T) == 16;
+}
+/// Copies cells likewise. When they are there, a phase of the barrier has ended, at which each warp arrives, and so
+/// have copies of the thread's own (cp_async_wait).
+template <bool kLine, class T>
+__device__ __forceinline__ void copy_box_in_bulk(const BoxCells& cells, const CellSource<Scalar<T>>& g, bool whole,
+                                                 const T* source, std::uint32_t barrier) {
+  using S = Scalar<T>;
+  if (whole) {
+    const unsigned bytes = unsigned(cells.columns) * unsigned(sizeof(S));
+    const int first = row_of_bulk_copy(), step = int(blockDim.x);
+    const T* from = source + g.geometry.source_index(cells.first[0], cells.first[1] + first, cells.first[2]);
+    unsigned expected = 0;
+#pragma unroll 1
+    for (int row = first; row < cells.rows; row += step, from += step * g.geometry.source_strides[1]) {
+      copy_bytes(cells.place<S>(row, 0), from, bytes, barrier);
+      expected += bytes;
+    }
+    expected = __reduce_add_sync(~0U, expected);
+    if (threadIdx.x % 32 == 0) barrier_expect(barrier, expected);
+  } else if (g.folds) {
+    const FoldedCells<T> folded(cells, g, source);
+    folded.copy_inside(barrier);
+    folded.template copy_ends<kLine, int(16 / sizeof(S))>();
+  } else {
+    copy_sampled(cells, g.geometry, source);
+    fence_for_bulk_copies();
+    if (threadIdx.x % 32 == 0) barrier_arrive(barrier);
+  }
+}
+#endif
 
 /// Which of the points behind one on an axis exist, and are computed.
 struct AxisParts {

@@ -8,6 +8,7 @@
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/tap_box.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,6 +24,15 @@ inline bool is_near(const plugin::TapBox& box) {
     if (box.first[axis] < -kFarthest || box.first[axis] + box.count[axis] > kFarthest) return false;
   return true;
 }
+
+/// How taps that begin `first` behind a point are cut into vectors of `width`, so that their cells begin on one.
+struct TapVectors {
+  int lead;  ///< what the first one lacks
+  int rest;  ///< taps of the last one, if it has not all
+
+  TapVectors(int first, int taps, int width)
+      : lead(std::max((first % width + width) % width, width - taps)), rest((lead + taps) % width) {}
+};
 
 /// Points before a row of `extent` with which blocks of `span` begin, so that cells, the first of which lies `first`
 /// behind a point, begin on a vector of `width`: none where that takes more blocks.

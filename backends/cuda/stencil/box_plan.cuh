@@ -55,7 +55,7 @@ class BoxPlan final : public plugin::Plan {
     plugin::for_each_sweep<T>(
         problem_, e.operand<const T>(0), e.operand<T>(1), e.workspace<T>(),
         [&](const T* source, const plugin::Index3& source_strides, T* target, const plugin::Index3& target_strides) {
-          g.set_arrays(source, source_strides, target_strides, problem_.dtype, l.first[2] - l.early);
+          g.set_arrays(source, source_strides, target_strides, problem_.dtype, l.first_cell());
           launch(kKernel, dim3(unsigned(l.tiles[2]), unsigned(l.tiles[1]), unsigned(l.tiles[0])), dim3(threads_),
                  std::size_t(l.shared_bytes()), context_.stream(), start, g, source, target);
           start.early = early_;

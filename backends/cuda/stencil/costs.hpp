@@ -131,26 +131,26 @@ struct MarchingCosts {
 
 /// dense. Of a multiprocessor whose threads hide what they wait for.
 struct DenseCosts {
-  double tap = 0.01072, tap_f64 = 0.02128;  ///< of a point and a tap
-  double point = 0.04572;                   ///< of a point beside its taps
-  double cell = 0.4377, cell_16 = 0.6281;   ///< to load one, of 16 bits
-  double stage = 127.6;                     ///< of a block's stage beside its cells and taps
-  double enough_threads = 161.5;            ///< fewer wait for themselves
-  double memory = 1.299;                    ///< of the time that a copy takes
-  double overlap = 0.01544;  ///< the part of the shorter of computing and memory that the longer one does not hide
+  double tap = 0.01195, tap_f64 = 0.02137;  ///< of a point and a tap
+  double point = 0.04468;                   ///< of a point beside its taps
+  double cell = 0.5132, cell_16 = 0.561;    ///< to load one, of 16 bits
+  double stage = 139.2;                     ///< of a block's stage beside its cells and taps
+  double enough_threads = 142.2;            ///< fewer wait for themselves
+  double memory = 1.273;                    ///< of the time that a copy takes
+  double overlap = 0.0153;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// separable. Of a multiprocessor whose threads hide what they wait for.
 struct SeparableCosts {
-  double tap = 0.01406, tap_f64 = 0.0239;    ///< of a sum and a tap
-  double sum = 0.03302;                      ///< of a sum along one axis beside its taps
-  double plane = 1.737;                      ///< taps along axis 0 take so many times as long
-  double point = 0.0301;                     ///< to write one
-  double cell = 0.02958, cell_16 = 0.06796;  ///< to load one, of 16 bits
-  double stage = 238.2;                      ///< of a block's stage beside these
-  double enough_threads = 827.6;             ///< fewer wait for themselves
-  double memory = 1.363;                     ///< of the time that a copy takes
-  double overlap = 0.1004;  ///< the part of the shorter of computing and memory that the longer one does not hide
+  double tap = 0.008538, tap_f64 = 0.01518;  ///< of a sum and a tap
+  double sum = 0.0176;                       ///< of a sum along one axis beside its taps
+  double plane = 5.859;                      ///< taps along axis 0 take so many times as long
+  double point = 0.01523;                    ///< to write one
+  double cell = 0.015, cell_16 = 0.3149;     ///< to load one, of 16 bits
+  double stage = 211.5;                      ///< of a block's stage beside these
+  double enough_threads = 699;               ///< fewer wait for themselves
+  double memory = 0.9749;                    ///< of the time that a copy takes
+  double overlap = 0.573;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// In the order of the values above, by which perf/fit finds them.

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(Layout::kThreads, 1)
       barrier_init(shared + std::uint32_t(stage) * 16, 1);
       barrier_init(shared + std::uint32_t(stage) * 16 + 8, Layout::kConsumers / 32);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    barriers_ready();
   }
   __syncthreads();
   const int x = int(blockIdx.x) * Layout::Tile::kX, y = int(blockIdx.y) * Layout::Tile::kY;

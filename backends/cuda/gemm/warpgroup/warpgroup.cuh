@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(WarpgroupTile::kThreads, 1)
     const std::uint32_t barriers = ring.barriers + 16u * threadIdx.x;
     barrier_init(barriers, Shape::kSingle ? 128 : 1);
     barrier_init(barriers + 8, readers * writers);
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    barriers_ready();
   }
   if (blocks > 1)
     cluster_sync();

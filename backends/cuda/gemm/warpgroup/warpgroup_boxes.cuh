@@ -225,7 +225,7 @@ __device__ __forceinline__ void write_bulk(unsigned char* memory, const Scalar<T
         return write_rest(box, w.x.g, part, first);
       }
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // bulk copies read by another way
+    fence_for_bulk_copies();  // bulk copies read by another way
     warpgroup_sync();
     if (!copies) continue;
     const int column = int(part.tile.column) + first, lines = kTurned ? min(kLines, part.columns - first) : kLines;

@@ -265,7 +265,7 @@ __device__ void load_ring(const WarpgroupArguments<T>& w, WarpgroupRing<Shape> r
       load_operand<typename Shape::A>(ring.a(), w.tile.rows, a, g.lda, g.m - tile.row, g.k - k);
       load_operand<typename Shape::B>(ring.b(), int((ring.stage_bytes - ring.a_bytes) / WarpgroupTile::kRowBytes), b,
                                       g.ldb, g.n - tile.column, g.k - k);
-      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // products read by another way
+      fence_for_bulk_copies();  // products read by another way
       barrier_arrive(ring.full());
       ring.advance();
     }

@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(WarpgroupF32Tile::kThreads, 1)
       barrier_init(ring.barriers + 16u * unsigned(stage), 1);
       barrier_init(ring.barriers + 16u * unsigned(stage) + 8, 2 * Shape::kCluster);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    barriers_ready();
   }
   if constexpr (Shape::kCluster > 1)
     cluster_sync();

@@ -47,19 +47,39 @@ void lay_out(DenseLayout& l, const plugin::Domain& d, int axis, std::int64_t poi
   l.computed[axis] = within(0, points, low ? d.reach[axis][0] : -points, extent + (high ? -d.reach[axis][1] : points));
 }
 
+/// Cuts a row of taps into vectors. Returns what the first one lacks.
+int cut_taps(DenseLayout& l, int width, std::int64_t extent) {
+  const int odd = l.taps[2] % width;
+  // With vectors of two both ways are there for odd numbers of taps: one more takes fewer loads.
+  const bool aligned = (l.first[2] - points_before(l.first[2], width, extent, l.width)) % width == 0;
+  const bool part = odd == width - 1 && (width > 2 || !aligned);
+  l.row = part ? DenseRow::kPartFirst : odd == 1 && l.taps[2] > 1 ? DenseRow::kOneMore : DenseRow::kAny;
+  l.vectors = plugin::ceil_div(l.taps[2], width);
+  l.last = odd == 0 ? width : odd;
+  return part ? 1 : 0;
+}
+
 /// Sizes that follow from the box and the points of a thread.
 template <class Points>
 DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int threads) {
   constexpr int kWidth = Points::kWidth;
   DenseLayout l{};
   l.threads = threads;
-  l.width = Points::kSpan, l.height = threads / Points::kLanes * Points::kRows;
+  l.depth = Points::kAxis == 0 ? Points::kRows : 1;
+  l.width = Points::kSpan, l.height = threads / Points::kLanes * Points::kDown;
   for (std::size_t axis = 0; axis < box.first.size(); ++axis)
     l.first[axis] = int(box.first[axis]), l.taps[axis] = int(box.count[axis]);
+  int lacks = 0;
+  if (p.rank == 1) {
+    const TapVectors vectors(l.first[2], l.taps[2], kWidth);
+    lacks = vectors.lead, l.last = vectors.rest, l.vectors = plugin::ceil_div(lacks + l.taps[2], kWidth);
+  } else {
+    lacks = cut_taps(l, kWidth, p.domain.extents[2]);
+  }
+  l.first[2] -= lacks;
   l.early = points_before(l.first[2], kWidth, p.domain.extents[2], l.width);
-  l.groups = plugin::ceil_div(l.taps[2], kWidth);
-  l.pitch = plugin::round_up(l.width + l.taps[2] - 1, kWidth);
-  lay_out(l, p.domain, 0, 1, l.taps[0], 0);
+  l.pitch = plugin::round_up(l.width + lacks + l.taps[2] - 1, kWidth);
+  lay_out(l, p.domain, 0, l.depth, l.planes(), 0);
   lay_out(l, p.domain, 1, l.height, l.height + l.taps[1] - 1, 0);
   lay_out(l, p.domain, 2, l.width, l.pitch, l.early);
   return l;
@@ -70,7 +90,7 @@ template <class Points>
 void cut(DenseLayout& l, int rows) {
   l.stage_rows = rows;
   l.cell_bytes = (l.height + rows - 1) * l.pitch * int(sizeof(typename Points::Value));
-  l.stage_bytes = l.cell_bytes + rows * l.groups * 16;
+  l.stage_bytes = l.cell_bytes + (Points::kAxis == 1 ? rows * l.vectors * 16 : 0);
   l.buffers = l.stages() > 1 ? 2 : 1;
 }
 
@@ -79,11 +99,26 @@ std::optional<DenseLayout> layout_with(const StencilProblem& p, const Machine& m
                                        int threads) {
   DenseLayout l = layout_of<Points>(p, box, threads);
   const auto holds = [&](int rows, int bytes) { return cut<Points>(l, rows), l.shared_bytes() <= bytes; };
+  const int shared = machine.shared_per_multiprocessor / kBlocks - kReservedBytes;
+  if (Points::kAxis == 0) {
+    const std::int64_t bytes = std::int64_t(l.taps[0]) * l.taps[1] * l.vectors * 16;
+    l.tap_bytes = int(std::min<std::int64_t>(bytes, shared));
+    if (bytes > shared || !holds(l.taps[1], std::min(shared, machine.shared_per_block))) return {};
+    return l;
+  }
   int rows = l.taps[1];
-  while (rows > 1 && !holds(rows, machine.shared_per_multiprocessor / kBlocks - kReservedBytes))
-    rows = plugin::ceil_div(rows, 2);
+  while (rows > 1 && !holds(rows, shared)) rows = plugin::ceil_div(rows, 2);
   if (!holds(rows, machine.shared_per_block)) return {};
   return l;
+}
+
+template <class S>
+std::optional<DenseLayout> layout_of_type(const StencilProblem& p, const Machine& machine, const plugin::TapBox& box,
+                                          int threads) {
+  if (p.rank == 1) return layout_with<DenseLine<S>>(p, machine, box, threads);
+  if (box.count[0] >= DensePlanes<S>::kRows)
+    if (const auto planes = layout_with<DensePlanes<S>>(p, machine, box, threads)) return planes;
+  return layout_with<DenseRows<S>>(p, machine, box, threads);
 }
 
 }  // namespace
@@ -91,11 +126,8 @@ std::optional<DenseLayout> layout_with(const StencilProblem& p, const Machine& m
 std::optional<DenseLayout> dense_layout(const StencilProblem& p, const Machine& machine, int threads) {
   const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
   if (!box || !is_near(*box)) return {};
-  const auto layout = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
-    using S = Scalar<T>;
-    return p.rank == 1 ? layout_with<DenseLine<S>>(p, machine, *box, threads)
-                       : layout_with<DenseRows<S>>(p, machine, *box, threads);
-  });
+  const auto layout = with_types(
+      p.dtype, [&]<class T>(std::type_identity<T>) { return layout_of_type<Scalar<T>>(p, machine, *box, threads); });
   if (!layout || std::max(layout->tiles[0], layout->tiles[1]) > kMaxGridYz || layout->tiles[2] >= kMaxGridX) return {};
   return layout;
 }
@@ -115,8 +147,8 @@ namespace {
 double sweep_seconds(const StencilProblem& p, const Machine& machine, const DenseLayout& l) {
   const DenseCosts& costs = machine.stencil.dense;
   const bool wide = value_bytes(p.dtype) == int(sizeof(double));
-  const double points = double(l.width) * l.height, taps = double(l.taps[0]) * l.taps[1] * l.taps[2];
-  const double cells = double(l.taps[0]) * l.pitch * (l.height + l.taps[1] - 1);
+  const double points = double(l.depth) * l.width * l.height, taps = double(l.taps[0]) * l.taps[1] * l.taps[2];
+  const double cells = double(l.planes()) * l.pitch * (l.height + l.taps[1] - 1);
   const double cycles = points * ((wide ? costs.tap_f64 : costs.tap) * taps + costs.point) +
                         (plugin::size_of(p.dtype) == 2 ? costs.cell_16 : costs.cell) * cells + costs.stage * l.stages();
   const double blocks = l.blocks(), most = std::ceil(blocks / machine.multiprocessors);

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "../box_plan.cuh"
+#include "../tap_line.cuh"
 #include "separable.hpp"
-#include "tap_line.cuh"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,49 +22,109 @@ namespace {
 template <class S>
 using SeparableArguments = BoxArguments<S, SeparableLayout>;
 
-/// A block: its first point, and where its parts of shared memory lie.
-template <class S>
+/// A block: its first point, its stages, and where its parts of shared memory lie.
+template <bool kVolume, class S>
 struct SeparableBlock {
+  using Points = SeparablePoints<S, kVolume>;
+  static constexpr int kMarch = kVolume ? 0 : 1, kBatch = kVolume ? 1 : Points::kRows;  // axis and points of a stage
   std::int64_t at[plugin::kAxes];
-  bool whole_columns;  ///< the cells of a row are all in the domain
-  std::uint32_t cells, sums, ring, taps[plugin::kAxes];
+  int stages, whole_begin, whole_end;  ///< all, and those whose cells are all in the domain
+  std::uint32_t barrier, cells, sums, ring, taps[plugin::kAxes];
 
   __device__ __forceinline__ SeparableBlock(const SeparableLayout& l, const plugin::Domain& d, std::uint32_t shared) {
-    using Points = SeparablePoints<S>;
-    at[0] = std::int64_t(blockIdx.z) * (l.march == 0 ? l.segment : 1);
-    at[1] = std::int64_t(blockIdx.y) * (l.march == 1 ? l.segment * kSeparableRows : kSeparableRows);
-    at[2] = std::int64_t(blockIdx.x) * Points::kSpan - l.early;
-    whole_columns = at[2] + l.first[2] >= 0 && at[2] + l.first[2] + l.pitch <= d.extents[2];
-    cells = shared, sums = cells + std::uint32_t(2 * l.cell_bytes), ring = sums + std::uint32_t(l.sum_bytes);
+    at[0] = std::int64_t(blockIdx.z) * (kVolume ? l.segment : 1);
+    at[1] = std::int64_t(blockIdx.y) * (kVolume ? 1 : l.segment) * Points::kRows;
+    at[2] = std::int64_t(blockIdx.x) * Points::kSpan;
+    stages = int(min(std::int64_t(l.segment), plugin::ceil_div(d.extents[kMarch] - at[kMarch], kBatch))) + l.lag;
+    const auto inside = [&](int axis, int cells) {
+      const std::int64_t first = at[axis] + l.first[axis];
+      return first >= 0 && first + cells <= d.extents[axis];
+    };
+    const bool whole = inside(2, l.columns) && inside(1 - kMarch, kVolume ? l.rows : 1);
+    const std::int64_t first = at[kMarch] + l.first[kMarch] - l.skip, last = d.extents[kMarch] - first;
+    whole_begin = int(min(std::int64_t(stages), plugin::ceil_div(max(std::int64_t(0), -first), kBatch)));
+    whole_end = whole ? int(min(std::int64_t(stages), last / kBatch)) : 0;
+    barrier = shared, cells = barrier + kSeparableBarrierBytes, sums = cells + std::uint32_t(l.cell_bytes);
+    ring = sums + std::uint32_t(l.sum_bytes);
     std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
 #pragma unroll
     for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
-      taps[axis] = of_axis, of_axis += std::uint32_t(plugin::ceil_div(l.taps[axis], Points::kWidth)) * 16;
+      taps[axis] = of_axis,
+      of_axis += std::uint32_t(plugin::ceil_div(l.lead[axis] + l.taps[axis], Points::kWidth)) * 16;
   }
 };
 
 /// Starts to copy the cells of a stage.
-template <class T>
-__device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& g, const SeparableBlock<Scalar<T>>& b,
-                                           int stage, const T* source) {
+template <bool kVolume, class T>
+__device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& g,
+                                           const SeparableBlock<kVolume, Scalar<T>>& b, int stage, const T* source) {
+  using Points = SeparablePoints<Scalar<T>, kVolume>;
   const SeparableLayout& l = g.layout;
-  const plugin::Domain& d = g.geometry.domain;
-  const bool planes = l.march == 0;
-  const BoxCells cells{{b.at[0] + l.first[0] + (planes ? stage : 0),
-                        b.at[1] + l.first[1] + (planes ? 0 : stage * kSeparableRows), b.at[2] + l.first[2]},
-                       l.rows,
-                       l.pitch,
-                       b.cells + std::uint32_t(stage % 2 * l.cell_bytes)};
-  const bool whole = b.whole_columns && cells.first[1] >= 0 && cells.first[1] + l.rows <= d.extents[1] &&
-                     cells.first[0] >= 0 && cells.first[0] < d.extents[0];
+  const int skip = stage == 0 ? l.skip : 0;
+  const BoxCells cells{
+      {b.at[0] + l.first[0] + (kVolume ? stage : 0),
+       b.at[1] + l.first[1] + skip + (kVolume ? 0 : stage * Points::kRows - l.skip), b.at[2] + l.first[2]},
+      l.rows - skip,
+      l.columns,
+      l.pitch,
+      b.cells + std::uint32_t(skip * l.pitch) * std::uint32_t(sizeof(Scalar<T>))};
+  const bool whole = stage >= b.whole_begin && stage < b.whole_end;
+#if __CUDA_ARCH__ >= 900
+  if (comes_in_bulk<T>(g)) return copy_box_in_bulk<false>(cells, g, whole, source, b.barrier);
+#endif
   copy_box<false>(cells, g, whole, source);
 }
 
+/// Waits for them.
+template <class T, class Block>
+__device__ __forceinline__ void await_stage([[maybe_unused]] const SeparableArguments<Scalar<T>>& g,
+                                            [[maybe_unused]] const Block& b, [[maybe_unused]] int stage) {
+  cp_async_wait<0>();
+#if __CUDA_ARCH__ >= 900
+  if (comes_in_bulk<T>(g)) barrier_wait(b.barrier, unsigned(stage) % 2);
+#endif
+}
+
+/// Sums along a row of cells, to the thread's place in a row of sums.
+template <bool kVolume, class S>
+__device__ __forceinline__ void sum_along_row(const SeparableLayout& l, const SeparableBlock<kVolume, S>& b, int row,
+                                              std::uint32_t to) {
+  using Points = SeparablePoints<S, kVolume>;
+  const int first = int(threadIdx.x) % Points::kLanes * Points::kPoints;
+  S sum[Points::kPoints] = {};
+  std::uint32_t from = b.cells + std::uint32_t(row * l.pitch + first) * std::uint32_t(sizeof(S));
+  const auto load = [&](S* value) {
+    load_shared(from, value);
+    from += 16;
+  };
+  add_line(sum, b.taps[2], l.taps[2] - l.rest, load);
+  if (l.rest > 0) {
+    from -= Points::kVectors * 16;  // that the last tap's group loaded beyond its first
+    add_rest(sum, b.taps[1] - 16, l.rest, load);
+  }
+  to += std::uint32_t(first) * std::uint32_t(sizeof(S));
+#pragma unroll
+  for (int v = 0; v < Points::kVectors; ++v) store_shared_vector(to + v * 16, sum + v * Points::kWidth);
+}
+
+/// Sums along a column of sums along rows, from `from` on. In planes their rows lie in a ring.
+template <bool kVolume, class S>
+__device__ __forceinline__ void sum_along_column(const SeparableLayout& l, const SeparableBlock<kVolume, S>& b,
+                                                 std::uint32_t from, S (&sum)[SeparablePoints<S, kVolume>::kPoints]) {
+  using Points = SeparablePoints<S, kVolume>;
+  constexpr std::uint32_t kRowBytes = Points::kSumPitch * sizeof(S);
+  add_line(sum, b.taps[1], l.taps[1], [&](S* value) {
+#pragma unroll
+    for (int i = 0; i < Points::kWidth; ++i) value[i] = load_shared_value<S>(from + i * kRowBytes);
+    from += Points::kWidth * kRowBytes;
+    if (!kVolume && from >= b.ring) from -= std::uint32_t(l.sum_bytes);
+  });
+}
+
 /// A column of points that a thread writes, so many at a time.
-template <class T>
+template <class T, int kPoints>
 struct ColumnWriter {
   using S = Scalar<T>;
-  static constexpr int kPoints = SeparablePoints<S>::kPoints;
   const SweepGeometry& geometry;
   const T* from;
   T* to;
@@ -110,9 +170,9 @@ struct ColumnWriter {
 
 /// Adds what comes from the planes before, and keeps this plane's sums: false if planes are still missing.
 template <class S>
-__device__ __forceinline__ bool add_planes(const SeparableLayout& l, const SeparableBlock<S>& b, int stage,
-                                           S (&sum)[SeparablePoints<S>::kPoints]) {
-  using Points = SeparablePoints<S>;
+__device__ __forceinline__ bool add_planes(const SeparableLayout& l, const SeparableBlock<true, S>& b, int stage,
+                                           S (&sum)[SeparablePoints<S, true>::kPoints]) {
+  using Points = SeparablePoints<S, true>;
   constexpr std::uint32_t kPlane = kSeparableThreads * Points::kVectors * 16;
   const std::uint32_t own = b.ring + threadIdx.x * (Points::kVectors * 16);
   const int planes = l.taps[0], slot = stage % planes;
@@ -129,7 +189,7 @@ __device__ __forceinline__ bool add_planes(const SeparableLayout& l, const Separ
     S value[Points::kPoints];
 #pragma unroll
     for (int v = 0; v < Points::kVectors; ++v) load_shared(at + v * 16, value + v * Points::kWidth);
-    const S tap = load_shared_value<S>(b.taps[0] + std::uint32_t(t) * std::uint32_t(sizeof(S)));
+    const S tap = load_shared_value<S>(b.taps[0] + std::uint32_t(l.lead[0] + t) * std::uint32_t(sizeof(S)));
 #pragma unroll
     for (int p = 0; p < Points::kPoints; ++p) sum[p] = fma(tap, value[p], sum[p]);
     at += kPlane;
@@ -139,80 +199,73 @@ __device__ __forceinline__ bool add_planes(const SeparableLayout& l, const Separ
 }
 
 template <bool kVolume, class T>
-__global__ void __launch_bounds__(kSeparableThreads, 7)
+__global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
     stencil_separable_kernel(const __grid_constant__ SeparableArguments<Scalar<T>> g, const T* __restrict__ source,
                              T* __restrict__ target) {
   using S = Scalar<T>;
-  using Points = SeparablePoints<S>;
-  constexpr int kPoints = Points::kPoints, kRows = kSeparableRows, kSpan = Points::kSpan;
-  constexpr std::uint32_t kValue = sizeof(S), kRowBytes = kSpan * kValue, kStageBytes = kRows * kRowBytes;
+  using Points = SeparablePoints<S, kVolume>;
+  constexpr int kPoints = Points::kPoints, kRows = Points::kRows, kSpan = Points::kSpan;
+  constexpr std::uint32_t kRowBytes = Points::kSumPitch * sizeof(S);
   extern __shared__ __align__(16) unsigned char memory[];
   wait_for_predecessor();
   start_successor();
   const SeparableLayout& l = g.layout;
   const plugin::Domain& d = g.geometry.domain;
-  const SeparableBlock<S> b(l, d, shared_address(memory));
-  const int thread = int(threadIdx.x);
-  const std::int64_t left = kVolume ? d.extents[0] - b.at[0] : plugin::ceil_div(d.extents[1] - b.at[1], kRows);
-  const int stages = int(min(std::int64_t(l.segment), left)) + l.lag;
+  const SeparableBlock<kVolume, S> b(l, d, shared_address(memory));
+  const int thread = int(threadIdx.x), own_row = thread / Points::kLanes;
   for (int i = thread; i < l.groups; i += kSeparableThreads)
     cp_async<16>(b.taps[2] + std::uint32_t(i) * 16, g.taps + i * Points::kWidth, true);
+#if __CUDA_ARCH__ >= 900
+  if (thread == 0) barrier_init(b.barrier, kSeparableThreads / 32), barriers_ready();
+  __syncthreads();
+#endif
 
-  const int lane = thread % kSeparableLanes, column = thread % kSpan, down = thread / kSpan * kPoints;
-  const ColumnWriter<T> writer(g.geometry, source, target, b.at[0], b.at[1] + down, b.at[2] + column);
+  const int column = thread % kSpan, down = thread / kSpan * kPoints;
+  const ColumnWriter<T, kPoints> writer(g.geometry, source, target, b.at[0], b.at[1] + down, b.at[2] + column);
   const bool plane_computed = !d.frozen_on(0, b.at[0]);
-  const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
-  std::uint32_t newest = b.sums, oldest = b.sums;  // rows of sums along rows: of this stage, of the next points'
+  // The first row of sums that points need lies lead[1] rows behind the first one that is loaded.
+  std::uint32_t newest = b.sums + std::uint32_t(l.lead[1] + own_row - l.skip) * kRowBytes;
+  if (newest >= b.ring) newest -= std::uint32_t(l.sum_bytes);
+  std::uint32_t oldest = b.sums + std::uint32_t(down) * kRowBytes;
 #pragma unroll 1
-  for (int stage = -1; stage < stages; ++stage) {
+  for (int stage = -1; stage < b.stages; ++stage) {
     if (stage >= 0) {
-      cp_async_wait<0>();
+      await_stage<T>(g, b, stage);
+      __syncthreads();
+      if constexpr (kVolume) {
+#pragma unroll 1
+        for (int row = own_row; row < l.rows; row += kRows)
+          sum_along_row(l, b, row, b.sums + std::uint32_t(l.lead[1] + row) * kRowBytes);
+      } else {
+        if (stage > 0 || own_row >= l.skip) sum_along_row(l, b, own_row, newest);
+        newest += kRows * kRowBytes;
+        if (newest >= b.ring) newest -= std::uint32_t(l.sum_bytes);
+      }
       __syncthreads();
     }
-    if (stage + 1 < stages) copy_stage(g, b, stage + 1, source);
+    if (stage + 1 < b.stages) copy_stage<kVolume, T>(g, b, stage + 1, source);
     cp_async_commit();
-    if (stage < 0) continue;
-
-    const std::uint32_t cells = b.cells + std::uint32_t(stage % 2 * l.cell_bytes);
-#pragma unroll 1
-    for (int row = thread / kSeparableLanes; row < l.rows; row += kRows) {
-      S sum[kPoints] = {};
-      std::uint32_t from = cells + std::uint32_t(row * l.pitch + lane * kPoints) * kValue;
-      add_line(sum, b.taps[2], l.taps[2], [&](S* to) {
-        load_shared(from, to);
-        from += 16;
-      });
-      const std::uint32_t to = newest + std::uint32_t(row) * kRowBytes + std::uint32_t(lane * kPoints) * kValue;
-#pragma unroll
-      for (int v = 0; v < Points::kVectors; ++v) store_shared_vector(to + v * 16, sum + v * Points::kWidth);
-    }
-    if (!kVolume) newest = newest + kStageBytes == sum_end ? b.sums : newest + kStageBytes;
-    __syncthreads();
-    if (!kVolume && stage < l.lag) continue;
+    const int done = stage - l.lag;
+    if (stage < 0 || (!kVolume && done < 0)) continue;
 
     S sum[kPoints] = {};
-    std::uint32_t from = oldest + std::uint32_t(down) * kRowBytes + std::uint32_t(column) * kValue;
-    add_line(sum, b.taps[1], l.taps[1], [&](S* to) {
-#pragma unroll
-      for (int i = 0; i < Points::kWidth; ++i) to[i] = load_shared_value<S>(from + i * kRowBytes);
-      from += Points::kWidth * kRowBytes;
-      if (!kVolume && from >= sum_end) from -= std::uint32_t(l.sum_bytes);
-    });
-    if (!kVolume) oldest = oldest + kStageBytes == sum_end ? b.sums : oldest + kStageBytes;
-    if (kVolume && !add_planes(l, b, stage, sum)) continue;
-    const int done = stage - l.lag;
-    if (kVolume)
-      writer.write(sum, done, 0, !d.frozen_on(0, b.at[0] + done));
-    else
+    sum_along_column(l, b, oldest + std::uint32_t(column) * std::uint32_t(sizeof(S)), sum);
+    if constexpr (kVolume) {
+      if (add_planes(l, b, stage, sum)) writer.write(sum, done, 0, !d.frozen_on(0, b.at[0] + done));
+    } else {
+      oldest += kRows * kRowBytes;
+      if (oldest >= b.ring) oldest -= std::uint32_t(l.sum_bytes);
       writer.write(sum, 0, done * kRows, plane_computed);
+    }
   }
 }
 
 template <class S>
-std::vector<S> separable_taps(const plugin::TapFactors& f) {
-  constexpr std::size_t kWidth = std::size_t(SeparablePoints<S>::kWidth);
+std::vector<S> separable_taps(const plugin::TapFactors& f, const SeparableLayout& l) {
+  constexpr std::size_t kWidth = 16 / sizeof(S);
   std::vector<S> taps;
   for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
+    taps.resize(taps.size() + std::size_t(l.lead[axis]));
     for (const double factor : f.factor[std::size_t(axis)]) taps.push_back(S(factor));
     taps.resize(plugin::round_up(taps.size(), kWidth));
   }
@@ -229,7 +282,7 @@ std::unique_ptr<plugin::Plan> make_separable(Context& context, const plugin::Ste
                                              std::int64_t segment) {
   const plugin::TapFactors factors = plugin::tap_factors(problem).value();
   const SeparableLayout layout = separable_layout(problem, context.machine(), factors, segment).value();
-  const std::vector<Scalar<T>> taps = separable_taps<Scalar<T>>(factors);
+  const std::vector<Scalar<T>> taps = separable_taps<Scalar<T>>(factors, layout);
   if (layout.march == 0)
     return std::make_unique<SeparablePlan<true, T>>(context, problem, layout, kSeparableThreads, taps);
   return std::make_unique<SeparablePlan<false, T>>(context, problem, layout, kSeparableThreads, taps);

@@ -19,33 +19,40 @@ namespace tessera::cuda {
 
 class Context;
 
-/// Rows that a block computes at a time, and threads of each.
-inline constexpr int kSeparableRows = 12, kSeparableLanes = 8, kSeparableThreads = kSeparableRows * kSeparableLanes;
+inline constexpr int kSeparableThreads = 96;
 
-/// A block computes strips of kSpan columns, so many rows at a time: a thread sums kPoints neighbours of a row, then as
-/// many of a column. With an odd number of vectors the eight threads of a row meet all banks of the shared memory.
-template <class S>
+/// A block computes strips of kSpan columns, kRows rows at a time: a thread sums kPoints neighbours of a row, then as
+/// many of a column. The kLanes threads of a row lie an odd number of vectors apart, or rows do: so eight threads that
+/// load a vector each meet all banks of the shared memory.
+template <class S, bool kVolume>
 struct SeparablePoints {
-  static constexpr int kWidth = int(16 / sizeof(S)), kVectors = 3, kPoints = kVectors * kWidth;
-  static constexpr int kSpan = kSeparableLanes * kPoints;
+  static constexpr int kWidth = int(16 / sizeof(S)), kVectors = kVolume ? 3 : 6, kPoints = kVectors * kWidth;
+  static constexpr int kLanes = kVolume ? 8 : 4, kSpan = kLanes * kPoints, kRows = kSeparableThreads / kLanes;
+  static constexpr int kSumPitch = kVolume ? kSpan : kSpan + kWidth;  ///< of sums along rows, in shared memory
 };
+/// Of shared memory, for a barrier.
+inline constexpr int kSeparableBarrierBytes = 16;
 
 /// What a block does. It marches along axis 0 if the taps have several places there, else along axis 1. Sizes in points
 /// and taps.
 struct SeparableLayout {
-  int span;                                       ///< columns of a strip
-  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box
+  int span, batch;                                ///< columns of a strip, and rows of points at a time
+  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box; on axis 2, `first` is that of the first vector
+  int lead[plugin::kAxes];                        ///< what the first vector of an axis's taps lacks
+  int rest;                                       ///< taps of the last vector of axis 2, if it has not all
   int march;                                      ///< the axis
-  int early;   ///< points before the domain that rows begin with, so that cells begin on a vector
-  int rows;    ///< of cells in a stage: those of a batch of rows, or of a plane
-  int pitch;   ///< of these
-  int lag;     ///< stages that come before the first one after which points are complete
-  int groups;  ///< vectors of all axes' factors
+  int rows;                                       ///< of cells in a stage: those of a batch of rows, or of a plane
+  int columns;                                    ///< of these, which lie
+  int pitch;                                      ///< so far apart
+  int lag;                                ///< stages that come before the first one after which points are complete
+  int skip;                               ///< rows at the begin of the first stage that no point needs
+  int groups;                             ///< vectors of all axes' factors
   int cell_bytes, sum_bytes, ring_bytes;  ///< of a stage's cells, and of sums along rows, and along rows and columns
   int segment;                            ///< stages of points of a block
   int tiles[plugin::kAxes];               ///< blocks
 
-  int shared_bytes() const { return 2 * cell_bytes + sum_bytes + ring_bytes + groups * 16; }
+  int shared_bytes() const { return kSeparableBarrierBytes + cell_bytes + sum_bytes + ring_bytes + groups * 16; }
+  int first_cell() const { return first[2]; }  ///< of the first row of the first block
   double blocks() const { return double(tiles[0]) * tiles[1] * tiles[2]; }
 };
 

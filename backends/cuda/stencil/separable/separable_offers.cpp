@@ -18,41 +18,47 @@ namespace {
 using plugin::StencilProblem;
 
 /// Blocks of a multiprocessor for which the kernel leaves registers.
-constexpr int kBlocks = 7;
+constexpr int kBlocks = 8;
 
 /// All but the cut into blocks.
-template <class S>
+template <class S, bool kVolume>
 SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) {
-  using Points = SeparablePoints<S>;
+  using Points = SeparablePoints<S, kVolume>;
   constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S));
   SeparableLayout l{};
-  l.span = Points::kSpan;
+  l.span = Points::kSpan, l.batch = Points::kRows;
   for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
     l.first[axis] = int(f.box.first[axis]), l.taps[axis] = int(f.box.count[axis]);
-    l.groups += plugin::ceil_div(l.taps[axis], kWidth);
+    // But on axis 2, so that taps end with a vector.
+    const TapVectors vectors(axis == 2 ? l.first[2] : -l.taps[axis], l.taps[axis], kWidth);
+    l.lead[axis] = vectors.lead, l.rest = vectors.rest;
+    l.groups += plugin::ceil_div(l.lead[axis] + l.taps[axis], kWidth);
   }
-  l.march = l.taps[0] > 1 ? 0 : 1;
-  l.early = points_before(l.first[2], kWidth, p.domain.extents[2], Points::kSpan);
-  l.pitch = plugin::round_up(Points::kSpan + l.taps[2] - 1, kWidth);
-  constexpr int kSumRow = Points::kSpan * kBytes;
-  if (l.march == 0) {
+  l.march = kVolume ? 0 : 1;
+  l.first[2] -= l.lead[2];
+  l.columns = l.pitch = plugin::round_up(l.span + l.lead[2] + l.taps[2] - 1, kWidth);
+  const int halo = l.taps[1] - 1;
+  constexpr int kSumRow = Points::kSumPitch * kBytes;
+  if (kVolume) {
     l.lag = l.taps[0] - 1;
-    l.rows = kSeparableRows + l.taps[1] - 1;
-    l.sum_bytes = l.rows * kSumRow;
+    l.rows = l.batch + halo;
+    l.sum_bytes = plugin::round_up(l.lead[1] + l.rows, kWidth) * kSumRow;
     l.ring_bytes = l.taps[0] * kSeparableThreads * Points::kPoints * kBytes;
   } else {
-    l.lag = plugin::ceil_div(l.taps[1] - 1, kSeparableRows);
-    l.rows = kSeparableRows;
-    l.sum_bytes = (l.lag + 1) * kSeparableRows * kSumRow;
+    if (l.pitch / kWidth % 2 == 0) l.pitch += kWidth;
+    l.lag = plugin::ceil_div(halo, l.batch);
+    l.skip = l.lag * l.batch - halo;
+    l.rows = l.batch;
+    l.sum_bytes = plugin::round_up(l.batch + halo, kWidth) * kSumRow;
   }
   l.cell_bytes = l.rows * l.pitch * kBytes;
-  l.tiles[2] = int(std::min<std::int64_t>(plugin::ceil_div(p.domain.extents[2] + l.early, Points::kSpan), kMaxGridX));
+  l.tiles[2] = int(std::min<std::int64_t>(plugin::ceil_div(p.domain.extents[2], l.span), kMaxGridX));
   return l;
 }
 
 /// Stages of points of the whole domain.
 std::int64_t all_stages(const StencilProblem& p, const SeparableLayout& l) {
-  return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], kSeparableRows);
+  return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], l.batch);
 }
 
 /// Cuts the domain into blocks of so many stages.
@@ -62,7 +68,7 @@ void cut(const StencilProblem& p, SeparableLayout& l, std::int64_t segment) {
   const auto grid = [](std::int64_t blocks) { return int(std::min<std::int64_t>(blocks, kMaxGridX)); };
   const int along = grid(plugin::ceil_div<std::int64_t>(stages, l.segment));
   l.tiles[0] = l.march == 0 ? along : grid(p.domain.extents[0]);
-  l.tiles[1] = l.march == 0 ? grid(plugin::ceil_div<std::int64_t>(p.domain.extents[1], kSeparableRows)) : along;
+  l.tiles[1] = l.march == 0 ? grid(plugin::ceil_div<std::int64_t>(p.domain.extents[1], l.batch)) : along;
 }
 
 /// Blocks of a multiprocessor at a time.
@@ -73,7 +79,7 @@ int held(const SeparableLayout& l, const Machine& machine) {
 double sweep_seconds(const StencilProblem& p, const Machine& machine, const SeparableLayout& l) {
   const SeparableCosts& costs = machine.stencil.separable;
   const bool wide = value_bytes(p.dtype) == int(sizeof(double));
-  const double points = double(l.span) * kSeparableRows, sums = double(l.rows) * l.span;  // along rows
+  const double points = double(l.span) * l.batch, sums = double(l.rows) * l.span;  // along rows
   const double tap = wide ? costs.tap_f64 : costs.tap;
   const double along = sums * (tap * l.taps[2] + costs.sum);
   const double across = points * (tap * l.taps[1] + costs.sum);
@@ -109,7 +115,9 @@ std::int64_t best_segment(const StencilProblem& p, const Machine& machine, Separ
 std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const Machine& machine,
                                                 const plugin::TapFactors& f, std::int64_t segment) {
   if (!is_near(f.box)) return {};
-  SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return layout_of<Scalar<T>>(p, f); });
+  SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    return f.box.count[0] > 1 ? layout_of<Scalar<T>, true>(p, f) : layout_of<Scalar<T>, false>(p, f);
+  });
   if (l.shared_bytes() > machine.shared_per_block) return {};
   cut(p, l, segment > 0 ? segment : best_segment(p, machine, l));
   if (std::max(l.tiles[0], l.tiles[1]) > kMaxGridYz || l.tiles[2] >= kMaxGridX) return {};
