@@ -215,7 +215,7 @@ bool separable_passes_caches(const Machine& machine, const StencilWork& work, in
   return work.element() > 2 && seconds(true) < seconds(false);
 }
 
-double separable_seconds(const Machine& machine, const StencilWork& work, const TapTerms& f, int threads) {
+double separable_seconds(const Machine& machine, const StencilWork& work, const plugin::TapTerms& f, int threads) {
   const StencilCosts& c = machine.costs.stencil;
   const StencilProblem& p = work.problem;
   const double bytes = std::max(4.0, double(work.element()));  // of a sum

@@ -9,10 +9,10 @@
 #include "../machine.hpp"
 #include "sweep_cut.hpp"
 #include "tap_groups.hpp"
-#include "tap_terms.hpp"
 #include "temporal_shape.hpp"
 
 #include <tessera/plugin/problem.hpp>
+#include <tessera/plugin/tap_terms.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -46,7 +46,7 @@ double sweeps_seconds(const Machine& machine, const StencilWork& work, const Cut
 double passes_seconds(const Machine& machine, const StencilWork& work, const TemporalShape& shape, int threads);
 
 /// Sums along rows, then along the other axes.
-double separable_seconds(const Machine& machine, const StencilWork& work, const TapTerms& terms, int threads);
+double separable_seconds(const Machine& machine, const StencilWork& work, const plugin::TapTerms& terms, int threads);
 
 /// Whether its results go past the caches.
 bool separable_passes_caches(const Machine& machine, const StencilWork& work, int threads);

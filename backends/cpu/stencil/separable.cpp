@@ -15,7 +15,6 @@
 #include "row_cells.hpp"
 #include "row_kernel.hpp"
 #include "sweep_source.hpp"
-#include "tap_terms.hpp"
 #include "temporal_axis.hpp"
 
 #include <tessera/plugin/math.hpp>
@@ -50,7 +49,7 @@ struct Pass {
   std::int64_t columns;  ///< at a time
 
   /// `rows` results at a time read so many values of a column that the first-level cache has room for.
-  Pass(const TapTerms& f, std::size_t axis, std::int64_t value_step, std::int64_t term_step, std::int64_t rows,
+  Pass(const plugin::TapTerms& f, std::size_t axis, std::int64_t value_step, std::int64_t term_step, std::int64_t rows,
        std::int64_t cache)
       : terms(f.count()), count(f.box.count[axis]), step(value_step), next(term_step) {
     for (std::int64_t term = 0; term < terms; ++term)
@@ -117,7 +116,7 @@ class SeparablePlan final : public plugin::Plan {
   using S = Scalar<T>;
 
  public:
-  SeparablePlan(const plugin::StencilProblem& problem, const TapTerms& f, const plugin::Parameters& parameters,
+  SeparablePlan(const plugin::StencilProblem& problem, const plugin::TapTerms& f, const plugin::Parameters& parameters,
                 std::int64_t level1)
       : p_(problem),
         d_(p_.domain),
@@ -132,7 +131,7 @@ class SeparablePlan final : public plugin::Plan {
       const std::int64_t begin = low ? std::min(d_.reach[axis][0], d_.extents[axis]) : 0;
       computed_[axis] = {begin, std::max(begin, d_.extents[axis] - (high ? d_.reach[axis][1] : 0))};
     }
-    for (const TapTerms::Factors& term : f.terms) add_factors(term[2], 0, 1, along_.emplace_back());
+    for (const plugin::TapTerms::Factors& term : f.terms) add_factors(term[2], 0, 1, along_.emplace_back());
     across_.push_back({f, 1, width_, term_, kRows, level1});
     across_.push_back({f, 0, kRows * width_, 0, kPlanes, level1});
     const std::int64_t planes = volume_ ? kPlanes + box_.count[0] - 1 : 0;
@@ -332,14 +331,14 @@ class SeparablePlan final : public plugin::Plan {
 };
 
 std::string why_unsupported(const plugin::StencilProblem& problem, const Machine&) {
-  return tap_terms(problem)
+  return plugin::tap_terms(problem)
              ? ""
              : "takes taps that fill a box and are products of a factor for each axis, in a plane sums of "
                "up to four such products, within their rounding";
 }
 
 /// Columns whose sums half of the second-level cache holds while they are read, in equal parts of whole lines.
-std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& machine, const TapTerms& f) {
+std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& machine, const plugin::TapTerms& f) {
   constexpr std::int64_t kFewest = 256;  // or beginning a row takes too long
   const std::int64_t element = std::max<std::int64_t>(4, std::int64_t(plugin::size_of(p.dtype)));
   const std::int64_t rows = kRows + f.box.count[1] - 1, planes = f.last == 0 ? kPlanes + f.box.count[0] - 1 : 0;
@@ -352,7 +351,7 @@ std::int64_t automatic_columns(const plugin::StencilProblem& p, const Machine& m
 
 void offer(const plugin::StencilProblem& problem, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t, plugin::OfferList& offers) {
-  const auto terms = tap_terms(problem);
+  const auto terms = plugin::tap_terms(problem);
   if (!terms) return;
   const StencilWork work(problem, machine.instructions);
   const double alone = separable_seconds(machine, work, *terms, 1);
@@ -371,7 +370,7 @@ void offer(const plugin::StencilProblem& problem, const Machine& machine, const 
 std::unique_ptr<plugin::Plan> make(Context& context, const plugin::StencilProblem& problem,
                                    const plugin::Parameters& parameters) {
   return plugin::with_types(problem.dtype, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<plugin::Plan> {
-    return std::make_unique<SeparablePlan<T>>(problem, tap_terms(problem).value(), parameters,
+    return std::make_unique<SeparablePlan<T>>(problem, plugin::tap_terms(problem).value(), parameters,
                                               context.machine().caches.level1);
   });
 }

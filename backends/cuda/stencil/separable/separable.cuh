@@ -18,7 +18,7 @@
 namespace tessera::cuda {
 namespace {
 
-/// The taps are the factors of axes 2, 1 and 0, each in whole vectors.
+/// The taps are, term by term, the factors of axes 2, 1 and 0, each in whole vectors.
 template <class S>
 using SeparableArguments = BoxArguments<S, SeparableLayout>;
 
@@ -28,8 +28,8 @@ struct SeparableBlock {
   using Points = SeparablePoints<S, kVolume>;
   static constexpr int kMarch = kVolume ? 0 : 1, kBatch = kVolume ? 1 : Points::kRows;  // axis and points of a stage
   std::int64_t at[plugin::kAxes];
-  int stages, whole_begin, whole_end;  ///< all, and those whose cells are all in the domain
-  std::uint32_t barrier, cells, sums, ring, taps[plugin::kAxes];
+  int stages, whole_begin, whole_end;                             ///< all, and those whose cells are all in the domain
+  std::uint32_t barrier, cells, sums, ring, taps[plugin::kAxes];  ///< sums and taps of the first term
 
   __device__ __forceinline__ SeparableBlock(const SeparableLayout& l, const plugin::Domain& d, std::uint32_t shared) {
     at[0] = std::int64_t(blockIdx.z) * (kVolume ? l.segment : 1);
@@ -45,7 +45,7 @@ struct SeparableBlock {
     whole_begin = int(min(std::int64_t(stages), plugin::ceil_div(max(std::int64_t(0), -first), kBatch)));
     whole_end = whole ? int(min(std::int64_t(stages), last / kBatch)) : 0;
     barrier = shared, cells = barrier + kSeparableBarrierBytes, sums = cells + std::uint32_t(l.cell_bytes);
-    ring = sums + std::uint32_t(l.sum_bytes);
+    ring = sums + std::uint32_t(l.terms * l.sum_bytes);
     std::uint32_t of_axis = ring + std::uint32_t(l.ring_bytes);
 #pragma unroll
     for (int axis = plugin::kAxes - 1; axis >= 0; --axis)
@@ -85,10 +85,10 @@ __device__ __forceinline__ void await_stage([[maybe_unused]] const SeparableArgu
 #endif
 }
 
-/// Sums along a row of cells, to the thread's place in a row of sums.
+/// Sums along a row of cells by a term's `taps`, to the thread's place in a row of sums.
 template <bool kVolume, class S>
 __device__ __forceinline__ void sum_along_row(const SeparableLayout& l, const SeparableBlock<kVolume, S>& b, int row,
-                                              std::uint32_t to) {
+                                              std::uint32_t taps, std::uint32_t to) {
   using Points = SeparablePoints<S, kVolume>;
   const int first = int(threadIdx.x) % Points::kLanes * Points::kPoints;
   S sum[Points::kPoints] = {};
@@ -97,28 +97,35 @@ __device__ __forceinline__ void sum_along_row(const SeparableLayout& l, const Se
     load_shared(from, value);
     from += 16;
   };
-  add_line(sum, b.taps[2], l.taps[2] - l.rest, load);
+  add_line(sum, taps, l.taps[2] - l.rest, load);
   if (l.rest > 0) {
     from -= Points::kVectors * 16;  // that the last tap's group loaded beyond its first
-    add_rest(sum, b.taps[1] - 16, l.rest, load);
+    add_rest(sum, taps + (b.taps[1] - b.taps[2]) - 16, l.rest, load);
   }
   to += std::uint32_t(first) * std::uint32_t(sizeof(S));
 #pragma unroll
   for (int v = 0; v < Points::kVectors; ++v) store_shared_vector(to + v * 16, sum + v * Points::kWidth);
 }
 
-/// Sums along a column of sums along rows, from `from` on. In planes their rows lie in a ring.
+/// Sums along a column of sums along rows, from `from` on. In planes their rows lie in a ring, one for each term.
 template <bool kVolume, class S>
 __device__ __forceinline__ void sum_along_column(const SeparableLayout& l, const SeparableBlock<kVolume, S>& b,
                                                  std::uint32_t from, S (&sum)[SeparablePoints<S, kVolume>::kPoints]) {
   using Points = SeparablePoints<S, kVolume>;
   constexpr std::uint32_t kRowBytes = Points::kSumPitch * sizeof(S);
-  add_line(sum, b.taps[1], l.taps[1], [&](S* value) {
+  const std::uint32_t bytes = std::uint32_t(l.sum_bytes);
+  std::uint32_t taps = b.taps[1], end = b.sums + bytes;
+#pragma unroll 1
+  for (int term = 0; term < (kVolume ? 1 : l.terms); ++term) {
+    std::uint32_t at = from;
+    add_line(sum, taps, l.taps[1], [&](S* value) {
 #pragma unroll
-    for (int i = 0; i < Points::kWidth; ++i) value[i] = load_shared_value<S>(from + i * kRowBytes);
-    from += Points::kWidth * kRowBytes;
-    if (!kVolume && from >= b.ring) from -= std::uint32_t(l.sum_bytes);
-  });
+      for (int i = 0; i < Points::kWidth; ++i) value[i] = load_shared_value<S>(at + i * kRowBytes);
+      at += Points::kWidth * kRowBytes;
+      if (!kVolume && at >= end) at -= bytes;
+    });
+    taps += std::uint32_t(l.groups) * 16, from += bytes, end += bytes;
+  }
 }
 
 /// A column of points that a thread writes, so many at a time.
@@ -213,7 +220,7 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
   const plugin::Domain& d = g.geometry.domain;
   const SeparableBlock<kVolume, S> b(l, d, shared_address(memory));
   const int thread = int(threadIdx.x), own_row = thread / Points::kLanes;
-  for (int i = thread; i < l.groups; i += kSeparableThreads)
+  for (int i = thread; i < l.terms * l.groups; i += kSeparableThreads)
     cp_async<16>(b.taps[2] + std::uint32_t(i) * 16, g.taps + i * Points::kWidth, true);
 #if __CUDA_ARCH__ >= 900
   if (thread == 0) barrier_init(b.barrier, kSeparableThreads / 32), barriers_ready();
@@ -225,7 +232,8 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
   const bool plane_computed = !d.frozen_on(0, b.at[0]);
   // The first row of sums that points need lies lead[1] rows behind the first one that is loaded.
   std::uint32_t newest = b.sums + std::uint32_t(l.lead[1] + own_row - l.skip) * kRowBytes;
-  if (newest >= b.ring) newest -= std::uint32_t(l.sum_bytes);
+  const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
+  if (newest >= sum_end) newest -= std::uint32_t(l.sum_bytes);
   std::uint32_t oldest = b.sums + std::uint32_t(down) * kRowBytes;
 #pragma unroll 1
   for (int stage = -1; stage < b.stages; ++stage) {
@@ -235,11 +243,14 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
       if constexpr (kVolume) {
 #pragma unroll 1
         for (int row = own_row; row < l.rows; row += kRows)
-          sum_along_row(l, b, row, b.sums + std::uint32_t(l.lead[1] + row) * kRowBytes);
+          sum_along_row(l, b, row, b.taps[2], b.sums + std::uint32_t(l.lead[1] + row) * kRowBytes);
       } else {
-        if (stage > 0 || own_row >= l.skip) sum_along_row(l, b, own_row, newest);
+#pragma unroll 1
+        for (int term = 0; term < l.terms && (stage > 0 || own_row >= l.skip); ++term)
+          sum_along_row(l, b, own_row, b.taps[2] + std::uint32_t(term * l.groups) * 16,
+                        newest + std::uint32_t(term * l.sum_bytes));
         newest += kRows * kRowBytes;
-        if (newest >= b.ring) newest -= std::uint32_t(l.sum_bytes);
+        if (newest >= sum_end) newest -= std::uint32_t(l.sum_bytes);
       }
       __syncthreads();
     }
@@ -254,21 +265,22 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
       if (add_planes(l, b, stage, sum)) writer.write(sum, done, 0, !d.frozen_on(0, b.at[0] + done));
     } else {
       oldest += kRows * kRowBytes;
-      if (oldest >= b.ring) oldest -= std::uint32_t(l.sum_bytes);
+      if (oldest >= sum_end) oldest -= std::uint32_t(l.sum_bytes);
       writer.write(sum, 0, done * kRows, plane_computed);
     }
   }
 }
 
 template <class S>
-std::vector<S> separable_taps(const plugin::TapFactors& f, const SeparableLayout& l) {
+std::vector<S> separable_taps(const plugin::TapTerms& f, const SeparableLayout& l) {
   constexpr std::size_t kWidth = 16 / sizeof(S);
   std::vector<S> taps;
-  for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
-    taps.resize(taps.size() + std::size_t(l.lead[axis]));
-    for (const double factor : f.factor[std::size_t(axis)]) taps.push_back(S(factor));
-    taps.resize(plugin::round_up(taps.size(), kWidth));
-  }
+  for (const plugin::TapTerms::Factors& term : f.terms)
+    for (int axis = plugin::kAxes - 1; axis >= 0; --axis) {
+      taps.resize(taps.size() + std::size_t(l.lead[axis]));
+      for (const double factor : term[std::size_t(axis)]) taps.push_back(S(factor));
+      taps.resize(plugin::round_up(taps.size(), kWidth));
+    }
   return taps;
 }
 
@@ -280,9 +292,9 @@ using SeparablePlan = BoxPlan<&stencil_separable_kernel<kVolume, T>, T, Separabl
 template <class T>
 std::unique_ptr<plugin::Plan> make_separable(Context& context, const plugin::StencilProblem& problem,
                                              std::int64_t segment) {
-  const plugin::TapFactors factors = plugin::tap_factors(problem).value();
-  const SeparableLayout layout = separable_layout(problem, context.machine(), factors, segment).value();
-  const std::vector<Scalar<T>> taps = separable_taps<Scalar<T>>(factors, layout);
+  const plugin::TapTerms terms = plugin::tap_terms(problem).value();
+  const SeparableLayout layout = separable_layout(problem, context.machine(), terms, segment).value();
+  const std::vector<Scalar<T>> taps = separable_taps<Scalar<T>>(terms, layout);
   if (layout.march == 0)
     return std::make_unique<SeparablePlan<true, T>>(context, problem, layout, kSeparableThreads, taps);
   return std::make_unique<SeparablePlan<false, T>>(context, problem, layout, kSeparableThreads, taps);

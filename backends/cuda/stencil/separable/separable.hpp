@@ -9,7 +9,7 @@
 
 #include <tessera/plugin/math.hpp>
 #include <tessera/plugin/plan.hpp>
-#include <tessera/plugin/tap_factors.hpp>
+#include <tessera/plugin/tap_terms.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -46,12 +46,15 @@ struct SeparableLayout {
   int pitch;                                      ///< so far apart
   int lag;                                ///< stages that come before the first one after which points are complete
   int skip;                               ///< rows at the begin of the first stage that no point needs
-  int groups;                             ///< vectors of all axes' factors
-  int cell_bytes, sum_bytes, ring_bytes;  ///< of a stage's cells, and of sums along rows, and along rows and columns
+  int terms;                              ///< products whose sum the taps are; one where it marches along axis 0
+  int groups;                             ///< vectors of all axes' factors of a term
+  int cell_bytes, sum_bytes, ring_bytes;  ///< of a stage's cells, of a term's sums along rows, and of those along both
   int segment;                            ///< stages of points of a block
   int tiles[plugin::kAxes];               ///< blocks
 
-  int shared_bytes() const { return kSeparableBarrierBytes + cell_bytes + sum_bytes + ring_bytes + groups * 16; }
+  int shared_bytes() const {
+    return kSeparableBarrierBytes + cell_bytes + terms * (sum_bytes + groups * 16) + ring_bytes;
+  }
   int first_cell() const { return first[2]; }  ///< of the first row of the first block
   double blocks() const { return double(tiles[0]) * tiles[1] * tiles[2]; }
 };
@@ -59,7 +62,7 @@ struct SeparableLayout {
 /// The layout with so many stages to a block (0: as fill the device), or none where shared memory or a grid does not
 /// hold it.
 std::optional<SeparableLayout> separable_layout(const plugin::StencilProblem& problem, const Machine& machine,
-                                                const plugin::TapFactors& factors, std::int64_t segment);
+                                                const plugin::TapTerms& terms, std::int64_t segment);
 
 /// With so many stages to a block.
 template <class T>

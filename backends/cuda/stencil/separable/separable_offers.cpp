@@ -22,18 +22,19 @@ constexpr int kBlocks = 8;
 
 /// All but the cut into blocks.
 template <class S, bool kVolume>
-SeparableLayout layout_of(const StencilProblem& p, const plugin::TapFactors& f) {
+SeparableLayout layout_of(const StencilProblem& p, const plugin::TapTerms& f) {
   using Points = SeparablePoints<S, kVolume>;
   constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S));
   SeparableLayout l{};
   l.span = Points::kSpan, l.batch = Points::kRows;
-  for (std::size_t axis = 0; axis < f.factor.size(); ++axis) {
+  for (std::size_t axis = 0; axis < std::size_t(plugin::kAxes); ++axis) {
     l.first[axis] = int(f.box.first[axis]), l.taps[axis] = int(f.box.count[axis]);
     // But on axis 2, so that taps end with a vector.
     const TapVectors vectors(axis == 2 ? l.first[2] : -l.taps[axis], l.taps[axis], kWidth);
     l.lead[axis] = vectors.lead, l.rest = vectors.rest;
     l.groups += plugin::ceil_div(l.lead[axis] + l.taps[axis], kWidth);
   }
+  l.terms = int(f.count());
   l.march = kVolume ? 0 : 1;
   l.first[2] -= l.lead[2];
   l.columns = l.pitch = plugin::round_up(l.span + l.lead[2] + l.taps[2] - 1, kWidth);
@@ -81,8 +82,8 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Sepa
   const bool wide = value_bytes(p.dtype) == int(sizeof(double));
   const double points = double(l.span) * l.batch, sums = double(l.rows) * l.span;  // along rows
   const double tap = wide ? costs.tap_f64 : costs.tap;
-  const double along = sums * (tap * l.taps[2] + costs.sum);
-  const double across = points * (tap * l.taps[1] + costs.sum);
+  const double along = l.terms * sums * (tap * l.taps[2] + costs.sum);
+  const double across = points * (l.terms * tap * l.taps[1] + costs.sum);
   const double planes = l.march == 0 ? points * (tap * costs.plane * l.taps[0] + costs.sum) : 0.0;
   const double cells = (plugin::size_of(p.dtype) == 2 ? costs.cell_16 : costs.cell) * double(l.rows) * l.pitch;
   const double cycles = (l.segment + l.lag) * (along + cells + costs.stage) +
@@ -113,7 +114,7 @@ std::int64_t best_segment(const StencilProblem& p, const Machine& machine, Separ
 }  // namespace
 
 std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const Machine& machine,
-                                                const plugin::TapFactors& f, std::int64_t segment) {
+                                                const plugin::TapTerms& f, std::int64_t segment) {
   if (!is_near(f.box)) return {};
   SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
     return f.box.count[0] > 1 ? layout_of<Scalar<T>, true>(p, f) : layout_of<Scalar<T>, false>(p, f);
@@ -126,22 +127,25 @@ std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const M
 
 std::string why_not_separable(const StencilProblem& p, const Machine& machine) {
   if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
-  const auto factors = plugin::tap_factors(p);
-  if (!factors) return "takes taps that fill a box and are products of a factor for each axis, within their rounding";
-  return separable_layout(p, machine, *factors, 0)
+  const auto terms = plugin::tap_terms(p);
+  if (!terms)
+    return "takes taps that fill a box and are products of a factor for each axis, or in planes a sum of up to four, "
+           "within "
+           "their rounding";
+  return separable_layout(p, machine, *terms, 0)
              ? ""
              : "takes taps near the point, whose sums a multiprocessor can hold, and up to 65535 planes";
 }
 
 void offer_separable(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
                      std::uint64_t, plugin::OfferList& offers) {
-  const auto factors = plugin::tap_factors(p);
-  if (!factors) return;
-  const auto automatic = separable_layout(p, machine, *factors, 0);
+  const auto terms = plugin::tap_terms(p);
+  if (!terms) return;
+  const auto automatic = separable_layout(p, machine, *terms, 0);
   if (!automatic) return;
   const std::int64_t most = std::clamp<std::int64_t>(all_stages(p, *automatic), 1, kMaxGridX);
   const std::int64_t segment = given.in_range("segment", automatic->segment, 1, most);
-  if (const auto layout = separable_layout(p, machine, *factors, segment))
+  if (const auto layout = separable_layout(p, machine, *terms, segment))
     offer_sweeps(p, {{"segment", layout->segment}}, sweep_seconds(p, machine, *layout), offers);
 }
 

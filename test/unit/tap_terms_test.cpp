@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which taps are sums of a few products of factors, and that these keep the bound of dense sums.
-#include "../problems.hpp"
+#include "problems.hpp"
 
-#include <stencil/tap_terms.hpp>
+#include <tessera/plugin/tap_terms.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -15,7 +15,7 @@
 #include <utility>
 
 using namespace tessera;
-using cpu::TapTerms;
+using plugin::TapTerms;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("a filter that sharpens is the sum of two products, within the bound o
     for (const auto& [dtype, unit] :
          {std::pair{TESSERA_F32, 0x1p-24}, {TESSERA_F64, 0x1p-53}, {TESSERA_BF16, 0x1p-24}}) {
       const auto p = square(radius, dtype, sharpening(radius));
-      const auto terms = cpu::tap_terms(p);
+      const auto terms = plugin::tap_terms(p);
       REQUIRE(terms.has_value());
       CHECK(terms->count() == 2);
       CHECK(terms->last == 1);
@@ -68,24 +68,25 @@ TEST_CASE("a filter that sharpens is the sum of two products, within the bound o
     }
   }
   const auto two = square(7, TESSERA_F32, [](double i, double j) { return gaussian(i, j, 1) + gaussian(i, j, 4) / 9; });
-  REQUIRE(cpu::tap_terms(two).has_value());
-  check_bound(two, *cpu::tap_terms(two), 0x1p-24);
+  REQUIRE(plugin::tap_terms(two).has_value());
+  check_bound(two, *plugin::tap_terms(two), 0x1p-24);
 }
 
 TEST_CASE("a product has one term") {
-  const auto terms = cpu::tap_terms(square(7, TESSERA_F32, [](double i, double j) { return gaussian(i, j, 3); }));
+  const auto terms = plugin::tap_terms(square(7, TESSERA_F32, [](double i, double j) { return gaussian(i, j, 3); }));
   REQUIRE(terms.has_value());
   CHECK(terms->count() == 1);
 }
 
 TEST_CASE("taps are not split that must be exact, are ordered, differences of larger products, or of a higher rank") {
-  CHECK_FALSE(cpu::tap_terms(square(2, TESSERA_F32, [](double i, double j) { return i == 0 && j == 0 ? 24. : -1.; })));
+  CHECK_FALSE(
+      plugin::tap_terms(square(2, TESSERA_F32, [](double i, double j) { return i == 0 && j == 0 ? 24. : -1.; })));
   auto ordered = square(7, TESSERA_F32, sharpening(7));
   ordered.ordered = true;
-  CHECK_FALSE(cpu::tap_terms(ordered).has_value());
+  CHECK_FALSE(plugin::tap_terms(ordered).has_value());
   const auto laplacian = [](double i, double j) { return (i * i + j * j - 12.5001) * gaussian(i, j, 2.5); };
-  CHECK_FALSE(cpu::tap_terms(square(7, TESSERA_F32, laplacian)).has_value());
+  CHECK_FALSE(plugin::tap_terms(square(7, TESSERA_F32, laplacian)).has_value());
   std::mt19937 random(1);
   const auto any = [&](double, double) { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); };
-  CHECK_FALSE(cpu::tap_terms(square(7, TESSERA_F32, any)).has_value());
+  CHECK_FALSE(plugin::tap_terms(square(7, TESSERA_F32, any)).has_value());
 }

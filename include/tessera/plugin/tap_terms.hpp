@@ -1,22 +1,41 @@
 // SPDX-FileCopyrightText: The Tessera Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tap_terms.hpp"
+/// @file
+/// Taps that are sums of a few products of factors, which separable sums take.
+#pragma once
+
+#include "tap_factors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
-namespace tessera::cpu {
-namespace {
+namespace tessera::plugin {
+
+/// Taps are the sum of the terms, each of which is a product of its factors of each axis.
+struct TapTerms {
+  using Factors = std::array<std::vector<double>, kAxes>;
+  TapBox box;
+  std::vector<Factors> terms;
+  int last;  ///< the axis that is summed last
+
+  std::int64_t count() const { return std::int64_t(terms.size()); }
+};
+
+namespace detail {
 
 /// Elimination makes errors grow: of f64 there would be too much.
 using Wide = long double;
 
 /// A matrix of taps, taken apart: what is left of it, and the sum of the terms' magnitudes.
-struct Remainder {
+struct TapRemainder {
   std::size_t rows, columns;
   std::vector<double> taps;
   std::vector<Wide> left{taps.begin(), taps.end()};
@@ -51,14 +70,14 @@ struct Remainder {
 /// and (terms * rows + 1) u of the products' magnitudes; dense sums of (taps + 2) u of the taps'. What is left is for
 /// the taps that the terms do not give, kMostRoundings of each at most; the check itself rounds once a term.
 template <class S>
-bool stands_for(const Remainder& r, std::size_t terms) {
+bool stands_for(const TapRemainder& r, std::size_t terms) {
   constexpr double kUnit = double(std::numeric_limits<S>::epsilon()) / 2.0;
   const double of_passes = double(r.columns + terms * r.rows) + 2.0;
   const double of_check = double(terms) * double(std::numeric_limits<Wide>::epsilon());
   for (std::size_t i = 0; i < r.taps.size(); ++i) {
     const double tap = std::abs(r.taps[i]);
-    const double most = std::min((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i],
-                                 plugin::detail::kMostRoundings * tap);
+    const double most =
+        std::min((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i], kMostRoundings * tap);
     if (!(double(std::abs(r.left[i])) + of_check * r.magnitude[i] <= most * kUnit)) return false;
   }
   return true;
@@ -66,15 +85,14 @@ bool stands_for(const Remainder& r, std::size_t terms) {
 
 template <class S>
 bool are_normal(const TapTerms::Factors& f) {
-  return std::ranges::all_of(f[1], plugin::detail::holds_factor<S>) &&
-         std::ranges::all_of(f[2], plugin::detail::holds_factor<S>);
+  return std::ranges::all_of(f[1], holds_factor<S>) && std::ranges::all_of(f[2], holds_factor<S>);
 }
 
 template <class S>
-bool split(const std::vector<double>& taps, TapTerms& t) {
+bool split_taps(const std::vector<double>& taps, TapTerms& t) {
   constexpr std::size_t kMostTerms = 4;
-  if (plugin::detail::common_divisor(taps, 2.0 / double(std::numeric_limits<S>::epsilon())) > 0.0) return false;
-  Remainder r{std::size_t(t.box.count[1]), std::size_t(t.box.count[2]), taps};
+  if (common_divisor(taps, 2.0 / double(std::numeric_limits<S>::epsilon())) > 0.0) return false;
+  TapRemainder r{std::size_t(t.box.count[1]), std::size_t(t.box.count[2]), taps};
   while (t.terms.size() < kMostTerms) {
     t.terms.push_back(r.take());
     if (!are_normal<S>(t.terms.back())) return false;
@@ -83,22 +101,26 @@ bool split(const std::vector<double>& taps, TapTerms& t) {
   return false;
 }
 
-}  // namespace
+}  // namespace detail
 
-std::optional<TapTerms> tap_terms(const plugin::StencilProblem& p) {
-  if (auto f = plugin::tap_factors(p)) return TapTerms{f->box, {std::move(f->factor)}, f->last};
-  const std::optional<plugin::TapBox> box = p.ordered ? std::nullopt : plugin::filled_box(p.taps);
+/// Those of a problem, if it may be summed in any order: one term as tap_factors() finds it, or up to four for
+/// taps in a plane. With several, too, sums keep the bound of the error of dense ones, point by point: a term's
+/// products may be larger than the taps, so this leaves out taps that are differences of much larger numbers. Taps that
+/// are whole multiples of a number, whose dense sums of integers are exact, are not split.
+inline std::optional<TapTerms> tap_terms(const StencilProblem& p) {
+  if (auto f = tap_factors(p)) return TapTerms{f->box, {std::move(f->factor)}, f->last};
+  const std::optional<TapBox> box = p.ordered ? std::nullopt : filled_box(p.taps);
   if (!box || box->count[0] > 1 || box->count[1] < 2 || box->count[2] < 2) return {};
   std::vector<double> taps(p.taps.size());
-  for (const plugin::Tap& tap : p.taps) {
+  for (const Tap& tap : p.taps) {
     if (!std::isfinite(tap.coefficient)) return {};
     const std::int64_t row = tap.offset[1] - box->first[1], column = tap.offset[2] - box->first[2];
     taps[std::size_t(row * box->count[2] + column)] = tap.coefficient;
   }
   TapTerms t{*box, {}, 1};
   const auto found =
-      plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return split<Scalar<T>>(taps, t); });
+      with_types(p.dtype, [&]<class T>(std::type_identity<T>) { return detail::split_taps<Scalar<T>>(taps, t); });
   return found ? std::optional(t) : std::nullopt;
 }
 
-}  // namespace tessera::cpu
+}  // namespace tessera::plugin
