@@ -22,6 +22,11 @@ __device__ __forceinline__ void load_shared(std::uint32_t address, S* to) {
     asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(to[0]), "=d"(to[1]) : "r"(address));
 }
 
+/// Eight bytes.
+__device__ __forceinline__ void load_shared_words(std::uint32_t address, std::uint32_t (&words)[2]) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "r"(address));
+}
+
 template <class S>
 __device__ __forceinline__ S load_shared_value(std::uint32_t address) {
   S value;
@@ -34,7 +39,9 @@ __device__ __forceinline__ S load_shared_value(std::uint32_t address) {
 
 template <class S>
 __device__ __forceinline__ void store_shared(std::uint32_t to, S value) {
-  if constexpr (sizeof(S) == 4)
+  if constexpr (sizeof(S) == 2)
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(to), "h"(value) : "memory");
+  else if constexpr (sizeof(S) == 4)
     asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(value) : "memory");
   else
     asm volatile("st.shared.f64 [%0], %1;" ::"r"(to), "d"(value) : "memory");

@@ -46,14 +46,16 @@ class Device {
     grid_ = grid, schedule_ = schedule, kernel_ = &kernel;
     shared_.assign(shared_bytes, std::byte{0xff});
     threads_.resize(std::size_t(threads));
-    for (block_.y = 0; block_.y < grid.y; ++block_.y)
-      for (block_.x = 0; block_.x < grid.x; ++block_.x) run_block();
+    for (block_.z = 0; block_.z < grid.z; ++block_.z)
+      for (block_.y = 0; block_.y < grid.y; ++block_.y)
+        for (block_.x = 0; block_.x < grid.x; ++block_.x) run_block();
     if (!fault_.empty()) throw std::runtime_error(std::exchange(fault_, {}));
   }
 
   Extent thread() const { return {unsigned(current_), 0, 0}; }
   Extent block() const { return block_; }
   Extent grid() const { return grid_; }
+  Extent threads() const { return {unsigned(threads_.size()), 1, 1}; }
 
   // ---- Where threads wait
 
@@ -69,13 +71,31 @@ class Device {
     sync_warp();
     return value;
   }
-  void barrier_init(std::uint32_t at, int count) { barriers_[at] = {count, count, 0}; }
-  void barrier_arrive(std::uint32_t at) {
+  /// The sum of what the lanes of a warp have.
+  unsigned sum(unsigned value) {
+    std::memcpy(lanes_[std::size_t(current_)].data(), &value, sizeof value);
+    sync_warp();
+    unsigned sum = 0, other = 0;
+    for (int lane = 0; lane < kWarp; ++lane) {
+      std::memcpy(&other, lanes_[std::size_t(current_ / kWarp * kWarp + lane)].data(), sizeof other);
+      sum += other;
+    }
+    sync_warp();
+    return sum;
+  }
+  void barrier_init(std::uint32_t at, int count) { barriers_[at] = {count, count, 0, 0, {}}; }
+  /// Arrives, and has the phase wait for so many bytes of bulk copies.
+  void barrier_arrive(std::uint32_t at, std::int64_t bytes = 0) {
     Barrier& barrier = barriers_[at];
-    if (--barrier.pending == 0) barrier.pending = barrier.count, ++barrier.phase;
+    barrier.bytes += bytes, --barrier.pending;
+    end_phase(barrier);
   }
   void barrier_wait(std::uint32_t at, unsigned parity) {
-    while (unsigned(barriers_[at].phase & 1) == parity) give_way();
+    Barrier& barrier = barriers_[at];
+    while (unsigned(barrier.phase & 1) == parity) {
+      for (const Copy& c : std::exchange(barrier.copies, {})) arrive(barrier, c);
+      if (unsigned(barrier.phase & 1) == parity) give_way();
+    }
   }
 
   // ---- Shared memory, by its addresses
@@ -88,13 +108,29 @@ class Device {
   }
   void copy(std::uint32_t to, const void* from, std::size_t bytes) {
     if (schedule_.late)
-      threads_[std::size_t(current_)].copies.push_back({to, from, bytes});
+      threads_[std::size_t(current_)].copies.push_back({to, from, bytes, threads_[std::size_t(current_)].groups});
     else
       store(to, from, bytes);
   }
-  void wait_for_copies() {
-    for (const Copy& c : threads_[std::size_t(current_)].copies) store(c.to, c.from, c.bytes);
-    threads_[std::size_t(current_)].copies.clear();
+  /// Copies since the last such call are a group.
+  void end_group() { ++threads_[std::size_t(current_)].groups; }
+  /// Until at most so many of the thread's groups are under way.
+  void wait_for_copies(int groups = 0) {
+    Thread& thread = threads_[std::size_t(current_)];
+    for (Copy& c : thread.copies)
+      if (c.group < thread.groups - groups) store(c.to, c.from, std::exchange(c.bytes, 0));
+  }
+  void bulk_copy(std::uint32_t to, const void* from, std::size_t bytes, std::uint32_t at) {
+    require_aligned(to, 16), require_aligned(reinterpret_cast<std::uintptr_t>(from), 16), require_aligned(bytes, 16);
+    if (schedule_.late)
+      barriers_[at].copies.push_back({to, from, bytes});
+    else
+      arrive(barriers_[at], {to, from, bytes});
+  }
+  /// A vector access that is not aligned is a fault.
+  void require_aligned(std::uint64_t address, std::uint64_t bytes) {
+    if (address % bytes != 0)
+      fault_ = "address " + std::to_string(address) + " is no multiple of " + std::to_string(bytes);
   }
 
  private:
@@ -103,15 +139,19 @@ class Device {
     std::uint32_t to;
     const void* from;
     std::size_t bytes;
+    int group = 0;
   };
   struct Thread {
     ucontext_t context;
     std::vector<char> stack = std::vector<char>(std::size_t{1} << 17);
     std::vector<Copy> copies;
+    int groups = 0;  ///< that have ended
     bool ended = false;
   };
   struct Barrier {
     int count, pending, phase;
+    std::int64_t bytes;  ///< of bulk copies that are missing
+    std::vector<Copy> copies;
   };
   struct Group {
     int there = 0, meetings = 0;
@@ -123,7 +163,7 @@ class Device {
     lanes_.assign(threads_.size(), {});
     barriers_.clear();
     for (Thread& thread : threads_) {
-      thread.ended = false, thread.copies.clear();
+      thread.ended = false, thread.groups = 0, thread.copies.clear();
       getcontext(&thread.context);
       thread.context.uc_stack.ss_sp = thread.stack.data();
       thread.context.uc_stack.ss_size = thread.stack.size();
@@ -164,6 +204,14 @@ class Device {
       return;
     }
     while (group.meetings == meeting) give_way();
+  }
+  void arrive(Barrier& barrier, const Copy& c) {
+    store(c.to, c.from, c.bytes);
+    barrier.bytes -= std::int64_t(c.bytes);
+    end_phase(barrier);
+  }
+  static void end_phase(Barrier& barrier) {
+    if (barrier.pending == 0 && barrier.bytes == 0) barrier.pending = barrier.count, ++barrier.phase;
   }
   bool inside(std::uint32_t at, std::size_t bytes) {
     if (at + bytes <= shared_.size()) return true;

@@ -23,12 +23,12 @@
 
 namespace tessera::cuda {
 
-/// Where cells come from.
-template <class S>
+/// Where cells come from. They are elements, also of 16 bits, which become values as they are read.
+template <class T>
 struct CellSource {
   SweepGeometry geometry;
   AxisFold fold[plugin::kAxes];
-  S value[plugin::kAxes][2];  ///< of constant sides
+  T value[plugin::kAxes][2];  ///< of constant sides: holds_constants()
   bool folds;                 ///< whether AxisFold applies
   int together;               ///< cells that are copied at a time
 
@@ -37,36 +37,58 @@ struct CellSource {
     for (int axis = 0; axis < plugin::kAxes; ++axis) {
       fold[axis] = AxisFold(problem.domain, axis);
       folds = folds && AxisFold::applies(problem.domain, axis);
-      for (int side = 0; side < 2; ++side) value[axis][side] = S(problem.domain.value[axis][side]);
+      for (int side = 0; side < 2; ++side) value[axis][side] = T(Scalar<T>(problem.domain.value[axis][side]));
     }
   }
 
   /// The arrays of a sweep, where rows of cells begin at `first` and others whole vectors behind it.
-  template <class T>
   void set_arrays(const T* source, const plugin::Index3& source_strides, const plugin::Index3& target_strides,
                   tessera_dtype dtype, std::int64_t first) {
-    constexpr std::int64_t kWidth = 16 / std::int64_t(sizeof(S));
     geometry.set_strides(source_strides, target_strides);
     together = std::min({alignment_of(source), alignment_of(dtype, {source_strides[0], source_strides[1]}),
-                         alignment_of(dtype, {first, kWidth})}) /
+                         alignment_of(dtype, {first, kVectorWidth<T>})}) /
                int(sizeof(T));
   }
 };
 
-/// Has kCount cells come to shared memory. Elements of 16 bits pass through registers.
+/// What a kernel takes whose blocks have their cells in shared memory.
+template <class T, class Layout>
+struct BoxArguments : CellSource<T> {
+  Layout layout;
+  const Scalar<T>* taps;
+
+  BoxArguments(const plugin::StencilProblem& problem, const Layout& of, const Scalar<T>* on_device)
+      : CellSource<T>(problem), layout(of), taps(on_device) {}
+};
+
+/// Has kCount cells come to shared memory.
 template <int kCount, class T>
 __device__ __forceinline__ void copy_cells(std::uint32_t to, const T* from) {
-  if constexpr (!kNarrow<T>) {
-    cp_async<kCount* int(sizeof(T))>(to, from, true);
-  } else if constexpr (kCount == 1) {
-    store_shared(to, value_at(from));
+  cp_async<kCount* int(sizeof(T))>(to, from, true);
+}
+
+/// Stores a cell.
+template <class T>
+__device__ __forceinline__ void store_cell(std::uint32_t to, T cell) {
+  if constexpr (kNarrow<T>)
+    store_shared(to, cell.bits);
+  else
+    store_shared(to, cell);
+}
+
+/// What a vector of values takes in shared memory as cells, which it begins on a multiple of, and these values.
+template <class T>
+inline constexpr std::uint32_t kCellVectorBytes = 16 * sizeof(T) / sizeof(Scalar<T>);
+template <class T>
+__device__ __forceinline__ void load_cells(std::uint32_t from, Scalar<T>* to) {
+  if constexpr (kNarrow<T>) {
+    std::uint32_t words[2]{};
+    load_shared_words(from, words);
+    Vector<T, 4> cells;
+    memcpy(&cells, words, sizeof words);
+    widen(cells, to);
   } else {
-    const uint2 raw = __ldg(reinterpret_cast<const uint2*>(from));
-    Vector<T, kCount> elements;
-    memcpy(&elements, &raw, sizeof raw);
-    Scalar<T> value[kCount];
-    widen(elements, value);
-    store_shared_vector(to, value);
+    load_shared(from, to);
   }
 }
 
@@ -85,21 +107,20 @@ struct BoxCells {
   int pitch;         ///< of rows in shared memory,
   std::uint32_t to;  ///< from here on
 
-  template <class S>
+  template <class T>
   __device__ __forceinline__ std::uint32_t place(int row, int column) const {
-    return to + std::uint32_t(row * pitch + column) * std::uint32_t(sizeof(S));
+    return to + std::uint32_t(row * pitch + column) * std::uint32_t(sizeof(T));
   }
 };
 
 /// Copies them, kCount at a time, where all lie in the domain.
 template <bool kLine, int kCount, class T>
 __device__ __forceinline__ void copy_whole(const BoxCells& cells, const SweepGeometry& geometry, const T* source) {
-  using S = Scalar<T>;
   if constexpr (kLine) {
     const T* const line = source + cells.first[2];
 #pragma unroll 4
     for (int column = int(threadIdx.x) * kCount; column < cells.columns; column += int(blockDim.x) * kCount)
-      copy_cells<kCount>(cells.place<S>(0, column), line + column);
+      copy_cells<kCount>(cells.place<T>(0, column), line + column);
     return;
   }
   const int together = int(blockDim.x) / 32, first = int(threadIdx.x) / 32;
@@ -107,11 +128,11 @@ __device__ __forceinline__ void copy_whole(const BoxCells& cells, const SweepGeo
   const std::int64_t step = together * geometry.source_strides[1];
   for (int column = int(threadIdx.x) % 32 * kCount; column < cells.columns; column += 32 * kCount) {
     const T* from = own + column;
-    std::uint32_t at = cells.place<S>(first, column);
+    std::uint32_t at = cells.place<T>(first, column);
 #pragma unroll 4
     for (int row = first; row < cells.rows; row += together) {
       copy_cells<kCount>(at, from);
-      from += step, at += std::uint32_t(together * cells.pitch) * std::uint32_t(sizeof(S));
+      from += step, at += std::uint32_t(together * cells.pitch) * std::uint32_t(sizeof(T));
     }
   }
 }
@@ -128,10 +149,9 @@ __device__ __forceinline__ int row_of_bulk_copy() {
 template <class T>
 class FoldedCells {
  public:
-  using S = Scalar<T>;
   const CellRange rows, columns;  ///< that the domain has
 
-  __device__ __forceinline__ FoldedCells(const BoxCells& cells, const CellSource<S>& source_of, const T* source)
+  __device__ __forceinline__ FoldedCells(const BoxCells& cells, const CellSource<T>& source_of, const T* source)
       : rows(int(cells.first[1]), cells.rows, int(source_of.geometry.domain.extents[1])),
         columns(int(cells.first[2]), cells.columns, int(source_of.geometry.domain.extents[2])),
         c(cells),
@@ -144,7 +164,7 @@ class FoldedCells {
   }
 
   /// Of a row: where it lies, or that it has one value.
-  __device__ __forceinline__ bool constant(int row, const T*& from, S& value) const {
+  __device__ __forceinline__ bool constant(int row, const T*& from, T& value) const {
     const std::int32_t y = reached(1, int(c.first[1]) + row);
     from = plane + (y + g.fold[1].shift(y)) * stride;
     value = constant_plane ? plane_value : g.value[1][y < 0 ? 0 : 1];
@@ -164,37 +184,37 @@ class FoldedCells {
     const int first_row = int(threadIdx.x) / lanes, end = whole_end<kCount>();
     for (int column = columns.begin + int(threadIdx.x) % lanes * kCount; column < end; column += lanes * kCount) {
       const T* inside = plane + (c.first[1] + first_row) * stride + column;
-      std::uint32_t at = c.place<S>(first_row, column);
+      std::uint32_t at = c.place<T>(first_row, column);
 #pragma unroll 4
       for (int row = first_row; row < c.rows; row += together) {
         if (!constant_plane && row >= rows.begin && row < rows.end) {
           copy_cells<kCount>(at, inside);
         } else {
           const T* from;
-          S value;
+          T value;
           if (constant(row, from, value))
             fill<kCount>(at, value);
           else
             copy_cells<kCount>(at, from + column);
         }
-        inside += together * stride, at += std::uint32_t(together * c.pitch) * std::uint32_t(sizeof(S));
+        inside += together * stride, at += std::uint32_t(together * c.pitch) * std::uint32_t(sizeof(T));
       }
     }
   }
 
   /// The same by bulk copies.
   __device__ __forceinline__ void copy_inside(std::uint32_t barrier) const {
-    const int end = whole_end<int(16 / sizeof(S))>();
-    const unsigned bytes = unsigned(end - columns.begin) * unsigned(sizeof(S));
+    const int end = whole_end<kVectorWidth<T>>();
+    const unsigned bytes = unsigned(end - columns.begin) * unsigned(sizeof(T));
     unsigned expected = 0;
 #pragma unroll 1
     for (int row = row_of_bulk_copy(); row < c.rows; row += int(blockDim.x)) {
-      const std::uint32_t at = c.place<S>(row, columns.begin);
+      const std::uint32_t at = c.place<T>(row, columns.begin);
       const T* from;
-      S value;
+      T value;
       if (constant(row, from, value)) {
 #pragma unroll 1
-        for (unsigned i = 0; i < bytes; i += unsigned(sizeof(S))) store_shared(at + i, value);
+        for (unsigned i = 0; i < bytes; i += unsigned(sizeof(T))) store_cell(at + i, value);
         fence_for_bulk_copies();
       } else if (bytes > 0) {
         copy_bytes(at, from + columns.begin, bytes, barrier);
@@ -214,7 +234,7 @@ class FoldedCells {
 #pragma unroll 1
     for (int row = kLine ? 0 : int(threadIdx.x); row < c.rows; row += kLine ? 1 : int(blockDim.x)) {
       const T* from;
-      S value;
+      T value;
       const bool of_row = constant(row, from, value);
 #pragma unroll 1
       for (int column = kLine ? int(threadIdx.x) : 0; column < end; column += kLine ? int(blockDim.x) : 1) {
@@ -222,11 +242,11 @@ class FoldedCells {
           if (!kLine) column = inside_end - 1;
           continue;
         }
-        const std::uint32_t at = c.place<S>(row, column);
+        const std::uint32_t at = c.place<T>(row, column);
         const bool inside = column >= columns.begin && column < columns.end;
         const std::int32_t x = inside ? 0 : reached(2, int(c.first[2]) + column);
         if (of_row || (!inside && g.fold[2].constant(x)))
-          store_shared(at, of_row ? value : g.value[2][x < 0 ? 0 : 1]);
+          store_cell(at, of_row ? value : g.value[2][x < 0 ? 0 : 1]);
         else
           copy_cells<1>(at, inside ? from + column : from + (x + g.fold[2].shift(x) - c.first[2]));
       }
@@ -235,11 +255,11 @@ class FoldedCells {
 
  private:
   const BoxCells& c;
-  const CellSource<S>& g;
+  const CellSource<T>& g;
   std::int64_t stride;
   const T* plane;  ///< where its first column lies
   bool constant_plane;
-  S plane_value;
+  T plane_value;
 
   /// Where what is read of an axis ends.
   __device__ __forceinline__ std::int32_t end_of(int axis) const {
@@ -250,16 +270,15 @@ class FoldedCells {
     return max(-std::int32_t(g.geometry.domain.reach[axis][0]), min(end_of(axis) - 1, i));
   }
   template <int kCount>
-  static __device__ __forceinline__ void fill(std::uint32_t at, S value) {
+  static __device__ __forceinline__ void fill(std::uint32_t at, T value) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) store_shared(at + std::uint32_t(i) * std::uint32_t(sizeof(S)), value);
+    for (int i = 0; i < kCount; ++i) store_cell(at + std::uint32_t(i) * std::uint32_t(sizeof(T)), value);
   }
 };
 
 /// Where taps reach farther than the domain is long, or it is longer than numbers of 32 bits.
 template <class T>
 __device__ __noinline__ void copy_sampled(BoxCells cells, const SweepGeometry& geometry, const T* source) {
-  using S = Scalar<T>;
   const plugin::Domain& d = geometry.domain;
   for (int cell = int(threadIdx.x); cell < cells.rows * cells.columns; cell += int(blockDim.x)) {
     const int row = cell / cells.columns, column = cell - row * cells.columns;
@@ -270,17 +289,16 @@ __device__ __noinline__ void copy_sampled(BoxCells cells, const SweepGeometry& g
       at[axis] = max(low ? 0 : -d.reach[axis][0], min(last, at[axis]));
     }
     const plugin::Sample s = d.sample(at[0], at[1], at[2]);
-    store_shared(
-        cells.place<S>(row, column),
-        s.constant ? S(s.value) : value_at(source + geometry.source_index(s.index[0], s.index[1], s.index[2])));
+    store_cell(cells.place<T>(row, column),
+               s.constant ? rounded<T>(Scalar<T>(s.value))
+                          : load_read_only(source + geometry.source_index(s.index[0], s.index[1], s.index[2])));
   }
 }
 
 /// Copies cells, all of which are in the domain (`whole`) or not.
 template <bool kLine, class T>
-__device__ __forceinline__ void copy_box(const BoxCells& cells, const CellSource<Scalar<T>>& g, bool whole,
-                                         const T* source) {
-  constexpr int kWidth = int(16 / sizeof(Scalar<T>));
+__device__ __forceinline__ void copy_box(const BoxCells& cells, const CellSource<T>& g, bool whole, const T* source) {
+  constexpr int kWidth = kVectorWidth<T>;
   const auto copy = [&]<int kCount>(std::integral_constant<int, kCount>) {
     if (whole) return copy_whole<kLine, kCount>(cells, g.geometry, source);
     const FoldedCells<T> folded(cells, g, source);
@@ -291,6 +309,8 @@ __device__ __forceinline__ void copy_box(const BoxCells& cells, const CellSource
     copy_sampled(cells, g.geometry, source);
   else if (g.together == kWidth)
     copy(std::integral_constant<int, kWidth>());
+  else if (kNarrow<T> && g.together == kWidth / 2)
+    copy(std::integral_constant < int, kNarrow<T> ? kWidth / 2 : 1 > ());
   else
     copy(std::integral_constant<int, 1>());
 }
@@ -298,23 +318,22 @@ __device__ __forceinline__ void copy_box(const BoxCells& cells, const CellSource
 #if __CUDA_ARCH__ >= 900
 /// Whether rows of cells come by bulk copies.
 template <class T>
-__device__ __forceinline__ bool comes_in_bulk(const CellSource<Scalar<T>>& g) {
-  return !kNarrow<T> && g.together * sizeof(T) == 16;
+__device__ __forceinline__ bool comes_in_bulk(const CellSource<T>& g) {
+  return g.together == kVectorWidth<T>;
 }
 /// Copies cells likewise. When they are there, a phase of the barrier has ended, at which each warp arrives, and so
 /// have copies of the thread's own (cp_async_wait).
 template <bool kLine, class T>
-__device__ __forceinline__ void copy_box_in_bulk(const BoxCells& cells, const CellSource<Scalar<T>>& g, bool whole,
+__device__ __forceinline__ void copy_box_in_bulk(const BoxCells& cells, const CellSource<T>& g, bool whole,
                                                  const T* source, std::uint32_t barrier) {
-  using S = Scalar<T>;
   if (whole) {
-    const unsigned bytes = unsigned(cells.columns) * unsigned(sizeof(S));
+    const unsigned bytes = unsigned(cells.columns) * unsigned(sizeof(T));
     const int first = row_of_bulk_copy(), step = int(blockDim.x);
     const T* from = source + g.geometry.source_index(cells.first[0], cells.first[1] + first, cells.first[2]);
     unsigned expected = 0;
 #pragma unroll 1
     for (int row = first; row < cells.rows; row += step, from += step * g.geometry.source_strides[1]) {
-      copy_bytes(cells.place<S>(row, 0), from, bytes, barrier);
+      copy_bytes(cells.place<T>(row, 0), from, bytes, barrier);
       expected += bytes;
     }
     expected = __reduce_add_sync(~0U, expected);
@@ -322,7 +341,7 @@ __device__ __forceinline__ void copy_box_in_bulk(const BoxCells& cells, const Ce
   } else if (g.folds) {
     const FoldedCells<T> folded(cells, g, source);
     folded.copy_inside(barrier);
-    folded.template copy_ends<kLine, int(16 / sizeof(S))>();
+    folded.template copy_ends<kLine, kVectorWidth<T>>();
   } else {
     copy_sampled(cells, g.geometry, source);
     fence_for_bulk_copies();

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <tessera/plugin/math.hpp>
+#include <tessera/plugin/problem.hpp>
 #include <tessera/plugin/tap_box.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tessera::cuda {
 
@@ -23,6 +25,26 @@ inline bool is_near(const plugin::TapBox& box) {
   for (std::size_t axis = 0; axis < box.first.size(); ++axis)
     if (box.first[axis] < -kFarthest || box.first[axis] + box.count[axis] > kFarthest) return false;
   return true;
+}
+
+/// Whether the type of a problem holds the values of its constant sides.
+inline bool holds_constants(const plugin::StencilProblem& p) {
+  return plugin::with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
+    for (int axis = 0; axis < plugin::kAxes; ++axis)
+      for (int side = 0; side < 2; ++side) {
+        const Scalar<T> value = Scalar<T>(p.domain.value[axis][side]);
+        if (p.domain.mode[axis][side] == TESSERA_BOUNDARY_CONSTANT && !(Scalar<T>(T(value)) == value) && value == value)
+          return false;
+      }
+    return true;
+  });
+}
+
+/// Cells before those that a row of vectors of `width` begins with, so that copies of `vector` cells begin on a
+/// multiple of as many, where that is so of the vectors.
+inline int cells_before(int first, int width, int vector) {
+  const int off = (first % vector + vector) % vector;
+  return off % width == 0 ? off : 0;
 }
 
 /// How taps that begin `first` behind a point are cut into vectors of `width`, so that their cells begin on one.

@@ -18,15 +18,6 @@
 
 namespace tessera::cuda {
 
-template <class S, class Layout>
-struct BoxArguments : CellSource<S> {
-  Layout layout;
-  const S* taps;
-
-  BoxArguments(const plugin::StencilProblem& problem, const Layout& of, const S* on_device)
-      : CellSource<S>(problem), layout(of), taps(on_device) {}
-};
-
 /// Of a kernel that takes BoxArguments, the source and the target, and reads `taps` as they lie.
 template <auto kKernel, class T, class Layout>
 class BoxPlan final : public plugin::Plan {
@@ -49,7 +40,7 @@ class BoxPlan final : public plugin::Plan {
 
   void execute(const plugin::Execution& e) override {
     const DeviceGuard guard(context_.device());
-    BoxArguments<S, Layout> g = arguments_;
+    BoxArguments<T, Layout> g = arguments_;
     const Layout& l = g.layout;
     EarlyStart start{false};
     plugin::for_each_sweep<T>(
@@ -67,7 +58,7 @@ class BoxPlan final : public plugin::Plan {
   plugin::StencilProblem problem_;
   unsigned threads_;
   DeviceTable taps_;
-  BoxArguments<S, Layout> arguments_;
+  BoxArguments<T, Layout> arguments_;
   bool early_ = false;  ///< launches may begin before others have ended
 };
 

@@ -5,7 +5,7 @@
 /// Taps that are sums of a few products of factors, which separable sums take.
 #pragma once
 
-#include "tap_factors.hpp"
+#include <tessera/plugin/tap_factors.hpp>
 
 #include <algorithm>
 #include <array>

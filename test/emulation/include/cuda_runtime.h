@@ -13,6 +13,8 @@
 #include <cmath>
 
 #define __device__
+#define __host__
+#define __noinline__
 #define __global__
 #define __shared__
 #define __forceinline__ inline
@@ -21,6 +23,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define threadIdx (tessera::emulation::Device::instance().thread())
 #define blockIdx (tessera::emulation::Device::instance().block())
+#define blockDim (tessera::emulation::Device::instance().threads())
 #define gridDim (tessera::emulation::Device::instance().grid())
 
 using std::fma;
@@ -44,4 +47,7 @@ T __shfl_up_sync(unsigned, T value, int distance, int width) {
 template <class T>
 T __shfl_down_sync(unsigned, T value, int distance, int width) {
   return tessera::emulation::Device::instance().shuffle(value, distance, width);
+}
+inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+  return tessera::emulation::Device::instance().sum(value);
 }

@@ -23,7 +23,7 @@ namespace {
 
 /// Writes a thread's rows by way of shared memory, so that a warp writes neighbours.
 template <class Points, class T, class Sums>
-__device__ __forceinline__ void write_points(const DenseArguments<Scalar<T>>& g, const DenseBlock& b, const T* source,
+__device__ __forceinline__ void write_points(const DenseArguments<T>& g, const DenseBlock& b, const T* source,
                                              T* target, Scalar<T>* shared, const Sums& sums) {
   using S = Scalar<T>;
   constexpr int kColumns = Points::kColumns, kWidth = Points::kWidth, kSpan = Points::kWarpSpan;
@@ -79,12 +79,12 @@ __device__ __forceinline__ void write_points(const DenseArguments<Scalar<T>>& g,
   }
 }
 
-template <class Points, DenseRow kRow>
-using DenseSumsOf = std::conditional_t<Points::kRows == 1, DenseLineSums<Points>, DenseSums<Points, kRow>>;
+template <class T, class Points, DenseRow kRow>
+using DenseSumsOf = std::conditional_t<Points::kRows == 1, DenseLineSums<T, Points>, DenseSums<T, Points, kRow>>;
 
 template <class Points, DenseRow kRow, class T>
 __global__ void __launch_bounds__(kDenseThreads, Points::kRows == 1 ? 6 : 4)
-    stencil_dense_kernel(const __grid_constant__ DenseArguments<Scalar<T>> g, const T* __restrict__ source,
+    stencil_dense_kernel(const __grid_constant__ DenseArguments<T> g, const T* __restrict__ source,
                          T* __restrict__ target) {
   using S = Scalar<T>;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -94,8 +94,9 @@ __global__ void __launch_bounds__(kDenseThreads, Points::kRows == 1 ? 6 : 4)
   const DenseBlock b = dense_block(l);
   const std::uint32_t barriers = shared_address(memory), all_taps = barriers + kDenseBarrierBytes;
   const int lane = int(threadIdx.x) % Points::kLanes, row = int(threadIdx.x) / Points::kLanes * Points::kDown;
-  const std::uint32_t own = std::uint32_t(row * l.pitch + lane * Points::kColumns) * std::uint32_t(sizeof(S));
-  const std::uint32_t first_at = all_taps + std::uint32_t(l.tap_bytes), pitch = std::uint32_t(l.pitch) * sizeof(S);
+  const std::uint32_t own =
+      std::uint32_t(row * l.pitch + l.before + lane * Points::kColumns) * std::uint32_t(sizeof(T));
+  const std::uint32_t first_at = all_taps + std::uint32_t(l.tap_bytes), pitch = std::uint32_t(l.pitch) * sizeof(T);
   if (Points::kAxis == 0) copy_taps(all_taps, g.taps, l.taps[0] * l.taps[1] * l.vectors);
 #if __CUDA_ARCH__ >= 900
   if (Points::kBulk) {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(kDenseThreads, Points::kRows == 1 ? 6 : 4)
     __syncthreads();
   }
 #endif
-  DenseSumsOf<Points, kRow> sums{l};
+  DenseSumsOf<T, Points, kRow> sums{l};
   DenseStage stage{-1, 0}, next{0, 0};  // that is computed, and that comes meanwhile
 #pragma unroll 1
   for (int i = -1; true; ++i) {
@@ -148,7 +149,8 @@ std::vector<typename Points::Value> dense_taps(const plugin::StencilProblem& pro
   std::vector<S> taps(std::size_t(l.taps[0]) * std::size_t(l.taps[1]) * pitch);
   for (const plugin::Tap& tap : problem.taps) {
     const auto place = [&](std::size_t axis) { return std::size_t(tap.offset[axis] - l.first[axis]); };
-    taps[(place(0) * std::size_t(l.taps[1]) + place(1)) * pitch + place(2)] = S(tap.coefficient);
+    const std::size_t column = place(2) - std::size_t(l.before);
+    taps[(place(0) * std::size_t(l.taps[1]) + place(1)) * pitch + column] = S(tap.coefficient);
   }
   return taps;
 }

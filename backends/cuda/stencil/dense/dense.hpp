@@ -11,6 +11,7 @@
 #include <tessera/plugin/plan.hpp>
 #include <tessera/plugin/tap_box.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -62,17 +63,19 @@ struct TileRange {
 /// rows of a plane of the box, whose taps come with it. With points in planes it is a plane of cells, for all taps that
 /// some plane of points has there, and taps are there from the begin. Sizes in points and taps.
 struct DenseLayout {
-  int threads, depth, width, height;              ///< of a block
-  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box; on axis 2, `first` is that of the first vector
+  int threads, depth, width, height;  ///< of a block
+  int element_bytes;
+  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box; on axis 2, `first` is that of the first cell
   int early;  ///< points before the domain that rows begin with, so that cells begin on a vector
   DenseRow row;
   int last;                           ///< taps of the last vector of a row of the box
   int vectors;                        ///< of taps of a row of the box
   int stage_rows;                     ///< rows of the box in a stage, but for the last one of a plane
-  int pitch;                          ///< cells of a row in shared memory
+  int columns, pitch, before;         ///< cells of a row, from row to row in shared memory, and before the first vector
   int buffers;                        ///< stages that are in shared memory at a time
   int tap_bytes;                      ///< of all taps, in planes
   int cell_bytes, stage_bytes;        ///< of a stage's cells, and of its taps as well
+  int write_bytes;                    ///< by way of which a block's results go
   int tiles[plugin::kAxes];           ///< blocks
   TileRange inside[plugin::kAxes];    ///< those whose points are all in the domain,
   TileRange whole[plugin::kAxes];     ///< whose cells all are,
@@ -80,7 +83,7 @@ struct DenseLayout {
 
   TESSERA_HOST_DEVICE int planes() const { return taps[0] + depth - 1; }  ///< of cells
   int stages() const { return planes() * plugin::ceil_div(taps[1], stage_rows); }
-  int shared_bytes() const { return kDenseBarrierBytes + tap_bytes + buffers * stage_bytes; }
+  int shared_bytes() const { return std::max(kDenseBarrierBytes + tap_bytes + buffers * stage_bytes, write_bytes); }
   int first_cell() const { return first[2] - early; }  ///< of the first row of the first block
   double blocks() const { return double(tiles[0]) * tiles[1] * tiles[2]; }
 };

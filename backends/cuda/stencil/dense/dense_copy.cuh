@@ -15,8 +15,8 @@
 namespace tessera::cuda {
 
 /// The taps are rows of the box, each of whole vectors.
-template <class S>
-using DenseArguments = BoxArguments<S, DenseLayout>;
+template <class T>
+using DenseArguments = BoxArguments<T, DenseLayout>;
 
 /// A block's place.
 struct DenseBlock {
@@ -56,20 +56,19 @@ struct DenseStage {
 
 #if __CUDA_ARCH__ >= 900
 template <class Points, class T>
-__device__ __forceinline__ bool dense_in_bulk(const DenseArguments<Scalar<T>>& g) {
+__device__ __forceinline__ bool dense_in_bulk(const DenseArguments<T>& g) {
   return Points::kBulk && comes_in_bulk<T>(g);
 }
 #endif
 
 template <class Points, class T>
-__device__ __forceinline__ void copy_stage(const DenseArguments<Scalar<T>>& g, const DenseBlock& b, DenseStage stage,
+__device__ __forceinline__ void copy_stage(const DenseArguments<T>& g, const DenseBlock& b, DenseStage stage,
                                            const T* source, std::uint32_t to, [[maybe_unused]] std::uint32_t barrier) {
-  using S = Scalar<T>;
   const DenseLayout& l = g.layout;
   const int box_rows = min(l.stage_rows, l.taps[1] - stage.row);
   const BoxCells cells{{b.at[0] + l.first[0] + stage.plane, b.at[1] + l.first[1] + stage.row, b.at[2] + l.first[2]},
                        l.height + box_rows - 1,
-                       l.pitch,
+                       l.columns,
                        l.pitch,
                        to};
   constexpr bool kLine = Points::kRows == 1;

@@ -63,8 +63,9 @@ int cut_taps(DenseLayout& l, int width, std::int64_t extent) {
 template <class Points>
 DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int threads) {
   constexpr int kWidth = Points::kWidth;
+  const int vector = 16 / int(plugin::size_of(p.dtype));
   DenseLayout l{};
-  l.threads = threads;
+  l.threads = threads, l.element_bytes = int(plugin::size_of(p.dtype));
   l.depth = Points::kAxis == 0 ? Points::kRows : 1;
   l.width = Points::kSpan, l.height = threads / Points::kLanes * Points::kDown;
   for (std::size_t axis = 0; axis < box.first.size(); ++axis)
@@ -78,10 +79,16 @@ DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int th
   }
   l.first[2] -= lacks;
   l.early = points_before(l.first[2], kWidth, p.domain.extents[2], l.width);
-  l.pitch = plugin::round_up(l.width + lacks + l.taps[2] - 1, kWidth);
+  l.before = cells_before(l.first[2] - l.early, kWidth, vector);
+  l.first[2] -= l.before;
+  l.columns = l.pitch = plugin::round_up(l.before + l.width + std::max(lacks + l.taps[2] - 1, 1), vector);
+  // Sixteen threads that load 8 bytes each meet all banks, in two rows of a thread's distance.
+  const int apart = vector == kWidth || p.rank == 1 ? 0 : Points::kAxis == 1 ? vector : 4 * vector;
+  while (apart > 0 && l.pitch % (2 * apart) != apart) l.pitch += vector;
+  l.write_bytes = threads * Points::kColumns * int(sizeof(typename Points::Value));
   lay_out(l, p.domain, 0, l.depth, l.planes(), 0);
   lay_out(l, p.domain, 1, l.height, l.height + l.taps[1] - 1, 0);
-  lay_out(l, p.domain, 2, l.width, l.pitch, l.early);
+  lay_out(l, p.domain, 2, l.width, l.columns, l.early);
   return l;
 }
 
@@ -89,7 +96,7 @@ DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int th
 template <class Points>
 void cut(DenseLayout& l, int rows) {
   l.stage_rows = rows;
-  l.cell_bytes = (l.height + rows - 1) * l.pitch * int(sizeof(typename Points::Value));
+  l.cell_bytes = (l.height + rows - 1) * l.pitch * l.element_bytes;
   l.stage_bytes = l.cell_bytes + (Points::kAxis == 1 ? rows * l.vectors * 16 : 0);
   l.buffers = l.stages() > 1 ? 2 : 1;
 }
@@ -125,7 +132,7 @@ std::optional<DenseLayout> layout_of_type(const StencilProblem& p, const Machine
 
 std::optional<DenseLayout> dense_layout(const StencilProblem& p, const Machine& machine, int threads) {
   const std::optional<plugin::TapBox> box = plugin::filled_box(p.taps);
-  if (!box || !is_near(*box)) return {};
+  if (!box || !is_near(*box) || !holds_constants(p)) return {};
   const auto layout = with_types(
       p.dtype, [&]<class T>(std::type_identity<T>) { return layout_of_type<Scalar<T>>(p, machine, *box, threads); });
   if (!layout || std::max(layout->tiles[0], layout->tiles[1]) > kMaxGridYz || layout->tiles[2] >= kMaxGridX) return {};
@@ -135,9 +142,10 @@ std::optional<DenseLayout> dense_layout(const StencilProblem& p, const Machine& 
 std::string why_not_dense(const StencilProblem& p, const Machine& machine) {
   if (p.in_strides[2] != 1 || p.out_strides[2] != 1) return "takes rows of stride 1";
   if (!plugin::filled_box(p.taps)) return "takes taps that fill a box";
-  return dense_layout(p, machine, kDenseThreads)
-             ? ""
-             : "takes boxes of taps near the point, whose rows a multiprocessor can hold, and up to 65535 planes";
+  return dense_layout(p, machine, kDenseThreads) ? ""
+                                                 : "takes boxes of taps near the point, whose rows a multiprocessor "
+                                                   "can hold, up to 65535 planes, and constant "
+                                                   "sides whose values its elements hold";
 }
 
 namespace {
@@ -148,7 +156,7 @@ double sweep_seconds(const StencilProblem& p, const Machine& machine, const Dens
   const DenseCosts& costs = machine.stencil.dense;
   const bool wide = value_bytes(p.dtype) == int(sizeof(double));
   const double points = double(l.depth) * l.width * l.height, taps = double(l.taps[0]) * l.taps[1] * l.taps[2];
-  const double cells = double(l.planes()) * l.pitch * (l.height + l.taps[1] - 1);
+  const double cells = double(l.planes()) * l.columns * (l.height + l.taps[1] - 1);
   const double cycles = points * ((wide ? costs.tap_f64 : costs.tap) * taps + costs.point) +
                         (plugin::size_of(p.dtype) == 2 ? costs.cell_16 : costs.cell) * cells + costs.stage * l.stages();
   const double blocks = l.blocks(), most = std::ceil(blocks / machine.multiprocessors);

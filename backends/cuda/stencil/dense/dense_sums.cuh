@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../../shared_access.cuh"
+#include "../box_cells.cuh"
 #include "../streaming/unrolled.cuh"
 #include "../tap_line.cuh"
 #include "dense.hpp"
@@ -18,7 +19,7 @@
 namespace tessera::cuda {
 
 /// A thread's sums. Taps come in the order of their offsets.
-template <class Points, DenseRow kRow>
+template <class T, class Points, DenseRow kRow>
 struct DenseSums {
   using S = typename Points::Value;
   static constexpr int kRows = Points::kRows, kColumns = Points::kColumns, kWidth = Points::kWidth,
@@ -89,11 +90,11 @@ struct DenseSums {
     Window window;
     if constexpr (kRow == DenseRow::kPartFirst) {
       add_group<kFirst, kEnd, 1, kWidth>(cells, taps, between, window);
-      cells += 16, taps += 16;
+      cells += kCellVectorBytes<T>, taps += 16;
     }
     constexpr int kOthers = kRow == DenseRow::kOneMore ? 2 : 1;  // vectors that are not of groups in the loop
 #pragma unroll 1
-    for (int g = l.vectors - kOthers; g > 0; --g, cells += 16, taps += 16)
+    for (int g = l.vectors - kOthers; g > 0; --g, cells += kCellVectorBytes<T>, taps += 16)
       add_group<kFirst, kEnd, 0, kWidth>(cells, taps, between, window);
     if constexpr (kRow == DenseRow::kOneMore) add_group<kFirst, kEnd, 0, kWidth + 1>(cells, taps, between, window);
     if constexpr (kRow == DenseRow::kAny) add_group<kFirst, kEnd, 0, kWidth, true>(cells, taps, between, window);
@@ -104,7 +105,7 @@ struct DenseSums {
   __device__ __forceinline__ void add_group(std::uint32_t cells, std::uint32_t taps, std::uint32_t between,
                                             Window& window) {
 #pragma unroll
-    for (int v = 0; v < kVectors + 1; ++v) load_shared(cells + v * 16, window + v * kWidth);
+    for (int v = 0; v < kVectors + 1; ++v) load_cells<T>(cells + v * kCellVectorBytes<T>, window + v * kWidth);
     S tap[kRows][kWidth + 1];
 #pragma unroll
     for (int r = kFirst; r <= kEnd; ++r) {
@@ -123,7 +124,7 @@ struct DenseSums {
 };
 
 /// The same on a line, by a thread's window of cells.
-template <class Points>
+template <class T, class Points>
 struct DenseLineSums {
   using S = typename Points::Value;
 
@@ -133,12 +134,12 @@ struct DenseLineSums {
   /// What cells from the thread's first on give.
   __device__ __forceinline__ void add(std::uint32_t cells, std::uint32_t taps) {
     const auto load = [&](S* value) {
-      load_shared(cells, value);
-      cells += 16;
+      load_cells<T>(cells, value);
+      cells += kCellVectorBytes<T>;
     };
     add_line(sum[0], taps, l.taps[2] - l.last, load);
     if (l.last == 0) return;
-    cells -= Points::kVectors * 16;  // that the last tap's group loaded beyond its first
+    cells -= Points::kVectors * kCellVectorBytes<T>;  // that the last tap's group loaded beyond its first
     add_rest(sum[0], taps + std::uint32_t(l.vectors - 1) * 16, l.last, load);
   }
 };

@@ -19,8 +19,8 @@ namespace tessera::cuda {
 namespace {
 
 /// The taps are, term by term, the factors of axes 2, 1 and 0, each in whole vectors.
-template <class S>
-using SeparableArguments = BoxArguments<S, SeparableLayout>;
+template <class T>
+using SeparableArguments = BoxArguments<T, SeparableLayout>;
 
 /// A block: its first point, its stages, and where its parts of shared memory lie.
 template <bool kVolume, class S>
@@ -36,9 +36,9 @@ struct SeparableBlock {
     at[1] = std::int64_t(blockIdx.y) * (kVolume ? 1 : l.segment) * Points::kRows;
     at[2] = std::int64_t(blockIdx.x) * Points::kSpan;
     stages = int(min(std::int64_t(l.segment), plugin::ceil_div(d.extents[kMarch] - at[kMarch], kBatch))) + l.lag;
-    const auto inside = [&](int axis, int cells) {
+    const auto inside = [&](int axis, int count) {
       const std::int64_t first = at[axis] + l.first[axis];
-      return first >= 0 && first + cells <= d.extents[axis];
+      return first >= 0 && first + count <= d.extents[axis];
     };
     const bool whole = inside(2, l.columns) && inside(1 - kMarch, kVolume ? l.rows : 1);
     const std::int64_t first = at[kMarch] + l.first[kMarch] - l.skip, last = d.extents[kMarch] - first;
@@ -56,8 +56,8 @@ struct SeparableBlock {
 
 /// Starts to copy the cells of a stage.
 template <bool kVolume, class T>
-__device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& g,
-                                           const SeparableBlock<kVolume, Scalar<T>>& b, int stage, const T* source) {
+__device__ __forceinline__ void copy_stage(const SeparableArguments<T>& g, const SeparableBlock<kVolume, Scalar<T>>& b,
+                                           int stage, const T* source) {
   using Points = SeparablePoints<Scalar<T>, kVolume>;
   const SeparableLayout& l = g.layout;
   const int skip = stage == 0 ? l.skip : 0;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
       l.rows - skip,
       l.columns,
       l.pitch,
-      b.cells + std::uint32_t(skip * l.pitch) * std::uint32_t(sizeof(Scalar<T>))};
+      b.cells + std::uint32_t(skip * l.pitch) * std::uint32_t(sizeof(T))};
   const bool whole = stage >= b.whole_begin && stage < b.whole_end;
 #if __CUDA_ARCH__ >= 900
   if (comes_in_bulk<T>(g)) return copy_box_in_bulk<false>(cells, g, whole, source, b.barrier);
@@ -77,7 +77,7 @@ __device__ __forceinline__ void copy_stage(const SeparableArguments<Scalar<T>>& 
 
 /// Waits for them.
 template <class T, class Block>
-__device__ __forceinline__ void await_stage([[maybe_unused]] const SeparableArguments<Scalar<T>>& g,
+__device__ __forceinline__ void await_stage([[maybe_unused]] const SeparableArguments<T>& g,
                                             [[maybe_unused]] const Block& b, [[maybe_unused]] int stage) {
   cp_async_wait<0>();
 #if __CUDA_ARCH__ >= 900
@@ -86,20 +86,20 @@ __device__ __forceinline__ void await_stage([[maybe_unused]] const SeparableArgu
 }
 
 /// Sums along a row of cells by a term's `taps`, to the thread's place in a row of sums.
-template <bool kVolume, class S>
+template <class T, bool kVolume, class S>
 __device__ __forceinline__ void sum_along_row(const SeparableLayout& l, const SeparableBlock<kVolume, S>& b, int row,
                                               std::uint32_t taps, std::uint32_t to) {
   using Points = SeparablePoints<S, kVolume>;
   const int first = int(threadIdx.x) % Points::kLanes * Points::kPoints;
   S sum[Points::kPoints] = {};
-  std::uint32_t from = b.cells + std::uint32_t(row * l.pitch + first) * std::uint32_t(sizeof(S));
+  std::uint32_t from = b.cells + std::uint32_t(row * l.pitch + l.before + first) * std::uint32_t(sizeof(T));
   const auto load = [&](S* value) {
-    load_shared(from, value);
-    from += 16;
+    load_cells<T>(from, value);
+    from += kCellVectorBytes<T>;
   };
   add_line(sum, taps, l.taps[2] - l.rest, load);
   if (l.rest > 0) {
-    from -= Points::kVectors * 16;  // that the last tap's group loaded beyond its first
+    from -= Points::kVectors * kCellVectorBytes<T>;  // that the last tap's group loaded beyond its first
     add_rest(sum, taps + (b.taps[1] - b.taps[2]) - 16, l.rest, load);
   }
   to += std::uint32_t(first) * std::uint32_t(sizeof(S));
@@ -207,7 +207,7 @@ __device__ __forceinline__ bool add_planes(const SeparableLayout& l, const Separ
 
 template <bool kVolume, class T>
 __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
-    stencil_separable_kernel(const __grid_constant__ SeparableArguments<Scalar<T>> g, const T* __restrict__ source,
+    stencil_separable_kernel(const __grid_constant__ SeparableArguments<T> g, const T* __restrict__ source,
                              T* __restrict__ target) {
   using S = Scalar<T>;
   using Points = SeparablePoints<S, kVolume>;
@@ -231,9 +231,11 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
   const ColumnWriter<T, kPoints> writer(g.geometry, source, target, b.at[0], b.at[1] + down, b.at[2] + column);
   const bool plane_computed = !d.frozen_on(0, b.at[0]);
   // The first row of sums that points need lies lead[1] rows behind the first one that is loaded.
-  std::uint32_t newest = b.sums + std::uint32_t(l.lead[1] + own_row - l.skip) * kRowBytes;
+  const int first = (l.lead[1] + own_row - l.skip) * int(kRowBytes);
   const std::uint32_t sum_end = b.sums + std::uint32_t(l.sum_bytes);
-  if (newest >= sum_end) newest -= std::uint32_t(l.sum_bytes);
+  std::uint32_t newest = b.sums + std::uint32_t(first + (first < 0             ? l.sum_bytes
+                                                         : first < l.sum_bytes ? 0
+                                                                               : -l.sum_bytes));
   std::uint32_t oldest = b.sums + std::uint32_t(down) * kRowBytes;
 #pragma unroll 1
   for (int stage = -1; stage < b.stages; ++stage) {
@@ -243,12 +245,12 @@ __global__ void __launch_bounds__(kSeparableThreads, kVolume ? 6 : 8)
       if constexpr (kVolume) {
 #pragma unroll 1
         for (int row = own_row; row < l.rows; row += kRows)
-          sum_along_row(l, b, row, b.taps[2], b.sums + std::uint32_t(l.lead[1] + row) * kRowBytes);
+          sum_along_row<T>(l, b, row, b.taps[2], b.sums + std::uint32_t(l.lead[1] + row) * kRowBytes);
       } else {
 #pragma unroll 1
         for (int term = 0; term < l.terms && (stage > 0 || own_row >= l.skip); ++term)
-          sum_along_row(l, b, own_row, b.taps[2] + std::uint32_t(term * l.groups) * 16,
-                        newest + std::uint32_t(term * l.sum_bytes));
+          sum_along_row<T>(l, b, own_row, b.taps[2] + std::uint32_t(term * l.groups) * 16,
+                           newest + std::uint32_t(term * l.sum_bytes));
         newest += kRows * kRowBytes;
         if (newest >= sum_end) newest -= std::uint32_t(l.sum_bytes);
       }

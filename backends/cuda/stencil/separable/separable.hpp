@@ -37,9 +37,10 @@ inline constexpr int kSeparableBarrierBytes = 16;
 /// and taps.
 struct SeparableLayout {
   int span, batch;                                ///< columns of a strip, and rows of points at a time
-  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box; on axis 2, `first` is that of the first vector
+  int first[plugin::kAxes], taps[plugin::kAxes];  ///< the box; on axis 2, `first` is that of the first cell
   int lead[plugin::kAxes];                        ///< what the first vector of an axis's taps lacks
   int rest;                                       ///< taps of the last vector of axis 2, if it has not all
+  int before;                                     ///< cells before the first vector
   int march;                                      ///< the axis
   int rows;                                       ///< of cells in a stage: those of a batch of rows, or of a plane
   int columns;                                    ///< of these, which lie

@@ -21,10 +21,11 @@ using plugin::StencilProblem;
 constexpr int kBlocks = 8;
 
 /// All but the cut into blocks.
-template <class S, bool kVolume>
+template <class T, bool kVolume>
 SeparableLayout layout_of(const StencilProblem& p, const plugin::TapTerms& f) {
+  using S = Scalar<T>;
   using Points = SeparablePoints<S, kVolume>;
-  constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S));
+  constexpr int kWidth = Points::kWidth, kBytes = int(sizeof(S)), kCells = int(16 / sizeof(T));
   SeparableLayout l{};
   l.span = Points::kSpan, l.batch = Points::kRows;
   for (std::size_t axis = 0; axis < std::size_t(plugin::kAxes); ++axis) {
@@ -36,8 +37,12 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapTerms& f) {
   }
   l.terms = int(f.count());
   l.march = kVolume ? 0 : 1;
-  l.first[2] -= l.lead[2];
-  l.columns = l.pitch = plugin::round_up(l.span + l.lead[2] + l.taps[2] - 1, kWidth);
+  l.before = cells_before(l.first[2] - l.lead[2], kWidth, kCells);
+  l.first[2] -= l.lead[2] + l.before;
+  l.columns = l.pitch = plugin::round_up(l.before + l.span + l.lead[2] + l.taps[2] - 1, kCells);
+  // Eight threads that load 16 bytes each, or 16 that load 8, meet all banks.
+  const int apart = kCells > kWidth ? 32 : kVolume ? l.pitch : kWidth;
+  while (l.pitch % (2 * apart) != apart % (2 * apart)) l.pitch += kCells;
   const int halo = l.taps[1] - 1;
   constexpr int kSumRow = Points::kSumPitch * kBytes;
   if (kVolume) {
@@ -46,13 +51,12 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapTerms& f) {
     l.sum_bytes = plugin::round_up(l.lead[1] + l.rows, kWidth) * kSumRow;
     l.ring_bytes = l.taps[0] * kSeparableThreads * Points::kPoints * kBytes;
   } else {
-    if (l.pitch / kWidth % 2 == 0) l.pitch += kWidth;
     l.lag = plugin::ceil_div(halo, l.batch);
     l.skip = l.lag * l.batch - halo;
     l.rows = l.batch;
     l.sum_bytes = plugin::round_up(l.batch + halo, kWidth) * kSumRow;
   }
-  l.cell_bytes = l.rows * l.pitch * kBytes;
+  l.cell_bytes = l.rows * l.pitch * int(sizeof(T));
   l.tiles[2] = int(std::min<std::int64_t>(plugin::ceil_div(p.domain.extents[2], l.span), kMaxGridX));
   return l;
 }
@@ -115,9 +119,9 @@ std::int64_t best_segment(const StencilProblem& p, const Machine& machine, Separ
 
 std::optional<SeparableLayout> separable_layout(const StencilProblem& p, const Machine& machine,
                                                 const plugin::TapTerms& f, std::int64_t segment) {
-  if (!is_near(f.box)) return {};
+  if (!is_near(f.box) || !holds_constants(p)) return {};
   SeparableLayout l = with_types(p.dtype, [&]<class T>(std::type_identity<T>) {
-    return f.box.count[0] > 1 ? layout_of<Scalar<T>, true>(p, f) : layout_of<Scalar<T>, false>(p, f);
+    return f.box.count[0] > 1 ? layout_of<T, true>(p, f) : layout_of<T, false>(p, f);
   });
   if (l.shared_bytes() > machine.shared_per_block) return {};
   cut(p, l, segment > 0 ? segment : best_segment(p, machine, l));
@@ -132,9 +136,10 @@ std::string why_not_separable(const StencilProblem& p, const Machine& machine) {
     return "takes taps that fill a box and are products of a factor for each axis, or in planes a sum of up to four, "
            "within "
            "their rounding";
-  return separable_layout(p, machine, *terms, 0)
-             ? ""
-             : "takes taps near the point, whose sums a multiprocessor can hold, and up to 65535 planes";
+  return separable_layout(p, machine, *terms, 0) ? ""
+                                                 : "takes taps near the point, whose sums a multiprocessor can hold, "
+                                                   "up to 65535 planes, and constant sides "
+                                                   "whose values its elements hold";
 }
 
 void offer_separable(const StencilProblem& p, const Machine& machine, const plugin::GivenParameters& given,
