@@ -77,7 +77,7 @@ bool stands_for(const TapRemainder& r, std::size_t terms) {
   for (std::size_t i = 0; i < r.taps.size(); ++i) {
     const double tap = std::abs(r.taps[i]);
     const double most =
-        std::min((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i], kMostRoundings * tap);
+        (std::min)((double(r.taps.size()) + 2.0) * tap - of_passes * r.magnitude[i], kMostRoundings * tap);
     if (!(double(std::abs(r.left[i])) + of_check * r.magnitude[i] <= most * kUnit)) return false;
   }
   return true;

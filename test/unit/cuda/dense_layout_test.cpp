@@ -33,8 +33,8 @@ bool all_of(std::int64_t first, std::int64_t count, Holds&& holds) {
 }
 
 void check_axis(const plugin::StencilProblem& p, const DenseLayout& l, int axis) {
-  const std::int64_t points = axis == 0 ? 1 : axis == 1 ? l.height : l.width, early = axis == 2 ? l.early : 0;
-  const std::int64_t cells = axis == 2 ? l.pitch : points + l.taps[axis] - 1, extent = p.domain.extents[axis];
+  const std::int64_t points = axis == 0 ? l.depth : axis == 1 ? l.height : l.width, early = axis == 2 ? l.early : 0;
+  const std::int64_t cells = axis == 2 ? l.columns : points + l.taps[axis] - 1, extent = p.domain.extents[axis];
   const auto exists = [&](std::int64_t i) { return i >= 0 && i < extent; };
   CAPTURE(axis, points, early, cells, extent);
   CHECK(l.tiles[axis] * points - early >= extent);
@@ -72,11 +72,13 @@ TEST_CASE("tiles of dense taps cover the domain, and know which of their points 
           const int width = 16 / int(plugin::size_of(dtype));  // of a vector
           CHECK(l->width % width == 0);
           CHECK(l->pitch % width == 0);
-          CHECK(l->pitch >= l->width + l->taps[2] - 1);
-          CHECK(l->groups * width >= l->taps[2]);
+          CHECK(l->pitch >= l->columns);
+          const bool part = l->row == DenseRow::kPartFirst;
+          if (c.rank > 1) CHECK(l->vectors * width >= l->taps[2] + (part ? 1 : 0));
           // Vectors that a thread loads for the last group end within its row.
-          const int last = l->taps[2] - (l->groups - 1) * width;
-          CHECK(l->width + (l->groups - (last > 1 ? 0 : 1)) * width <= l->pitch);
+          const int groups = l->vectors - (c.rank > 1 && l->row == DenseRow::kOneMore ? 1 : 0);
+          const int beyond = c.rank == 1 && l->last == 1 ? width : 0;  // taps, which lie behind the cells
+          CHECK(l->before + l->width + groups * width <= l->columns + beyond);
           CHECK(l->shared_bytes() <= test::h100().shared_per_block);
           CHECK(l->stages() * l->stage_rows >= l->taps[0] * l->taps[1]);
         }

@@ -196,12 +196,11 @@ TEST_CASE("blocks of separable filters cover the domain, whatever they are asked
     for (const Taps& taps : {plane, volume})
       for (const std::int64_t segment : {0, 1, 3, 1000}) {
         const plugin::StencilProblem p = problem(dtype, taps, kPeriodic, 70);
-        const auto l = cuda::separable_layout(p, test::h100(), plugin::tap_factors(p).value(), segment);
+        const auto l = cuda::separable_layout(p, test::h100(), plugin::tap_terms(p).value(), segment);
         REQUIRE(l.has_value());
-        const int rows = cuda::kSeparableRows * (l->march == 1 ? l->segment : 1),
-                  planes = l->march == 0 ? l->segment : 1;
+        const int rows = l->batch * (l->march == 1 ? l->segment : 1), planes = l->march == 0 ? l->segment : 1;
         const std::int64_t covered[] = {std::int64_t(l->tiles[0]) * planes, std::int64_t(l->tiles[1]) * rows,
-                                        std::int64_t(l->tiles[2]) * l->span - l->early};
+                                        std::int64_t(l->tiles[2]) * l->span};
         for (int axis = 0; axis < plugin::kAxes; ++axis) {
           CAPTURE(axis, segment);
           CHECK(covered[axis] >= p.domain.extents[axis]);
@@ -219,8 +218,13 @@ TEST_CASE("dense says what it does not take") {
   strided.in_strides[2] = 2;
   CHECK(why(strided) == "takes rows of stride 1");
   plugin::StencilProblem high = problem(kF64, kCube, kFixed, 9);
-  high.domain.extents[0] = 65536;
+  high.domain.extents[0] = 4 * 65535 + 1;
   CHECK(why(high).find("takes boxes of taps near the point") == 0);
+  plugin::StencilProblem constant = problem(kBf16, kList, TESSERA_BOUNDARY_CONSTANT, 100);
+  constant.domain.value[2][0] = 0.1;
+  CHECK(why(constant).find("takes boxes of taps near the point") == 0);
+  constant.domain.value[2][0] = 0.125;
+  CHECK(why(constant) == "");
 }
 
 TEST_CASE("several steps share a pass over memory, or the registers where they hold the domain") {
