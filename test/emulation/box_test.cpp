@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include "../unit/problems.hpp"
 #include "device.hpp"
 #include "random.hpp"
 
@@ -13,6 +14,7 @@
 #include <separable.cuh>
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <array>
@@ -284,6 +286,25 @@ TEMPLATE_TEST_CASE("separable sums products of factors", "[emulation]", float, d
 
 TEMPLATE_TEST_CASE("separable sums sums of products", "[emulation]", float, double, bfloat16) {
   try_separable<TestType>(trials(4), true);
+}
+
+TEST_CASE("a block of separable marches past 2^20 rows", "[emulation]") {
+  if (trials(1) == 1) SKIP("takes seconds: TESSERA_TEST_ALL=1 runs it");
+  const std::int64_t rows = (std::int64_t(1) << 20) + 50;
+  auto taps = neighbours(2, 1, true);
+  for (tessera_tap& tap : taps) tap.coefficient = 1.0;
+  const plugin::StencilProblem p = packed_stencil(TESSERA_F32, {rows, 4}, taps, TESSERA_BOUNDARY_PERIODIC);
+  const plugin::TapTerms terms = plugin::tap_terms(p).value();
+  const auto l = cuda::separable_layout(p, cuda::machine_of(cuda::kH100), terms, rows).value();
+  REQUIRE(l.tiles[1] == 1);
+  const std::vector<float> factors = cuda::separable_taps<float>(terms, l), source(std::size_t(4 * rows), 1.0f);
+  std::vector<float> target(source.size());
+  cuda::BoxArguments<float, cuda::SeparableLayout> g(p, l, factors.data());
+  g.set_arrays(source.data(), p.in_strides, p.out_strides, p.dtype, l.first_cell());
+  emulation::Device::instance().run({1, 1, 1}, cuda::kSeparableThreads, std::uint32_t(l.shared_bytes()), {}, [&] {
+    cuda::stencil_separable_kernel<false, float>(g, source.data(), target.data());
+  });
+  CHECK(std::count(target.begin(), target.end(), 9.0f) == 4 * rows);
 }
 
 }  // namespace tessera::test

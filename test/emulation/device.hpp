@@ -170,7 +170,7 @@ class Device {
       thread.context.uc_link = nullptr;
       makecontext(&thread.context, enter, 0);
     }
-    constexpr int kMostTurns = 100000;  // of a thread; a kernel that waits for more hangs
+    constexpr int kMostTurns = 1000000;  // of a thread; a kernel that waits for more hangs
     int turns = 0;
     for (bool any = true; any && fault_.empty(); ++turns) {
       any = false;

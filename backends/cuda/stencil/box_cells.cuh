@@ -11,6 +11,7 @@
 #include "../shared_access.cuh"
 #include "../vector.cuh"
 #include "../vector_access.hpp"
+#include "box_layout.hpp"
 #include "geometry.hpp"
 #include "streaming/axis_fold.hpp"
 
@@ -350,12 +351,12 @@ __device__ __forceinline__ void copy_box_in_bulk(const BoxCells& cells, const Ce
 }
 #endif
 
-/// Which of the points behind one on an axis exist, and are computed.
+/// Which of the points up to kFarthestPart behind one on an axis exist, and are computed.
 struct AxisParts {
   int low, high, first, end;
 
   __device__ __forceinline__ AxisParts(const plugin::Domain& d, int axis, std::int64_t at) {
-    constexpr std::int64_t kFar = 1 << 20;
+    constexpr std::int64_t kFar = kFarthestPart;
     const auto behind = [&](std::int64_t i) { return int(max(-kFar, min(kFar, i - at))); };
     const std::int64_t extent = d.extents[axis];
     low = behind(0), high = behind(extent);

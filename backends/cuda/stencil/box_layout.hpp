@@ -19,6 +19,9 @@ namespace tessera::cuda {
 /// Shared memory that the system takes of every block.
 inline constexpr int kReservedBytes = 1024;
 
+/// Points that a block may have on an axis.
+inline constexpr std::int64_t kFarthestPart = std::int64_t(1) << 30;
+
 /// Whether taps are so near that sizes of a block are numbers of 32 bits.
 inline bool is_near(const plugin::TapBox& box) {
   constexpr std::int64_t kFarthest = 1 << 16;

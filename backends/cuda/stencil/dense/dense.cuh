@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kDenseThreads, Points::kRows == 1 ? 6 : 4)
     stage = next, next.row += l.stage_rows;
     if (next.row >= l.taps[1]) next = {stage.plane + 1, 0};
   }
-  write_points<Points>(g, b, source, target, reinterpret_cast<S*>(memory), sums);
+  write_points<Points>(g, b, source, target, reinterpret_cast<S*>(memory + kDenseBarrierBytes), sums);
 }
 
 /// Rows of the box in whole vectors, in the order of the offsets.

@@ -75,7 +75,7 @@ struct DenseLayout {
   int buffers;                        ///< stages that are in shared memory at a time
   int tap_bytes;                      ///< of all taps, in planes
   int cell_bytes, stage_bytes;        ///< of a stage's cells, and of its taps as well
-  int write_bytes;                    ///< by way of which a block's results go
+  int write_bytes;                    ///< barriers, and by way of which results go
   int tiles[plugin::kAxes];           ///< blocks
   TileRange inside[plugin::kAxes];    ///< those whose points are all in the domain,
   TileRange whole[plugin::kAxes];     ///< whose cells all are,

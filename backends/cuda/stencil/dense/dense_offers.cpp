@@ -85,7 +85,7 @@ DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int th
   // Sixteen threads that load 8 bytes each meet all banks, in two rows of a thread's distance.
   const int apart = vector == kWidth || p.rank == 1 ? 0 : Points::kAxis == 1 ? vector : 4 * vector;
   while (apart > 0 && l.pitch % (2 * apart) != apart) l.pitch += vector;
-  l.write_bytes = threads * Points::kColumns * int(sizeof(typename Points::Value));
+  l.write_bytes = kDenseBarrierBytes + threads * Points::kColumns * int(sizeof(typename Points::Value));
   lay_out(l, p.domain, 0, l.depth, l.planes(), 0);
   lay_out(l, p.domain, 1, l.height, l.height + l.taps[1] - 1, 0);
   lay_out(l, p.domain, 2, l.width, l.columns, l.early);
@@ -95,9 +95,11 @@ DenseLayout layout_of(const StencilProblem& p, const plugin::TapBox& box, int th
 /// Cuts the box into stages of so many rows.
 template <class Points>
 void cut(DenseLayout& l, int rows) {
+  constexpr std::int64_t kTooMany = 1 << 29;  // bytes: far beyond what is there, and twice as many are an int
+  const auto bytes = [&](std::int64_t count) { return int(std::min(count, kTooMany)); };
   l.stage_rows = rows;
-  l.cell_bytes = (l.height + rows - 1) * l.pitch * l.element_bytes;
-  l.stage_bytes = l.cell_bytes + (Points::kAxis == 1 ? rows * l.vectors * 16 : 0);
+  l.cell_bytes = bytes((std::int64_t(l.height) + rows - 1) * l.pitch * l.element_bytes);
+  l.stage_bytes = bytes(l.cell_bytes + (Points::kAxis == 1 ? std::int64_t(rows) * l.vectors * 16 : 0));
   l.buffers = l.stages() > 1 ? 2 : 1;
 }
 

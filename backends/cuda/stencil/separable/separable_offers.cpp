@@ -40,7 +40,7 @@ SeparableLayout layout_of(const StencilProblem& p, const plugin::TapTerms& f) {
   l.before = cells_before(l.first[2] - l.lead[2], kWidth, kCells);
   l.first[2] -= l.lead[2] + l.before;
   l.columns = l.pitch = plugin::round_up(l.before + l.span + l.lead[2] + l.taps[2] - 1, kCells);
-  // Eight threads that load 16 bytes each, or 16 that load 8, meet all banks.
+  // Eight threads that load 16 bytes each meet all banks; of 16 that load 8, in planes two at most meet in one.
   const int apart = kCells > kWidth ? 32 : kVolume ? l.pitch : kWidth;
   while (l.pitch % (2 * apart) != apart % (2 * apart)) l.pitch += kCells;
   const int halo = l.taps[1] - 1;
@@ -69,7 +69,7 @@ std::int64_t all_stages(const StencilProblem& p, const SeparableLayout& l) {
 /// Cuts the domain into blocks of so many stages.
 void cut(const StencilProblem& p, SeparableLayout& l, std::int64_t segment) {
   const std::int64_t stages = std::max<std::int64_t>(all_stages(p, l), 1);
-  l.segment = int(std::min(segment, stages));
+  l.segment = int(std::min({segment, stages, kFarthestPart / l.batch - 1}));
   const auto grid = [](std::int64_t blocks) { return int(std::min<std::int64_t>(blocks, kMaxGridX)); };
   const int along = grid(plugin::ceil_div<std::int64_t>(stages, l.segment));
   l.tiles[0] = l.march == 0 ? along : grid(p.domain.extents[0]);
