@@ -66,10 +66,15 @@ std::int64_t all_stages(const StencilProblem& p, const SeparableLayout& l) {
   return l.march == 0 ? p.domain.extents[0] : plugin::ceil_div<std::int64_t>(p.domain.extents[1], l.batch);
 }
 
+/// The most stages of points that a block takes.
+std::int64_t most_stages(const StencilProblem& p, const SeparableLayout& l) {
+  return std::clamp<std::int64_t>(all_stages(p, l), 1, kFarthestPart / l.batch - 1);
+}
+
 /// Cuts the domain into blocks of so many stages.
 void cut(const StencilProblem& p, SeparableLayout& l, std::int64_t segment) {
   const std::int64_t stages = std::max<std::int64_t>(all_stages(p, l), 1);
-  l.segment = int(std::min({segment, stages, kFarthestPart / l.batch - 1}));
+  l.segment = int(std::min(segment, most_stages(p, l)));
   const auto grid = [](std::int64_t blocks) { return int(std::min<std::int64_t>(blocks, kMaxGridX)); };
   const int along = grid(plugin::ceil_div<std::int64_t>(stages, l.segment));
   l.tiles[0] = l.march == 0 ? along : grid(p.domain.extents[0]);
@@ -134,8 +139,7 @@ std::string why_not_separable(const StencilProblem& p, const Machine& machine) {
   const auto terms = plugin::tap_terms(p);
   if (!terms)
     return "takes taps that fill a box and are products of a factor for each axis, or in planes a sum of up to four, "
-           "within "
-           "their rounding";
+           "within their rounding";
   return separable_layout(p, machine, *terms, 0) ? ""
                                                  : "takes taps near the point, whose sums a multiprocessor can hold, "
                                                    "up to 65535 planes, and constant sides "
@@ -148,7 +152,7 @@ void offer_separable(const StencilProblem& p, const Machine& machine, const plug
   if (!terms) return;
   const auto automatic = separable_layout(p, machine, *terms, 0);
   if (!automatic) return;
-  const std::int64_t most = std::clamp<std::int64_t>(all_stages(p, *automatic), 1, kMaxGridX);
+  const std::int64_t most = most_stages(p, *automatic);
   const std::int64_t segment = given.in_range("segment", automatic->segment, 1, most);
   if (const auto layout = separable_layout(p, machine, *terms, segment))
     offer_sweeps(p, {{"segment", layout->segment}}, sweep_seconds(p, machine, *layout), offers);
