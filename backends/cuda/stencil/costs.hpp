@@ -131,26 +131,26 @@ struct MarchingCosts {
 
 /// dense. Of a multiprocessor whose threads hide what they wait for.
 struct DenseCosts {
-  double tap = 0.01195, tap_f64 = 0.02137;  ///< of a point and a tap
-  double point = 0.04468;                   ///< of a point beside its taps
-  double cell = 0.5132, cell_16 = 0.561;    ///< to load one, of 16 bits
-  double stage = 139.2;                     ///< of a block's stage beside its cells and taps
-  double enough_threads = 142.2;            ///< fewer wait for themselves
-  double memory = 1.273;                    ///< of the time that a copy takes
-  double overlap = 0.0153;  ///< the part of the shorter of computing and memory that the longer one does not hide
+  double tap = 0.009187, tap_f64 = 0.01569;  ///< of a point and a tap
+  double point = 0.01283;                    ///< of a point beside its taps
+  double cell = 0.4897, cell_16 = 0.3621;    ///< to load one, of 16 bits
+  double stage = 204;                        ///< of a block's stage beside its cells and taps
+  double enough_threads = 216.3;             ///< fewer wait for themselves
+  double memory = 1.162;                     ///< of the time that a copy takes
+  double overlap = 0.007269;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// separable. Of a multiprocessor whose threads hide what they wait for.
 struct SeparableCosts {
-  double tap = 0.008538, tap_f64 = 0.01518;  ///< of a sum and a tap
-  double sum = 0.0176;                       ///< of a sum along one axis beside its taps
-  double plane = 5.859;                      ///< taps along axis 0 take so many times as long
-  double point = 0.01523;                    ///< to write one
-  double cell = 0.015, cell_16 = 0.3149;     ///< to load one, of 16 bits
-  double stage = 211.5;                      ///< of a block's stage beside these
-  double enough_threads = 699;               ///< fewer wait for themselves
-  double memory = 0.9749;                    ///< of the time that a copy takes
-  double overlap = 0.573;  ///< the part of the shorter of computing and memory that the longer one does not hide
+  double tap = 0.008283, tap_f64 = 0.01652;  ///< of a sum and a tap
+  double sum = 0.01729;                      ///< of a sum along one axis beside its taps
+  double plane = 5.948;                      ///< taps along axis 0 take so many times as long
+  double point = 0.01514;                    ///< to write one
+  double cell = 0.01519, cell_16 = 0.203;    ///< to load one, of 16 bits
+  double stage = 205.7;                      ///< of a block's stage beside these
+  double enough_threads = 657;               ///< fewer wait for themselves
+  double memory = 0.9704;                    ///< of the time that a copy takes
+  double overlap = 0.5785;  ///< the part of the shorter of computing and memory that the longer one does not hide
 };
 
 /// In the order of the values above, by which perf/fit finds them.
