@@ -53,6 +53,12 @@ enum class Compute : std::int32_t {
   tf32 = TESSERA_COMPUTE_TF32
 };
 
+/// In which order taps, or products, are added: see tessera_sums.
+enum class Sums : std::int32_t {
+  any = TESSERA_SUMS_ANY,          ///< each algorithm has its own
+  ordered = TESSERA_SUMS_ORDERED,  ///< the same bits whatever the algorithm, and the box or the row of a product
+};
+
 /// A distance in memory that the library derives from the sizes: no gaps.
 inline constexpr std::int64_t kPacked = TESSERA_PACKED;
 

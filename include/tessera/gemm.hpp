@@ -72,6 +72,7 @@ struct GemmDesc {
   Integer bias_stride = 0;                   ///< elements from one bias of the batch to the next; 0: one bias for all
   Integer ldd = kLikeC;                      ///< elements from one row or column of D to the next; kLikeC: as C
   Integer stride_d = kLikeC;  ///< elements from one D to the next; kLikeC: as C, or packed where ldd is given
+  Sums sums = Sums::any;      ///< in which order products are added; ordered: a row's bits do not depend on m
 };
 
 namespace detail {
@@ -197,6 +198,7 @@ class GemmPlan : public Plan {
       c.batch = d.batch;
       c.stride_a = d.stride_a, c.stride_b = d.stride_b, c.stride_c = d.stride_c, c.stride_d = d.stride_d;
       c.bias_increment = d.bias_increment, c.bias_stride = d.bias_stride;
+      c.sums = tessera_sums(d.sums);
     }
     const void* get() const { return &c; }
   };

@@ -62,12 +62,6 @@ class Boundaries {
   std::vector<BoundaryAxis> axes_{BoundaryAxis{}};
 };
 
-/// In which order taps are added: see tessera_sums.
-enum class Sums : std::int32_t {
-  any = TESSERA_SUMS_ANY,          ///< each algorithm has its own
-  ordered = TESSERA_SUMS_ORDERED,  ///< one of the backend: the same bits whatever the algorithm and the box
-};
-
 /// A domain of 1, 2 or 3 axes, slowest first, and what is done to it. Numbers may come in any integral type.
 struct StencilDesc {
   Integers extents;                       ///< points along each axis, 0 and more; must be given

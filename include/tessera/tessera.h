@@ -211,8 +211,7 @@ TESSERA_API tessera_status tessera_get_plan_info(const tessera_plan* plan, tesse
 TESSERA_API tessera_status tessera_plan_operand_range(const tessera_plan* plan, tessera_role role, int64_t* first,
                                                       int64_t* last, tessera_error* error);
 
-/** Where the next level of a state goes, whose place in the list of fields is `field`: TESSERA_NEXT_IN_PLACE or
- * TESSERA_NEXT_APART. Fails where the description is not valid. */
+/** Where the next level of a state goes, the field of that number. Fails where the description is not valid. */
 TESSERA_API tessera_status tessera_system_next_level(const tessera_system_desc* desc, int32_t field,
                                                      tessera_next_level* next, tessera_error* error);
 /** Of a plan of a system: where each execution leaves a level of a field, 0 or less, as the role of the operand that
@@ -228,10 +227,10 @@ TESSERA_API tessera_status tessera_plan_level_after(const tessera_plan* plan, in
  * from the plan cache: the same product costs little more the next time than by a plan that the program keeps. */
 TESSERA_API tessera_status tessera_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
                                         const void* a, const void* b, double beta, void* c, tessera_error* error);
-/** The same without a plan. Returns 1 where C is computed. Returns 0 where nothing is done, and tessera_gemm is to be
- * called: the backend has no function for the product, as it is not small, has a batch or an activation, or alpha = 0;
- * an argument is wrong; C may overlap A or B; or something is said about plans, as by TESSERA_VERBOSE,
- * TESSERA_GEMM_ALGORITHM or wisdom. `elements` may be null, or says how many elements a, b and c have at most. */
+/** The same without a plan. Returns 1 where C is computed; 0 where nothing is done, and tessera_gemm is to be called:
+ * the backend has no function for it (not small, a batch, an activation, ordered sums, alpha = 0), an argument is
+ * wrong, C may overlap A or B, or something is said about plans, as by TESSERA_VERBOSE, TESSERA_GEMM_ALGORITHM or
+ * wisdom. `elements` may be null, or says how many elements a, b and c have at most. */
 TESSERA_API int32_t tessera_small_gemm(tessera_context* context, const tessera_gemm_desc* desc, double alpha,
                                        const void* a, const void* b, double beta, void* c, const uint64_t elements[3]);
 /** A stencil in one call, in the same way as tessera_gemm. */
@@ -264,6 +263,8 @@ static inline tessera_gemm_desc tessera_packed_gemm(tessera_dtype dtype, int64_t
                                   TESSERA_PACKED,
                                   0,
                                   0,
+                                  0,
+                                  TESSERA_SUMS_ANY,
                                   0};
   return desc;
 }
@@ -396,5 +397,4 @@ TESSERA_API void tessera_set_verbose_callback(void (*callback)(const char* line,
 #ifdef __cplusplus
 }
 #endif
-
 #endif

@@ -135,21 +135,34 @@ enum {
   TESSERA_BOUNDARY_HALO = 6      /**< the caller's array holds the ghost points; one step only */
 };
 
-/** In which order the taps of a stencil are added.
+/** In which order the taps of a stencil, or the products of op(A) and op(B), are added.
  * - any: each algorithm has its own. Results differ within the bound of the error.
- * - ordered: a backend has one order. It follows from the offsets of the taps, their number of axes and the element
- *   type alone. What algorithm runs, with what parameters and threads, how long the axes are and what strides they
- *   have does not matter. Each tap is one fused multiply-add where the instruction set has that (x86-64-v2 has not),
- *   in the element type or, for 16 bits, in f32 with one rounding at the end of each step. So two plans of one backend
- *   with one instruction set give the same bits for each point that reads the same values with the same taps, a plan
- *   of several steps those of as many plans of one. A domain may be cut into boxes with halo sides.
+ * - ordered, of a stencil: a backend has one order. It follows from the offsets of the taps, their number of axes and
+ *   the element type alone. What algorithm runs, with what parameters and threads, how long the axes are and what
+ *   strides they have does not matter. Each tap is one fused multiply-add where the instruction set has that
+ *   (x86-64-v2 has not), in the element type or, for 16 bits, in f32 with one rounding at the end of each step. So
+ *   two plans of one backend with one instruction set give the same bits for each point that reads the same values
+ *   with the same taps, a plan of several steps those of as many plans of one. A domain may be cut into boxes with
+ *   halo sides.
  *   The order is that of the offsets, compared axis by axis from the first on, the lowest first; but the cpu backend,
- *   and kokkos on the processor, group taps that rows share, and add first what leaves into a constant side of an axis
- *   but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the constant may
- *   give other bits. NaN may differ in their payloads. Axes keep the caller's order: the last one should have the
- *   smallest stride. */
+ *   and kokkos on the processor, group taps that rows share, and add first what leaves into a constant side of an
+ *   axis but the last. So a constant side stays one in the boxes that touch it; ghost points that hold the constant
+ *   may give other bits. NaN may differ in their payloads. Axes keep the caller's order: the last one should have the
+ *   smallest stride.
+ * - ordered, of a product: the order follows from n, k, the types, `compute`, the order of storage and whether A and
+ *   B are transposed alone. So two plans of one backend on one kind of device, with one instruction set, give a row
+ *   of D the same bits from the same row of op(A), of C and of the bias, and the same op(B): whatever m is, where in
+ *   D and in which matrix of the batch the row stands, what the leading dimensions, strides and addresses are, how
+ *   many threads or multiprocessors compute, with what algorithm and parameters. A bias or an activation leaves the
+ *   bits of the sums that it is applied to. Algorithms that cannot keep that refuse it. Rows are the caller's in both
+ *   orders of storage; who wants the same for columns describes D^T = op(B)^T op(A)^T. NaN may differ in their
+ *   payloads. */
 typedef int32_t tessera_sums;
-enum { TESSERA_SUMS_ANY = 0, TESSERA_SUMS_ORDERED = 1 };
+enum {
+  TESSERA_SUMS_ANY = 0,
+  TESSERA_SUMS_ORDERED = 1,
+  TESSERA_SUMS_ORDERED_COLUMNS = 2 /**< to backends alone: of a product whose caller's rows are the columns of D */
+};
 
 /* ---- Descriptors ------------------------------------------------------------------------- */
 
@@ -189,6 +202,8 @@ typedef struct tessera_gemm_desc {
   int64_t stride_d;       /**< 0: that of C */
   int64_t bias_increment; /**< elements from one value of the bias to the next; 0: 1 */
   int64_t bias_stride;    /**< elements from one bias of the batch to the next; 0 shares the one */
+  tessera_sums sums;
+  int32_t reserved; /**< 0 */
 } tessera_gemm_desc;
 
 /** One term of a stencil: coefficient * in[p + offset]; offsets in the order of the axes. */

@@ -27,6 +27,7 @@ struct GemmArguments {
   Compute compute = Compute::environment;
   Bias bias_axis = Bias::per_column;
   Activation activation = Activation::none;
+  Sums sums = Sums::any;
   Choice choice;
 };
 
@@ -148,7 +149,8 @@ GemmDesc describe(const GemmArguments& arguments, const npy::Array& a, const npy
           .trans_b = transpose_of(b, arguments.trans_b),
           .compute = arguments.compute,
           .dtype_d = output_type(arguments.output_type, a.dtype),
-          .activation = arguments.activation};
+          .activation = arguments.activation,
+          .sums = arguments.sums};
 }
 
 /// Reads what is multiplied and added.
@@ -229,6 +231,7 @@ void add_types(CLI::App& command, GemmArguments& arguments) {
              "of the product and of C0: that of A and B (default), or f32 where that is f16 or bf16; bf16 is "
              "written as uint16");
   add_compute(command, arguments.compute);
+  add_product_sums(command, arguments.sums);
 }
 
 /// A bias and an activation.

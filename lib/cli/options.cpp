@@ -40,6 +40,12 @@ CLI::Option* add_activation(CLI::App& command, Activation& value) {
                    "applied to each element at last (default: none); gelu is by erf");
 }
 
+CLI::Option* add_product_sums(CLI::App& command, Sums& value) {
+  return add_named(command, "--sums", value, kSums,
+                   "any (default): the fastest algorithm adds the products in its order; ordered: a row of the result "
+                   "has the same bits, however many rows there are");
+}
+
 CLI::Option* add_bias(CLI::App& command, const std::string& name, Bias& value, const std::string& description) {
   return add_named(command, name, value, kAxes, description);
 }

@@ -58,6 +58,7 @@ struct Product : TuneTarget {
   Compute compute = Compute::environment;
   Bias bias = Bias::none;
   Activation activation = Activation::none;
+  Sums sums = Sums::any;
 
   GemmDesc desc() const {
     return {.m = sizes[0],
@@ -70,7 +71,8 @@ struct Product : TuneTarget {
             .compute = compute,
             .dtype_d = output_type,
             .bias = bias,
-            .activation = activation};
+            .activation = activation,
+            .sums = sums};
   }
 };
 
@@ -199,6 +201,7 @@ void add_product(CLI::App& tune_command, Run& run) {
   add_compute(*command, p->compute);
   add_bias(*command, "--bias", p->bias, "a vector is added, a value to each row or column");
   add_activation(*command, p->activation);
+  add_product_sums(*command, p->sums);
   p->add_place_to(*command);
   p->add_to(*command);
   command->callback([p, &run] { run = [p] { tune(p->problem(p->desc()), *p); }; });

@@ -72,6 +72,7 @@ void add(Object& object, const tessera_gemm_desc& d) {
     object.add("bias_stride", d.bias_stride);
   }
   if (d.activation != TESSERA_ACTIVATION_NONE) object.add("activation", plugin::name_of_activation(d.activation));
+  if (d.sums != TESSERA_SUMS_ANY) object.add("sums", d.sums == TESSERA_SUMS_ORDERED ? "ordered" : "ordered_columns");
 }
 
 void add(Object& object, const tessera_stencil_desc& d) {

@@ -45,6 +45,7 @@ std::string text_of(const tessera_gemm_desc& d) {
     text += std::string(" bias ") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row " : "per_column ") +
             name_of(d.dtype_bias) + " " + numbers({d.bias_increment, d.bias_stride});
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" ") + plugin::name_of_activation(d.activation);
+  if (d.sums != TESSERA_SUMS_ANY) text += d.sums == TESSERA_SUMS_ORDERED ? " ordered" : " ordered by columns";
   return text;
 }
 

@@ -123,11 +123,12 @@ std::string describe(const tessera_gemm_desc& d) {
   if (d.bias != TESSERA_BIAS_NONE)
     text += std::string(" bias=") + (d.bias == TESSERA_BIAS_PER_ROW ? "per_row" : "per_column");
   if (d.activation != TESSERA_ACTIVATION_NONE) text += std::string(" activation=") + name_of_activation(d.activation);
+  if (d.sums == TESSERA_SUMS_ORDERED) text += " ordered sums";
   return text;
 }
 
 /// A column-major product is the row-major product of the transposes: C^T = op(B)^T op(A)^T, and a stored
-/// column-major matrix is its row-major transpose, so the flags stay with their matrices.
+/// column-major matrix is its row-major transpose, so the flags stay with their matrices. Rows of D are columns then.
 void make_row_major(Problem& p) {
   tessera_gemm_desc& d = p.gemm;
   if (d.order == TESSERA_ROW_MAJOR) return;
@@ -137,6 +138,7 @@ void make_row_major(Problem& p) {
   std::swap(p.operands[Problem::kA], p.operands[Problem::kB]);
   if (d.bias != TESSERA_BIAS_NONE)
     d.bias = d.bias == TESSERA_BIAS_PER_ROW ? TESSERA_BIAS_PER_COLUMN : TESSERA_BIAS_PER_ROW;
+  if (d.sums == TESSERA_SUMS_ORDERED) d.sums = TESSERA_SUMS_ORDERED_COLUMNS;
 }
 
 std::vector<Operand> gemm_operands(const tessera_gemm_desc& d) {
@@ -169,6 +171,8 @@ Problem validate_gemm(const tessera_desc* desc, tessera_compute compute) {
   for (const auto& [name, value] : {std::pair{"m", d.m}, {"n", d.n}, {"k", d.k}})
     at_least(name, value, 0, value == -1 ? "; a descriptor begins with -1, so it was not set" : "");
   at_least("batch", d.batch, 0);
+  one_of("sums", d.sums, TESSERA_SUMS_ANY, TESSERA_SUMS_ORDERED, "any (0), ordered (1)");
+  one_of("reserved", d.reserved, 0, 0, "0");
 
   Problem p;
   p.op = TESSERA_OP_GEMM;

@@ -128,7 +128,7 @@ std::string name_of(const GemmShape& g) {
   if (g.beta != 0.0f) name += "_beta1";
   if (g.bias != TESSERA_BIAS_NONE) name += "_bias";
   if (g.activation != TESSERA_ACTIVATION_NONE) name += std::string("_") + kActivations[g.activation];
-  return name;
+  return g.ordered ? name + "_ordered" : name;
 }
 
 std::string name_of(const StencilShape& s) {

@@ -23,6 +23,7 @@ tessera::GemmDesc gemm_desc(const Problem& problem) {
   desc.dtype_d = problem.kind.dtype_out;
   desc.compute = Compute(problem.kind.compute);
   desc.bias = Bias(g.bias), desc.activation = Activation(g.activation);
+  desc.sums = g.ordered ? Sums::ordered : Sums::any;
   return desc;
 }
 

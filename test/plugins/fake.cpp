@@ -242,7 +242,7 @@ const Gemm kPlain{
        offers.add({{}, seconds(p)});
      },
      make_plain,
-     {.narrow = true, .epilogue = true}},
+     {.narrow = true, .epilogue = true, .ordered = true}},
     0};
 
 std::uint64_t bytes_of_a_split(const GemmProblem& p) { return p.compute == TESSERA_COMPUTE_STRICT ? 4096 : 32 << 20; }

@@ -170,3 +170,18 @@ def test_buffer_protocol():
     a = standard.array("f", [1, 2, 3])
     b = np.ones((3, 2), np.float32)
     assert tessera.matmul(a, b).tolist() == [6.0, 6.0]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_ordered_sums_give_a_row_the_same_bits_alone_and_among_others(rng, dtype):
+    a, b = array(rng, (70, 900), dtype), array(rng, (900, 33), dtype)
+    whole = tessera.matmul(a, b, sums="ordered", backend="cpu")
+    assert_product(whole, a, b)
+    for first, last in [(0, 1), (5, 12), (69, 70), (20, 60)]:
+        part = tessera.matmul(a[first:last], b, sums="ordered", backend="cpu")
+        assert part.tobytes() == whole[first:last].tobytes()
+        plan = tessera.GemmPlan(last - first, 33, 900, dtype=dtype, sums="ordered", backend="cpu")
+        assert plan.execute(a[first:last], b).tobytes() == part.tobytes()
+        assert "ordered sums" in str(plan)
+    with pytest.raises(ValueError, match="sums"):
+        tessera.matmul(a, b, sums="sorted")

@@ -161,6 +161,9 @@ TEST_CASE("an algorithm that does not take a type, a bias or an activation says 
   with_relu.activation = Activation::relu;
   check_throws("relu", ErrorCode::unsupported, {"picky", "takes no bias and no activation", "plain"},
                [&] { GemmPlan plan(context, with_relu, {.algorithm = "picky"}); });
+  check_throws(
+      "ordered sums", ErrorCode::unsupported, {"picky", "adds the products in an order of its own", "plain"},
+      [&] { GemmPlan plan(context, {.m = 2, .n = 2, .k = 2, .sums = Sums::ordered}, {.algorithm = "picky"}); });
   check_throws("stencils of 16 bits", ErrorCode::unsupported, {"takes f32 and f64, not f16"},
                [&] { StencilPlan plan(context, {.extents = {4}, .taps = taps::identity(1), .dtype = DType::f16}); });
 }

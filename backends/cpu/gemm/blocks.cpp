@@ -22,19 +22,27 @@ std::int64_t panel_width(const InstructionSet& instructions, std::int64_t elemen
   return instructions.tile_vectors * instructions.vector_bytes / element;
 }
 
+/// k of a block whose panel of A fills a third of the first-level cache; the rest is for what passes through.
+std::int64_t third_of_k(const Machine& machine, std::int64_t element, Packing packing) {
+  const std::int64_t bytes = packing.pairs ? element / 2 : element;
+  return std::max<std::int64_t>(64, machine.caches.level1 / 3 / (machine.instructions.tile_rows * bytes));
+}
+
+/// So many of k as make blocks of equal length, none of which is longer than `most`.
+std::int64_t equal_blocks(std::int64_t k, std::int64_t most) { return round_up(ceil_div(k, ceil_div(k, most)), 8); }
+
 /// Most k of a block.
 std::int64_t most_k(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
                     Packing packing) {
-  const auto& [level1, level2, level3, ways] = machine.caches;
+  const std::int64_t level2 = machine.caches.level2;
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
+  const std::int64_t third = third_of_k(machine, element, packing);
   if (packing.pairs) element /= 2;
   // With few columns A is read once: long parts of its rows, while the one panel of B stays in the second-level cache.
   if (!packing.a && n <= width) return level2 / 4 / (width * element);
   // With few rows B is read once, from memory: as many of its rows at a time as hardware prefetchers follow.
   if (!packing.b && m <= 2 * rows && n * k * element > level2 / 4) return 16;
-  // The panel of A fills a third of the first-level cache, the rest is for what passes through; in place up to two
-  // thirds, while half of the second has enough panels of B.
-  const std::int64_t third = std::max<std::int64_t>(64, level1 / 3 / (rows * element));
+  // In place up to two thirds of the first-level cache, while half of the second has enough panels of B.
   return packing.a ? third : std::clamp(level2 / 2 / (kLeastPanels * width * element), third, 2 * third);
 }
 
@@ -53,10 +61,14 @@ Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, Uni
   return blocks;
 }
 
+std::int64_t packed_block_k(const Machine& machine, std::int64_t element, std::int64_t k, Packing packing) {
+  return equal_blocks(k, third_of_k(machine, element, packing));
+}
+
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,
                      Packing packing, std::int64_t bytes) {
   const std::int64_t rows = machine.instructions.tile_rows, width = panel_width(machine.instructions, element);
-  std::int64_t block_k = round_up(ceil_div(k, ceil_div(k, most_k(machine, element, m, n, k, packing))), 8);
+  std::int64_t block_k = equal_blocks(k, most_k(machine, element, m, n, k, packing));
   // A block of B gets half of the second-level cache.
   const std::int64_t most_n =
       std::max(width, machine.caches.level2 / 2 / (packing.count(block_k) * element) / width * width);

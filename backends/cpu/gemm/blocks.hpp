@@ -16,8 +16,9 @@ namespace tessera::cpu {
 struct Packing {
   bool a, b;
   bool sums = false;
-  bool pairs = false;   ///< two elements of bf16 in the place of one: for dot products
-  bool turned = false;  ///< D^T = op(B)^T op(A)^T is computed: A and B, m and n have changed places
+  bool pairs = false;    ///< two elements of bf16 in the place of one: for dot products
+  bool turned = false;   ///< D^T = op(B)^T op(A)^T is computed: A and B, m and n have changed places
+  bool chained = false;  ///< a sum is one chain of multiply-adds over all k, however k is cut; `sums` holds, too
 
   /// Packed elements of so many along k.
   constexpr std::int64_t count(std::int64_t k) const { return pairs ? (k + 1) / 2 : k; }
@@ -44,6 +45,9 @@ struct UnitSize {
 /// Blocks of these sizes.
 Blocks make_blocks(const InstructionSet& instructions, std::int64_t element, UnitSize unit, std::int64_t m,
                    std::int64_t n, std::int64_t k, Packing packing);
+
+/// k of a block of packed elements, where copies have room.
+std::int64_t packed_block_k(const Machine& machine, std::int64_t element, std::int64_t k, Packing packing);
 
 /// Blocks for a unit of m x n x k whose copies take `bytes` at most, or live on the stack.
 Blocks choose_blocks(const Machine& machine, std::int64_t element, std::int64_t m, std::int64_t n, std::int64_t k,

@@ -11,7 +11,9 @@
 namespace tessera::cpu {
 namespace {
 
-Packing packing_of(const GemmProblem& p) { return {false, p.trans_b}; }
+Packing packing_of(const GemmProblem& p) {
+  return {.a = false, .b = p.trans_b, .sums = p.ordered, .chained = p.ordered};
+}
 
 void offer(const GemmProblem& p, const Machine& machine, const plugin::GivenParameters& given,
            std::uint64_t workspace_limit, plugin::OfferList& offers) {
@@ -25,7 +27,7 @@ std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const
 }
 
 const plugin::Register<Context, GemmProblem> kRegistered{
-    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true}}, 2};
+    {"direct", plugin::supports_all<GemmProblem, Machine>, offer, make, {.epilogue = true, .ordered = true}}, 2};
 
 }  // namespace
 }  // namespace tessera::cpu

@@ -21,6 +21,7 @@ constexpr int most_rows(int vectors) { return kInstructionSet.most_rows(vectors)
 template <class T>
 struct Epilogue {
   T alpha, beta;
+  bool continues = false;  ///< sums do not begin with 0 but with what C holds; beta is 0
 };
 
 /// What a tile reads and writes: rows of op(A), op(B) from its first column on, C, and D, which may be C. P: what
@@ -57,6 +58,18 @@ class Row {
   Part<T> part_;
 };
 
+/// What a tile's sums begin with.
+template <class T, int kR, int kV, bool kPartial, class P>
+[[gnu::always_inline]] inline void begin_tile(Vector<T> (&sum)[kR][kV], const TileOperands<T, P>& t,
+                                              const Epilogue<T>& epilogue, int last_lanes) {
+  if (!epilogue.continues) return;
+  const Row<T, kV, kPartial> part(last_lanes);
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r)
+#pragma GCC unroll 4
+    for (int i = 0; i < kV; ++i) sum[r][i] = part.load(t.c + r * t.ldc, i);
+}
+
 /// D <- alpha * sum + beta * C for a tile.
 template <class T, int kR, int kV, bool kPartial, class P>
 [[gnu::always_inline]] inline void store_tile(Vector<T> (&sum)[kR][kV], const TileOperands<T, P>& t,
@@ -87,6 +100,7 @@ template <class T, int kR, int kV, bool kRowsAdjacent, bool kPartial>
 void multiply_tile(std::int64_t k, const TileOperands<T>& t, const Epilogue<T>& epilogue, int last_lanes) {
   const Row<T, kV, kPartial> part(last_lanes);
   Vector<T> sum[kR][kV] = {};
+  begin_tile<T, kR, kV, kPartial>(sum, t, epilogue, last_lanes);
   const std::int64_t a_stride = t.a_stride, b_stride = t.b_stride;
   const T *a = t.a, *b = t.b;
   // Rows from the ninth on have a pointer of their own; one pointer and 15 offsets would take too many registers.

@@ -26,7 +26,8 @@ struct Choice {
   bool copy_a, pairs, turned;
 };
 Packing packing_of(const GemmProblem& p, const Choice& choice) {
-  return {choice.copy_a, true, choice.turned || !holds_sums(p), choice.pairs, choice.turned};
+  const bool chained = p.ordered && may_leave_a(p);
+  return {choice.copy_a, true, choice.turned || !holds_sums(p) || chained, choice.pairs, choice.turned, chained};
 }
 
 /// Whether to copy op(A), or where that is turned op(B): 0 and 1, or what is given. 1 alone where neighbours of k are
@@ -48,12 +49,21 @@ std::vector<std::int64_t> turn_choices(const GemmProblem& p, const Machine& mach
   return given.in_range("turned", std::span(kChoices).first(pays ? 2 : 1), 0, 1);
 }
 
+/// For ordered sums one of both has to be right for any number of rows.
+bool dots_are_faster(const Machine& machine) {
+  return machine.costs.gemm.dot_product < 2.0 * machine.costs.gemm.multiply_add;
+}
+
 /// Whether to compute by dot products: 1 and 0, or what is given.
 std::vector<std::int64_t> dot_choices(const GemmProblem& p, const Machine& machine,
                                       const plugin::GivenParameters& given) {
   if (!has_pairs(p)) return {0};
   std::vector<std::int64_t> choices{0};
   if (machine.dot_products) choices.insert(choices.begin(), 1);
+  if (p.ordered) {
+    const std::int64_t only = machine.dot_products && dots_are_faster(machine) ? 1 : 0;
+    return {given.in_range("dot", only, only, only)};
+  }
   choices = given.in_range("dot", choices, 0, 1);
   if (choices.front() == 1 && !machine.dot_products)
     throw plugin::Error(TESSERA_UNSUPPORTED, std::string("dot = 1: ") +
@@ -84,8 +94,12 @@ std::unique_ptr<plugin::Plan> make(Context& context, const GemmProblem& p, const
   return make_panels_plan<ElementTypes>(computed, panels_layout(context.machine(), computed, packing, parameters));
 }
 
-const plugin::Register<Context, GemmProblem> kRegistered{
-    {"packed", plugin::supports_all<GemmProblem, Machine>, offer, make, {.narrow = true, .epilogue = true}}, 1};
+const plugin::Register<Context, GemmProblem> kRegistered{{"packed",
+                                                          plugin::supports_all<GemmProblem, Machine>,
+                                                          offer,
+                                                          make,
+                                                          {.narrow = true, .epilogue = true, .ordered = true}},
+                                                         1};
 
 }  // namespace
 }  // namespace tessera::cpu

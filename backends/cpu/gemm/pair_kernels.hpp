@@ -40,7 +40,7 @@ template <class S, int kR, int kV, bool kPartial>
   store_tile<S, kR, kV, kPartial>(sum, t, epilogue, last_lanes);
 }
 
-/// The same by multiply-adds, the first of a pair first.
+/// The same by multiply-adds, in the same order.
 template <class S, int kR, int kV, bool kPartial>
 void multiply_pairs_tile(std::int64_t pairs, const PairOperands<S>& t, const Epilogue<S>& epilogue, int last_lanes) {
   const Row<Pair, kV, kPartial> part(last_lanes);
@@ -48,7 +48,7 @@ void multiply_pairs_tile(std::int64_t pairs, const PairOperands<S>& t, const Epi
   const Pair *a = t.a, *b = t.b;
   for (std::int64_t l = 0; l < pairs; ++l) {
 #pragma GCC unroll 2
-    for (int shift = 16; shift >= 0; shift -= 16) {  // one half at a time: both would not fit into the registers
+    for (int shift = 0; shift <= 16; shift += 16) {  // one half at a time: both would not fit into the registers
       const auto half = [shift](const Vector<Pair>& v) {
         return reinterpret_cast<Vector<S>>(v << shift & 0xffff0000u);
       };

@@ -238,9 +238,10 @@ void multiply_packed(const TileProduct<T>& p, const Blocks& blocks, Scalar<T>* w
   for (std::int64_t l = 0; l < p.k; l += blocks.k) {
     const std::int64_t k = std::min(blocks.k, p.k - l);
     const std::int64_t count = Source(nullptr, 0, k).count();
-    // C enters with the first block of k, later ones add to D.
-    const Epilogue<S> epilogue{p.alpha, l == 0 ? p.beta : S(1)};
     const bool reads_c = l == 0 && p.beta != S(0), is_last = l + k == p.k;
+    // C enters with the first block of k, later ones add to D, or go on with what is there.
+    Epilogue<S> epilogue{p.alpha, l == 0 ? p.beta : S(1)};
+    if (p.chained) epilogue = {is_last ? p.alpha : S(1), S(0), l > 0};
     for (std::int64_t i = 0; i < p.m; i += blocks.m) {
       const std::int64_t rows = std::min(blocks.m, p.m - i);
       const BlockA<P> a = read_a<Source>(p, blocks, i, l, rows, k, packed);

@@ -83,11 +83,18 @@ void offer(const Machine& machine, const GemmProblem& p, Packing packing, const 
   offers.add({parameters, seconds, layout.workspace_bytes()});
 }
 
+/// Of ordered sums that are no chains: the blocks of k are those of whatever other rows there are.
+std::pair<std::int64_t, std::int64_t> block_k_of(const Machine& machine, const GemmProblem& p, Packing packing) {
+  if (!p.ordered || packing.chained || is_empty(p) || p.k == 0) return {1, kMostBlock};
+  const std::int64_t k = packed_block_k(machine, scalar_bytes(p), p.k, packing);
+  return {k, k};
+}
+
 /// All offers of so many threads.
 void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing, const GivenParameters& given,
                   std::span<const plugin::Parameters::Entry> own, int threads, std::uint64_t workspace_limit,
                   plugin::OfferList& offers) {
-  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned;
+  const bool whole = p.batch > 1 || is_empty(p) || p.k == 0 || packing.turned || p.ordered;
   const std::int64_t most_slices = whole ? 1 : std::min(p.k, kMostSlices);
   const std::vector<std::int64_t> counts =
       whole ? std::vector<std::int64_t>{1} : slice_counts(p, threads, workspace_limit);
@@ -101,12 +108,14 @@ void offer_blocks(const Machine& machine, const GemmProblem& p, Packing packing,
           lists_tiles(machine, p, {threads, packing, grid, product, 0, 0}))
         candidates.push_back(product);
     }
+    const auto [least_k, most_k] = block_k_of(machine, p, packing);
     for (const Blocks& b : candidates) {
       plugin::Parameters parameters{{"threads", threads},
                                     {"slices", slices},
                                     {"block_m", given.in_range("block_m", b.m, 1, kMostBlock)},
                                     {"block_n", given.in_range("block_n", b.n, 1, kMostBlock)},
-                                    {"block_k", given.in_range("block_k", b.k, 1, kMostBlock)}};
+                                    {"block_k", given.in_range("block_k", b.k, least_k, most_k)}};
+      if (const std::int64_t k = parameters.at("block_k"); k < least_k || k > most_k) continue;  // lacks the workspace
       for (const plugin::Parameters::Entry& parameter : own) parameters.add(parameter);
       offer(machine, p, packing, parameters, workspace_limit, offers);
     }

@@ -62,29 +62,32 @@ class RoundedTarget final : public Target<Scalar<To>> {
   Finish<S> finish_;
 };
 
-/// D <- finish(sums + beta * C), of the type of sums, which are of D^T.
-template <class S>
-class TurnedTarget final : public Target<S> {
+/// D <- finish(sums + beta * C), of the type of sums, which are of D or D^T.
+template <class S, bool kTurned>
+class SameTarget final : public Target<S> {
  public:
-  TurnedTarget(S beta, const S* c, std::int64_t ldc, S* d, std::int64_t ldd, const Finish<S>& finish)
+  SameTarget(S beta, const S* c, std::int64_t ldc, S* d, std::int64_t ldd, const Finish<S>& finish)
       : beta_(beta), c_(c), ldc_(ldc), d_(d), ldd_(ldd), finish_(finish) {}
 
-  void prefetch(std::int64_t i, std::int64_t j, std::int64_t, std::int64_t n) const override {
-    for (std::int64_t row = j; row < j + n; ++row) {
-      __builtin_prefetch(d_ + row * ldd_ + i, 1);
-      if (beta_ != S(0)) __builtin_prefetch(c_ + row * ldc_ + i);
-    }
+  void prefetch(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n) const override {
+    if (kTurned) std::swap(i, j), std::swap(m, n);
+    for (std::int64_t row = i; row < i + m; ++row)
+      for (std::int64_t column = j; column < j + n; column += 64 / int(sizeof(S))) {
+        __builtin_prefetch(d_ + row * ldd_ + column, 1);
+        if (beta_ != S(0)) __builtin_prefetch(c_ + row * ldc_ + column);
+      }
   }
   void store(std::int64_t i, std::int64_t j, std::int64_t m, std::int64_t n, S* sums, std::int64_t lds) const override {
-    for (std::int64_t row = 0; row < n; ++row) {
-      S* const d = d_ + (j + row) * ldd_ + i;
-      const S* const c = c_ + (j + row) * ldc_ + i;
-      for (std::int64_t x = 0; x < m; ++x) {
-        const S sum = sums[x * lds + row];
+    if (kTurned) std::swap(i, j), std::swap(m, n);
+    for (std::int64_t row = 0; row < m; ++row) {
+      S* const d = d_ + (i + row) * ldd_ + j;
+      const S* const c = c_ + (i + row) * ldc_ + j;
+      for (std::int64_t x = 0; x < n; ++x) {
+        const S sum = sums[kTurned ? x * lds + row : row * lds + x];
         d[x] = beta_ == S(0) ? sum : sum + beta_ * c[x];
       }
     }
-    if (finish_) finish_.at(j, i).apply(n, m, d_ + j * ldd_ + i, ldd_);
+    if (finish_) finish_.at(i, j).apply(m, n, d_ + i * ldd_ + j, ldd_);
   }
 
  private:
@@ -167,7 +170,11 @@ class PanelsPlan final : public plugin::Plan {
       });
     } else if (layout_.packing.turned) {
       multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
-        return TurnedTarget<S>(product.beta, c + j * ldc + i, ldc, d + j * ldd + i, ldd, product.finish.at(j, i));
+        return SameTarget<S, true>(product.beta, c + j * ldc + i, ldc, d + j * ldd + i, ldd, product.finish.at(j, i));
+      });
+    } else if (layout_.blocks.sums > 0) {
+      multiply_beside(product, own, [&](std::int64_t i, std::int64_t j) {
+        return SameTarget<S, false>(product.beta, c + i * ldc + j, ldc, d + i * ldd + j, ldd, product.finish.at(i, j));
       });
     } else {
       product.c = c, product.ldc = ldc, product.d = d, product.ldd = ldd;
@@ -210,7 +217,7 @@ class PanelsPlan final : public plugin::Plan {
         block.m = std::min(rows, product.m - i), block.n = std::min(blocks.span, product.n - j);
         block.a += p_.trans_a ? i : i * p_.lda;
         block.b += p_.trans_b ? j * p_.ldb : j;
-        block.beta = S(0), block.finish = {};
+        block.beta = S(0), block.finish = {}, block.chained = layout_.packing.chained;
         block.d = own != nullptr ? own + blocks.packed_a + blocks.packed_b : stack;
         block.ldd = block.n;
         const auto target = target_at(i, j);

@@ -33,6 +33,7 @@ struct TileProduct {
   std::int64_t ldd;
   Finish<S> finish = {};  ///< what multiply_panels does to the sums at last; multiply_blocked leaves it to its caller
   const Target<S>* target = nullptr;  ///< where those go then, finished there; d has room for incomplete ones
+  bool chained = false;  ///< the sums of a block of k go on where those of the last one end, before alpha; beta is 0
 };
 
 /// Any size, by Eigen: packs blocks of A and B (and allocates room for them).

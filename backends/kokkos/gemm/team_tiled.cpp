@@ -25,7 +25,7 @@ const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"team_tiled",
                                                                   plugin::supports_all<plugin::GemmProblem, Machine>,
                                                                   offer_team_tiled,
                                                                   make,
-                                                                  {.narrow = true, .epilogue = true}},
+                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
                                                                  1};
 
 }  // namespace

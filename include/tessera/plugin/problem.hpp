@@ -50,6 +50,8 @@ struct GemmProblem {
   std::int64_t batch;
   std::int64_t stride_a, stride_b, stride_c, stride_d;
   std::int64_t bias_increment, bias_stride;
+  bool ordered;             ///< Features::ordered is asked for,
+  bool by_columns;          ///< where D's columns are the rows that it speaks of
   int multiprocessors = 0;  ///< of the device's, that kernels may occupy; 0: all
 
   explicit GemmProblem(const tessera_desc* source) {
@@ -70,7 +72,13 @@ struct GemmProblem {
     stride_a = desc.stride_a, stride_b = desc.stride_b, stride_c = desc.stride_c;
     stride_d = desc.stride_d != 0 || desc.ldd != 0 ? desc.stride_d : stride_c;
     bias_increment = desc.bias_increment, bias_stride = desc.bias_stride;
+    require_known("sums", desc.sums, TESSERA_SUMS_ORDERED_COLUMNS);
+    ordered = desc.sums != TESSERA_SUMS_ANY;
+    by_columns = desc.sums == TESSERA_SUMS_ORDERED_COLUMNS;
   }
+
+  /// The extent of D that the order of ordered sums may follow: it must not follow the other one.
+  std::int64_t fixed_extent() const { return by_columns ? m : n; }
 
   bool has_epilogue() const { return bias != TESSERA_BIAS_NONE || activation != TESSERA_ACTIVATION_NONE; }
 

@@ -85,6 +85,15 @@ class Members {
   const json& object_;
 };
 
+/// The column-major product that the core makes this row-major one of.
+GemmDesc turned(GemmDesc d) {
+  d.order = Order::column_major;
+  std::swap(d.m, d.n), std::swap(d.trans_a, d.trans_b);
+  std::swap(d.lda, d.ldb), std::swap(d.stride_a, d.stride_b);
+  if (d.bias != Bias::none) d.bias = d.bias == Bias::per_row ? Bias::per_column : Bias::per_row;
+  return d;
+}
+
 GemmDesc parse_gemm(const Members& m) {
   GemmDesc d;
   d.m = m.whole("m"), d.n = m.whole("n"), d.k = m.whole("k");
@@ -105,6 +114,11 @@ GemmDesc parse_gemm(const Members& m) {
     d.bias_stride = m.whole("bias_stride");
   }
   if (m.has("activation")) d.activation = m.named("activation", kActivations);
+  if (m.has("sums")) {
+    const bool by_columns = m.text("sums") == "ordered_columns";
+    d.sums = by_columns ? Sums::ordered : m.named("sums", kSums);
+    if (by_columns) d = turned(d);
+  }
   return d;
 }
 

@@ -74,6 +74,10 @@ void GemmPlan::read(const tessera_gemm_desc& desc) const {
   if (desc.batch != 1) refuse("batch = " + std::to_string(desc.batch), "a distributed product is one, not a batch");
   if (desc.bias != TESSERA_BIAS_NONE)
     refuse("bias = " + std::to_string(desc.bias), "a distributed product has none; C with beta = 1 can hold it");
+  if (desc.sums != TESSERA_SUMS_ANY)
+    refuse("sums = " + std::to_string(desc.sums),
+           "a distributed product adds panels and ranges of k in an order of "
+           "its own: ordered sums have plans of one device");
   if (desc.activation != TESSERA_ACTIVATION_NONE)
     refuse("activation = " + std::to_string(desc.activation), "a distributed product has none: apply it to C");
 }

@@ -15,7 +15,7 @@ namespace {
 
 /// What a call asks for beside its operands.
 struct ProductOptions {
-  nb::handle bias, activation, compute, dtype, backend, algorithm, effort, sm_limit, stream;
+  nb::handle bias, activation, compute, sums, dtype, backend, algorithm, effort, sm_limit, stream;
   double alpha, beta;
 };
 
@@ -148,6 +148,7 @@ class Product {
     desc_ = tessera_packed_gemm(tessera_dtype(a_.dtype), m_, n_, k_);
     desc_.dtype_d = tessera_dtype(result().dtype);
     desc_.compute = tessera_compute(compute_named(options_.compute));
+    desc_.sums = tessera_sums(sums_named(options_.sums));
     desc_.activation = tessera_activation(activation_named(options_.activation));
     desc_.order = tessera_order(c.order);
     desc_.trans_a = a.order == c.order ? TESSERA_NO_TRANSPOSE : TESSERA_TRANSPOSE;
@@ -215,11 +216,12 @@ class Product {
   tessera_gemm_desc desc_{};
 };
 
-Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, TypeName dtype,
-              Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
+Result matmul(Any a, Any b, Any out, Any bias, Text activation, Number alpha, Number beta, Text compute, Text sums,
+              TypeName dtype, Text backend, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   const ProductOptions options{bias,
                                activation,
                                compute,
+                               sums,
                                dtype,
                                backend,
                                algorithm,
@@ -241,6 +243,8 @@ are copied first.
 bias: n values, shape (n,), or m values, shape (m, 1), of the result's type or float32.
 activation: relu, gelu, gelu_tanh, silu, sigmoid or tanh.
 compute: strict, bf16x6, f16x3 or tf32, for float32; None: what TESSERA_GEMM_COMPUTE says, else strict.
+sums: 'ordered': a row of the result has the same bits whatever other rows there are, in a batch and alone; None or
+'any': products are added in any order.
 dtype: of the result: that of a and b, or float32 where they have 16 bits.
 backend: 'cpu', 'cuda:0'...; None: the library's choice for host arrays, 'cuda' for arrays on a device.
 algorithm: as in TESSERA_GEMM_ALGORITHM. effort: 'estimate' or 'measure'.
@@ -256,8 +260,8 @@ void define_gemm(nb::module_& module) {
   using namespace nb::literals;
   module.def("matmul", matmul, "a"_a.none(), "b"_a.none(), nb::kw_only(), "out"_a = nb::none(), "bias"_a = nb::none(),
              "activation"_a = nb::none(), "alpha"_a = 1.0, "beta"_a = 0.0, "compute"_a = nb::none(),
-             "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(), "effort"_a = nb::none(),
-             "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
+             "sums"_a = nb::none(), "dtype"_a = nb::none(), "backend"_a = nb::none(), "algorithm"_a = nb::none(),
+             "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(), kMatmul);
   define_gemm_plan(module);
 }
 

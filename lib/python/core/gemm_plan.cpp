@@ -75,8 +75,8 @@ int bias_named(nb::handle object) {
 }
 
 void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k, TypeName dtype, TypeName out_dtype,
-               std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation, Text compute, Text backend,
-               Text memory, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
+               std::int64_t batch, bool trans_a, bool trans_b, Text bias, Text activation, Text compute, Text sums,
+               Text backend, Text memory, Text algorithm, Text effort, Whole sm_limit, Stream stream) {
   ProductPlan::Form form{m, n, k, batch, dtype_named(dtype, "dtype"), DType::f32, trans_a, trans_b, bias_named(bias)};
   form.dtype_out = result_type_named(out_dtype, "out_dtype", form.dtype);
   tessera_gemm_desc desc = tessera_packed_gemm(tessera_dtype(form.dtype), m, n, k);
@@ -88,6 +88,7 @@ void construct(ProductPlan* self, std::int64_t m, std::int64_t n, std::int64_t k
   desc.bias = form.bias;
   desc.activation = tessera_activation(activation_named(activation));
   desc.compute = tessera_compute(compute_named(compute));
+  desc.sums = tessera_sums(sums_named(sums));
   const Place place = place_named(backend, stream, memory_named(memory) == Memory::device);
   new (self) ProductPlan(place, desc, form, options_of(place.memory, algorithm, effort, sm_limit));
 }
@@ -103,8 +104,8 @@ void define_gemm_plan(nb::module_& module) {
       "transpose. Arrays of a batch have it as their first axis.");
   plan.def("__init__", construct, "m"_a, "n"_a, "k"_a, nb::kw_only(), "dtype"_a = "float32", "out_dtype"_a = nb::none(),
            "batch"_a = 1, "trans_a"_a = false, "trans_b"_a = false, "bias"_a = nb::none(), "activation"_a = nb::none(),
-           "compute"_a = nb::none(), "backend"_a = nb::none(), "memory"_a = "host", "algorithm"_a = nb::none(),
-           "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(),
+           "compute"_a = nb::none(), "sums"_a = nb::none(), "backend"_a = nb::none(), "memory"_a = "host",
+           "algorithm"_a = nb::none(), "effort"_a = nb::none(), "sm_limit"_a = 0, "stream"_a = nb::none(),
            "bias: 'row' (m values, one to each row), 'column' (n values) or None. memory: 'host' or 'device'. The rest "
            "as for matmul.");
   plan.def("execute", &ProductPlan::multiply, "a"_a, "b"_a, nb::kw_only(), "out"_a = nb::none(), "alpha"_a = 1.0,

@@ -106,6 +106,11 @@ Activation activation_named(nb::handle object) {
   return object.is_none() ? Activation::none : named(object, "activation", kNames);
 }
 
+Sums sums_named(nb::handle object) {
+  static constexpr Named<Sums> kNames[] = {{"any", Sums::any}, {"ordered", Sums::ordered}};
+  return object.is_none() ? Sums::any : named(object, "sums", kNames);
+}
+
 Effort effort_named(nb::handle object) {
   static constexpr Named<Effort> kNames[] = {{"estimate", Effort::estimate}, {"measure", Effort::measure}};
   return object.is_none() ? Effort::automatic : named(object, "effort", kNames);

@@ -22,6 +22,8 @@ void define_system(nb::module_& module);
 /// axis.
 Boundaries boundaries_of(nb::handle object, int rank);
 Activation activation_named(nb::handle object);
+/// 'any', 'ordered'.
+Sums sums_named(nb::handle object);
 Compute compute_named(nb::handle object);
 Effort effort_named(nb::handle object);
 /// For beta where there is no matrix that it multiplies.

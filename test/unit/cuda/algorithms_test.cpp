@@ -128,6 +128,45 @@ TEST_CASE("tf32 is offered where it is permitted alone, and every offer says so"
   }
 }
 
+/// The one way to sum that tessera_sums promises: which algorithm, and how many slices of k.
+TEST_CASE("ordered sums of products have one algorithm, and one number of slices for any number of rows") {
+  const Machine machine = machine_of(kH100);
+  const auto ways = [&](plugin::GemmProblem p, std::int64_t rows) {
+    (p.by_columns ? p.n : p.m) = rows;
+    p.lda = p.trans_a ? p.m : p.k, p.ldb = p.trans_b ? p.k : p.n, p.ldc = p.ldd = p.n;
+    std::set<std::pair<std::string, std::int64_t>> found;
+    for (const auto& algorithm : plugin::Register<Context, plugin::GemmProblem>::all()) {
+      if (!algorithm.why_not(p, machine).empty()) continue;
+      plugin::OfferList offers;
+      algorithm.offers(p, machine, {}, TESSERA_DEFAULT_WORKSPACE_LIMIT, offers);
+      for (const plugin::Offer& offer : offers.all()) found.emplace(algorithm.name, offer.parameters.at("split"));
+    }
+    return found;
+  };
+  struct Kind {
+    tessera_dtype dtype;
+    tessera_compute compute;
+    const char* algorithm;
+  };
+  for (const Kind& kind :
+       {Kind{TESSERA_F32, TESSERA_COMPUTE_STRICT, "multistage"},
+        Kind{TESSERA_F64, TESSERA_COMPUTE_STRICT, "multistage"},
+        Kind{TESSERA_BF16, TESSERA_COMPUTE_STRICT, "warpgroup"}, Kind{TESSERA_F32, TESSERA_COMPUTE_TF32, "warpgroup"},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_BF16X6, "warpgroup_f32"},
+        Kind{TESSERA_F32, TESSERA_COMPUTE_F16X3, "warpgroup_f32"}})
+    for (const bool by_columns : {false, true})
+      for (const auto& [n, k] :
+           {std::pair<std::int64_t, std::int64_t>{4096, 4096}, {256, 6144}, {1000, 1001}, {8, 40}}) {
+        CAPTURE(name_of(kind.dtype), kind.compute, by_columns, n, k);
+        auto p = test::product(kind.dtype, n, n, k);
+        p.compute = kind.compute, p.ordered = true, p.by_columns = by_columns;
+        const auto of_one = ways(p, 1);
+        REQUIRE(of_one.size() == 1);
+        CHECK(of_one.begin()->first == kind.algorithm);
+        for (const std::int64_t rows : {2, 17, 64, 300, 4096}) CHECK(ways(p, rows) == of_one);
+      }
+}
+
 TEST_CASE("warpgroup_f32 offers what is permitted, and says why it cannot") {
   const Machine machine = machine_of(kH100);
   auto p = test::product(TESSERA_F32, 1000, 1000, 1000);

@@ -79,7 +79,8 @@ class MultistagePlan final : public plugin::Plan {
 
   void multiply(const GemmArguments<T>& g, Scalar<T>* partial) const {
     SlicedArguments<T> x{g, int(split_), 0, partial, partial_ld(g.n)};
-    x.k_per_slice = ceil_div(ceil_div(g.k, tile_.k_depth), split_) * tile_.k_depth;
+    const std::int64_t depth = problem_.ordered ? kMultistageMostDepth : tile_.k_depth;  // the same for all tiles
+    x.k_per_slice = ceil_div(ceil_div(g.k, depth), split_) * depth;
     const std::int64_t blocks = ceil_div(g.m, tile_.m) * ceil_div(g.n, tile_.n) * g.batch * split_;
     launch(kernel(copy_of(alignment_of(g.a), alignment_of(g.b)), partial != nullptr || g.plain()),
            dim3(unsigned(blocks)), dim3(unsigned(tile_.threads())), std::size_t(tile_.shared_bytes), context_.stream(),
@@ -142,9 +143,12 @@ std::unique_ptr<plugin::Plan> make_multistage(Context& context, const plugin::Ge
 
 namespace {
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"multistage", multistage_why_unsupported, multistage_offers, make_multistage, {.narrow = true, .epilogue = true}},
-    0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"multistage",
+                                                                  multistage_why_unsupported,
+                                                                  multistage_offers,
+                                                                  make_multistage,
+                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
+                                                                 0};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -139,6 +139,14 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
   return launch + adding_seconds(double(split), double(split) * double(slice_bytes(p)), machine);
 }
 
+/// Slices of ordered sums, whatever rows there are: few rows need them to fill a device, the more so where there are
+/// few columns; of many they cost up to a fourth. Those of a cluster, so that sums of any size need no workspace.
+std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
+  constexpr std::int64_t kFewColumns = 2048, kShortest = 128;
+  if (!machine.clusters()) return 1;
+  return std::clamp<std::int64_t>(p.k / kShortest, 1, p.fixed_extent() > kFewColumns ? 4 : 8);
+}
+
 /// The splits of a tile that are worth a try.
 std::span<const std::int64_t> splits_of(const GemmProblem& p, const Machine& machine, const MultistageTile& tile,
                                         std::int64_t most) {
@@ -165,7 +173,8 @@ void add_configs(const GemmProblem& p, const Machine& machine, const MultistageT
   const std::array<std::int64_t, 2> columns{0, most};
   const std::vector<std::int64_t> transposes =
       given.in_range("transpose", std::span(columns).first(most > 0 ? 2 : 1), 0, most_columns);
-  for (const std::int64_t split : given.in_range("split", splits_of(p, machine, tile, most_slices), 1, most_slices))
+  for (const std::int64_t split :
+       splits_to_try(p, given, splits_of(p, machine, tile, most_slices), most_slices, ordered_slices(p, machine)))
     for (const std::int64_t transpose : transposes) {
       const MultistageConfig config{tile, split, transpose};
       if ((transpose == 0 || (split == 1 && most > 0)) && has_room(p, machine, config))
@@ -276,7 +285,10 @@ MultistageConfig multistage_config(const GemmProblem& p, const Machine& machine,
   throw plugin::Error(TESSERA_INTERNAL, "multistage has no such tile for these operands");
 }
 
-std::string multistage_why_unsupported(const GemmProblem& p, const Machine&) {
+std::string multistage_why_unsupported(const GemmProblem& p, const Machine& machine) {
+  const bool warpgroups = plugin::size_of(p.dtype) == 2 || p.compute != TESSERA_COMPUTE_STRICT;
+  if (p.ordered && warpgroups && why_not_hopper(machine).empty())
+    return "the device's ordered sums of 16 bits, bf16x6, f16x3 and tf32 are those of the warpgroups' algorithms";
   constexpr int kTile = 64;  // of every machine the largest one is at least as large
   const double blocks = std::ceil(double(p.m) / kTile) * std::ceil(double(p.n) / kTile) * double(p.batch);
   if (blocks <= double(kMaxGridX) && double(p.k) < double(kMaxGridX)) return {};

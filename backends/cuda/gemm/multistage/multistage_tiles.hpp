@@ -34,6 +34,9 @@ struct MultistageTile {
   constexpr tessera_compute compute() const { return tf32 ? TESSERA_COMPUTE_TF32 : TESSERA_COMPUTE_STRICT; }
 };
 
+/// All tiles' steps of k go by in so many.
+inline constexpr std::int64_t kMultistageMostDepth = 64;
+
 /// Products of f32 whose operands are rounded to tf32: an arithmetic beside those that the element types have.
 struct Tf32 {};
 

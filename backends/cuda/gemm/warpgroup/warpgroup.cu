@@ -335,12 +335,13 @@ std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& m
 #endif
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"warpgroup",
-                                                                  why_unsupported,
-                                                                  warpgroup_offers,
-                                                                  make_warpgroup,
-                                                                  {.narrow = true, .epilogue = true, .limited = true}},
-                                                                 0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{
+    {"warpgroup",
+     why_unsupported,
+     warpgroup_offers,
+     make_warpgroup,
+     {.narrow = true, .epilogue = true, .ordered = true, .limited = true}},
+    0};
 
 }  // namespace
 }  // namespace tessera::cuda

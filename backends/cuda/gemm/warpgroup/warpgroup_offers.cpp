@@ -149,9 +149,10 @@ struct Cut {
   std::int64_t split;
   WarpgroupCluster cluster;
 };
-std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, const SideNames& names, std::int64_t most_slices) {
+std::vector<Cut> cuts_to_try(const GemmProblem& p, const plugin::GivenParameters& given, const SideNames& names,
+                             std::int64_t most_slices) {
   std::vector<Cut> cuts;
-  for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit))
+  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, 1))
     for (const WarpgroupCluster& cluster : clusters_to_try(given, names, split))
       if (split <= most_slices) cuts.push_back({split, cluster});
   return cuts;
@@ -160,6 +161,7 @@ std::vector<Cut> cuts_to_try(const plugin::GivenParameters& given, const SideNam
 /// None, and as many slices of the tiles that are left over as the device has room for.
 std::vector<std::int64_t> tails_to_try(const GemmProblem& p, const Machine& machine, const WarpgroupConfig& config,
                                        const plugin::GivenParameters& given) {
+  if (p.ordered) return {given.in_range("tail", 1, 1, 1)};
   std::vector<std::int64_t> fit{1};
   const WarpgroupConfig tailed{config.turned, config.tile, config.cluster, 2, config.split, config.panels};
   const double tiles = double(warpgroup_tail_tiles(p.m, p.n, p.batch, machine, tailed) * config.cluster.blocks());
@@ -200,7 +202,7 @@ void add_configs(const GemmProblem& problem, bool turned, const Machine& machine
                                            panel(names.panel.n, warpgroup_copies_b(product), p.n, most.n));
   const bool whole = panels.m == p.m && panels.n == p.n;
   const std::int64_t most_slices = whole ? std::clamp<std::int64_t>(warpgroup_steps(p), 1, kMostSplit) : 1;
-  const std::vector<Cut> cuts = cuts_to_try(given, names.cluster, most_slices);
+  const std::vector<Cut> cuts = cuts_to_try(p, given, names.cluster, most_slices);
   given.in_range("tail", 1, 1, kMostInCluster);  // known, also where no tile has one
   std::vector<WarpgroupTile> tiles = tiles_to_try(p, machine, given, names.tile);
   const bool keeps = !turned && !warpgroup_in_tf32(problem);

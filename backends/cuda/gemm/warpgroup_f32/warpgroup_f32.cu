@@ -149,9 +149,12 @@ std::string why_unsupported(const plugin::GemmProblem& problem, const Machine& m
 #endif
 }
 
-const plugin::Register<Context, plugin::GemmProblem> kRegistered{
-    {"warpgroup_f32", why_unsupported, warpgroup_f32_offers, make_warpgroup_f32, {.narrow = true, .epilogue = true}},
-    0};
+const plugin::Register<Context, plugin::GemmProblem> kRegistered{{"warpgroup_f32",
+                                                                  why_unsupported,
+                                                                  warpgroup_f32_offers,
+                                                                  make_warpgroup_f32,
+                                                                  {.narrow = true, .epilogue = true, .ordered = true}},
+                                                                 0};
 
 }  // namespace
 }  // namespace tessera::cuda

@@ -123,10 +123,12 @@ std::vector<WarpgroupF32Tile> tiles_to_try(const GemmProblem& p, const Machine& 
   std::vector<std::int64_t> arithmetic;
   for (const std::int64_t compute : permitted_arithmetic(p))
     if (compute == TESSERA_COMPUTE_BF16X6 || compute == TESSERA_COMPUTE_F16X3) arithmetic.push_back(compute);
+  if (p.ordered) arithmetic = {p.compute};
   arithmetic = given.one_of("compute", arithmetic);
   std::vector<WarpgroupF32Tile> tiles;
   for (const WarpgroupF32Tile& tile : kWarpgroupF32Tiles)
-    if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.shared_bytes() <= machine.shared_per_block)
+    if (std::ranges::count(arithmetic, tile.compute) != 0 && tile.shared_bytes() <= machine.shared_per_block &&
+        (!p.ordered || tile.ordered()))
       tiles.push_back(tile);
   keep_given(given, "tile_m", &WarpgroupF32Tile::m, tiles);
   keep_given(given, "tile_n", &WarpgroupF32Tile::n, tiles);
@@ -138,10 +140,11 @@ void add_configs(const GemmProblem& p, const Machine& machine, const WarpgroupF3
                  const plugin::GivenParameters& given, std::uint64_t limit,
                  std::vector<Priced<WarpgroupF32Config>>& found) {
   const bool fits = warpgroup_f32_workspace(p, {tile}).bytes <= limit;
-  const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, p.k);
+  if (p.ordered && !fits) return;  // panels are slices, too
+  const std::int64_t panel = given.in_range("panel_k", fits ? 0 : panel_of(p, tile, limit), 0, p.ordered ? 0 : p.k);
   const std::int64_t most_slices =
       panel == 0 ? std::clamp<std::int64_t>(ceil_div(p.k, tile.depth()), 1, kMostSplit) : 1;
-  for (const std::int64_t split : given.in_range("split", kSplits, 1, kMostSplit)) {
+  for (const std::int64_t split : splits_to_try(p, given, kSplits, kMostSplit, 1)) {
     if (split > most_slices || (split > 1 && tiles_of(p.m, p.n, p.batch, tile) > held(machine, tile))) continue;
     const WarpgroupF32Config config{tile, split, panel};
     if (warpgroup_f32_workspace(p, config).bytes <= limit) found.push_back({config, seconds(p, machine, config)});
@@ -197,6 +200,7 @@ std::string warpgroup_f32_why_unsupported(const GemmProblem& p, const Machine& m
   if (plugin::size_of(p.dtype) != sizeof(std::uint32_t)) return "it is for f32";
   if (p.compute == TESSERA_COMPUTE_STRICT)
     return "it computes in bf16x6 and f16x3, and the product permits strict alone";
+  if (p.ordered && p.compute == TESSERA_COMPUTE_TF32) return "the device's ordered sums of tf32 are those of warpgroup";
   const double most =
       double(std::max({p.m, p.n, std::int64_t(1)})) * double(p.k) * double(std::max<std::int64_t>(p.batch, 1));
   if (std::max({p.m, p.n, p.k, p.batch}) >= kMostExtent || most >= 4e12)

@@ -31,6 +31,8 @@ struct WarpgroupF32Tile {
   static constexpr int element_bytes(std::int64_t compute) { return compute == TESSERA_COMPUTE_BF16X6 ? 6 : 4; }
 
   constexpr int m() const { return kM; }
+  /// Whether sums have the order of most tiles: steps of as many slabs, 512 of k apart.
+  constexpr bool ordered() const { return n <= 128; }
   constexpr int depth() const { return slabs * kSlab; }  ///< k goes by in steps of so many
   constexpr int stage_bytes() const { return element_bytes(compute) * depth() * (kM + n); }
   /// Of shared memory: the ring, where warps lay out rows of D, and the barriers.
