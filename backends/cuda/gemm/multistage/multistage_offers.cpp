@@ -143,7 +143,7 @@ double config_seconds(const GemmProblem& p, const Machine& machine, const Multis
 /// few columns; of many they cost up to a fourth. Those of a cluster, so that sums of any size need no workspace.
 std::int64_t ordered_slices(const GemmProblem& p, const Machine& machine) {
   constexpr std::int64_t kFewColumns = 2048, kShortest = 128;
-  if (!machine.clusters()) return 1;
+  if (!p.ordered || !machine.clusters()) return 1;
   return std::clamp<std::int64_t>(p.k / kShortest, 1, p.fixed_extent() > kFewColumns ? 4 : 8);
 }
 
