@@ -137,6 +137,7 @@ def test_types_of_results(rng):
         (ValueError, "out has shape", lambda x: tessera.matmul(x, x, out=np.ones((4, 5), np.float32))),
         (ValueError, "beta", lambda x: tessera.matmul(x, x, beta=1.0)),
         (ValueError, "bias has shape", lambda x: tessera.matmul(x, x, bias=np.ones(5, np.float32))),
+        (TypeError, "bias is of float16; must be", lambda x: tessera.matmul(x, x, bias=np.ones(4, np.float16))),
         (ValueError, "activation = 'gel'", lambda x: tessera.matmul(x, x, activation="gel")),
         (ValueError, "compute", lambda x: tessera.matmul(x, x, compute="half")),
         (ValueError, "stream", lambda x: tessera.matmul(x, x, stream=0)),

@@ -97,6 +97,11 @@ class Product {
     if (options_.bias.is_none()) return;
     Array bias = array_of(options_.bias, "bias", options_.stream);
     require_same_memory(a_, "a", bias, "bias");
+    const DType result = out_.dtype, sums = DType(scalar_dtype(result));
+    if (bias.dtype != result && bias.dtype != sums)
+      throw nb::type_error((std::string("bias is of ") + dtype_name(bias.dtype) + "; must be of the result's type, " +
+                            dtype_name(result) + (sums != result ? std::string(", or of ") + dtype_name(sums) : ""))
+                               .c_str());
     const auto extents = bias.extents();
     const bool column = (bias.rank == 1 && extents[0] == n_) || (bias.rank == 2 && extents[0] == 1 && extents[1] == n_);
     const bool row = bias.rank == 2 && extents[0] == m_ && extents[1] == 1;
